@@ -1,0 +1,105 @@
+"""Where arrays live. The one file that knows CuPy.
+
+Invariant: which namespace an array belongs to follows from the array; nothing is moved
+between devices unless `resolve` was asked for one by name.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+from typing import Any
+
+import numpy
+
+from .arrays import ArrayNamespace
+from .errors import DeviceError
+
+# Division by zero and the like have values, and the reports speak of them; a warning
+# from inside a formula would name a line that the user never wrote.
+warnings.filterwarnings(
+    "ignore", category=RuntimeWarning, module=r"gradcli\.(ops|engine)\b"
+)
+
+NUMPY = ArrayNamespace(numpy, lambda: import_module("scipy.special"), "cpu")
+
+_cupy: list[ArrayNamespace] = []
+
+
+def cuda() -> ArrayNamespace:
+    """CuPy's namespace.
+
+    Raises:
+        DeviceError: CuPy is missing or finds no GPU; the message says which.
+    """
+    if _cupy:
+        return _cupy[0]
+    reason = _why_no_cuda()
+    if reason:
+        raise DeviceError(f"no CUDA device: {reason}")
+    cupy = import_module("cupy")
+    _cupy.append(
+        ArrayNamespace(cupy, lambda: import_module("cupyx.scipy.special"), "cuda")
+    )
+    return _cupy[0]
+
+
+def _why_no_cuda() -> str:
+    """Why a GPU cannot be used; empty if one can."""
+    from importlib.util import find_spec
+
+    if find_spec("cupy") is None:
+        return "CuPy is not installed (pip install 'gradcli[cuda12]' or '[cuda13]')"
+    try:
+        cupy = import_module("cupy")
+    except Exception as error:
+        return f"CuPy does not import ({error})"
+    if not cupy.is_available():
+        return "CuPy is installed but finds no GPU or driver"
+    return ""
+
+
+def resolve(device: str) -> ArrayNamespace:
+    """The namespace for ``auto``, ``cpu`` or ``cuda``.
+
+    Raises:
+        DeviceError: ``cuda`` was asked for and is not there, or an unknown name.
+    """
+    if device == "cpu":
+        return NUMPY
+    if device == "cuda":
+        return cuda()
+    if device == "auto":
+        return cuda() if not _why_no_cuda() else NUMPY
+    raise DeviceError(f"unknown device {device!r}: use auto, cpu or cuda")
+
+
+def namespace_of(array: Any) -> Any:
+    """The namespace that an array belongs to."""
+    if isinstance(array, numpy.ndarray | numpy.generic):
+        return NUMPY
+    own = getattr(array, "__gradcli_namespace__", None)
+    if own is not None:
+        return own
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(array, cupy.ndarray):
+        return cuda()
+    raise TypeError(f"not an array: {type(array).__name__}")
+
+
+def as_raw(value: Any) -> tuple[Any, Any]:
+    """An array and its namespace from a number, a nested list or an array.
+
+    Raises:
+        TypeError: no numbers in it.
+    """
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return value, namespace_of(value)
+    try:
+        array = numpy.asarray(value)
+    except ValueError as error:
+        raise TypeError(f"a ragged list is not a tensor ({error})") from None
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"expected a tensor or numbers, not {type(value).__name__}")
+    return array, NUMPY

@@ -1,0 +1,39 @@
+"""The vocabulary that rules are written in, and its common part.
+
+A *namespace* gives the names that a rule calls as ``xp.name``: the table's own public
+names with the table's own parameters (``xp.sum(x, dim, keepdim)``). Each number system
+has one: arrays (`gradcli.engine.arrays`), recording tensors (`gradcli.engine.record`),
+SymPy expressions and mpmath numbers (`gradcli.symbolic`).
+
+Invariant: a namespace implements a small basis itself; any other name resolves to the
+row of that name, run in this same namespace.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ..ops import FUNCTIONS, OPS, Composite
+
+
+class Namespace:
+    """Resolves every name outside its basis through the table."""
+
+    def __getattr__(self, name: str) -> Any:
+        entry = FUNCTIONS.get(name)
+        if entry is None:
+            raise AttributeError(f"{type(self).__name__} has no function {name!r}")
+        if isinstance(entry, Composite):
+            bound: Any = partial(entry.build, self.call)
+        else:
+            bound = partial(entry.fwd, self)
+        setattr(self, name, bound)
+        return bound
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Run the row or the public function ``name`` on raw values."""
+        op = OPS.get(name)
+        if op is not None:
+            return op.fwd(self, *args, **kwargs)
+        return getattr(self, name)(*args, **kwargs)

@@ -1,0 +1,281 @@
+"""Nodes of the recorded graph: one class per row, named as PyTorch names it.
+
+Invariant: a node knows its inputs' edges in order, what its rule needs, and nothing
+about who uses it. An *edge* is what a tensor's gradient is handed to: the node that
+made the tensor, a `Port` of a node with several outputs, the `AccumulateGrad` of a
+leaf, or None. ``pull`` maps the output's cotangent to one cotangent per edge.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from weakref import ref
+
+from ..ops import LINEAR, Op
+from .errors import FREED as FREED_MESSAGE
+from .errors import GradError
+from .rules import reverse_rules, sum_to
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+Edge: TypeAlias = "Node | Port | AccumulateGrad | None"
+
+FREED = object()
+"""Stands where a node's saved values were."""
+
+
+class Shaped:
+    """The shape of a value that a linear rule need not keep."""
+
+    __slots__ = ("ndim", "shape")
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+        self.ndim = len(shape)
+
+
+def broadcast_shapes(raw: tuple[Any, ...], y: Any) -> Any:
+    """The inputs' shapes, or None if each is the output's (a number has no shape)."""
+    shapes = tuple([getattr(r, "shape", None) for r in raw])
+    return None if all(s is None or s == y.shape for s in shapes) else shapes
+
+
+class Node:
+    """The general node; rows with plain partials have the faster kinds below.
+
+    ``saved`` are the raw inputs, ``y`` the raw output (a tuple if there are several),
+    ``shapes`` the inputs' shapes where they were broadcast.
+    """
+
+    __slots__ = (
+        "__weakref__", "edges", "params", "saved", "shapes", "span", "xp", "y",
+    )  # fmt: skip
+    op: ClassVar[Op]
+    rules: ClassVar[Any]
+    slots: ClassVar[tuple[int, ...]]
+    edges: tuple[Edge, ...]
+    saved: Any
+    y: Any
+    params: dict[str, Any]
+    shapes: tuple[tuple[int, ...], ...] | None
+    xp: Any
+    span: Any
+
+    def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
+        """Save what the reverse rule will need: for a linear row, only shapes."""
+        op = self.op
+        self.params = params
+        self.shapes = broadcast_shapes(raw, y) if op.elementwise else None
+        if op.jvp is LINEAR:
+            self.saved = tuple(
+                Shaped(r.shape) if hasattr(r, "shape") else r for r in raw
+            )
+            self.y = None
+        else:
+            self.saved = raw
+            self.y = y
+
+    def pull(self, g: Any) -> tuple[Any, ...]:
+        """The cotangents of the edges, from the cotangent of the output."""
+        if self.saved is FREED:
+            raise GradError(FREED_MESSAGE)
+        return self.apply_rules(self.xp, g, self.y, self.saved)
+
+    def apply_rules(self, xp: Any, g: Any, y: Any, inputs: Any) -> tuple[Any, ...]:
+        """Run the row's reverse rules in the number system of ``xp``."""
+        if self.op.variadic:
+            return tuple(self.rules(xp, g, y, *inputs, **self.params))
+        shapes, params = self.shapes, self.params
+        pulled: list[Any] = []
+        for rule, slot, edge in zip(self.rules, self.slots, self.edges, strict=True):
+            if edge is None:
+                pulled.append(None)
+                continue
+            gi = rule(xp, g, y, *inputs, **params)
+            pulled.append(gi if shapes is None else sum_to(xp, gi, shapes[slot]))
+        return tuple(pulled)
+
+    def raw_inputs(self) -> tuple[Any, ...]:
+        """The saved raw inputs, one per input of the row."""
+        if self.saved is FREED:
+            raise GradError(FREED_MESSAGE)
+        return self.saved  # type: ignore[no-any-return]
+
+    def free(self) -> None:
+        """Let go of saved values, unless the rule needs none."""
+        if self.op.jvp is not LINEAR:
+            self.saved = FREED
+            self.y = None
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
+        """``(node, output number)`` per input, as in PyTorch."""
+        return tuple(
+            (e.node, e.nr) if isinstance(e, Port) else (e, 0) for e in self.edges
+        )
+
+    def name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+class UnaryNode(Node):
+    """One input, one partial, no parameters: ``saved`` is the raw input itself."""
+
+    __slots__ = ()
+    partial: ClassVar[Any]
+    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
+
+    def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
+        self.saved = raw[0]
+        self.y = y
+        self.shapes = None
+
+    def pull(self, g: Any) -> tuple[Any, ...]:
+        x = self.saved
+        if x is FREED:
+            raise GradError(FREED_MESSAGE)
+        return (g * self.partial(self.xp, self.y, x),)
+
+    def raw_inputs(self) -> tuple[Any, ...]:
+        if self.saved is FREED:
+            raise GradError(FREED_MESSAGE)
+        return (self.saved,)
+
+
+class BinaryNode(Node):
+    """Two inputs, two partials, no parameters."""
+
+    __slots__ = ()
+    partial_a: ClassVar[Any]
+    partial_b: ClassVar[Any]
+    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
+
+    def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
+        self.saved = raw
+        self.y = y
+        self.shapes = broadcast_shapes(raw, y)
+
+    def pull(self, g: Any) -> tuple[Any, ...]:
+        saved = self.saved
+        if saved is FREED:
+            raise GradError(FREED_MESSAGE)
+        a, b = saved
+        edge_a, edge_b = self.edges
+        ga = gb = None
+        if edge_a is not None:
+            ga = g * self.partial_a(self.xp, self.y, a, b)
+        if edge_b is not None:
+            gb = g * self.partial_b(self.xp, self.y, a, b)
+        shapes = self.shapes
+        if shapes is not None:
+            if ga is not None:
+                ga = sum_to(self.xp, ga, shapes[0])
+            if gb is not None:
+                gb = sum_to(self.xp, gb, shapes[1])
+        return ga, gb
+
+
+class ConstantNode(Node):
+    """Every partial is a number: nothing is saved, and nothing can be freed."""
+
+    __slots__ = ()
+    factors: ClassVar[tuple[float, ...]]
+    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
+
+    def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
+        self.saved = self.y = None
+        self.shapes = broadcast_shapes(raw, y)
+
+    def pull(self, g: Any) -> tuple[Any, ...]:
+        shapes = self.shapes
+        pulled: list[Any] = []
+        for slot, edge in enumerate(self.edges):
+            if edge is None:
+                pulled.append(None)
+                continue
+            factor = self.factors[slot]
+            gi = g if factor == 1 else -g if factor == -1 else g * factor
+            pulled.append(gi if shapes is None else sum_to(self.xp, gi, shapes[slot]))
+        return tuple(pulled)
+
+    def free(self) -> None:
+        """Nothing was saved."""
+
+
+class Port:
+    """One output of a node that has several; stands in the graph as an edge."""
+
+    __slots__ = ("__weakref__", "node", "nr")
+
+    def __init__(self, node: Node, nr: int) -> None:
+        self.node = node
+        self.nr = nr
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        return (self.node,)
+
+
+class AccumulateGrad:
+    """The end of the graph at a leaf: adds what arrives to the leaf's ``grad``."""
+
+    __slots__ = ("__dict__", "__weakref__", "_variable", "grad")
+    edges: ClassVar[tuple[Edge, ...]] = ()
+    next_functions: ClassVar[tuple[Any, ...]] = ()
+
+    def __init__(self, variable: Tensor) -> None:
+        self._variable = ref(variable)
+        self.grad: Tensor | None = None
+
+    @property
+    def variable(self) -> Tensor | None:
+        """The leaf, as long as somebody holds it."""
+        return self._variable()
+
+    def name(self) -> str:
+        return "AccumulateGrad"
+
+    def __repr__(self) -> str:
+        return f"<AccumulateGrad object at {id(self):#x}>"
+
+
+def node_class(op: Op) -> type[Node]:
+    """The class of a row's nodes, named as PyTorch names it."""
+    assert op.node is not None
+    members: dict[str, Any] = {"__slots__": (), "op": op}
+    partials = op.partials
+    base: type[Node] = Node
+    plain = partials is not None and op.vjp is None and not _has_params(op)
+    if plain and partials is not None:
+        if all(isinstance(p, int | float) for p in partials):
+            base = ConstantNode
+            members["factors"] = partials
+        elif len(partials) == 1 and callable(partials[0]):
+            base = UnaryNode
+            members["partial"] = staticmethod(partials[0])
+        elif len(partials) == 2 and all(callable(p) for p in partials):
+            base = BinaryNode
+            members["partial_a"] = staticmethod(partials[0])
+            members["partial_b"] = staticmethod(partials[1])
+    rules = reverse_rules(op)
+    members["rules"] = staticmethod(rules) if op.variadic else rules
+    members["slots"] = differentiable_slots(op)
+    if not op.variadic:
+        members["rules"] = tuple(r for r in rules if r is not None)
+    return type(op.node, (base,), members)
+
+
+def differentiable_slots(op: Op) -> tuple[int, ...]:
+    """The inputs that can carry a gradient; the others have no edge."""
+    if op.variadic:
+        return ()
+    return tuple(i for i, rule in enumerate(reverse_rules(op)) if rule is not None)
+
+
+def _has_params(op: Op) -> bool:
+    assert op.partials is not None
+    return op.fwd.__code__.co_argcount - 1 > len(op.partials)

@@ -1,0 +1,45 @@
+"""Rules that follow from a row: reverse rules from partials, and the sum back to a
+broadcast input's shape.
+
+Invariant: everything here works in any number system; ``xp`` says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ops import Op
+
+Rule = Callable[..., Any]
+
+
+def reverse_rules(op: Op) -> Any:
+    """Per input ``(xp, g, y, *inputs, **params)`` or None; one callable if variadic."""
+    if op.vjp is not None:
+        return op.vjp
+    assert op.partials is not None
+    return tuple(None if p is None else _times(p) for p in op.partials)
+
+
+def _times(partial: Any) -> Rule:
+    if callable(partial):
+        return lambda xp, g, y, *inputs, **params: g * partial(xp, y, *inputs, **params)
+    if partial == 1:
+        return lambda xp, g, y, *inputs, **params: g
+    if partial == 0:
+        return lambda xp, g, y, *inputs, **params: xp.zeros_like(g)
+    return lambda xp, g, y, *inputs, **params: g * partial
+
+
+def sum_to(xp: Any, g: Any, shape: tuple[int, ...]) -> Any:
+    """Sum ``g`` over the dimensions that broadcasting added or stretched."""
+    have = g.shape
+    if have == shape:
+        return g
+    lead = len(have) - len(shape)
+    stretched = [
+        lead + i for i, n in enumerate(shape) if n == 1 and have[lead + i] != 1
+    ]
+    dims = (*range(lead), *stretched)
+    return xp.reshape(xp.sum(g, dims, True), shape)

@@ -1,0 +1,114 @@
+"""What is wrong with a program, where, why, and the way out.
+
+`ProgramError` is the only exception that the language lets out (besides Ctrl-C). Its
+code is stable and listed in `CODES`; its span counts characters of `source`, from 0,
+end excluded. A code's first digit is its group, and the group gives the exit status.
+
+    raise ProgramError("E101", "unknown name 'tahn'", Span(4, 8), source,
+                       hint="did you mean 'tanh'?")
+
+renders as
+
+    error[E101]: unknown name 'tahn'
+      1 | y = tahn(x)
+        |     ^^^^ did you mean 'tanh'?
+"""
+
+from typing import Any, NamedTuple
+
+
+class Span(NamedTuple):
+    """A stretch of the program's text: offsets in characters, end excluded."""
+
+    start: int
+    end: int
+
+
+CODES: dict[str, str] = {
+    "E101": "a name that nothing defines",
+    "E102": "a value is called as if it were a function",
+    "E103": "a method that the value does not have",
+    "E104": "an attribute that the value does not have",
+    "E105": "a function's name is used as a value",
+    "E106": "a call that the command line makes itself or does not offer",
+    "E107": "a name that has no value yet, because its assignment did not run",
+    "E201": "a character that the language does not use",
+    "E202": "a typographic character in place of an operator or quote",
+    "E203": "a malformed number",
+    "E204": "a malformed string",
+    "E205": "brackets that do not match",
+    "E206": "indentation that does not fit",
+    "E207": "something else was expected here",
+    "E208": "an operator is missing",
+    "E209": "a construct of Python that the language leaves out",
+    "E210": "something that cannot be assigned to",
+    "E211": "a program without statements",
+    "E212": "break or continue outside a loop",
+    "E213": "arguments of a call that are out of order, doubled or starred",
+    "E301": "an operator that these values do not have",
+    "E302": "arguments that do not fit the function",
+    "E303": "shapes that do not fit each other",
+    "E304": "an index or key that does not fit",
+    "E305": "a value that is neither true nor false",
+    "E306": "a value that cannot be iterated over or unpacked so",
+    "E307": "a plain number that cannot be converted",
+    "E399": "an operation refused its values",
+    "E401": "the limit on executed steps",
+    "E402": "the limit on the size of an integer",
+    "E403": "the limit on memory",
+    "E404": "the limit on depth or length",
+}
+
+PROGRAM_IS_WRONG = 3
+LIMIT_REACHED = 4
+
+
+class ProgramError(Exception):
+    """An error in a program or in a value, with its place and a way out."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        span: Span | None = None,
+        source: str = "",
+        *,
+        hint: str | None = None,
+        exit_status: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.span = span
+        self.source = source
+        self.hint = hint
+        limit = code.startswith("E4")
+        default = LIMIT_REACHED if limit else PROGRAM_IS_WRONG
+        self.exit_status = default if exit_status is None else exit_status
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def render(self) -> str:
+        """The error as a block of text without escape codes or a final newline."""
+        from gradcli.lang.excerpt import block
+
+        return block(self.code, self.message, self.span, self.source, self.hint)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The error as the object that `--json` prints."""
+        from gradcli.lang.excerpt import locate
+
+        place = locate(self.source, self.span) if self.span is not None else None
+        return {
+            "schema": "gradcli/1",
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "line": place.line if place else None,
+                "column": place.column if place else None,
+                "end_column": place.end_column if place else None,
+                "hint": self.hint,
+                "source_line": place.text if place else None,
+            },
+        }

@@ -1,0 +1,122 @@
+r"""A line of a program with carets under a span, drawn for any terminal.
+
+Carets stand by display width: a wide character takes two columns, a combining mark
+none. Nothing that could steer a terminal or reorder text is let through: control and
+format characters are shown escaped (`\x1b`), and the carets still fit. A line longer
+than the window is cut around the span, its cut ends marked `…`.
+
+      1 | y = tahn(x)
+        |     ^^^^ did you mean 'tanh'?
+"""
+
+import re
+from bisect import bisect_left
+from typing import NamedTuple
+
+from gradcli.lang.errors import Span
+
+WINDOW = 76
+CUT = "…"
+LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+class Place(NamedTuple):
+    """A span as people count: lines and columns from 1, in characters."""
+
+    line: int
+    column: int
+    end_column: int
+    text: str
+
+
+class Cell(NamedTuple):
+    """One character of the program as it is shown, and the columns it takes."""
+
+    text: str
+    width: int
+
+
+def locate(source: str, span: Span) -> Place:
+    """Where a span begins; a span over several lines ends with its first line."""
+    start = min(span.start, len(source))
+    line, line_start = 1, 0
+    for found in LINE_BREAK.finditer(source, 0, len(source)):
+        if found.end() > start:
+            break
+        line, line_start = line + 1, found.end()
+    ending = LINE_BREAK.search(source, line_start)
+    line_end = ending.start() if ending else len(source)
+    start = min(start, line_end)
+    end = max(start, min(span.end, line_end))
+    return Place(
+        line, start - line_start + 1, end - line_start + 1, source[line_start:line_end]
+    )
+
+
+def block(
+    code: str, message: str, span: Span | None, source: str, hint: str | None
+) -> str:
+    """The whole error: a headline, the line, the carets and the way out."""
+    headline = f"error[{code}]: {printable(message)}"
+    help_text = printable(hint) if hint else ""
+    if span is None:
+        return f"{headline}\n  = help: {help_text}" if hint else headline
+    place = locate(source, span)
+    line, carets = _window(place)
+    gutter = f"  {place.line}"
+    pointer = f"{carets} {help_text}".rstrip()
+    return f"{headline}\n{gutter} | {line}\n{' ' * len(gutter)} | {pointer}"
+
+
+def printable(text: str) -> str:
+    """Text with everything that could steer a terminal shown escaped."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_cell(character).text for character in text)
+
+
+def _window(place: Place) -> tuple[str, str]:
+    """The shown part of the line, and blanks and carets to put under it."""
+    first, after = place.column - 1, place.end_column - 1
+    # Only characters this near can be in the window: far ones are not measured.
+    low, high = max(0, first - WINDOW), first + 2 * WINDOW
+    cells = [_cell(character) for character in place.text[low:high]]
+    edges = [0]
+    for cell in cells:
+        edges.append(edges[-1] + cell.width)
+    target, target_end = first - low, min(after - low, len(cells))
+    more_before, more_after = low > 0, high < len(place.text)
+
+    begin, end = 0, len(cells)
+    if more_before or more_after or edges[-1] > WINDOW:
+        span_width = edges[target_end] - edges[target]
+        lead = max(WINDOW // 4, (WINDOW - span_width) // 2)
+        left = max(0, min(edges[target] - lead, edges[-1] - WINDOW))
+        begin = bisect_left(edges, left)
+        end = max(begin, bisect_left(edges, edges[begin] + WINDOW + 1) - 1)
+        end = min(end, len(cells))
+    cut_before = CUT if more_before or begin > 0 else ""
+    cut_after = CUT if more_after or end < len(cells) else ""
+
+    line = cut_before + "".join(cell.text for cell in cells[begin:end]) + cut_after
+    blanks = len(cut_before) + edges[target] - edges[begin]
+    carets = edges[min(target_end, end)] - edges[target]
+    return line, " " * blanks + "^" * max(1, carets)
+
+
+def _cell(character: str) -> Cell:
+    """How one character is shown."""
+    if character == "\t":
+        return Cell(" ", 1)
+    if " " <= character <= "~":
+        return Cell(character, 1)
+    import unicodedata
+
+    category = unicodedata.category(character)
+    if category in ("Mn", "Me"):
+        return Cell(character, 0)
+    if category[0] in "CZ" and not character.isprintable():
+        escaped = ascii(character)[1:-1]
+        return Cell(escaped, len(escaped))
+    wide = unicodedata.east_asian_width(character) in "WF"
+    return Cell(character, 2 if wide else 1)

@@ -1,0 +1,359 @@
+"""Text to tokens: each a kind, what it means, and where it stands.
+
+The whole text is read once from left to right, in linear time. A sign or a keyword is
+its own kind (`"**"`, `"if"`); the others are `name`, `number`, `string`, `newline`,
+`indent`, `dedent` and `end`. Brackets match when this module is done, and lines
+inside them have been joined. `^` has the kind `**`, because it means the same.
+
+    [t.kind for t in tokenize("y = 2*x")]
+    # ['name', '=', 'number', '*', 'name', 'newline', 'end']
+"""
+
+import re
+from typing import NamedTuple
+
+from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.lexicon import (
+    AUGMENTED,
+    CLOSING,
+    FOREIGN_CHARACTERS,
+    FOREIGN_SIGNS,
+    KEYWORDS,
+    SAME_SIGN,
+    STRING_ESCAPES,
+)
+
+
+class Token(NamedTuple):
+    """One word or sign; `value` is a name's, number's or string's meaning."""
+
+    kind: str
+    value: int | float | str | None
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.end)
+
+
+_DIGITS = r"[0-9](?:_?[0-9])*"
+_OWN_SIGNS = (
+    *("...", "**", "//", "<=", ">=", "==", "!=", "^=", *AUGMENTED),
+    *"+-*/%@^<>=()[],.:;",
+)
+_SIGNS = sorted({*_OWN_SIGNS, *FOREIGN_SIGNS}, key=len, reverse=True)
+_PATTERN = re.compile(
+    r"(?P<blank>[ \t\f]+)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<based>0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+)"
+    rf"|(?P<number>(?:{_DIGITS}(?:\.(?!\.)(?:{_DIGITS})?)?|\.{_DIGITS})"
+    rf"(?:[eE][+-]?{_DIGITS})?)"
+    r"|(?P<newline>\r\n|\r|\n)"
+    r"|(?P<comment>#[^\r\n]*)"
+    r"|(?P<joined>\\[ \t]*(?:\r\n|\r|\n))"
+    rf"|(?P<sign>{'|'.join(map(re.escape, _SIGNS))})"
+    r"|(?P<string>\"(?:[^\"\\\r\n]|\\[^\r\n])*\"|'(?:[^'\\\r\n]|\\[^\r\n])*')"
+)
+_LINE_START = re.compile(r"(?P<blanks>[ \t\f]*)(?P<nothing>#[^\r\n]*|(?=[\r\n])|\Z)?")
+_RUN = re.compile(r"[^\s()\[\],;]*")
+_LONGEST_INTEGER = 1233  # decimal digits in 4096 bits
+TAB_STOP = 8
+
+
+def tokenize(source: str) -> list[Token]:
+    """All tokens of a program, the last one of kind `end`."""
+    return _Tokenizer(source).read()
+
+
+class _Tokenizer:
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.tokens: list[Token] = []
+        self.brackets: list[Token] = []
+        self.margins: list[tuple[int, int]] = []
+
+    def read(self) -> list[Token]:
+        source, match = self.source, _PATTERN.match
+        handlers = {
+            "name": self._name,
+            "number": self._number,
+            "based": self._based,
+            "newline": self._newline,
+            "sign": self._sign,
+            "string": self._string,
+        }
+        position = self._line_start(1 if source.startswith("\ufeff") else 0)
+        while position < len(source):
+            found = match(source, position)
+            if found is None:
+                position = self._unmatched(position)
+                continue
+            handler = handlers.get(found.lastgroup or "")
+            end = found.end()
+            position = handler(position, end) if handler else end
+        self._finish()
+        return self.tokens
+
+    def fail(
+        self, code: str, message: str, start: int, end: int, hint: str | None = None
+    ) -> ProgramError:
+        return ProgramError(code, message, Span(start, end), self.source, hint=hint)
+
+    def _name(self, start: int, end: int) -> int:
+        source = self.source
+        if end < len(source) and not source[end].isascii():
+            return self._wide_name(start, end)
+        text = source[start:end]
+        if end < len(source) and source[end] in "\"'":
+            raise self._prefixed_string(text, start, end)
+        self._add_name(text, start, end)
+        return end
+
+    def _add_name(self, text: str, start: int, end: int) -> None:
+        kind = text if text in KEYWORDS else "name"
+        self.tokens.append(Token(kind, text, start, end))
+
+    def _wide_name(self, start: int, end: int) -> int:
+        """A name with characters beyond ASCII, normalised so that bindings find it."""
+        source = self.source
+        while end < len(source) and _continues_name(source[end]):
+            end += 1
+        text = source[start:end]
+        if not text.isascii():
+            import unicodedata
+
+            text = unicodedata.normalize("NFC", text)
+        self._add_name(text, start, end)
+        return end
+
+    def _unmatched(self, start: int) -> int:
+        character = self.source[start]
+        replacement = FOREIGN_CHARACTERS.get(character)
+        if replacement is not None:
+            shown = repr(replacement) if " " not in replacement else replacement
+            raise self.fail(
+                "E202",
+                f"'{character}' is a typographic character",
+                start,
+                start + 1,
+                f"type {shown}",
+            )
+        if character.isidentifier():
+            return self._wide_name(start, start + 1)
+        if character in "\"'":
+            raise self._unclosed_string(start)
+        raise self.fail(
+            "E201",
+            f"unexpected character {character!r}",
+            start,
+            start + 1,
+            f"it is U+{ord(character):04X}; the language does not use it",
+        )
+
+    def _number(self, start: int, end: int) -> int:
+        text = self.source[start:end]
+        self._check_number_ends(start, end)
+        if not text.replace("_", "").isdigit():
+            self.tokens.append(Token("number", float(text), start, end))
+            return end
+        if len(text) > _LONGEST_INTEGER:
+            raise self.fail(
+                "E402",
+                "the integer has more than 4096 bits",
+                start,
+                end,
+                "write it as a float: 1e30",
+            )
+        if text[0] == "0" and text.strip("0_"):
+            plain = text.lstrip("0_")
+            raise self.fail(
+                "E203", "leading zeros in an integer", start, end, f"write {plain}"
+            )
+        self.tokens.append(Token("number", int(text), start, end))
+        return end
+
+    def _based(self, start: int, end: int) -> int:
+        self._check_number_ends(start, end)
+        value = int(self.source[start:end], 0)
+        if value.bit_length() > 4096:
+            message = "the integer has more than 4096 bits"
+            raise self.fail("E402", message, start, end)
+        self.tokens.append(Token("number", value, start, end))
+        return end
+
+    def _check_number_ends(self, start: int, end: int) -> None:
+        source = self.source
+        follower = source[end : end + 1]
+        if follower == "." and source[end + 1 : end + 2].isdigit():
+            stop = _end_of_run(source, end)
+            raise self.fail("E203", "a number with two points", start, stop)
+        if follower in FOREIGN_CHARACTERS or not (
+            follower == "_" or follower.isalnum()
+        ):
+            return
+        stop = end
+        while stop < len(source) and _continues_name(source[stop]):
+            stop += 1
+        number, word = source[start:end], source[end:stop]
+        if word in KEYWORDS:
+            hint = f"put a space: {number} {word}"
+            raise self.fail(
+                "E203", f"'{number}{word}' is not a number", start, stop, hint
+            )
+        if word in ("j", "J"):
+            hint = f"numbers are real; to multiply write {number}*{word}"
+            raise self.fail("E203", "complex numbers are left out", start, stop, hint)
+        if number == "0" and word[0] in "xXoObB" or not word.isidentifier():
+            raise self.fail("E203", f"'{number}{word}' is not a number", start, stop)
+        if word[0] == "_":
+            hint = "underscores stand between digits"
+            raise self.fail(
+                "E203", f"'{number}{word}' is not a number", start, stop, hint
+            )
+        raise self.fail(
+            "E208",
+            f"no operator between {number} and {word}",
+            start,
+            stop,
+            f"write {number}*{word}",
+        )
+
+    def _string(self, start: int, end: int) -> int:
+        body = self.source[start + 1 : end - 1]
+        if not body and self.source[end : end + 1] == self.source[start]:
+            raise self.fail(
+                "E204",
+                "triple-quoted strings are left out",
+                start,
+                end + 1,
+                "use '...' or \"...\"",
+            )
+        value = self._unescape(body, start + 1) if "\\" in body else body
+        self.tokens.append(Token("string", value, start, end))
+        return end
+
+    def _unescape(self, body: str, offset: int) -> str:
+        parts, position = [], 0
+        while (found := body.find("\\", position)) >= 0:
+            meaning = STRING_ESCAPES.get(body[found + 1])
+            if meaning is None:
+                at = offset + found
+                raise self.fail(
+                    "E204",
+                    f"unknown escape {body[found : found + 2]!r} in a string",
+                    at,
+                    at + 2,
+                    r"write '\\' for a backslash",
+                )
+            parts += body[position:found], meaning
+            position = found + 2
+        parts.append(body[position:])
+        return "".join(parts)
+
+    def _prefixed_string(self, prefix: str, start: int, end: int) -> ProgramError:
+        if prefix in KEYWORDS or prefix.lower() not in ("f", "r", "b", "u", "rb", "br"):
+            hint = "a transpose is x.T" if self.source[end] == "'" else None
+            message = f"no operator between {prefix} and the quote"
+            return self.fail("E208", message, start, end + 1, hint)
+        message = f"strings with a prefix ({prefix}) are left out"
+        return self.fail("E209", message, start, end + 1, "drop the prefix")
+
+    def _unclosed_string(self, start: int) -> ProgramError:
+        quote = self.source[start]
+        end = start + len(re.split(r"[\r\n]", self.source[start:], maxsplit=1)[0])
+        hint = f"close it with {quote} on the same line"
+        return self.fail("E204", "a string is not closed", start, end, hint)
+
+    def _sign(self, start: int, end: int) -> int:
+        sign = self.source[start:end]
+        if sign in FOREIGN_SIGNS:
+            message = f"'{sign}' is not an operator here"
+            raise self.fail("E201", message, start, end, FOREIGN_SIGNS[sign])
+        token = Token(SAME_SIGN.get(sign, sign), None, start, end)
+        if sign in CLOSING:
+            self.brackets.append(token)
+        elif sign in ")]":
+            self._close(token)
+        self.tokens.append(token)
+        return end
+
+    def _close(self, token: Token) -> None:
+        if not self.brackets:
+            message = f"'{token.kind}' closes nothing"
+            raise self.fail("E205", message, token.start, token.end, "delete it")
+        opened = self.brackets.pop()
+        wanted = CLOSING[opened.kind]
+        if token.kind != wanted:
+            raise self.fail(
+                "E205",
+                f"'{token.kind}' does not close '{opened.kind}'",
+                token.start,
+                token.end,
+                f"write '{wanted}'",
+            )
+
+    def _newline(self, start: int, end: int) -> int:
+        if self.brackets:
+            return end
+        self.tokens.append(Token("newline", None, start, end))
+        return self._line_start(end)
+
+    def _line_start(self, position: int) -> int:
+        """Skip empty lines; turn the indentation of the next into tokens."""
+        source = self.source
+        while True:
+            found = _LINE_START.match(source, position)
+            assert found is not None
+            position = found.end()
+            if found["nothing"] is None:
+                self._indent(found["blanks"], found.start(), position)
+                return position
+            if position >= len(source):
+                return position
+            position += 2 if source.startswith("\r\n", position) else 1
+
+    def _indent(self, blanks: str, start: int, end: int) -> None:
+        margin = (len(blanks.expandtabs(TAB_STOP)), len(blanks))
+        margins = self.margins
+        if not margins:
+            margins.append(margin)
+        if margin == margins[-1]:
+            return
+        if margin[0] > margins[-1][0] and margin[1] > margins[-1][1]:
+            margins.append(margin)
+            self.tokens.append(Token("indent", None, start, end))
+            return
+        while len(margins) > 1 and margin[0] < margins[-1][0]:
+            margins.pop()
+            self.tokens.append(Token("dedent", None, end, end))
+        if margin != margins[-1]:
+            mixed = margin[0] == margins[-1][0] or "\t" in blanks
+            hint = "use only spaces" if mixed else "line it up with a line above"
+            message = "this indentation matches no line above"
+            raise self.fail("E206", message, start, max(end, start + 1), hint)
+
+    def _finish(self) -> None:
+        if self.brackets:
+            opened = self.brackets[-1]
+            raise self.fail(
+                "E205",
+                f"'{opened.kind}' is never closed",
+                opened.start,
+                opened.end,
+                f"add '{CLOSING[opened.kind]}'",
+            )
+        end = len(self.source)
+        if self.tokens and self.tokens[-1].kind != "newline":
+            self.tokens.append(Token("newline", None, end, end))
+        self.tokens += [Token("dedent", None, end, end)] * (len(self.margins) - 1)
+        self.tokens.append(Token("end", None, end, end))
+
+
+def _continues_name(character: str) -> bool:
+    return character not in FOREIGN_CHARACTERS and ("a" + character).isidentifier()
+
+
+def _end_of_run(source: str, start: int) -> int:
+    found = _RUN.match(source, start)
+    return found.end() if found else start

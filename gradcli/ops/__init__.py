@@ -1,0 +1,58 @@
+"""The table of operations: importing this package enters every row."""
+
+from .op import (
+    ALIASES,
+    FUNCTIONS,
+    KEYWORDS,
+    LINEAR,
+    MULTILINEAR,
+    OPS,
+    Case,
+    Composite,
+    Fixed,
+    Op,
+    overloads,
+    parameters,
+)
+
+from . import (  # isort: skip
+    arithmetic,
+    exponential,
+    trigonometric,
+    special,
+    activation,
+    compare,
+    reduce,
+    scan,
+    linalg,
+    shape,
+    index,
+    loss,
+)
+
+__all__ = [
+    "ALIASES",
+    "FUNCTIONS",
+    "KEYWORDS",
+    "LINEAR",
+    "MULTILINEAR",
+    "OPS",
+    "Case",
+    "Composite",
+    "Fixed",
+    "Op",
+    "activation",
+    "arithmetic",
+    "compare",
+    "exponential",
+    "index",
+    "linalg",
+    "loss",
+    "reduce",
+    "scan",
+    "shape",
+    "special",
+    "trigonometric",
+    "overloads",
+    "parameters",
+]

@@ -1,0 +1,1 @@
+"""Choosing between values: extrema, clamps, where, comparisons, rounding."""

@@ -1,0 +1,1 @@
+"""Exponentials, logarithms and roots."""

@@ -1,0 +1,1 @@
+"""Reading entries: integers, slices, lists, masks, sorting."""

@@ -1,0 +1,240 @@
+"""The table: what an operation is, and the one place where rows are entered.
+
+Invariant: every fact about an operation stands in its row, and only there. A row is
+written against a namespace ``xp`` that is handed in, so that the same formula serves
+arrays, recording tensors, SymPy expressions and 50-digit numbers. This module and
+the families beside it import nothing but the standard library.
+
+    row("tanh", node="TanhBackward0", latex=r"\\tanh {0}",
+        fwd=lambda xp, x: xp.tanh(x),
+        partials=(lambda xp, y, x: 1 - y * y,),
+        cases=[case((3, 4)), case(())])
+
+A *row* is one node of the graph. A *composite* is a public function made of other
+functions; it leaves the nodes of those it calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+Formula = Callable[..., Any]
+"""A rule of the table; its first argument is the namespace ``xp``."""
+
+
+class _Marker:
+    """A named constant that stands for a derived rule."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+LINEAR: Final = _Marker("LINEAR")
+"""Linear in all inputs jointly: the jvp is ``fwd`` applied to the tangents."""
+
+MULTILINEAR: Final = _Marker("MULTILINEAR")
+"""Linear in each input alone: the jvp is the product rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A case's input given by value: an index, a mask, a target."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One input on which the laws are run.
+
+    ``inputs`` holds a shape per input (a tuple of ints) or a ``Fixed`` value; entries
+    of a shape are drawn uniformly from ``[low, high]``. ``make`` names a special kind
+    of draw: ``"spd"`` (symmetric positive definite), ``"regular"`` (well conditioned),
+    ``"distinct"`` (entries at least 0.1 apart).
+    """
+
+    inputs: tuple[Any, ...]
+    params: dict[str, Any]
+    low: float = -2.0
+    high: float = 2.0
+    make: str = "uniform"
+
+
+def case(
+    *inputs: Any,
+    low: float = -2.0,
+    high: float = 2.0,
+    make: str = "uniform",
+    **params: Any,
+) -> Case:
+    """``case((3, 4), dim=1)``: a shape per input, then the row's parameters."""
+    return Case(inputs, params, low, high, make)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Op:
+    """A row of the table.
+
+    name       public name, or ``base.Overload`` (PyTorch's overload name) where a
+               public function chooses among several rows
+    node       PyTorch's node name; None: the row has no gradient
+    fwd        ``(xp, *inputs, **params)`` -> array, or a tuple of arrays
+    partials   elementwise rows: per input the partial derivative
+               ``(xp, y, *inputs, **params)``, a number, or None (not differentiable)
+    vjp        per input ``(xp, g, y, *inputs, **params)`` or None; beside ``partials``
+               it takes their place in the reverse pass, for rules that must mask
+               rather than multiply. A variadic row has one callable that returns a
+               tuple, one cotangent per input
+    jvp        LINEAR, MULTILINEAR, or ``(xp, t, y, *inputs, **params)`` with ``t`` the
+               tuple of tangents; derived where there are partials
+    variadic   the inputs are a list of tensors of any length
+    returns    outputs that ``fwd`` returns; more than one: a tuple
+    carries    how many of them, counted from the first, carry a gradient
+    star       the parameter that takes all further positional arguments
+    sym        ``fwd`` under SymPy where that is not simply ``fwd``
+    """
+
+    name: str
+    fwd: Formula
+    node: str | None
+    partials: tuple[Formula | float | None, ...] | None
+    vjp: tuple[Formula | None, ...] | Formula | None
+    jvp: Formula | _Marker | None
+    variadic: bool
+    returns: int
+    carries: int
+    star: str | None
+    sym: Formula | None
+    doc: str
+    formula: str
+    latex: str
+    kink: str
+    cases: tuple[Case, ...]
+
+    @property
+    def base(self) -> str:
+        """The public function's name: ``sum`` of ``sum.dim_IntList``."""
+        return self.name.partition(".")[0]
+
+    @property
+    def elementwise(self) -> bool:
+        return self.partials is not None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Composite:
+    """A public function written in terms of others.
+
+    ``build(call, *args, **kwargs)`` receives ``call(name, *args, **kwargs)``, which
+    runs a row or a public function in whatever number system the arguments are of.
+    """
+
+    name: str
+    build: Formula
+    doc: str
+    formula: str
+    kink: str
+    star: str | None
+    cases: tuple[Case, ...]
+
+
+OPS: dict[str, Op] = {}
+"""Every row, by its full name, in order of entry."""
+
+FUNCTIONS: dict[str, Op | Composite] = {}
+"""Every public function by name; a row without a dot in its name is public."""
+
+ALIASES: dict[str, str] = {}
+"""Other spellings of a public name, as people paste them: ``absolute`` -> ``abs``."""
+
+KEYWORDS: Final[dict[str, str]] = {
+    "axis": "dim",
+    "axes": "dims",
+    "keepdims": "keepdim",
+}
+"""NumPy's parameter names and the table's."""
+
+
+def row(
+    name: str,
+    *,
+    fwd: Formula,
+    cases: Sequence[Case],
+    node: str | None = None,
+    partials: tuple[Formula | float | None, ...] | None = None,
+    vjp: tuple[Formula | None, ...] | Formula | None = None,
+    jvp: Formula | _Marker | None = None,
+    variadic: bool = False,
+    returns: int = 1,
+    carries: int = 1,
+    star: str | None = None,
+    sym: Formula | None = None,
+    aliases: Sequence[str] = (),
+    doc: str = "",
+    formula: str = "",
+    latex: str = "",
+    kink: str = "",
+) -> Op:
+    """Enter a row; see `Op` for the fields.
+
+    Raises:
+        ValueError: the row contradicts itself, or its name is taken.
+    """
+    if name in OPS or name in FUNCTIONS:
+        raise ValueError(f"row {name!r} is entered twice")
+    if node is not None and partials is None and (vjp is None or jvp is None):
+        raise ValueError(f"row {name!r} needs partials, or vjp and jvp")
+    if not cases:
+        raise ValueError(f"row {name!r} has no cases")
+    op = Op(
+        name, fwd, node, partials, vjp, jvp, variadic, returns, carries, star, sym,
+        doc, formula, latex, kink, tuple(cases),
+    )  # fmt: skip
+    OPS[name] = op
+    if "." not in name:
+        _publish(op, aliases)
+    return op
+
+
+def function(
+    name: str,
+    build: Formula,
+    *,
+    cases: Sequence[Case] = (),
+    star: str | None = None,
+    aliases: Sequence[str] = (),
+    doc: str = "",
+    formula: str = "",
+    kink: str = "",
+) -> Composite:
+    """Enter a public function that is made of others."""
+    composite = Composite(name, build, doc, formula, kink, star, tuple(cases))
+    _publish(composite, aliases)
+    return composite
+
+
+def _publish(entry: Op | Composite, aliases: Sequence[str]) -> None:
+    if entry.name in FUNCTIONS:
+        raise ValueError(f"function {entry.name!r} is entered twice")
+    FUNCTIONS[entry.name] = entry
+    for alias in aliases:
+        ALIASES[alias] = entry.name
+
+
+def parameters(entry: Op | Composite) -> tuple[str, ...]:
+    """The names a caller may use, inputs first, without ``xp`` or ``call``."""
+    code = (entry.fwd if isinstance(entry, Op) else entry.build).__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    return code.co_varnames[1:count]
+
+
+def overloads(name: str) -> list[Op]:
+    """The rows behind a public function: itself, or its dotted overloads."""
+    return [op for op in OPS.values() if op.base == name]

@@ -1,0 +1,1 @@
+"""Reductions over all entries or over dimensions."""

@@ -1,0 +1,1 @@
+"""Cumulative operations along one dimension."""

@@ -1,0 +1,1 @@
+"""Circular and hyperbolic functions and their inverses."""
