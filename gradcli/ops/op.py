@@ -92,8 +92,9 @@ class Op:
                it takes their place in the reverse pass, for rules that must mask
                rather than multiply. A variadic row has one callable that returns a
                tuple, one cotangent per input
-    jvp        LINEAR, MULTILINEAR, or ``(xp, t, y, *inputs, **params)`` with ``t`` the
-               tuple of tangents; derived where there are partials
+    jvp        LINEAR, MULTILINEAR, or ``(xp, t, y, *inputs, **params)`` with ``t`` a
+               tuple, a tangent per input: zeros where none arrives, None for an input
+               that carries no gradient; derived where there are partials
     variadic   the inputs are a list of tensors of any length
     returns    outputs that ``fwd`` returns; more than one: a tuple
     carries    how many of them, counted from the first, carry a gradient

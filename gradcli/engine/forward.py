@@ -1,0 +1,148 @@
+"""Forward mode: tangents pushed through a recorded graph, from the same rows.
+
+Invariant: a node's tangent comes from its row's partials, from ``fwd`` itself where the
+row is linear, or from its ``jvp``; never from its ``vjp``, so that the two modes check
+each other.
+
+    (t,) = jvp([y], [x], [v])        # t = J v
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ops import LINEAR, MULTILINEAR
+from .errors import GradError, ShapeError
+from .node import AccumulateGrad, ConstantNode, Node, Port
+from .tensor import Tensor
+
+
+def jvp(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], tangents: Sequence[Tensor]
+) -> list[Tensor]:
+    """The tangents of ``outputs`` for given tangents of ``inputs``.
+
+    Args:
+        outputs: tensors of one recorded graph.
+        inputs: tensors that require a gradient.
+        tangents: one per input, of its shape.
+
+    Returns:
+        One tensor per output, of its shape; zeros where no input reaches it.
+
+    Raises:
+        ShapeError: a tangent that is not of its input's shape.
+        GradError: an input outside every graph, or freed saved values.
+    """
+    known: dict[Any, Any] = {}
+    for x, t in zip(inputs, tangents, strict=True):
+        if x.edge is None:
+            raise GradError("an input of jvp does not require grad")
+        if x.shape != t.shape:
+            raise ShapeError(
+                f"a tangent has shape {list(t.shape)}, its input {list(x.shape)}"
+            )
+        known[x.edge] = t.raw
+    for edge in _inputs_first([o.edge for o in outputs if o.edge is not None]):
+        if edge in known or isinstance(edge, AccumulateGrad):
+            continue
+        if isinstance(edge, Port):
+            pushed = known.get(edge.node)
+            if pushed is not None:
+                known[edge] = pushed[edge.nr] if isinstance(pushed, tuple) else pushed
+            continue
+        arriving = [known.get(e) for e in edge.edges]
+        if any(t is not None for t in arriving):
+            known[edge] = push(edge, arriving)
+    return [_tangent_of(output, known) for output in outputs]
+
+
+def push(node: Node, arriving: Sequence[Any]) -> Any:
+    """The tangent of a node's output from those of its edges (None: zero)."""
+    op, xp = node.op, node.xp
+    if isinstance(node, ConstantNode):
+        terms = zip(node.factors, arriving, strict=False)
+        total = _add_up(t * factor for factor, t in terms if t is not None)
+        return _spread(xp, total, node.shapes)
+    raw = node.raw_inputs()
+    slots = range(len(raw)) if op.variadic else node.slots
+    by_slot = dict(zip(slots, arriving, strict=True))
+    if op.partials is not None:
+        partials = op.partials
+        total = _add_up(
+            t * _value(partials[slot], xp, node, raw)
+            for slot, t in by_slot.items()
+            if t is not None
+        )
+        return _spread(xp, total, (node.y.shape,))
+    if op.jvp is MULTILINEAR:
+        return _add_up(
+            op.fwd(xp, *raw[:slot], t, *raw[slot + 1 :], **node.params)
+            for slot, t in by_slot.items()
+            if t is not None
+        )
+    some = next(t for t in arriving if t is not None)
+    full = [
+        (xp.new_full(some, raw[i].shape, 0) if by_slot[i] is None else by_slot[i])
+        if i in by_slot
+        else None
+        for i in range(len(raw))
+    ]
+    if op.jvp is LINEAR:
+        mixed = [raw[i] if t is None else t for i, t in enumerate(full)]
+        return op.fwd(xp, *mixed, **node.params)
+    assert callable(op.jvp)
+    return op.jvp(xp, tuple(full), node.y, *raw, **node.params)
+
+
+def _value(partial: Any, xp: Any, node: Node, raw: tuple[Any, ...]) -> Any:
+    return partial(xp, node.y, *raw, **node.params) if callable(partial) else partial
+
+
+def _add_up(terms: Any) -> Any:
+    total = None
+    for term in terms:
+        if total is None:
+            total = term
+        elif isinstance(total, tuple):
+            total = tuple(a + b for a, b in zip(total, term, strict=True))
+        else:
+            total = total + term
+    return total
+
+
+def _spread(xp: Any, t: Any, shapes: tuple[Any, ...] | None) -> Any:
+    """A tangent at the broadcast shape of the node's inputs."""
+    if shapes is None:
+        return t
+    known = [s for s in shapes if s is not None]
+    rank = max(len(s) for s in known)
+    padded = [(1,) * (rank - len(s)) + tuple(s) for s in known]
+    shape = tuple(
+        next((n for n in sizes if n != 1), 1) for sizes in zip(*padded, strict=True)
+    )
+    return t if t.shape == shape else xp.expand(t, shape)
+
+
+def _inputs_first(roots: list[Any]) -> list[Any]:
+    """The graph below ``roots`` with every edge after the edges it depends on."""
+    order: list[Any] = []
+    seen: set[Any] = set()
+    stack: list[tuple[Any, bool]] = [(root, False) for root in roots]
+    while stack:
+        edge, expanded = stack.pop()
+        if expanded:
+            order.append(edge)
+            continue
+        if edge in seen:
+            continue
+        seen.add(edge)
+        stack.append((edge, True))
+        stack.extend((e, False) for e in edge.edges if e is not None and e not in seen)
+    return order
+
+
+def _tangent_of(output: Tensor, known: dict[Any, Any]) -> Tensor:
+    t = known.get(output.edge) if output.edge is not None else None
+    return Tensor(output.xp.zeros_like(output.raw) if t is None else t, output.xp)

@@ -1,0 +1,111 @@
+"""The rooms know each other downward only, and heavy libraries stay in their room."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "gradcli"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# A room may import itself and the rooms to its right.
+MAY_KNOW = {
+    "ops": set(),
+    "engine": {"ops"},
+    "autograd": {"engine", "ops"},
+    "lang": {"autograd", "engine", "ops"},
+    "symbolic": {"lang", "autograd", "engine", "ops"},
+    "views": {"symbolic", "lang", "autograd", "engine", "ops"},
+    "render": {"views", "symbolic", "lang", "autograd", "engine", "ops"},
+    "cli": {"render", "views", "symbolic", "lang", "autograd", "engine", "ops"},
+}
+# Each heavy library, and where it may be imported.
+HOME = {
+    "numpy": {"engine", "autograd", "lang", "symbolic", "views", "render", "cli"},
+    "scipy": {"engine"},
+    "cupy": {"engine/devices.py"},
+    "cupyx": {"engine/devices.py"},
+    "sympy": {"symbolic"},
+    "mpmath": {"symbolic"},
+    "rich": {"render"},
+    "typer": {"cli"},
+    "click": set(),
+    "torch": set(),
+}
+
+
+def room(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def imported(path: Path) -> set[str]:
+    """Absolute dotted names that a module imports, also inside functions."""
+    names: set[str] = set()
+    here = ("gradcli", *path.relative_to(PACKAGE).with_suffix("").parts)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level] if node.level else ()
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names |= {f"{module}.{alias.name}" for alias in node.names}
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("import_module", "__import__")
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+        ):
+            names.add(str(node.args[0].value))
+    return names
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_rooms_import_downward_only(path: Path) -> None:
+    own = room(path)
+    if not own:
+        return
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] == "gradcli" and len(parts) > 1 and parts[1] in MAY_KNOW:
+            assert parts[1] == own or parts[1] in MAY_KNOW[own], name
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_heavy_libraries_stay_in_their_room(path: Path) -> None:
+    for name in imported(path):
+        homes = HOME.get(name.split(".")[0])
+        if homes is not None:
+            where = str(path.relative_to(PACKAGE))
+            assert room(path) in homes or where in homes, f"{where} imports {name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_no_module_is_longer_than_400_lines(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_text_never_reaches_an_evaluator(path: Path) -> None:
+    banned = {
+        "eval", "exec", "compile", "sympify", "parse_expr", "lambdify",
+        "literal_eval", "loads_pickle",
+    }  # fmt: skip
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            bare = isinstance(node.func, ast.Name)
+            assert called not in banned or (called == "compile" and not bare), called
+    assert "pickle" not in {n.split(".")[0] for n in imported(path)}
+
+
+def test_ops_import_the_standard_library_alone() -> None:
+    import sys
+
+    for path in (PACKAGE / "ops").glob("*.py"):
+        for name in imported(path):
+            top = name.split(".")[0]
+            assert top == "gradcli" or top in sys.stdlib_module_names, name
