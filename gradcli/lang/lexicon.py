@@ -8,9 +8,13 @@ word of its own.
 """
 
 KEYWORDS = frozenset(
-    "if elif else for in while break continue pass with and or not True False None"
-    " def class import from lambda return yield try except finally raise assert"
-    " global nonlocal del async await is as".split()
+    {
+        *("if", "elif", "else", "for", "in", "while", "break", "continue", "pass"),
+        *("with", "and", "or", "not", "True", "False", "None"),
+        *("def", "class", "import", "from", "lambda", "return", "yield", "try"),
+        *("except", "finally", "raise", "assert", "global", "nonlocal", "del"),
+        *("async", "await", "is", "as"),
+    }
 )
 
 AUGMENTED = {
@@ -28,11 +32,13 @@ SAME_SIGN = {"^": "**", "^=": "**="}
 
 CLOSING = {"(": ")", "[": "]"}
 
+# With each prefix also its beginnings: a name is read part by part.
 PREFIXES = frozenset(
     {
         ("F",),
         ("functional",),
         ("math",),
+        ("nn",),
         ("nn", "functional"),
         ("np",),
         ("np", "random"),
@@ -41,6 +47,7 @@ PREFIXES = frozenset(
         ("special",),
         ("torch",),
         ("torch", "functional"),
+        ("torch", "nn"),
         ("torch", "nn", "functional"),
         ("torch", "random"),
         ("torch", "special"),
@@ -139,3 +146,91 @@ FOREIGN_CHARACTERS = {
 }
 
 STRING_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
+
+CALLS_LEFT_OUT = {
+    "print": "leave it out: the last value is printed",
+    "list": "write the items in brackets: [a, b]",
+    "tuple": "write the items in parentheses: (a, b)",
+    "enumerate": "count in the loop: i = i + 1",
+    "zip": "loop over an index: for i in range(len(x))",
+    "map": "write a 'for' statement",
+    "filter": "write a 'for' statement with an 'if'",
+    "sorted": "use sort(x)",
+    "reversed": "use flip(x, 0)",
+    "str": "results are printed as they are",
+    "type": "values are tensors and numbers",
+    "isinstance": "values are tensors and numbers",
+    "input": "bind the value on the command line: name=VALUE",
+    "open": "bind the file's content on the command line: name=@file",
+    "backward": "leave it out: gradients of the last value are computed for you",
+    "grad": "leave it out: gradients of the last value are computed for you",
+}
+
+METHODS_LEFT_OUT = {
+    "backward": "leave it out: the command line runs backward for you",
+}
+
+MISSING_METHODS = {
+    "requires_grad_": "leave it out: every input is differentiated",
+    "retain_grad": "leave it out: name the value and ask for it",
+    "zero_grad": "leave it out: gradients start from zero in every run",
+    "numpy": "leave it out: results are printed as numbers",
+    "tolist": "leave it out: results are printed as numbers",
+    "cuda": "leave it out: choose the device with --device cuda",
+    "cpu": "leave it out: choose the device with --device cpu",
+}
+
+SYNONYMS = {
+    "ln": "log",
+    "lg": "log10",
+    "ld": "log2",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arcsinh": "asinh",
+    "arccosh": "acosh",
+    "arctanh": "atanh",
+    "power": "pow",
+    "fabs": "abs",
+    "absolute": "abs",
+    "sqr": "square",
+    "cbrt": "pow",
+    "tg": "tan",
+    "ctg": "tan",
+    "cot": "tan",
+    "sgn": "sign",
+    "logistic": "sigmoid",
+    "expit": "sigmoid",
+    "swish": "silu",
+    "gammaln": "lgamma",
+    "loggamma": "lgamma",
+    "psi": "digamma",
+    "average": "mean",
+    "avg": "mean",
+    "product": "prod",
+    "cumulative_sum": "cumsum",
+    "concatenate": "cat",
+    "concat": "cat",
+    "hstack": "cat",
+    "vstack": "stack",
+    "array": "tensor",
+    "asarray": "tensor",
+    "vector": "tensor",
+    "matrix": "tensor",
+    "identity": "eye",
+    "inv": "inverse",
+    "tr": "trace",
+    "transposed": "transpose",
+    "mul": "matmul",
+    "clip": "clamp",
+    "norm2": "norm",
+    "variance": "var",
+    "stddev": "std",
+    "erfinverse": "erfinv",
+    "randn_like": "randn",
+    "Infinity": "inf",
+    "infinity": "inf",
+    "NaN": "nan",
+    "PI": "pi",
+}

@@ -47,9 +47,9 @@ class Record(metaclass=RecordType):
     """Base of all records; see the module's own text."""
 
     def __init__(self, *values: object, **named: object) -> None:
-        if named or len(values) != len(self._setters):
+        if named or len(values) != len(type(self)._setters):
             values = _arrange(type(self), values, named)
-        for put, value in zip(self._setters, values, strict=True):
+        for put, value in zip(type(self)._setters, values, strict=True):
             put(self, value)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -59,7 +59,7 @@ class Record(metaclass=RecordType):
         raise AttributeError(f"{type(self).__name__} is immutable: {name!r}")
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{f}={_brief(getattr(self, f))}" for f in self._fields)
+        shown = ", ".join(f"{f}={_brief(getattr(self, f))}" for f in type(self)._fields)
         return f"{type(self).__name__}({shown})"
 
 

@@ -204,7 +204,7 @@ class _Tokenizer:
         if word in ("j", "J"):
             hint = f"numbers are real; to multiply write {number}*{word}"
             raise self.fail("E203", "complex numbers are left out", start, stop, hint)
-        if number == "0" and word[0] in "xXoObB" or not word.isidentifier():
+        if (number == "0" and word[0] in "xXoObB") or not word.isidentifier():
             raise self.fail("E203", f"'{number}{word}' is not a number", start, stop)
         if word[0] == "_":
             hint = "underscores stand between digits"
@@ -234,7 +234,8 @@ class _Tokenizer:
         return end
 
     def _unescape(self, body: str, offset: int) -> str:
-        parts, position = [], 0
+        parts: list[str] = []
+        position = 0
         while (found := body.find("\\", position)) >= 0:
             meaning = STRING_ESCAPES.get(body[found + 1])
             if meaning is None:

@@ -1,0 +1,106 @@
+"""A place in the list of tokens, and the errors about what stands there.
+
+cursor.take_if(",")          # the token, or None and nothing has moved
+cursor.expect(")")           # the token, or an error that says what was found
+"""
+
+from collections.abc import Iterable
+
+from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.lexicon import FOREIGN_WORDS
+from gradcli.lang.tokens import Token, tokenize
+
+OPERAND_STARTS = frozenset(
+    {"name", "number", "string", "(", "[", "True", "False", "None"}
+)
+OPERAND_ENDS = frozenset(
+    {"name", "number", "string", ")", "]", "True", "False", "None"}
+)
+_UNSEEN = {
+    "newline": "the end of the line",
+    "end": "the end of the program",
+    "indent": "an indented line",
+    "dedent": "the end of the body",
+}
+_LONGEST_QUOTE = 20
+
+
+class Cursor:
+    """Reads tokens one by one and knows the names assigned so far."""
+
+    def __init__(self, source: str, variables: Iterable[str]) -> None:
+        self.source = source
+        self.tokens = tokenize(source)
+        self.at = 0
+        self.token = self.tokens[0]
+        self.variables = set(variables)
+
+    def take(self) -> Token:
+        taken = self.token
+        self.at += 1
+        if self.at < len(self.tokens):
+            self.token = self.tokens[self.at]
+        return taken
+
+    def take_if(self, kind: str) -> Token | None:
+        return self.take() if self.token.kind == kind else None
+
+    def expect(self, kind: str, hint: str | None = None) -> Token:
+        if self.token.kind != kind:
+            raise self.unexpected(f"'{kind}'", hint)
+        return self.take()
+
+    def expect_name(self, wanted: str) -> tuple[str, Token]:
+        token = self.token
+        if token.kind != "name":
+            raise self.unexpected(wanted)
+        self.take()
+        return str(token.value), token
+
+    def kind_after(self, distance: int = 1) -> str:
+        at = self.at + distance
+        return self.tokens[at].kind if at < len(self.tokens) else "end"
+
+    def span_from(self, start: int) -> Span:
+        """From `start` to the end of the last token taken."""
+        return Span(start, self.tokens[self.at - 1].end)
+
+    def fail(
+        self, code: str, message: str, span: Span, hint: str | None = None
+    ) -> ProgramError:
+        return ProgramError(code, message, span, self.source, hint=hint)
+
+    def unexpected(self, wanted: str, hint: str | None = None) -> ProgramError:
+        """The error for a token that cannot stand here."""
+        token = self.token
+        if token.kind in FOREIGN_WORDS:
+            return self.foreign_word()
+        before = self.tokens[self.at - 1] if self.at else None
+        if before and before.kind in OPERAND_ENDS and token.kind in OPERAND_STARTS:
+            return self.missing_operator(before, token)
+        found = _UNSEEN.get(token.kind) or f"'{self._text(token)}'"
+        if hint is None and token.kind == "=":
+            hint = "to compare, write '=='"
+        message = f"expected {wanted}, found {found}"
+        return self.fail("E207", message, token.span, hint)
+
+    def foreign_word(self) -> ProgramError:
+        word = self.token.kind
+        message = f"'{word}' is not part of the language"
+        return self.fail("E209", message, self.token.span, FOREIGN_WORDS[word])
+
+    def missing_operator(self, before: Token, after: Token) -> ProgramError:
+        left, right = self._text(before), self._text(after)
+        gap = self.source[before.end : after.start] and " "
+        whole = not {before.kind, after.kind} & set("()[]")
+        product = f"{left}{gap}*{gap}{right}" if whole else "'*' between them"
+        return self.fail(
+            "E208",
+            f"no operator between {left} and {right}",
+            Span(before.start, after.end),
+            f"to multiply, write {product}",
+        )
+
+    def _text(self, token: Token) -> str:
+        text = self.source[token.start : token.end]
+        return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"

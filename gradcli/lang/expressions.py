@@ -1,0 +1,314 @@
+"""Tokens to expressions, by precedence, without recursion.
+
+Each operator has a binding power; `_operation(floor)` reads operands joined by the
+operators that bind at least as tightly as `floor`. Methods that return `Steps` are
+generators for `gradcli.lang.trampoline`: they yield where they would recurse. A node
+begins where its first token stands, so parentheses around an operand belong to the
+operation and not to the operand.
+
+    parser.expression()   # on 'a + b*c': Binary('+', Name a, Binary('*', ...))
+"""
+
+from typing import Any
+
+from gradcli.lang.cursor import Cursor
+from gradcli.lang.errors import Span
+from gradcli.lang.lexicon import DOTTED, PREFIX_HEADS, PREFIXES
+from gradcli.lang.syntax import (
+    Attribute,
+    Binary,
+    Call,
+    Compare,
+    Conditional,
+    Expression,
+    Index,
+    Keyword,
+    Literal,
+    Logic,
+    MethodCall,
+    Name,
+    Sequence,
+    Slice,
+    Unary,
+)
+from gradcli.lang.tokens import Token
+from gradcli.lang.trampoline import Steps
+
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+LOGIC = {"or": 1, "and": 2}
+NEGATION, COMPARISON, SIGNED, POWER = 3, 4, 7, 8
+BINDING: dict[str, int] = {
+    **LOGIC,
+    **dict.fromkeys(COMPARISONS, COMPARISON),
+    **dict.fromkeys(("+", "-"), 5),
+    **dict.fromkeys(("*", "/", "//", "%", "@"), 6),
+    "**": POWER,
+}
+PREFIX_FLOOR = {"-": POWER, "+": POWER, "not": NEGATION}
+CONSTANTS: dict[str, Any] = {"True": True, "False": False, "None": None}
+_OPENERS = frozenset("([.")
+_ITEM_ENDS = frozenset(",]")
+_AN_EXPRESSION = "an expression"
+
+
+class ExpressionParser(Cursor):
+    """Reads expressions from the cursor's place."""
+
+    def expressions(self) -> Steps[Expression]:
+        """One expression, or several with commas: a tuple without parentheses."""
+        start = self.token.start
+        first: Expression = yield self.expression()
+        if self.token.kind != ",":
+            return first
+        items = [first]
+        while self.take_if(","):
+            if self.token.kind in ("newline", ";", "end", "=", "in"):
+                break
+            items.append((yield self.expression()))
+        return Sequence(self.span_from(start), tuple, tuple(items))
+
+    def expression(self) -> Steps[Expression]:
+        """An expression, perhaps conditional."""
+        start = self.token.start
+        value: Expression = yield self._operation(0)
+        asked = self.take_if("if")
+        if asked is None:
+            return value
+        test = yield self._operation(0)
+        self.expect("else", "inside an expression every 'if' needs an 'else'")
+        otherwise = yield self.expression()
+        return Conditional(self.span_from(start), value, test, otherwise, asked.span)
+
+    def _operation(self, floor: int) -> Steps[Expression]:
+        start = self.token.start
+        left: Expression
+        if self.token.kind in PREFIX_FLOOR:
+            left = yield self._prefixed(floor)
+        else:
+            left = self._lone_operand() or (yield self._postfixed())
+        while True:
+            sign = self.token.kind
+            power = BINDING.get(sign)
+            if power is None or power < floor:
+                if sign in ("is", "in"):
+                    self._refuse_membership(sign)
+                return left
+            if sign in COMPARISONS or sign in LOGIC:
+                left = yield self._chain(left, start, power)
+                continue
+            op_span = self.take().span
+            inner = power if sign == "**" else power + 1
+            right = self._lone_operand(inner) or (yield self._operation(inner))
+            left = Binary(self.span_from(start), sign, left, right, op_span)
+
+    def _refuse_membership(self, word: str) -> None:
+        # The `in` of a `for` is read by the statement, which stops before it.
+        if word == "is" or not self.reading_targets:
+            raise self.foreign_word()
+
+    reading_targets = False
+
+    def _prefixed(self, floor: int) -> Steps[Expression]:
+        sign = self.take()
+        if sign.kind == "not" and floor > NEGATION:
+            hint = "put parentheses around it: (not ...)"
+            raise self.fail("E207", "'not' cannot follow an operator", sign.span, hint)
+        operand = yield self._operation(PREFIX_FLOOR[sign.kind])
+        return Unary(self.span_from(sign.start), sign.kind, operand, sign.span)
+
+    def _chain(self, first: Expression, start: int, power: int) -> Steps[Expression]:
+        """`a < b < c`, `a and b and c`: one node, however long."""
+        operands, signs = [first], []
+        opening = self.token.kind
+        while BINDING.get(self.token.kind) == power:
+            signs.append(self.take())
+            operands.append((yield self._operation(power + 1)))
+        span = self.span_from(start)
+        op_spans = tuple(sign.span for sign in signs)
+        if opening in LOGIC:
+            return Logic(span, opening, tuple(operands), op_spans)
+        kinds = tuple(sign.kind for sign in signs)
+        return Compare(span, kinds, tuple(operands), op_spans)
+
+    def _lone_operand(self, floor: int = POWER + 1) -> Expression | None:
+        """A number or name that nothing follows that binds it: no generator needed."""
+        token, follower = self.token, self.kind_after()
+        if follower in _OPENERS or BINDING.get(follower, 0) >= floor:
+            return None
+        if token.kind == "number":
+            self.take()
+            return Literal(token.span, token.value)
+        if token.kind == "name":
+            self.take()
+            return Name(token.span, str(token.value), False)
+        return None
+
+    def _postfixed(self) -> Steps[Expression]:
+        start, opened = self.token.start, self.token.kind == "("
+        value: Expression = yield self._atom()
+        while self.token.kind in _OPENERS:
+            if self.token.kind == "[":
+                value = yield self._index(value, start)
+            elif self.token.kind == ".":
+                value = yield self._member(value, start)
+            elif isinstance(value, Name) and not opened:
+                arguments, keywords = yield self._arguments()
+                span = self.span_from(start)
+                value = Call(span, value.name, arguments, keywords, value.span)
+            else:
+                raise self.missing_operator(self.tokens[self.at - 1], self.token)
+        return value
+
+    def _atom(self) -> Steps[Expression]:
+        token = self.token
+        if token.kind == "name":
+            return self._name()
+        if token.kind in ("number", "string"):
+            self.take()
+            return Literal(token.span, token.value)
+        if token.kind in CONSTANTS:
+            self.take()
+            return Literal(token.span, CONSTANTS[token.kind])
+        if token.kind == "(":
+            inside: Expression = yield self._parentheses()
+            return inside
+        if token.kind == "[":
+            listed: Expression = yield self._list()
+            return listed
+        raise self.unexpected(_AN_EXPRESSION)
+
+    def _name(self) -> Expression:
+        text, token = self.expect_name("a name")
+        if text not in PREFIX_HEADS or text in self.variables:
+            return Name(token.span, text, False)
+        return self._qualified(text, token)
+
+    def _qualified(self, head: str, token: Token) -> Expression:
+        """A name without the prefix in front of it; only `linalg.` is kept."""
+        name, qualified = head, False
+        path: tuple[str, ...] = (head,)
+        while path in PREFIXES and self._dot_and_name_follow():
+            name, qualified = self._after_dot(), True
+            path = (*path, name)
+        if name == DOTTED and self._dot_and_name_follow():
+            name, qualified = f"{DOTTED}.{self._after_dot()}", True
+        return Name(self.span_from(token.start), name, qualified)
+
+    def _dot_and_name_follow(self) -> bool:
+        return self.token.kind == "." and self.kind_after() == "name"
+
+    def _after_dot(self) -> str:
+        self.take()
+        return str(self.take().value)
+
+    def _parentheses(self) -> Steps[Expression]:
+        start = self.take().start
+        if self.take_if(")"):
+            return Sequence(self.span_from(start), tuple, ())
+        first: Expression = yield self.expression()
+        if self.token.kind != ",":
+            self._expect_closing(")")
+            return first
+        items = [first]
+        while self.take_if(",") and self.token.kind != ")":
+            items.append((yield self.expression()))
+        self._expect_closing(")")
+        return Sequence(self.span_from(start), tuple, tuple(items))
+
+    def _list(self) -> Steps[Expression]:
+        start = self.take().start
+        items: list[Expression] = []
+        while self.token.kind != "]":
+            bare = self.kind_after() in _ITEM_ENDS
+            items.append((bare and self._lone_operand()) or (yield self.expression()))
+            if not self.take_if(","):
+                break
+        self._expect_closing("]")
+        return Sequence(self.span_from(start), list, tuple(items))
+
+    def _expect_closing(self, bracket: str) -> None:
+        if self.token.kind == "for":
+            message = "comprehensions are not part of the language"
+            hint = "write the items, or a 'for' statement"
+            raise self.fail("E209", message, self.token.span, hint)
+        self.expect(bracket)
+
+    def _member(self, value: Expression, start: int) -> Steps[Expression]:
+        self.take()
+        name, token = self.expect_name("a method or attribute")
+        if self.token.kind != "(":
+            return Attribute(self.span_from(start), value, name, token.span)
+        arguments, keywords = yield self._arguments()
+        span = self.span_from(start)
+        return MethodCall(span, value, name, arguments, keywords, token.span)
+
+    def _arguments(
+        self,
+    ) -> Steps[tuple[tuple[Expression, ...], tuple[Keyword, ...]]]:
+        self.take()
+        arguments: list[Expression] = []
+        keywords: dict[str, Keyword] = {}
+        while self.token.kind != ")":
+            if self.token.kind in ("*", "**"):
+                message = "starred arguments are not part of the language"
+                raise self.fail("E213", message, self.token.span, "write each one")
+            if self.token.kind == "name" and self.kind_after() == "=":
+                keyword: Keyword = yield self._keyword(keywords)
+                keywords[keyword.name] = keyword
+            else:
+                argument = yield self.expression()
+                if keywords:
+                    message = "an argument without a name follows one with a name"
+                    hint = "put it before the named ones"
+                    raise self.fail("E213", message, argument.span, hint)
+                arguments.append(argument)
+            if not self.take_if(","):
+                break
+        self._expect_closing(")")
+        return tuple(arguments), tuple(keywords.values())
+
+    def _keyword(self, earlier: dict[str, Keyword]) -> Steps[Keyword]:
+        name, token = self.expect_name("a name")
+        self.take()
+        if name in earlier:
+            message = f"the argument '{name}' is given twice"
+            raise self.fail("E213", message, token.span, "keep one of them")
+        value = yield self.expression()
+        return Keyword(self.span_from(token.start), name, value)
+
+    def _index(self, value: Expression, start: int) -> Steps[Expression]:
+        opened = self.take()
+        if self.token.kind == "]":
+            raise self.unexpected("an index")
+        keys_start = self.token.start
+        keys: list[Expression] = [(yield self._key())]
+        lone = self.token.kind != ","
+        while self.take_if(",") and self.token.kind != "]":
+            keys.append((yield self._key()))
+        keys_span = self.span_from(keys_start)
+        key = keys[0] if lone else Sequence(keys_span, tuple, tuple(keys))
+        self._expect_closing("]")
+        op_span = self.span_from(opened.start)
+        return Index(self.span_from(start), value, key, op_span)
+
+    def _key(self) -> Steps[Expression]:
+        """An expression, `...`, or a slice."""
+        start = self.token.start
+        dots = self.take_if("...")
+        if dots:
+            return Literal(dots.span, ...)
+        parts: list[Expression | None] = [None]
+        while len(parts) <= 3 and self.token.kind not in (",", "]"):
+            if self.token.kind == ":" and len(parts) < 3:
+                self.take()
+                parts.append(None)
+            elif parts[-1] is None:
+                parts[-1] = yield self.expression()
+            else:
+                break
+        if len(parts) == 1 and parts[0] is not None:
+            return parts[0]
+        if len(parts) == 1:
+            raise self.unexpected("an index")
+        bounds = (*parts, None, None)[:3]
+        return Slice(Span(start, self.tokens[self.at - 1].end), *bounds)

@@ -1,0 +1,105 @@
+"""The state of one run: registers, open modes, notes, the last statement's value.
+
+Also what must be decided about a value before Python may touch it: which types are
+plain numbers, which have no operators in the language, and which the library answers
+for.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import EllipsisType, NoneType
+from typing import Any
+
+from gradcli.lang.arithmetic import NUMBERS, binary
+from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.library import Library
+
+
+class Unset:
+    """What a variable holds before it has a value."""
+
+
+UNSET = Unset()
+
+_WITHOUT_OPERATORS = (
+    *(str, bytes, list, tuple, dict, set, range, slice),
+    *(NoneType, EllipsisType, Unset),
+)
+_KIND_NAMES: dict[type, str] = {
+    str: "a string",
+    list: "a list",
+    tuple: "a tuple",
+    range: "a range",
+    NoneType: "None",
+    EllipsisType: "'...'",
+    bool: "a truth value",
+    int: "a number",
+    float: "a number",
+}
+
+
+def described(value: object) -> str:
+    """A value's kind in words."""
+    for kind, words in _KIND_NAMES.items():
+        if isinstance(value, kind):
+            return words
+    return f"a {type(value).__name__}"
+
+
+class Frame:
+    """Everything that changes while a program runs."""
+
+    def __init__(
+        self,
+        registers: list[Any],
+        library: Library,
+        max_steps: int,
+        trace: Callable[[Span, str | None, object], None] | None,
+    ) -> None:
+        self.registers = registers
+        self.library = library
+        self.max_steps = max_steps
+        self.trace = trace
+        self.steps = 0
+        self.modes: list[AbstractContextManager[Any]] = []
+        self.notes: dict[tuple[str, Span], None] = {}
+        self.last_value: object = None
+        self.last_name: str | None = None
+        self.last_span: Span | None = None
+        # Types the library answers for: found out once, then looked up.
+        self.foreign: set[type] = set()
+
+    def compute(self, sign: str, left: Any, right: Any, at: Span) -> Any:
+        """The value of an operator on two plain numbers, with notes where due."""
+
+        def note(message: str) -> None:
+            self.notes[message, at] = None
+
+        return binary(sign, left, right, note)
+
+    def admit(self, value: object) -> None:
+        """Let a value into an operator, or say why it cannot be there."""
+        if isinstance(value, _WITHOUT_OPERATORS):
+            kind = described(value)
+            inside = isinstance(value, (list, tuple))
+            hint = "write tensor([...])" if inside else "use numbers and tensors"
+            raise ProgramError("E301", f"{kind} has no operators", hint=hint)
+        if not isinstance(value, NUMBERS):
+            self.foreign.add(type(value))
+
+    def truth(self, value: Any) -> bool:
+        if isinstance(value, (*NUMBERS, NoneType)):
+            return bool(value)
+        if isinstance(value, _WITHOUT_OPERATORS):
+            message = f"{described(value)} is neither true nor false"
+            raise ProgramError("E305", message, hint="compare it: a > b")
+        return self.library.truth(value)
+
+    def open_mode(self, enabled: bool) -> None:
+        mode = self.library.grad_mode(enabled)
+        mode.__enter__()
+        self.modes.append(mode)
+
+    def close_modes(self, count: int) -> None:
+        for _ in range(count):
+            self.modes.pop().__exit__(None, None, None)

@@ -1,0 +1,56 @@
+"""What the machine needs from whoever gives programs their values.
+
+The machine knows control flow and plain numbers; every other value, function, method
+and attribute comes from a `Library`. So the same program runs on tensors, on symbols
+or on numbers of fifty digits.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from gradcli.lang.errors import Span
+
+Explanation = tuple[str, str, str | None]
+
+
+class Library(Protocol):
+    """Functions, constants and values for programs to run on."""
+
+    @property
+    def functions(self) -> Mapping[str, Callable[..., Any]]:
+        """The functions by name; those of linear algebra as `linalg.name`."""
+
+    @property
+    def constants(self) -> Mapping[str, object]:
+        """Names with a fixed value, which a program or binding may still redefine."""
+
+    def method(self, value: Any, name: str) -> Callable[..., Any] | None:
+        """The bound method of a value, or None if it has none of that name."""
+
+    def attribute(self, value: Any, name: str) -> tuple[bool, object]:
+        """Whether the value has the attribute, and the attribute."""
+
+    def method_names(self, value: Any) -> Iterable[str]:
+        """What may be called or read on the value, for suggestions."""
+
+    def grad_mode(self, enabled: bool) -> AbstractContextManager[Any]:
+        """A context in which recording is on or off."""
+
+    def truth(self, value: Any) -> bool:
+        """The truth of a value that is not a plain number."""
+
+    def iterate(self, value: Any) -> Iterable[Any]:
+        """The items that a `for` goes through."""
+
+    def on_result(self, value: Any, span: Span) -> None:
+        """Told each result of an operator, function or method, and its text."""
+
+    def explain(
+        self, error: Exception, kind: str, name: str, args: tuple[Any, ...]
+    ) -> Explanation | None:
+        """Code, message and hint for an exception, or None for general wording.
+
+        `kind` is one of operator, function, method, attribute, index, truth, iterate;
+        `args` are the values it was applied to, a method's own value first.
+        """

@@ -1,0 +1,110 @@
+"""Instructions to functions: each bound to its registers and to the library.
+
+Names are resolved here, before anything runs: a program that calls an unknown function
+or reads a name that nothing defines stops before its first step. `_BINDERS` is the
+machine's instruction set; a binder returns a function of no arguments that does the
+work and returns the index of the next instruction.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gradcli.lang import plain
+from gradcli.lang.code import Code, Instruction
+from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.frame import UNSET, Frame
+from gradcli.lang.lexicon import CALLS_LEFT_OUT
+from gradcli.lang.library import Library
+from gradcli.lang.steps import BINDERS, Step
+
+
+def bind_registers(
+    code: Code, env: Mapping[str, object], library: Library
+) -> list[Any]:
+    """The registers as they are before the first step."""
+    registers: list[Any] = [UNSET] * code.register_count
+    for register, value in code.constants.items():
+        registers[register] = value
+    for name, read in code.qualified.items():
+        if name not in library.constants:
+            raise _unknown_name(name, read.span, code, env, library)
+        registers[read.register] = library.constants[name]
+    for name, read in code.variables.items():
+        if name in env:
+            registers[read.register] = env[name]
+        elif name in library.constants:
+            registers[read.register] = library.constants[name]
+        elif name not in code.assigned:
+            raise _unknown_name(name, read.span, code, env, library)
+    return registers
+
+
+def link(code: Code, frame: Frame, env: Mapping[str, object]) -> list[Step]:
+    """One function per instruction, at the same index."""
+    functions: dict[str, Callable[..., Any]] = {}
+    for step in code.instructions:
+        if step.name == "call" and step.extra.name not in functions:
+            functions[step.extra.name] = _function(step, code, frame.library, env)
+    return [
+        BINDERS[step.name](frame, step, index, functions)
+        for index, step in enumerate(code.instructions)
+    ]
+
+
+def _function(
+    step: Instruction, code: Code, library: Library, env: Mapping[str, object]
+) -> Callable[..., Any]:
+    """What a called name stands for: the library's function, Python's, or both."""
+    name = step.extra.name
+    given = library.functions.get(name) or plain.CONVERSIONS.get(name)
+    own = plain.FUNCTIONS.get(name)
+    if own is None and given is None:
+        raise _unknown_function(name, step.at, code, env, library)
+    return _either(name, own, given) if own else given  # type: ignore[return-value]
+
+
+def _either(
+    name: str, own: Callable[..., Any], given: Callable[..., Any] | None
+) -> Callable[..., Any]:
+    def call(*args: Any, **keywords: Any) -> Any:
+        if not keywords and all(map(plain.is_plain, args)):
+            return own(*args)
+        if given is None:
+            message = f"'{name}' takes numbers or a list of numbers here"
+            raise ProgramError("E302", message)
+        return given(*args, **keywords)
+
+    return call
+
+
+def _unknown_function(
+    name: str, at: Span, code: Code, env: Mapping[str, object], library: Library
+) -> ProgramError:
+    if name in CALLS_LEFT_OUT:
+        message, hint = f"'{name}' is not part of the language", CALLS_LEFT_OUT[name]
+        return ProgramError("E106", message, at, code.source, hint=hint)
+    if name in env or name in library.constants or name in code.assigned:
+        message = f"'{name}' is a value, not a function"
+        hint = f"to multiply, write {name}*(...)"
+        return ProgramError("E102", message, at, code.source, hint=hint)
+    from gradcli.lang.suggest import did_you_mean
+
+    callables = {*library.functions, *plain.FUNCTIONS}
+    last_part = name.rpartition(".")[2]
+    found = did_you_mean(name, callables) or did_you_mean(last_part, callables)
+    hint = found or "'gradcli ops' lists all functions"
+    return ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)
+
+
+def _unknown_name(
+    name: str, at: Span, code: Code, env: Mapping[str, object], library: Library
+) -> ProgramError:
+    if name in library.functions or name in plain.FUNCTIONS:
+        message = f"'{name}' is a function, and it is used as a value"
+        hint = f"call it: {name}(x)"
+        return ProgramError("E105", message, at, code.source, hint=hint)
+    from gradcli.lang.suggest import did_you_mean
+
+    known = {*env, *library.constants, *code.assigned}
+    hint = did_you_mean(name, known) or f"give it a value: {name}=VALUE"
+    return ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)

@@ -1,0 +1,141 @@
+"""Runs flat code: registers, jumps, and nothing that recurses.
+
+Each instruction becomes a function of no arguments that does its work and returns the
+index of the next one. Whatever goes wrong inside becomes a `ProgramError` that points
+at the operator or call; only Ctrl-C passes through. Work is bounded by `max_steps`,
+counted when a loop starts over.
+
+    code = compile_program(parse("y = x*2"))
+    run(code, {"x": 3.0}, library).value          # 6.0
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from gradcli.lang.code import Code, Instruction
+from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.frame import UNSET, Frame
+from gradcli.lang.library import Library
+from gradcli.lang.link import bind_registers, link
+from gradcli.lang.record import Record
+from gradcli.lang.uncollected import uncollected
+
+MAX_STEPS = 50_000_000
+
+Trace = Callable[[Span, str | None, object], None]
+
+_KINDS = {
+    "unary": "operator",
+    "binary": "operator",
+    "augment": "operator",
+    "call": "function",
+    "method": "method",
+    "attribute": "attribute",
+    "index": "index",
+    "slice": "index",
+    "iterate": "iterate",
+    "next": "iterate",
+    "unpack": "iterate",
+    "jump_if": "truth",
+    "jump_unless": "truth",
+}
+
+
+class Note(NamedTuple):
+    """Something worth telling that did not stop the program."""
+
+    message: str
+    span: Span
+
+
+class Result(Record):
+    """What a program left behind.
+
+    `value` is the last statement's, `name` what it was assigned to (None for a bare
+    expression) and `span` that statement; a program may end without any.
+    """
+
+    environment: dict[str, object]
+    value: object
+    name: str | None
+    span: Span | None
+    notes: tuple[Note, ...]
+    steps: int
+
+
+def run(
+    code: Code,
+    env: Mapping[str, object],
+    library: Library,
+    *,
+    max_steps: int = MAX_STEPS,
+    trace: Trace | None = None,
+) -> Result:
+    """Run a program on the values in `env`; `trace` is told of every statement.
+
+    Raises `ProgramError` and, if the user interrupts, `KeyboardInterrupt`.
+    """
+    registers = bind_registers(code, env, library)
+    frame = Frame(registers, library, max_steps, trace)
+    with uncollected():
+        steps = link(code, frame, env)
+    position = 0
+    try:
+        while position >= 0:
+            position = steps[position]()
+    except ProgramError as error:
+        raise _placed(error, code, position) from error.__cause__
+    except Exception as error:
+        raise _worded(error, code, position, frame) from error
+    finally:
+        frame.close_modes(len(frame.modes))
+    return _result(code, env, frame)
+
+
+def _result(code: Code, env: Mapping[str, object], frame: Frame) -> Result:
+    final = dict(env)
+    for name, read in code.variables.items():
+        value = frame.registers[read.register]
+        if name in code.assigned and value is not UNSET:
+            final[name] = value
+    notes = tuple(Note(message, span) for message, span in frame.notes)
+    return Result(
+        final, frame.last_value, frame.last_name, frame.last_span, notes, frame.steps
+    )
+
+
+def _placed(error: ProgramError, code: Code, position: int) -> ProgramError:
+    """An error raised without a place gets the place of its instruction."""
+    if error.span is None and not error.source:
+        error.span, error.source = code.instructions[position].at, code.source
+    return error
+
+
+def _worded(error: Exception, code: Code, position: int, frame: Frame) -> ProgramError:
+    """An exception from outside the language, in the language's words."""
+    step = code.instructions[position]
+    name = getattr(step.extra, "name", step.extra)
+    args = tuple(frame.registers[register] for register in step.ins)
+    kind = _KINDS.get(step.name, step.name)
+    told = _explained(frame.library, error, kind, str(name or ""), args)
+    code_name, message, hint = told or _general(error, step)
+    return ProgramError(code_name, message, step.at, code.source, hint=hint)
+
+
+def _explained(
+    library: Library, error: Exception, kind: str, name: str, args: tuple[Any, ...]
+) -> tuple[str, str, str | None] | None:
+    try:
+        return library.explain(error, kind, name, args)
+    except Exception:
+        # Wording must not hide the error that it words.
+        return None
+
+
+def _general(error: Exception, step: Instruction) -> tuple[str, str, str | None]:
+    if isinstance(error, MemoryError):
+        return "E403", "there is not enough memory for this value", "use fewer elements"
+    if isinstance(error, RecursionError):
+        return "E404", "a value is nested too deeply", "nest it less deeply"
+    text = str(error) or "no reason was given"
+    return "E399", f"{type(error).__name__}: {text}", None

@@ -1,0 +1,121 @@
+"""Python's own functions on plain numbers: `len range int float bool min max ...`.
+
+They apply when every argument is a number or a list of numbers; otherwise the library's
+function of the same name does, if it has one. None of them loops or allocates beyond a
+limit, whatever numbers it is given.
+
+    FUNCTIONS["max"]([1, 3, 2])      # 3
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from gradcli.lang.arithmetic import NUMBERS, Number, binary, bounded
+from gradcli.lang.errors import ProgramError
+
+LONGEST = 1_000_000
+_MOST_DIGITS = 400
+
+
+def is_plain(value: object) -> bool:
+    """Whether the value is a number, or a list, tuple or range of numbers."""
+    if isinstance(value, (list, tuple)):
+        return all(isinstance(item, NUMBERS) for item in value)
+    return isinstance(value, (*NUMBERS, range))
+
+
+def whole_number(value: Any) -> int:
+    """An integer from an integer or from anything else that has a whole value."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        number = float(value)
+    if not number.is_integer():
+        message = f"a whole number is needed, not {number!r}"
+        raise ProgramError("E307", message, hint="round it: int(...)")
+    return bounded(int(number))  # type: ignore[no-any-return]
+
+
+def make_range(*bounds: Any) -> range:
+    """`range` with whole numbers, which may come as floats or tensors."""
+    if not 1 <= len(bounds) <= 3:
+        message = f"range takes one to three numbers, not {len(bounds)}"
+        raise ProgramError("E302", message, hint="write range(stop)")
+    numbers = [whole_number(bound) for bound in bounds]
+    if len(numbers) == 3 and numbers[2] == 0:
+        raise ProgramError("E302", "the step of a range cannot be 0")
+    return range(*numbers)
+
+
+def _limited(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values, unless a range among them is too long to be gone through."""
+    for value in values:
+        if isinstance(value, range) and value[LONGEST : LONGEST + 1]:
+            message = f"a range of more than {LONGEST:,} numbers"
+            raise ProgramError("E404", message, hint="go through it with 'for'")
+    return values
+
+
+def _integer(value: Number = 0) -> int:
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        message = f"{value!r} has no integer"
+        raise ProgramError("E307", message) from None
+
+
+def _float(value: Number = 0.0) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        message = "the integer is too large to become a float"
+        raise ProgramError("E307", message) from None
+
+
+def _sum(items: Any, start: Number = 0) -> Any:
+    (items,) = _limited((items,))
+    total = start
+    for item in items:
+        total = binary("+", total, item, _unnoted)
+    return total
+
+
+def _round(value: Number, digits: int | None = None) -> Number:
+    if digits is None:
+        return _integer(round(value)) if value - value == 0 else value
+    return round(value, max(-_MOST_DIGITS, min(whole_number(digits), _MOST_DIGITS)))
+
+
+def _power(base: Number, exponent: Number) -> Any:
+    return binary("**", base, exponent, _unnoted)
+
+
+def _unnoted(text: str) -> None:
+    pass
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "bool": bool,
+    "float": _float,
+    "int": _integer,
+    "len": len,
+    "max": lambda *values: max(*_limited(values)),
+    "min": lambda *values: min(*_limited(values)),
+    "pow": _power,
+    "range": make_range,
+    "round": _round,
+    "sum": _sum,
+}
+
+# What applies to other values where the library has no function of that name.
+CONVERSIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "bool": bool,
+    "float": float,
+    "int": int,
+    "len": len,
+    "range": make_range,
+    "round": round,
+}

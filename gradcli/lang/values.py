@@ -1,0 +1,108 @@
+"""What a program may do with a value besides arithmetic: methods, items, loops.
+
+Lists and tuples are answered here, everything else by the library; what a value does
+not have is worded here, with the nearest thing that it does have.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from gradcli.lang.arithmetic import NUMBERS
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.frame import described
+from gradcli.lang.lexicon import METHODS_LEFT_OUT, MISSING_METHODS
+from gradcli.lang.library import Library
+
+_LISTS = (list, tuple, range)
+
+
+def method_finder(library: Library, name: str) -> Callable[[Any], Callable[..., Any]]:
+    """A function that finds the method `name` on a value, or raises."""
+    find = library.method
+
+    def left_out(value: Any) -> Callable[..., Any]:
+        message = f"'.{name}()' is not called here"
+        raise ProgramError("E106", message, hint=METHODS_LEFT_OUT[name])
+
+    def finder(value: Any) -> Callable[..., Any]:
+        method = find(value, name)
+        if method is None:
+            raise _no_method(library, value, name)
+        return method
+
+    return left_out if name in METHODS_LEFT_OUT else finder
+
+
+def _no_method(library: Library, value: Any, name: str) -> ProgramError:
+    message = f"{described(value)} has no method '{name}'"
+    found, _ = library.attribute(value, name)
+    if found:
+        hint: str | None = f"it is an attribute: write .{name} without ()"
+    else:
+        hint = MISSING_METHODS.get(name) or _in_place_hint(library, value, name)
+    return ProgramError("E103", message, hint=hint or _near(library, value, name))
+
+
+def _in_place_hint(library: Library, value: Any, name: str) -> str | None:
+    plain = name.rstrip("_")
+    if plain == name or library.method(value, plain) is None:
+        return None
+    return f"values are not changed in place: write y = y.{plain}(...)"
+
+
+def _near(library: Library, value: Any, name: str) -> str | None:
+    from gradcli.lang.suggest import did_you_mean
+
+    return did_you_mean(name, library.method_names(value))
+
+
+def attribute(library: Library, value: Any, name: str) -> object:
+    """The attribute `name` of a value."""
+    found, result = library.attribute(value, name)
+    if found:
+        return result
+    message = f"{described(value)} has no attribute '{name}'"
+    if library.method(value, name) is not None:
+        hint: str | None = f"it is a method: write .{name}()"
+    else:
+        hint = _near(library, value, name)
+    raise ProgramError("E104", message, hint=hint)
+
+
+def item(value: Any, key: Any) -> Any:
+    """`value[key]`."""
+    if isinstance(value, (*NUMBERS, str)) or value is None:
+        message = f"{described(value)} cannot be indexed"
+        raise ProgramError("E304", message, hint="only tensors and lists have elements")
+    if not isinstance(value, _LISTS):
+        return value[key]
+    try:
+        return value[key]
+    except IndexError:
+        message = f"index {key} is outside a list of {len(value)}"
+        raise ProgramError("E304", message, hint="counting starts at 0") from None
+    except (TypeError, ValueError):
+        message = f"{described(key)} is no index of a list"
+        hint = "write tensor([...]) to index by several keys"
+        raise ProgramError("E304", message, hint=hint) from None
+
+
+def iterator(library: Library, value: Any) -> Iterator[Any]:
+    """The items that a `for` goes through."""
+    if isinstance(value, _LISTS):
+        return iter(value)
+    if isinstance(value, (*NUMBERS, str)) or value is None:
+        message = f"{described(value)} cannot be gone through"
+        raise ProgramError("E306", message, hint="write range(n)")
+    return iter(library.iterate(value))
+
+
+def unpacked(library: Library, value: Any, count: int) -> list[Any]:
+    """Exactly `count` items of a value."""
+    items = list(islice(iterator(library, value), count + 1))
+    if len(items) != count:
+        found = "more" if len(items) > count else str(len(items))
+        message = f"{count} names on the left, but {found} values"
+        raise ProgramError("E306", message, hint="one name for each value")
+    return items

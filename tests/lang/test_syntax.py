@@ -1,0 +1,385 @@
+"""The parser reads Python's expressions as Python does, and keeps every span."""
+
+import json
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gradcli.lang import ProgramError, free_names, parse
+from gradcli.lang.syntax import (
+    Assign,
+    Attribute,
+    Binary,
+    Call,
+    Compare,
+    Evaluate,
+    Expression,
+    For,
+    If,
+    Index,
+    Literal,
+    Logic,
+    MethodCall,
+    Name,
+    Sequence,
+    Slice,
+    Target,
+    Unary,
+    walk,
+)
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "torch-2.13.jsonl"
+CASES = [json.loads(line) for line in REFERENCE.read_text().splitlines()]
+
+numbers = st.one_of(
+    st.integers(0, 12).map(str),
+    st.floats(0, 9, allow_subnormal=False).map(lambda x: repr(round(x, 3))),
+)
+ARITHMETIC = ("+", "-", "*", "/", "//", "%", "**")
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+
+
+def expressions(operand: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    joined = st.tuples(
+        operand, st.sampled_from((*ARITHMETIC, *COMPARISONS, "and", "or")), operand
+    ).map(" ".join)
+    chained = st.tuples(
+        operand,
+        st.sampled_from(COMPARISONS),
+        operand,
+        st.sampled_from(COMPARISONS),
+        operand,
+    ).map(" ".join)
+    signed = st.tuples(st.sampled_from(("-", "+")), operand).map("".join)
+    negated = operand.map(lambda text: f"(not {text})")
+    grouped = operand.map(lambda text: f"({text})")
+    conditional = st.tuples(operand, operand, operand).map(
+        lambda parts: f"({parts[0]} if {parts[1]} else {parts[2]})"
+    )
+    return st.one_of(joined, chained, signed, negated, grouped, conditional)
+
+
+def python_value(source: str) -> Any:
+    """Python's own answer, or None where its numbers have none."""
+    try:
+        value = eval(source, {"__builtins__": {}})
+    except (ZeroDivisionError, OverflowError):
+        return None
+    return None if isinstance(value, complex) else value
+
+
+def refusal(call: Callable[[], object]) -> ProgramError | None:
+    """The error that a call ends with, if it does."""
+    try:
+        call()
+    except ProgramError as error:
+        return error
+    return None
+
+
+def agree_with_python(source: str, evaluate: Any) -> None:
+    refused = refusal(lambda: evaluate(source))
+    if refused is not None:
+        assert refused.code == "E402"
+        return
+    # Where Python has no value, the language has one (inf or nan): nothing to compare.
+    expected = python_value(source)
+    if expected is not None:
+        value = evaluate(source).value
+        assert type(value) is type(expected)
+        assert value == expected or (value != value and expected != expected)
+
+
+@settings(max_examples=300, deadline=None)
+@given(source=st.recursive(numbers, expressions, max_leaves=12))
+def test_precedence_is_that_of_python(source: str, evaluate: Any) -> None:
+    agree_with_python(source, evaluate)
+
+
+@pytest.mark.parametrize("first", ARITHMETIC)
+@pytest.mark.parametrize("second", ARITHMETIC)
+@pytest.mark.parametrize("third", [*ARITHMETIC, "<", "==", "and", "or"])
+def test_operators_side_by_side_group_as_in_python(
+    first: str, second: str, third: str, evaluate: Any
+) -> None:
+    agree_with_python(f"7 {first} 3 {second} 2 {third} 5", evaluate)
+    agree_with_python(f"-7 {first} -3.5 {second} -2 {third} -1", evaluate)
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("1 - 2 - 3", -4),
+        ("8 / 4 / 2", 1.0),
+        ("7 // 2 * 2 % 4", 2),
+        ("-2**2", -4),
+        ("2**-1", 0.5),
+        ("2**3**2", 512),
+        ("2^3^2", 512),
+        ("-2^2", -4),
+        ("2*3^2", 18),
+        ("2**-3*8", 1.0),
+        ("-3 % 5", 2),
+        ("not 1 == 2", True),
+        ("1 if 0 else 2 if 0 else 3", 3),
+        ("1 < 2 < 3 == 3", True),
+        ("1 or 1/0", 1),
+        ("0x1F + 0b11 + 0o7 + 1_000", 1041),
+        (".5 + 5. + 1e-3 + 1E2", 105.501),
+        ("1 + \\\n 2", 3),
+        ("(1 +\n # inside\n 2)", 3),
+    ],
+)
+def test_a_text_has_this_value(source: str, value: float, evaluate: Any) -> None:
+    assert evaluate(source).value == value
+
+
+def only(source: str, kind: type[Any]) -> Any:
+    (found,) = [node for node in walk(parse(source)) if isinstance(node, kind)]
+    return found
+
+
+def cut(source: str, span: Any) -> str:
+    return source[span.start : span.end]
+
+
+def test_spans_cut_each_node_from_the_text() -> None:
+    source = "y = torch.sin( (a + b)*-c )[1:, 0].sum(dim = 1).T if p<q<r else not x"
+    program = parse(source)
+    texts = {program.text(n) for n in walk(program) if isinstance(n, Expression)}
+    assert texts == {
+        source[4:],
+        "torch.sin( (a + b)*-c )[1:, 0].sum(dim = 1).T",
+        "torch.sin( (a + b)*-c )[1:, 0].sum(dim = 1)",
+        "torch.sin( (a + b)*-c )[1:, 0]",
+        "torch.sin( (a + b)*-c )",
+        "(a + b)*-c",
+        "a + b",
+        "-c",
+        "1:, 0",
+        "1:",
+        "p<q<r",
+        "not x",
+        *"abcpqrx10",
+    }
+
+
+def test_operators_have_their_own_span() -> None:
+    source = "a  +  b.sum(3)[k].T; f(x); -y; p < q"
+    operators = (Binary, MethodCall, Index, Attribute, Call, Unary, Compare)
+    assert [cut(source, only(source, kind).op_span) for kind in operators] == [
+        *("+", "sum", "[k]", "T", "f", "-", "<")
+    ]
+
+
+names = st.sampled_from(["x", "y1", "µ", "漢字"])
+pieces = st.recursive(
+    names | numbers,
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(ARITHMETIC), inner).map(" ".join),
+        inner.map(lambda text: f"( {text} )"),
+        inner.map(lambda text: f"sin({text})"),
+        inner.map(lambda text: f"({text})[{text}, ::2]"),
+        st.lists(inner, min_size=1).map(lambda texts: f"[{', '.join(texts)}]"),
+    ),
+    max_leaves=10,
+)
+
+
+def shape(node: Any) -> list[Any]:
+    """Everything about a tree but its spans."""
+    return [
+        (
+            type(n),
+            *(
+                getattr(n, f)
+                for f in ("operator", "name", "value", "function")
+                if isinstance(getattr(n, f, None), str | int | float)
+            ),
+        )
+        for n in walk(node)
+    ]
+
+
+@settings(deadline=None)
+@given(source=pieces)
+def test_a_cut_expression_reads_as_itself(source: str) -> None:
+    program = parse(source)
+    for node in walk(program):
+        if isinstance(node, Expression) and not isinstance(node, Slice):
+            again = parse(f"z[{program.text(node)}]").body.statements[0]
+            assert isinstance(again, Evaluate)
+            assert isinstance(again.value, Index)
+            assert shape(again.value.key) == shape(node)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_free_names_are_the_inputs(case: dict[str, Any]) -> None:
+    assert set(free_names(parse(case["program"]))) == set(case["inputs"])
+
+
+@pytest.mark.parametrize(
+    ("source", "free"),
+    [
+        ("b = w1*a; c = w2*a", ["w1", "a", "w2"]),
+        ("x = x + 1", ["x"]),
+        ("s += x", ["s", "x"]),
+        ("for i in range(n): s = i*k", ["n", "k"]),
+        ("for p, q in z: y = p*q", ["z"]),
+        ("sin(sin)", ["sin"]),
+        ("a if c else b", ["a", "c", "b"]),
+        ("math.pi*r + torch.sin(x)", ["r", "x"]),
+        ("f(x, dim=d).sum(e)[i:j]", ["x", "d", "e", "i", "j"]),
+        ("while t: t = u\nif v: w = 1\nelse: z = w", ["t", "u", "v"]),
+    ],
+)
+def test_free_names_come_in_order_of_first_use(source: str, free: list[str]) -> None:
+    assert list(free_names(parse(source))) == free
+
+
+def test_known_names_are_not_free() -> None:
+    assert free_names(parse("pi*r"), known={"pi"}) == ("r",)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        *("torch", "torch.nn.functional", "torch.special", "F", "nn.functional"),
+        *("np", "numpy", "math", "np.random"),
+    ],
+)
+def test_pasted_prefixes_are_dropped(prefix: str) -> None:
+    call = only(f"{prefix}.sin(x)", Call)
+    assert (call.function, call.op_span.end) == ("sin", len(prefix) + 4)
+    assert only(f"{prefix}.pi", Name).name == "pi"
+
+
+@pytest.mark.parametrize("prefix", ["", "torch.", "np.", "numpy."])
+def test_linear_algebra_keeps_its_dotted_name(prefix: str) -> None:
+    assert only(f"{prefix}linalg.norm(x)", Call).function == "linalg.norm"
+
+
+def test_a_variable_named_like_a_prefix_stays_a_variable() -> None:
+    assert only("F = x; F.sum()", MethodCall).method == "sum"
+    assert only("F*2", Binary).left.name == "F"
+    bound = parse("F.sum()", variables={"F"}).body.statements[0]
+    assert isinstance(bound, Evaluate)
+    assert isinstance(bound.value, MethodCall)
+    assert only("for np in x: np.sum()", MethodCall).receiver.name == "np"
+
+
+def test_names_are_normalised_to_nfc() -> None:
+    decomposed = unicodedata.normalize("NFD", "é1")
+    assert free_names(parse(f"{decomposed} + é1")) == ("é1",)
+    assert free_names(parse("µ + μ")) == ("µ", "μ")
+
+
+@pytest.mark.parametrize("name", ["θ", "_", "x_1", "漢字", "ñandú", "Δx", "ªb"])
+def test_any_identifier_is_a_name(name: str) -> None:
+    assert free_names(parse(name)) == (name,)
+
+
+TYPED_INSTEAD = {
+    "−": "-",
+    "×": "*",
+    "·": "*",
+    "÷": "/",
+    "“": '"',
+    "’": "'",
+    "²": "**2",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "∞": "inf",
+    "₁": "_1",
+}
+
+
+@pytest.mark.parametrize(("typed", "instead"), list(TYPED_INSTEAD.items()))
+def test_typographic_characters_name_what_to_type(typed: str, instead: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        parse(f"a{typed}b")
+    assert caught.value.code == "E202"
+    assert caught.value.span == (1, 2)
+    assert caught.value.hint == f"type {instead!r}"
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("2x", "E208"), ("1__0", "E203"), ("0x", "E203"), ("007", "E203"),
+        ("1.2.3", "E203"), ("2if x else 1", "E203"), ("a b", "E208"), ("2 (x)", "E208"),
+        ("'a' 'b'", "E208"), ("f'x'", "E209"), ("'''x'''", "E204"), (r"'\q'", "E204"),
+        ("[x for x in y]", "E209"), ("lambda x: x", "E209"), ("def f(): x", "E209"),
+        ("class A: x", "E209"), ("x is None", "E209"), ("x in y", "E209"),
+        ("(y := 3)", "E201"), ("{1}", "E201"), ("x: float = 1", "E207"),
+        ("f(*x)", "E213"), ("f(a=1, 2)", "E213"), ("a = b = 1", "E210"),
+        ("f(x) = 1", "E210"), ("x.y = 1", "E210"), ("1 = x", "E210"),
+        ("True = 1", "E210"), ("a + b = 1", "E210"), ("() = x", "E210"),
+        ("x[]", "E207"), ("x[1:2:3:4]", "E207"), ("a == not b", "E207"),
+        ("x if y", "E207"), ("else: x", "E207"), ("continue", "E212"),
+        ("with open(1): x", "E207"), ("if x:", "E206"), ("if x: ;", "E207"),
+        ("x = 1\n  y = 2", "E206"), ("if x:\n    y\n  z", "E206"),
+        ("if x:\n\ty\n        z", "E206"), ("x)", "E205"), ("((x)", "E205"),
+        ("...", "E207"), ("x \\ y", "E201"), ("math.pi = 3", "E210"),
+        ("for 3 in x: y", "E210"), ("for i: y", "E207"), ("", "E211"), (";\n", "E211"),
+        ("9" * 2000, "E402"), ("0x" + "f" * 2000, "E402"),
+    ],
+)  # fmt: skip
+def test_a_malformed_text_is_refused_with(source: str, code: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        parse(source)
+    assert caught.value.code == code
+    assert caught.value.exit_status == (4 if code == "E402" else 3)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text(alphabet="xy01.+-*/()[]:;,='\"\\ \n\t#ifels²é\x00", max_size=40))
+def test_any_text_is_read_or_refused_within_itself(source: str) -> None:
+    refused = refusal(lambda: parse(source))
+    if refused is None:
+        spans = [node.span for node in walk(parse(source))]
+    else:
+        spans = [refused.span] if refused.span else []
+        assert refused.render().startswith("error[E")
+    assert all(0 <= span.start <= span.end <= len(source) for span in spans)
+
+
+def test_a_body_on_one_line_reaches_to_its_end() -> None:
+    (loop,) = parse("for i in x: a = i; if a: break").body.statements
+    assert isinstance(loop, For)
+    assert [type(s) for s in loop.body.statements] == [Assign, If]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if x > 0: y = x; else: y = -x",
+        "if x > 0: y = x\nelse: y = -x",
+        "if x > 0:\n  y = x\nelse:\n  y = -x",
+        "if x > 0:\n\ty = x\n\n # note\nelse: y = -x",
+        "  if x > 0:\n      y = x\n  else: y = -x",
+    ],
+)
+def test_else_belongs_to_its_if_in_every_layout(source: str, evaluate: Any) -> None:
+    assert [evaluate(source, x=x).value for x in (2.0, -3.0)] == [2.0, 3.0]
+
+
+def test_nodes_cannot_be_changed_and_compare_by_identity() -> None:
+    node = Literal(parse("x").span, 1)
+    with pytest.raises(AttributeError):
+        node.value = 2  # type: ignore[misc]
+    assert node != Literal(node.span, 1)
+    assert Sequence(node.span, list, (node,)).items == (node,)
+    with pytest.raises(TypeError):
+        Target(node.span)  # type: ignore[call-arg]
+
+
+def test_logic_and_comparisons_are_one_node_however_long() -> None:
+    assert len(only("a and b and c and d", Logic).operands) == 4
+    assert only("a < b >= c != d", Compare).operators == ("<", ">=", "!=")
