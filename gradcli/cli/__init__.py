@@ -1,0 +1,6 @@
+"""The command line: each command parses, calls the library, and hands a view to a
+renderer.
+
+Invariant: importing a command's module imports neither NumPy nor SymPy nor rich; what
+a command needs is imported when it runs.
+"""

@@ -6,12 +6,17 @@ The basis below is what every other number system has to offer as well.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+from .limits import LIMIT, check_einsum, check_product, check_size
 from .namespace import Namespace
 
 Dims = int | Sequence[int] | None
+
+MAX_FACTORIAL = 170
+"""The largest n whose factorial a double holds."""
 
 UFUNCS = {
     "abs": "absolute", "sign": "sign", "sqrt": "sqrt", "square": "square",
@@ -35,8 +40,7 @@ UFUNCS = {
 
 SPECIAL = {
     "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "lgamma": "gammaln",
-    "digamma": "digamma", "polygamma": "polygamma", "sigmoid": "expit",
-    "logsigmoid": "log_expit", "xlogy": "xlogy",
+    "digamma": "digamma", "sigmoid": "expit", "logsigmoid": "log_expit",
 }  # fmt: skip
 """Elementwise basis from scipy.special (cupyx.scipy.special on a GPU)."""
 
@@ -67,6 +71,32 @@ class ArrayNamespace(Namespace):
             setattr(self, name, function)
             return function
         return super().__getattr__(name)
+
+    def array(self, values: Any) -> Any:
+        """Numbers of a program, a NumPy array, as an array of this kind."""
+        return self.np.asarray(values)
+
+    # elementwise, with a parameter or of more than one call
+
+    def polygamma(self, n: int, x: Any) -> Any:
+        """The n-th derivative of digamma, n >= 0, by Hurwitz' zeta function."""
+        if n == 0:
+            return self.digamma(x)
+        zeta = self._special().zeta(self.new_full(x, (), n + 1), x)
+        factor = math.gamma(n + 1) if n <= MAX_FACTORIAL else math.inf
+        return zeta * (factor if n % 2 else -factor)
+
+    def xlogy(self, a: Any, b: Any) -> Any:
+        """``a*log(b)``; 0 where a is 0 and b is a number."""
+        np = self.np
+        nothing = np.logical_and(np.equal(a, 0), np.logical_not(np.isnan(b)))
+        return np.where(nothing, 0, a * np.log(b))
+
+    def nan_to_num(
+        self, x: Any, nan: float, posinf: float | None, neginf: float | None
+    ) -> Any:
+        """Numbers for NaN and the infinities; None: the dtype's extremes."""
+        return self.np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
     # reductions and scans; dim None means all
 
@@ -112,8 +142,22 @@ class ArrayNamespace(Namespace):
     def reshape(self, x: Any, shape: Sequence[int]) -> Any:
         return self.np.reshape(x, tuple(shape))
 
+    def is_contiguous(self, x: Any) -> Any:
+        return self.np.bool_(x.flags.c_contiguous)
+
+    def is_viewable(self, x: Any, shape: Sequence[int]) -> Any:
+        """Whether a reshape needs no copy."""
+        return self.np.bool_(
+            x.size < 2 or self.np.may_share_memory(x, self.reshape(x, shape))
+        )
+
+    def clone(self, x: Any, memory_format: str | None = None) -> Any:
+        order = "C" if memory_format == "contiguous" else "K"
+        return self.np.array(x, order=order, copy=True)
+
     def expand(self, x: Any, shape: Sequence[int]) -> Any:
         """Broadcast to ``shape``, whose entries are all given."""
+        check_size(shape)
         return self.np.broadcast_to(x, tuple(shape))
 
     def permute(self, x: Any, dims: Sequence[int]) -> Any:
@@ -153,29 +197,17 @@ class ArrayNamespace(Namespace):
 
     def put_add(self, shape: Sequence[int], index: Any, g: Any) -> Any:
         """Zeros of ``shape`` with ``g`` added at ``index``; repeats add up."""
+        check_size(shape)
         out = self.np.zeros(tuple(shape), dtype=g.dtype)
         self.np.add.at(out, index, g)
         return out
 
     def put_view(self, shape: Sequence[int], index: Any, g: Any) -> Any:
         """Zeros of ``shape`` with ``g`` at ``index``, which names no entry twice."""
+        check_size(shape)
         out = self.np.zeros(tuple(shape), dtype=g.dtype)
         out[index] = g
         return out
-
-    def gather(self, x: Any, dim: int, index: Any) -> Any:
-        """``out[..., j, ...] = x[..., index[..., j, ...], ...]``; index may be smaller
-        than x in the other dimensions."""
-        return x[self._along(index, dim)]
-
-    def scatter_add(self, shape: Sequence[int], dim: int, index: Any, g: Any) -> Any:
-        """The transpose of `gather`: zeros of ``shape`` with ``g`` added."""
-        return self.put_add(shape, self._along(index, dim), g)
-
-    def _along(self, index: Any, dim: int) -> tuple[Any, ...]:
-        grid = list(self.np.indices(index.shape, sparse=True))
-        grid[dim] = index
-        return tuple(grid)
 
     def as_index(self, index: Any) -> Any:
         """Integers or booleans to index with; whole-numbered floats are taken."""
@@ -190,9 +222,12 @@ class ArrayNamespace(Namespace):
     # linear algebra, on the last two dimensions
 
     def matmul(self, a: Any, b: Any) -> Any:
+        if a.size * b.size > LIMIT.entries:
+            check_product(a.shape, b.shape)
         return self.np.matmul(a, b)
 
     def einsum(self, equation: str, *operands: Any) -> Any:
+        check_einsum(equation, [o.shape for o in operands])
         return self.np.einsum(equation, *operands, optimize=len(operands) > 2)
 
     def inverse(self, a: Any) -> Any:
@@ -213,11 +248,13 @@ class ArrayNamespace(Namespace):
         return self.np.linalg.cholesky(a)
 
     def eye(self, n: int, like: Any) -> Any:
+        check_size((n, n))
         return self.np.eye(n, dtype=like.dtype)
 
     # new arrays beside an old one
 
     def new_full(self, x: Any, shape: Sequence[int], value: float) -> Any:
+        check_size(shape)
         return self.np.full(tuple(shape), value, dtype=x.dtype)
 
     def zeros_like(self, x: Any) -> Any:

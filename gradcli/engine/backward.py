@@ -15,7 +15,7 @@ from typing import Any
 
 from .errors import NO_GRAD_FN, NOT_SCALAR, GradError, ShapeError
 from .modes import MODE
-from .node import AccumulateGrad, Edge, Node, Port
+from .node import AccumulateGrad, Edge, Node, Port, carried
 from .record import RECORDING
 from .tensor import Tensor
 
@@ -160,7 +160,7 @@ def _materialise(node: Node, gs: list[Any]) -> Any:
         xp.new_full(given, shape, 0) if g is None else g
         for g, shape in zip(gs, node.y_shapes(), strict=True)
     ]
-    return full[0] if len(full) == 1 else tuple(full)
+    return full[0] if node.op.returns > 1 and len(full) == 1 else tuple(full)
 
 
 def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
@@ -175,8 +175,10 @@ def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
     )
     y = node.y
     if isinstance(y, tuple):
+        count = carried(node.op, y)
         outputs: Any = tuple(
-            _rebuild(part, node.xp, Port(node, nr)) for nr, part in enumerate(y)
+            _rebuild(part, node.xp, Port(node, nr) if nr < count else None)
+            for nr, part in enumerate(y)
         )
     else:
         outputs = _rebuild(y, node.xp, node)
@@ -204,7 +206,7 @@ def _accumulate(end: AccumulateGrad, g: Any) -> None:
     if variable is None:
         return
     if end.grad is not None:
-        held = end.grad
+        held: Any = end.grad
         end.grad = held + g if isinstance(g, Tensor) else Tensor(held.raw + g, held.xp)
         return
     if isinstance(g, Tensor):

@@ -59,9 +59,13 @@ def bind_composite(
     """The arguments of a composite, under its own parameters' names."""
     names = parameters(entry)
     args = tuple(_gather_star(entry, names, args))
+    if entry.operands:
+        pairs = zip(names, args, strict=False)
+        args = tuple([_as_operand(entry, name, value) for name, value in pairs])
     if not kwargs and len(args) == len(names):
         return args, kwargs
-    renamed = {_parameter(entry, names, k): v for k, v in kwargs.items()}
+    named = [(_parameter(entry, names, k), v) for k, v in kwargs.items()]
+    renamed = {name: _as_operand(entry, name, v) for name, v in named}
     defaults = entry.build.__defaults__ or ()  # type: ignore[attr-defined]
     keyword_only = entry.build.__kwdefaults__ or {}  # type: ignore[attr-defined]
     twice = [k for k in renamed if k in names[: len(args)]]
@@ -75,6 +79,11 @@ def bind_composite(
     if missing:
         raise CallError(f"{entry.name}() needs {', '.join(missing)}", names)
     return args, renamed
+
+
+def _as_operand(entry: Composite, name: str, value: Any) -> Any:
+    """The value, as a tensor where the composite reads its shape."""
+    return constant(value) if name in entry.operands and value is not None else value
 
 
 def operand(op: Op, value: Any) -> Any:
@@ -102,9 +111,8 @@ def _gather_star(
     """Collect ``x.view(2, 3)``'s numbers into the one parameter they mean."""
     if entry.star is None:
         if len(args) > len(names) and not _takes_many(entry):
-            base = entry.name.partition(".")[0]
             raise CallError(
-                f"{base}() takes {len(names)} arguments, {len(args)} given", names
+                f"{entry.base}() takes {len(names)} arguments, {len(args)} given", names
             )
         return args
     at = names.index(entry.star)
@@ -127,5 +135,4 @@ def _parameter(entry: Op | Composite, names: tuple[str, ...], key: str) -> str:
     slot = _OPERANDS.get(key)
     if slot is not None and slot < len(names):
         return names[slot]
-    base = entry.name.partition(".")[0]
-    raise CallError(f"{base}() has no parameter {key!r}", names, key)
+    raise CallError(f"{entry.base}() has no parameter {key!r}", names, key)

@@ -6,13 +6,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ops.checks import EngineError, ShapeError, ValueRangeError, broadcast_shape
 
-class EngineError(RuntimeError):
-    """The root of the engine's own errors."""
-
-
-class ShapeError(EngineError):
-    """The shapes of the operands do not fit together."""
+__all__ = [
+    "FREED",
+    "NOT_SCALAR",
+    "NO_GRAD_FN",
+    "CallError",
+    "DeviceError",
+    "EngineError",
+    "GradError",
+    "LimitError",
+    "ShapeError",
+    "ValueRangeError",
+    "explain_failure",
+]
 
 
 class GradError(EngineError):
@@ -23,8 +31,8 @@ class DeviceError(EngineError):
     """A device that is not there, or operands on two of them."""
 
 
-class ValueRangeError(EngineError, ValueError):
-    """A value that the operation cannot take: a singular matrix, a bad reduction."""
+class LimitError(EngineError):
+    """A result that would be larger than allowed; nothing was allocated."""
 
 
 class CallError(TypeError):
@@ -52,30 +60,16 @@ FREED = (
 )
 
 
-def broadcast_message(shapes: list[tuple[int, ...]]) -> str | None:
-    """PyTorch's words for shapes that do not broadcast; None if they do."""
-    if len(shapes) < 2:
-        return None
-    a = shapes[0]
-    for b in shapes[1:]:
-        for offset in range(1, min(len(a), len(b)) + 1):
-            p, q = a[-offset], b[-offset]
-            if p != q and p != 1 and q != 1:
-                dim = max(len(a), len(b)) - offset
-                return (
-                    f"The size of tensor a ({p}) must match the size of tensor b "
-                    f"({q}) at non-singleton dimension {dim}"
-                )
-    return None
-
-
 def explain_failure(op: Any, shapes: list[tuple[int, ...]], error: Exception) -> Any:
     """The engine's error for an exception that a forward formula let out."""
-    listed = " and ".join(str(list(s)) for s in shapes)
+    if isinstance(error, EngineError):
+        return error
     if op.elementwise:
-        message = broadcast_message(shapes)
-        if message:
-            return ShapeError(message)
+        try:
+            broadcast_shape(*shapes)
+        except ShapeError as clash:
+            return clash
+    listed = " and ".join(str(list(s)) for s in shapes)
     text = str(error)
     if "ingular matrix" in text:
         return ValueRangeError(f"{op.base}: the matrix is singular")

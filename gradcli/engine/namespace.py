@@ -31,6 +31,10 @@ class Namespace:
         setattr(self, name, bound)
         return bound
 
+    def stop(self, x: Any) -> Any:
+        """The same values, where derivatives end; only symbols tell a difference."""
+        return x
+
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Run the row or the public function ``name`` on raw values."""
         op = OPS.get(name)

@@ -54,6 +54,7 @@ class Node:
     op: ClassVar[Op]
     rules: ClassVar[Any]
     slots: ClassVar[tuple[int, ...]]
+    holds: ClassVar[bool]
     edges: tuple[Edge, ...]
     saved: Any
     y: Any
@@ -68,10 +69,13 @@ class Node:
         self.params = params
         self.shapes = broadcast_shapes(raw, y) if op.elementwise else None
         if op.jvp is LINEAR:
+            linear = range(len(raw)) if op.variadic else self.slots
             self.saved = tuple(
-                Shaped(r.shape) if hasattr(r, "shape") else r for r in raw
+                Shaped(r.shape) if i in linear and hasattr(r, "shape") else r
+                for i, r in enumerate(raw)
             )
-            self.y = None
+            several = isinstance(y, tuple)
+            self.y = tuple(Shaped(part.shape) for part in y) if several else None
         else:
             self.saved = raw
             self.y = y
@@ -104,9 +108,15 @@ class Node:
 
     def free(self) -> None:
         """Let go of saved values, unless the rule needs none."""
-        if self.op.jvp is not LINEAR:
+        if self.holds:
             self.saved = FREED
             self.y = None
+
+    def y_shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the outputs that carry a gradient, where there are several."""
+        if self.y is None:
+            raise GradError(FREED_MESSAGE)
+        return [part.shape for part in self.y[: carried(self.op, self.y)]]
 
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
@@ -144,6 +154,18 @@ class UnaryNode(Node):
         if self.saved is FREED:
             raise GradError(FREED_MESSAGE)
         return (self.saved,)
+
+
+class MaskingNode(UnaryNode):
+    """One input, no parameters, and a rule that masks rather than multiplies."""
+
+    __slots__ = ()
+
+    def pull(self, g: Any) -> tuple[Any, ...]:
+        x = self.saved
+        if x is FREED:
+            raise GradError(FREED_MESSAGE)
+        return (self.rules[0](self.xp, g, self.y, x),)
 
 
 class BinaryNode(Node):
@@ -198,22 +220,40 @@ class ConstantNode(Node):
                 pulled.append(None)
                 continue
             factor = self.factors[slot]
-            gi = g if factor == 1 else -g if factor == -1 else g * factor
+            gi = g if factor == 1 else -g if factor == -1 else self.scaled(g, factor)
             pulled.append(gi if shapes is None else sum_to(self.xp, gi, shapes[slot]))
         return tuple(pulled)
+
+    def scaled(self, g: Any, factor: float) -> Any:
+        return g * factor if factor else self.xp.zeros_like(g)
+
+    def raw_inputs(self) -> tuple[Any, ...]:
+        """One nothing per input: the rules read no values."""
+        return (None,) * len(self.factors)
 
     def free(self) -> None:
         """Nothing was saved."""
 
 
 class Port:
-    """One output of a node that has several; stands in the graph as an edge."""
+    """One output of a node that has several; stands in the graph as an edge.
+
+    Ports of the same output are equal, whoever made them.
+    """
 
     __slots__ = ("__weakref__", "node", "nr")
 
     def __init__(self, node: Node, nr: int) -> None:
         self.node = node
         self.nr = nr
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Port):
+            return NotImplemented
+        return self.node is other.node and self.nr == other.nr
+
+    def __hash__(self) -> int:
+        return hash((id(self.node), self.nr))
 
     @property
     def edges(self) -> tuple[Edge, ...]:
@@ -247,11 +287,12 @@ def node_class(op: Op) -> type[Node]:
     """The class of a row's nodes, named as PyTorch names it."""
     assert op.node is not None
     members: dict[str, Any] = {"__slots__": (), "op": op}
-    partials = op.partials
+    partials: Any = op.partials
     base: type[Node] = Node
-    plain = partials is not None and op.vjp is None and not _has_params(op)
-    if plain and partials is not None:
-        if all(isinstance(p, int | float) for p in partials):
+    if partials is not None and not _has_params(op):
+        if op.vjp is not None:
+            base = MaskingNode if len(partials) == 1 else Node
+        elif all(isinstance(p, int | float) for p in partials):
             base = ConstantNode
             members["factors"] = partials
         elif len(partials) == 1 and callable(partials[0]):
@@ -264,9 +305,15 @@ def node_class(op: Op) -> type[Node]:
     rules = reverse_rules(op)
     members["rules"] = staticmethod(rules) if op.variadic else rules
     members["slots"] = differentiable_slots(op)
+    members["holds"] = op.jvp is not LINEAR or (not op.variadic and None in rules)
     if not op.variadic:
         members["rules"] = tuple(r for r in rules if r is not None)
     return type(op.node, (base,), members)
+
+
+def carried(op: Op, y: tuple[Any, ...]) -> int:
+    """How many outputs carry a gradient; a row of open length carries all."""
+    return op.carries if op.returns > 1 else len(y)
 
 
 def differentiable_slots(op: Op) -> tuple[int, ...]:

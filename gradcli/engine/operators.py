@@ -10,36 +10,111 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops import ALIASES, FUNCTIONS, OPS
-from .record import binary, call, function
+from .indexing import getitem, rows_of
+from .record import binary, call, function, with_number
 from .tensor import Tensor, constant
+
+TRANSPOSES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH"}
+"""Attributes of a tensor and the functions behind them."""
+
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+FUNCTIONS_OF_TWO = {"floordiv": "floor_divide", "mod": "remainder", "matmul": "matmul"}
+"""Operators whose reflection is the same function with its operands exchanged."""
+
+LOGICAL = {"and": "logical_and", "or": "logical_or", "xor": "logical_xor"}
 
 
 def install() -> None:
     """Give `Tensor` its operators; called once when the engine is imported."""
-    add, sub, mul = binary(OPS["add"]), binary(OPS["sub"]), binary(OPS["mul"])
-    div = binary(OPS["div.Tensor"])
-    members: dict[str, Callable[..., Any]] = {
+    add, mul = binary(OPS["add.Tensor"]), binary(OPS["mul"])
+    reciprocal = function("reciprocal")
+    members: dict[str, Any] = {
         "__add__": add,
         "__radd__": add,
-        "__sub__": sub,
+        "__sub__": binary(OPS["sub.Tensor"]),
+        "__rsub__": _chosen(with_number(OPS["rsub.Scalar"]), _exchanged("sub.Tensor")),
         "__mul__": mul,
         "__rmul__": mul,
-        "__truediv__": div,
-        "__rsub__": _reflected_sub,
-        "__rtruediv__": lambda x, other: call("div", other, x),
+        "__truediv__": binary(OPS["div.Tensor"]),
+        "__rtruediv__": _chosen(
+            lambda x, number: mul(reciprocal(x), number), _exchanged("div")
+        ),
         "__neg__": function("neg"),
-        "__pos__": lambda x: x,
-        "__pow__": function("pow"),
-        "__rpow__": lambda x, other: call("pow", other, x),
+        "__pos__": function("positive"),
+        "__abs__": function("abs"),
+        "__invert__": _logical("logical_not"),
+        "__pow__": _chosen(with_number(OPS["pow.Tensor_Scalar"]), _named("pow")),
+        "__rpow__": _chosen(with_number(OPS["pow.Scalar"]), _exchanged("pow")),
+        "__getitem__": getitem,
+        "__iter__": rows_of,
+        "__hash__": object.__hash__,
+        # NumPy's own operators give way to a tensor's on their right.
+        "__array_ufunc__": None,
     }
+    for name in COMPARISONS:
+        members[f"__{name}__"] = _comparison(name)
+    for name, ours in FUNCTIONS_OF_TWO.items():
+        members[f"__{name}__"] = _named(ours)
+        members[f"__r{name}__"] = _exchanged(ours)
+    for name, ours in LOGICAL.items():
+        members[f"__{name}__"] = members[f"__r{name}__"] = _logical(ours)
     for name, member in members.items():
         setattr(Tensor, name, member)
+    for name, transposed in TRANSPOSES.items():
+        setattr(Tensor, name, property(function(transposed)))
 
 
-def _reflected_sub(x: Tensor, other: Any) -> Tensor:
-    if isinstance(other, int | float):
-        return call("rsub.Scalar", x, number=other)  # type: ignore[no-any-return]
-    return call("sub", constant(other), x)  # type: ignore[no-any-return]
+def _named(name: str) -> Callable[..., Any]:
+    """A function of the table, looked up when it is first used."""
+    return lambda *operands: call(name, *operands)
+
+
+def _exchanged(name: str) -> Callable[[Tensor, Any], Any]:
+    return lambda x, other: call(name, _operand(other), x)
+
+
+def _operand(other: Any) -> Any:
+    return other if isinstance(other, int | float | Tensor) else constant(other)
+
+
+def _chosen(
+    with_a_number: Callable[..., Any], otherwise: Callable[..., Any]
+) -> Callable[[Tensor, Any], Any]:
+    def choose(x: Tensor, other: Any) -> Any:
+        if isinstance(other, int | float):
+            return with_a_number(x, other)
+        return otherwise(x, other)
+
+    return choose
+
+
+def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
+    compare = function(name)
+
+    def run(x: Tensor, other: Any) -> Any:
+        if isinstance(other, int | float):
+            return Tensor(getattr(x.xp, name)(x.raw, other), x.xp)
+        if other is None or isinstance(other, str):
+            return NotImplemented
+        return compare(x, _operand(other))
+
+    return run
+
+
+def _logical(name: str) -> Callable[..., Any]:
+    """``& | ^ ~`` on truth values; on numbers they would mean their bits."""
+    combine = function(name)
+
+    def run(*operands: Any) -> Any:
+        for x in operands:
+            if isinstance(x, Tensor) and x.dtype.kind not in "bO":
+                raise TypeError(
+                    f"& | ^ ~ take truth values such as x > 0, not {x.dtype} numbers"
+                )
+        return combine(*operands)
+
+    return run
 
 
 def method(name: str) -> Callable[..., Any] | None:

@@ -13,12 +13,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops import FUNCTIONS, OPS, Composite, Op
+from ..ops import FUNCTIONS, OPS, Composite, Op, parameters
 from .call import bind, bind_composite
 from .errors import DeviceError, explain_failure
+from .limits import LIMIT, check_broadcast
 from .modes import MODE
 from .namespace import Namespace
-from .node import Node, Port, differentiable_slots, node_class
+from .node import (
+    BinaryNode,
+    ConstantNode,
+    Node,
+    Port,
+    UnaryNode,
+    carried,
+    differentiable_slots,
+    node_class,
+)
 from .tensor import Tensor, constant
 
 _new = object.__new__
@@ -33,13 +43,15 @@ class Recorder:
     def __init__(self, op: Op) -> None:
         self.op = op
         differentiable = op.node is not None
-        self.cls: type[Node] | None = node_class(op) if differentiable else None
+        self.cls: Any = node_class(op) if differentiable else None
         self.slots = differentiable_slots(op) if differentiable else ()
 
     def __call__(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         op = self.op
         xp, raw = _raw(op, inputs)
         try:
+            if op.elementwise:
+                check_broadcast(raw)
             y = op.fwd(xp, *raw, **params)
         except Exception as error:
             shapes = [r.shape for r in raw if hasattr(r, "shape")]
@@ -60,38 +72,47 @@ class Recorder:
             node.keep(raw, y, params)
         if op.returns == 1 and not isinstance(y, tuple):
             return _tensor(y, xp, node)
+        count = 0 if node is None else carried(op, y)
         return tuple(
-            _tensor(part, xp, None)
-            if node is None or i >= _carried(op, y)
-            else _tensor(part, xp, Port(node, i))
-            for i, part in enumerate(y)
+            [
+                _tensor(part, xp, Port(node, i) if i < count else None)
+                for i, part in enumerate(y)
+            ]
         )
 
 
-def _carried(op: Op, y: Any) -> int:
-    """How many outputs carry a gradient; a row of open length carries all."""
-    return op.carries if op.returns > 1 else len(y)
-
-
 def _raw(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    xp = None
+    xp: Any = None
+    first: Tensor
     raw = []
     for value in inputs:
         if isinstance(value, Tensor):
             raw.append(value.raw)
             if xp is None:
-                xp = value.xp
+                xp, first = value.xp, value
             elif value.xp is not xp:
-                raise DeviceError(
-                    "Expected all tensors to be on the same device, but found at "
-                    f"least two devices, {xp.device} and {value.xp.device}!"
-                )
+                first = _leading(first, value)
+                xp = first.xp
         else:
             raw.append(value)
     if xp is None:
         first = constant(inputs[0])
         return first.xp, (first.raw, *raw[1:])
     return xp, tuple(raw)
+
+
+def _leading(a: Tensor, b: Tensor) -> Tensor:
+    """Of operands of two number systems the one whose system takes both.
+
+    A symbolic system lifts constant arrays; nothing is moved between devices.
+    """
+    for one, other in ((a, b), (b, a)):
+        if one.xp.symbolic and not other.xp.symbolic and other.edge is None:
+            return one
+    raise DeviceError(
+        "Expected all tensors to be on the same device, but found at "
+        f"least two devices, {a.xp.device} and {b.xp.device}!"
+    )
 
 
 def _tensor(raw: Any, xp: Any, edge: Any) -> Tensor:
@@ -104,11 +125,16 @@ def _tensor(raw: Any, xp: Any, edge: Any) -> Tensor:
 
 def unary(op: Op) -> Callable[[Tensor], Tensor]:
     """The fast recorder of a row with one input and no parameters."""
-    fwd, cls = op.fwd, node_class(op)
+    slow = recorder(op)
+    fwd, cls = op.fwd, slow.cls
+    keeps = not issubclass(cls, ConstantNode)
 
     def call(t: Tensor) -> Tensor:
         x, xp, edge = t.raw, t.xp, t.edge
-        y = fwd(xp, x)
+        try:
+            y = fwd(xp, x)
+        except Exception:
+            return slow((t,), _NO_PARAMS)  # type: ignore[no-any-return]
         out: Tensor = _new(Tensor)
         out.raw = y
         out.xp = xp
@@ -118,7 +144,41 @@ def unary(op: Op) -> Callable[[Tensor], Tensor]:
         node: Node = _new(cls)
         node.edges = (edge,)
         node.xp = xp
-        node.saved = x
+        node.shapes = node.span = None
+        if keeps:
+            node.saved = x
+            node.y = y
+        else:
+            node.saved = node.y = None
+        out.edge = node
+        return out
+
+    return call
+
+
+def with_number(op: Op) -> Callable[[Tensor, float], Tensor]:
+    """The fast recorder of an elementwise row of one tensor and one number."""
+    (parameter,) = parameters(op)[1:]
+    slow = recorder(op)
+    fwd, cls = op.fwd, slow.cls
+
+    def call(t: Tensor, number: float) -> Tensor:
+        x, xp, edge = t.raw, t.xp, t.edge
+        try:
+            y = fwd(xp, x, number)
+        except Exception:
+            return slow((t,), {parameter: number})  # type: ignore[no-any-return]
+        out: Tensor = _new(Tensor)
+        out.raw = y
+        out.xp = xp
+        if edge is None or not MODE.enabled:
+            out.edge = None
+            return out
+        node: Node = _new(cls)
+        node.edges = (edge,)
+        node.xp = xp
+        node.params = {parameter: number}
+        node.saved = (x,)
         node.y = y
         node.shapes = node.span = None
         out.edge = node
@@ -129,8 +189,8 @@ def unary(op: Op) -> Callable[[Tensor], Tensor]:
 
 def binary(op: Op) -> Callable[[Tensor, Any], Tensor]:
     """The fast recorder of an operator: a tensor and a tensor or a number."""
-    fwd, cls = op.fwd, node_class(op)
     slow = recorder(op)
+    fwd, cls = op.fwd, slow.cls
     keeps = any(callable(p) for p in op.partials or ())
 
     def call(t: Tensor, other: Any) -> Tensor:
@@ -142,6 +202,8 @@ def binary(op: Op) -> Callable[[Tensor, Any], Tensor]:
                 return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
             if a.shape != b.shape:
                 shapes = (a.shape, b.shape)
+                if a.size * b.size > LIMIT.entries:
+                    return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
         else:
             b, edge_b = other, None
         try:
@@ -169,6 +231,9 @@ def binary(op: Op) -> Callable[[Tensor, Any], Tensor]:
 
     return call
 
+
+PLAIN = (UnaryNode, BinaryNode, ConstantNode)
+"""The nodes that the fast recorders of one and of two operands can make."""
 
 RECORDERS: dict[str, Recorder] = {}
 FUNCTIONS_ON_TENSORS: dict[str, Callable[..., Any]] = {}
@@ -208,11 +273,20 @@ def function(name: str) -> Callable[..., Any]:
 
 def _row(op: Op) -> Callable[..., Any]:
     record = recorder(op)
+    count = len(parameters(op))
+    plain = record.cls is not None and issubclass(record.cls, PLAIN)
+    fast: Any = (unary, binary)[count - 1](op) if plain and count <= 2 else None
 
     def run(*args: Any, **kwargs: Any) -> Any:
         return record(*bind(op, args, kwargs))
 
-    return run
+    def run_plain(*args: Any, **kwargs: Any) -> Any:
+        fits = len(args) == count and not kwargs and type(args[0]) is Tensor
+        if fits and (count == 1 or isinstance(args[1], Tensor | int | float)):
+            return fast(*args)
+        return run(*args, **kwargs)
+
+    return run if fast is None else run_plain
 
 
 def _composite(entry: Composite) -> Callable[..., Any]:
@@ -227,6 +301,7 @@ class RecordingNamespace(Namespace):
     """The vocabulary on recording tensors: rules run with it are differentiable."""
 
     device = "recording"
+    call = staticmethod(call)
 
     def __getattr__(self, name: str) -> Any:
         try:

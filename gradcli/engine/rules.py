@@ -10,6 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops import Op
+from ..ops.shape import sum_to
+
+__all__ = ["reverse_rules", "sum_to"]
 
 Rule = Callable[..., Any]
 
@@ -30,16 +33,3 @@ def _times(partial: Any) -> Rule:
     if partial == 0:
         return lambda xp, g, y, *inputs, **params: xp.zeros_like(g)
     return lambda xp, g, y, *inputs, **params: g * partial
-
-
-def sum_to(xp: Any, g: Any, shape: tuple[int, ...]) -> Any:
-    """Sum ``g`` over the dimensions that broadcasting added or stretched."""
-    have = g.shape
-    if have == shape:
-        return g
-    lead = len(have) - len(shape)
-    stretched = [
-        lead + i for i, n in enumerate(shape) if n == 1 and have[lead + i] != 1
-    ]
-    dims = (*range(lead), *stretched)
-    return xp.reshape(xp.sum(g, dims, True), shape)

@@ -81,7 +81,7 @@ class Tensor:
 
     def detach(self) -> Tensor:
         """The same value, outside the graph."""
-        return Tensor(self.raw, self.xp)
+        return Tensor(self.xp.stop(self.raw), self.xp)
 
     @property
     def data(self) -> Tensor:

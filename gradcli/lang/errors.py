@@ -2,7 +2,7 @@
 
 `ProgramError` is the only exception that the language lets out (besides Ctrl-C). Its
 code is stable and listed in `CODES`; its span counts characters of `source`, from 0,
-end excluded. A code's first digit is its group, and the group gives the exit status.
+end excluded. A code's first digits are its group, which gives the exit status.
 
     raise ProgramError("E101", "unknown name 'tahn'", Span(4, 8), source,
                        hint="did you mean 'tanh'?")
@@ -57,10 +57,43 @@ CODES: dict[str, str] = {
     "E402": "the limit on the size of an integer",
     "E403": "the limit on memory",
     "E404": "the limit on depth or length",
+    "E501": "an argument that is not NAME=VALUE",
+    "E502": "a name that no program can use",
+    "E503": "a name with two values",
+    "E504": "a name without a value",
+    "E505": "a value for a name that the program does not read",
+    "E506": "inputs without a value, under --strict",
+    "E507": "an option names what the program does not have",
+    "E508": "standard input is asked for twice",
+    "E509": "an option's value that cannot be used",
+    "E511": "a file that is not there",
+    "E512": "a file that cannot be read",
+    "E513": "a file whose content is not what it should be",
+    "E514": "a file of values that are not real numbers",
+    "E515": "the limit on the size of a file",
+    "E516": "rows of different lengths",
+    "E517": "an entry that is not a number",
+    "E518": "an array that the file does not have, or none was named",
+    "E519": "a value that is no tensor",
+    "E520": "an output that is no tensor",
 }
 
+COMMAND_LINE_IS_WRONG = 2
 PROGRAM_IS_WRONG = 3
 LIMIT_REACHED = 4
+
+_EXIT_STATUS = {
+    "E4": LIMIT_REACHED,
+    "E515": LIMIT_REACHED,
+    "E50": COMMAND_LINE_IS_WRONG,
+}
+"""By the beginning of the code; the longest that fits counts, and else it is 3."""
+
+
+def _status_of(code: str) -> int:
+    """What the process ends with after an error of this code."""
+    fitting = [begin for begin in _EXIT_STATUS if code.startswith(begin)]
+    return _EXIT_STATUS[max(fitting, key=len)] if fitting else PROGRAM_IS_WRONG
 
 
 class ProgramError(Exception):
@@ -82,9 +115,7 @@ class ProgramError(Exception):
         self.span = span
         self.source = source
         self.hint = hint
-        limit = code.startswith("E4")
-        default = LIMIT_REACHED if limit else PROGRAM_IS_WRONG
-        self.exit_status = default if exit_status is None else exit_status
+        self.exit_status = _status_of(code) if exit_status is None else exit_status
 
     def __str__(self) -> str:
         return self.render()

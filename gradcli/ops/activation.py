@@ -1,1 +1,347 @@
-"""Activations and the softmax family."""
+"""Activations and the softmax family.
+
+    row("sigmoid", node="SigmoidBackward0", ..., partials=(lambda xp, y, x: y*(1 - y),))
+
+Invariant: no formula overflows where its value is finite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import ShapeError, dim_of, dims_of, kept_shape
+from .op import case, function, row
+from .trigonometric import pi
+
+# fmt: off
+
+ALL = [case((3, 4)), case(())]
+SIDES = [case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.1)]
+
+# smooth, of one entry
+
+row("sigmoid", node="SigmoidBackward0", latex=r"\sigma({0})", formula="1/(1 + e**-x)",
+    doc="Logistic function.", aliases=("expit",),
+    fwd=lambda xp, x: xp.sigmoid(x), partials=(lambda xp, y, x: y * (1 - y),),
+    cases=[*ALL, case((2,), low=-40, high=-30)])
+
+row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
+    formula="-log(1 + e**-x)", doc="Logarithm of the logistic function.",
+    aliases=("log_sigmoid",),
+    fwd=lambda xp, x: xp.logsigmoid(x), partials=(lambda xp, y, x: xp.sigmoid(-x),),
+    cases=[*ALL, case((2,), low=-800, high=800)])
+
+row("silu", node="SiluBackward0", latex=r"{0} \sigma({0})", formula="x*sigmoid(x)",
+    doc="Sigmoid-weighted linear unit, also called swish.",
+    fwd=lambda xp, x: x * xp.sigmoid(x),
+    partials=(lambda xp, y, x: xp.sigmoid(x) * (1 + x * xp.sigmoid(-x)),), cases=ALL)
+
+
+def softplus_of(xp: Any, x: Any) -> Any:
+    return xp.logaddexp(x, xp.zeros_like(x))
+
+
+def mish_slope(xp: Any, y: Any, x: Any) -> Any:
+    bend = xp.tanh(softplus_of(xp, x))
+    return bend + x * (1 - bend * bend) * xp.sigmoid(x)
+
+
+row("mish", node="MishBackward0", latex=r"{0} \tanh(\log(1 + e^{{{0}}}))",
+    formula="x*tanh(softplus(x))", doc="Mish.",
+    fwd=lambda xp, x: x * xp.tanh(softplus_of(xp, x)), partials=(mish_slope,),
+    cases=ALL)
+
+row("softplus", node="SoftplusBackward0",
+    latex=r"\frac{{1}}{{\beta}} \log(1 + e^{{\beta {0}}})",
+    formula="log(1 + e**(beta*x))/beta", doc="A smooth relu.",
+    kink="above the threshold the function is taken to be x and the derivative 1",
+    fwd=lambda xp, x, beta=1.0, threshold=20.0:
+        xp.where(xp.gt(beta * x, threshold), x, softplus_of(xp, beta * x) / beta),
+    partials=(lambda xp, y, x, beta=1.0, threshold=20.0:
+              xp.where(xp.gt(beta * x, threshold), 1, xp.sigmoid(beta * x)),),
+    cases=[*ALL, case((3,), beta=2.0, threshold=10.0), case((2,), low=21, high=900)])
+
+
+def gelu_of(xp: Any, x: Any, approximate: str = "none") -> Any:
+    if approximate == "none":
+        return x / 2 * xp.erfc(-x / xp.sqrt(xp.new_full(x, (), 2)))
+    return x / 2 * (1 + xp.tanh(gelu_argument(xp, x)))
+
+
+def gelu_argument(xp: Any, x: Any) -> Any:
+    return xp.sqrt(2 / pi(xp, x)) * (x + 0.044715 * (x * x * x))
+
+
+def gelu_slope(xp: Any, y: Any, x: Any, approximate: str = "none") -> Any:
+    if approximate == "none":
+        below = xp.erfc(-x / xp.sqrt(xp.new_full(x, (), 2))) / 2
+        return below + x * xp.exp(-(x * x) / 2) / xp.sqrt(2 * pi(xp, x))
+    bend = xp.tanh(gelu_argument(xp, x))
+    steep = xp.sqrt(2 / pi(xp, x)) * (1 + 3 * 0.044715 * (x * x))
+    return (1 + bend) / 2 + x / 2 * (1 - bend * bend) * steep
+
+
+row("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
+    formula="x*(1 + erf(x/sqrt(2)))/2",
+    doc="Gaussian error linear unit; approximate is 'none' or 'tanh'.",
+    fwd=gelu_of, partials=(gelu_slope,),
+    cases=[*ALL, case((3, 4), approximate="tanh"), case((2,), low=-9, high=-6)])
+
+# smooth on either side of a kink
+
+row("relu", node="ReluBackward0", latex=r"\max(0, {0})", formula="max(0, x)",
+    doc="Rectified linear unit.", kink="at 0 the derivative is 0",
+    fwd=lambda xp, x: xp.maximum(x, 0),
+    partials=(lambda xp, y, x: xp.as_type_of(xp.gt(x, 0), x),),
+    vjp=(lambda xp, g, y, x: xp.where(xp.le(x, 0), 0, g),), cases=SIDES)
+
+row("leaky_relu", node="LeakyReluBackward0", formula="x if x > 0 else negative_slope*x",
+    latex=r"\max(0, {0}) + {negative_slope} \min(0, {0})", doc="Leaky rectifier.",
+    kink="at 0 the derivative is negative_slope",
+    fwd=lambda xp, x, negative_slope=0.01: xp.where(xp.gt(x, 0), x, negative_slope * x),
+    partials=(lambda xp, y, x, negative_slope=0.01:
+              xp.where(xp.gt(x, 0), xp.ones_like(x), negative_slope),),
+    cases=[*SIDES, case((3,), low=-2.0, high=-0.1, negative_slope=0.3)])
+
+
+def elu_of(
+    xp: Any, x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
+) -> Any:
+    left = xp.expm1(input_scale * xp.minimum(x, 0))
+    return xp.where(xp.gt(x, 0), scale * x, scale * alpha * left)
+
+
+def elu_slope(
+    xp: Any, y: Any, x: Any, alpha: float = 1.0, scale: float = 1.0,
+    input_scale: float = 1.0,
+) -> Any:
+    left = xp.exp(input_scale * xp.minimum(x, 0))
+    return xp.where(xp.gt(x, 0), scale, scale * alpha * input_scale * left)
+
+
+row("elu", node="EluBackward0", latex=r"\operatorname{{ELU}}({0})",
+    formula="scale*x if x > 0 else scale*alpha*(e**(input_scale*x) - 1)",
+    doc="Exponential linear unit.",
+    kink="at 0 the derivative is that of the left side, scale*alpha*input_scale",
+    fwd=elu_of, partials=(elu_slope,), cases=[
+        *SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0, scale=1.5, input_scale=0.5)])
+
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+
+function("selu", lambda call, x: call("elu", x, alpha=SELU_ALPHA, scale=SELU_SCALE),
+         cases=SIDES, doc="Self-normalising exponential linear unit.",
+         formula="scale*elu(x, alpha)", kink="at 0 the derivative is scale*alpha")
+
+row("celu", node="CeluBackward0", latex=r"\operatorname{{CELU}}({0})",
+    formula="x if x > 0 else alpha*(e**(x/alpha) - 1)",
+    doc="Continuously differentiable exponential linear unit.",
+    fwd=lambda xp, x, alpha=1.0: elu_of(xp, x, alpha, 1, 1 / alpha),
+    partials=(lambda xp, y, x, alpha=1.0:
+              xp.where(xp.gt(x, 0), 1, xp.exp(xp.minimum(x, 0) / alpha)),),
+    cases=[*SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0)])
+
+
+def between(xp: Any, x: Any, low: float, high: float) -> Any:
+    return xp.logical_and(xp.gt(x, low), xp.lt(x, high))
+
+
+row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)",
+    latex=r"\min(\max({0}, {min_val}), {max_val})", doc="Clamped identity.",
+    kink="at a bound the derivative is 0",
+    fwd=lambda xp, x, min_val=-1.0, max_val=1.0:
+        xp.minimum(xp.maximum(x, min_val), max_val),
+    partials=(lambda xp, y, x, min_val=-1.0, max_val=1.0:
+              xp.as_type_of(between(xp, x, min_val, max_val), x),),
+    vjp=(lambda xp, g, y, x, min_val=-1.0, max_val=1.0:
+         xp.where(between(xp, x, min_val, max_val), g, 0),),
+    cases=[case((3, 4), low=-0.9, high=0.9), case((3,), low=1.1), case((), low=0.1,
+           min_val=0.0, max_val=6.0)])
+
+function("relu6", lambda call, x: call("hardtanh", x, min_val=0.0, max_val=6.0),
+         cases=SIDES, doc="relu cut off at 6.", formula="min(max(x, 0), 6)",
+         kink="at 0 and 6 the derivative is 0")
+
+row("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6",
+    latex=r"\frac{{\min(\max({0} + 3, 0), 6)}}{{6}}", doc="Piecewise linear sigmoid.",
+    kink="at -3 and 3 the derivative is 0",
+    fwd=lambda xp, x: xp.minimum(xp.maximum(x + 3, 0), 6) / 6,
+    partials=(lambda xp, y, x: xp.as_type_of(between(xp, x, -3, 3), x) / 6,),
+    vjp=(lambda xp, g, y, x: xp.where(between(xp, x, -3, 3), g / 6, 0),),
+    cases=[*ALL, case((3,), low=3.1, high=4.0)])
+
+row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
+    latex=r"{0} \frac{{\min(\max({0} + 3, 0), 6)}}{{6}}", doc="Piecewise swish.",
+    kink="at -3 the derivative is 0, at 3 it is 1",
+    fwd=lambda xp, x: x * (xp.minimum(xp.maximum(x + 3, 0), 6) / 6),
+    partials=(lambda xp, y, x: xp.where(
+        between(xp, x, -3, 3), x / 3 + 0.5, xp.as_type_of(xp.ge(x, 3), x)),),
+    cases=[*ALL, case((3,), low=3.1, high=4.0), case((3,), low=-4.0, high=-3.1)])
+
+row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lambd, 0)",
+    latex=r"\operatorname{{sign}}({0}) \max(|{0}| - \lambda, 0)",
+    doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
+    fwd=lambda xp, x, lambd=0.5: xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0),
+    partials=(lambda xp, y, x, lambd=0.5: xp.as_type_of(xp.gt(xp.abs(x), lambd), x),),
+    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.gt(xp.abs(x), lambd), g, 0),),
+    cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
+
+row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 0",
+    latex=r"{0} [|{0}| > \lambda]",
+    doc="Sets small entries to 0.", kink="at -lambd and lambd the derivative is 0",
+    fwd=lambda xp, x, lambd=0.5: xp.where(xp.gt(xp.abs(x), lambd), x, 0),
+    partials=(lambda xp, y, x, lambd=0.5: xp.as_type_of(xp.gt(xp.abs(x), lambd), x),),
+    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.gt(xp.abs(x), lambd), g, 0),),
+    cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
+
+row("threshold", node="ThresholdBackward0", formula="x if x > threshold else value",
+    latex=r"{0} [{0} > {threshold}]",
+    doc="Replaces what is not above a threshold.",
+    kink="at the threshold the derivative is 0",
+    fwd=lambda xp, x, threshold, value: xp.where(xp.gt(x, threshold), x, value),
+    partials=(lambda xp, y, x, threshold, value:
+              xp.as_type_of(xp.gt(x, threshold), x),),
+    vjp=(lambda xp, g, y, x, threshold, value: xp.where(xp.gt(x, threshold), g, 0),),
+    cases=[case((3, 4), low=0.6, threshold=0.5, value=7.0),
+           case((3,), threshold=3.0, value=-1.0)])
+
+row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight*x",
+    latex=r"\max(0, {0}) + {1} \min(0, {0})", doc="Leaky rectifier with learnt slopes.",
+    kink="at 0 the derivative by x is the weight",
+    fwd=lambda xp, x, weight: xp.where(xp.gt(x, 0), x, weight * x),
+    partials=(
+        lambda xp, y, x, weight: xp.where(xp.gt(x, 0), 1, weight),
+        lambda xp, y, x, weight: xp.where(xp.gt(x, 0), 0, x)),
+    cases=[case((3, 4), (4,), low=0.1), case((3, 4), (1, 1), low=-2.0, high=-0.1)])
+
+
+def prelu_of(call: Any, x: Any, weight: Any) -> Any:
+    channels = x.shape[1] if len(x.shape) > 1 else 1
+    count = weight.shape[0] if weight.shape else 1
+    if len(weight.shape) > 1 or count not in (1, channels):
+        raise ShapeError(
+            "prelu: weight must hold one number, or one per channel: "
+            f"{list(weight.shape)} for an input of shape {list(x.shape)}"
+        )
+    shape = [1] * len(x.shape)
+    if count > 1:
+        shape[1] = count
+    return call("prelu.kernel", x, call("reshape", weight, shape))
+
+
+function("prelu", prelu_of, doc="Leaky rectifier with learnt slopes.",
+         formula="x if x > 0 else weight*x",
+         kink="at 0 the derivative by x is the weight")
+
+function("softsign", lambda call, x:
+         call("div", x, call("add", call("abs", x), 1)), cases=ALL,
+         doc="A rational sigmoid.", formula="x/(1 + abs(x))")
+
+function("tanhshrink", lambda call, x: call("sub", x, call("tanh", x)), cases=ALL,
+         doc="What tanh takes away.", formula="x - tanh(x)")
+
+# along dimensions
+
+ALONG = [case((3, 4), dim=0), case((3, 4), dim=-1), case((2, 3, 4), dim=1),
+         case((4,), dim=0, low=-90, high=90), case((), dim=0)]
+
+
+def softmax_of(xp: Any, x: Any, dim: int) -> Any:
+    over = dims_of(x.shape, dim)
+    powers = xp.exp(x - xp.amax(x, over, True))
+    return powers / xp.sum(powers, over, True)
+
+
+def log_softmax_of(xp: Any, x: Any, dim: int) -> Any:
+    over = dims_of(x.shape, dim)
+    shifted = x - xp.amax(x, over, True)
+    return shifted - xp.log(xp.sum(xp.exp(shifted), over, True))
+
+
+def softmax_push(xp: Any, t: Any, y: Any, x: Any, dim: int) -> Any:
+    """The softmax's derivative, a symmetric matrix, applied to a vector."""
+    return y * (t - xp.sum(y * t, dims_of(x.shape, dim), True))
+
+
+row("softmax", node="SoftmaxBackward0", formula="e**x / sum(e**x, dim)",
+    doc="Exponentials that add up to 1 along a dimension.",
+    fwd=softmax_of,
+    vjp=(lambda xp, g, y, x, dim: softmax_push(xp, g, y, x, dim),),
+    jvp=lambda xp, t, y, x, dim: softmax_push(xp, t[0], y, x, dim), cases=ALONG)
+
+row("log_softmax", node="LogSoftmaxBackward0", formula="x - logsumexp(x, dim)",
+    doc="Logarithm of the softmax.",
+    fwd=log_softmax_of,
+    vjp=(lambda xp, g, y, x, dim:
+         g - xp.exp(y) * xp.sum(g, dims_of(x.shape, dim), True),),
+    jvp=lambda xp, t, y, x, dim:
+        t[0] - xp.sum(xp.exp(y) * t[0], dims_of(x.shape, dim), True),
+    cases=ALONG)
+
+function("softmin", lambda call, x, dim: call("softmax", call("neg", x), dim),
+         doc="The softmax of -x.", formula="softmax(-x, dim)")
+
+
+def logsumexp_of(xp: Any, x: Any, dim: Any, keepdim: bool = False) -> Any:
+    over = dims_of(x.shape, dim)
+    top = xp.amax(x, over, True)
+    shift = xp.where(xp.isinf(top), 0, top)
+    kept = xp.log(xp.sum(xp.exp(x - shift), over, True)) + shift
+    return kept if keepdim else drop(xp, kept, over)
+
+
+def drop(xp: Any, kept: Any, over: tuple[int, ...]) -> Any:
+    shape = tuple([n for i, n in enumerate(kept.shape) if i not in over])
+    return xp.reshape(kept, shape)
+
+
+def weights(xp: Any, x: Any, y: Any, dim: Any) -> Any:
+    """The softmax of x, from its logsumexp."""
+    return xp.exp(x - xp.reshape(y, kept_shape(x.shape, dims_of(x.shape, dim))))
+
+
+row("logsumexp", node="LogsumexpBackward0", formula="log(sum(e**x, dim))",
+    doc="Logarithm of a sum of exponentials.",
+    fwd=logsumexp_of,
+    vjp=(lambda xp, g, y, x, dim, keepdim=False:
+         xp.reshape(g, kept_shape(x.shape, dims_of(x.shape, dim)))
+         * weights(xp, x, y, dim),),
+    jvp=lambda xp, t, y, x, dim, keepdim=False:
+        xp.sum(weights(xp, x, y, dim) * t[0], dims_of(x.shape, dim), keepdim),
+    cases=[case((3, 4), dim=0), case((3, 4), dim=(0, -1), keepdim=True),
+           case((3,), dim=0, low=-900, high=900), case((2, 3, 4), dim=(0, 2)),
+           case((), dim=0)])
+
+
+def halves(xp: Any, x: Any, dim: int) -> tuple[Any, Any]:
+    axis = dim_of(x.shape, dim)
+    size = x.shape[axis] if x.shape else 1
+    if size % 2:
+        raise ShapeError(
+            f"Halving dimension must be even, but dimension {axis} is size {size}"
+        )
+    return (xp.narrow(x, axis, 0, size // 2), xp.narrow(x, axis, size // 2, size // 2))
+
+
+def glu_of(xp: Any, x: Any, dim: int = -1) -> Any:
+    a, b = halves(xp, x, dim)
+    return a * xp.sigmoid(b)
+
+
+def glu_pull(xp: Any, g: Any, y: Any, x: Any, dim: int = -1) -> Any:
+    _, b = halves(xp, x, dim)
+    gate = xp.sigmoid(b)
+    return xp.cat([g * gate, g * y * (1 - gate)], dim_of(x.shape, dim))
+
+
+def glu_push(xp: Any, t: Any, y: Any, x: Any, dim: int = -1) -> Any:
+    _, b = halves(xp, x, dim)
+    ta, tb = halves(xp, t[0], dim)
+    gate = xp.sigmoid(b)
+    return ta * gate + y * (1 - gate) * tb
+
+
+row("glu", node="GluBackward0", formula="a*sigmoid(b)",
+    doc="The first half of a dimension, gated by the second.",
+    fwd=glu_of, vjp=(glu_pull,), jvp=glu_push,
+    cases=[case((3, 4)), case((4, 3), dim=0), case((2, 2, 3), dim=1)])

@@ -3,17 +3,27 @@
 Where a plain number meets a tensor PyTorch records different nodes than for two
 tensors; each of these is a row under PyTorch's overload name, and the public function
 chooses by what it is given.
+
+    x - 10      SubBackward0(x, None)
+    10 - x      RsubBackward1(x)
+    2 / x       MulBackward0(ReciprocalBackward0(x), None)
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+from .checks import ArgumentError
 from .op import case, function, row
+
+# fmt: off
 
 PAIR = [case((3, 4), (3, 4)), case((3, 4), (4,)), case((3, 1), (1, 4)), case((), (2,))]
 AWAY = [
     case((3, 4), (3, 4), low=0.5, high=2.0),
     case((3, 4), (4,), low=0.5, high=2.0),
     case((), (), low=0.5, high=2.0),
+    case((2, 1), (3,), low=-2.0, high=-0.5),
 ]
 
 
@@ -22,59 +32,246 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float)
 
 
-row("add", node="AddBackward0", latex="{0} + {1}", formula="a + b",
+# sums and differences
+
+row("add.Tensor", node="AddBackward0", latex="{0} + {1}", formula="a + b",
     doc="Sum, elementwise with broadcasting.",
-    fwd=lambda xp, a, b: a + b, partials=(1, 1), cases=PAIR)  # fmt: skip
+    fwd=lambda xp, a, b: a + b, partials=(1, 1), cases=PAIR)
 
-row("sub", node="SubBackward0", latex="{0} - {1}", formula="a - b",
-    doc="Difference, elementwise with broadcasting.", aliases=("subtract",),
-    fwd=lambda xp, a, b: a - b, partials=(1, -1), cases=PAIR)  # fmt: skip
+row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
+    formula="a + alpha*b", doc="Sum with a multiple of the second operand.",
+    fwd=lambda xp, a, b, alpha: a + alpha * b,
+    partials=(1, lambda xp, y, a, b, alpha: alpha),
+    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
 
-row("rsub.Scalar", node="RsubBackward1", latex="{1} - {0}", formula="number - x",
+function("add", lambda call, a, b, alpha=1:
+         call("add.Tensor", a, b) if alpha == 1
+         else call("add.alpha", a, b, alpha=alpha),
+         doc="Sum, elementwise with broadcasting.", formula="a + alpha*b")
+
+row("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
+    doc="A tensor plus a number, inside functions PyTorch builds itself.",
+    fwd=lambda xp, x, number: x + number,
+    partials=(1,), cases=[case((3, 4), number=2), case((), number=-0.5)])
+
+row("sub.Tensor", node="SubBackward0", latex="{0} - {1}", formula="a - b",
+    doc="Difference, elementwise with broadcasting.",
+    fwd=lambda xp, a, b: a - b, partials=(1, -1), cases=PAIR)
+
+row("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
+    formula="a - alpha*b", doc="Difference with a multiple of the second operand.",
+    fwd=lambda xp, a, b, alpha: a - alpha * b,
+    partials=(1, lambda xp, y, a, b, alpha: -alpha),
+    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
+
+function("sub", lambda call, a, b, alpha=1:
+         call("rsub.Scalar", b, number=a) if is_number(a) and alpha == 1
+         else call("sub.Tensor", a, b) if alpha == 1
+         else call("sub.alpha", a, b, alpha=alpha),
+         aliases=("subtract",),
+         doc="Difference, elementwise with broadcasting.", formula="a - alpha*b")
+
+row("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
     doc="A number minus a tensor.",
-    fwd=lambda xp, x, number: number - x,
-    partials=(lambda xp, y, x, number: -1,),
-    cases=[case((3, 4), number=10), case((), number=0.5)])  # fmt: skip
+    fwd=lambda xp, x, number: number - x, partials=(-1,),
+    cases=[case((3, 4), number=10), case((), number=0.5)])
+
+row("rsub.Tensor", node="RsubBackward0", latex="{1} - {0}", formula="b - a",
+    doc="Difference, the other way round.",
+    fwd=lambda xp, a, b: b - a, partials=(-1, 1), cases=PAIR)
+
+function("rsub", lambda call, a, b:
+         call("rsub.Scalar", a, number=b) if is_number(b)
+         else call("rsub.Tensor", a, b),
+         doc="Difference, the other way round.", formula="b - a")
+
+row("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
+    aliases=("negative",),
+    fwd=lambda xp, x: -x, partials=(-1,), cases=[case((3, 4)), case(())])
+
+function("positive", lambda call, x: x,
+         doc="The tensor itself; no node is recorded.", formula="x")
+
+# products and quotients
 
 row("mul", node="MulBackward0", latex=r"{0} \cdot {1}", formula="a * b",
     doc="Product, elementwise with broadcasting.", aliases=("multiply",),
     fwd=lambda xp, a, b: a * b,
-    partials=(lambda xp, y, a, b: b, lambda xp, y, a, b: a), cases=PAIR)  # fmt: skip
+    partials=(lambda xp, y, a, b: b, lambda xp, y, a, b: a), cases=PAIR)
+
+row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number",
+    doc="A tensor times a number, inside functions PyTorch builds itself.",
+    fwd=lambda xp, x, number: x * number,
+    partials=(lambda xp, y, x, number: number,),
+    cases=[case((3, 4), number=2), case((), number=-0.5)])
 
 row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b",
     doc="Quotient, elementwise with broadcasting.",
     fwd=lambda xp, a, b: a / b,
     partials=(lambda xp, y, a, b: 1 / b, lambda xp, y, a, b: -y / b),
-    cases=AWAY)  # fmt: skip
+    cases=AWAY)
 
-row("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
-    aliases=("negative",),
-    fwd=lambda xp, x: -x, partials=(-1,), cases=[case((3, 4)), case(())])  # fmt: skip
+
+row("div.Scalar", node="DivBackward1", latex=r"\frac{{{0}}}{{c}}", formula="x / number",
+    doc="A tensor over a number, inside functions PyTorch builds itself.",
+    fwd=lambda xp, x, number: x / number,
+    partials=(lambda xp, y, x, number: 1 / number,),
+    cases=[case((3, 4), number=2), case((), number=-0.5)])
+
+
+def rounded_quotient(xp: Any, a: Any, b: Any, rounding_mode: str) -> Any:
+    if rounding_mode == "floor":
+        return xp.floor_divide(a, b)
+    if rounding_mode == "trunc":
+        return xp.trunc(a / b)
+    raise ArgumentError(
+        "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
+        f"but found '{rounding_mode}'"
+    )
+
+
+row("div.Tensor_mode", node="DivBackward2", formula="floor(a / b) or trunc(a / b)",
+    latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
+    doc="Quotient rounded down or towards zero; locally constant.",
+    kink="the derivative is 0 everywhere, also at the steps",
+    fwd=rounded_quotient, partials=(0, 0),
+    cases=[case((3, 4), (4,), low=0.6, high=0.9, rounding_mode="floor"),
+           case((), (2,), low=0.6, high=0.9, rounding_mode="trunc")])
+
+function("div", lambda call, a, b, rounding_mode=None:
+         call("div.Tensor_mode", a, b, rounding_mode=rounding_mode)
+         if rounding_mode is not None
+         else call("mul", call("reciprocal", b), a) if is_number(a)
+         else call("div.Tensor", a, b),
+         aliases=("divide", "true_divide"),
+         doc="Quotient, elementwise with broadcasting.", formula="a / b")
+
+function("floor_divide", lambda call, a, b:
+         call("div.Tensor_mode", a, b, rounding_mode="floor"),
+         doc="Quotient rounded down; its derivative is 0.", formula="floor(a / b)",
+         kink="the derivative is 0 everywhere, also at the steps")
 
 row("reciprocal", node="ReciprocalBackward0", latex=r"\frac{{1}}{{{0}}}",
     formula="1 / x", doc="Reciprocal.",
     fwd=lambda xp, x: 1 / x, partials=(lambda xp, y, x: -y * y,),
-    cases=[case((3, 4), low=0.5, high=2.0), case((3,), low=-2.0, high=-0.5)],
-)  # fmt: skip
+    cases=[case((3, 4), low=0.5, high=2.0), case((3,), low=-2.0, high=-0.5)])
 
-row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{1}}}",
+# remainders: with the sign of the divisor, and with that of the dividend
+
+REST = [case((3, 4), (4,), low=0.55, high=0.95), case((), (2,), low=0.55, high=0.95)]
+REST_OF = [case((3,), low=2.2, high=2.8, other=2),
+           case((), low=-0.9, high=-0.6, other=1)]
+
+row("remainder.Tensor", node="RemainderBackward1", latex=r"{0} \bmod {1}",
+    formula="a - b*floor(a/b)", doc="Remainder with the sign of the divisor.",
+    kink="at a whole quotient q the derivatives are 1 and -q",
+    fwd=lambda xp, a, b: xp.remainder(a, b),
+    partials=(1, lambda xp, y, a, b: -xp.floor_divide(a, b)), cases=REST)
+
+row("remainder.Scalar", node="RemainderBackward0", latex=r"{0} \bmod c",
+    formula="x - other*floor(x/other)", doc="Remainder of division by a number.",
+    kink="the derivative is 1 everywhere, also at the jumps",
+    fwd=lambda xp, x, other: xp.remainder(x, other), partials=(1,), cases=REST_OF)
+
+function("remainder", lambda call, a, b:
+         call("remainder.Scalar", a, other=b) if is_number(b)
+         else call("remainder.Tensor", a, b),
+         doc="Remainder with the sign of the divisor.", formula="a - b*floor(a/b)")
+
+row("fmod.Tensor", node="FmodBackward1", latex=r"\operatorname{{fmod}}({0}, {1})",
+    formula="a - b*trunc(a/b)", doc="Remainder with the sign of the dividend.",
+    kink="at a whole quotient q the derivatives are 1 and -q",
+    fwd=lambda xp, a, b: xp.fmod(a, b),
+    partials=(1, lambda xp, y, a, b: -xp.trunc(a / b)), cases=REST)
+
+row("fmod.Scalar", node="FmodBackward0", latex=r"\operatorname{{fmod}}({0}, c)",
+    formula="x - other*trunc(x/other)", doc="C's remainder of division by a number.",
+    kink="the derivative is 1 everywhere, also at the jumps",
+    fwd=lambda xp, x, other: xp.fmod(x, other), partials=(1,), cases=REST_OF)
+
+function("fmod", lambda call, a, b:
+         call("fmod.Scalar", a, other=b) if is_number(b) else call("fmod.Tensor", a, b),
+         doc="Remainder with the sign of the dividend.", formula="a - b*trunc(a/b)")
+
+# powers
+
+row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
     formula="x ** exponent", doc="A tensor to the power of a number.",
     kink="the derivative for exponent 0 is 0, also at x = 0",
     fwd=lambda xp, x, exponent: x**exponent,
     partials=(lambda xp, y, x, exponent:
               xp.zeros_like(x) if exponent == 0 else exponent * x**(exponent - 1),),
     cases=[case((3, 4), exponent=3), case((3,), exponent=2.5, low=0.5),
-           case((), exponent=-1.5, low=0.5), case((2,), exponent=0)])  # fmt: skip
+           case((), exponent=-1.5, low=0.5), case((2,), exponent=0),
+           case((2, 3), exponent=2), case((2,), exponent=1)])
 
+# Where the derivative is 0 by convention a factor is made 0 inside the formula, not
+# outside it: an infinity in a branch that `where` discards would still make the second
+# derivative NaN.
+row("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}", formula="a ** b",
+    doc="A tensor to the power of a tensor.",
+    kink="at a = 0 the derivative by the exponent is 0 for exponents >= 0; the "
+         "derivative by the base is 0 for exponent 0",
+    fwd=lambda xp, a, b: a**b,
+    partials=(
+        lambda xp, y, a, b: b * a ** (xp.where(xp.eq(b, 0), 1, b) - 1),
+        lambda xp, y, a, b: y * xp.log(
+            xp.where(xp.logical_and(xp.eq(a, 0), xp.ge(b, 0)), 1, a))),
+    cases=AWAY[:3])
 
-function("div", lambda call, a, b, rounding_mode=None:
-         call("div.Tensor", a, b) if not is_number(a)
-         else call("mul", call("reciprocal", b), a),
-         doc="Quotient, elementwise with broadcasting.", formula="a / b",
-         aliases=("divide", "true_divide"))  # fmt: skip
+row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** x",
+    doc="A number to the power of a tensor.",
+    kink="for base 0 the derivative is 0 where x >= 0",
+    fwd=lambda xp, x, base: base**x,
+    partials=(lambda xp, y, x, base:
+              y * xp.where(xp.ge(x, 0), 0, xp.new_full(x, x.shape, -float("inf")))
+              if base == 0 else y * xp.log(xp.new_full(y, (), base)),),
+    cases=[case((3, 4), base=2), case((), base=0.5), case((2,), base=10)])
 
 function("pow", lambda call, a, b:
          call("pow.Tensor_Scalar", a, exponent=b) if is_number(b)
+         else call("pow.Scalar", b, base=a) if is_number(a)
          else call("pow.Tensor_Tensor", a, b),
-         doc="Power, elementwise with broadcasting.", formula="a ** b",
-         aliases=("power",))  # fmt: skip
+         aliases=("power", "float_power"),
+         doc="Power, elementwise with broadcasting.", formula="a ** b")
+
+function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
+         doc="The square.", formula="x**2")
+
+# several operands at once
+
+row("addcmul", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
+    formula="x + value*a*b", doc="A tensor plus a multiple of a product.",
+    fwd=lambda xp, x, a, b, value=1: x + value * (a * b),
+    partials=(1, lambda xp, y, x, a, b, value=1: value * b,
+              lambda xp, y, x, a, b, value=1: value * a),
+    cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), value=-0.5)])
+
+row("addcdiv", node="AddcdivBackward0", latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
+    formula="x + value*a/b", doc="A tensor plus a multiple of a quotient.",
+    fwd=lambda xp, x, a, b, value=1: x + value * (a / b),
+    partials=(1, lambda xp, y, x, a, b, value=1: value / b,
+              lambda xp, y, x, a, b, value=1: -value * a / (b * b)),
+    cases=[case((3, 4), (4,), (3, 1), low=0.5),
+           case((2,), (2,), (), value=-0.5, low=0.5)])
+
+row("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
+    formula="a + weight*(b - a)", doc="Linear interpolation with a number as weight.",
+    fwd=lambda xp, a, b, weight:
+        a + weight * (b - a) if weight < 0.5 else b - (b - a) * (1 - weight),
+    partials=(lambda xp, y, a, b, weight: 1 - weight,
+              lambda xp, y, a, b, weight: weight),
+    cases=[case((3, 4), (4,), weight=0.25), case((), (2,), weight=0.75)])
+
+row("lerp.Tensor", node="LerpBackward1", latex=r"{0} + {2} ({1} - {0})",
+    formula="a + w*(b - a)", doc="Linear interpolation with a tensor of weights.",
+    fwd=lambda xp, a, b, w:
+        xp.where(xp.lt(w, 0.5), a + w * (b - a), b - (b - a) * (1 - w)),
+    partials=(lambda xp, y, a, b, w: 1 - w, lambda xp, y, a, b, w: w,
+              lambda xp, y, a, b, w: b - a),
+    cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), low=0.6, high=0.9)])
+
+function("lerp", lambda call, a, b, weight:
+         call("lerp.Scalar", a, b, weight=weight) if is_number(weight)
+         else call("lerp.Tensor", a, b, weight),
+         doc="Linear interpolation from a to b.", formula="a + weight*(b - a)")

@@ -1,1 +1,331 @@
-"""Choosing between values: extrema, clamps, where, comparisons, rounding."""
+"""Choosing between values: extrema, clamps, where, comparisons, rounding.
+
+    maximum(x, y)     ties: half the cotangent each
+    clamp(x, 0, 1)    at a bound: 0
+
+Invariant: a cotangent that does not pass is masked, not multiplied by 0, so that an
+infinite one leaves no NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .arithmetic import is_number
+from .checks import ArgumentError
+from .op import Fixed, case, function, row
+
+# fmt: off
+
+ALL = [case((3, 4)), case(())]
+PAIR = [case((3, 4), (3, 4)), case((3, 4), (4,)), case((3, 1), (1, 4)), case((), (2,))]
+
+
+def masked(partials: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Reverse rules of partials that are 0 where nothing passes."""
+    def rule(partial: Any) -> Any:
+        def pull(xp: Any, g: Any, y: Any, *inputs: Any, **params: Any) -> Any:
+            share = partial(xp, y, *inputs, **params)
+            return xp.where(xp.eq(share, 0), 0, g * share)
+        return pull
+    return tuple(None if p is None else rule(p) for p in partials)
+
+
+# sign and absolute value
+
+row("abs", node="AbsBackward0", latex=r"\left|{0}\right|", formula="abs(x)",
+    aliases=("absolute",), doc="Absolute value.", kink="at 0 the derivative is 0",
+    fwd=lambda xp, x: xp.abs(x), partials=(lambda xp, y, x: xp.sign(x),),
+    cases=[case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.1)])
+
+STEPS = "the derivative is 0 everywhere, also at the steps"
+
+row("sign", node="SignBackward0", latex=r"\operatorname{{sign}} {0}",
+    formula="-1, 0 or 1", doc="Sign.", kink="the derivative is 0, also at 0",
+    fwd=lambda xp, x: xp.sign(x), partials=(0,),
+    cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)])
+
+row("sgn", node="SgnBackward0", latex=r"\operatorname{{sign}} {0}",
+    formula="-1, 0 or 1", doc="Sign, under its complex name.",
+    kink="the derivative is 0, also at 0",
+    fwd=lambda xp, x: xp.sign(x), partials=(0,),
+    cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)])
+
+# rounding
+
+BETWEEN = [case((3, 4), low=0.1, high=0.4), case((), low=-1.4, high=-1.1),
+           case((2,), low=2.6, high=2.9)]
+
+row("floor", node="FloorBackward0", latex=r"\lfloor {0} \rfloor", formula="floor(x)",
+    doc="Rounds down.", kink=STEPS,
+    fwd=lambda xp, x: xp.floor(x), partials=(0,), cases=BETWEEN)
+
+row("ceil", node="CeilBackward0", latex=r"\lceil {0} \rceil", formula="ceil(x)",
+    doc="Rounds up.", kink=STEPS,
+    fwd=lambda xp, x: xp.ceil(x), partials=(0,), cases=BETWEEN)
+
+row("round.default", node="RoundBackward0", latex=r"\operatorname{{round}} {0}",
+    formula="round(x)", doc="Rounds to the nearest whole number, halves to even.",
+    kink=STEPS,
+    fwd=lambda xp, x: xp.round(x), partials=(0,), cases=BETWEEN)
+
+row("round.decimals", node="RoundBackward1", latex=r"\operatorname{{round}} {0}",
+    formula="round(x*10**decimals)/10**decimals", doc="Rounds to so many decimals.",
+    kink=STEPS,
+    fwd=lambda xp, x, decimals:
+        xp.round(x * 10**decimals) / 10**decimals if decimals >= 0
+        else xp.round(x / 10**-decimals) * 10**-decimals,
+    partials=(0,), cases=[case((3,), low=0.101, high=0.104, decimals=2),
+                          case((), low=61, high=64, decimals=-1)])
+
+function("round", lambda call, x, decimals=0:
+         call("round.default", x) if decimals == 0
+         else call("round.decimals", x, decimals=decimals),
+         doc="Rounds, halves to even.", formula="round(x, decimals)", kink=STEPS)
+
+row("trunc", node="TruncBackward0", latex=r"\operatorname{{trunc}} {0}",
+    formula="trunc(x)", doc="Rounds towards zero.", aliases=("fix",), kink=STEPS,
+    fwd=lambda xp, x: xp.trunc(x), partials=(0,), cases=BETWEEN)
+
+row("frac", node="FracBackward0", latex=r"\operatorname{{frac}} {0}",
+    formula="x - trunc(x)", doc="What truncation cuts off.",
+    kink="the derivative is 1 everywhere, also at the jumps",
+    fwd=lambda xp, x: x - xp.trunc(x), partials=(1,), cases=BETWEEN)
+
+# extrema of two
+
+
+def extremum(name: str, *, loses: tuple[Any, Any], **facts: Any) -> None:
+    """Enter an extremum: the operand that ``loses`` gets nothing, equal ones half."""
+
+    def partial(nr: int) -> Any:
+        return lambda xp, y, a, b: (
+            1 - xp.as_type_of(loses[nr](xp, a, b), y)
+            - xp.as_type_of(xp.eq(a, b), y) / 2)
+
+    partials = (partial(0), partial(1))
+    row(name, fwd=lambda xp, a, b: getattr(xp, name)(a, b),
+        partials=partials, vjp=masked(partials),
+        cases=[case((3, 4), (3, 4), make="distinct"), case((3, 1), (4,)),
+               case((), (2,), make="distinct")], **facts)
+
+
+def never_nan(wins: Any) -> Any:
+    """The second operand's defeat, where a NaN loses against anything."""
+    return lambda xp, a, b: xp.logical_or(wins(xp, a, b), xp.isnan(b))
+
+
+def unless_won(wins: Any) -> Any:
+    """The first operand's defeat: the second one's is neither there nor shared."""
+    return lambda xp, a, b: xp.logical_not(
+        xp.logical_or(never_nan(wins)(xp, a, b), xp.eq(a, b)))
+
+
+def above(xp: Any, a: Any, b: Any) -> Any:
+    return xp.gt(a, b)
+
+
+def below(xp: Any, a: Any, b: Any) -> Any:
+    return xp.lt(a, b)
+
+
+TIE = "at a tie each operand gets half"
+
+extremum("maximum", node="MaximumBackward0", latex=r"\max({0}, {1})",
+    formula="max(a, b)", doc="The larger of two; NaN if one is NaN.", kink=TIE,
+    loses=(below, above))
+extremum("minimum", node="MinimumBackward0", latex=r"\min({0}, {1})",
+    formula="min(a, b)", doc="The smaller of two; NaN if one is NaN.", kink=TIE,
+    loses=(above, below))
+extremum("fmax", node="FmaxBackward0", latex=r"\max({0}, {1})",
+    formula="max(a, b)", doc="The larger of two; a NaN loses.", kink=TIE,
+    loses=(unless_won(above), never_nan(above)))
+extremum("fmin", node="FminBackward0", latex=r"\min({0}, {1})",
+    formula="min(a, b)", doc="The smaller of two; a NaN loses.", kink=TIE,
+    loses=(unless_won(below), never_nan(below)))
+
+# clamps: by numbers, and by tensors that are operands themselves
+
+BOUND = "at a bound the derivative is 0"
+MIXED = [case((3, 4)), case(())]
+
+
+def clamped(xp: Any, x: Any, min: Any = None, max: Any = None) -> Any:
+    low = x if min is None else xp.maximum(x, min)
+    return low if max is None else xp.minimum(low, max)
+
+
+def within(xp: Any, x: Any, min: Any, max: Any) -> Any:
+    """Strictly between the bounds."""
+    if min is None:
+        return xp.lt(x, max)
+    above = xp.gt(x, min)
+    return above if max is None else xp.logical_and(above, xp.lt(x, max))
+
+
+def clamp_row(name: str, node: str, latex: str, cases: list[Any]) -> None:
+    """Enter a clamp of a tensor by numbers."""
+    row(name, node=node, latex=latex, formula="min(max(x, min), max)",
+        doc="Limits values to an interval given by numbers.", kink=BOUND,
+        fwd=clamped,
+        partials=(lambda xp, y, x, min=None, max=None:
+                  xp.as_type_of(within(xp, x, min, max), x),),
+        vjp=(lambda xp, g, y, x, min=None, max=None:
+             xp.where(within(xp, x, min, max), g, 0),), cases=cases)
+
+
+clamp_row("clamp.Scalar", "ClampBackward1",
+          r"\operatorname{{clamp}}({0}, {min}, {max})",
+          [case((3, 4), min=-3, max=3), case((2,), min=3), case((), max=5),
+           case((3,), min=-5.0, max=-3.0)])
+clamp_row("clamp_min.Scalar", "ClampMinBackward0", r"\max({0}, {min})",
+          [case((3, 4), min=-3), case((2,), min=3)])
+clamp_row("clamp_max.Scalar", "ClampMaxBackward0", r"\min({0}, {max})",
+          [case((3, 4), max=3), case((2,), max=-3)])
+
+
+def reaches(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
+    """What part of the cotangent reaches the clamped tensor itself.
+
+    One bound: as for the extremum of two. Two bounds: PyTorch keeps the whole of it at
+    either bound.
+    """
+    if min is None or max is None:
+        bound = max if min is None else min
+        beaten = xp.gt(x, bound) if min is None else xp.lt(x, bound)
+        return 1 - xp.as_type_of(beaten, y) - xp.as_type_of(xp.eq(x, bound), y) / 2
+    inside = xp.logical_and(xp.ge(x, min), xp.le(x, max))
+    return xp.as_type_of(inside, y)
+
+
+def lower_takes(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
+    if min is None:
+        return xp.zeros_like(y)
+    taken = xp.lt(x, min)
+    if max is None:
+        return xp.as_type_of(taken, y) + xp.as_type_of(xp.eq(x, min), y) / 2
+    return xp.as_type_of(xp.logical_and(taken, xp.lt(min, max)), y)
+
+
+def upper_takes(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
+    if max is None:
+        return xp.zeros_like(y)
+    taken = xp.gt(x, max)
+    if min is None:
+        return xp.as_type_of(taken, y) + xp.as_type_of(xp.eq(x, max), y) / 2
+    return xp.as_type_of(xp.logical_or(taken, xp.gt(min, max)), y)
+
+
+row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
+    latex=r"\operatorname{{clamp}}({0}, {1}, {2})",
+    doc="Limits values to intervals given by tensors.",
+    kink="at one bound alone each operand gets half; between two x keeps it all",
+    fwd=lambda xp, x, min=None, max=None: clamped(xp, x, min, max),
+    partials=(reaches, lower_takes, upper_takes),
+    vjp=masked((reaches, lower_takes, upper_takes)),
+    cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), Fixed(None)),
+           case((2, 3), Fixed(None), (3,)), case((), (), ())])
+
+
+def one_sided(
+    name: str, node: str, latex: str, fwd: Any, side: Any, takes: Any
+) -> None:
+    """Enter a clamp with one bound, which is a tensor; ``side`` gives (min, max)."""
+    partials = (lambda xp, y, x, bound: reaches(xp, y, x, *side(bound)),
+                lambda xp, y, x, bound: takes(xp, y, x, *side(bound)))
+    row(name, node=node, latex=latex, formula="max(x, min) or min(x, max)", kink=TIE,
+        doc="Limits values from one side by a tensor.",
+        fwd=fwd, partials=partials, vjp=masked(partials), cases=PAIR[:2])
+
+
+one_sided("clamp_min.Tensor", "ClampMinBackward1", r"\max({0}, {1})",
+          lambda xp, x, min: xp.maximum(x, min), lambda b: (b, None), lower_takes)
+one_sided("clamp_max.Tensor", "ClampMaxBackward1", r"\min({0}, {1})",
+          lambda xp, x, max: xp.minimum(x, max), lambda b: (None, b), upper_takes)
+
+
+def choose_clamp(call: Any, x: Any, min: Any = None, max: Any = None) -> Any:
+    if min is None and max is None:
+        raise ArgumentError(
+            "torch.clamp: At least one of 'min' or 'max' must not be None"
+        )
+    if all(bound is None or is_number(bound) for bound in (min, max)):
+        return call("clamp.Scalar", x, min=min, max=max)
+    return call("clamp.Tensor", x, min, max)
+
+
+function("clamp", choose_clamp, aliases=("clip",),
+         doc="Limits values to an interval; a bound may be left out.",
+         formula="min(max(x, min), max)", kink=BOUND)
+
+function("clamp_min", lambda call, x, min:
+         call("clamp_min.Scalar", x, min=min) if is_number(min)
+         else call("clamp_min.Tensor", x, min),
+         doc="Limits values from below.", formula="max(x, min)", kink=BOUND)
+
+function("clamp_max", lambda call, x, max:
+         call("clamp_max.Scalar", x, max=max) if is_number(max)
+         else call("clamp_max.Tensor", x, max),
+         doc="Limits values from above.", formula="min(x, max)", kink=BOUND)
+
+# choosing by a condition
+
+ROW = Fixed([True, False, False, True])
+
+row("where", node="WhereBackward0", formula="input if condition else other",
+    latex=r"\begin{{cases}} {1} & {0} \\ {2} \end{{cases}}",
+    doc="Chooses entry by entry; the entry not chosen gets no cotangent.",
+    fwd=lambda xp, condition, input, other: xp.where(condition, input, other),
+    partials=(
+        None,
+        lambda xp, y, condition, input, other: xp.as_type_of(condition, y),
+        lambda xp, y, condition, input, other:
+            xp.as_type_of(xp.logical_not(condition), y)),
+    vjp=(None,
+         lambda xp, g, y, condition, input, other: xp.where(condition, g, 0),
+         lambda xp, g, y, condition, input, other: xp.where(condition, 0, g)),
+    cases=[case(ROW, (3, 4), (4,)), case(ROW, (), (4,)), case(Fixed(True), (2,), ())])
+
+# comparisons and tests: truth values, no gradient
+
+
+def comparison(name: str, formula: str, aliases: tuple[str, ...], doc: str) -> None:
+    row(name, fwd=lambda xp, a, b: getattr(xp, name)(a, b), partials=(None, None),
+        formula=formula, doc=doc, aliases=aliases, cases=PAIR)
+
+
+def question(name: str, doc: str) -> None:
+    row(name, fwd=lambda xp, x: getattr(xp, name)(x), partials=(None,),
+        formula=f"{name}(x)", doc=doc, cases=ALL)
+
+
+comparison("eq", "a == b", (), "Whether two are equal.")
+comparison("ne", "a != b", ("not_equal",), "Whether two differ.")
+comparison("lt", "a < b", ("less",), "Whether the first is smaller.")
+comparison("le", "a <= b", ("less_equal",), "Whether the first is not larger.")
+comparison("gt", "a > b", ("greater",), "Whether the first is larger.")
+comparison("ge", "a >= b", ("greater_equal",), "Whether the first is not smaller.")
+comparison("logical_and", "a and b", (), "Whether both are true.")
+comparison("logical_or", "a or b", (), "Whether one is true.")
+comparison("logical_xor", "a != b", (), "Whether exactly one is true.")
+question("logical_not", "Whether it is false.")
+question("isnan", "Whether it is NaN.")
+question("isinf", "Whether it is an infinity.")
+question("isfinite", "Whether it is neither NaN nor an infinity.")
+
+
+def close(
+    xp: Any, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
+    equal_nan: bool = False,
+) -> Any:
+    same = xp.logical_or(xp.eq(a, b), xp.logical_and(
+        xp.isfinite(b), xp.le(xp.abs(a - b), atol + rtol * xp.abs(b))))
+    if not equal_nan:
+        return same
+    return xp.logical_or(same, xp.logical_and(xp.isnan(a), xp.isnan(b)))
+
+
+row("isclose", fwd=close, partials=(None, None),
+    formula="abs(a - b) <= atol + rtol*abs(b)",
+    doc="Whether two are equal within tolerances.",
+    cases=[case((3, 4), (4,)), case((), (2,), rtol=0.5, equal_nan=True)])

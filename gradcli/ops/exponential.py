@@ -1,1 +1,165 @@
-"""Exponentials, logarithms and roots."""
+"""Exponentials, logarithms and roots.
+
+    row("exp", node="ExpBackward0", ..., partials=(lambda xp, y, x: y,))
+
+Invariant: a constant such as log 2 is computed in the number system of the input, so
+that it has the input's dtype there and is exact among symbols.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .arithmetic import is_number
+from .op import case, function, row
+
+# fmt: off
+
+ALL = [case((3, 4)), case(())]
+POSITIVE = [case((3, 4), low=0.5), case((), low=0.5), case((2,), low=5.0, high=50.0)]
+PAIR = [case((3, 4), (3, 4)), case((3, 4), (4,)), case((), (2,))]
+POSITIVE_PAIR = [case((3, 4), (4,), low=0.5), case((), (2,), low=0.5)]
+
+
+def ln(xp: Any, x: Any, number: float) -> Any:
+    """The natural logarithm of a number, as a value of x's kind."""
+    return xp.log(xp.new_full(x, (), number))
+
+
+row("exp", node="ExpBackward0", latex="e^{{{0}}}", formula="e**x", doc="Exponential.",
+    fwd=lambda xp, x: xp.exp(x), partials=(lambda xp, y, x: y,), cases=ALL)
+
+row("exp2", node="Exp2Backward0", latex="2^{{{0}}}", formula="2**x",
+    doc="Power of two.",
+    fwd=lambda xp, x: xp.exp2(x), partials=(lambda xp, y, x: y * ln(xp, x, 2),),
+    cases=ALL)
+
+row("expm1", node="Expm1Backward0", latex="e^{{{0}}} - 1", formula="e**x - 1",
+    doc="Exponential minus one, accurate near 0.",
+    fwd=lambda xp, x: xp.expm1(x), partials=(lambda xp, y, x: xp.exp(x),),
+    cases=[*ALL, case((2,), low=-1e-3, high=1e-3)])
+
+row("log", node="LogBackward0", latex=r"\log {0}", formula="log(x)", aliases=("ln",),
+    doc="Natural logarithm.",
+    fwd=lambda xp, x: xp.log(x), partials=(lambda xp, y, x: 1 / x,), cases=POSITIVE)
+
+row("log2", node="Log2Backward0", latex=r"\log_2 {0}", formula="log(x)/log(2)",
+    doc="Logarithm to base 2.",
+    fwd=lambda xp, x: xp.log2(x), partials=(lambda xp, y, x: 1 / (x * ln(xp, x, 2)),),
+    cases=POSITIVE)
+
+row("log10", node="Log10Backward0", latex=r"\log_{{10}} {0}", formula="log(x)/log(10)",
+    doc="Logarithm to base 10.",
+    fwd=lambda xp, x: xp.log10(x), partials=(lambda xp, y, x: 1 / (x * ln(xp, x, 10)),),
+    cases=POSITIVE)
+
+row("log1p", node="Log1PBackward0", latex=r"\log(1 + {0})", formula="log(1 + x)",
+    doc="Logarithm of one plus x, accurate near 0.",
+    fwd=lambda xp, x: xp.log1p(x), partials=(lambda xp, y, x: 1 / (1 + x),),
+    cases=[case((3, 4), low=-0.5), case((), low=-0.5),
+           case((2,), low=-1e-3, high=1e-3)])
+
+row("sqrt", node="SqrtBackward0", latex=r"\sqrt{{{0}}}", formula="x**0.5",
+    doc="Square root.", kink="at 0 the derivative is inf",
+    fwd=lambda xp, x: xp.sqrt(x), partials=(lambda xp, y, x: 0.5 / y,), cases=POSITIVE)
+
+row("rsqrt", node="RsqrtBackward0", latex=r"\frac{{1}}{{\sqrt{{{0}}}}}",
+    formula="x**-0.5", doc="Reciprocal of the square root.",
+    kink="at 0 the derivative is -inf",
+    fwd=lambda xp, x: 1 / xp.sqrt(x), partials=(lambda xp, y, x: -0.5 * (y * y * y),),
+    cases=POSITIVE)
+
+row("logaddexp", node="LogaddexpBackward0", latex=r"\log(e^{{{0}}} + e^{{{1}}})",
+    formula="log(e**a + e**b)", doc="Logarithm of the sum of two exponentials.",
+    fwd=lambda xp, a, b: xp.logaddexp(a, b),
+    partials=(lambda xp, y, a, b: xp.sigmoid(a - b),
+              lambda xp, y, a, b: xp.sigmoid(b - a)),
+    cases=[*PAIR, case((2,), (2,), low=-40, high=40)])
+
+
+def log2_of_sum(xp: Any, a: Any, b: Any) -> Any:
+    apart = xp.maximum(a, b) + xp.log1p(xp.exp2(-xp.abs(a - b))) / ln(xp, a - b, 2)
+    return xp.where(xp.eq(a, b), a + 1, apart)
+
+
+row("logaddexp2", node="Logaddexp2Backward0", latex=r"\log_2(2^{{{0}}} + 2^{{{1}}})",
+    formula="log2(2**a + 2**b)", doc="Base-2 logarithm of a sum of powers of two.",
+    fwd=log2_of_sum,
+    partials=(lambda xp, y, a, b: xp.sigmoid((a - b) * ln(xp, y, 2)),
+              lambda xp, y, a, b: xp.sigmoid((b - a) * ln(xp, y, 2))),
+    cases=PAIR)
+
+# a*log(b), where 0*log(b) is 0 for every b that is a number
+
+
+def log_beside(xp: Any, x: Any, number: float) -> Any:
+    """log(number) for each x; 0 beside a zero, which takes any factor."""
+    if number > 0:
+        return ln(xp, x, number) + xp.zeros_like(x)
+    return xp.where(xp.eq(x, 0), 0, ln(xp, x, number))
+
+
+row("xlogy.Tensor", node="XlogyBackward0", latex=r"{0} \log {1}", formula="a*log(b)",
+    doc="Product with a logarithm; 0 where the factor is 0.",
+    kink="at a = 0 and b <= 0 the derivative by a is 0; by b it is a/b, NaN at (0, 0)",
+    fwd=lambda xp, a, b: xp.xlogy(a, b),
+    partials=(
+        lambda xp, y, a, b: xp.log(
+            xp.where(xp.logical_and(xp.eq(a, 0), xp.le(b, 0)), 1, b)),
+        lambda xp, y, a, b: a / b),
+    cases=POSITIVE_PAIR)
+
+row("xlogy.Scalar_Self", node="XlogyBackward1", latex=r"c \log {0}",
+    formula="number*log(x)", doc="A number times a logarithm.",
+    fwd=lambda xp, x, number: xp.xlogy(xp.new_full(x, (), number), x),
+    partials=(lambda xp, y, x, number: number / x,),
+    cases=[case((3,), low=0.5, number=2), case((), low=0.5, number=-0.5)])
+
+row("xlogy.Scalar_Other", node="XlogyBackward2", latex=r"{0} \log c",
+    formula="x*log(other)", doc="A tensor times the logarithm of a number.",
+    kink="at x = 0 the derivative is 0 for numbers <= 0",
+    fwd=lambda xp, x, other: xp.xlogy(x, xp.new_full(x, (), other)),
+    partials=(lambda xp, y, x, other: log_beside(xp, x, other),),
+    cases=[case((3,), other=2), case((), other=0.5)])
+
+function("xlogy", lambda call, a, b:
+         call("xlogy.Scalar_Self", b, number=a) if is_number(a)
+         else call("xlogy.Scalar_Other", a, other=b) if is_number(b)
+         else call("xlogy.Tensor", a, b),
+         doc="Product with a logarithm; 0 where the factor is 0.", formula="a*log(b)")
+
+
+
+def x_log1p(xp: Any, a: Any, b: Any) -> Any:
+    nothing = xp.logical_and(xp.eq(a, 0), xp.logical_not(xp.isnan(b)))
+    return xp.where(nothing, 0, a * xp.log1p(b))
+
+
+row("xlog1py.Tensor", node="SpecialXlog1PyBackward0", latex=r"{0} \log(1 + {1})",
+    formula="a*log(1 + b)", doc="Product with log1p; 0 where the factor is 0.",
+    kink="at a = 0 and b <= -1 the derivative by a is 0; by b it is a/(1 + b)",
+    fwd=x_log1p,
+    partials=(
+        lambda xp, y, a, b: xp.log1p(
+            xp.where(xp.logical_and(xp.eq(a, 0), xp.le(b, -1)), 0, b)),
+        lambda xp, y, a, b: a / (1 + b)),
+    cases=[case((3, 4), (4,), low=0.2), case((), (2,), low=0.2)])
+
+row("xlog1py.Scalar_Self", node="SpecialXlog1PyBackward1", latex=r"c \log(1 + {0})",
+    formula="number*log(1 + x)", doc="A number times log1p.",
+    fwd=lambda xp, x, number: x_log1p(xp, xp.new_full(x, (), number), x),
+    partials=(lambda xp, y, x, number: number / (1 + x),),
+    cases=[case((3,), low=-0.5, number=2), case((), low=0.5, number=-0.5)])
+
+row("xlog1py.Scalar_Other", node="SpecialXlog1PyBackward2", latex=r"{0} \log(1 + c)",
+    formula="x*log(1 + other)", doc="A tensor times log1p of a number.",
+    kink="at x = 0 the derivative is 0 for numbers <= -1",
+    fwd=lambda xp, x, other: x_log1p(xp, x, xp.new_full(x, (), other)),
+    partials=(lambda xp, y, x, other: log_beside(xp, x, 1 + other),),
+    cases=[case((3,), other=2), case((), other=-0.5)])
+
+function("xlog1py", lambda call, a, b:
+         call("xlog1py.Scalar_Self", b, number=a) if is_number(a)
+         else call("xlog1py.Scalar_Other", a, other=b) if is_number(b)
+         else call("xlog1py.Tensor", a, b),
+         doc="Product with log1p; 0 where the factor is 0.", formula="a*log(1 + b)")

@@ -1,1 +1,144 @@
-"""Reading entries: integers, slices, lists, masks, sorting."""
+"""Reading entries at positions: integers, slices, lists, masks.
+
+Each reading row has its transpose beside it, ``name.backward``: zeros with the
+cotangent put, or added, where the entries were read. The two are each other's rule, so
+every order of derivative exists.
+
+    x[0, 1:]        # SliceBackward0(SelectBackward0(x))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import ShapeError, dim_of
+from .op import LINEAR, Formula, case, function, row
+from .shape import Shape
+
+# fmt: off
+
+
+def along(dim: int, item: Any) -> tuple[Any, ...]:
+    """The index that reads ``item`` in one dimension and all of those before it."""
+    return (*[slice(None)] * dim, item)
+
+
+def select_at(shape: Shape, dim: int, index: int) -> tuple[Any, ...]:
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    d = dim_of(shape, dim)
+    if not -shape[d] <= index < shape[d]:
+        raise IndexError(f"select(): index {index} out of range for tensor of size "
+                         f"{list(shape)} at dimension {d}")
+    return along(d, int(index))
+
+
+def slice_at(
+    shape: Shape, dim: int, start: int | None, end: int | None, step: int
+) -> tuple[Any, ...]:
+    if step <= 0:
+        raise ValueError("step must be greater than zero")
+    return along(dim_of(shape, dim), slice(start, end, step))
+
+
+def check_positions(shape: Shape, dim: int, at: Any) -> None:
+    """Raise for an index array with a position outside a dimension.
+
+    Asked of every array, since on a GPU positions outside would wrap around.
+    """
+    if not at.size or at.dtype.kind == "b":
+        return
+    size = shape[dim]
+    for extreme in (int(at.min()), int(at.max())):
+        if not -size <= extreme < size:
+            raise IndexError(f"index {extreme} is out of bounds for dimension {dim} "
+                             f"with size {size}")
+
+
+def entries_at(xp: Any, indices: Any) -> tuple[Any, ...]:
+    """Lists and masks as arrays; None stands for a dimension that is read whole."""
+    return tuple([slice(None) if i is None else xp.as_index(i) for i in indices])
+
+
+row("select", node="SelectBackward0", doc="One entry of a dimension, which is dropped.",
+    formula="y = x[..., index, ...]", jvp=LINEAR,
+    fwd=lambda xp, x, dim, index: xp.getitem(x, select_at(x.shape, dim, index)),
+    vjp=(lambda xp, g, y, x, dim, index:
+         xp.call("select.backward", g, x.shape, dim, index),),
+    cases=[case((3, 4), dim=0, index=1), case((3, 4), dim=-1, index=-2),
+           case((3,), dim=0, index=2), case((2, 3, 4), dim=1, index=0)])
+
+row("select.backward", node="SelectBackwardBackward0", jvp=LINEAR,
+    doc="Zeros with the cotangent at the selected entry.",
+    formula="y[..., index, ...] = g",
+    fwd=lambda xp, x, input_sizes, dim, index:
+    xp.put_view(input_sizes, select_at(input_sizes, dim, index), x),
+    vjp=(lambda xp, g, y, x, input_sizes, dim, index: xp.select(g, dim, index),),
+    cases=[case((4,), input_sizes=(3, 4), dim=0, index=1),
+           case((), input_sizes=(3,), dim=-1, index=-1)])
+
+row("slice.Tensor", node="SliceBackward0", jvp=LINEAR,
+    doc="A stretch of a dimension, in steps.",
+    formula="y = x[..., start:end:step, ...]",
+    fwd=lambda xp, x, dim=0, start=None, end=None, step=1:
+    xp.getitem(x, slice_at(x.shape, dim, start, end, step)),
+    vjp=(lambda xp, g, y, x, dim=0, start=None, end=None, step=1:
+         xp.call("slice.backward", g, x.shape, dim, start, end, step),),
+    cases=[case((5, 3), start=1), case((5, 3), dim=-1, end=-1),
+           case((7,), start=1, end=6, step=2), case((4, 3), start=-2),
+           case((4,), start=3, end=1), case((2, 6), dim=1, step=3)])
+
+row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
+    doc="Zeros with the cotangent in the stretch that was read.",
+    formula="y[..., start:end:step, ...] = g",
+    fwd=lambda xp, x, input_sizes, dim, start, end, step:
+    xp.put_view(input_sizes, slice_at(input_sizes, dim, start, end, step), x),
+    vjp=(lambda xp, g, y, x, input_sizes, dim, start, end, step:
+         xp.call("slice.Tensor", g, dim, start, end, step),),
+    cases=[case((4, 3), input_sizes=(5, 3), dim=0, start=1, end=None, step=1),
+           case((3,), input_sizes=(7,), dim=-1, start=1, end=6, step=2)])
+
+row("index.Tensor", node="IndexBackward0", jvp=LINEAR,
+    doc="Entries read by lists of positions or by masks.",
+    formula="y[k] = x[i[k], j[k], ...]",
+    fwd=lambda xp, x, indices: xp.getitem(x, entries_at(xp, indices)),
+    vjp=(lambda xp, g, y, x, indices: xp.call("index.backward", g, x.shape, indices),),
+    cases=[case((4, 3), indices=([0, 2, 0],)), case((4, 3), indices=(None, [1, 1])),
+           case((4, 3), indices=([0, -1], [1, 2])),
+           case((4,), indices=([[0, 1], [3, 1]],)),
+           case((3, 2), indices=([True, False, True],)),
+           case((2, 2), indices=([[True, False], [True, True]],)),
+           case((3, 2, 4), indices=([0, 2], None, [1, 1]))])
+
+row("index.backward", node="IndexPutImplBackward0", jvp=LINEAR,
+    doc="Zeros with the cotangent added at the positions read; repeats add up.",
+    formula="y[i[k], j[k], ...] += g[k]",
+    fwd=lambda xp, x, input_sizes, indices:
+    xp.put_add(input_sizes, entries_at(xp, indices), x),
+    vjp=(lambda xp, g, y, x, input_sizes, indices:
+         xp.call("index.Tensor", g, indices),),
+    cases=[case((3, 3), input_sizes=(4, 3), indices=([0, 2, 0],)),
+           case((2,), input_sizes=(3,), indices=([True, False, True],))])
+
+
+def _narrow(call: Formula, x: Any, dim: int, start: int, length: int) -> Any:
+    if not x.shape:
+        raise ShapeError("narrow() cannot be applied to a 0-dim tensor.")
+    d = dim_of(x.shape, dim)
+    size = x.shape[d]
+    if length < 0:
+        raise ShapeError("narrow(): length must be non-negative.")
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, "
+                         f"{size}], but got {start})")
+    begin = start + size if start < 0 else start
+    if begin + length > size:
+        raise ShapeError(
+            f"start ({begin}) + length ({length}) exceeds dimension size ({size}).")
+    return call("slice.Tensor", x, d, begin, begin + length)
+
+
+function("narrow", _narrow, formula="y = x[..., start:start + length, ...]",
+         doc="A stretch of a dimension.",
+         cases=[case((5, 3), dim=0, start=1, length=2),
+                case((5, 3), dim=-1, start=-2, length=2)])

@@ -1,1 +1,324 @@
-"""Matrix products, determinants, inverses, norms."""
+"""Determinants, inverses, linear systems, factors: on the last two dimensions.
+
+All but ``trace`` work on stacks of square matrices. Where a matrix is singular, the
+determinant's derivative is still exact, and those of logarithms are NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import ShapeError, broadcast_shape, dim_of
+from .op import LINEAR, MULTILINEAR, case, function, row
+from .products import identity, turned
+from .shape import sum_to
+
+# fmt: off
+
+
+def square(name: str, a: Any) -> Any:
+    if len(a.shape) < 2:
+        raise ShapeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    n, m = a.shape[-2:]
+    if n != m:
+        raise ShapeError(f"{name}: A must be batches of square matrices, but they are "
+                         f"{n} by {m} matrices")
+    return a
+
+
+def lifted(xp: Any, g: Any) -> Any:
+    """A number per matrix, to be multiplied with the matrices."""
+    return xp.unsqueeze(xp.unsqueeze(g, -1), -1)
+
+
+def traces(xp: Any, a: Any) -> Any:
+    return xp.sum(a * identity(xp, a, a.shape[-2:]), (-2, -1))
+
+
+# trace and determinants
+
+
+def trace(xp: Any, x: Any) -> Any:
+    if len(x.shape) != 2:
+        raise ShapeError(
+            f"trace: expected a matrix, but got tensor with dim {len(x.shape)}")
+    return xp.sum(xp.diagonal(x))
+
+
+row("trace", node="TraceBackward0", formula="sum(x[i, i])", jvp=LINEAR,
+    doc="The sum of a matrix's diagonal.", fwd=trace,
+    vjp=(lambda xp, g, y, x: g * identity(xp, g, x.shape),),
+    cases=[case((3, 3)), case((2, 4)), case((1, 1))])
+
+
+def without(xp: Any, a: Any, i: int, dim: int) -> Any:
+    n = a.shape[dim]
+    return xp.cat([xp.narrow(a, dim, 0, i), xp.narrow(a, dim, i + 1, n - i - 1)], dim)
+
+
+def cofactors(xp: Any, a: Any) -> Any:
+    """The determinant's derivative by each entry, from the determinants of the minors:
+    needed where a matrix has no inverse."""
+    n = a.shape[-1]
+    if n == 1:
+        return xp.ones_like(a)
+    rows = []
+    for i in range(n):
+        rest = without(xp, a, i, a.ndim - 2)
+        minors = [xp.det(without(xp, rest, j, a.ndim - 1)) for j in range(n)]
+        rows.append(xp.stack([m if (i + j) % 2 == 0 else -m
+                              for j, m in enumerate(minors)], -1))
+    return xp.stack(rows, -2)
+
+
+def slopes_of_det(xp: Any, y: Any, a: Any) -> Any:
+    if bool(xp.any(xp.eq(y, 0))):
+        return cofactors(xp, a)
+    return lifted(xp, y) * turned(xp, xp.inverse(a))
+
+
+def det_tangent(xp: Any, t: Any, y: Any, a: Any) -> Any:
+    if bool(xp.any(xp.eq(y, 0))):
+        return xp.sum(cofactors(xp, a) * t, (-2, -1))
+    return y * traces(xp, xp.solve(a, t))
+
+
+def regular(xp: Any, log: Any, a: Any) -> Any:
+    """``a`` with NaN in place of each matrix whose determinant is 0."""
+    return xp.where(lifted(xp, xp.isinf(log)), float("nan"), a)
+
+
+SQUARES = [case((3, 3), make="regular"), case((2, 2), make="regular"),
+           case((2, 3, 3), make="regular"), case((1, 1), low=0.5)]
+
+row("det", node="LinalgDetBackward0", formula="det(a)", aliases=("linalg.det",),
+    doc="Determinant; its derivative is exact for singular matrices too.",
+    fwd=lambda xp, a: xp.det(square("linalg.det", a)),
+    vjp=(lambda xp, g, y, a: lifted(xp, g) * slopes_of_det(xp, y, a),),
+    jvp=lambda xp, t, y, a: det_tangent(xp, t[0], y, a),
+    cases=SQUARES)
+
+row("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
+    formula="sign(det(a)), log(abs(det(a)))", aliases=("linalg.slogdet",),
+    doc="The sign of the determinant and the logarithm of its absolute value.",
+    kink="for a singular matrix the derivative of the logarithm is NaN",
+    fwd=lambda xp, a: xp.slogdet(square("linalg.slogdet", a)),
+    vjp=(lambda xp, g, y, a:
+         lifted(xp, g[1]) * turned(xp, xp.inverse(regular(xp, y[1], a))),),
+    jvp=lambda xp, t, y, a: (
+        xp.zeros_like(y[0]), traces(xp, xp.solve(regular(xp, y[1], a), t[0]))),
+    cases=SQUARES)
+
+
+def logdet(call: Any, a: Any) -> Any:
+    sign, log = call("slogdet", a)
+    absent = call("new_full", log, log.shape, float("nan"))
+    return call("where", call("lt", sign, 0), absent, log)
+
+
+function("logdet", logdet, formula="log(det(a))",
+         doc="Logarithm of the determinant; NaN where that is negative.",
+         kink="for a singular matrix the derivative is NaN")
+
+# inverses and systems
+
+row("inverse", node="LinalgInvExBackward0", formula="a**-1", aliases=("linalg.inv",),
+    doc="Inverse of a matrix.",
+    fwd=lambda xp, a: xp.inverse(square("linalg.inv", a)),
+    vjp=(lambda xp, g, y, a:
+         -xp.matmul(xp.matmul(turned(xp, y), g), turned(xp, y)),),
+    jvp=lambda xp, t, y, a: -xp.matmul(xp.matmul(y, t[0]), y),
+    cases=SQUARES)
+
+
+def is_vector(a: Any, b: Any) -> bool:
+    """Whether ``b`` is a vector per matrix, and not a matrix per matrix."""
+    return len(b.shape) == 1 or tuple(b.shape) == tuple(a.shape[:-1])
+
+
+def column(xp: Any, b: Any, vector: bool) -> Any:
+    return xp.unsqueeze(b, -1) if vector else b
+
+
+def solution(xp: Any, a: Any, b: Any, left: bool) -> Any:
+    """``a @ x = b``, or ``x @ a = b``, for matrices ``b``."""
+    if left:
+        return xp.solve(a, b)
+    return turned(xp, xp.solve(turned(xp, a), turned(xp, b)))
+
+
+def solve(xp: Any, a: Any, b: Any, left: bool = True) -> Any:
+    square("linalg.solve", a)
+    vector = is_vector(a, b)
+    if vector and not left:
+        raise ShapeError("linalg.solve: Vector broadcasting of the left hand side is "
+                         "not supported for left=False.")
+    m = column(xp, b, vector)
+    broadcast_shape(a.shape[:-2], m.shape[:-2])
+    if m.shape[-2 if left else -1] != a.shape[-1]:
+        equation = "AX = B" if left else "XA = B"
+        raise ShapeError(
+            "linalg.solve: Incompatible shapes of A and B for the equation "
+            f"{equation} ({a.shape[-2]}x{a.shape[-1]} and {m.shape[-2]}x{m.shape[-1]})")
+    y = solution(xp, a, m, left)
+    return xp.squeeze(y, -1) if vector else y
+
+
+def solve_by_b(xp: Any, g: Any, a: Any, left: bool) -> Any:
+    return solution(xp, turned(xp, a), g, left)
+
+
+def solve_by_a(xp: Any, g: Any, y: Any, a: Any, left: bool) -> Any:
+    gb, x = solve_by_b(xp, g, a, left), turned(xp, y)
+    return -(xp.matmul(gb, x) if left else xp.matmul(x, gb))
+
+
+def by_b(xp: Any, g: Any, y: Any, a: Any, b: Any, left: bool = True) -> Any:
+    vector = is_vector(a, b)
+    gb = solve_by_b(xp, column(xp, g, vector), a, left)
+    return sum_to(xp, xp.squeeze(gb, -1) if vector else gb, b.shape)
+
+
+def by_a(xp: Any, g: Any, y: Any, a: Any, b: Any, left: bool = True) -> Any:
+    vector = is_vector(a, b)
+    ga = solve_by_a(xp, column(xp, g, vector), column(xp, y, vector), a, left)
+    return sum_to(xp, ga, a.shape)
+
+
+def solve_tangent(xp: Any, t: Any, y: Any, a: Any, b: Any, left: bool = True) -> Any:
+    vector = is_vector(a, b)
+    x = column(xp, y, vector)
+    moved = xp.matmul(t[0], x) if left else xp.matmul(x, t[0])
+    ty = solution(xp, a, column(xp, t[1], vector) - moved, left)
+    return xp.squeeze(ty, -1) if vector else ty
+
+
+row("solve", node="LinalgSolveExBackward0", formula="a**-1 @ b",
+    aliases=("linalg.solve",), doc="The solution x of a @ x = b, or of x @ a = b.",
+    fwd=solve, vjp=(by_a, by_b), jvp=solve_tangent,
+    cases=[case((3, 3), (3, 2), make="regular"), case((3, 3), (3,), make="regular"),
+           case((2, 3, 3), (2, 3, 1), make="regular"),
+           case((2, 3, 3), (3, 2), make="regular"),
+           case((2, 3, 3), (2, 3), make="regular"),
+           case((3, 3), (2, 3), left=False, make="regular")])
+
+# factors
+
+
+def lower(xp: Any, x: Any) -> Any:
+    """The lower triangle with half of the diagonal."""
+    return (xp.tril(x) + xp.tril(x, -1)) / 2
+
+
+def symmetric(xp: Any, a: Any) -> Any:
+    return (a + turned(xp, a)) / 2
+
+
+def oriented(xp: Any, factor: Any, upper: bool) -> Any:
+    return turned(xp, factor) if upper else factor
+
+
+def cholesky_rule(xp: Any, g: Any, y: Any, a: Any, upper: bool = False) -> Any:
+    l, gl = oriented(xp, y, upper), oriented(xp, g, upper)
+    lt = turned(xp, l)
+    half = xp.solve(lt, lower(xp, xp.matmul(lt, gl)))
+    return symmetric(xp, turned(xp, xp.solve(lt, turned(xp, half))))
+
+
+def cholesky_tangent(xp: Any, t: Any, y: Any, a: Any, upper: bool = False) -> Any:
+    l = oriented(xp, y, upper)
+    inner = xp.solve(l, turned(xp, xp.solve(l, symmetric(xp, t[0]))))
+    return oriented(xp, xp.matmul(l, lower(xp, inner)), upper)
+
+
+def cholesky(name: str, node: str) -> None:
+    row(name, node=node, formula="l @ l.T = a",
+        doc="The lower triangular factor of the symmetric part of a matrix; with upper "
+            "its transpose.",
+        fwd=lambda xp, a, upper=False: oriented(
+            xp, xp.cholesky(symmetric(xp, square("linalg.cholesky", a))), upper),
+        vjp=(cholesky_rule,), jvp=cholesky_tangent,
+        cases=[case((3, 3), make="spd"), case((2, 2), upper=True, make="spd"),
+               case((2, 3, 3), make="spd"), case((1, 1), low=0.5)])
+
+
+cholesky("cholesky", "CholeskyBackward0")
+cholesky("cholesky.ex", "LinalgCholeskyExBackward0")
+function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, upper),
+         formula="l @ l.T = a",
+         doc="The lower triangular factor of a positive definite matrix; with upper "
+             "its transpose.")
+
+# powers and cross products
+
+
+def matrix_power(call: Any, a: Any, n: int) -> Any:
+    """By squaring, in PyTorch's order of products."""
+    square("linalg.matrix_power", a)
+    if n < 0:
+        return matrix_power(call, call("inverse", a), -n) if n < -1 else (
+            call("inverse", a))
+    if n == 0:
+        ones = call("ones_like", a)
+        return call("tril", call("triu", ones))
+    if n == 1:
+        return call("clone", a)
+    if n == 3:
+        return call("matmul", call("matmul", a, a), a)
+    power, y = a, None
+    while n:
+        if n % 2:
+            y = power if y is None else call("matmul", y, power)
+        n //= 2
+        if n:
+            power = call("matmul", power, power)
+    return y
+
+
+function("matrix_power", matrix_power, aliases=("linalg.matrix_power",),
+         operands=("a",),
+         formula="a @ a @ ...", doc="A whole power of a square matrix.")
+
+
+def crossed(xp: Any, a: Any, b: Any, dim: int) -> Any:
+    return (xp.roll(a, -1, dim) * xp.roll(b, -2, dim)
+            - xp.roll(a, -2, dim) * xp.roll(b, -1, dim))
+
+
+def cross(xp: Any, a: Any, b: Any, dim: int = -1) -> Any:
+    if len(a.shape) != len(b.shape):
+        raise ShapeError(
+            "linalg.cross: inputs must have the same number of dimensions.")
+    d = dim_of(a.shape, dim)
+    if not a.shape or (a.shape[d], b.shape[d]) != (3, 3):
+        raise ShapeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got shapes "
+            f"{list(a.shape)} and {list(b.shape)}")
+    broadcast_shape(a.shape, b.shape)
+    return crossed(xp, a, b, d)
+
+
+row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR, fwd=cross,
+    formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
+    doc="Cross products of vectors of three along a dimension.",
+    vjp=(lambda xp, g, y, a, b, dim=-1: sum_to(xp, crossed(xp, b, g, dim), a.shape),
+         lambda xp, g, y, a, b, dim=-1: sum_to(xp, crossed(xp, g, a, dim), b.shape)),
+    cases=[case((3,), (3,)), case((3, 4), (3, 4), dim=0), case((2, 3), (1, 3)),
+           case((2, 3, 2), (2, 3, 2), dim=-2)])
+
+
+def torch_cross(call: Any, a: Any, b: Any, dim: int | None = None) -> Any:
+    if dim is not None:
+        return call("linalg_cross.default", a, b, dim)
+    if 3 not in a.shape:
+        raise ShapeError("no dimension of size 3 in input")
+    return call("linalg_cross.default", a, b, a.shape.index(3))
+
+
+function("cross", torch_cross, operands=("a", "b"),
+         formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
+         doc="Cross products, along the first dimension of size 3 unless told.")
+function("linalg.cross", lambda call, a, b, dim=-1:
+         call("linalg_cross.default", a, b, dim),
+         formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
+         doc="Cross products, along the last dimension unless told.")

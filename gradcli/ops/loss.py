@@ -1,1 +1,307 @@
-"""Losses, with PyTorch's reductions."""
+"""Losses that are one node of the graph, with PyTorch's reductions.
+
+Invariant: a formula gives the value, or the slope, of each entry; the reduction to a
+mean or a sum, and what follows from it for the cotangent, stand here once.
+
+    mse_loss(x, target)                     # MseLossBackward0, the mean
+    mse_loss(x, target, reduction="sum")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
+from .op import Fixed, case, function, row
+
+# fmt: off
+
+REDUCTIONS: dict[str, Callable[..., Any]] = {
+    "none": lambda xp, losses: losses,
+    "sum": lambda xp, losses: xp.sum(losses),
+    "mean": lambda xp, losses: xp.sum(losses) / count_of(losses.shape),
+}
+
+
+def known(reduction: str) -> str:
+    if reduction not in REDUCTIONS:
+        raise ValueRangeError(f"{reduction} is not a valid value for reduction: use "
+                              f"{', '.join(REDUCTIONS)}")
+    return reduction
+
+
+def reduced(xp: Any, losses: Any, reduction: str) -> Any:
+    return REDUCTIONS[known(reduction)](xp, losses)
+
+
+def each(g: Any, x: Any, reduction: str) -> Any:
+    """The cotangent of each entry's loss, up to broadcasting."""
+    return g / count_of(x.shape) if reduction == "mean" else g
+
+
+def alike(call: Any, x: Any, target: Any) -> tuple[Any, Any]:
+    """Both operands at their common shape; PyTorch records an expansion for each that
+    has to grow."""
+    shape = broadcast_shape(x.shape, target.shape)
+    grown = [a if a.shape == shape else call("expand", a, shape) for a in (x, target)]
+    return grown[0], grown[1]
+
+
+def fixed(name: str, **operands: Any) -> None:
+    """Refuse a gradient for an operand that has none: zeros would be a wrong answer."""
+    for operand, value in operands.items():
+        if getattr(value, "requires_grad", False):
+            raise ValueRangeError(
+                f"The function '{name}' is not differentiable with respect to argument "
+                f"'{operand}'. This input cannot have requires_grad True.")
+
+
+PAIR = [case((3, 4), (3, 4)), case((4,), (4,), reduction="sum"),
+        case((2, 3), (2, 3), reduction="none"), case((), ())]
+
+# of the difference to the target
+
+row("mse_loss.default", node="MseLossBackward0", formula="mean((x - target)**2)",
+    doc="Mean squared error.",
+    fwd=lambda xp, x, target, reduction="mean":
+        reduced(xp, xp.square(x - target), reduction),
+    vjp=(lambda xp, g, y, x, target, reduction="mean":
+             each(g, x, reduction) * (2 * (x - target)),
+         lambda xp, g, y, x, target, reduction="mean":
+             each(g, x, reduction) * (2 * (target - x))),
+    jvp=lambda xp, t, y, x, target, reduction="mean":
+        reduced(xp, 2 * (x - target) * (t[0] - t[1]), reduction),
+    cases=PAIR)
+
+
+def smooth_l1(xp: Any, d: Any, beta: float) -> Any:
+    a = xp.abs(d)
+    return xp.where(xp.lt(a, beta), xp.square(d) * (0.5 / beta), a - 0.5 * beta)
+
+
+def smooth_l1_slope(xp: Any, d: Any, beta: float) -> Any:
+    return xp.where(xp.lt(xp.abs(d), beta), d / beta, xp.sign(d))
+
+
+row("smooth_l1_loss.default", node="SmoothL1LossBackward0",
+    formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",
+    doc="Squared error near the target, absolute error away from it.",
+    fwd=lambda xp, x, target, reduction="mean", beta=1.0:
+        reduced(xp, smooth_l1(xp, x - target, beta), reduction),
+    vjp=(lambda xp, g, y, x, target, reduction="mean", beta=1.0:
+             each(g, x, reduction) * smooth_l1_slope(xp, x - target, beta),
+         lambda xp, g, y, x, target, reduction="mean", beta=1.0:
+             each(g, x, reduction) * smooth_l1_slope(xp, target - x, beta)),
+    jvp=lambda xp, t, y, x, target, reduction="mean", beta=1.0: reduced(
+        xp, smooth_l1_slope(xp, x - target, beta) * (t[0] - t[1]), reduction),
+    cases=[*PAIR, case((3, 4), (3, 4), beta=0.3), case((3,), (3,), beta=9.0)])
+
+
+def huber(xp: Any, d: Any, delta: float) -> Any:
+    a = xp.abs(d)
+    return xp.where(xp.le(a, delta), 0.5 * xp.square(d), delta * (a - 0.5 * delta))
+
+
+def huber_slope(xp: Any, d: Any, delta: float) -> Any:
+    return xp.where(xp.le(xp.abs(d), delta), d, delta * xp.sign(d))
+
+
+row("huber_loss.default", node="HuberLossBackward0",
+    formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2)), d = x - target",
+    doc="Half the squared error near the target, absolute error away from it.",
+    fwd=lambda xp, x, target, reduction="mean", delta=1.0:
+        reduced(xp, huber(xp, x - target, delta), reduction),
+    vjp=(lambda xp, g, y, x, target, reduction="mean", delta=1.0:
+             each(g, x, reduction) * huber_slope(xp, x - target, delta),
+         lambda xp, g, y, x, target, reduction="mean", delta=1.0:
+             each(g, x, reduction) * huber_slope(xp, target - x, delta)),
+    jvp=lambda xp, t, y, x, target, reduction="mean", delta=1.0: reduced(
+        xp, huber_slope(xp, x - target, delta) * (t[0] - t[1]), reduction),
+    cases=[*PAIR, case((3, 4), (3, 4), delta=0.3), case((3,), (3,), delta=9.0)])
+
+
+def mse_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
+             weight: Any = None) -> Any:
+    known(reduction)
+    x, target = alike(call, x, target)
+    if weight is None:
+        return call("mse_loss.default", x, target, reduction)
+    if tuple(weight.shape) != tuple(x.shape):
+        raise ShapeError("Inputs and weight must have the same size.")
+    losses = call("mul", call("pow", call("sub", x, target), 2), weight)
+    if reduction == "mean":
+        return call("div", call("sum", losses), call("sum", weight))
+    return call("sum", losses) if reduction == "sum" else losses
+
+
+def l1_loss(call: Any, x: Any, target: Any, reduction: str = "mean") -> Any:
+    known(reduction)
+    gaps = call("abs", call("sub", *alike(call, x, target)))
+    return gaps if reduction == "none" else call(reduction, gaps)
+
+
+def smooth_l1_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
+                   beta: float = 1.0) -> Any:
+    if beta < 0:
+        raise ValueRangeError(
+            "smooth_l1_loss does not support negative values for beta.")
+    if beta == 0:
+        return l1_loss(call, x, target, reduction)
+    x, target = alike(call, x, target)
+    return call("smooth_l1_loss.default", x, target, reduction, beta)
+
+
+def huber_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
+               delta: float = 1.0) -> Any:
+    if delta <= 0:
+        raise ValueRangeError("huber_loss does not support non-positive values for "
+                              "delta.")
+    return call("huber_loss.default", *alike(call, x, target), reduction, delta)
+
+
+function("mse_loss", mse_loss, operands=("x", "target", "weight"),
+         formula="mean((x - target)**2)",
+         doc="Mean squared error.")
+function("l1_loss", l1_loss, operands=("x", "target"), formula="mean(abs(x - target))",
+         doc="Mean absolute error.", kink="where x equals its target the slope is 0")
+function("smooth_l1_loss", smooth_l1_loss,
+         operands=("x", "target"),
+         formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",
+         doc="Squared error near the target, absolute error away from it.")
+function("huber_loss", huber_loss,
+         operands=("x", "target"),
+         formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2))",
+         doc="Half the squared error near the target, absolute error away from it.")
+
+# of probabilities and of logits
+
+FLOOR = -100
+"""The least logarithm in the cross entropy of probabilities, as in PyTorch."""
+
+
+def weighted(losses: Any, weight: Any) -> Any:
+    return losses if weight is None else losses * weight
+
+
+def bce(xp: Any, x: Any, target: Any, weight: Any) -> Any:
+    if not bool(xp.all(xp.logical_and(xp.ge(x, 0), xp.le(x, 1)))):
+        raise ValueRangeError("all elements of input should be between 0 and 1")
+    present, absent = xp.log(x), xp.log1p(-x)
+    losses = (target - 1) * xp.maximum(absent, FLOOR) - (
+        target * xp.maximum(present, FLOOR))
+    return weighted(losses, weight)
+
+
+def bce_by_x(xp: Any, x: Any, target: Any, weight: Any) -> Any:
+    return weighted((x - target) / xp.maximum(x * (1 - x), 1e-12), weight)
+
+
+def bce_by_target(xp: Any, x: Any, target: Any, weight: Any) -> Any:
+    gap = xp.maximum(xp.log1p(-x), FLOOR) - xp.maximum(xp.log(x), FLOOR)
+    return weighted(gap, weight)
+
+
+BETWEEN = [case((3, 4), (3, 4), low=0.1, high=0.9),
+           case((4,), (4,), reduction="sum", low=0.1, high=0.9),
+           case((2, 3), (2, 3), Fixed([0.5, 2.0, 1.5]), reduction="none", low=0.1,
+                high=0.9), case((), (), low=0.1, high=0.9)]
+
+row("binary_cross_entropy.default", node="BinaryCrossEntropyBackward0",
+    formula="-mean(target*log(x) + (1 - target)*log(1 - x))",
+    doc="Cross entropy of probabilities and their targets.",
+    kink="logarithms are taken to be at least -100; the divisor x*(1 - x) of the slope "
+         "is at least 1e-12",
+    fwd=lambda xp, x, target, weight=None, reduction="mean":
+        reduced(xp, bce(xp, x, target, weight), reduction),
+    vjp=(lambda xp, g, y, x, target, weight=None, reduction="mean":
+             each(g, x, reduction) * bce_by_x(xp, x, target, weight),
+         lambda xp, g, y, x, target, weight=None, reduction="mean":
+             each(g, x, reduction) * bce_by_target(xp, x, target, weight),
+         None),
+    jvp=lambda xp, t, y, x, target, weight=None, reduction="mean": reduced(
+        xp, bce_by_x(xp, x, target, weight) * t[0]
+        + bce_by_target(xp, x, target, weight) * t[1], reduction),
+    cases=BETWEEN)
+
+
+def logit_loss(xp: Any, x: Any, target: Any, weight: Any, pos_weight: Any) -> Any:
+    """``-log(sigmoid(x))``, counted as often as the target's class is weighted."""
+    counted = 1 if pos_weight is None else (pos_weight - 1) * target + 1
+    return weighted((1 - target) * x - counted * xp.logsigmoid(x), weight)
+
+
+def logit_by_x(xp: Any, x: Any, target: Any, weight: Any, pos_weight: Any) -> Any:
+    if pos_weight is None:
+        return weighted(xp.sigmoid(x) - target, weight)
+    positive = pos_weight * target
+    return weighted((positive + 1 - target) * xp.sigmoid(x) - positive, weight)
+
+
+def logit_by_target(xp: Any, x: Any, weight: Any, pos_weight: Any) -> Any:
+    if pos_weight is None:
+        return weighted(-x, weight)
+    return weighted(xp.logsigmoid(-x) - pos_weight * xp.logsigmoid(x), weight)
+
+
+row("binary_cross_entropy_with_logits.default",
+    node="BinaryCrossEntropyWithLogitsBackward0",
+    formula="mean((1 - target)*x - log(sigmoid(x)))",
+    doc="Cross entropy of logits and their targets, without overflow.",
+    fwd=lambda xp, x, target, weight=None, pos_weight=None, reduction="mean":
+        reduced(xp, logit_loss(xp, x, target, weight, pos_weight), reduction),
+    vjp=(lambda xp, g, y, x, target, weight=None, pos_weight=None, reduction="mean":
+             each(g, x, reduction) * logit_by_x(xp, x, target, weight, pos_weight),
+         lambda xp, g, y, x, target, weight=None, pos_weight=None, reduction="mean":
+             each(g, x, reduction) * logit_by_target(xp, x, weight, pos_weight),
+         None, None),
+    jvp=lambda xp, t, y, x, target, weight=None, pos_weight=None, reduction="mean":
+        reduced(xp, logit_by_x(xp, x, target, weight, pos_weight) * t[0]
+                + logit_by_target(xp, x, weight, pos_weight) * t[1], reduction),
+    cases=[*PAIR, case((3, 4), (3, 4), Fixed([0.5, 2.0, 1.5, 1.0])),
+           case((3, 4), (3, 4), Fixed(2.0), Fixed([0.5, 2.0, 1.5, 1.0]),
+                reduction="none")])
+
+
+def binary_cross_entropy(call: Any, x: Any, target: Any, weight: Any = None,
+                         reduction: str = "mean") -> Any:
+    fixed("binary_cross_entropy", weight=weight)
+    if tuple(x.shape) != tuple(target.shape):
+        raise ShapeError(
+            f"Using a target size ({list(target.shape)}) that is different to the "
+            f"input size ({list(x.shape)}) is deprecated. Please ensure they have the "
+            "same size.")
+    return call("binary_cross_entropy.default", x, target, weight, reduction)
+
+
+def with_logits(call: Any, x: Any, target: Any, weight: Any = None,
+                reduction: str = "mean", pos_weight: Any = None) -> Any:
+    fixed("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    if tuple(x.shape) != tuple(target.shape):
+        raise ShapeError(
+            f"Target size ({list(target.shape)}) must be the same as input size "
+            f"({list(x.shape)})")
+    return call("binary_cross_entropy_with_logits.default", x, target, weight,
+                pos_weight, reduction)
+
+
+function("binary_cross_entropy", binary_cross_entropy,
+         operands=("x", "target", "weight"),
+         formula="-mean(target*log(x) + (1 - target)*log(1 - x))",
+         doc="Cross entropy of probabilities and their targets.")
+function("binary_cross_entropy_with_logits", with_logits,
+         operands=("x", "target", "weight", "pos_weight"),
+         formula="mean((1 - target)*x - log(sigmoid(x)))",
+         doc="Cross entropy of logits and their targets, without overflow.")
+
+row("soft_margin_loss", node="SoftMarginLossBackward0",
+    formula="mean(log(1 + exp(-target*x)))",
+    doc="Logistic loss for targets 1 and -1.",
+    fwd=lambda xp, x, target, reduction="mean":
+        reduced(xp, -xp.logsigmoid(target * x), reduction),
+    vjp=(lambda xp, g, y, x, target, reduction="mean":
+         each(g, x, reduction) * (-target * xp.sigmoid(-target * x)), None),
+    jvp=lambda xp, t, y, x, target, reduction="mean":
+        reduced(xp, -target * xp.sigmoid(-target * x) * t[0], reduction),
+    cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
+           case((2,), Fixed([1.0, -1.0]), reduction="none")])

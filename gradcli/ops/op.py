@@ -135,6 +135,8 @@ class Composite:
 
     ``build(call, *args, **kwargs)`` receives ``call(name, *args, **kwargs)``, which
     runs a row or a public function in whatever number system the arguments are of.
+    ``operands`` names the parameters that ``build`` needs as tensors, because it reads
+    their shapes; numbers and lists given there are converted.
     """
 
     name: str
@@ -144,6 +146,11 @@ class Composite:
     kink: str
     star: str | None
     cases: tuple[Case, ...]
+    operands: tuple[str, ...] = ()
+
+    @property
+    def base(self) -> str:
+        return self.name
 
 
 OPS: dict[str, Op] = {}
@@ -210,13 +217,16 @@ def function(
     *,
     cases: Sequence[Case] = (),
     star: str | None = None,
+    operands: Sequence[str] = (),
     aliases: Sequence[str] = (),
     doc: str = "",
     formula: str = "",
     kink: str = "",
 ) -> Composite:
     """Enter a public function that is made of others."""
-    composite = Composite(name, build, doc, formula, kink, star, tuple(cases))
+    composite = Composite(
+        name, build, doc, formula, kink, star, tuple(cases), tuple(operands)
+    )
     _publish(composite, aliases)
     return composite
 

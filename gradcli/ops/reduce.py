@@ -1,1 +1,292 @@
-"""Reductions over all entries or over dimensions."""
+"""Reductions over all entries or over dimensions: sums, means, products, extrema.
+
+``dim`` is a dimension, several, or None for all; ``keepdim`` leaves a 1 in place of
+each. Where PyTorch records another node for "all" than for "these dimensions", each
+is a row of its own.
+
+    sum(x)          # SumBackward0
+    sum(x, dim=1)   # SumBackward1
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import ShapeError, count_of, dim_of, dims_of, kept_shape
+from .op import LINEAR, case, function, row
+from .scan import before, has_line, outer
+
+# fmt: off
+
+
+def spread(xp: Any, g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """Each result of a reduction, repeated at all the entries of ``x`` it came from."""
+    return xp.expand(kept(xp, g, x, dim, keepdim), x.shape)
+
+
+def kept(xp: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """A reduction's result with its reduced dimensions in place."""
+    return y if keepdim else xp.reshape(y, kept_shape(x.shape, dims_of(x.shape, dim)))
+
+
+def dropped(xp: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """A result with its reduced dimensions in place, without them unless asked for."""
+    if keepdim:
+        return y
+    gone = dims_of(x.shape, dim)
+    return xp.reshape(y, tuple([n for d, n in enumerate(x.shape) if d not in gone]))
+
+
+def size_over(x: Any, dim: Any) -> int:
+    """How many entries of ``x`` go into each result."""
+    return count_of(x.shape[d] for d in dims_of(x.shape, dim))
+
+
+def some_over(name: str, x: Any, dim: Any) -> tuple[int, ...]:
+    """The dimensions of a reduction that has no value for no entries."""
+    dims = dims_of(x.shape, dim)
+    if dim is None and 0 in x.shape:
+        raise ShapeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument.")
+    for d in dims:
+        if x.shape[d] == 0:
+            raise IndexError(
+                f"Expected reduction dim {d} of {name} to have non-zero size.")
+    return dims
+
+
+OVER = [case((3, 4), dim=0), case((3, 4), dim=-1, keepdim=True), case((3,), dim=0),
+        case((2, 3, 4), dim=(0, 2)), case((2, 3, 4), dim=(-1, 0), keepdim=True),
+        case((), dim=0)]
+ALONG = [case((3, 4), dim=0), case((3, 4), dim=-1, keepdim=True), case((5,), dim=0),
+         case((2, 3, 2), dim=1), case((), dim=0)]
+WHOLE = [case((3, 4)), case((5,)), case((2, 1, 3)), case(())]
+
+# sums and means
+
+row("sum.default", node="SumBackward0", formula="sum(x)", doc="Sum of all entries.",
+    fwd=lambda xp, x: xp.sum(x),
+    vjp=(lambda xp, g, y, x: xp.expand(g, x.shape),), jvp=LINEAR, cases=WHOLE)
+
+row("sum.dim_IntList", node="SumBackward1", formula="sum(x, dim)",
+    doc="Sum over dimensions.",
+    fwd=lambda xp, x, dim, keepdim=False: xp.sum(x, dims_of(x.shape, dim), keepdim),
+    vjp=(lambda xp, g, y, x, dim, keepdim=False: spread(xp, g, x, dim, keepdim),),
+    jvp=LINEAR, cases=OVER)
+
+function("sum", lambda call, x, dim=None, keepdim=False:
+         call("sum.default", x) if dim is None and not keepdim
+         else call("sum.dim_IntList", x, dim, keepdim),
+         doc="Sum of all entries, or over dimensions.", formula="sum(x, dim)")
+
+row("mean.default", node="MeanBackward0", formula="sum(x) / n",
+    doc="Mean of all entries.",
+    fwd=lambda xp, x: xp.sum(x) / size_over(x, None),
+    vjp=(lambda xp, g, y, x: xp.expand(g / size_over(x, None), x.shape),),
+    jvp=LINEAR, cases=WHOLE)
+
+row("mean.dim", node="MeanBackward1", formula="sum(x, dim) / n",
+    doc="Mean over dimensions.",
+    fwd=lambda xp, x, dim, keepdim=False:
+        xp.sum(x, dims_of(x.shape, dim), keepdim) / size_over(x, dim),
+    vjp=(lambda xp, g, y, x, dim, keepdim=False:
+         spread(xp, g / size_over(x, dim), x, dim, keepdim),),
+    jvp=LINEAR, cases=OVER)
+
+function("mean", lambda call, x, dim=None, keepdim=False:
+         call("mean.default", x) if dim is None and not keepdim
+         else call("mean.dim", x, dim, keepdim),
+         doc="Mean of all entries, or over dimensions.", formula="mean(x, dim)")
+
+row("nansum", node="NansumBackward0", formula="sum(x where x is a number)",
+    doc="Sum that counts NaN as 0, over all entries or over dimensions.",
+    kink="the derivative by an entry that is NaN is 0",
+    fwd=lambda xp, x, dim=None, keepdim=False:
+        xp.sum(xp.where(xp.isnan(x), 0, x), dims_of(x.shape, dim), keepdim),
+    vjp=(lambda xp, g, y, x, dim=None, keepdim=False:
+         xp.where(xp.isnan(x), 0, spread(xp, g, x, dim, keepdim)),),
+    jvp=lambda xp, t, y, x, dim=None, keepdim=False:
+        xp.sum(xp.where(xp.isnan(x), 0, t[0]), dims_of(x.shape, dim), keepdim),
+    cases=WHOLE + OVER)
+
+function("nanmean", lambda call, x, dim=None, keepdim=False:
+         call("div", call("nansum", x, dim, keepdim),
+              call("sum", call("as_type_of", call("logical_not", call("isnan", x)), x),
+                   dim, keepdim)),
+         doc="Mean of the entries that are not NaN.", formula="mean(x, dim)")
+
+# products
+
+def others(xp: Any, x: Any, dim: int) -> Any:
+    """For each entry the product of all others along ``dim``: of those before it and
+    of those after it, so that zeros need no division."""
+    left = before(xp, xp.cumprod(outer(xp, x, dim), dim), dim, 1)
+    turned = xp.flip(x, dim)
+    right = before(xp, xp.cumprod(outer(xp, turned, dim), dim), dim, 1)
+    return left * xp.flip(right, dim)
+
+
+def others_of_all(xp: Any, x: Any) -> Any:
+    flat = xp.reshape(x, (count_of(x.shape),))
+    return xp.reshape(others_along(xp, flat, 0), x.shape)
+
+
+def others_along(xp: Any, x: Any, dim: int) -> Any:
+    return others(xp, x, dim_of(x.shape, dim)) if has_line(x, dim) else xp.ones_like(x)
+
+
+row("prod.default", node="ProdBackward0", formula="x[0] * x[1] * ...",
+    doc="Product of all entries; derivatives are exact where entries are 0.",
+    fwd=lambda xp, x: xp.prod(x),
+    vjp=(lambda xp, g, y, x: g * others_of_all(xp, x),),
+    jvp=lambda xp, t, y, x: xp.sum(t[0] * others_of_all(xp, x)), cases=WHOLE)
+
+row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)",
+    doc="Product along a dimension; derivatives are exact where entries are 0.",
+    fwd=lambda xp, x, dim, keepdim=False:
+        dropped(xp, xp.prod(x, dims_of(x.shape, dim_of(x.shape, dim)), True),
+                x, dim, keepdim),
+    vjp=(lambda xp, g, y, x, dim, keepdim=False:
+         kept(xp, g, x, dim, keepdim) * others_along(xp, x, dim),),
+    jvp=lambda xp, t, y, x, dim, keepdim=False:
+        xp.sum(t[0] * others_along(xp, x, dim), dims_of(x.shape, dim), keepdim),
+    cases=ALONG)
+
+function("prod", lambda call, x, dim=None, keepdim=False:
+         call("prod.default", x) if dim is None
+         else call("prod.dim_int", x, dim, keepdim),
+         doc="Product of all entries, or along a dimension.", formula="prod(x, dim)")
+
+# extrema
+
+TIES = "tied entries share the cotangent evenly"
+FIRST = "of tied entries the first carries the gradient"
+
+
+def attains(xp: Any, x: Any, y: Any) -> Any:
+    """Whether each entry is the extremum ``y``; NaN is NaN."""
+    return xp.logical_or(xp.eq(x, y), xp.logical_and(xp.isnan(x), xp.isnan(y)))
+
+
+def share(xp: Any, x: Any, y: Any, dims: tuple[int, ...]) -> Any:
+    """Each entry's part in the extremum ``y`` (kept dimensions)."""
+    mine = xp.as_type_of(attains(xp, x, y), x)
+    return mine / xp.sum(mine, dims, True)
+
+
+def shared(xp: Any, g: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """The cotangent of an extremum handed to the entries that attain it."""
+    part = share(xp, x, kept(xp, y, x, dim, keepdim), dims_of(x.shape, dim))
+    return part * kept(xp, g, x, dim, keepdim)
+
+
+def attained(xp: Any, t: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    """The mean tangent of the entries that attain an extremum."""
+    dims = dims_of(x.shape, dim)
+    here = attains(xp, x, kept(xp, y, x, dim, keepdim))
+    total = xp.sum(xp.where(here, t, 0), dims, keepdim)
+    return total / xp.sum(xp.as_type_of(here, x), dims, keepdim)
+
+
+def chosen(xp: Any, x: Any, at: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The entries at positions along ``dim`` (kept dimensions), and the positions."""
+    y = xp.gather(x, dim, at)
+    return dropped(xp, y, x, dim, keepdim), dropped(xp, at, x, dim, keepdim)
+
+
+def to_chosen(xp: Any, g: Any, y: Any, x: Any, dim: int, keepdim: bool) -> Any:
+    at = kept(xp, y[1], x, dim, keepdim)
+    g = kept(xp, g, x, dim, keepdim)
+    return xp.call("gather.backward", g, at, x.shape, dim)
+
+
+def of_chosen(xp: Any, t: Any, y: Any, x: Any, dim: int, keepdim: bool) -> Any:
+    at = kept(xp, y[1], x, dim, keepdim)
+    return dropped(xp, xp.gather(t, dim, at), x, dim, keepdim)
+
+
+def best(xp: Any, name: str, x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """An extremum along a dimension and where it stands first."""
+    some_over(name, x, dim_of(x.shape, dim))
+    if not x.shape:
+        return x, xp.as_index(xp.zeros_like(x))
+    at = getattr(xp, f"arg{name}")(x, dim_of(x.shape, dim), True)
+    return chosen(xp, x, at, dim, keepdim)
+
+
+SPREAD = [case(c.inputs[0], make="distinct", **c.params) for c in WHOLE + OVER]
+
+
+def extremum(name: str, node: str, word: str) -> None:
+    """Enter ``max``, ``amax`` and ``argmax``, or their mirror images."""
+    reduce = f"a{name}"
+
+    row(f"{name}.default", node=f"{node}Backward1", formula=f"{name}(x)", kink=TIES,
+        doc=f"The {word} of all entries.",
+        fwd=lambda xp, x: getattr(xp, reduce)(x, some_over(name, x, None)),
+        vjp=(lambda xp, g, y, x: shared(xp, g, y, x, None, False),),
+        jvp=lambda xp, t, y, x: attained(xp, t[0], y, x, None, False),
+        cases=SPREAD[:len(WHOLE)])
+
+    row(f"{name}.dim", node=f"{node}Backward0", returns=2, carries=1, kink=FIRST,
+        formula=f"{name}(x, dim), arg{name}(x, dim)",
+        doc=f"The {word} entry along a dimension, and where it stands.",
+        fwd=lambda xp, x, dim, keepdim=False: best(xp, name, x, dim, keepdim),
+        vjp=(lambda xp, g, y, x, dim, keepdim=False:
+             to_chosen(xp, g, y, x, dim, keepdim),),
+        jvp=lambda xp, t, y, x, dim, keepdim=False:
+            of_chosen(xp, t[0], y, x, dim, keepdim),
+        cases=[case(c.inputs[0], make="distinct", **c.params) for c in ALONG])
+
+    row(reduce, node=f"A{name}Backward0", formula=f"{name}(x, dim)", kink=TIES,
+        doc=f"The {word} of all entries, or over dimensions.",
+        fwd=lambda xp, x, dim=None, keepdim=False:
+            getattr(xp, reduce)(x, some_over(reduce, x, dim), keepdim),
+        vjp=(lambda xp, g, y, x, dim=None, keepdim=False:
+             shared(xp, g, y, x, dim, keepdim),),
+        jvp=lambda xp, t, y, x, dim=None, keepdim=False:
+            attained(xp, t[0], y, x, dim, keepdim),
+        cases=SPREAD)
+
+    row(f"arg{name}", formula=f"arg{name}(x, dim)",
+        doc=f"Where the {word} entry stands, of all or along a dimension.",
+        fwd=lambda xp, x, dim=None, keepdim=False: placed(xp, name, x, dim, keepdim),
+        cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
+               case((3, 4), dim=-1, keepdim=True, make="distinct")])
+
+    function(name, lambda call, x, dim=None, keepdim=False:
+             call(f"{name}.default", x) if dim is None
+             else call(f"{name}.dim", x, dim, keepdim) if isinstance(dim, int)
+             else call(f"{name}imum", x, dim),
+             doc=f"The {word} of all entries; with dim also where it stands; of two "
+                 "tensors, entry by entry.", formula=f"{name}(x, dim)")
+
+
+def placed(xp: Any, name: str, x: Any, dim: int | None, keepdim: bool) -> Any:
+    """The position of an extremum; among all entries it counts the flattened ones."""
+    some_over(f"arg{name}", x, None if dim is None else dim_of(x.shape, dim))
+    search = getattr(xp, f"arg{name}")
+    if dim is None or not x.shape:
+        at = search(xp.reshape(x, (count_of(x.shape),)), 0)
+        return xp.reshape(at, (1,) * x.ndim) if keepdim else at
+    return search(x, dim_of(x.shape, dim), keepdim)
+
+
+extremum("max", "Max", "largest")
+extremum("min", "Min", "smallest")
+
+row("aminmax", node="AminmaxBackward0", returns=2, carries=2, kink=TIES,
+    formula="min(x, dim), max(x, dim)",
+    doc="The smallest and the largest, of all or along a dimension.",
+    fwd=lambda xp, x, dim=None, keepdim=False: (
+        xp.amin(x, some_over("aminmax", x, dim), keepdim),
+        xp.amax(x, some_over("aminmax", x, dim), keepdim)),
+    vjp=(lambda xp, g, y, x, dim=None, keepdim=False:
+         shared(xp, g[0], y[0], x, dim, keepdim)
+         + shared(xp, g[1], y[1], x, dim, keepdim),),
+    jvp=lambda xp, t, y, x, dim=None, keepdim=False: (
+        attained(xp, t[0], y[0], x, dim, keepdim),
+        attained(xp, t[0], y[1], x, dim, keepdim)),
+    cases=[case((3, 4), make="distinct"), case((3, 4), dim=-1, make="distinct"),
+           case((2, 3), dim=0, keepdim=True, make="distinct")])

@@ -1,1 +1,162 @@
-"""Cumulative operations along one dimension."""
+"""Cumulative operations along one dimension.
+
+Invariant: every rule is a linear recurrence ``s[i] = a[i]*s[i-1] + b[i]``, computed in
+log2(n) steps without a division, so that zeros, infinities and derivatives of any order
+come out exactly. The scan of a number is the number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .checks import dim_of
+from .op import LINEAR, Case, case, row
+
+# fmt: off
+
+Rule = Callable[..., Any]
+
+
+def part(xp: Any, x: Any, dim: int, start: int, stop: int) -> Any:
+    return xp.narrow(x, dim, start, stop - start)
+
+
+def recurrence(xp: Any, a: Any, b: Any, dim: int) -> Any:
+    """``s[i] = a[i]*s[i-1] + b[i]``; ``a`` begins with ``a[1]``.
+
+    By doubling: after the step of width k, ``b[i]`` holds the last 2k terms and ``a``
+    the factor over 2k places.
+    """
+    n, k = b.shape[dim], 1
+    while k < n:
+        carried = part(xp, b, dim, k, n) + a * part(xp, b, dim, 0, n - k)
+        b = xp.cat([part(xp, b, dim, 0, k), carried], dim)
+        if 2 * k < n:
+            a = part(xp, a, dim, k, n - k) * part(xp, a, dim, 0, n - 2 * k)
+        k *= 2
+    return b
+
+
+def backwards(xp: Any, a: Any, b: Any, dim: int) -> Any:
+    """``s[i] = a[i]*s[i+1] + b[i]``; ``a`` ends before the last."""
+    return xp.flip(recurrence(xp, xp.flip(a, dim), xp.flip(b, dim), dim), dim)
+
+
+def before(xp: Any, y: Any, dim: int, first: float) -> Any:
+    """``first``, then the entries of ``y``."""
+    edge = xp.new_full(y, (*y.shape[:dim], 1, *y.shape[dim + 1 :]), first)
+    return xp.cat([edge, y], dim)
+
+
+def preceding(xp: Any, y: Any, dim: int, first: float) -> Any:
+    """Each entry's predecessor; ``first`` where there is none."""
+    return before(xp, outer(xp, y, dim), dim, first)
+
+
+def inner(xp: Any, x: Any, dim: int) -> Any:
+    """``x`` without its first entries."""
+    return part(xp, x, dim, 1, x.shape[dim])
+
+
+def outer(xp: Any, x: Any, dim: int) -> Any:
+    """``x`` without its last entries."""
+    return part(xp, x, dim, 0, x.shape[dim] - 1)
+
+
+def running(xp: Any, merge: Rule, xs: tuple[Any, ...], dim: int) -> tuple[Any, ...]:
+    """``y[i] = merge(y[i-1], x[i])`` for an associative ``merge`` of tuples."""
+    n, k = xs[0].shape[dim], 1
+    while k < n:
+        left = [part(xp, x, dim, 0, n - k) for x in xs]
+        right = [part(xp, x, dim, k, n) for x in xs]
+        xs = tuple([xp.cat([part(xp, x, dim, 0, k), merged], dim)
+                    for x, merged in zip(xs, merge(left, right), strict=True)])
+        k *= 2
+    return xs
+
+
+def ratio(xp: Any, a: Any, b: Any) -> Any:
+    """``exp(a - b)``, 1 where both are the same infinity."""
+    return xp.exp(xp.where(xp.eq(a, b), 0, a - b))
+
+
+def scan(name: str, node: str, *, fwd: Rule, vjp: Rule, jvp: Any, cases: list[Case],
+         **facts: Any) -> None:
+    """Enter a scan by rules that need no care for numbers and negative ``dim``."""
+    def tangent(xp: Any, t: Any, y: Any, x: Any, dim: int) -> Any:
+        return jvp(xp, t[0], y, x, dim % x.ndim) if has_line(x, dim) else t[0]
+
+    row(name, node=node, cases=cases, **facts,
+        fwd=lambda xp, x, dim: fwd(xp, x, dim % x.ndim) if has_line(x, dim) else x,
+        vjp=(lambda xp, g, y, x, dim:
+             vjp(xp, g, y, x, dim % x.ndim) if has_line(x, dim) else g,),
+        jvp=LINEAR if jvp is LINEAR else tangent)
+
+
+def has_line(x: Any, dim: int) -> bool:
+    """Whether there is a dimension to go along; a wrong ``dim`` raises."""
+    dim_of(x.shape, dim)
+    return bool(x.shape) and 0 not in x.shape
+
+
+ALONG = [case((3, 4), dim=0), case((3, 4), dim=-1), case((5,), dim=0),
+         case((2, 3, 2), dim=1), case((1,), dim=0), case((), dim=0)]
+
+scan("cumsum", "CumsumBackward0", formula="y[i] = x[0] + ... + x[i]",
+     doc="Running sum along a dimension.",
+     fwd=lambda xp, x, dim: xp.cumsum(x, dim),
+     vjp=lambda xp, g, y, x, dim: xp.flip(xp.cumsum(xp.flip(g, dim), dim), dim),
+     jvp=LINEAR, cases=ALONG)
+
+scan("cumprod", "CumprodBackward0", formula="y[i] = x[0] * ... * x[i]",
+     doc="Running product along a dimension; exact where entries are 0.",
+     fwd=lambda xp, x, dim: xp.cumprod(x, dim),
+     vjp=lambda xp, g, y, x, dim:
+         preceding(xp, y, dim, 1) * backwards(xp, inner(xp, x, dim), g, dim),
+     jvp=lambda xp, t, y, x, dim:
+         recurrence(xp, inner(xp, x, dim), preceding(xp, y, dim, 1) * t, dim),
+     cases=ALONG)
+
+scan("logcumsumexp", "LogcumsumexpBackward0",
+     formula="y[i] = log(exp(x[0]) + ... + exp(x[i]))",
+     doc="Logarithm of the running sum of exponentials, without overflow.",
+     fwd=lambda xp, x, dim: running(
+         xp, lambda a, b: [xp.logaddexp(a[0], b[0])], (x,), dim)[0],
+     sym=lambda xp, x, dim: xp.log(xp.cumsum(xp.exp(x), dim)) if x.shape else x,
+     vjp=lambda xp, g, y, x, dim: ratio(xp, x, y) * backwards(
+         xp, ratio(xp, outer(xp, y, dim), inner(xp, y, dim)), g, dim),
+     jvp=lambda xp, t, y, x, dim: recurrence(
+         xp, ratio(xp, outer(xp, y, dim), inner(xp, y, dim)), ratio(xp, x, y) * t, dim),
+     cases=ALONG)
+
+
+def record_run(xp: Any, x: Any, dim: int, beats: Rule) -> tuple[Any, ...]:
+    """The best entry up to each place and where it stands; of equals, the last."""
+    if not has_line(x, dim):
+        return x, xp.as_index(xp.zeros_like(x))
+
+    def merge(old: list[Any], new: list[Any]) -> list[Any]:
+        won = xp.logical_or(beats(new[0], old[0]), xp.isnan(new[0]))
+        return [xp.where(won, b, a) for a, b in zip(old, new, strict=True)]
+
+    places = xp.as_index(xp.cumsum(xp.ones_like(x), dim) - 1)
+    return running(xp, merge, (x, places), dim % x.ndim)
+
+
+def records(name: str, node: str, word: str, comparison: str) -> None:
+    row(name, node=node, returns=2, carries=1,
+        formula=f"y[i] = {name[3:]}(x[0], ..., x[i])",
+        doc=f"The {word} entry so far, and where it stands.",
+        kink="of equal entries the last carries the gradient",
+        fwd=lambda xp, x, dim: record_run(xp, x, dim, getattr(xp, comparison)),
+        vjp=(lambda xp, g, y, x, dim:
+             xp.call("gather.backward", g, y[1], x.shape, dim),),
+        jvp=lambda xp, t, y, x, dim: xp.gather(t[0], dim, y[1]),
+        cases=[case((3, 4), dim=0, make="distinct"), case((5,), dim=-1,
+               make="distinct"), case((2, 3, 4), dim=1, make="distinct"),
+               case((), dim=0)])
+
+
+records("cummax", "CummaxBackward0", "largest", "ge")
+records("cummin", "CumminBackward0", "smallest", "le")

@@ -1,1 +1,314 @@
-"""Operations that move entries without changing them."""
+"""Views: the same entries under another shape or another order of dimensions.
+
+PyTorch decides by the layout of the array what `reshape` records: a view of a
+contiguous array, an alias where the strides allow it, a view of a clone otherwise.
+
+    x.t().reshape(12)       # UnsafeViewBackward0(CloneBackward0(TBackward0(x)))
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from .checks import ShapeError, dim_of, dims_of
+from .op import LINEAR, Formula, case, function, row
+
+# fmt: off
+
+Shape = tuple[int, ...]
+
+
+def sizes_of(shape: Any, numel: int) -> Shape:
+    """The target of a reshape, with an entry -1 replaced by what is left."""
+    asked = [int(n) for n in (shape if isinstance(shape, list | tuple) else (shape,))]
+    if asked.count(-1) > 1:
+        raise ShapeError("only one dimension can be inferred")
+    for at, n in enumerate(asked):
+        if n < -1:
+            raise ShapeError(
+                f"invalid shape dimension {n} at index {at} of shape {asked}")
+    known = prod(n for n in asked if n >= 0)
+    if -1 in asked and known and numel % known == 0:
+        return tuple([numel // known if n < 0 else n for n in asked])
+    if -1 in asked and not known and numel == 0:
+        raise ShapeError(f"cannot reshape tensor of 0 elements into shape {asked} "
+                         "because the unspecified dimension size -1 can be any value")
+    if -1 in asked or known != numel:
+        raise ShapeError(f"shape '{asked}' is invalid for input of size {numel}")
+    return tuple(asked)
+
+
+def sum_to(xp: Any, g: Any, shape: Shape) -> Any:
+    """Sum ``g`` over the dimensions that broadcasting added or stretched."""
+    have = g.shape
+    if have == shape:
+        return g
+    lead = len(have) - len(shape)
+    stretched = [
+        lead + i for i, n in enumerate(shape) if n == 1 and have[lead + i] != 1
+    ]
+    dims = (*range(lead), *stretched)
+    return xp.reshape(xp.sum(g, dims, True), shape)
+
+
+# -- one shape into another -----------------------------------------------------------
+
+row("is_contiguous", fwd=lambda xp, x: xp.is_contiguous(x),
+    doc="Whether the entries lie in memory in the order of their indices.",
+    formula="is_contiguous(x)", cases=[case((3, 4)), case(())])
+
+row("view.fits", fwd=lambda xp, x, shape: xp.is_viewable(x, shape),
+    doc="Whether the array can be seen under another shape without moving entries.",
+    formula="fits(x, shape)", cases=[case((3, 4), shape=(4, 3)), case((), shape=(1,))])
+
+
+def _reshaping(name: str, node: str, doc: str) -> None:
+    row(name, node=node, doc=doc, formula="x under the new shape", jvp=LINEAR,
+        fwd=lambda xp, x, shape: xp.reshape(x, shape),
+        vjp=(lambda xp, g, y, x, shape: xp.reshape(g, x.shape),),
+        cases=[case((3, 4), shape=(2, 6)), case((), shape=(1, 1)),
+               case((2, 3), shape=(6,)), case((1, 1), shape=())])
+
+
+_reshaping("view.default", "ViewBackward0", "The same entries under another shape.")
+_reshaping("reshape.alias", "ReshapeAliasBackward0",
+           "A reshape that the strides of a non-contiguous array allow.")
+_reshaping("reshape.unsafe", "UnsafeViewBackward0", "A view of a fresh copy.")
+
+CONTIGUOUS = "contiguous"
+
+row("clone", node="CloneBackward0", doc="A copy that the gradient passes through.",
+    formula="x", latex="{0}", jvp=LINEAR,
+    fwd=lambda xp, x, memory_format=None: xp.clone(x, memory_format),
+    vjp=(lambda xp, g, y, x, memory_format=None: g,),
+    cases=[case((3, 4)), case(()), case((2, 3), memory_format=CONTIGUOUS)])
+
+row("alias", node="AliasBackward0", doc="The same tensor under a new node.",
+    formula="x", jvp=LINEAR, fwd=lambda xp, x: x, vjp=(lambda xp, g, y, x: g,),
+    cases=[case((3, 4)), case(())])
+
+row("detach", doc="The same values, where the gradient ends.", formula="x",
+    fwd=lambda xp, x: xp.stop(x), cases=[case((3, 4)), case(())])
+
+function("contiguous", lambda call, x:
+         x if call("is_contiguous", x) else call("clone", x, CONTIGUOUS),
+         doc="The tensor itself if its entries lie in order, else a copy that does.",
+         formula="x", cases=[case((3, 4))])
+
+
+def _view(call: Formula, x: Any, shape: Any) -> Any:
+    sizes = sizes_of(shape, prod(x.shape))
+    if not call("is_contiguous", x) and not call("view.fits", x, sizes):
+        raise ShapeError(
+            "view size is not compatible with input tensor's size and stride (at least "
+            "one dimension spans across two contiguous subspaces). "
+            "Use .reshape(...) instead.")
+    return call("view.default", x, sizes)
+
+
+def _reshape(call: Formula, x: Any, shape: Any) -> Any:
+    sizes = sizes_of(shape, prod(x.shape))
+    if call("is_contiguous", x):
+        return call("view.default", x, sizes)
+    if call("view.fits", x, sizes):
+        return call("reshape.alias", x, sizes)
+    return call("reshape.unsafe", call("clone", x, CONTIGUOUS), sizes)
+
+
+def _flatten(call: Formula, x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    start, end = dim_of(x.shape, start_dim), dim_of(x.shape, end_dim)
+    if start > end:
+        raise ShapeError(
+            "flatten() has invalid args: start_dim cannot come after end_dim")
+    if start == end and x.shape:
+        return x
+    merged = prod(x.shape[start:end + 1])
+    return _reshape(call, x, (*x.shape[:start], merged, *x.shape[end + 1:]))
+
+
+def _unflatten(call: Formula, x: Any, dim: int, sizes: Any) -> Any:
+    d = dim_of(x.shape, dim)
+    split = [int(n) for n in (sizes if isinstance(sizes, list | tuple) else (sizes,))]
+    size, known = x.shape[d], prod(n for n in split if n != -1)
+    if -1 in split and known and size % known == 0:
+        split = [size // known if n == -1 else n for n in split]
+    if prod(split) != size:
+        raise ShapeError(f"unflatten: Provided sizes {split} don't multiply up to the "
+                         f"size of dim {d} ({size}) in the input tensor")
+    return _view(call, x, (*x.shape[:d], *split, *x.shape[d + 1:]))
+
+
+function("view", _view, star="shape", formula="x under the new shape",
+         doc="The same entries under another shape, without a copy; -1 is inferred.",
+         cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(-1,))])
+function("reshape", _reshape, star="shape", formula="x under the new shape",
+         doc="The same entries under another shape; -1 is inferred.",
+         cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(2, -1))])
+function("flatten", _flatten, formula="dimensions start_dim to end_dim made one",
+         doc="Merge neighbouring dimensions into one.",
+         cases=[case((2, 3, 2)), case((2, 3, 2), start_dim=1)])
+function("unflatten", _unflatten, formula="dimension dim split into sizes",
+         doc="Split one dimension into several.",
+         cases=[case((3, 4), dim=1, sizes=(2, 2)), case((3, 4), dim=-1, sizes=(-1, 2))])
+function("ravel", lambda call, x: _view(call, call("contiguous", x), (-1,)),
+         formula="all entries in one row", doc="All entries in one dimension.",
+         cases=[case((3, 4))])
+function("view_as", lambda call, x, other: _view(call, x, other.shape),
+         formula="x under the shape of other",
+         doc="The same entries under another tensor's shape.",
+         cases=[case((3, 4), (2, 6))])
+function("reshape_as", lambda call, x, other: _reshape(call, x, other.shape),
+         formula="x under the shape of other",
+         doc="The same entries under another tensor's shape.",
+         cases=[case((3, 4), (2, 6))])
+
+# -- dimensions in another order ------------------------------------------------------
+
+
+def order_of(shape: Shape, dims: Any) -> Shape:
+    """A permutation's dimensions, counted from the front."""
+    asked = tuple(dims) if isinstance(dims, list | tuple) else (dims,)
+    if len(asked) != len(shape):
+        raise ShapeError(
+            "permute: number of dimensions in the tensor input does not match the "
+            "length of the desired ordering of dimensions i.e. "
+            f"input.dim() = {len(shape)} is not equal to len(dims) = {len(asked)}")
+    order = tuple([dim_of(shape, d) for d in asked])
+    if len(set(order)) < len(order):
+        raise ShapeError("permute(): duplicate dims are not allowed.")
+    return order
+
+
+def inverse_order(order: Shape) -> Shape:
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+def swap(xp: Any, x: Any, dim0: int, dim1: int) -> Any:
+    d0, d1 = dim_of(x.shape, dim0), dim_of(x.shape, dim1)
+    return xp.transpose(x, d0, d1) if x.shape else x
+
+
+def _t(xp: Any, x: Any) -> Any:
+    if x.ndim > 2:
+        raise ShapeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
+    return xp.transpose(x, 0, 1) if x.ndim == 2 else x
+
+
+row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR,
+    doc="The dimensions in another order.", formula="y[i, j, ...] = x[...]",
+    fwd=lambda xp, x, dims: xp.permute(x, order_of(x.shape, dims)),
+    vjp=(lambda xp, g, y, x, dims:
+         xp.permute(g, inverse_order(order_of(x.shape, dims))),),
+    cases=[case((3, 4), dims=(1, 0)), case((2, 3, 4), dims=(2, 0, 1)),
+           case((2, 3, 4), dims=(-1, 0, -2)), case((), dims=())])
+
+row("transpose", node="TransposeBackward0", doc="Two dimensions exchanged.",
+    formula="y[..., j, ..., i, ...] = x[..., i, ..., j, ...]", jvp=LINEAR,
+    aliases=("swapaxes", "swapdims"), fwd=lambda xp, x, dim0, dim1:
+    swap(xp, x, dim0, dim1),
+    vjp=(lambda xp, g, y, x, dim0, dim1: xp.transpose(g, dim0, dim1),),
+    cases=[case((3, 4), dim0=0, dim1=1), case((2, 3, 4), dim0=-1, dim1=0),
+           case((2, 3), dim0=1, dim1=1), case((), dim0=0, dim1=-1)])
+
+row("t", node="TBackward0", doc="The transpose of a matrix; a vector stays.",
+    formula="y[j, i] = x[i, j]", latex="{0}^T", jvp=LINEAR, fwd=_t,
+    vjp=(lambda xp, g, y, x: xp.t(g),), cases=[case((3, 4)), case((3,)), case(())])
+
+
+def _adjoint(name: str, only_matrices: bool) -> Formula:
+    def transposed(call: Formula, x: Any) -> Any:
+        if x.ndim == 0:
+            return x
+        if x.ndim == 1 or (only_matrices and x.ndim > 2):
+            kind = "matrices (2-D tensors)" if only_matrices else (
+                "matrices or batches of matrices")
+            raise ShapeError(f"tensor.{name} is only supported on {kind}. "
+                             f"Got {x.ndim}-D tensor.")
+        return call("transpose", x, -2, -1)
+
+    return transposed
+
+
+function("numpy_T", lambda call, x: call("permute", x, tuple(range(x.ndim))[::-1]),
+         formula="y[..., j, i] = x[i, j, ...]", doc="All dimensions reversed: x.T.",
+         cases=[case((3, 4)), case((2, 3, 4))])
+function("matrix_H", _adjoint("H", True), formula="y[j, i] = x[i, j]",
+         doc="The transpose of a real matrix: x.H.", cases=[case((3, 4))])
+for _name in ("mT", "mH", "adjoint"):
+    function(_name, _adjoint(_name, False), formula="y[..., j, i] = x[..., i, j]",
+             doc="The last two dimensions exchanged.", cases=[case((2, 3, 4))])
+
+
+def _movedim(call: Formula, x: Any, source: Any, destination: Any) -> Any:
+    asked = [tuple(d) if isinstance(d, list | tuple) else (d,)
+             for d in (source, destination)]
+    if len(asked[0]) != len(asked[1]):
+        raise ShapeError(
+            "movedim: Invalid source or destination dims: source "
+            f"({list(asked[0])} dims) should contain the same number of dims as "
+            f"destination ({list(asked[1])} dims)")
+    if not x.shape:
+        return call("alias", x)
+    froms, tos = ([dim_of(x.shape, d) for d in dims] for dims in asked)
+    for kind, dims in (("source", froms), ("destination", tos)):
+        if len(set(dims)) < len(dims):
+            raise ShapeError(f"movedim: repeated dim in `{kind}` ({dims})")
+    stay = iter([d for d in range(x.ndim) if d not in froms])
+    at = dict(zip(tos, froms, strict=True))
+    return call("permute", x, tuple([at[d] if d in at else next(stay)
+                                     for d in range(x.ndim)]))
+
+
+function("movedim", _movedim, aliases=("moveaxis",),
+         formula="dimensions source put at destination",
+         doc="Dimensions moved to other places; the rest keep their order.",
+         cases=[case((2, 3, 4), source=0, destination=2),
+                case((2, 3, 4), source=(0, 1), destination=(-1, 0))])
+
+# -- dimensions of size 1 -------------------------------------------------------------
+
+
+def squeezed(shape: Shape, dims: Any) -> Shape:
+    """The shape without those of the dimensions that have size 1."""
+    gone = dims_of(shape, dims) if dims != () else ()
+    return tuple([n for d, n in enumerate(shape) if n != 1 or d not in gone])
+
+
+def _unsqueeze(xp: Any, x: Any, dim: int) -> Any:
+    return xp.unsqueeze(x, dim_of((*x.shape, 1), dim))
+
+
+def _squeezing(name: str, node: str, case_dims: tuple[Any, ...]) -> None:
+    row(name, node=node, doc="Dimensions of size 1 dropped.", jvp=LINEAR,
+        formula="x without its dimensions of size 1",
+        fwd=lambda xp, x, dim=None: xp.reshape(x, squeezed(x.shape, dim)),
+        vjp=(lambda xp, g, y, x, dim=None: xp.reshape(g, x.shape),),
+        cases=[case(shape, dim=d) for shape in ((1, 3, 1), (2, 3, 1), (1, 1, 1))
+               for d in case_dims])
+
+
+_squeezing("squeeze.default", "SqueezeBackward0", (None,))
+_squeezing("squeeze.dim", "SqueezeBackward1", (0, -1, 1))
+_squeezing("squeeze.dims", "SqueezeBackward2", ((0, 2), (-1,)))
+_squeezing("squeeze_.dim", "SqueezeBackward4", (0, -1))
+
+
+def _squeeze(call: Formula, x: Any, dim: Any = None) -> Any:
+    if dim is None:
+        return call("squeeze.default", x)
+    if isinstance(dim, list | tuple):
+        return call("squeeze.dims", x, tuple(dim))
+    return call("squeeze.dim", x, dim)
+
+
+function("squeeze", _squeeze, formula="x without its dimensions of size 1",
+         doc="Drop dimensions of size 1: all, one, or those named.",
+         cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
+
+row("unsqueeze", node="UnsqueezeBackward0", doc="A dimension of size 1 put in.",
+    formula="x[..., None, ...]", jvp=LINEAR, fwd=_unsqueeze,
+    vjp=(lambda xp, g, y, x, dim: xp.squeeze(g, dim),),
+    cases=[case((3, 4), dim=0), case((3, 4), dim=-1), case((3,), dim=1),
+           case((), dim=0)])

@@ -1,1 +1,129 @@
-"""Special functions."""
+"""Special functions: the error function, the gamma family, logit and entropy.
+
+    row("erf", node="ErfBackward0", ..., fwd=lambda xp, x: xp.erf(x), ...)
+
+Invariant: constants are computed in the number system of the input.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .arithmetic import is_number
+from .checks import ArgumentError
+from .op import case, function, row
+from .trigonometric import pi
+
+# fmt: off
+
+ALL = [case((3, 4)), case(())]
+POSITIVE = [case((3, 4), low=0.5, high=3.0), case((), low=0.5, high=3.0)]
+
+
+def bell(xp: Any, x: Any) -> Any:
+    """2/sqrt(pi) * exp(-x**2), the slope of erf."""
+    return 2 / xp.sqrt(pi(xp, x)) * xp.exp(-(x * x))
+
+
+row("erf", node="ErfBackward0", latex=r"\operatorname{{erf}} {0}", formula="erf(x)",
+    doc="Error function.",
+    fwd=lambda xp, x: xp.erf(x), partials=(lambda xp, y, x: bell(xp, x),), cases=ALL)
+
+row("erfc", node="ErfcBackward0", latex=r"\operatorname{{erfc}} {0}",
+    formula="1 - erf(x)", doc="Complementary error function, exact in its tail.",
+    fwd=lambda xp, x: xp.erfc(x), partials=(lambda xp, y, x: -bell(xp, x),),
+    cases=[*ALL, case((2,), low=4.0, high=6.0)])
+
+row("erfinv", node="ErfinvBackward0", latex=r"\operatorname{{erf}}^{{-1}} {0}",
+    formula="erfinv(x)", doc="Inverse of the error function.",
+    kink="at -1 and 1 the derivative is inf",
+    fwd=lambda xp, x: xp.erfinv(x),
+    partials=(lambda xp, y, x: xp.sqrt(pi(xp, x)) / 2 * xp.exp(y * y),),
+    cases=[case((3, 4), low=-0.9, high=0.9), case((), low=-0.9, high=0.9)])
+
+function("ndtr", lambda call, x:
+         call("mul.Scalar", call("add.Scalar", call("erf", call(
+             "mul.Scalar", x, number=0.5**0.5)), number=1), number=0.5),
+         cases=ALL, doc="Distribution function of the normal distribution.",
+         formula="(1 + erf(x/sqrt(2)))/2")
+
+row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
+    formula="sqrt(2)*erfinv(2*x - 1)", doc="Quantile of the normal distribution.",
+    kink="at 0 and 1 the derivative is inf",
+    fwd=lambda xp, x: xp.sqrt(xp.new_full(x, (), 2)) * xp.erfinv(2 * x - 1),
+    partials=(lambda xp, y, x: xp.sqrt(2 * pi(xp, x)) * xp.exp(y * y / 2),),
+    cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9)])
+
+row("lgamma", node="LgammaBackward0", latex=r"\log|\Gamma({0})|",
+    formula="log(abs(gamma(x)))", aliases=("gammaln",),
+    doc="Logarithm of the absolute value of the gamma function.",
+    kink="at its pole at 0 the derivative is -inf, at -1, -2, ... NaN",
+    fwd=lambda xp, x: xp.lgamma(x), partials=(lambda xp, y, x: xp.digamma(x),),
+    cases=[*POSITIVE, case((2,), low=-1.8, high=-1.2)])
+
+row("digamma", node="DigammaBackward0", latex=r"\psi({0})",
+    formula="derivative of lgamma", aliases=("psi",), doc="Derivative of lgamma.",
+    kink="at its poles 0, -1, -2, ... the derivative is inf",
+    fwd=lambda xp, x: xp.digamma(x),
+    partials=(lambda xp, y, x: xp.polygamma(1, x),),
+    cases=[*POSITIVE, case((2,), low=-1.8, high=-1.2)])
+
+
+def polygamma_of(xp: Any, x: Any, n: int) -> Any:
+    if n < 0 or n != int(n):
+        raise ArgumentError(f"polygamma(n, x) needs a whole n >= 0, not {n}")
+    return xp.polygamma(n, x)
+
+
+row("polygamma.order", node="PolygammaBackward0", latex=r"\psi^{{({n})}}({0})",
+    formula="n-th derivative of digamma", doc="Derivatives of digamma.",
+    kink="at its pole at 0 the derivative is inf for even n, -inf for odd n",
+    fwd=polygamma_of,
+    partials=(lambda xp, y, x, n: xp.polygamma(n + 1, x),),
+    cases=[case((3, 4), low=0.5, high=3.0, n=1), case((), low=0.5, n=2),
+           case((2,), low=1.0, n=0)])
+
+function("polygamma", lambda call, n, input:
+         call("polygamma.order", input, n=n) if is_number(n)
+         else call("polygamma.order", n, n=input),
+         doc="The n-th derivative of digamma.", formula="polygamma(n, x)")
+
+
+def logit_of(xp: Any, x: Any, eps: float | None = None) -> Any:
+    p = x if eps is None else xp.minimum(xp.maximum(x, eps), 1 - eps)
+    return xp.log(p / (1 - p))
+
+
+def logit_slope(xp: Any, y: Any, x: Any, eps: float | None = None) -> Any:
+    if eps is None:
+        return xp.where(xp.isnan(y), y, 1 / (x * (1 - x)))
+    outside = xp.logical_or(xp.lt(x, eps), xp.gt(x, 1 - eps))
+    p = xp.where(outside, 0.5, x)
+    return xp.where(outside, 0, 1 / (p * (1 - p)))
+
+
+row("logit", node="LogitBackward0", latex=r"\operatorname{{logit}} {0}",
+    formula="log(x/(1 - x))", doc="Inverse of the sigmoid.",
+    kink="at 0 and 1 the derivative is inf; outside [eps, 1 - eps] it is 0",
+    fwd=logit_of, partials=(logit_slope,),
+    cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
+           case((4,), low=0.3, high=0.7, eps=0.2),
+           case((3,), low=0.01, high=0.15, eps=0.2)])
+
+row("entr", node="SpecialEntrBackward0", latex=r"-{0} \log {0}", formula="-x*log(x)",
+    doc="Entropy of one probability; -inf for negative x.",
+    kink="at 0 the derivative is inf",
+    fwd=lambda xp, x:
+        xp.where(xp.lt(x, 0), -float("inf"), -xp.xlogy(x, x)),
+    partials=(lambda xp, y, x: -1 - xp.log(x),),
+    cases=[case((3, 4), low=0.1), case((), low=0.1)])
+
+row("nan_to_num", node="NanToNumBackward0", latex="{0}",
+    formula="x, with numbers for NaN and the infinities",
+    doc="Replaces NaN and the infinities; without a number, by 0 and the extremes.",
+    kink="where something is replaced the derivative is 0",
+    fwd=lambda xp, x, nan=0.0, posinf=None, neginf=None:
+        xp.nan_to_num(x, nan, posinf, neginf),
+    partials=(lambda xp, y, x, nan=0.0, posinf=None, neginf=None:
+              xp.as_type_of(xp.isfinite(x), x),),
+    cases=[case((3, 4)), case((), nan=1.0, posinf=5.0)])

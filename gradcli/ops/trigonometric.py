@@ -1,1 +1,135 @@
-"""Circular and hyperbolic functions and their inverses."""
+"""Circular and hyperbolic functions and their inverses.
+
+    row("sin", node="SinBackward0", ..., partials=(lambda xp, y, x: xp.cos(x),))
+
+Invariant: pi is computed in the number system of the input (see `pi`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .op import case, row
+
+# fmt: off
+
+ALL = [case((3, 4)), case(())]
+INSIDE = [case((3, 4), low=-0.9, high=0.9), case((), low=-0.9, high=0.9)]
+
+
+def pi(xp: Any, x: Any) -> Any:
+    """The number pi, as a value of x's kind."""
+    return 4 * xp.atan(xp.new_full(x, (), 1))
+
+
+row("sin", node="SinBackward0", latex=r"\sin {0}", formula="sin(x)", doc="Sine.",
+    fwd=lambda xp, x: xp.sin(x), partials=(lambda xp, y, x: xp.cos(x),), cases=ALL)
+
+row("cos", node="CosBackward0", latex=r"\cos {0}", formula="cos(x)", doc="Cosine.",
+    fwd=lambda xp, x: xp.cos(x), partials=(lambda xp, y, x: -xp.sin(x),), cases=ALL)
+
+row("tan", node="TanBackward0", latex=r"\tan {0}", formula="tan(x)", doc="Tangent.",
+    fwd=lambda xp, x: xp.tan(x), partials=(lambda xp, y, x: 1 + y * y,),
+    cases=[case((3, 4), low=-1.3, high=1.3), case((), low=-1.3, high=1.3)])
+
+row("asin", node="AsinBackward0", latex=r"\arcsin {0}", formula="asin(x)",
+    doc="Inverse of the sine.", aliases=("arcsin",),
+    kink="at -1 and 1 the derivative is inf",
+    fwd=lambda xp, x: xp.asin(x),
+    partials=(lambda xp, y, x: 1 / xp.sqrt((1 - x) * (1 + x)),), cases=INSIDE)
+
+row("acos", node="AcosBackward0", latex=r"\arccos {0}", formula="acos(x)",
+    doc="Inverse of the cosine.", aliases=("arccos",),
+    kink="at -1 and 1 the derivative is -inf",
+    fwd=lambda xp, x: xp.acos(x),
+    partials=(lambda xp, y, x: -1 / xp.sqrt((1 - x) * (1 + x)),), cases=INSIDE)
+
+row("atan", node="AtanBackward0", latex=r"\arctan {0}", formula="atan(x)",
+    doc="Inverse of the tangent.", aliases=("arctan",),
+    fwd=lambda xp, x: xp.atan(x), partials=(lambda xp, y, x: 1 / (1 + x * x),),
+    cases=ALL)
+
+
+def over_square_norm(xp: Any, part: Any, a: Any, b: Any) -> Any:
+    """part / (a**2 + b**2) without overflow; 0 at the origin."""
+    norm = xp.hypot(a, b)
+    nonzero = xp.where(xp.eq(norm, 0), 1, norm)
+    return part / nonzero / nonzero
+
+
+row("atan2", node="Atan2Backward0", latex=r"\operatorname{{atan2}}({0}, {1})",
+    formula="atan2(a, b)", doc="Angle of the point (b, a).", aliases=("arctan2",),
+    kink="at the origin both derivatives are 0",
+    fwd=lambda xp, a, b: xp.atan2(a, b),
+    partials=(lambda xp, y, a, b: over_square_norm(xp, b, a, b),
+              lambda xp, y, a, b: over_square_norm(xp, -a, a, b)),
+    cases=[case((3, 4), (4,), low=0.3), case((), (2,), low=-2.0, high=-0.3),
+           case((3, 1), (1, 2), low=0.3)])
+
+row("hypot", node="HypotBackward0", latex=r"\sqrt{{{0}^2 + {1}^2}}",
+    formula="sqrt(a**2 + b**2)", doc="Length of the hypotenuse.",
+    kink="at the origin both derivatives are NaN, as in PyTorch",
+    fwd=lambda xp, a, b: xp.hypot(a, b),
+    partials=(lambda xp, y, a, b: a / y, lambda xp, y, a, b: b / y),
+    cases=[case((3, 4), (4,), low=0.3), case((), (2,), low=-2.0, high=-0.3)])
+
+row("sinh", node="SinhBackward0", latex=r"\sinh {0}", formula="sinh(x)",
+    doc="Hyperbolic sine.",
+    fwd=lambda xp, x: xp.sinh(x), partials=(lambda xp, y, x: xp.cosh(x),), cases=ALL)
+
+row("cosh", node="CoshBackward0", latex=r"\cosh {0}", formula="cosh(x)",
+    doc="Hyperbolic cosine.",
+    fwd=lambda xp, x: xp.cosh(x), partials=(lambda xp, y, x: xp.sinh(x),), cases=ALL)
+
+row("tanh", node="TanhBackward0", latex=r"\tanh {0}", formula="tanh(x)",
+    doc="Hyperbolic tangent.",
+    fwd=lambda xp, x: xp.tanh(x), partials=(lambda xp, y, x: 1 - y * y,), cases=ALL)
+
+row("asinh", node="AsinhBackward0", latex=r"\operatorname{{arsinh}} {0}",
+    formula="asinh(x)", doc="Inverse of the hyperbolic sine.", aliases=("arcsinh",),
+    fwd=lambda xp, x: xp.asinh(x), partials=(lambda xp, y, x: 1 / xp.hypot(1, x),),
+    cases=ALL)
+
+row("acosh", node="AcoshBackward0", latex=r"\operatorname{{arcosh}} {0}",
+    formula="acosh(x)", doc="Inverse of the hyperbolic cosine.", aliases=("arccosh",),
+    kink="at 1 the derivative is inf",
+    fwd=lambda xp, x: xp.acosh(x),
+    partials=(lambda xp, y, x: 1 / (xp.sqrt(x - 1) * xp.sqrt(x + 1)),),
+    cases=[case((3, 4), low=1.2, high=3.0), case((), low=1.2, high=3.0)])
+
+row("atanh", node="AtanhBackward0", latex=r"\operatorname{{artanh}} {0}",
+    formula="atanh(x)", doc="Inverse of the hyperbolic tangent.", aliases=("arctanh",),
+    kink="at -1 and 1 the derivative is inf",
+    fwd=lambda xp, x: xp.atanh(x),
+    partials=(lambda xp, y, x: 1 / ((1 - x) * (1 + x)),), cases=INSIDE)
+
+
+def sinc_slope(xp: Any, y: Any, x: Any) -> Any:
+    """The derivative of sin(pi x)/(pi x).
+
+    Near 0 the closed form is a small difference of two numbers close to 1, so the
+    series takes its place there; its first four terms are exact to rounding.
+    """
+    near = xp.lt(xp.abs(x), 0.01)
+    turn = pi(xp, x)
+    square = (turn * x) * (turn * x)
+    series = turn * turn * x * (
+        -1 / 3 + square * (1 / 30 + square * (-1 / 840 + square / 45360)))
+    away = xp.where(near, 1, x)
+    return xp.where(near, series, (xp.cos(turn * x) - y) / away)
+
+
+row("sinc", node="SincBackward0", latex=r"\operatorname{{sinc}} {0}",
+    formula="sin(pi*x)/(pi*x)", doc="Normalised sinc; 1 at 0.",
+    fwd=lambda xp, x: xp.sinc(x), partials=(sinc_slope,),
+    cases=[*ALL, case((4,), low=-0.009, high=0.009), case((2,), low=0.02, high=0.1)])
+
+row("deg2rad", node="Deg2RadBackward0", latex=r"\frac{{\pi}}{{180}} {0}",
+    formula="x*pi/180", doc="Degrees to radians.",
+    fwd=lambda xp, x: x * (pi(xp, x) / 180),
+    partials=(lambda xp, y, x: pi(xp, x) / 180,), cases=ALL)
+
+row("rad2deg", node="Rad2DegBackward0", latex=r"\frac{{180}}{{\pi}} {0}",
+    formula="x*180/pi", doc="Radians to degrees.",
+    fwd=lambda xp, x: x * (180 / pi(xp, x)),
+    partials=(lambda xp, y, x: 180 / pi(xp, x),), cases=ALL)

@@ -1,0 +1,5 @@
+"""Frozen views as text, JSON, DOT and Mermaid.
+
+Invariant: a renderer reads views and yields lines; it computes no value. User text
+reaches a terminal only with its control characters escaped and never through markup.
+"""

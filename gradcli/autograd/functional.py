@@ -1,0 +1,137 @@
+"""Jacobians and Hessians of a recorded output.
+
+Invariant: a block's shape is the output's followed by the input's, as in PyTorch; both
+modes give the same numbers by different rules, reverse mode from `vjp`, forward mode
+from `jvp` and the partials.
+
+    result = jacobian(y, [x])            # y of shape (2,), x of shape (3,)
+    result.blocks[0].shape               # (2, 3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Literal, TypeAlias
+
+from ..engine import Tensor, grad
+from ..engine.errors import NOT_SCALAR, EngineError, GradError
+from ..engine.forward import jvp
+
+Mode: TypeAlias = Literal["auto", "rev", "fwd"]
+
+ENTRIES_LIMIT = 1 << 27
+"""Most entries of all blocks together: 1 GiB in float64."""
+
+
+class TooManyEntries(EngineError):
+    """The blocks would not fit into memory; said before they are computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jacobian:
+    """One block per input, how they were computed and in how many passes."""
+
+    blocks: tuple[Tensor, ...]
+    mode: Literal["rev", "fwd"]
+    passes: int
+
+
+def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> Jacobian:
+    """The derivative of every entry of ``output`` by every entry of ``inputs``.
+
+    Args:
+        output: a recorded tensor of any shape.
+        inputs: leaves of its graph, or others, whose blocks are zero.
+        mode: ``rev`` takes a backward pass per entry of the output, ``fwd`` a forward
+            pass per entry of the inputs; ``auto`` takes whichever is fewer.
+
+    Raises:
+        TooManyEntries: the blocks together are larger than `ENTRIES_LIMIT`.
+    """
+    rows, columns = output.numel(), sum(x.numel() for x in inputs)
+    _check_size(rows * columns)
+    forward = mode == "fwd" or (mode == "auto" and columns < rows)
+    if forward:
+        return Jacobian(tuple(_columns(output, x) for x in inputs), "fwd", columns)
+    return Jacobian(tuple(_rows(output, inputs)), "rev", rows)
+
+
+def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
+    """The second derivatives of a scalar: a block per pair of inputs.
+
+    Raises:
+        GradError: the output has more than one entry.
+        TooManyEntries: the blocks together are larger than `ENTRIES_LIMIT`.
+    """
+    if output.numel() != 1:
+        raise GradError(NOT_SCALAR)
+    _check_size(sum(x.numel() for x in inputs) ** 2)
+    seed = Tensor(output.xp.ones_like(output.raw), output.xp)
+    first = grad([output], inputs, [seed], retain_graph=True, create_graph=True)
+    return [
+        [_zeros(output, x.shape + z.shape) for z in inputs]
+        if gradient is None
+        else _rows(gradient, inputs)
+        for x, gradient in zip(inputs, first, strict=True)
+    ]
+
+
+def _check_size(entries: int) -> None:
+    if entries > ENTRIES_LIMIT:
+        raise TooManyEntries(
+            f"{entries:,} entries are more than the limit of {ENTRIES_LIMIT:,}"
+        )
+
+
+def _rows(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Every block, a backward pass per entry of the output."""
+    if output.edge is None:
+        return [_zeros(output, output.shape + x.shape) for x in inputs]
+    pulled = [
+        grad([output], inputs, [unit], retain_graph=True) for unit in _units(output)
+    ]
+    blocks = []
+    for place, x in enumerate(inputs):
+        rows = [gradients[place] for gradients in pulled]
+        blocks.append(_assemble(output, output.shape + x.shape, rows, x.shape, 0))
+    return blocks
+
+
+def _columns(output: Tensor, x: Tensor) -> Tensor:
+    """One block, a forward pass per entry of the input."""
+    shape = output.shape + x.shape
+    if output.edge is None or x.edge is None:
+        return _zeros(output, shape)
+    columns = [jvp([output], [x], [unit])[0] for unit in _units(x)]
+    return _assemble(output, shape, columns, output.shape, -1)
+
+
+def _units(like: Tensor) -> list[Tensor]:
+    """The tensors of a shape that are one at one entry and zero elsewhere."""
+    made = []
+    for place in range(like.numel()):
+        flat = like.xp.zeros_like(like.raw).reshape(-1)
+        flat[place] = 1
+        made.append(Tensor(flat.reshape(like.shape), like.xp))
+    return made
+
+
+def _assemble(
+    like: Tensor,
+    shape: tuple[int, ...],
+    parts: Sequence[Tensor | None],
+    part_shape: tuple[int, ...],
+    dim: int,
+) -> Tensor:
+    if not prod(shape) or all(part is None for part in parts):
+        return _zeros(like, shape)
+    empty = _zeros(like, part_shape).raw
+    raws = [empty if part is None else part.raw for part in parts]
+    stack: Callable[..., Any] = like.xp.stack
+    return Tensor(stack(raws, dim).reshape(shape), like.xp)
+
+
+def _zeros(like: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return Tensor(like.xp.new_full(like.raw, shape, 0), like.xp)

@@ -1,0 +1,138 @@
+"""The entry point: runs a command, and turns whatever happens into an exit status.
+
+Invariants: no traceback without `--debug`; Ctrl-C ends the process at once with status
+130 from its first moment, checking process included; a closed pipe ends it quietly;
+output that cannot be written is an error. Importing this module imports nothing, so
+that the guard below is up before anything slow begins.
+
+    gradcli grad "x**3 + b" x=2 b=1
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
+
+    from ..lang.errors import ProgramError
+
+COMMANDS = ("grad", "graph", "jacobian", "hessian", "ops")
+"""Each is a file of this package with a function `main`."""
+
+INTERNAL = 70
+INTERRUPTED = 130
+
+before_exit: list[Callable[[], None]] = []
+"""What must be stopped when the process is."""
+
+
+def main() -> NoReturn:
+    """Run the command line given to this process, and end the process."""
+    try:
+        import signal
+
+        # A shell's background job has it ignored, and should not be woken by it.
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, _interrupted)
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    except Exception as error:
+        status = _without_help(error)
+    _end(status)
+
+
+def _without_help(error: Exception) -> int:
+    """The last resort, for failures of the reporting itself or of the installation."""
+    if "--debug" in sys.argv:
+        show_traceback(error)
+    if sys.stderr is not None:
+        sys.stderr.write(f"error[E599]: {type(error).__name__}: {error}\n")
+        sys.stderr.write("  = help: is gradcli installed whole? see --debug\n")
+    return INTERNAL
+
+
+def _interrupted(signal_number: int, frame: Any) -> NoReturn:
+    """Ends at once: an exception could be lost inside a callback or an import."""
+    _end(INTERRUPTED)
+
+
+def _end(status: int) -> NoReturn:
+    """Leave without taking the interpreter apart, which frees what the system frees
+    anyway and takes as long as a small program does."""
+    for stop in before_exit:
+        stop()
+    os._exit(status)
+
+
+def run(argv: list[str]) -> int:
+    """Run a command line; every failure is reported on stderr."""
+    from .exits import Exit
+    from .output import PipeClosed, output_failure, silence, standard_output
+
+    debug = "--debug" in argv
+    try:
+        with standard_output() as stream:
+            status = _dispatch(argv)
+            stream.flush()
+        return status
+    except (PipeClosed, BrokenPipeError):
+        silence()
+        return Exit.DONE
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else Exit.DONE
+    except Exception as error:
+        failure = output_failure(error)
+        if failure is not None:
+            silence()
+            _report(failure.problem(), argv)
+            return Exit.OUTPUT
+        if debug:
+            show_traceback(error)
+        problem = _problem(error)
+        _report(problem, argv)
+        return problem.exit_status
+
+
+def show_traceback(error: Exception) -> None:
+    """Print what Python would have printed."""
+    import traceback
+
+    traceback.print_exception(error)
+
+
+def _dispatch(argv: list[str]) -> int:
+    from .checking import head_start
+
+    head_start(argv)
+    from .group import application
+
+    return application(argv or ["--help"])
+
+
+def _problem(error: Exception) -> ProgramError:
+    from ..lang.errors import ProgramError
+    from .problems import internal, out_of_memory, usage
+
+    if isinstance(error, ProgramError):
+        return error
+    if isinstance(error, MemoryError):
+        return out_of_memory()
+    return usage(error) or internal(error)
+
+
+def _report(problem: ProgramError, argv: list[str]) -> None:
+    """The error as a block, or with `--json` as an object; never fails itself."""
+    if "--json" in argv:
+        from ..render.jsons import dumps
+
+        text = dumps(problem.as_dict())
+    else:
+        text = problem.render()
+    from .output import note
+
+    note(text)

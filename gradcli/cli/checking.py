@@ -1,0 +1,116 @@
+"""The check beside the work: started first, given its job when the numbers are there.
+
+Invariant: whatever happens, the checking process is stopped before this one ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .app import before_exit
+
+if TYPE_CHECKING:
+    from ..engine import Tensor
+    from ..lang.run import Run
+    from ..symbolic.job import Block, Job, Verification
+    from .options import Request
+
+CHECKED = frozenset({"grad", "jacobian", "hessian"})
+"""The commands that have something to check."""
+
+_UNCHECKED = frozenset({"--no-verify", "--help", "-h"})
+
+_waiting: list[Any] = []
+
+
+def head_start(argv: list[str]) -> None:
+    """Start the process before the command line is even read, if it looks as if it
+    will be needed: SymPy's import is what the verdicts wait for."""
+    if argv and argv[0] in CHECKED and _UNCHECKED.isdisjoint(argv):
+        _waiting.append(_start())
+
+
+def _start() -> Any:
+    from ..symbolic.client import Checker
+
+    try:
+        checker = Checker.start()
+    except OSError as error:
+        from .output import note
+
+        note(f"note: nothing is checked: no process could be started ({error})")
+        return None
+    # Not `stop`: it waits under a lock that an interrupted `stop` may hold.
+    before_exit.append(checker.process.kill)
+    return checker
+
+
+class Check:
+    """A checking process, or none if it was not asked for."""
+
+    def __init__(self, checker: Any) -> None:
+        self._checker = checker
+
+    @classmethod
+    def start(cls, request: Request, needed: bool = False) -> Check:
+        """The process that had a head start, or one that is started now."""
+        if request.no_verify and not needed:
+            return cls(None)
+        return cls(_waiting.pop() if _waiting else _start())
+
+    def finish(self, job: Job | None) -> Verification | None:
+        """What could be shown of the job within its time."""
+        if self._checker is None or job is None:
+            return None
+        self._checker.submit(job)
+        updates = list(self._checker.results(job.seconds))
+        self._checker.stop()
+        return updates[-1] if updates else None
+
+    @property
+    def wanted(self) -> bool:
+        return self._checker is not None
+
+
+def job_for(
+    run: Run,
+    request: Request,
+    kind: str,
+    claims: Mapping[str, tuple[tuple[int, ...], list[float]]],
+    cotangent: Tensor | None = None,
+) -> Job:
+    """What to check: the program, the point, and the numbers by input."""
+    from ..symbolic.job import Block, Input, Job
+
+    inputs = tuple(
+        Input(
+            given.name,
+            _block(given.tensor),
+            Block.of(*claims[given.name]) if given.name in claims else None,
+        )
+        for given in run.inputs
+    )
+    return Job(
+        run.source,
+        inputs,
+        _block(run.output),
+        kind=kind,
+        of=request.of,
+        cotangent=None if cotangent is None else _block(cotangent),
+        dtype=run.dtype,
+        seconds=request.verify_seconds,
+        seed=run.seed,
+    )
+
+
+def _block(tensor: Tensor) -> Block:
+    from ..symbolic.job import Block
+
+    return Block.of(tuple(tensor.shape), numbers_in(tensor))
+
+
+def numbers_in(tensor: Tensor) -> list[float]:
+    """The entries in order, in full precision."""
+    entries: Any = tensor.raw.reshape(-1).tolist()
+    return [float(entry) for entry in entries]

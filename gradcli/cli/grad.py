@@ -1,0 +1,97 @@
+"""``gradcli grad``: values, gradients, the graph's steps, and verdicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .checking import Check, job_for, numbers_in
+from .exits import Exit
+from .options import Request, on_programs
+
+if TYPE_CHECKING:
+    from ..symbolic.job import Job, Verification
+    from ..views.gradients import GradView
+    from .output import Printer
+    from .session import Gradients
+
+
+@on_programs
+def main(
+    request: Request,
+    grad_output: Annotated[
+        str | None,
+        typer.Option(
+            "--grad-output",
+            metavar="VALUE",
+            help="What a vector output's gradient is contracted with.",
+        ),
+    ] = None,
+) -> int:
+    """Gradients of a program by its inputs, checked.
+
+    Example: gradcli grad "y = x**3 + b" x=2 b=1
+    """
+    check = Check.start(request)
+    from .output import Printer
+    from .session import gradients, run_program
+
+    session = run_program(request)
+    found = gradients(session, grad_output, with_graph=not request.json)
+    printer = Printer()
+    if not request.json:
+        _show_numbers(printer, request, found.view)
+    verification = check.finish(_job(request, found) if check.wanted else None)
+    if request.json:
+        from ..render.jsons import grad as as_json
+
+        printer.lines([as_json(found.view, verification)])
+    elif verification is not None and not request.quiet:
+        _show_verdicts(printer, found.view, verification)
+    printer.flush()
+    return exit_status(verification)
+
+
+def _show_numbers(printer: Printer, request: Request, view: GradView) -> None:
+    from ..render import gradients
+
+    layout = printer.layout
+    printer.lines(
+        gradients.bare(view) if request.quiet else gradients.answer(view, layout)
+    )
+    printer.flush()
+
+
+def _show_verdicts(
+    printer: Printer, view: GradView, verification: Verification
+) -> None:
+    from ..render.gradients import labels
+    from ..render.verdicts import verdict_lines
+
+    printer.lines(verdict_lines(verification, labels(view), "gradients"))
+
+
+def _job(request: Request, found: Gradients) -> Job:
+    claims = {}
+    for given in found.inputs:
+        gradient = found.by_name[given.name]
+        shape = tuple(given.tensor.shape)
+        # A gradient that does not arrive claims that it is zero.
+        numbers = (
+            [0.0] * given.tensor.numel() if gradient is None else numbers_in(gradient)
+        )
+        claims[given.name] = shape, numbers
+    return job_for(found.run, request, "gradient", claims, found.cotangent)
+
+
+def exit_status(verification: Verification | None) -> int:
+    """1 if anything was refuted, and then said on stderr too."""
+    if verification is None or verification.verdict != "refuted":
+        return Exit.DONE
+    from .output import note
+
+    wrong = [v for v in verification.inputs if v.verdict == "refuted"]
+    for verdict in wrong:
+        note(f"refuted: {verdict.name}: {verdict.note or 'see --json'}")
+    return Exit.REFUTED

@@ -1,0 +1,84 @@
+"""The group of commands: each command's file is imported when it is called by name.
+
+Invariant: only the list in `app.COMMANDS` decides what commands there are; the help
+page of the group imports them all, a run imports one.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from .app import COMMANDS
+from .options import OPTION, ExpressionCommand
+from .problems import unknown_command
+
+HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+
+HELP = """Gradients, Jacobians and autograd graphs of a formula or a program.
+
+Every number comes with its graph and, unless --no-verify, with a verdict: SymPy
+differentiates the same program in a process of its own.
+
+Example: gradcli grad "L = 10 - (w3*(w1*a) + w4*(w2*a))" a=2 w1=0.5 w2=-1.5 w3=3 w4=0.25
+"""
+
+
+class Commands(TyperGroup):
+    """Finds commands by importing their modules."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"gradcli.cli.{cmd_name}")
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(cmd_name, cls=ExpressionCommand, context_settings=HELP_NAMES)(
+            module.main
+        )
+        return get_command(single)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            raise unknown_command(args[0], COMMANDS)
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """An expression in the place of the command is no option."""
+        word = args[0] if args else ""
+        if word.startswith("-") and word != "-h" and not OPTION.match(word):
+            raise unknown_command(word, COMMANDS)
+        return super().parse_args(ctx, args)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from .version import version
+
+        typer.echo(f"gradcli {version()}")
+        raise typer.Exit
+
+
+app = typer.Typer(cls=Commands, rich_markup_mode=None, context_settings=HELP_NAMES)
+
+
+@app.callback(help=HELP)
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show it."),
+    ] = False,
+) -> None:
+    """Options of the group itself."""
+
+
+def application(argv: list[str]) -> int:
+    """Run a command line; returns its exit status, raises what went wrong."""
+    status = get_command(app).main(argv, prog_name="gradcli", standalone_mode=False)
+    return int(status or 0)

@@ -1,0 +1,56 @@
+"""``gradcli hessian``: a labelled block of second derivatives per pair of inputs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .checking import Check
+from .options import Request, on_programs
+
+
+@on_programs
+def main(
+    request: Request,
+    symbolic: Annotated[
+        bool, typer.Option("--symbolic", help="Show the entries as formulas, too.")
+    ] = False,
+) -> int:
+    """The Hessian of a scalar, a block per pair of inputs.
+
+    A block has the first input's shape followed by the second's.
+    """
+    check = Check.start(request, needed=symbolic)
+    from ..autograd.functional import hessian
+    from ..views.derivatives import DerivativeView
+    from ..views.gradients import output_view
+    from .blocks import block_of, present, side_by_side
+    from .session import differentiated, explained, named, require_graph, run_program
+
+    run = run_program(request)
+    require_graph(run)
+    inputs = differentiated(run)
+    with explained(run):
+        rows = hessian(run.output, [given.tensor for given in inputs])
+    sizes = [given.tensor.numel() for given in inputs]
+    blocks = tuple(
+        block_of((first.name, second.name), block, len(first.tensor.shape))
+        for first, row in zip(inputs, rows, strict=True)
+        for second, block in zip(inputs, row, strict=True)
+    )
+    view = DerivativeView(
+        command="hessian",
+        program=run.source,
+        device=run.device,
+        dtype=run.dtype,
+        mode="rev",
+        passes=1 + sum(sizes),
+        output=output_view(run.output, run.output_name, named(run)),
+        blocks=blocks,
+    )
+    claims = {
+        given.name: ((*given.tensor.shape, sum(sizes)), side_by_side(size, row))
+        for given, size, row in zip(inputs, sizes, rows, strict=True)
+    }
+    return present(request, run, view, claims, check, symbolic)

@@ -1,0 +1,55 @@
+"""``gradcli jacobian``: a labelled block of derivatives per input."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from .checking import Check, numbers_in
+from .options import Request, on_programs
+
+
+@on_programs
+def main(
+    request: Request,
+    mode: Annotated[
+        Literal["auto", "rev", "fwd"],
+        typer.Option("--mode", help="Backward or forward passes; auto takes fewer."),
+    ] = "auto",
+    symbolic: Annotated[
+        bool, typer.Option("--symbolic", help="Show the entries as formulas, too.")
+    ] = False,
+) -> int:
+    """The Jacobian of a program, a block per input.
+
+    A block has the output's shape followed by the input's.
+    """
+    check = Check.start(request, needed=symbolic)
+    from ..autograd.functional import jacobian
+    from ..views.derivatives import DerivativeView
+    from ..views.gradients import output_view
+    from .blocks import block_of, present
+    from .session import differentiated, explained, named, require_graph, run_program
+
+    run = run_program(request)
+    require_graph(run)
+    inputs = differentiated(run)
+    with explained(run):
+        found = jacobian(run.output, [given.tensor for given in inputs], mode)
+    pairs = list(zip(inputs, found.blocks, strict=True))
+    lead = len(run.output.shape)
+    view = DerivativeView(
+        command="jacobian",
+        program=run.source,
+        device=run.device,
+        dtype=run.dtype,
+        mode=found.mode,
+        passes=found.passes,
+        output=output_view(run.output, run.output_name, named(run)),
+        blocks=tuple(block_of((given.name,), block, lead) for given, block in pairs),
+    )
+    claims = {
+        given.name: (tuple(block.shape), numbers_in(block)) for given, block in pairs
+    }
+    return present(request, run, view, claims, check, symbolic)

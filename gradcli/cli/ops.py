@@ -1,0 +1,43 @@
+"""``gradcli ops``: the table of operations as pages."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .exits import Exit
+from .problems import wrong
+
+
+def main(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="A function; without one, all of them."),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> int:
+    """The operations: formulas, graph nodes, conventions."""
+    from ..render.catalog import listing, page
+    from ..render.jsons import functions
+    from ..views.catalog import catalog, find, known_names
+    from .output import Printer
+
+    found = None if name is None else find(name)
+    if name is not None and found is None:
+        from ..lang.suggest import did_you_mean
+
+        hint = did_you_mean(name, known_names()) or "gradcli ops lists all of them"
+        raise wrong("E597", f"no operation {name!r}", hint)
+    printer = Printer()
+    if json:
+        printer.lines([functions([found] if found else catalog())])
+    elif found:
+        printer.lines(page(found))
+    else:
+        printer.lines(listing(catalog(), printer.layout))
+    printer.flush()
+    return Exit.DONE

@@ -1,0 +1,161 @@
+"""What all commands on programs share: options, arguments, and how they are told apart.
+
+Invariants: a word is an option if it is spelled like one (`--name`) or is a short
+option that the command has; everything else is the program or a binding, whatever it
+begins with. So `gradcli grad "-x**2" x=-3` works and `--jsn` is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, Literal, get_type_hints
+
+import typer
+from typer.core import TyperCommand
+
+from .problems import wrong
+
+OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
+
+_HELP = {
+    "words": "The program and a value for each of its inputs. EXPR is '-' to read the "
+    "program from standard input. VALUE is an expression, @FILE (.npy, .npz:key, "
+    ".csv, .tsv, .json), or @- for standard input.",
+    "file": "Read the program from a file ('-': standard input).",
+    "of": "The variable to differentiate (default: the last statement's value).",
+    "wrt": "Differentiate by these inputs only: a,b.",
+    "seed": "Seed for inputs without a value.",
+    "strict": "An input without a value is an error.",
+    "json": "Print one JSON object.",
+    "quiet": "Print the numbers only.",
+    "device": "Where arrays live.",
+    "dtype": "The numbers' type.",
+    "no_verify": "Do not check the result with SymPy.",
+    "verify_seconds": "Time for the check.",
+    "debug": "Show tracebacks.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The shared part of a command line."""
+
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="EXPR [NAME=VALUE]...", help=_HELP["words"], show_default=False
+        ),
+    ] = None
+    file: Annotated[
+        str | None, typer.Option("--file", "-f", metavar="FILE", help=_HELP["file"])
+    ] = None
+    of: Annotated[
+        str | None, typer.Option("--of", metavar="NAME", help=_HELP["of"])
+    ] = None
+    wrt: Annotated[
+        str | None, typer.Option("--wrt", metavar="NAMES", help=_HELP["wrt"])
+    ] = None
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, help=_HELP["seed"])
+    ] = 0
+    strict: Annotated[bool, typer.Option("--strict", help=_HELP["strict"])] = False
+    json: Annotated[bool, typer.Option("--json", help=_HELP["json"])] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help=_HELP["quiet"])] = False
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"], typer.Option("--device", help=_HELP["device"])
+    ] = "auto"
+    dtype: Annotated[
+        Literal["float64", "float32"], typer.Option("--dtype", help=_HELP["dtype"])
+    ] = "float64"
+    no_verify: Annotated[bool, typer.Option("--no-verify", help=_HELP["no_verify"])] = (
+        False
+    )
+    verify_seconds: Annotated[
+        float,
+        typer.Option(
+            "--verify-seconds", metavar="SECONDS", min=0, help=_HELP["verify_seconds"]
+        ),
+    ] = 5.0
+    debug: Annotated[bool, typer.Option("--debug", help=_HELP["debug"])] = False
+
+
+def on_programs(function: Callable[..., int]) -> Callable[..., int]:
+    """Give a command on programs the shared options; its own ones come behind.
+
+    ``function(request, own options...)`` becomes a function of all options by name,
+    which is what typer reads.
+    """
+    hints = get_type_hints(Request, include_extras=True)
+    shared = [
+        Parameter(
+            f.name,
+            Parameter.KEYWORD_ONLY,
+            annotation=hints[f.name],
+            default=f.default,
+        )
+        for f in fields(Request)
+    ]
+    own_hints = get_type_hints(function, include_extras=True)
+    own = [
+        p.replace(kind=Parameter.KEYWORD_ONLY, annotation=own_hints[p.name])
+        for p in signature(function).parameters.values()
+        if p.name != "request"
+    ]
+
+    def command(**values: Any) -> int:
+        names = [parameter.name for parameter in shared]
+        request = Request(**{name: values.pop(name) for name in names})
+        return function(request, **values)
+
+    parameters = [*own, *shared]
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    command.__doc__ = function.__doc__
+    return command
+
+
+class ExpressionCommand(TyperCommand):
+    """A command whose arguments may begin with a minus."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        takes_value = {
+            spelling: (max(param.opts, key=len), not getattr(param, "is_flag", False))
+            for param in self.get_params(ctx)
+            for spelling in param.opts
+            if spelling.startswith("-")
+        }
+        arranged = arrange(args, takes_value)
+        return super().parse_args(ctx, arranged)
+
+
+def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]:
+    """Options first, then ``--``, then the program and its bindings.
+
+    Args:
+        args: the words behind the command's name.
+        known: per spelling of an option, its long name and whether it takes a value.
+    """
+    options: list[str] = []
+    others: list[str] = []
+    words = iter(args)
+    for word in words:
+        if word == "--":
+            others.extend(words)
+        elif word in known:
+            name, takes_value = known[word]
+            options.append(f"{name}={_value(words, word)}" if takes_value else name)
+        elif OPTION.match(word) or (others and len(word) > 1 and word[0] == "-"):
+            options.append(word)
+        else:
+            others.append(word)
+    return [*options, "--", *others]
+
+
+def _value(words: Iterator[str], option: str) -> str:
+    value = next(words, None)
+    if value is None:
+        raise wrong("E590", f"option {option} needs a value")
+    return value

@@ -1,0 +1,107 @@
+"""The process's streams: results to stdout, everything else to stderr.
+
+Invariant: a write that fails is told apart from every other failure, so that a full
+disk is an error and a closed pipe is none.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from ..lang.errors import ProgramError
+    from ..render.line import Line
+    from ..render.writer import Writer
+
+
+class OutputFailed(Exception):
+    """Standard output cannot be written to."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def problem(self) -> ProgramError:
+        from .problems import cannot_write
+
+        return cannot_write(self.reason)
+
+
+_WRITING_FAILS = frozenset({ENOSPC, EDQUOT, EFBIG, EIO, EBADF})
+
+
+def output_failure(error: Exception) -> OutputFailed | None:
+    """The error as one of writing; help pages are written by the option parser."""
+    if isinstance(error, OSError) and error.errno in _WRITING_FAILS:
+        return OutputFailed(error.strerror or str(error))
+    return error if isinstance(error, OutputFailed) else None
+
+
+class PipeClosed(Exception):
+    """Nobody reads standard output any more. No `OSError`, so that nothing on the way
+    out takes it for a failure of its own."""
+
+
+@contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Standard output; what it cannot encode is written escaped.
+
+    Raises:
+        OutputFailed: it cannot be written to.
+    """
+    stream = sys.stdout
+    if stream is None:
+        raise OutputFailed("standard output is closed")
+    for each in (stream, sys.stderr):
+        if each is not None and hasattr(each, "reconfigure"):
+            each.reconfigure(errors="backslashreplace")
+    yield stream
+
+
+class Printer:
+    """Writes lines to standard output as they come."""
+
+    def __init__(self) -> None:
+        from ..render.writer import open_writer
+
+        self._writer: Writer = open_writer(sys.stdout)
+        self.layout = self._writer.layout
+
+    def lines(self, lines: Iterable[Line]) -> None:
+        with _told_apart():
+            self._writer.lines(lines)
+
+    def flush(self) -> None:
+        with _told_apart():
+            self._writer.flush()
+
+
+@contextmanager
+def _told_apart() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise PipeClosed from None
+    except OSError as error:
+        raise OutputFailed(error.strerror or str(error)) from error
+
+
+def note(text: str) -> None:
+    """A line on stderr, if anybody listens there."""
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):
+            sys.stderr.write(text + "\n")
+            sys.stderr.flush()
+
+
+def silence() -> None:
+    """Let nothing more be written to standard output, not even what is buffered."""
+    if sys.stdout is None:
+        return
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,210 @@
+"""From a command line to a recorded run.
+
+Invariant: what the engine refuses here becomes a `ProgramError` that says what to ask
+for instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..lang.errors import ProgramError, Span
+from .options import Request
+from .output import note
+from .sources import program_and_bindings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..engine import Tensor
+    from ..lang.run import Input, Run
+    from ..views.gradients import GradView
+    from ..views.graph import GraphView
+
+
+def run_program(request: Request) -> Run:
+    """Read the program and its inputs and run it."""
+    source, words = program_and_bindings(request)
+    from ..lang.bindings import read_bindings
+    from ..lang.run import execute, prepare
+
+    prepared = prepare(
+        source,
+        read_bindings(words),
+        wrt=_names(request.wrt),
+        seed=request.seed,
+        strict=request.strict,
+        dtype=request.dtype,
+        device=request.device,
+    )
+    run = execute(prepared, of=request.of)
+    _tell(run, request)
+    return run
+
+
+def _names(text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _tell(run: Run, request: Request) -> None:
+    """Notes on stderr: what was drawn at random, what is not finite."""
+    from ..lang.excerpt import printable
+
+    sampled = [printable(i.name) for i in run.inputs if i.sampled]
+    if sampled:
+        them = "it has" if len(sampled) == 1 else "they have"
+        example = f"{sampled[0]}=VALUE"
+        note(
+            f"note: {', '.join(sampled)}: sampled with seed {run.seed}, as {them} no "
+            f"value; give one with {example}"
+        )
+    for text in run.notes:
+        note(f"note: {text}")
+
+
+def _tell_of_gradients(run: Run, found: list[Tensor | None]) -> None:
+    """A note on stderr where finite values lead to a gradient that is not finite."""
+    from ..lang.run import all_finite
+
+    if all(g is None or all_finite(g) for g in found):
+        return
+    from ..lang.diagnose import gradient_notes
+
+    for text in gradient_notes(run, found):
+        note(f"note: {text}")
+
+
+def differentiated(run: Run) -> list[Input]:
+    """The inputs that derivatives are asked for."""
+    return [given for given in run.inputs if given.requires_grad]
+
+
+def named(run: Run) -> bool:
+    """Whether the program itself gave its output a name."""
+    return run.output_name in run.variables or any(
+        given.name == run.output_name for given in run.inputs
+    )
+
+
+def graph_of(run: Run, local_gradients: bool) -> GraphView:
+    """The graph below the run's output; to be made before a backward pass."""
+    from ..views.graph import graph_view
+
+    variables = {**{i.name: i.tensor for i in run.inputs}, **run.variables}
+    return graph_view(
+        run.output,
+        source=run.source,
+        name=run.output_name,
+        variables=variables,
+        local_gradients=local_gradients,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """Gradients as tensors, for the check, and as a view, for people."""
+
+    run: Run
+    inputs: list[Input]
+    by_name: dict[str, Tensor | None]
+    cotangent: Tensor | None
+    view: GradView
+
+
+def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
+    """The gradient of the output with respect to every input asked for."""
+    from ..engine import grad
+    from ..views.gradients import GradView, input_views, output_view
+
+    inputs = differentiated(run)
+    require_graph(run)
+    cotangent = None if grad_output is None else _cotangent(run, grad_output)
+    graph = graph_of(run, local_gradients=False) if with_graph else None
+    with explained(run):
+        tensors = [given.tensor for given in inputs]
+        found = grad([run.output], tensors, [cotangent])
+    grads = {given.name: g for given, g in zip(inputs, found, strict=True)}
+    _tell_of_gradients(run, found)
+    view = GradView(
+        program=run.source,
+        device=run.device,
+        dtype=run.dtype,
+        seed=run.seed,
+        output=output_view(run.output, run.output_name, named(run)),
+        inputs=input_views(run.inputs, grads),
+        graph=graph,
+    )
+    return Gradients(run, inputs, grads, cotangent, view)
+
+
+def _cotangent(run: Run, text: str) -> Tensor:
+    """The value of ``--grad-output``, of the output's shape."""
+    from ..lang.run import option_value
+
+    given = option_value(text, "--grad-output", run.prepared)
+    if tuple(given.shape) == tuple(run.output.shape):
+        return given
+    raise ProgramError(
+        "E596",
+        f"--grad-output has shape {list(given.shape)}, the output "
+        f"{list(run.output.shape)}",
+        output_span(run),
+        run.source,
+        hint="give a value of the output's shape",
+    )
+
+
+def require_graph(run: Run) -> None:
+    if run.output.edge is not None:
+        return
+    inputs: Sequence[Any] = run.inputs
+    if not inputs:
+        hint = "a name without a value is an input: use one in the program"
+    elif not differentiated(run):
+        hint = "--wrt names no input that it depends on"
+    else:
+        hint = "detach() and no_grad() cut the graph; comparisons have no gradient"
+    raise ProgramError("E596", "the output does not depend on any input", hint=hint)
+
+
+def vector_output(run: Run) -> ProgramError:
+    """PyTorch's error for a vector output without a cotangent, and the ways out."""
+    from ..engine.errors import NOT_SCALAR
+
+    shape = list(run.output.shape)
+    hint = f"shape {shape}: add .sum(), give --grad-output, or use gradcli jacobian"
+    return ProgramError("E596", NOT_SCALAR, output_span(run), run.source, hint=hint)
+
+
+def output_span(run: Run) -> Span | None:
+    """The text of the operation that made the output."""
+    made = run.output.grad_fn
+    span = None if made is None else made.span
+    return None if span is None else Span(span[0], span[1])
+
+
+@contextmanager
+def explained(run: Run) -> Iterator[None]:
+    """Word what the engine refuses."""
+    from ..engine.errors import NOT_SCALAR, EngineError
+
+    try:
+        yield
+    except EngineError as error:
+        raise _worded(error, run, vector=str(error) == NOT_SCALAR) from error
+
+
+def _worded(error: Exception, run: Run, vector: bool) -> ProgramError:
+    from ..autograd.functional import TooManyEntries
+
+    if vector:
+        return vector_output(run)
+    if isinstance(error, TooManyEntries):
+        hint = "restrict the inputs with --wrt, or ask for gradcli grad"
+        return ProgramError("E403", str(error), hint=hint)
+    return ProgramError("E596", str(error), output_span(run), run.source)

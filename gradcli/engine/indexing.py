@@ -1,0 +1,204 @@
+"""``tensor[...]``: an index expression becomes the chain of rows that PyTorch records.
+
+Invariant: items are taken from left to right; an integer selects, a slice narrows, None
+adds a dimension, and lists and masks are collected for one `index.Tensor` at the end.
+
+    x[1:, None, ..., 0]     # Select(Unsqueeze(Slice(x)))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..ops.index import check_positions
+from .record import call
+from .tensor import Tensor
+
+_LONGEST_TUPLE_IN_A_LIST = 32
+
+
+def getitem(x: Tensor, index: Any) -> Tensor:
+    """``x[index]``.
+
+    Raises:
+        IndexError: a position outside a dimension, or more items than dimensions.
+        ValueError: a slice that steps backwards.
+    """
+    if isinstance(index, int) and not isinstance(index, bool):
+        return _select(x, 0, index)
+    if isinstance(index, slice):
+        _demand_dimension(x, 0)
+        return _slice(x, 0, index)
+    items = list(index) if _is_several(index) else [index]
+    return _Reading(x, [_item(x, i) for i in items]).result()
+
+
+def rows_of(x: Tensor) -> Iterator[Tensor]:
+    """``for row in x``: one `UnbindBackward0` for all rows."""
+    if not x.shape:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(call("unbind", x, 0))
+
+
+def _is_several(index: Any) -> bool:
+    """Whether an index is a tuple of items; PyTorch reads short lists of lists so."""
+    if isinstance(index, tuple):
+        return True
+    return (
+        isinstance(index, list)
+        and len(index) < _LONGEST_TUPLE_IN_A_LIST
+        and any(isinstance(i, Tensor | list | tuple | slice) or i in (None, ...)
+                for i in index)
+    )  # fmt: skip
+
+
+def _item(x: Tensor, item: Any) -> Any:
+    """An item as an int, a bool, a slice, None, Ellipsis or an index array."""
+    if item is None or item is ... or isinstance(item, int | slice):
+        return item
+    if isinstance(item, Tensor):
+        array = x.xp.as_index(item.xp.as_index(item.raw))
+    elif isinstance(item, list | tuple):
+        array = x.xp.as_index(item if len(item) else [0])[: len(item)]
+    elif hasattr(item, "dtype"):
+        array = x.xp.as_index(item)
+    else:
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+            f"Variables are valid indices (got {type(item).__name__})"
+        )
+    if array.shape:
+        return array
+    return bool(array) if array.dtype.kind == "b" else int(array)
+
+
+class _Reading:
+    """One pass over the items: ``dim`` is the dimension that the next one is about."""
+
+    def __init__(self, x: Tensor, items: list[Any]) -> None:
+        self.start = self.x = x
+        self.dim = 0
+        self.arrays: dict[int, Any] = {}
+        needed = sum(_dimensions(i) for i in items)
+        if needed > x.ndim:
+            if not x.shape and all(type(i) is int for i in items):
+                raise IndexError(
+                    "invalid index of a 0-dim tensor. Use `tensor.item()` to convert "
+                    "a 0-dim tensor to a number"
+                )
+            raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
+        for item in items:
+            self._take(item, x.ndim - needed)
+
+    def _take(self, item: Any, unnamed: int) -> None:
+        if item is ...:
+            self.dim += unnamed
+        elif item is None:
+            self.x = call("unsqueeze", self.x, self.dim)
+            self.dim += 1
+        elif isinstance(item, bool):
+            self.x = call("unsqueeze", self.x, self.dim)
+            self.arrays[self.dim] = self.x.xp.as_index([item])
+            self.dim += 1
+        elif isinstance(item, int):
+            self.x = _select(self.x, self.dim, item)
+        elif isinstance(item, slice):
+            if not _is_whole(item, self.x.shape[self.dim]):
+                self.x = _slice(self.x, self.dim, item)
+            self.dim += 1
+        else:
+            _check_positions(self.x.shape, self.dim, item)
+            self.arrays[self.dim] = item
+            self.dim += _dimensions(item)
+
+    def result(self) -> Tensor:
+        if self.arrays:
+            return call("index.Tensor", self.x, self._indices())  # type: ignore[no-any-return]
+        if self.x is self.start:
+            return call("alias", self.x)  # type: ignore[no-any-return]
+        return self.x
+
+    def _indices(self) -> tuple[Any, ...]:
+        indices: list[Any] = []
+        dim = 0
+        while dim <= max(self.arrays):
+            array = self.arrays.get(dim)
+            indices.append(array)
+            dim += 1 if array is None else _dimensions(array)
+        return tuple(indices)
+
+
+def _dimensions(item: Any) -> int:
+    """How many of the tensor's dimensions an item is about."""
+    if item is None or item is ... or isinstance(item, bool):
+        return 0
+    if isinstance(item, int | slice):
+        return 1
+    return int(item.ndim) if item.dtype.kind == "b" else 1
+
+
+def _is_whole(item: slice, size: int) -> bool:
+    """A slice that keeps everything, for which PyTorch records nothing."""
+    if _whole_number(item.step, 1) != 1:
+        return False
+    start, stop, _ = slice(
+        _whole_number(item.start, 0), _whole_number(item.stop, size)
+    ).indices(size)
+    return start == 0 and stop == size
+
+
+def _slice(x: Tensor, dim: int, item: slice) -> Tensor:
+    step = _whole_number(item.step, 1)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    if step < 0:
+        raise ValueError(
+            "step must be greater than zero; flip(x, dim) reads a dimension backwards"
+        )
+    start = _whole_number(item.start, None)
+    stop = _whole_number(item.stop, None)
+    return call("slice.Tensor", x, dim, start, stop, step)  # type: ignore[no-any-return]
+
+
+def _whole_number(value: Any, default: int | None) -> Any:
+    if value is None:
+        return default
+    if isinstance(value, Tensor):
+        return int(value.xp.as_index(value.raw))
+    if isinstance(value, int):
+        return value
+    if hasattr(value, "__index__"):
+        return value.__index__()
+    raise TypeError(
+        "slice indices must be integers or None or have an __index__ method"
+    )
+
+
+def _select(x: Tensor, dim: int, index: int) -> Tensor:
+    shape = x.raw.shape
+    _demand_dimension(x, dim)
+    size = shape[dim]
+    if not -size <= index < size:
+        raise IndexError(
+            f"index {index} is out of bounds for dimension {dim} with size {size}"
+        )
+    return call("select", x, dim, index)  # type: ignore[no-any-return]
+
+
+def _demand_dimension(x: Tensor, dim: int) -> None:
+    if not x.raw.shape:
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim "
+            "tensor to a number"
+        )
+
+
+def _check_positions(shape: tuple[int, ...], dim: int, array: Any) -> None:
+    if array.dtype.kind == "b":
+        if tuple(array.shape) != shape[dim : dim + array.ndim]:
+            raise IndexError(
+                f"The shape of the mask {list(array.shape)} at index {dim} does not "
+                f"match the shape of the indexed tensor {list(shape)} at index {dim}"
+            )
+    check_positions(shape, dim, array)

@@ -1,0 +1,140 @@
+"""Tensors as text, by PyTorch's rules of layout.
+
+Invariant: the text depends on shape, dtype and values alone. Four digits after the
+point; all entries of a tensor share a width and a notation (whole numbers, fixed or
+scientific); more than 1,000 entries are summarised by three at each end of every
+dimension; lines break at 80 columns. The rules are those of `torch.set_printoptions`'s
+default profile.
+
+    tensor([[3., 5.]])
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+DIGITS = 4
+EDGE = 3
+THRESHOLD = 1000
+WIDTH = 80
+OPENING = "tensor("
+
+
+class _Entries:
+    """How the entries of one tensor are written: one notation, one width."""
+
+    def __init__(self, values: Sequence[Any], floating: bool) -> None:
+        self.write = str
+        self.width = 1
+        if not floating:
+            self.width = max((len(str(v)) for v in values), default=1)
+            return
+        self.write = _whole
+        plain = [v for v in values if v and math.isfinite(v)]
+        if plain:
+            self._choose(plain)
+
+    def _choose(self, plain: Sequence[float]) -> None:
+        largest = max(abs(v) for v in plain)
+        smallest = min(abs(v) for v in plain)
+        whole = all(v == math.ceil(v) for v in plain)
+        spread = largest / smallest > 1000 or largest > 1e8
+        if spread or (not whole and smallest < 1e-4):
+            self.write = _scientific
+        elif not whole:
+            self.write = _fixed
+        self.width = max(1, *(len(self.write(v)) for v in plain))
+
+    def __call__(self, value: Any) -> str:
+        return self.write(value).rjust(self.width)
+
+
+def _whole(value: float) -> str:
+    return f"{value:.0f}." if math.isfinite(value) else f"{value:.0f}"
+
+
+def _fixed(value: float) -> str:
+    return f"{value:.{DIGITS}f}"
+
+
+def _scientific(value: float) -> str:
+    return f"{value:.{DIGITS}e}"
+
+
+def body(raw: Any, indent: int = len(OPENING)) -> str:
+    """The entries of an array in nested brackets.
+
+    Args:
+        raw: an array of numbers, on the CPU.
+        indent: columns already taken on the first line.
+    """
+    summarise = raw.size > THRESHOLD
+    shown = list(_shown(raw, summarise))
+    entries = _Entries(shown, raw.dtype.kind == "f")
+    return _block(raw, entries, indent, summarise)
+
+
+def _kept(n: int, summarise: bool) -> tuple[range, range]:
+    """The indices shown before and after the dots; the second is empty without."""
+    if summarise and n > 2 * EDGE:
+        return range(EDGE), range(n - EDGE, n)
+    return range(n), range(0)
+
+
+def _shown(raw: Any, summarise: bool) -> Iterator[Any]:
+    if raw.ndim == 0:
+        yield raw.item()
+        return
+    for part in _kept(raw.shape[0], summarise):
+        for i in part:
+            yield from _shown(raw[i], summarise)
+
+
+def _block(raw: Any, entries: _Entries, indent: int, summarise: bool) -> str:
+    if raw.ndim == 0:
+        return entries(raw.item())
+    first, last = _kept(raw.shape[0], summarise)
+    if raw.ndim == 1:
+        return _row(raw, entries, indent, first, last)
+    parts = [_block(raw[i], entries, indent + 1, summarise) for i in first]
+    if last:
+        parts.append("...")
+        parts += [_block(raw[i], entries, indent + 1, summarise) for i in last]
+    gap = "," + "\n" * (raw.ndim - 1) + " " * (indent + 1)
+    return f"[{gap.join(parts)}]"
+
+
+def _row(raw: Any, entries: _Entries, indent: int, first: range, last: range) -> str:
+    cells = [entries(raw[i].item()) for i in first]
+    if last:
+        cells += [" ...", *(entries(raw[i].item()) for i in last)]
+    per_line = max(1, (WIDTH - indent) // (entries.width + 2))
+    lines = [
+        ", ".join(cells[at : at + per_line]) for at in range(0, len(cells), per_line)
+    ]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+def text(raw: Any, facts: Sequence[str], opening: str = OPENING) -> str:
+    """``tensor(...)`` with its facts behind the entries, on a new line if too long.
+
+    Args:
+        raw: an array on the CPU.
+        facts: ``dtype=torch.float64``, ``grad_fn=<AddBackward0>`` and the like.
+        opening: what stands before the entries, with its bracket.
+    """
+    indent = len(opening)
+    inner = body(raw, indent) if raw.size else "[]"
+    written = opening + inner
+    column = len(written) - written.rfind("\n") + 1
+    pieces = [written]
+    for fact in facts:
+        if column + len(fact) + 2 > WIDTH:
+            pieces.append(",\n" + " " * indent + fact)
+            column = indent + len(fact)
+        else:
+            pieces.append(", " + fact)
+            column += len(fact) + 2
+    return "".join(pieces) + ")"

@@ -1,0 +1,111 @@
+"""Arguments of the form NAME=VALUE, as text: names checked, nothing evaluated yet.
+
+A name is in Unicode's form NFC, as in a program, and is bound once. Every error shows
+the argument itself with a caret under what is wrong.
+
+    read_bindings(["x=3", "W=@data.npz:weights"])
+    # (Binding("x", "x=3", ...), Binding("W", "W=@data.npz:weights", ...))
+"""
+
+from collections.abc import Iterable
+
+from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.lexicon import KEYWORDS
+from gradcli.lang.record import Record
+
+
+class Binding(Record):
+    """One argument; ``value`` is where VALUE stands in it."""
+
+    name: str
+    argument: str
+    value: Span
+
+    @property
+    def text(self) -> str:
+        return self.argument[self.value.start : self.value.end]
+
+
+def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:
+    """The bindings that the arguments make.
+
+    Raises:
+        ProgramError: an argument is no binding, or a name is bound twice.
+    """
+    bindings: dict[str, Binding] = {}
+    for argument in arguments:
+        binding = read_binding(argument)
+        if binding.name in bindings:
+            first = bindings[binding.name].argument
+            raise ProgramError(
+                "E503",
+                f"'{binding.name}' is bound twice",
+                Span(0, binding.value.start - 1),
+                argument,
+                hint=f"keep one of {_brief(first)} and {_brief(argument)}",
+            )
+        bindings[binding.name] = binding
+    return tuple(bindings.values())
+
+
+def read_binding(argument: str) -> Binding:
+    """The binding that one argument makes."""
+    head, equals, text = argument.partition("=")
+    if not equals:
+        raise _no_binding(argument)
+    if text.startswith("="):
+        span = Span(len(head), len(head) + 2)
+        hint = f"one '=' binds: {_brief(head + text)}"
+        raise ProgramError("E501", "'==' compares", span, argument, hint=hint)
+    start = len(head) + 1
+    name = _name(head, argument)
+    if not text.strip():
+        span = Span(start - 1, start)
+        hint = f"write {name}=3, without blanks around '='"
+        message = f"'{name}' is given no value"
+        raise ProgramError("E504", message, span, argument, hint=hint)
+    return Binding(name, argument, Span(start, len(argument)))
+
+
+def _no_binding(argument: str) -> ProgramError:
+    span = Span(0, len(argument))
+    if not argument.strip():
+        hint = "a program and its bindings are arguments of their own"
+        return ProgramError("E501", "an argument is empty", None, argument, hint=hint)
+    if argument.strip().isidentifier():
+        hint = f"give it a value: {argument.strip()}=3"
+    else:
+        hint = "write NAME=VALUE; put quotes around a program: 'x**2 + 1'"
+    message = "this argument binds no name"
+    return ProgramError("E501", message, span, argument, hint=hint)
+
+
+def _name(head: str, argument: str) -> str:
+    name = head.strip()
+    if not name.isascii():
+        import unicodedata
+
+        name = unicodedata.normalize("NFC", name)
+    if name in KEYWORDS:
+        message = f"'{name}' is a word of the language, not a name"
+        hint: str | None = f"call it {name}_ in the program and here"
+    elif not name.isidentifier():
+        message = f"'{name}' is not a name" if name else "there is no name before '='"
+        hint = _name_hint(name)
+    else:
+        return name
+    span = Span(0, max(1, len(head)))
+    raise ProgramError("E502", message, span, argument, hint=hint)
+
+
+def _name_hint(name: str) -> str:
+    base = name.partition("[")[0]
+    if base != name and base.isidentifier():
+        return f"bind the whole of it: {base}=[...]"
+    if name.endswith(("+", "-", "*", "/")):
+        return "put quotes around a program that assigns"
+    return "a name is letters, digits and '_', not beginning with a digit"
+
+
+def _brief(argument: str) -> str:
+    return argument if len(argument) <= 30 else argument[:30] + "…"

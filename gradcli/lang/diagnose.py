@@ -1,0 +1,151 @@
+"""Where values stopped being finite: a second run that watches every step.
+
+Loaded only when an output or a gradient is infinite or NaN. The first step whose result
+is not finite is named with its text, its place and, where that is known, the reason.
+
+    first_not_finite(prepared)
+    # ["log(x) is nan: the logarithm of a negative number (line 1, column 5)"]
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine import AccumulateGrad, Node, Port, Tensor
+from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.machine import MAX_STEPS
+from gradcli.lang.machine import run as run_code
+from gradcli.lang.run import Prepared, Run, all_finite, execute, place_of
+from gradcli.lang.tensors import TensorLibrary
+
+_LONGEST_QUOTE = 40
+_REASONS = {
+    ("acos", "nan"): "its argument is outside [-1, 1]",
+    ("acosh", "nan"): "its argument is below 1",
+    ("asin", "nan"): "its argument is outside [-1, 1]",
+    ("atanh", "nan"): "its argument is outside (-1, 1)",
+    ("div", "inf"): "a division by zero",
+    ("div", "nan"): "zero divided by zero",
+    ("exp", "inf"): "the exponential overflows",
+    ("log", "-inf"): "the logarithm of zero",
+    ("log", "nan"): "the logarithm of a negative number",
+    ("log10", "-inf"): "the logarithm of zero",
+    ("log10", "nan"): "the logarithm of a negative number",
+    ("log1p", "nan"): "the logarithm of a negative number",
+    ("log2", "-inf"): "the logarithm of zero",
+    ("log2", "nan"): "the logarithm of a negative number",
+    ("mean", "nan"): "the mean of no entries",
+    ("pow", "inf"): "the power overflows, or is a negative power of zero",
+    ("pow", "nan"): "a negative number to the power of a fraction",
+    ("reciprocal", "inf"): "a division by zero",
+    ("rsqrt", "inf"): "a division by zero",
+    ("rsqrt", "nan"): "the square root of a negative number",
+    ("sqrt", "nan"): "the square root of a negative number",
+}
+
+
+class _Found(Exception):
+    """Ends the second run at the first value that is not finite."""
+
+    def __init__(self, value: Tensor, span: Span) -> None:
+        self.value = value
+        self.span = span
+
+
+class _Watching(TensorLibrary):
+    def on_result(self, value: Any, span: Span) -> None:
+        super().on_result(value, span)
+        parts = value if isinstance(value, tuple) else (value,)
+        for part in parts:
+            if isinstance(part, Tensor) and not all_finite(part):
+                raise _Found(part, span)
+
+
+def first_not_finite(prepared: Prepared, max_steps: int = MAX_STEPS) -> list[str]:
+    """A sentence on where values stop being finite; no sentence if all are."""
+    given = [i.name for i in prepared.inputs if not all_finite(i.tensor)]
+    if given:
+        return [f"the input {name} is not finite" for name in given]
+    library = _Watching(prepared.home)
+    environment = prepared.environment
+    try:
+        with np.errstate(all="ignore"):
+            run_code(prepared.code, environment, library, max_steps=max_steps)
+    except ProgramError as error:
+        found = error.__cause__
+        if isinstance(found, _Found):
+            return [_sentence(found.value, found.span, prepared.source)]
+    return []
+
+
+def gradient_notes(run: Run, gradients: Iterable[Tensor | None]) -> list[str]:
+    """A sentence on the derivative at which finite values lead to no finite gradient.
+
+    Args:
+        run: the run; its own graph may have been freed.
+        gradients: of its inputs.
+    """
+    if not all_finite(run.output) or all(g is None or all_finite(g) for g in gradients):
+        return []
+    again = execute(run.prepared, of=run.of)
+    with np.errstate(all="ignore"):
+        for node in _nodes(again.output):
+            for g in _local_gradients(node):
+                if not all_finite(g):
+                    return [_derivative_sentence(g, node.span, run.source)]
+    return []
+
+
+def _nodes(output: Tensor) -> Iterator[Node]:
+    """All nodes below, nearest first."""
+    seen: set[int] = set()
+    level: list[Any] = [output.edge]
+    while level:
+        following: list[Any] = []
+        for edge in level:
+            node = edge.node if isinstance(edge, Port) else edge
+            if node is None or isinstance(node, AccumulateGrad) or id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            following.extend(node.edges)
+        level = following
+
+
+def _local_gradients(node: Node) -> list[Tensor]:
+    """What the node's rules give for a cotangent of ones."""
+    y = node.y
+    if y is None or isinstance(y, tuple):
+        return []
+    pulled = node.pull(node.xp.ones_like(y))
+    return [Tensor(g, node.xp) for g in pulled if hasattr(g, "dtype")]
+
+
+def _sentence(value: Tensor, span: Span, source: str) -> str:
+    kind = _worst(value)
+    # One operator may be several nodes, as 1/x is Mul of Reciprocal.
+    made = [node for node in _nodes(value) if node.span == span]
+    reasons = [_REASONS[key] for n in made if (key := (n.op.base, kind)) in _REASONS]
+    because = f": {reasons[0]}" if reasons else ""
+    return f"{_text(span, source)} is {kind}{because} ({place_of(span, source)})"
+
+
+def _derivative_sentence(g: Tensor, span: Span | None, source: str) -> str:
+    place = f" ({place_of(span, source)})" if span is not None else ""
+    return f"the derivative of {_text(span, source)} is {_worst(g)} here{place}"
+
+
+def _worst(value: Tensor) -> str:
+    """What kind of entry there is: NaN is worse than an infinity."""
+    xp = value.xp
+    if bool(xp.isnan(value.raw).any()):
+        return "nan"
+    return "-inf" if bool((value.raw == -np.inf).any()) else "inf"
+
+
+def _text(span: Span | None, source: str) -> str:
+    if span is None:
+        return "a step"
+    text = " ".join(source[span.start : span.end].split())
+    return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"

@@ -1,0 +1,203 @@
+"""The engine's exceptions in the language's words: code, message and a way out.
+
+Loaded only when something went wrong. The first rule whose exception class fits words
+the error; an exception that no rule knows is left to the machine's general wording.
+
+    explain(ShapeError(...), "operator", "+", (x, y), {})
+    # ("E303", "shapes [2, 3] and [4] do not broadcast: ...", None)
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gradcli.engine import Tensor
+from gradcli.engine.errors import (
+    CallError,
+    DeviceError,
+    LimitError,
+    ShapeError,
+    ValueRangeError,
+)
+from gradcli.lang.library import Explanation
+from gradcli.lang.suggest import did_you_mean
+from gradcli.ops import checks
+
+Sampled = Mapping[str, Tensor]
+
+_PRODUCTS = frozenset({"@", "matmul", "mm", "mv", "dot", "bmm", "linear"})
+_BROADCASTING = frozenset({"+", "-", "*", "/", "//", "%", "**"})
+
+
+class Failure:
+    """What went wrong in which call."""
+
+    def __init__(
+        self, error: Exception, kind: str, name: str, args: tuple[Any, ...]
+    ) -> None:
+        self.error = error
+        self.kind = kind
+        self.name = name
+        self.args = args
+        self.tensors = [a for a in args if isinstance(a, Tensor)]
+        self.shapes = [tuple(t.shape) for t in self.tensors]
+
+    @property
+    def text(self) -> str:
+        """The exception's own words, beginning like the middle of a sentence."""
+        text = str(self.error) or type(self.error).__name__
+        starts_a_sentence = text[:1].isupper() and text[1:2].islower()
+        return text[:1].lower() + text[1:] if starts_a_sentence else text
+
+
+def explain(
+    error: Exception, kind: str, name: str, args: tuple[Any, ...], sampled: Sampled
+) -> Explanation | None:
+    """Code, message and hint for an exception; None if no rule knows it."""
+    failure = Failure(error, kind, name, args)
+    for known, rule in _RULES:
+        if isinstance(error, known):
+            told = rule(failure)
+            if told is not None:
+                code, message, hint = told
+                return code, message, _about_samples(failure, sampled) or hint
+    return None
+
+
+def _about_samples(failure: Failure, sampled: Sampled) -> str | None:
+    """A drawn input is one number, which may be all that is wrong."""
+    for name, drawn in sampled.items():
+        if any(t is drawn for t in failure.tensors):
+            return f"{name} was drawn as one number: give it a shape, {name}=randn(3)"
+    return None
+
+
+def _call(failure: Failure) -> Explanation:
+    error = failure.error
+    assert isinstance(error, CallError)
+    hint = did_you_mean(error.given, error.allowed) if error.given else None
+    if hint is None and error.allowed:
+        hint = f"its parameters are {', '.join(error.allowed)}"
+    return "E302", _cleaned(failure.text), hint
+
+
+def _cleaned(text: str) -> str:
+    return text.replace("()", "", 1).replace("got ", "takes no ", 0)
+
+
+def _limit(failure: Failure) -> Explanation:
+    hint = "sum or select before the shapes grow together"
+    return "E403", failure.text, hint if len(failure.shapes) > 1 else "make it smaller"
+
+
+def _shape(failure: Failure) -> Explanation:
+    shapes = failure.shapes
+    if len(shapes) == 2:
+        listed = f"{list(shapes[0])} and {list(shapes[1])}"
+        if failure.name in _PRODUCTS:
+            message = f"shapes {listed} do not multiply: {failure.text}"
+            return "E303", message, _product_hint(*shapes)
+        if failure.name in _BROADCASTING or "must match the size" in failure.text:
+            message = f"shapes {listed} do not broadcast: {failure.text}"
+            return "E303", message, _broadcast_hint(*shapes)
+    return "E303", failure.text, None
+
+
+def _product_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
+    """Which transpose would make a product fit."""
+    if len(a) == len(b) == 2:
+        if a[1] == b[1]:
+            return "the second one transposed fits: .T"
+        if a[0] == b[0]:
+            return "the first one transposed fits: .T"
+    if not a or not b:
+        return "to multiply by a number, write '*'"
+    return None
+
+
+def _broadcast_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
+    """What would make two shapes broadcast."""
+    for which, one, other in (("second", b, a), ("first", a, b)):
+        if len(one) == 1 and len(other) == 2 and one[0] == other[0]:
+            return f"to pair it with the rows, give the {which} .unsqueeze(1)"
+    if len(a) == len(b) == 2 and a == (b[1], b[0]):
+        return "the second one transposed fits: .T"
+    return None
+
+
+def _index(failure: Failure) -> Explanation:
+    if failure.kind == "index" and failure.shapes:
+        shape = f" (the shape is {list(failure.shapes[0])})"
+        known = str(list(failure.shapes[0])) in failure.text
+        return "E304", failure.text + ("" if known else shape), _index_hint(failure)
+    return "E304" if failure.kind == "index" else "E303", failure.text, None
+
+
+def _index_hint(failure: Failure) -> str | None:
+    shape = failure.shapes[0]
+    if shape and "out of bounds" in failure.text:
+        return "counting starts at 0, and -1 is the last"
+    if not shape:
+        return "it is one number, without elements"
+    return None
+
+
+def _range(failure: Failure) -> Explanation:
+    if isinstance(failure.error.__cause__, MemoryError):
+        return "E403", failure.text, "use fewer elements"
+    singular = "singular" in failure.text
+    hint = "add a small multiple of eye(n)" if singular else None
+    return "E399", failure.text, hint
+
+
+def _device(failure: Failure) -> Explanation:
+    return "E399", failure.text, "write lists as tensor([...]), which are on the device"
+
+
+def _truth(failure: Failure) -> Explanation | None:
+    if failure.kind != "truth" or not failure.shapes:
+        return None
+    shape = list(failure.shapes[0])
+    message = f"a tensor of shape {shape} is neither true nor false"
+    return "E305", message, "choose per entry with where(...), or reduce with .all()"
+
+
+def _iteration(failure: Failure) -> Explanation | None:
+    if failure.kind != "iterate":
+        return None
+    message = "a single number cannot be gone through"
+    return "E306", message, "to count, write range(n)"
+
+
+def _argument(failure: Failure) -> Explanation:
+    code = "E304" if failure.kind == "index" else "E302"
+    code = "E301" if failure.kind == "operator" else code
+    return code, failure.text, _list_hint(failure)
+
+
+def _list_hint(failure: Failure) -> str | None:
+    for value in failure.args:
+        if isinstance(value, list | tuple) and any(
+            isinstance(item, Tensor) for item in value
+        ):
+            return "join tensors first: stack([a, b]) or cat([a, b])"
+    return None
+
+
+def _other_runtime_error(failure: Failure) -> Explanation:
+    return "E399", failure.text, None
+
+
+_RULES: tuple[tuple[type[Exception], Callable[[Failure], Explanation | None]], ...] = (
+    (LimitError, _limit),
+    (CallError, _call),
+    (ShapeError, _shape),
+    (checks.ShapeError, _shape),
+    (ValueRangeError, _range),
+    (DeviceError, _device),
+    (IndexError, _index),
+    (RuntimeError, _truth),
+    (TypeError, _iteration),
+    (TypeError, _argument),
+    (ValueError, _argument),
+    (RuntimeError, _other_runtime_error),
+)

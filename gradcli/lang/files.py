@@ -1,0 +1,224 @@
+"""Files and standard input to arrays, without trusting what they say of themselves.
+
+Sizes are read before anything is allocated: a header may claim petabytes, and a small
+archive may unpack to a large one. Nothing that could run code is loaded. Every array
+comes back as float64.
+
+    read_file("data.npz:weights")     # the member "weights" of an archive
+    read_file("-")                    # standard input: JSON, a table, or .npy
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from io import BytesIO
+from typing import IO, Any
+
+import numpy as np
+
+from gradcli.lang.nested import NotAnArray, array_of
+from gradcli.lang.tables import read_table
+
+MAX_BYTES = 1 << 30
+"""What one file may hold, both as it lies there and as numbers in memory."""
+
+STANDARD_INPUT = "-"
+_NPY_MAGIC = b"\x93NUMPY"
+_ZIP_MAGIC = b"PK"
+_LISTED_KEYS = 12
+_NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+"""How the numbers that JSON does not have are written in it, also by gradcli."""
+
+_KINDS = "a file of numbers is .npy, .npz, .csv, .tsv or .json"
+
+Array = np.ndarray[Any, Any]
+
+
+def read_file(place: str, limit: int = MAX_BYTES) -> Array:
+    """The array in a file; `place` is a path, `path.npz:key`, or `-`.
+
+    Raises:
+        NotAnArray: it is missing, unreadable, too large, or holds no real numbers.
+    """
+    if place == STANDARD_INPUT:
+        return _by_look(sys.stdin.buffer, "standard input", None, limit)
+    path, key = _path_and_key(place)
+    _, suffix = os.path.splitext(path)
+    read = _READERS.get(suffix.lower(), _by_look)
+    try:
+        with open(path, "rb") as file:
+            _check_size(os.fstat(file.fileno()).st_size, path, limit)
+            return read(file, path, key, limit)
+    except FileNotFoundError:
+        raise NotAnArray("E511", f"there is no file {path!r}", _near(path)) from None
+    except IsADirectoryError:
+        raise NotAnArray("E512", f"{path!r} is a directory", _KINDS) from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise NotAnArray("E512", f"{path!r} cannot be read: {reason}") from None
+
+
+def _path_and_key(place: str) -> tuple[str, str | None]:
+    place = os.path.expanduser(place)
+    head, mark, key = place.rpartition(".npz:")
+    return (f"{head}.npz", key) if mark else (place, None)
+
+
+def _near(path: str) -> str | None:
+    """A hint at the file in the same directory that may have been meant."""
+    from gradcli.lang.suggest import nearest
+
+    directory, name = os.path.split(path)
+    try:
+        found = nearest(name, os.listdir(directory or "."))
+    except OSError:
+        return None
+    return f"did you mean '@{os.path.join(directory, found)}'?" if found else None
+
+
+def _check_size(count: int, what: str, limit: int) -> None:
+    if count > limit:
+        message = f"{what} holds {_size(count)}, more than the {_size(limit)} allowed"
+        raise NotAnArray("E515", message, "take a part of it")
+
+
+def _size(count: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if count < 1024:
+            return f"{count:.4g} {unit}"
+        count /= 1024
+    return f"{count:.4g} PiB"
+
+
+def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
+    """Read a stream without a telling name: its first bytes say what it is."""
+    data = file.read(limit + 1)
+    if len(data) > limit:
+        message = f"{what} holds more than the {_size(limit)} allowed"
+        raise NotAnArray("E515", message, "take a part of it")
+    if data.startswith(_NPY_MAGIC):
+        return _npy(BytesIO(data), what, key, limit)
+    if data.startswith(_ZIP_MAGIC):
+        return _npz(BytesIO(data), what, key, limit)
+    first = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if not first:
+        raise NotAnArray("E513", f"{what} is empty", _KINDS)
+    if first in b'[{"':
+        return _json(BytesIO(data), what, key, limit)
+    return read_table(BytesIO(data), what, limit)
+
+
+def _csv(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
+    return read_table(file, what, limit)
+
+
+def _tsv(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
+    return read_table(file, what, limit, "\t")
+
+
+def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
+    import json
+
+    try:
+        value = json.loads(file.read(limit + 1))
+    except UnicodeDecodeError:
+        raise NotAnArray("E513", f"{what} is not text in UTF-8") from None
+    except RecursionError:
+        raise NotAnArray("E513", f"{what} is nested too deeply") from None
+    except ValueError as error:
+        raise NotAnArray("E513", f"{what} is not JSON: {error}") from None
+    if isinstance(value, dict):
+        message = f"{what} is an object, not a number or a list"
+        hint = f"take one of its values: {', '.join(list(value)[:_LISTED_KEYS])}"
+        raise NotAnArray("E513", message, hint if value else None)
+    try:
+        return array_of(value, _json_number)
+    except NotAnArray as problem:
+        message = f"{what}: {problem.message}"
+        raise NotAnArray(problem.code, message, problem.hint) from None
+
+
+def _json_number(entry: Any) -> Any:
+    return _NON_FINITE.get(entry, entry) if isinstance(entry, str) else entry
+
+
+def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
+    """An array in NumPy's format, whose header is checked before its data is read."""
+    layout = np.lib.format
+    try:
+        version = layout.read_magic(file)
+        read_header = {
+            (1, 0): layout.read_array_header_1_0,
+            (2, 0): layout.read_array_header_2_0,
+        }.get(version)
+        if read_header is None:
+            raise NotAnArray("E513", f"{what} is of version {version}", "save it anew")
+        shape, by_column, dtype = read_header(file)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise NotAnArray("E513", f"{what} is not a .npy file, or damaged") from None
+    _check_kind(dtype, what)
+    if any(length < 0 for length in shape):
+        raise NotAnArray("E513", f"{what} says it has the shape {shape}")
+    count = 1
+    for length in shape:
+        count *= length
+    _check_size(count * max(dtype.itemsize, 8), what, limit)
+    data = file.read(count * dtype.itemsize)
+    if len(data) < count * dtype.itemsize:
+        claimed = _size(count * dtype.itemsize)
+        message = f"{what} is cut off: it says {claimed} and holds {_size(len(data))}"
+        raise NotAnArray("E513", message, "save it again")
+    flat = np.frombuffer(data, dtype=dtype).astype(np.float64)
+    return flat.reshape(shape, order="F" if by_column else "C")
+
+
+def _check_kind(dtype: Any, what: str) -> None:
+    if dtype.hasobject:
+        message = f"{what} holds pickled objects, which may run code when loaded"
+        raise NotAnArray("E514", message, "save numbers: x.astype(float)")
+    if dtype.kind not in "biuf" or dtype.names:
+        hint = "numbers are real: save x.real and x.imag" if dtype.kind == "c" else None
+        raise NotAnArray("E514", f"{what} holds {dtype}, not real numbers", hint)
+
+
+def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
+    """One member of an archive of arrays, unpacked only if it is small enough."""
+    from zipfile import BadZipFile, ZipFile
+    from zlib import error as CompressionError
+
+    try:
+        with ZipFile(file) as archive:
+            members = {info.filename: info for info in archive.infolist()}
+            name = _member(list(members), what, key)
+            _check_size(members[name].file_size, f"{what}:{key}", limit)
+            with archive.open(name) as member:
+                return _npy(member, f"{what}:{key}", None, limit)
+    except (BadZipFile, CompressionError, EOFError, RuntimeError, NotImplementedError):
+        raise NotAnArray("E513", f"{what} is not a .npz file, or damaged") from None
+
+
+def _member(names: list[str], what: str, key: str | None) -> str:
+    """The member that `key` names, with or without its suffix."""
+    keys = [name.removesuffix(".npy") for name in names]
+    listed = ", ".join(keys[:_LISTED_KEYS]) + (", …" * (len(keys) > _LISTED_KEYS))
+    if not key:
+        hint = f"write @{what}:{keys[0]}" if keys else None
+        message = f"{what} holds several arrays, name one: {listed or 'it is empty'}"
+        raise NotAnArray("E518", message, hint)
+    if key in keys:
+        return names[keys.index(key)]
+    if key in names:
+        return key
+    from gradcli.lang.suggest import did_you_mean
+
+    hint = did_you_mean(key, keys)
+    raise NotAnArray("E518", f"{what} has no array {key!r}, it has {listed}", hint)
+
+
+_READERS: dict[str, Callable[[IO[bytes], str, str | None, int], Array]] = {
+    ".npy": _npy,
+    ".npz": _npz,
+    ".csv": _csv,
+    ".tsv": _tsv,
+    ".json": _json,
+}

@@ -1,0 +1,202 @@
+"""Where a run's tensors live, and the constructors that put them there.
+
+Every tensor that a program makes from numbers is of the run's number system, device
+and dtype; its size is known before it is allocated. Random numbers come from streams
+that depend on the seed and a name alone, so one more input changes no other's draws.
+
+    home = Home(NUMPY, "float64", seed=0)
+    home.constructors()["zeros"](2, 3)     # a constant tensor of shape (2, 3)
+    home.draw("w1", (3,))                  # the same for every program that reads w1
+"""
+
+from collections.abc import Callable
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine import Tensor
+from gradcli.engine.limits import check_size
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.nested import NotAnArray, array_of
+from gradcli.lang.plain import whole_number
+
+PROGRAM_STREAM = ""
+"""The stream of `randn` and `rand` in the program itself: no input has this name."""
+
+_LEFT_OUT = {
+    "requires_grad": "leave the line out and bind the name: w=randn(3) on the command "
+    "line makes it an input",
+    "dtype": "a run has one dtype: choose it with --dtype",
+    "device": "a run has one device: choose it with --device",
+    "generator": "choose the draws with --seed",
+}
+
+
+class Home:
+    """A number system, a device in it, a dtype and a seed."""
+
+    def __init__(self, xp: Any, dtype: str, seed: int) -> None:
+        self.xp = xp
+        self.dtype = dtype
+        self.seed = seed
+
+    def raw(self, values: Any) -> Any:
+        """A NumPy array or number, as this run's own kind of array."""
+        raw = self.xp.array(np.asarray(values, dtype=self.dtype))
+        # NumPy's own scalars are three times faster than arrays of shape ().
+        return raw[()] if isinstance(raw, np.ndarray) else raw
+
+    def constant(self, values: Any) -> Tensor:
+        return Tensor(self.raw(values), self.xp)
+
+    def leaf(self, values: Any) -> Tensor:
+        """A tensor that gradients are taken for, on memory of its own."""
+        return Tensor(self.raw(np.array(values)), self.xp, requires_grad=True)
+
+    def stream(self, name: str) -> Any:
+        """The random generator of an input, or of the program itself."""
+        from numpy.random import PCG64, Generator, SeedSequence
+
+        number = int.from_bytes(name.encode(), "big")
+        return Generator(PCG64(SeedSequence([self.seed, number])))
+
+    def draw(self, name: str, shape: tuple[int, ...] = ()) -> Any:
+        """Standard normal numbers for an input without a value."""
+        return self.stream(name).standard_normal(shape)
+
+    def numbers_of(self, value: Any) -> Any:
+        """The NumPy array that a number or a list of numbers in a program means.
+
+        Raises:
+            ProgramError: it holds something else.
+        """
+        try:
+            return array_of(value)
+        except NotAnArray as problem:
+            hint = problem.hint
+            if isinstance(problem.entry, Tensor):
+                hint = "join tensors with stack([...]), which keeps their gradients"
+            raise ProgramError("E302", problem.message, hint=hint) from None
+
+    def constructors(
+        self, stream: str = PROGRAM_STREAM
+    ) -> dict[str, Callable[..., Any]]:
+        """The constructors by name, with draws from a stream that starts anew."""
+        return _Constructors(self, stream).table()
+
+
+class _Constructors:
+    def __init__(self, home: Home, stream: str) -> None:
+        self.home = home
+        self.stream = stream
+        self._generator: Any = None
+
+    def table(self) -> dict[str, Callable[..., Any]]:
+        bare: dict[str, Callable[..., Any]] = {
+            "arange": self.arange,
+            "eye": self.eye,
+            "full": self.full,
+            "linspace": self.linspace,
+            "ones": self.filled("ones", 1.0),
+            "rand": self.drawn("rand", lambda g, size: g.random(size)),
+            "randn": self.drawn("randn", lambda g, size: g.standard_normal(size)),
+            "rand_like": self.drawn_like(lambda g, size: g.random(size)),
+            "randn_like": self.drawn_like(lambda g, size: g.standard_normal(size)),
+            "tensor": self.tensor,
+            "zeros": self.filled("zeros", 0.0),
+        }
+        return {name: _guarded(name, make) for name, make in bare.items()}
+
+    @property
+    def generator(self) -> Any:
+        if self._generator is None:
+            self._generator = self.home.stream(self.stream)
+        return self._generator
+
+    def tensor(self, data: Any) -> Tensor:
+        if isinstance(data, Tensor):
+            hint = "leave tensor(...) out; .detach() stops the gradient"
+            raise ProgramError("E302", "this is a tensor already", hint=hint)
+        return self.home.constant(self.home.numbers_of(data))
+
+    def filled(self, name: str, value: float) -> Callable[..., Tensor]:
+        def make(*sizes: Any, size: Any = None) -> Tensor:
+            return self.home.constant(np.full(_shape(name, sizes, size), value))
+
+        return make
+
+    def drawn(
+        self, name: str, draw: Callable[[Any, tuple[int, ...]], Any]
+    ) -> Callable[..., Tensor]:
+        def make(*sizes: Any, size: Any = None) -> Tensor:
+            return self.home.constant(draw(self.generator, _shape(name, sizes, size)))
+
+        return make
+
+    def drawn_like(
+        self, draw: Callable[[Any, tuple[int, ...]], Any]
+    ) -> Callable[[Tensor], Tensor]:
+        return lambda x: self.home.constant(draw(self.generator, x.shape))
+
+    def full(self, size: Any, fill_value: Any) -> Tensor:
+        return self.home.constant(np.full(_shape("full", (size,), None), fill_value))
+
+    def eye(self, n: Any, m: Any = None) -> Tensor:
+        rows = _length("eye", n)
+        columns = rows if m is None else _length("eye", m)
+        check_size((rows, columns))
+        return self.home.constant(np.eye(rows, columns))
+
+    def arange(self, start: Any, end: Any = None, step: Any = 1) -> Tensor:
+        first, last = (0.0, float(start)) if end is None else (float(start), float(end))
+        pace = float(step)
+        steps = (last - first) / pace if pace else -1.0
+        if not 0 <= steps < float("inf"):
+            message = (
+                f"arange never gets from {first:g} to {last:g} in steps of {pace:g}"
+            )
+            raise ProgramError("E302", message, hint="write arange(start, end, step)")
+        check_size((ceil(steps),))
+        return self.home.constant(first + pace * np.arange(ceil(steps)))
+
+    def linspace(self, start: Any, end: Any, steps: Any) -> Tensor:
+        count = _length("linspace", steps)
+        check_size((count,))
+        return self.home.constant(np.linspace(float(start), float(end), count))
+
+
+def _guarded(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
+    """A constructor that says what to do with PyTorch's settings of a single tensor."""
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        if keywords.get("requires_grad") is False:
+            del keywords["requires_grad"]
+        for keyword in keywords:
+            if keyword in _LEFT_OUT:
+                message = f"{name} takes no '{keyword}' here"
+                raise ProgramError("E302", message, hint=_LEFT_OUT[keyword])
+        return make(*args, **keywords)
+
+    return call
+
+
+def _shape(name: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, ...]:
+    """The shape of ``zeros(2, 3)``, ``zeros((2, 3))`` or ``zeros(size=(2, 3))``."""
+    if size is not None:
+        sizes = (*sizes, size)
+    if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
+        sizes = tuple(sizes[0])
+    shape = tuple([_length(name, n) for n in sizes])
+    check_size(shape)
+    return shape
+
+
+def _length(name: str, value: Any) -> int:
+    if isinstance(value, list | tuple | str) or value is None:
+        message = f"{name} takes whole numbers as sizes"
+        raise ProgramError("E302", message, hint=f"write {name}(2, 3)")
+    length = whole_number(value)
+    if length < 0:
+        raise ProgramError("E302", f"{name} cannot make a size of {length}")
+    return length

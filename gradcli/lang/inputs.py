@@ -1,0 +1,144 @@
+"""The VALUE of a binding to an array: a number, a list, an expression, or a file.
+
+Numbers and lists of numbers, however long, are read directly and in linear time; all
+else is a program of one expression that reads no names. Errors stand in the argument
+as it was typed.
+
+    value_of(read_binding("x=[[1, 2], [3, 4]]"), home)     # float64, shape (2, 2)
+    value_of(read_binding("x=2*pi*eye(3)"), home)
+    value_of(read_binding("x=@table.csv"), home)
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine import Tensor
+from gradcli.lang.bindings import Binding
+from gradcli.lang.compiler import compile_program
+from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.home import Home
+from gradcli.lang.machine import run
+from gradcli.lang.names import free_names
+from gradcli.lang.nested import NotAnArray, array_of
+from gradcli.lang.parser import parse
+from gradcli.lang.syntax import Evaluate, Name, Program, walk
+from gradcli.lang.tensors import BARE_CONSTANTS, TensorLibrary
+
+Array = Any
+_NUMBER = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*")
+_LIST = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
+_FILE = "@"
+
+
+def value_of(binding: Binding, home: Home) -> Array:
+    """The binding's value as a NumPy array of real numbers.
+
+    Raises:
+        ProgramError: the text, the file or the value is wrong.
+    """
+    text = binding.text
+    try:
+        if text.lstrip().startswith(_FILE):
+            from gradcli.lang.files import read_file
+
+            return read_file(text.strip()[len(_FILE) :])
+        if _NUMBER.fullmatch(text):
+            return np.float64(text)
+        listed = _numbers_listed(text)
+        return _evaluated(binding, home) if listed is None else array_of(listed)
+    except NotAnArray as problem:
+        raise ProgramError(
+            problem.code,
+            problem.message,
+            binding.value,
+            binding.argument,
+            hint=problem.hint,
+        ) from None
+    except ProgramError as error:
+        raise _in_argument(error, binding) from error.__cause__
+
+
+def _numbers_listed(text: str) -> Any:
+    """The nested list that the text is, read at once; None if it is anything else.
+
+    What JSON does not know, as `.5` and trailing commas, is left to the language.
+    """
+    if not _LIST.fullmatch(text):
+        return None
+    import json
+
+    try:
+        return json.loads(text, parse_int=float)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _evaluated(binding: Binding, home: Home) -> Array:
+    """The value of an expression that reads no names."""
+    program = parse(binding.text)
+    if len(program.body.statements) != 1 or not isinstance(
+        program.body.statements[0], Evaluate
+    ):
+        message = "a value is one expression"
+        advice = "the statements belong into the program"
+        raise ProgramError("E519", message, program.span, program.source, hint=advice)
+    _refuse_names(program, binding.name)
+    library = TensorLibrary(home, stream=binding.name)
+    value = run(compile_program(program), {}, library).value
+    if isinstance(value, Tensor | int | float | list | tuple):
+        return array_of(_number_of(value), _number_of)
+    kind = "a string" if isinstance(value, str) else repr(value)
+    file_hint = f"to read a file, write {binding.name}=@FILE"
+    hint = file_hint if isinstance(value, str) else None
+    message = f"the value of '{binding.name}' is {kind}, not numbers"
+    raise ProgramError("E519", message, program.span, program.source, hint=hint)
+
+
+def _number_of(entry: Any) -> Any:
+    """A result as its numbers, as in `[sin(1), cos(1)]`."""
+    return entry.tolist() if isinstance(entry, Tensor) else entry
+
+
+def _refuse_names(program: Program, bound: str) -> None:
+    names = free_names(program, known=BARE_CONSTANTS)
+    if not names:
+        return
+    from gradcli.lang.suggest import did_you_mean
+
+    span = next(
+        node.span
+        for node in walk(program)
+        if isinstance(node, Name) and node.name == names[0]
+    )
+    near = did_you_mean(names[0], BARE_CONSTANTS)
+    raise ProgramError(
+        "E101",
+        f"unknown name '{names[0]}' in a value",
+        span,
+        program.source,
+        hint=near or _alone_hint(program.source.strip(), bound),
+    )
+
+
+def _alone_hint(text: str, bound: str) -> str:
+    import os
+
+    if os.path.exists(text):
+        return f"to read the file, write {bound}=@{text}"
+    return "a value stands by itself and reads no other names"
+
+
+def _in_argument(error: ProgramError, binding: Binding) -> ProgramError:
+    """An error in VALUE, placed in the whole argument."""
+    span = error.span or Span(0, len(binding.text))
+    start = binding.value.start
+    return ProgramError(
+        error.code,
+        error.message,
+        Span(span.start + start, span.end + start),
+        binding.argument,
+        hint=error.hint,
+        exit_status=error.exit_status,
+    )

@@ -1,0 +1,130 @@
+"""Nested lists of numbers to arrays, and what is wrong with those that are none.
+
+An array has rows of one length all the way down; where a list has not, the error says
+which row differs from which, counted from 1. Nothing here recurses, so a list that is
+nested ten thousand deep is an error like any other.
+
+    array_of([[1, 2], [3, 4]])       # float64, shape (2, 2)
+    array_of([[1, 2], [3]])          # NotAnArray: "row 2 has 1 entry, row 1 has 2"
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+DEEPEST = 32
+
+
+class NotAnArray(Exception):
+    """Why a value holds no array of real numbers.
+
+    `code` is the kind of reason, `entry` what stands where a number should.
+    """
+
+    def __init__(
+        self, code: str, message: str, hint: str | None = None, entry: Any = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.entry = entry
+
+
+def itself(entry: Any) -> Any:
+    """An entry as it is."""
+    return entry
+
+
+def array_of(value: Any, number: Callable[[Any], Any] = itself) -> np.ndarray[Any, Any]:
+    """The float64 array that a number or a nested list of numbers means.
+
+    `number` turns an entry that is none into the number that it stands for.
+
+    Raises:
+        NotAnArray: an entry is no number, or rows differ in length.
+    """
+    shape = _shape(value)
+    flat = _flat(value, shape, number)
+    try:
+        return np.array(flat, dtype=np.float64).reshape(shape)
+    except OverflowError:
+        message = "an integer is too large to become a float"
+        raise NotAnArray("E519", message, "write it as a float: 1e400 is inf") from None
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """The shape, read off the first entry at every depth."""
+    shape: list[int] = []
+    while isinstance(value, (list, tuple)):
+        if len(shape) == DEEPEST:
+            message = f"lists are nested more than {DEEPEST} deep"
+            raise NotAnArray("E519", message, "a tensor has fewer dimensions")
+        shape.append(len(value))
+        if not value:
+            break
+        value = value[0]
+    return tuple(shape)
+
+
+def _flat(
+    value: Any, shape: tuple[int, ...], number: Callable[[Any], Any]
+) -> list[Any]:
+    """All numbers in order; each list on the way has the length that `shape` says."""
+    level = [value]
+    for depth, length in enumerate(shape):
+        following: list[Any] = []
+        for at, row in enumerate(level):
+            if not isinstance(row, (list, tuple)):
+                place = _place(at, shape[:depth])
+                raise _uneven(place, _entry(row), length, row)
+            if len(row) != length:
+                raise _uneven(_place(at, shape[:depth]), _count(len(row)), length)
+            following.extend(row)
+        level = following
+    if set(map(type, level)) <= {int, float, bool}:
+        return level
+    return [_number(number(entry), at, shape) for at, entry in enumerate(level)]
+
+
+def _number(entry: Any, at: int, shape: tuple[int, ...]) -> float:
+    if isinstance(entry, (int, float)):
+        return entry
+    place = _place(at, shape)
+    if isinstance(entry, (list, tuple)):
+        message = f"{place} is a list of {_count(len(entry))}, the first is a number"
+        raise NotAnArray("E516", message, "all rows have the same length")
+    message = f"{place} is {_entry(entry)}, not a number"
+    raise NotAnArray("E517", message, entry=entry)
+
+
+def _place(at: int, shape: tuple[int, ...]) -> str:
+    """Where the entry number `at` of an array of this shape stands, in words."""
+    index = []
+    for length in reversed(shape):
+        at, digit = divmod(at, length)
+        index.append(digit + 1)
+    index.reverse()
+    if len(index) == 1:
+        return f"entry {index[0]}"
+    return f"entry ({', '.join(map(str, index))})" if index else "the value"
+
+
+def _uneven(place: str, found: str, length: int, row: Any = None) -> NotAnArray:
+    place = place.replace("entry", "row", 1)
+    message = f"{place} has {found}, the first has {length}"
+    return NotAnArray("E516", message, "all rows have the same length", row)
+
+
+def _count(length: int) -> str:
+    return "1 entry" if length == 1 else f"{length} entries"
+
+
+def _entry(entry: Any) -> str:
+    if entry is None:
+        return "null"
+    if isinstance(entry, str):
+        return repr(entry if len(entry) <= 20 else entry[:20] + "…")
+    plain = isinstance(entry, (int, float))
+    return repr(entry) if plain else f"a {type(entry).__name__.lower()}"

@@ -1,0 +1,200 @@
+"""The machine's library over the engine: a program's functions run on tensors.
+
+Functions are the table's public ones and a few constructors; methods are the same
+functions with the tensor in front. A call on plain numbers gives a constant tensor of
+the run's kind. Each node that a step recorded remembers the text it came from.
+
+    library = TensorLibrary(Home(NUMPY, "float64", seed=0))
+    run(compile_program(parse("y = sin(x)")), {"x": x}, library)
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any
+
+from gradcli.engine import AccumulateGrad, Port, Tensor, function, set_grad_enabled
+from gradcli.lang.errors import Span
+from gradcli.lang.home import Home
+from gradcli.lang.library import Explanation
+from gradcli.ops import ALIASES, FUNCTIONS
+
+CONSTANTS: dict[str, object] = {
+    "pi": math.pi,
+    "inf": math.inf,
+    "nan": math.nan,
+    "e": math.e,
+    "tau": math.tau,
+}
+BARE_CONSTANTS = frozenset({"pi", "inf", "nan"})
+"""The constants that need no prefix; `e` and `tau` alone are names of inputs."""
+
+_ATTRIBUTES: dict[str, Callable[[Tensor], object]] = {
+    "T": lambda x: x.T,  # type: ignore[attr-defined]
+    "mT": lambda x: x.mT,  # type: ignore[attr-defined]
+    "H": lambda x: x.H,  # type: ignore[attr-defined]
+    "mH": lambda x: x.mH,  # type: ignore[attr-defined]
+    "data": lambda x: x.detach(),
+    "device": lambda x: x.device,
+    "dtype": lambda x: str(x.dtype),
+    "is_leaf": lambda x: x.is_leaf,
+    "ndim": lambda x: x.ndim,
+    "requires_grad": lambda x: x.requires_grad,
+    "shape": lambda x: x.shape,
+}
+_OWN_METHODS = ("dim", "item", "numel", "size")
+_CASTS = ("float", "double")
+_PARTS = {"values": 0, "indices": 1, "sign": 0, "logabsdet": 1}
+"""PyTorch's names for the outputs of `max`, `sort`, `topk`, `slogdet`."""
+
+
+class Functions(Mapping[str, Callable[..., Any]]):
+    """All functions by name; each is made when it is first called for."""
+
+    def __init__(self, home: Home, stream: str) -> None:
+        self._home = home
+        self._ready = home.constructors(stream)
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        found = self._ready.get(name)
+        if found is None:
+            found = self._ready[name] = self._lifting(function(public_name(name)))
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        if name in self._ready:
+            return True
+        try:
+            public_name(str(name))
+        except KeyError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        names = dict.fromkeys((*self._ready, *FUNCTIONS, *ALIASES))
+        return (name for name in names if not name.startswith("_"))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _lifting(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """The function on tensors, also for numbers and lists of numbers."""
+        home = self._home
+
+        def lifted(*args: Any, **keywords: Any) -> Any:
+            if args and type(args[0]) is not Tensor and _is_data(args):
+                args = (home.constant(home.numbers_of(args[0])), *args[1:])
+            return call(*args, **keywords)
+
+        return lifted
+
+
+def public_name(name: str) -> str:
+    """The table's own name of a function, from any of its spellings.
+
+    Raises:
+        KeyError: no public function is called so.
+    """
+    found = ALIASES.get(name, name)
+    if found not in FUNCTIONS or found.startswith("_"):
+        raise KeyError(name)
+    return found
+
+
+def is_function(name: str) -> bool:
+    """Whether the name is that of a function, not counting a run's constructors."""
+    return not name.startswith("_") and (name in FUNCTIONS or name in ALIASES)
+
+
+def _is_data(args: tuple[Any, ...]) -> bool:
+    """Whether the first argument is numbers that no tensor beside it gives a kind."""
+    first = args[0]
+    if isinstance(first, int | float):
+        return not any(type(other) is Tensor for other in args[1:])
+    return isinstance(first, list | tuple) and not _has_tensor(first)
+
+
+def _has_tensor(items: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether a list is of tensors, as for `cat` and `stack`, and not of numbers."""
+    return not items or any(isinstance(item, Tensor | str) for item in items)
+
+
+class TensorLibrary:
+    """Functions, methods and values for one run; see `gradcli.lang.library`."""
+
+    def __init__(self, home: Home, stream: str = "") -> None:
+        self.home = home
+        self.functions: Mapping[str, Callable[..., Any]] = Functions(home, stream)
+        self.constants: Mapping[str, object] = CONSTANTS
+        self.sampled: Mapping[str, Tensor] = {}
+
+    def method(self, value: Any, name: str) -> Callable[..., Any] | None:
+        if not isinstance(value, Tensor):
+            return None
+        if name in _OWN_METHODS:
+            return getattr(value, name)  # type: ignore[no-any-return]
+        if name in _CASTS:
+            return partial(self._cast, value)
+        found = self.functions.get(name)
+        return partial(found, value) if found is not None else None
+
+    def _cast(self, value: Tensor) -> Tensor:
+        """A mask or an index as numbers; numbers have the run's dtype already."""
+        if value.dtype.kind not in "biu":
+            return value
+        return Tensor(self.home.xp.as_type_of(value.raw, self.home.raw(0.0)), value.xp)
+
+    def attribute(self, value: Any, name: str) -> tuple[bool, object]:
+        if isinstance(value, Tensor) and name in _ATTRIBUTES:
+            return True, _ATTRIBUTES[name](value)
+        if isinstance(value, tuple) and name in _PARTS and len(value) == 2:
+            return True, value[_PARTS[name]]
+        return False, None
+
+    def method_names(self, value: Any) -> Iterable[str]:
+        if isinstance(value, Tensor):
+            return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *self.functions)
+        return tuple(_PARTS) if isinstance(value, tuple) else ()
+
+    def grad_mode(self, enabled: bool) -> AbstractContextManager[Any]:
+        return set_grad_enabled(enabled)
+
+    def truth(self, value: Any) -> bool:
+        return bool(value)
+
+    def iterate(self, value: Any) -> Iterable[Any]:
+        items: Iterable[Any] = iter(value)
+        return items
+
+    def on_result(self, value: Any, span: Span) -> None:
+        if type(value) is Tensor:
+            edge = value.edge
+            if edge is not None and type(edge) is not AccumulateGrad:
+                node = edge.node if type(edge) is Port else edge
+                if node.span is None:  # type: ignore[union-attr]
+                    _remember(node, span)
+        elif type(value) is tuple:
+            for part in value:
+                self.on_result(part, span)
+
+    def explain(
+        self, error: Exception, kind: str, name: str, args: tuple[Any, ...]
+    ) -> Explanation | None:
+        from gradcli.lang.explain import explain
+
+        return explain(error, kind, name, args, self.sampled)
+
+
+def _remember(node: Any, span: Span) -> None:
+    """Give a node and all that were recorded with it the text they came from."""
+    node.span = span
+    waiting = [node]
+    while waiting:
+        for edge in waiting.pop().edges:
+            if edge is None or type(edge) is AccumulateGrad:
+                continue
+            below = edge.node if type(edge) is Port else edge
+            if below.span is None:
+                below.span = span
+                waiting.append(below)

@@ -1,0 +1,338 @@
+"""Entries in another place: reversed, rolled, on a diagonal, padded, in windows.
+
+Invariant: every row here is linear, and its transpose is a row as well.
+
+    flip(x, 0)      # y[i] = x[n - 1 - i]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import ShapeError, dim_of, dims_of
+from .index import along
+from .join import as_sizes
+from .op import LINEAR, Formula, case, function, row
+from .shape import Shape, inverse_order
+
+# fmt: off
+
+# -- reversed and rolled --------------------------------------------------------------
+
+
+def _flip(xp: Any, x: Any, dims: Any) -> Any:
+    asked = as_sizes(dims)
+    return xp.flip(x, dims_of(x.shape, asked)) if asked and x.shape else x
+
+
+row("flip", node="FlipBackward0", star="dims", jvp=LINEAR, fwd=_flip,
+    doc="Dimensions reversed.", formula="y[i] = x[n - 1 - i]",
+    vjp=(lambda xp, g, y, x, dims: xp.flip(g, dims),),
+    cases=[case((3, 4), dims=(0,)), case((3, 4), dims=(0, -1)), case((2,), dims=()),
+           case((), dims=(0,))])
+
+
+def _flipping(name: str, dim: int) -> None:
+    def build(call: Formula, x: Any) -> Any:
+        if x.ndim <= dim:
+            raise ShapeError(f"{name}: Input must be >= {dim + 1}-d.")
+        return call("flip", x, (dim,))
+
+    function(name, build, formula="y[i] = x[n - 1 - i]", cases=[case((3, 4))],
+             doc=f"Dimension {dim} reversed.")
+
+
+_flipping("fliplr", 1)
+_flipping("flipud", 0)
+
+
+def roll_by(shape: Shape, shifts: Any, dims: Any) -> tuple[Any, Any]:
+    """Shifts and dimensions in pairs; without dimensions, one shift of all entries."""
+    by = as_sizes(shifts)
+    over = () if dims is None else as_sizes(dims)
+    if len(by) != len(over) and not (len(by) == 1 and not over):
+        raise ShapeError("shifts and dimensions must align. "
+                         f"shifts: {len(by)}, dims:{len(over)}")
+    return (by, tuple([dim_of(shape, d) for d in over])) if over else (by[0], None)
+
+
+row("roll", node="RollBackward0", jvp=LINEAR,
+    doc="Entries moved along; those that fall off come in again at the other end.",
+    formula="y[i] = x[(i - shift) mod n]",
+    fwd=lambda xp, x, shifts, dims=None:
+    xp.roll(x, *roll_by(x.shape, shifts, dims)) if x.shape else x,
+    vjp=(lambda xp, g, y, x, shifts, dims=None:
+         xp.roll(g, tuple([-n for n in as_sizes(shifts)]), dims),),
+    cases=[case((3, 4), shifts=2), case((3, 4), shifts=1, dims=-1),
+           case((3, 4), shifts=(1, -2), dims=(0, 1))])
+
+
+def rotation_dims(shape: Shape, dims: Any) -> tuple[int, int]:
+    asked = as_sizes(dims)
+    if len(asked) != 2:
+        raise ShapeError("expected total rotation dims == 2, but got dims = "
+                         f"{len(asked)}")
+    if len(shape) < 2:
+        raise ShapeError("expected total dims >= 2, but got total dims = "
+                         f"{len(shape)}")
+    a, b = (dim_of(shape, d) for d in asked)
+    if a == b:
+        raise ShapeError("expected rotation dims to be different, but got dim0 = "
+                         f"{asked[0]} and dim1 = {asked[1]}")
+    return a, b
+
+
+def _rot90(xp: Any, x: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    a, b = rotation_dims(x.shape, dims)
+    quarter = k % 4
+    if quarter == 1:
+        return xp.transpose(xp.flip(x, (b,)), a, b)
+    if quarter == 2:
+        return xp.flip(x, (a, b))
+    return xp.transpose(xp.flip(x, (a,)), a, b) if quarter else x
+
+
+row("rot90", node="Rot90Backward0", jvp=LINEAR, fwd=_rot90,
+    doc="Quarter turns from the first of two dimensions towards the second.",
+    formula="k quarter turns of x",
+    vjp=(lambda xp, g, y, x, k=1, dims=(0, 1): xp.rot90(g, -k, dims),),
+    cases=[case((3, 4), k=k) for k in (0, 1, 2, 3, -1)]
+    + [case((2, 3, 4), k=1, dims=(-1, 0))])
+
+# -- triangles and diagonals ----------------------------------------------------------
+
+
+def _triangle(name: str, node: str, formula: str, doc: str) -> None:
+    def fwd(xp: Any, x: Any, diagonal: int = 0) -> Any:
+        if x.ndim < 2:
+            raise ShapeError(f"{name}: input tensor must have at least 2 dimensions")
+        return getattr(xp, name)(x, diagonal)
+
+    row(name, node=node, jvp=LINEAR, fwd=fwd, formula=formula, doc=doc,
+        vjp=(lambda xp, g, y, x, diagonal=0: getattr(xp, name)(g, diagonal),),
+        cases=[case((3, 4)), case((4, 3), diagonal=1), case((2, 3, 3), diagonal=-1)])
+
+
+_triangle("tril", "TrilBackward0", "y[i, j] = x[i, j] if j <= i + diagonal else 0",
+          "The lower triangle of a matrix; zeros above.")
+_triangle("triu", "TriuBackward0", "y[i, j] = x[i, j] if j >= i + diagonal else 0",
+          "The upper triangle of a matrix; zeros below.")
+
+
+def two_dims(shape: Shape, dim1: int, dim2: int) -> tuple[int, int]:
+    a, b = dim_of(shape, dim1), dim_of(shape, dim2)
+    if a == b:
+        raise ShapeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return a, b
+
+
+def _diagonal(xp: Any, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    return xp.diagonal(x, offset, *two_dims(x.shape, dim1, dim2))
+
+
+def on_diagonal(
+    xp: Any, g: Any, shape: Shape, offset: int, dim1: int, dim2: int
+) -> Any:
+    """Zeros of ``shape`` with ``g``'s last dimension along a diagonal."""
+    a, b = two_dims(shape, dim1, dim2)
+    order = (*[d for d in range(len(shape)) if d not in (a, b)], a, b)
+    steps = range(g.shape[-1])
+    rows = xp.as_index([i + max(-offset, 0) for i in steps])
+    columns = xp.as_index([i + max(offset, 0) for i in steps])
+    ordered = tuple([shape[d] for d in order])
+    put = xp.put_view(ordered, (..., rows, columns), g)
+    return xp.permute(put, inverse_order(order))
+
+
+def _embedded(shape: Shape, offset: int, dim1: int, dim2: int) -> Shape:
+    """The shape with the last dimension made the diagonal of a square."""
+    side = shape[-1] + abs(offset)
+    a, b = two_dims((*shape, 1), dim1, dim2)
+    rest = iter(shape[:-1])
+    return tuple([side if d in (a, b) else next(rest) for d in range(len(shape) + 1)])
+
+
+def _diagonal_row(name: str, node: str) -> None:
+    row(name, node=node, jvp=LINEAR, fwd=_diagonal,
+        formula="y[..., i] = x[i, i + offset]", doc="A diagonal of two dimensions, as the last dimension.",
+        vjp=(lambda xp, g, y, x, offset=0, dim1=0, dim2=1:
+             xp.call("diagonal.backward", g, x.shape, offset, dim1, dim2),),
+        cases=[case((3, 4)), case((4, 3), offset=1), case((3, 3), offset=-1),
+               case((2, 3, 4), dim1=-1, dim2=0, offset=1)])
+
+
+_diagonal_row("diagonal", "DiagonalBackward0")
+_diagonal_row("diagonal_copy", "DiagonalBackward0_copy")
+
+row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR,
+    doc="Zeros with the cotangent along a diagonal.", formula="y[i, i + offset] = g[i]",
+    fwd=lambda xp, x, input_sizes, offset, dim1, dim2:
+    on_diagonal(xp, x, input_sizes, offset, dim1, dim2),
+    vjp=(lambda xp, g, y, x, input_sizes, offset, dim1, dim2:
+         xp.diagonal(g, offset, dim1, dim2),),
+    cases=[case((3,), input_sizes=(3, 4), offset=0, dim1=0, dim2=1),
+           case((3, 2), input_sizes=(2, 3, 4), offset=1, dim1=-1, dim2=0)])
+
+row("diag_embed", node="DiagEmbedBackward0", jvp=LINEAR,
+    doc="Zeros with the last dimension along a diagonal of two new ones.",
+    formula="y[..., i, i + offset] = x[..., i]",
+    fwd=lambda xp, x, offset=0, dim1=-2, dim2=-1:
+    on_diagonal(xp, x, _embedded(x.shape, offset, dim1, dim2), offset, dim1, dim2),
+    vjp=(lambda xp, g, y, x, offset=0, dim1=-2, dim2=-1:
+         xp.diagonal(g, offset, dim1, dim2),),
+    cases=[case((3,)), case((2, 3), offset=1), case((2, 3), offset=-1, dim1=0, dim2=2)])
+
+
+def _diag(call: Formula, x: Any, diagonal: int = 0) -> Any:
+    if x.ndim == 1:
+        return call("diag_embed", x, diagonal)
+    if x.ndim == 2:
+        return call("diagonal_copy", x, diagonal)
+    raise ShapeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
+
+
+function("diag", _diag, formula="diag(x)", cases=[case((3,)), case((3, 4), diagonal=1)],
+         doc="A vector as a diagonal matrix; a matrix's diagonal as a vector.")
+function("diagflat", lambda call, x, offset=0:
+         call("diag_embed", call("ravel", x), offset), formula="diag(x)",
+         doc="All entries as a diagonal matrix.", cases=[case((2, 2))])
+
+# -- padding, windows, repeats --------------------------------------------------------
+
+
+def pad_pairs(shape: Shape, pad: Any) -> list[tuple[int, int]]:
+    """(before, after) per dimension; ``pad`` lists the last dimension's pair first."""
+    flat = as_sizes(pad)
+    if len(flat) % 2:
+        raise ShapeError("Padding length must be divisible by 2")
+    if len(flat) > 2 * len(shape):
+        raise ShapeError(
+            "Padding length should be less than or equal to two times the input "
+            f"dimension but got padding length {len(flat)} and input of dimension "
+            f"{len(shape)}")
+    pairs = [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
+    untouched = [(0, 0)] * (len(shape) - len(pairs))
+    for n, (before, after) in zip(shape, untouched + pairs[::-1], strict=True):
+        if n + before + after < 0:
+            raise ShapeError(f"pad: a dimension of size {n} cannot be padded by "
+                             f"({before}, {after})")
+    return untouched + pairs[::-1]
+
+
+def _pad(xp: Any, x: Any, pad: Any, value: float = 0) -> Any:
+    for d, (before, after) in enumerate(pad_pairs(x.shape, pad)):
+        inner = slice(max(-before, 0), x.shape[d] + min(after, 0))
+        parts = [xp.getitem(x, along(d, inner))]
+        for side, n in ((0, before), (len(x.shape), after)):
+            if n > 0:
+                shape = (*x.shape[:d], n, *x.shape[d + 1:])
+                parts.insert(side, xp.new_full(x, shape, value))
+        x = xp.cat(parts, d) if len(parts) > 1 else parts[0]
+    return x
+
+
+def _pad_vjp(xp: Any, g: Any, y: Any, x: Any, pad: Any, value: float = 0) -> Any:
+    return xp.constant_pad_nd(g, tuple([-n for n in as_sizes(pad)]))
+
+
+row("constant_pad_nd", node="ConstantPadNdBackward0", fwd=_pad, vjp=(_pad_vjp,),
+    jvp=lambda xp, t, y, x, pad, value=0: xp.constant_pad_nd(t[0], pad),
+    doc="A border of one number; a negative width cuts off.", formula="[v, x, v]",
+    cases=[case((3, 4), pad=(1, 2)), case((3, 4), pad=(1, 0, 2, 1), value=1.5),
+           case((3, 4), pad=(-1, 1)), case((2,), pad=(0, 3), value=-1)])
+
+
+def _pad_any(
+    call: Formula, x: Any, pad: Any, mode: str = "constant", value: float | None = None
+) -> Any:
+    if mode != "constant":
+        raise ValueError(f"pad: mode {mode!r} is not offered; 'constant' is")
+    return call("constant_pad_nd", x, as_sizes(pad), 0 if value is None else value)
+
+
+function("pad", _pad_any, formula="[v, x, v]", cases=[case((3, 4), pad=(1, 2))],
+         doc="A border; widths in pairs, the last dimension's first.")
+
+
+def windows(xp: Any, shape: Shape, dimension: int, size: int, step: int) -> Any:
+    """The positions that each window covers, and the windows' dimension."""
+    d = dim_of(shape, dimension)
+    length = shape[d] if shape else 1
+    if size > length:
+        raise ShapeError(f"maximum size for tensor at dimension {d} is {length} but "
+                         f"size is {size}")
+    if step <= 0 or size < 0:
+        raise ShapeError(f"unfold: step is {step} but must be > 0, size is {size} but "
+                         "must be >= 0")
+    starts = range(0, length - size + 1, step)
+    return d, xp.as_index([list(range(at, at + size)) for at in starts])
+
+
+def window_order(ndim: int, d: int) -> Shape:
+    """Brings the windows' entries, which stand behind dimension d, to the end."""
+    return (*range(d + 1), *range(d + 2, ndim), d + 1)
+
+
+def _unfold(xp: Any, x: Any, dimension: int, size: int, step: int) -> Any:
+    d, at = windows(xp, x.shape, dimension, size, step)
+    if not x.shape:
+        return xp.reshape(x, (1,))
+    return xp.permute(xp.getitem(x, along(d, at)), window_order(x.ndim + 1, d))
+
+
+def _unfold_backward(
+    xp: Any, x: Any, input_sizes: Shape, dimension: int, size: int, step: int
+) -> Any:
+    d, at = windows(xp, input_sizes, dimension, size, step)
+    if not input_sizes:
+        return xp.reshape(x, ())
+    inside = xp.permute(x, inverse_order(window_order(x.ndim, d)))
+    return xp.put_add(input_sizes, along(d, at), inside)
+
+
+row("unfold", node="UnfoldBackward0", jvp=LINEAR, fwd=_unfold,
+    doc="Sliding windows over a dimension, as a new last dimension.",
+    formula="y[..., w, ..., i] = x[..., w step + i, ...]",
+    vjp=(lambda xp, g, y, x, dimension, size, step:
+         xp.call("unfold.backward", g, x.shape, dimension, size, step),),
+    cases=[case((7,), dimension=0, size=3, step=2),
+           case((5, 2), dimension=0, size=2, step=1),
+           case((2, 5, 2), dimension=-2, size=3, step=1)])
+
+row("unfold.backward", node="UnfoldBackwardBackward0", jvp=LINEAR, fwd=_unfold_backward,
+    doc="The cotangents of windows added where they overlap.",
+    formula="y[w step + i] += g[w, i]",
+    vjp=(lambda xp, g, y, x, input_sizes, dimension, size, step:
+         xp.unfold(g, dimension, size, step),),
+    cases=[case((3, 3), input_sizes=(7,), dimension=0, size=3, step=2),
+           case((4, 2, 2), input_sizes=(5, 2), dimension=0, size=2, step=1)])
+
+
+def _repeat_interleave(
+    call: Formula, x: Any, repeats: Any, dim: int | None = None
+) -> Any:
+    if dim is None:
+        x, dim = call("reshape", x, (-1,)), 0
+    d = dim_of(x.shape, dim)
+    if not isinstance(repeats, int):
+        counts = as_sizes(repeats.tolist() if hasattr(repeats, "tolist") else repeats)
+        if len(counts) == 1:
+            counts *= x.shape[d]
+        if len(counts) != x.shape[d]:
+            raise ShapeError(
+                "repeats must have the same size as input along dim, but got "
+                f"repeats.size(0) = {len(counts)} and input.size({d}) = {x.shape[d]}")
+        return call("index_select", x, d, [i for i, n in enumerate(counts)
+                                           for _ in range(n)])
+    if repeats < 0:
+        raise ShapeError("Repeats must be non-negative")
+    apart = call("unsqueeze", x, d + 1)
+    sizes = (*x.shape[:d + 1], repeats, *x.shape[d + 1:])
+    spread = call("clone", call("expand", apart, sizes), "contiguous")
+    return call("view", spread, (*x.shape[:d], x.shape[d] * repeats, *x.shape[d + 1:]))
+
+
+function("repeat_interleave", _repeat_interleave, formula="y[i] = x[i // repeats]",
+         doc="Each entry repeated in place; without dim, of the flattened tensor.",
+         cases=[case((3, 2), repeats=2), case((3, 2), repeats=2, dim=-1),
+                case((3, 2), repeats=(1, 0, 2), dim=0)])

@@ -1,0 +1,90 @@
+"""What an operation demands of its operands, in PyTorch's words.
+
+Invariant: a check returns what the formula goes on with, or raises with the offending
+shapes or dimensions in the message. Shapes are tuples; no values are read here.
+
+    dims_of((3, 4), -1)     # (1,)
+    dims_of((3, 4), 5)      # IndexError: Dimension out of range (expected ...)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import index
+
+Shape = tuple[int, ...]
+Dims = int | Sequence[int] | None
+
+
+class EngineError(RuntimeError):
+    """The root of what the table and the engine raise themselves."""
+
+
+class ShapeError(EngineError):
+    """The shapes of the operands do not fit the operation or one another."""
+
+
+class ValueRangeError(EngineError, ValueError):
+    """A value that the operation cannot take: a singular matrix, a bad reduction."""
+
+
+class ArgumentError(EngineError):
+    """A parameter's value that the operation does not know."""
+
+
+def dim_of(shape: Sequence[int], dim: int) -> int:
+    """One dimension, counted from the front; a scalar is taken to have one."""
+    try:
+        dim = index(dim)
+    except TypeError:
+        raise TypeError(f"dim must be one whole number, not {dim!r}") from None
+    ndim = len(shape) or 1
+    if not -ndim <= dim < ndim:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-ndim}, "
+            f"{ndim - 1}], but got {dim})"
+        )
+    return dim % ndim
+
+
+def dims_of(shape: Sequence[int], dim: Dims) -> tuple[int, ...]:
+    """The dimensions meant, counted from the front; None and () mean all."""
+    everything = tuple(range(len(shape)))
+    if dim is None:
+        return everything
+    asked = tuple(dim) if isinstance(dim, list | tuple) else (dim,)
+    found = tuple([dim_of(shape, d) for d in asked])
+    for d in found:
+        if found.count(d) > 1:
+            raise ShapeError(f"dim {d} appears multiple times in the list of dims")
+    return (found or everything) if shape else ()
+
+
+def kept_shape(shape: Sequence[int], dims: Sequence[int]) -> Shape:
+    """The shape with 1 in place of each reduced dimension."""
+    return tuple([1 if i in dims else n for i, n in enumerate(shape)])
+
+
+def count_of(sizes: Iterable[int]) -> int:
+    """The number of entries of a shape."""
+    count = 1
+    for n in sizes:
+        count *= n
+    return count
+
+
+def broadcast_shape(*shapes: Sequence[int]) -> Shape:
+    """The common shape of operands that broadcast."""
+    out: list[int] = []
+    for shape in shapes:
+        missing = len(shape) - len(out)
+        out = [1] * missing + out
+        for i in range(1, len(shape) + 1):
+            have, new = out[-i], shape[-i]
+            if have not in (new, 1) and new != 1:
+                raise ShapeError(
+                    f"The size of tensor a ({have}) must match the size of tensor b "
+                    f"({new}) at non-singleton dimension {len(out) - i}"
+                )
+            out[-i] = new if have == 1 else have
+    return tuple(out)

@@ -1,0 +1,318 @@
+"""Losses of scores for classes, and losses that are made of other functions.
+
+Targets are classes by number, or in `cross_entropy` probabilities of the scores' shape.
+
+    cross_entropy(x, [2, 0])        # NllLossBackward0(LogSoftmaxBackward0(x))
+"""
+
+from __future__ import annotations
+
+from math import log, pi
+from typing import Any
+
+from .checks import ShapeError, ValueRangeError, count_of
+from .loss import fixed, known
+from .op import Fixed, case, function, row
+
+# fmt: off
+
+# the negative log likelihood
+
+
+def class_dim(x: Any) -> int:
+    return 1 if len(x.shape) > 1 else 0
+
+
+def counted(xp: Any, x: Any, target: Any, weight: Any, ignore_index: int
+            ) -> tuple[Any, Any]:
+    """Each target's class, with its dimension in place, and the weight it counts with:
+    0 where it is ignored."""
+    dim = class_dim(x)
+    classes = xp.unsqueeze(xp.as_index(target), dim)
+    ignored = xp.eq(classes, ignore_index)
+    classes = xp.where(ignored, 0, classes)
+    outside = xp.logical_or(xp.lt(classes, 0), xp.ge(classes, x.shape[dim]))
+    if bool(xp.any(outside)):
+        worst = xp.amax(xp.where(outside, xp.abs(classes), 0))
+        raise IndexError(f"Target {int(worst)} is out of bounds.")
+    each = xp.new_full(x, classes.shape, 1) if weight is None else (
+        weight[classes])
+    return classes, xp.where(ignored, 0, each)
+
+
+def weighed(xp: Any, losses: Any, weights: Any, reduction: str) -> Any:
+    """The sum, or the mean by the targets' weights."""
+    if known(reduction) == "none":
+        return losses
+    total = xp.sum(losses)
+    return total / xp.sum(weights) if reduction == "mean" else total
+
+
+def nll(xp: Any, x: Any, target: Any, weight: Any = None, reduction: str = "mean",
+        ignore_index: int = -100) -> Any:
+    classes, weights = counted(xp, x, target, weight, ignore_index)
+    losses = -(xp.gather(x, class_dim(x), classes) * weights)
+    return weighed(xp, xp.squeeze(losses, class_dim(x)), weights, reduction)
+
+
+def nll_rule(xp: Any, g: Any, y: Any, x: Any, target: Any, weight: Any = None,
+             reduction: str = "mean", ignore_index: int = -100) -> Any:
+    classes, weights = counted(xp, x, target, weight, ignore_index)
+    dim = class_dim(x)
+    if reduction == "mean":
+        g = g / xp.sum(weights)
+    at = xp.unsqueeze(g, dim) if reduction == "none" else g
+    each = xp.where(xp.eq(weights, 0), 0, -at * weights)
+    return xp.call("gather.backward", each, classes, x.shape, dim)
+
+
+def nll_tangent(xp: Any, t: Any, y: Any, x: Any, target: Any, weight: Any = None,
+                reduction: str = "mean", ignore_index: int = -100) -> Any:
+    return nll(xp, t[0], target, weight, reduction, ignore_index)
+
+
+def nll_row(name: str, node: str, cases: list[Any]) -> None:
+    row(name, node=node, formula="-mean(x[i, target[i]])", fwd=nll,
+        doc="Negative log likelihood of the target classes.",
+        vjp=(nll_rule, None, None), jvp=nll_tangent, cases=cases)
+
+
+nll_row("nll_loss.default", "NllLossBackward0",
+        [case((3, 4), Fixed([0, 3, 1])), case((4,), Fixed(2)),
+         case((3, 4), Fixed([0, -100, 1]), Fixed([0.5, 1.0, 2.0, 1.5])),
+         case((3, 4), Fixed([2, 3, 1]), reduction="none", ignore_index=3),
+         case((3, 2), Fixed([0, 1, 1]), Fixed([0.5, 2.0]), reduction="sum")])
+nll_row("nll_loss.2d", "NllLoss2DBackward0",
+        [case((2, 3, 1, 2), Fixed([[[0, 2]], [[1, 1]]])),
+         case((2, 3, 2, 2), Fixed([[[0, 2], [1, 0]], [[1, 1], [2, 0]]]),
+              Fixed([0.5, 1.0, 2.0]), reduction="none")])
+
+
+def check_classes(x: Any, target: Any, weight: Any) -> None:
+    if not x.shape:
+        raise ShapeError("Expected 1 or more dimensions (got 0)")
+    wanted = x.shape[:1] + x.shape[2:] if len(x.shape) > 1 else ()
+    if len(x.shape) > 1 and target.shape and target.shape[0] != x.shape[0]:
+        raise ShapeError(f"Expected input batch_size ({x.shape[0]}) to match target "
+                         f"batch_size ({target.shape[0]}).")
+    if tuple(target.shape) != tuple(wanted):
+        raise ShapeError(f"Expected target size {list(wanted)}, got "
+                         f"{list(target.shape)}")
+    classes = x.shape[class_dim(x)]
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise ShapeError("weight tensor should be defined either for all "
+                         f"{classes} classes or no classes but got weight tensor of "
+                         f"shape: {list(weight.shape)}")
+
+
+def nll_loss(call: Any, x: Any, target: Any, weight: Any = None,
+             ignore_index: int = -100, reduction: str = "mean") -> Any:
+    """Scores of rank 3, or over 4, are seen as images of height 1, as PyTorch does."""
+    fixed("nll_loss_forward", weight=weight)
+    check_classes(x, target, weight)
+    if len(x.shape) <= 2:
+        return call("nll_loss.default", x, target, weight, reduction, ignore_index)
+    if len(x.shape) == 4:
+        return call("nll_loss.2d", x, target, weight, reduction, ignore_index)
+    n, c, rest = x.shape[0], x.shape[1], count_of(x.shape[2:])
+    flat = call("view", call("contiguous", x), (n, c, 1, rest))
+    places = call("reshape", target, (n, 1, rest))
+    y = call("nll_loss.2d", flat, places, weight, reduction, ignore_index)
+    return call("view", y, target.shape) if reduction == "none" else y
+
+
+function("nll_loss", nll_loss, operands=("x", "target", "weight"),
+         formula="-mean(x[i, target[i]])",
+         doc="Negative log likelihood of the target classes.")
+
+# cross entropy of scores
+
+
+def smooth_part(call: Any, scores: Any, target: Any, weight: Any, reduction: str,
+                ignore_index: int) -> Any:
+    """The loss against equal probabilities of all classes, times their number."""
+    spread = scores if weight is None else call("mul", scores, along(call, weight,
+                                                                     scores))
+    ignored = call("eq", target, ignore_index)
+    losses = call("neg", call("sum", spread, class_dim(scores)))
+    losses = call("masked_fill", losses, ignored, 0)
+    if reduction == "none":
+        return losses
+    total = call("sum", losses)
+    if reduction == "sum":
+        return total
+    taken = call("as_type_of", call("logical_not", ignored), scores)
+    if weight is None:
+        return call("div", total, call("sum", taken))
+    safe = call("where", ignored, 0, target)
+    weights = call("gather", weight, 0, call("reshape", safe, (-1,)))
+    counted = call("mul", weights, call("reshape", taken, (-1,)))
+    return call("div", total, call("sum", counted))
+
+
+def along(call: Any, weight: Any, x: Any) -> Any:
+    """A weight per class, to be multiplied with scores."""
+    rest = len(x.shape) - class_dim(x) - 1
+    return call("reshape", weight, (weight.shape[0], *(1,) * rest))
+
+
+def by_class(call: Any, scores: Any, target: Any, weight: Any, ignore_index: int,
+             reduction: str, smoothing: float) -> Any:
+    loss = nll_loss(call, scores, target, weight, ignore_index, reduction)
+    if not smoothing:
+        return loss
+    smooth = smooth_part(call, scores, target, weight, reduction, ignore_index)
+    share = smoothing / scores.shape[class_dim(scores)]
+    return call("add", call("mul.Scalar", loss, 1 - smoothing),
+                call("mul.Scalar", smooth, share))
+
+
+def by_probability(call: Any, scores: Any, target: Any, weight: Any, ignore_index: int,
+                   reduction: str, smoothing: float) -> Any:
+    classes = scores.shape[class_dim(scores)]
+    if smoothing:
+        target = call("add.Scalar", call("mul.Scalar", target, 1 - smoothing),
+                      smoothing / classes)
+    products = call("mul", scores, target)
+    if weight is not None:
+        products = call("mul", products, along(call, weight, scores))
+    if reduction == "none":
+        return call("neg", call("sum", products, class_dim(scores)))
+    total = call("neg", call("sum", products))
+    if reduction == "sum":
+        return total
+    return call("div.Scalar", total, count_of(scores.shape) / classes)
+
+
+def cross_entropy(call: Any, x: Any, target: Any, weight: Any = None,
+                  ignore_index: int = -100, reduction: str = "mean",
+                  label_smoothing: float = 0.0) -> Any:
+    known(reduction)
+    fixed("cross_entropy", weight=weight)
+    if not 0 <= label_smoothing <= 1:
+        raise ValueRangeError("label_smoothing must be between 0.0 and 1.0. Got: "
+                              f"{label_smoothing}")
+    if not x.shape:
+        raise ShapeError("Expected 1 or more dimensions (got 0)")
+    form = by_probability if tuple(target.shape) == tuple(x.shape) else by_class
+    if form is by_class:
+        check_classes(x, target, weight)
+    scores = call("log_softmax", x, class_dim(x))
+    return form(call, scores, target, weight, ignore_index, reduction, label_smoothing)
+
+
+function("cross_entropy", cross_entropy, operands=("x", "target", "weight"),
+         formula="-mean(log_softmax(x)[i, target[i]])",
+         doc="Cross entropy of scores and classes, or and probabilities.")
+
+# made of elementwise functions
+
+
+def averaged(call: Any, losses: Any, reduction: str) -> Any:
+    return losses if known(reduction) == "none" else call(reduction, losses)
+
+
+def kl_div(call: Any, x: Any, target: Any, reduction: str = "mean",
+           log_target: bool = False) -> Any:
+    if log_target:
+        losses = call("mul", call("exp", target), call("sub", target, x))
+    else:
+        losses = call("sub", call("xlogy", target, target), call("mul", target, x))
+    if reduction != "batchmean":
+        return averaged(call, losses, reduction)
+    total = call("sum", losses)
+    return call("div", total, x.shape[0]) if x.shape else total
+
+
+def stirling(call: Any, target: Any) -> Any:
+    """An approximation of ``log(target!)`` for targets over 1."""
+    entropy = call("sub", call("mul", target, call("log", target)), target)
+    tail = call("mul.Scalar", call("log", call("mul.Scalar", target, 2 * pi)), 0.5)
+    return call("masked_fill", call("add", entropy, tail), call("le", target, 1), 0)
+
+
+def poisson_nll_loss(call: Any, x: Any, target: Any, log_input: bool = True,
+                     full: bool = False, eps: float = 1e-8, reduction: str = "mean"
+                     ) -> Any:
+    if log_input:
+        losses = call("sub", call("exp", x), call("mul", target, x))
+    else:
+        logs = call("log", call("add.Scalar", x, eps))
+        losses = call("sub", x, call("mul", target, logs))
+    if full:
+        losses = call("add", losses, stirling(call, target))
+    return averaged(call, losses, reduction)
+
+
+row("clone.at_least", node="CloneBackward0", formula="max(x, floor)",
+    doc="A copy raised to a floor; the gradient passes as if it were not.",
+    kink="below the floor the slope stays 1",
+    fwd=lambda xp, x, floor: xp.maximum(x, floor),
+    vjp=(lambda xp, g, y, x, floor: g,), jvp=lambda xp, t, y, x, floor: t[0],
+    cases=[case((3, 4), low=0.5, floor=0.1), case((), low=0.5, floor=1e-8)])
+
+
+def gaussian_nll_loss(call: Any, x: Any, target: Any, var: Any, full: bool = False,
+                      eps: float = 1e-6, reduction: str = "mean") -> Any:
+    if tuple(var.shape) != tuple(x.shape):
+        if tuple(var.shape) == tuple(x.shape[:-1]):
+            var = call("unsqueeze", var, -1)
+        elif tuple(var.shape) != (*x.shape[:-1], 1):
+            raise ShapeError("var is of incorrect size")
+    if bool(call("any", call("lt", var, 0))):
+        raise ValueRangeError("var has negative entry/entries")
+    var = call("clone.at_least", var, eps)
+    gaps = call("pow", call("sub", x, target), 2)
+    losses = call("mul", call("add", call("log", var), call("div", gaps, var)), 0.5)
+    if full:
+        losses = call("add", losses, 0.5 * log(2 * pi))
+    return averaged(call, losses, reduction)
+
+
+def hinge_embedding_loss(call: Any, x: Any, target: Any, margin: float = 1.0,
+                         reduction: str = "mean") -> Any:
+    zeros = call("zeros_like", x)
+    shortfall = call("clamp_min", call("sub", call("full_like", x, margin), x), 0)
+    apart = call("where", call("ne", target, 1), shortfall, zeros)
+    close = call("where", call("ne", target, -1), x, zeros)
+    return averaged(call, call("add", apart, close), reduction)
+
+
+def margin_ranking_loss(call: Any, x: Any, other: Any, target: Any, margin: float = 0.0,
+                        reduction: str = "mean") -> Any:
+    order = call("mul", call("neg", target), call("sub", x, other))
+    return averaged(call, call("clamp_min", call("add.Scalar", order, margin), 0),
+                    reduction)
+
+
+def cosine_similarity(call: Any, x: Any, other: Any, dim: int = 1, eps: float = 1e-8
+                      ) -> Any:
+    def unit(v: Any) -> Any:
+        size = call("linalg.vector_norm", v, 2, dim, True)
+        return call("div", v, call("clone.at_least", size, eps))
+
+    return call("sum", call("mul", unit(x), unit(other)), dim)
+
+
+function("kl_div", kl_div, operands=("x", "target"),
+         formula="mean(target*(log(target) - x))",
+         doc="Kullback-Leibler divergence of log probabilities from a target.")
+function("poisson_nll_loss", poisson_nll_loss, operands=("x", "target"),
+         formula="mean(exp(x) - target*x)",
+         doc="Negative log likelihood of counts.")
+function("gaussian_nll_loss", gaussian_nll_loss,
+         operands=("x", "target", "var"),
+         formula="mean(log(var) + (x - target)**2/var)/2",
+         doc="Negative log likelihood of normal observations.",
+         kink="a variance below eps counts as eps, with slope 1")
+function("hinge_embedding_loss", hinge_embedding_loss,
+         operands=("x", "target"),
+         formula="mean(x if target == 1 else max(0, margin - x))",
+         doc="Loss of distances that are to be small (1) or large (-1).")
+function("margin_ranking_loss", margin_ranking_loss,
+         operands=("x", "other", "target"),
+         formula="mean(max(0, margin - target*(x - other)))",
+         doc="Loss of pairs that stand in the wrong order.")
+function("cosine_similarity", cosine_similarity,
+         formula="sum(x*other)/(norm(x)*norm(other))",
+         doc="Cosine of the angle between vectors along a dimension.")

@@ -1,0 +1,141 @@
+"""Einstein summation, as one node.
+
+Invariant: an equation is first written out: one letter per dimension, no ellipsis, the
+output named. The rule of an operand is then another einsum, of the cotangent and the
+other operands.
+
+    einsum("ij,jk", a, b)       # the same as a @ b, recorded as EinsumBackward0
+"""
+
+from __future__ import annotations
+
+from string import ascii_letters
+from typing import Any
+
+from .checks import ShapeError, ValueRangeError
+from .op import MULTILINEAR, case, function, row
+from .products import identity
+
+# fmt: off
+
+Shapes = list[tuple[int, ...]]
+
+
+def written_out(equation: str, shapes: Shapes) -> tuple[list[str], str]:
+    """The labels of each operand and of the output; an ellipsis becomes letters that
+    the equation does not use, the last dimensions sharing the last letters."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != len(shapes):
+        fewer = "fewer" if len(shapes) < len(terms) else "more"
+        raise ShapeError(f"einsum(): {fewer} operands were provided than specified in "
+                         "the equation")
+    for letter in (left + right).replace("...", "").replace(",", ""):
+        if letter not in ascii_letters:
+            raise ValueRangeError(f"einsum(): invalid subscript given: {letter!r}, "
+                                  "subscripts must be in [a-zA-Z]")
+    unused = [c for c in ascii_letters if c not in equation]
+    batch = max([len(s) - len(t) + 3 for t, s in zip(terms, shapes, strict=True)
+                 if "..." in t], default=0)
+    dots = "".join(unused[:batch])
+    labels = []
+    for number, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+        spare = len(shape) - len(term.replace("...", ""))
+        if spare < 0 or (spare and "..." not in term):
+            raise ShapeError(
+                "einsum(): the number of subscripts in the equation "
+                f"({len(term.replace('...', ''))}) does not match the number of "
+                f"dimensions ({len(shape)}) for operand {number}")
+        labels.append(term.replace("...", dots[len(dots) - spare:]))
+    if arrow:
+        return labels, right.replace("...", dots)
+    every = "".join(labels)
+    once = sorted([c for c in set(every) if every.count(c) == 1 and c not in dots])
+    return labels, dots + "".join(once)
+
+
+def sizes_of(labels: list[str], shapes: Shapes) -> dict[str, int]:
+    """The size of each label; operands of size 1 broadcast."""
+    sizes: dict[str, int] = {}
+    for number, (term, shape) in enumerate(zip(labels, shapes, strict=True)):
+        for label, n in zip(term, shape, strict=True):
+            have = sizes.get(label, 1)
+            if 1 not in (have, n) and have != n:
+                raise ShapeError(
+                    f"einsum(): subscript {label} has size {n} for operand {number} "
+                    f"which does not broadcast with previously seen size {have}")
+            sizes[label] = n if have == 1 else have
+    return sizes
+
+
+def contracted(xp: Any, *operands: Any, equation: str) -> Any:
+    shapes = [tuple(x.shape) for x in operands]
+    labels, output = written_out(equation, shapes)
+    sizes = sizes_of(labels, shapes)
+    for label in output:
+        if label not in sizes:
+            raise ValueRangeError(f"einsum(): output subscript {label} does not appear "
+                                  "in the equation for any input operand")
+        if output.count(label) > 1:
+            raise ValueRangeError(f"einsum(): output subscript {label} appears more "
+                                  "than once in the output")
+    return xp.einsum(f"{','.join(labels)}->{output}", *operands)
+
+
+def cotangent(xp: Any, g: Any, operands: Any, k: int, labels: list[str], output: str,
+              sizes: dict[str, int]) -> Any:
+    """The cotangent of operand ``k``: its own labels are asked for instead of the
+    output's. A label that it repeats is joined to a fresh one by an identity matrix;
+    one that only it has, or that it broadcasts, is filled with ones."""
+    unused = iter([c for c in ascii_letters if c not in sizes])
+    terms = [output, *(t for i, t in enumerate(labels) if i != k)]
+    factors = [g, *(x for i, x in enumerate(operands) if i != k)]
+    known = {label for term, x in zip(terms, factors, strict=True)
+             for label, n in zip(term, x.shape, strict=True) if n == sizes[label]}
+    wanted = ""
+    for label, n in zip(labels[k], operands[k].shape, strict=True):
+        fresh = label
+        if label in wanted or n != sizes[label]:
+            fresh = next(unused)
+        if label in wanted and n == sizes[label]:
+            terms.append(label + fresh)
+            factors.append(identity(xp, g, (n, n)))
+        elif fresh not in known:
+            terms.append(fresh)
+            factors.append(xp.new_full(g, (n,), 1))
+        wanted += fresh
+    return xp.einsum(f"{','.join(terms)}->{wanted}", *factors)
+
+
+def cotangents(xp: Any, g: Any, y: Any, *operands: Any, equation: str) -> Any:
+    shapes = [tuple(x.shape) for x in operands]
+    labels, output = written_out(equation, shapes)
+    sizes = sizes_of(labels, shapes)
+    return tuple([cotangent(xp, g, operands, k, labels, output, sizes)
+                  for k in range(len(operands))])
+
+
+row("einsum.default", node="EinsumBackward0", variadic=True, jvp=MULTILINEAR,
+    formula="sum of products over repeated labels",
+    doc="Sums of products, by one letter per dimension.",
+    fwd=contracted, vjp=cotangents,
+    cases=[case((3, 4), (4, 2), equation="ij,jk->ik"), case((3, 3), equation="ii"),
+           case((3, 3), equation="ii->i"), case((3, 4), equation="ij->j"),
+           case((3, 4), (3, 4), equation="ij,ij->"), case((3,), (4,), equation="i,j"),
+           case((2, 3, 4), (4, 2), equation="...j,jk"),
+           case((2, 3), (3, 4), (4, 2), equation="ij,jk,kl->il"),
+           case((3,), (3,), (3,), equation="i,i,i->i"),
+           case((2, 3, 3), (3,), equation="bii,i->b"),
+           case((), (3,), equation=",i->i"), case((2, 3), (1,), equation="ij,j->i")])
+
+function("einsum", lambda call, equation, *operands: call(
+             "einsum.default", *spread_out(operands), equation=equation),
+         formula="sum of products over repeated labels",
+         doc="Sums of products, by one letter per dimension.")
+
+
+def spread_out(operands: Any) -> Any:
+    """The operands of ``einsum(eq, a, b)`` and of ``einsum(eq, [a, b])``."""
+    if len(operands) == 1 and isinstance(operands[0], list | tuple):
+        return operands[0]
+    return operands

@@ -1,0 +1,324 @@
+"""Reading and writing along a dimension by a tensor of positions, or by a mask.
+
+Each reading row has its transpose beside it, ``name.backward``. Positions and masks
+carry no gradient; out-of-range positions raise rather than wrap.
+
+    gather(x, 1, [[0], [2]])        # y[i, j] = x[i, index[i, j]]
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from .checks import ShapeError, broadcast_shape, dim_of
+from .index import along, check_positions
+from .op import LINEAR, Fixed, Formula, case, function, row
+from .shape import Shape, sum_to
+
+# fmt: off
+
+
+def as_mask(xp: Any, mask: Any) -> Any:
+    """A condition; masks typed as numbers count where they are not 0."""
+    return xp.ne(mask, 0)
+
+
+def cell(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
+    """What reads ``shape`` at ``index`` along a dimension, in place in the others."""
+    d, at = dim_of(shape, dim), xp.as_index(index)
+    if at.ndim != len(shape):
+        raise ShapeError(
+            "Index tensor must have the same number of dimensions as input tensor")
+    for other, (have, want) in enumerate(zip(shape, at.shape, strict=True)):
+        if other != d and want > have:
+            raise ShapeError(
+                f"Size does not match at dimension {other} expected index "
+                f"{list(at.shape)} to be no larger than self {list(shape)} apart from "
+                f"dimension {d}")
+    if not shape:
+        return ()
+    check_positions(shape, d, at)
+    return tuple([at if i == d else in_place(xp, at.shape, i) for i in range(at.ndim)])
+
+
+def in_place(xp: Any, shape: Shape, dim: int) -> Any:
+    """0, 1, 2, ... along one dimension, to broadcast over the others."""
+    lone = [n if i == dim else 1 for i, n in enumerate(shape)]
+    return xp.as_index(list(range(shape[dim]))).reshape(lone)
+
+
+# -- gather and scatter ---------------------------------------------------------------
+
+
+def _gather(xp: Any, x: Any, index: Any, dim: int) -> Any:
+    return xp.getitem(x, cell(xp, x.shape, dim, index))
+
+
+row("gather.default", node="GatherBackward0", fwd=_gather, jvp=LINEAR,
+    doc="Entries read along a dimension by a tensor of positions.",
+    formula="y[i, j] = x[i, index[i, j]]",
+    vjp=(lambda xp, g, y, x, index, dim:
+         xp.call("gather.backward", g, index, x.shape, dim), None),
+    cases=[case((3, 4), Fixed([[0, 1, 2, 0], [2, 2, 1, 0]]), dim=0),
+           case((3, 4), Fixed([[0, 0], [3, -1]]), dim=-1),
+           case((3,), Fixed([2, 0]), dim=0)])
+
+row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR,
+    doc="Zeros with the cotangent added at the positions read.",
+    formula="y[i, index[i, j]] += g[i, j]",
+    fwd=lambda xp, x, index, input_sizes, dim:
+    xp.put_add(input_sizes, cell(xp, input_sizes, dim, index), x),
+    vjp=(lambda xp, g, y, x, index, input_sizes, dim: xp.gather(g, dim, index), None),
+    cases=[case((2, 2), Fixed([[0, 0], [3, 1]]), input_sizes=(3, 4), dim=1)])
+
+function("gather", lambda call, x, dim, index: call("gather.default", x, index, dim),
+         formula="y[i, j] = x[i, index[i, j]]",
+         doc="Entries read along a dimension by a tensor of positions.")
+
+
+def _take_along_dim(call: Formula, x: Any, indices: Any, dim: int | None = None) -> Any:
+    index = call("as_index", indices)
+    if dim is None:
+        return call("gather", call("view", x, (-1,)), 0, call("view", index, (-1,)))
+    d = dim_of(x.shape, dim)
+    if index.ndim != x.ndim:
+        raise ShapeError("torch.take_along_dim(): input and indices should have the "
+                         f"same number of dimensions, but got {x.ndim} dimensions for "
+                         f"input, and {index.ndim} dimensions for indices")
+    common = broadcast_shape(*[(*t.shape[:d], 1, *t.shape[d + 1:]) for t in (x, index)])
+    wide, picked = ((*common[:d], t.shape[d], *common[d + 1:]) for t in (x, index))
+    return call("gather", call("expand", x, wide), d, call("expand", index, picked))
+
+
+row("as_index", doc="Whole numbers to index with.", formula="x",
+    fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))])
+
+function("take_along_dim", _take_along_dim, formula="y[i, j] = x[i, indices[i, j]]",
+         doc="`gather`, with the other dimensions broadcast.")
+
+
+def src_part(xp: Any, src: Any, index: Any) -> Any:
+    """The part of ``src`` that ``index`` speaks of."""
+    at = xp.as_index(index)
+    if at.ndim != src.ndim or any(n > m for n, m in zip(at.shape, src.shape,
+                                                        strict=True)):
+        raise ShapeError(f"Expected index {list(at.shape)} to be no larger than src "
+                         f"{list(src.shape)}")
+    return xp.getitem(src, tuple([slice(0, n) for n in at.shape]))
+
+
+def written(xp: Any, x: Any, index: Any, dim: int) -> Any:
+    """Where a scatter writes."""
+    at = cell(xp, x.shape, dim, index)
+    ones = xp.new_full(x, xp.as_index(index).shape, 1)
+    return as_mask(xp, xp.put_view(x.shape, at, ones))
+
+
+def grown(xp: Any, g: Any, shape: Shape) -> Any:
+    """``g`` with zeros behind it, up to ``shape``."""
+    if g.shape == shape:
+        return g
+    missing = [n - m for n, m in zip(shape, g.shape, strict=True)]
+    return xp.constant_pad_nd(g, [w for n in reversed(missing) for w in (0, n)])
+
+
+def _scatter(xp: Any, x: Any, index: Any, src: Any, dim: int) -> Any:
+    put = xp.put_view(x.shape, cell(xp, x.shape, dim, index), src_part(xp, src, index))
+    return xp.where(written(xp, x, index, dim), put, x)
+
+
+row("scatter.src", node="ScatterBackward0", fwd=_scatter, jvp=LINEAR,
+    doc="Entries of src written at positions along a dimension.",
+    formula="y[i, index[i, j]] = src[i, j]",
+    vjp=(lambda xp, g, y, x, index, src, dim: xp.scatter(g, dim, index, 0), None,
+         lambda xp, g, y, x, index, src, dim:
+         grown(xp, xp.gather(g, dim, index), src.shape)),
+    cases=[case((3, 4), Fixed([[0, 3], [1, 2]]), (2, 2), dim=1),
+           case((3, 2), Fixed([[2, 0]]), (2, 3), dim=0)])
+
+row("scatter.value", node="ScatterBackward1",
+    doc="A number written at positions along a dimension.",
+    formula="y[i, index[i, j]] = value",
+    fwd=lambda xp, x, index, dim, value:
+    xp.where(written(xp, x, index, dim), xp.new_full(x, x.shape, value), x),
+    vjp=(lambda xp, g, y, x, index, dim, value: xp.scatter(g, dim, index, 0), None),
+    jvp=lambda xp, t, y, x, index, dim, value: xp.scatter(t[0], dim, index, 0),
+    cases=[case((3, 4), Fixed([[0, 3], [1, 2]]), dim=1, value=2.5),
+           case((3,), Fixed([1]), dim=-1, value=0)])
+
+function("scatter", lambda call, x, dim, index, src:
+         call("scatter.value", x, index, dim, src) if isinstance(src, int | float)
+         else call("scatter.src", x, index, src, dim),
+         formula="y[i, index[i, j]] = src[i, j]",
+         doc="A tensor's entries, or a number, written at positions.")
+
+row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR,
+    doc="Entries of src added at positions along a dimension; repeats add up.",
+    formula="y[i, index[i, j]] += src[i, j]",
+    fwd=lambda xp, x, index, src, dim:
+    x + xp.put_add(x.shape, cell(xp, x.shape, dim, index), src_part(xp, src, index)),
+    vjp=(lambda xp, g, y, x, index, src, dim: g, None,
+         lambda xp, g, y, x, index, src, dim:
+         grown(xp, xp.gather(g, dim, index), src.shape)),
+    cases=[case((3, 4), Fixed([[0, 0], [1, 2]]), (2, 2), dim=1),
+           case((3, 2), Fixed([[2, 0]]), (2, 3), dim=0)])
+
+function("scatter_add", lambda call, x, dim, index, src:
+         call("scatter_add.default", x, index, src, dim),
+         formula="y[i, index[i, j]] += src[i, j]",
+         doc="Entries added at positions along a dimension; repeats add up.")
+
+# -- whole slices by a list of positions ----------------------------------------------
+
+
+def slices_at(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
+    d, at = dim_of(shape, dim), xp.as_index(index)
+    if at.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    check_positions(shape or (1,), d, at)
+    return along(d, at.reshape([-1])) if shape else ()
+
+
+row("index_select.default", node="IndexSelectBackward0", jvp=LINEAR,
+    doc="Slices read along a dimension by a list of positions.",
+    formula="y[i, j] = x[i, index[j]]",
+    fwd=lambda xp, x, index, dim: xp.getitem(x, slices_at(xp, x.shape, dim, index)),
+    vjp=(lambda xp, g, y, x, index, dim:
+         xp.call("index_select.backward", g, index, x.shape, dim), None),
+    cases=[case((3, 4), Fixed([2, 0, 2]), dim=0), case((3, 4), Fixed([1]), dim=-1),
+           case((3,), Fixed([0, 0]), dim=0)])
+
+row("index_select.backward", node="IndexAddBackward0", jvp=LINEAR,
+    doc="Zeros with the cotangent's slices added where they were read.",
+    formula="y[i, index[j]] += g[i, j]",
+    fwd=lambda xp, x, index, input_sizes, dim:
+    xp.put_add(input_sizes, slices_at(xp, input_sizes, dim, index), x),
+    vjp=(lambda xp, g, y, x, index, input_sizes, dim:
+         xp.index_select(g, dim, index), None),
+    cases=[case((3, 4), Fixed([2, 0, 2]), input_sizes=(3, 4), dim=0)])
+
+function("index_select", lambda call, x, dim, index:
+         call("index_select.default", x, index, dim),
+         formula="y[i, j] = x[i, index[j]]",
+         doc="Slices read along a dimension by a list of positions.")
+
+row("index_add.default", node="IndexAddBackward0", jvp=LINEAR,
+    doc="Slices of source added at a list of positions; repeats add up.",
+    formula="y[i, index[j]] += alpha source[i, j]",
+    fwd=lambda xp, x, index, source, dim, alpha=1:
+    x + alpha * xp.put_add(x.shape, slices_at(xp, x.shape, dim, index), source),
+    vjp=(lambda xp, g, y, x, index, source, dim, alpha=1: g, None,
+         lambda xp, g, y, x, index, source, dim, alpha=1:
+         xp.index_select(g, dim, index) * alpha),
+    cases=[case((3, 4), Fixed([2, 0, 2]), (3, 4), dim=0),
+           case((3, 4), Fixed([1]), (3, 1), dim=-1, alpha=2.5)])
+
+function("index_add", lambda call, x, dim, index, source, alpha=1:
+         call("index_add.default", x, index, source, dim, alpha),
+         formula="y[i, index[j]] += alpha source[i, j]",
+         doc="Slices added at a list of positions; repeats add up.")
+
+# -- entries by their number, entries by a mask ---------------------------------------
+
+
+def numbered(xp: Any, numel: int, index: Any) -> tuple[Any, ...]:
+    at = xp.as_index(index)
+    for extreme in (int(at.min()), int(at.max())) if at.size else ():
+        if not -numel <= extreme < numel:
+            raise IndexError(f"out of range: tried to access index {extreme} on a "
+                             f"tensor of {numel} elements.")
+    return (at,)
+
+
+row("take.default", node="TakeBackward0", jvp=LINEAR,
+    doc="Entries by their number in the flattened tensor.",
+    formula="y[k] = x[index[k]]",
+    fwd=lambda xp, x, index:
+    xp.getitem(xp.reshape(x, (-1,)), numbered(xp, prod(x.shape), index)),
+    vjp=(lambda xp, g, y, x, index: xp.call("take.backward", g, index, x.shape), None),
+    cases=[case((3, 4), Fixed([[0, 5], [5, -1]])), case((3,), Fixed([1]))])
+
+row("take.backward", node="PutBackward0", jvp=LINEAR,
+    doc="Zeros with the cotangent added at entries by their number.",
+    formula="y[index[k]] += g[k]",
+    fwd=lambda xp, x, index, input_sizes: xp.reshape(
+        xp.put_add((prod(input_sizes),), numbered(xp, prod(input_sizes), index), x),
+        input_sizes),
+    vjp=(lambda xp, g, y, x, index, input_sizes: xp.take(g, index), None),
+    cases=[case((2, 2), Fixed([[0, 5], [5, -1]]), input_sizes=(3, 4))])
+
+function("take", lambda call, x, index: call("take.default", x, index),
+         formula="y[k] = x[index[k]]",
+         doc="Entries by their number in the flattened tensor.")
+
+
+def _filled_vjp(xp: Any, g: Any, y: Any, x: Any, mask: Any, value: Any) -> Any:
+    return xp.where(as_mask(xp, mask), xp.zeros_like(g), g)
+
+
+MASK = Fixed([[True, False, False], [False, True, True]])
+
+row("masked_fill.Scalar", node="MaskedFillBackward0",
+    doc="A number written where the mask is true.", formula="value where mask, else x",
+    fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
+    partials=(lambda xp, y, x, mask, value:
+              1 - xp.as_type_of(as_mask(xp, mask), y), None), vjp=(_filled_vjp, None),
+    cases=[case((2, 3), MASK, value=0.5), case((2, 1), MASK, value=-1),
+           case((2, 3), Fixed([True, False, True]), value=0)])
+
+row("masked_fill.Tensor", node="MaskedFillBackward1",
+    doc="A scalar tensor written where the mask is true.",
+    formula="value where mask, else x",
+    fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
+    partials=(lambda xp, y, x, mask, value: 1 - xp.as_type_of(as_mask(xp, mask), y),
+              None,
+              lambda xp, y, x, mask, value: xp.as_type_of(as_mask(xp, mask), y)),
+    vjp=(_filled_vjp, None, lambda xp, g, y, x, mask, value:
+         xp.where(as_mask(xp, mask), g, xp.zeros_like(g))),
+    cases=[case((2, 3), MASK, ()), case((2, 1), MASK, ())])
+
+
+def _masked_fill(call: Formula, x: Any, mask: Any, value: Any) -> Any:
+    if isinstance(value, int | float):
+        return call("masked_fill.Scalar", x, mask, value)
+    if value.shape:
+        raise ShapeError("masked_fill only supports a 0-dimensional value tensor, but "
+                         f"got tensor with {value.ndim} dimension(s).")
+    return call("masked_fill.Tensor", x, mask, value)
+
+
+function("masked_fill", _masked_fill, formula="value where mask, else x",
+         doc="A number, or a scalar tensor, written where the mask is true.")
+
+
+def _masked_select(xp: Any, x: Any, mask: Any) -> Any:
+    keep = as_mask(xp, mask)
+    shape = broadcast_shape(x.shape, keep.shape)
+    return xp.getitem(xp.expand(x, shape), (xp.expand(keep, shape),))
+
+
+def _masked_select_backward(xp: Any, x: Any, mask: Any, input_sizes: Shape) -> Any:
+    keep = as_mask(xp, mask)
+    shape = broadcast_shape(input_sizes, keep.shape)
+    put = xp.put_view(shape, (xp.expand(keep, shape),), x)
+    return sum_to(xp, put, input_sizes)
+
+
+row("masked_select.default", node="MaskedSelectBackward0", fwd=_masked_select,
+    jvp=LINEAR, doc="The entries where the mask is true, in one dimension.",
+    formula="x where mask",
+    vjp=(lambda xp, g, y, x, mask:
+         xp.call("masked_select.backward", g, mask, x.shape), None),
+    cases=[case((2, 3), MASK), case((2, 1), MASK), case((), MASK)])
+
+row("masked_select.backward", node="MaskedScatterBackward0",
+    fwd=_masked_select_backward, jvp=LINEAR,
+    doc="Zeros with the cotangent where the mask is true.", formula="g where mask",
+    vjp=(lambda xp, g, y, x, mask, input_sizes:
+         xp.masked_select(xp.expand(g, input_sizes), mask), None),
+    cases=[case((3,), MASK, input_sizes=(2, 3)), case((3,), MASK, input_sizes=(2, 1))])
+
+function("masked_select", lambda call, x, mask: call("masked_select.default", x, mask),
+         formula="x where mask",
+         doc="The entries where the mask is true, in one dimension.")

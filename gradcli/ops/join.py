@@ -1,0 +1,225 @@
+"""Putting tensors together, taking them apart, repeating them.
+
+A row with several outputs hands its rule a tuple of cotangents, zeros where nothing
+arrived; each output's edge in the graph carries its number.
+
+    a, b = split(x, 2)      # SplitBackward0 #0 and #1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from math import prod
+from typing import Any
+
+from .checks import ShapeError, dim_of
+from .op import LINEAR, Formula, case, function, row
+from .shape import Shape, sum_to
+
+# fmt: off
+
+
+def as_sizes(values: Any) -> tuple[int, ...]:
+    """A size, or a list of them, as a tuple."""
+    return tuple(map(int, values if isinstance(values, list | tuple) else (values,)))
+
+
+# -- repeating ------------------------------------------------------------------------
+
+
+def expanded(shape: Shape, size: Any) -> Shape:
+    """The target of an expansion, with -1 replaced by the size that is there."""
+    asked = as_sizes(size)
+    lead = len(asked) - len(shape)
+    if lead < 0:
+        raise ShapeError(
+            f"expand(tensor of shape {list(shape)}, size={list(asked)}): the number of "
+            f"sizes provided ({len(asked)}) must be greater or equal to the number of "
+            f"dimensions in the tensor ({len(shape)})")
+    for at, n in enumerate(asked):
+        if n < (0 if at < lead else -1):
+            raise ShapeError(f"The expanded size of the tensor ({n}) isn't allowed in "
+                             f"{'a leading, non-existing' if at < lead else 'the'} "
+                             f"dimension {at}")
+        if at >= lead and n != -1 and shape[at - lead] not in (1, n):
+            raise ShapeError(
+                f"The expanded size of the tensor ({n}) must match the existing size "
+                f"({shape[at - lead]}) at non-singleton dimension {at}.  "
+                f"Target sizes: {list(asked)}.  Tensor sizes: {list(shape)}")
+    return tuple([shape[at - lead] if n == -1 else n for at, n in enumerate(asked)])
+
+
+row("expand", node="ExpandBackward0", star="size", jvp=LINEAR,
+    doc="Dimensions of size 1 repeated without a copy; -1 keeps a size.",
+    formula="y[i, j, ...] = x[0, j, ...]",
+    fwd=lambda xp, x, size: xp.expand(x, expanded(x.shape, size)),
+    vjp=(lambda xp, g, y, x, size: sum_to(xp, g, x.shape),),
+    cases=[case((3, 1), size=(3, 4)), case((4,), size=(2, 3, -1)), case((), size=(2,)),
+           case((1, 1), size=(-1, 3)), case((2, 3), size=(2, 3))])
+
+function("broadcast_to", lambda call, x, size: call("expand", x, size), star="size",
+         formula="y[i, j, ...] = x[0, j, ...]", doc="Repeat to a given shape.",
+         cases=[case((3, 1), size=(2, 3, 4))])
+function("expand_as", lambda call, x, other: call("expand", x, tuple(other.shape)),
+         formula="y[i, j, ...] = x[0, j, ...]", doc="Repeat to another tensor's shape.",
+         cases=[case((3, 1), (2, 3, 4))])
+
+
+def repeated(shape: Shape, repeats: Any) -> tuple[Shape, Shape]:
+    """The counts, and the shape with leading 1s so that each has its dimension."""
+    counts = as_sizes(repeats)
+    if len(counts) < len(shape):
+        raise ShapeError("Number of dimensions of repeat dims can not be smaller than "
+                         "number of dimensions of tensor")
+    if any(n < 0 for n in counts):
+        raise ShapeError(f"Trying to create tensor with negative dimension: {counts}")
+    return counts, (*([1] * (len(counts) - len(shape))), *shape)
+
+
+def interleaved(counts: Shape, shape: Shape) -> Shape:
+    return tuple([n for pair in zip(counts, shape, strict=True) for n in pair])
+
+
+def _repeat(xp: Any, x: Any, repeats: Any) -> Any:
+    counts, shape = repeated(x.shape, repeats)
+    lone = xp.reshape(x, interleaved((1,) * len(shape), shape))
+    spread = xp.expand(lone, interleaved(counts, shape))
+    return xp.reshape(spread, tuple(map(int.__mul__, counts, shape)))
+
+
+def _repeat_vjp(xp: Any, g: Any, y: Any, x: Any, repeats: Any) -> Any:
+    counts, shape = repeated(x.shape, repeats)
+    if not counts:
+        return g
+    apart = xp.reshape(g, interleaved(counts, shape))
+    return xp.reshape(xp.sum(apart, tuple(range(0, 2 * len(counts), 2))), x.shape)
+
+
+row("repeat", node="RepeatBackward0", star="repeats", jvp=LINEAR,
+    doc="The tensor repeated a number of times along each dimension.",
+    formula="y[i] = x[i mod n]", fwd=_repeat, vjp=(_repeat_vjp,),
+    cases=[case((2, 3), repeats=(2, 1)), case((2, 3), repeats=(2, 1, 3)),
+           case((), repeats=(3,)), case((1, 2), repeats=(1, 1))])
+
+function("tile", lambda call, x, dims: call(
+             "repeat", x, (*([1] * (x.ndim - len(as_sizes(dims)))), *as_sizes(dims))),
+         star="dims", formula="y[i] = x[i mod n]",
+         doc="The tensor repeated; counts belong to the last dimensions.",
+         cases=[case((2, 3), dims=(2,)), case((2,), dims=(2, 3))])
+
+# -- joining --------------------------------------------------------------------------
+
+
+def join_dim(tensors: Sequence[Any], dim: int) -> int:
+    """The dimension to join along, of tensors that fit together in all others."""
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    first = tensors[0].shape
+    if not first:
+        raise ShapeError("zero-dimensional tensor (at position 0) cannot be "
+                         "concatenated")
+    d = dim_of(first, dim)
+    for number, tensor in enumerate(tensors[1:], 1):
+        shape = tensor.shape
+        if len(shape) != len(first):
+            raise ShapeError("Tensors must have same number of dimensions: got "
+                             f"{len(first)} and {len(shape)}")
+        for at, (expected, got) in enumerate(zip(first, shape, strict=True)):
+            if at != d and expected != got:
+                raise ShapeError(
+                    f"Sizes of tensors must match except in dimension {d}. Expected "
+                    f"size {expected} but got size {got} for tensor number {number} "
+                    "in the list.")
+    return d
+
+
+def stack_dim(tensors: Sequence[Any], dim: int) -> int:
+    """The new dimension of a stack of tensors that have one shape."""
+    if not tensors:
+        raise ShapeError("stack expects a non-empty TensorList")
+    first = tensors[0].shape
+    for number, tensor in enumerate(tensors):
+        if tensor.shape != first:
+            raise ShapeError(f"stack expects each tensor to be equal size, but got "
+                             f"{list(first)} at entry 0 and {list(tensor.shape)} at "
+                             f"entry {number}")
+    return dim_of((*first, 1), dim)
+
+
+def _cat_vjp(xp: Any, g: Any, y: Any, *tensors: Any, dim: int = 0) -> tuple[Any, ...]:
+    d = dim_of(tensors[0].shape, dim)
+    sizes = [t.shape[d] for t in tensors]
+    starts = accumulate(sizes, initial=0)
+    return tuple([xp.narrow(g, d, at, n) for at, n in zip(starts, sizes, strict=False)])
+
+
+row("cat.default", node="CatBackward0", variadic=True, jvp=LINEAR,
+    doc="Tensors one after the other along a dimension.", formula="[a, b, ...]",
+    fwd=lambda xp, *tensors, dim=0: xp.cat(tensors, join_dim(tensors, dim)),
+    vjp=_cat_vjp,
+    cases=[case((2, 3), (1, 3)), case((2, 3), (2, 1), (2, 2), dim=1), case((3,)),
+           case((2, 3), (2, 4), dim=-1)])
+
+row("stack.default", node="StackBackward0", variadic=True, jvp=LINEAR,
+    doc="Tensors of one shape along a new dimension.", formula="[a, b, ...]",
+    fwd=lambda xp, *tensors, dim=0: xp.stack(tensors, stack_dim(tensors, dim)),
+    vjp=lambda xp, g, y, *tensors, dim=0: tuple(
+        [xp.select(g, dim, i) for i in range(len(tensors))]),
+    cases=[case((2, 3), (2, 3)), case((2,), (2,), (2,), dim=1), case((), ()),
+           case((2, 3), (2, 3), dim=-1)])
+
+
+def _at_least(call: Formula, x: Any, ndim: int) -> Any:
+    """``x`` with at least ``ndim`` dimensions, added as PyTorch adds them."""
+    if x.ndim == 0:
+        return call("reshape", x, (1,) * ndim)
+    if x.ndim == 1 and ndim > 1:
+        x = call("unsqueeze", x, 0)
+    return call("unsqueeze", x, -1) if x.ndim == 2 and ndim == 3 else x
+
+
+def _gathered(args: Sequence[Any]) -> tuple[Any, ...]:
+    """The tensors of ``f(a, b)`` and of ``f([a, b])``."""
+    return tuple(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else (
+        tuple(args))
+
+
+def _atleast(ndim: int) -> Formula:
+    def build(call: Formula, *tensors: Any) -> Any:
+        if len(tensors) == 1 and not isinstance(tensors[0], list | tuple):
+            return _at_least(call, tensors[0], ndim)
+        return tuple([_at_least(call, x, ndim) for x in _gathered(tensors)])
+
+    return build
+
+
+for _ndim in (1, 2, 3):
+    function(f"atleast_{_ndim}d", _atleast(_ndim), cases=[case((3,)), case(())],
+             formula="x", doc=f"At least {_ndim} dimensions, new ones of size 1.")
+
+
+def _hstack(call: Formula, tensors: Any) -> Any:
+    raised = [_at_least(call, x, 1) for x in tensors]
+    return call("cat", raised, 0 if raised and raised[0].ndim == 1 else 1)
+
+
+def _column(call: Formula, x: Any) -> Any:
+    return x if x.ndim > 1 else call("reshape", x, (prod(x.shape), 1))
+
+
+function("cat", lambda call, tensors, dim=0: call("cat.default", *tensors, dim=dim),
+         aliases=("concat", "concatenate"), formula="[a, b, ...]",
+         doc="Tensors one after the other along a dimension.")
+function("stack", lambda call, tensors, dim=0: call("stack.default", *tensors, dim=dim),
+         formula="[a, b, ...]", doc="Tensors of one shape along a new dimension.")
+function("hstack", _hstack, formula="[a, b, ...]", doc="Tensors side by side.")
+function("vstack", lambda call, tensors:
+         call("cat", [_at_least(call, x, 2) for x in tensors], 0),
+         aliases=("row_stack",), formula="[a; b; ...]", doc="Tensors as rows.")
+function("dstack", lambda call, tensors:
+         call("cat", [_at_least(call, x, 3) for x in tensors], 2),
+         formula="[a, b, ...]", doc="Tensors along the third dimension.")
+function("column_stack", lambda call, tensors:
+         call("cat", [_column(call, x) for x in tensors], 1),
+         formula="[a, b, ...]", doc="Tensors as columns.")

@@ -1,0 +1,173 @@
+"""Vector norms, matrix norms that are made of them, distances.
+
+Invariant: every norm is a row of `NORMS`, its value beside its slope.
+
+    norm(x)                         # LinalgVectorNormBackward0
+    linalg.matrix_norm(x, 1)        # AmaxBackward0(LinalgVectorNormBackward0(x))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .checks import ShapeError, ValueRangeError, dim_of, dims_of
+from .op import case, function, row
+from .reduce import dropped, kept, share
+from .shape import sum_to
+
+# fmt: off
+
+INFINITY = float("inf")
+Rule = Callable[..., Any]
+
+
+def unless_zero(xp: Any, x: Any, formula: Rule) -> Any:
+    """``formula(x)``, but 0 where ``x`` is 0, in derivatives of every order."""
+    none = xp.eq(x, 0)
+    return xp.where(none, 0, formula(xp.where(none, 1, x)))
+
+
+def length(xp: Any, x: Any, p: float, dims: tuple[int, ...]) -> Any:
+    if p < 0:
+        return xp.sum(xp.abs(x) ** p, dims, True) ** (1 / p)
+    powers = unless_zero(xp, x, lambda u: xp.abs(u) ** p)
+    return unless_zero(xp, xp.sum(powers, dims, True), lambda s: s ** (1 / p))
+
+
+def length_slope(xp: Any, x: Any, y: Any, p: float, dims: tuple[int, ...]) -> Any:
+    mine = unless_zero(xp, x, lambda u: xp.sign(u) * xp.abs(u) ** (p - 1))
+    return mine * unless_zero(xp, y, lambda n: n ** (1 - p))
+
+
+def extreme_slope(xp: Any, x: Any, y: Any, p: float, dims: tuple[int, ...]) -> Any:
+    return xp.sign(x) * share(xp, xp.abs(x), y, dims)
+
+
+NORMS: dict[float, tuple[Rule, Rule]] = {
+    0: (lambda xp, x, p, dims: xp.sum(xp.as_type_of(xp.ne(x, 0), x), dims, True),
+        lambda xp, x, y, p, dims: xp.zeros_like(x)),
+    1: (lambda xp, x, p, dims: xp.sum(xp.abs(x), dims, True),
+        lambda xp, x, y, p, dims: xp.sign(x)),
+    2: (lambda xp, x, p, dims: xp.sqrt(xp.sum(xp.square(x), dims, True)),
+        lambda xp, x, y, p, dims: x * unless_zero(xp, y, lambda n: 1 / n)),
+    INFINITY: (lambda xp, x, p, dims: xp.amax(xp.abs(x), dims, True), extreme_slope),
+    -INFINITY: (lambda xp, x, p, dims: xp.amin(xp.abs(x), dims, True), extreme_slope),
+}
+"""Per order the norm (reduced dimensions kept) and its slope; others use the power."""
+
+
+def norm_of(xp: Any, x: Any, p: float, dim: Any) -> Any:
+    if not isinstance(p, int | float):
+        raise ValueRangeError(
+            f"linalg.vector_norm: the order must be a number, not {p!r}")
+    dims = dims_of(x.shape, dim)
+    if abs(p) == INFINITY and 0 in [x.shape[d] for d in dims]:
+        raise ShapeError(f"linalg.vector_norm cannot compute the {p} norm on an empty "
+                         "dimension because the operation does not have an identity")
+    return NORMS.get(p, (length, length_slope))[0](xp, x, p, dims)
+
+
+def slope_of(xp: Any, x: Any, y: Any, p: float, dim: Any) -> Any:
+    """The norm's derivative by each entry; ``y`` has its dimensions in place."""
+    return NORMS.get(p, (length, length_slope))[1](xp, x, y, p, dims_of(x.shape, dim))
+
+
+row("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
+    formula="sum(abs(x)**ord)**(1/ord)", doc="The norm of order ord over dimensions.",
+    kink="at norm 0, and by an entry that is 0, the derivative is 0; entries tied for "
+         "an infinity norm share the cotangent evenly",
+    fwd=lambda xp, x, ord=2, dim=None, keepdim=False:
+        dropped(xp, norm_of(xp, x, ord, dim), x, dim, keepdim),
+    vjp=(lambda xp, g, y, x, ord=2, dim=None, keepdim=False:
+         kept(xp, g, x, dim, keepdim)
+         * slope_of(xp, x, kept(xp, y, x, dim, keepdim), ord, dim),),
+    jvp=lambda xp, t, y, x, ord=2, dim=None, keepdim=False: xp.sum(
+        t[0] * slope_of(xp, x, kept(xp, y, x, dim, keepdim), ord, dim),
+        dims_of(x.shape, dim), keepdim),
+    cases=[case((3, 4)), case((5,), ord=1), case((3, 4), ord=3, dim=0),
+           case((3, 4), ord=INFINITY, dim=-1, make="distinct"), case((3, 4), ord=0),
+           case((3, 4), ord=-INFINITY, keepdim=True, low=0.5),
+           case((2, 3, 4), dim=(0, 2)), case((3, 4), ord=2.5, dim=1, keepdim=True),
+           case((4,), ord=0.5, low=0.3), case((4,), ord=-1.5, low=0.5),
+           case(()), case((), ord=1, dim=0)])
+
+UNAVAILABLE = ("{name}: order {ord!r} needs singular values, which are not offered; "
+               "'fro', 1, -1, inf and -inf are")
+
+
+def vector_norm(call: Any, x: Any, ord: float = 2, dim: Any = None,
+                keepdim: bool = False) -> Any:
+    return call("linalg_vector_norm.default", x, ord, dim, keepdim)
+
+
+def matrix_norm(call: Any, x: Any, ord: Any = "fro", dim: Any = (-2, -1),
+                keepdim: bool = False) -> Any:
+    """The largest (or smallest) sum of absolute values of a column or of a row."""
+    if len(x.shape) < 2:
+        raise ShapeError("linalg.matrix_norm: The input tensor A must have at least 2 "
+                         "dimensions.")
+    if len(dim) != 2:
+        raise ShapeError("linalg.matrix_norm: dim must be a 2-tuple")
+    summed, left = (dim_of(x.shape, d) for d in dim)
+    if ord == "fro":
+        return vector_norm(call, x, 2, (summed, left), keepdim)
+    if ord in ("nuc", 2, -2):
+        raise ValueRangeError(UNAVAILABLE.format(name="linalg.matrix_norm", ord=ord))
+    if ord not in (1, -1, INFINITY, -INFINITY):
+        raise ValueRangeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    if abs(ord) == INFINITY:
+        summed, left = left, summed
+    sums = vector_norm(call, x, 1, summed, keepdim)
+    if not keepdim and left > summed:
+        left -= 1
+    return call("amax" if ord > 0 else "amin", sums, left, keepdim)
+
+
+def norm(call: Any, x: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False
+         ) -> Any:
+    if p == "nuc":
+        raise ValueRangeError(UNAVAILABLE.format(name="norm", ord=p))
+    order = 2 if p is None or p == "fro" else p
+    return vector_norm(call, x, order, dim, keepdim)
+
+
+def linalg_norm(call: Any, x: Any, ord: Any = None, dim: Any = None,
+                keepdim: bool = False) -> Any:
+    if ord is None:
+        return vector_norm(call, x, 2, dim, keepdim)
+    pair = dim if isinstance(dim, list | tuple) else None if dim is None else (dim,)
+    if len(pair) == 2 if pair is not None else len(x.shape) == 2:
+        return matrix_norm(call, x, ord, pair or (-2, -1), keepdim)
+    return vector_norm(call, x, ord, dim, keepdim)
+
+
+function("norm", norm, formula="sum(abs(x)**p)**(1/p)",
+         doc="The norm of order p of all entries, or over dimensions.")
+function("linalg.vector_norm", vector_norm, formula="sum(abs(x)**ord)**(1/ord)",
+         doc="The norm of order ord of all entries, or over dimensions.")
+function("linalg.matrix_norm", matrix_norm, operands=("x",),
+         formula="max(sum(abs(x), dim))",
+         doc="The Frobenius norm of a matrix, or its largest column or row sum.")
+function("linalg.norm", linalg_norm, operands=("x",), formula="norm(x)",
+         doc="A vector norm, or with an order and two dimensions a matrix norm.")
+
+# distances
+
+
+def gap(xp: Any, a: Any, b: Any, p: float) -> tuple[Any, Any]:
+    """The difference and its slope in the norm of order ``p``."""
+    d = a - b
+    return d, slope_of(xp, d, norm_of(xp, d, p, None), p, None)
+
+
+row("dist", node="DistBackward0", formula="norm(a - b, p)",
+    doc="The norm of the difference of two tensors, which may broadcast.",
+    kink="at distance 0 the derivative is 0",
+    fwd=lambda xp, a, b, p=2: dropped(xp, norm_of(xp, a - b, p, None), a - b, None,
+                                      False),
+    vjp=(lambda xp, g, y, a, b, p=2: sum_to(xp, g * gap(xp, a, b, p)[1], a.shape),
+         lambda xp, g, y, a, b, p=2: sum_to(xp, -g * gap(xp, a, b, p)[1], b.shape)),
+    jvp=lambda xp, t, y, a, b, p=2: xp.sum((t[0] - t[1]) * gap(xp, a, b, p)[1]),
+    cases=[case((3, 4), (3, 4)), case((3, 4), (4,), p=1), case((3,), (3,), p=3),
+           case((), ())])

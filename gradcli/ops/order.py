@@ -1,0 +1,121 @@
+"""Sorting and the largest entries: values, which carry the gradient, and positions.
+
+Equal entries keep their order, in either direction; NaN counts as the largest.
+
+    values, indices = sort(x, descending=True)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import ShapeError, dim_of
+from .op import Formula, case, function, row
+
+# fmt: off
+
+Pair = tuple[Any, Any]
+
+
+def ranked(xp: Any, x: Any, dim: int, descending: bool) -> Any:
+    """Positions of the entries in order, along a dimension."""
+    d = dim_of(x.shape, dim)
+    return xp.argsort(x, d, descending) if x.shape else xp.as_index(0)
+
+
+def read(xp: Any, x: Any, dim: int, at: Any) -> Pair:
+    return xp.gather(x, dim, at), at
+
+
+def _sort(xp: Any, x: Any, dim: int = -1, descending: bool = False) -> Pair:
+    return read(xp, x, dim, ranked(xp, x, dim, descending))
+
+
+def _topk(
+    xp: Any, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> Pair:
+    d = dim_of(x.shape, dim)
+    if not 0 <= k <= (x.shape[d] if x.shape else 1):
+        raise ShapeError("selected index k out of range")
+    order = ranked(xp, x, dim, largest)
+    return read(xp, x, dim, order[(slice(None),) * d + (slice(0, k),)] if x.shape
+                else order)
+
+
+def _kthvalue(
+    xp: Any, x: Any, k: int, dim: int = -1, keepdim: bool = False
+) -> Pair:
+    d = dim_of(x.shape, dim)
+    if not 1 <= k <= (x.shape[d] if x.shape else 1):
+        raise ShapeError(
+            f"kthvalue(): selected number k out of range for dimension {d}")
+    order = ranked(xp, x, dim, False)
+    at = order[(slice(None),) * d + (slice(k - 1, k),)] if x.shape else order
+    values = xp.gather(x, dim, at)
+    if keepdim or not x.shape:
+        return values, at
+    shape = (*x.shape[:d], *x.shape[d + 1:])
+    return xp.reshape(values, shape), at.reshape(shape)
+
+
+def _kept(xp: Any, value: Any, x: Any, dim: int, keepdim: bool) -> Any:
+    """``value`` with the dimension that `kthvalue` dropped."""
+    return value if keepdim or not x.shape else xp.unsqueeze(value, dim)
+
+
+def _sorting(name: str, node: str) -> None:
+    row(name, node=node, fwd=_sort, returns=2,
+        doc="Entries in order along a dimension, and where they came from.",
+        formula="y[i] = x[indices[i]]",
+        vjp=(lambda xp, g, y, x, dim=-1, descending=False:
+             xp.call("gather.backward", g, y[1], x.shape, dim),),
+        jvp=lambda xp, t, y, x, dim=-1, descending=False: xp.gather(t[0], dim, y[1]),
+        cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
+               case((5,), descending=True, make="distinct"), case(())])
+
+
+_sorting("sort.default", "SortBackward0")
+_sorting("sort.stable", "SortBackward1")
+
+row("topk", node="TopkBackward0", fwd=_topk, returns=2,
+    doc="The k largest, or smallest, entries of a dimension and where they stand.",
+    formula="y[i] = x[indices[i]]",
+    vjp=(lambda xp, g, y, x, k, dim=-1, largest=True, sorted=True:
+         xp.call("gather.backward", g, y[1], x.shape, dim),),
+    jvp=lambda xp, t, y, x, k, dim=-1, largest=True, sorted=True:
+    xp.gather(t[0], dim, y[1]),
+    cases=[case((3, 4), k=2, make="distinct"),
+           case((3, 4), k=2, dim=0, largest=False, make="distinct"),
+           case((5,), k=5, make="distinct")])
+
+row("kthvalue", node="KthvalueBackward0", fwd=_kthvalue, returns=2,
+    doc="The k-th smallest entry of a dimension and where it stands.",
+    formula="y = x[indices]",
+    vjp=(lambda xp, g, y, x, k, dim=-1, keepdim=False:
+         xp.call("gather.backward", _kept(xp, g, x, dim, keepdim),
+                 _kept(xp, y[1], x, dim, keepdim), x.shape, dim),),
+    jvp=lambda xp, t, y, x, k, dim=-1, keepdim=False: xp.reshape(
+        xp.gather(t[0], dim, _kept(xp, y[1], x, dim, keepdim)), y[0].shape),
+    cases=[case((3, 4), k=2, make="distinct"),
+           case((3, 4), k=3, dim=0, keepdim=True, make="distinct"),
+           case((5,), k=1, make="distinct")])
+
+
+def _sort_any(
+    call: Formula, x: Any, dim: int = -1, descending: bool = False,
+    *, stable: bool | None = None,
+) -> Pair:
+    name = "sort.default" if stable is None else "sort.stable"
+    values, indices = call(name, x, dim, descending)
+    return values, indices
+
+
+row("argsort", doc="The positions of the entries in order.", formula="indices",
+    fwd=lambda xp, x, dim=-1, descending=False, stable=False:
+    ranked(xp, x, dim, descending),
+    cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, descending=True)])
+
+function("sort", _sort_any, formula="y[i] = x[indices[i]]",
+         doc="Entries in order along a dimension, and where they came from.")
+function("msort", lambda call, x: call("sort", x, 0)[0], formula="y[i] = x[indices[i]]",
+         doc="Entries in order along the first dimension.")

@@ -1,0 +1,322 @@
+"""Products of vectors, matrices and stacks of matrices.
+
+Invariant: products of higher rank are made of ``mm``, ``mv``, ``dot`` and ``bmm`` the
+way PyTorch makes them, which decides the recorded graph.
+
+    x @ A       # for a vector x: SqueezeBackward4(MmBackward0(UnsqueezeBackward0, A))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import ShapeError, broadcast_shape, count_of, dim_of
+from .op import MULTILINEAR, case, function, row
+from .shape import sum_to
+
+# fmt: off
+
+
+def turned(xp: Any, a: Any) -> Any:
+    """The matrices of ``a``, transposed."""
+    return xp.transpose(a, -2, -1)
+
+
+def identity(xp: Any, like: Any, shape: Any) -> Any:
+    """Ones on the diagonal of a matrix, of the kind of ``like``."""
+    return xp.tril(xp.triu(xp.new_full(like, tuple(shape), 1)))
+
+
+def mm(xp: Any, a: Any, b: Any) -> Any:
+    for name, m in (("self", a), ("mat2", b)):
+        if len(m.shape) != 2:
+            raise ShapeError(f"{name} must be a matrix, not {len(m.shape)}-D")
+    if a.shape[1] != b.shape[0]:
+        (n, m), (p, q) = a.shape, b.shape
+        raise ShapeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
+    return xp.matmul(a, b)
+
+
+def mv(xp: Any, a: Any, v: Any) -> Any:
+    if (len(a.shape), len(v.shape)) != (2, 1):
+        raise ShapeError(f"matrix @ vector expected, got {len(a.shape)}-D and "
+                         f"{len(v.shape)}-D")
+    if a.shape[1] != v.shape[0]:
+        (n, m), (p,) = a.shape, v.shape
+        raise ShapeError(f"size mismatch, got mat ({n}x{m}), vec ({p})")
+    return xp.matmul(a, v)
+
+
+def dot(xp: Any, a: Any, b: Any) -> Any:
+    if (len(a.shape), len(b.shape)) != (1, 1):
+        raise ShapeError(f"1D tensors expected, but got {len(a.shape)}D and "
+                         f"{len(b.shape)}D tensors")
+    if a.shape != b.shape:
+        raise ShapeError("inconsistent tensor size, expected tensors with the same "
+                         f"number of elements, but got {a.shape[0]} and {b.shape[0]}")
+    return xp.matmul(a, b)
+
+
+def bmm(xp: Any, a: Any, b: Any) -> Any:
+    for name, m in (("batch1", a), ("batch2", b)):
+        if len(m.shape) != 3:
+            raise ShapeError(f"{name} must be a 3D tensor, not {len(m.shape)}-D")
+    if (a.shape[0], a.shape[2]) != b.shape[:2]:
+        raise ShapeError("Expected size for first two dimensions of batch2 tensor to "
+                         f"be: {[a.shape[0], a.shape[2]]} but got: {list(b.shape[:2])}")
+    return xp.matmul(a, b)
+
+
+row("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
+    fwd=mm, jvp=MULTILINEAR,
+    vjp=(lambda xp, g, y, a, b: xp.matmul(g, turned(xp, b)),
+         lambda xp, g, y, a, b: xp.matmul(turned(xp, a), g)),
+    cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))])
+
+row("mv", node="MvBackward0", formula="a @ v", doc="Product of a matrix and a vector.",
+    fwd=mv, jvp=MULTILINEAR,
+    vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
+         lambda xp, g, y, a, v: xp.matmul(turned(xp, a), g)),
+    cases=[case((3, 4), (4,)), case((1, 2), (2,))])
+
+for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
+    row(_name, node=_node, formula="sum(a * b)", doc="Inner product of two vectors.",
+        fwd=dot, jvp=MULTILINEAR,
+        vjp=(lambda xp, g, y, a, b: g * b, lambda xp, g, y, a, b: g * a),
+        cases=[case((4,), (4,)), case((1,), (1,))])
+
+row("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
+    doc="Products of two stacks of matrices.",
+    fwd=bmm, jvp=MULTILINEAR,
+    vjp=(lambda xp, g, y, a, b: xp.matmul(g, turned(xp, b)),
+         lambda xp, g, y, a, b: xp.matmul(turned(xp, a), g)),
+    cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))])
+
+
+def matmul(call: Any, a: Any, b: Any) -> Any:
+    """PyTorch's choice: the plain products up to rank 2, one folded product where a
+    matrix or a vector meets a stack, a batched product otherwise."""
+    ranks = (len(a.shape), len(b.shape))
+    if 0 in ranks:
+        raise ShapeError("both arguments to matmul need to be at least 1D, but they "
+                         f"are {ranks[0]}D and {ranks[1]}D")
+    if ranks == (1, 1):
+        return call("dot", a, b)
+    if ranks == (2, 1):
+        return call("mv", a, b)
+    if ranks == (2, 2):
+        return call("mm", a, b)
+    if ranks == (1, 2):
+        return call("squeeze_.dim", call("mm", call("unsqueeze", a, 0), b), 0)
+    if ranks == (3, 3) and a.shape[0] != b.shape[0]:
+        if a.shape[0] == 1 and a.requires_grad:
+            return matmul(call, call("squeeze", a, 0), b)
+        if b.shape[0] == 1 and b.requires_grad:
+            return matmul(call, a, call("squeeze", b, 0))
+    return (_folded if _folds(call, a, b) else _batched)(call, a, b)
+
+
+def _folds(call: Any, a: Any, b: Any) -> bool:
+    """Whether PyTorch multiplies one big matrix: to spare the small operand, if it
+    needs a gradient, an expansion to the size of the large one, else if that takes no
+    copy."""
+    mirrored = len(b.shape) > len(a.shape)
+    large, small = (b, a) if mirrored else (a, b)
+    if len(large.shape) < 3 or len(small.shape) > 2:
+        return False
+    if small.requires_grad or len(a.shape) == 2:
+        return bool(small.requires_grad)
+    layout = call("detach", large)
+    if mirrored:
+        return bool(call("is_contiguous", call("transpose", layout, -2, -1)))
+    merged = (count_of(layout.shape[:-1]), layout.shape[-1])
+    return bool(call("view.fits", layout, merged))
+
+
+def _folded(call: Any, a: Any, b: Any) -> Any:
+    mirrored = len(b.shape) > len(a.shape)
+    large, small = (call("transpose", b, -2, -1), a) if mirrored else (a, b)
+    if mirrored and len(a.shape) == 2:
+        small = call("t", a)
+    rows, inner = large.shape[:-1], large.shape[-1]
+    flat = call("reshape", large, (count_of(rows), inner))
+    if len(small.shape) == 1:
+        return call("reshape.unsafe", call("mv", flat, small), rows)
+    y = call("reshape.unsafe", call("mm", flat, small), (*rows, small.shape[1]))
+    return call("contiguous", call("transpose", y, -2, -1)) if mirrored else y
+
+
+def _batched(call: Any, a: Any, b: Any) -> Any:
+    rows = a.shape[-2:-1]
+    batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
+    left = a.shape[-2:] if len(a.shape) > 1 else (1, a.shape[0])
+    right = b.shape[-2:] if len(b.shape) > 1 else b.shape
+    a = call("reshape", call("expand", a, (*batch, *left)), (count_of(batch), *left))
+    b = call("reshape", call("expand", b, (*batch, *right)), (count_of(batch), *right))
+    if len(right) == 1:
+        y = call("squeeze", call("bmm", a, call("unsqueeze", b, 2)), -1)
+        return call("reshape.unsafe", y, (*batch, *rows))
+    y = call("bmm", a, b)
+    return call("reshape.unsafe", y, (*batch, *rows, right[1]))
+
+
+function("matmul", matmul, operands=("a", "b"),
+         formula="a @ b", aliases=("linalg.matmul",),
+         doc="Matrix product, over stacks of matrices with broadcasting.")
+
+# a product added to a tensor
+
+
+def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str,
+          formula: str, cases: list[Any]) -> None:
+    """Enter ``beta*x + alpha*product(a, b)``; ``left`` and ``right`` are the product's
+    reverse rules."""
+    def times(xp: Any, a: Any, b: Any) -> Any:
+        return xp.call(product, a, b)
+
+    def fwd(xp: Any, x: Any, a: Any, b: Any, beta: float = 1, alpha: float = 1) -> Any:
+        y = alpha * times(xp, a, b)
+        if broadcast_shape(x.shape, y.shape) != y.shape:
+            raise ShapeError(f"{name}: input of shape {list(x.shape)} does not expand "
+                             f"to the product's shape {list(y.shape)}")
+        return beta * x + y
+
+    row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
+        vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1: sum_to(xp, beta * g, x.shape),
+             lambda xp, g, y, x, a, b, beta=1, alpha=1: left(xp, alpha * g, a, b),
+             lambda xp, g, y, x, a, b, beta=1, alpha=1: right(xp, alpha * g, a, b)),
+        jvp=lambda xp, t, y, x, a, b, beta=1, alpha=1: beta * t[0] + alpha * (
+            times(xp, t[1], b) + times(xp, a, t[2])))
+
+
+def by_left(xp: Any, g: Any, a: Any, b: Any) -> Any:
+    return xp.matmul(g, turned(xp, b))
+
+
+def by_right(xp: Any, g: Any, a: Any, b: Any) -> Any:
+    return xp.matmul(turned(xp, a), g)
+
+
+fused("addmm", "AddmmBackward0", "mm", left=by_left, right=by_right,
+      doc="A tensor plus the product of two matrices.",
+      formula="beta*input + alpha*(a @ b)",
+      cases=[case((3, 2), (3, 4), (4, 2)), case((2,), (3, 4), (4, 2)),
+             case((3, 1), (3, 4), (4, 2), beta=0.5, alpha=-2)])
+
+fused("addmv", "AddmvBackward0", "mv",
+      left=lambda xp, g, a, v: xp.unsqueeze(g, 1) * v, right=by_right,
+      doc="A tensor plus the product of a matrix and a vector.",
+      formula="beta*input + alpha*(a @ v)",
+      cases=[case((3,), (3, 4), (4,)), case((), (3, 4), (4,), beta=0.5, alpha=-2)])
+
+fused("baddbmm", "BaddbmmBackward0", "bmm", left=by_left, right=by_right,
+      doc="A tensor plus the products of two stacks of matrices.",
+      formula="beta*input + alpha*(a[i] @ b[i])",
+      cases=[case((2, 3, 2), (2, 3, 4), (2, 4, 2)),
+             case((3, 1), (2, 3, 4), (2, 4, 2), beta=0.5, alpha=-2)])
+
+fused("addr", "AddrBackward0", "outer",
+      left=lambda xp, g, a, b: xp.matmul(g, b),
+      right=lambda xp, g, a, b: xp.matmul(turned(xp, g), a),
+      doc="A tensor plus the outer product of two vectors.",
+      formula="beta*input + alpha*outer(a, b)",
+      cases=[case((3, 4), (3,), (4,)), case((4,), (3,), (4,), beta=0.5, alpha=-2)])
+
+# products made of others
+
+
+def outer(call: Any, a: Any, b: Any) -> Any:
+    for name, v in (("self", a), ("vec2", b)):
+        if len(v.shape) != 1:
+            raise ShapeError(f"outer: Expected 1-D argument {name}, but got "
+                             f"{len(v.shape)}-D")
+    return call("mul", call("reshape", a, (a.shape[0], 1)), b)
+
+
+def linear(call: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+    """``x @ weight.T + bias``; with a bias PyTorch makes one node of it, on ``x`` with
+    all but its last dimension merged."""
+    if not x.shape or not weight.shape:
+        raise ShapeError("both arguments to linear need to be at least 1D, but they "
+                         f"are {len(x.shape)}D and {len(weight.shape)}D")
+    if bias is None:
+        return call("matmul", x, call("t", weight))
+    if len(x.shape) == 2:
+        return call("addmm", bias, x, call("t", weight))
+    if not call("is_contiguous", x):
+        return call("add", call("matmul", x, call("t", weight)), bias)
+    flat = call("reshape", x, (count_of(x.shape[:-1]), x.shape[-1]))
+    y = call("addmm", bias, flat, call("t", weight))
+    return call("reshape", y, (*x.shape[:-1], y.shape[1]))
+
+
+def kron(call: Any, a: Any, b: Any) -> Any:
+    """Every entry of ``a`` times ``b``, by broadcasting over interleaved dimensions."""
+    rank = max(len(a.shape), len(b.shape))
+    m, n = ((1,) * (rank - len(x.shape)) + tuple(x.shape) for x in (a, b))
+    tall = call("reshape.unsafe", a, tuple([s for k in m for s in (k, 1)]))
+    wide = call("reshape.unsafe", b, tuple([s for k in n for s in (1, k)]))
+    sizes = tuple([p * q for p, q in zip(m, n, strict=True)])
+    return call("reshape.unsafe", call("mul", tall, wide), sizes)
+
+
+def tensordot(call: Any, a: Any, b: Any, dims: Any = 2) -> Any:
+    """Sums of products over ``dims``: a number of dimensions, last of ``a`` and first
+    of ``b``, or a list for each."""
+    if isinstance(dims, int):
+        if dims < 0:
+            raise ShapeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        dims = (tuple(range(-dims, 0)), tuple(range(dims)))
+    gone = [(d,) if isinstance(d, int) else tuple(d) for d in dims]
+    if len(gone[0]) != len(gone[1]):
+        raise ShapeError("both dimension lists should have same length")
+    at_a, at_b = ([dim_of(x.shape, d) for d in ds]
+                  for x, ds in zip((a, b), gone, strict=True))
+    for p, q in zip(at_a, at_b, strict=True):
+        if a.shape[p] != b.shape[q]:
+            raise ShapeError(
+                f"contracted dimensions need to match, but first has size {a.shape[p]} "
+                f"in dim {p} and second has size {b.shape[q]} in dim {q}")
+    free_a = [d for d in range(len(a.shape)) if d not in at_a]
+    free_b = [d for d in range(len(b.shape)) if d not in at_b]
+    inner = count_of(a.shape[d] for d in at_a)
+    rows = tuple([a.shape[d] for d in free_a])
+    columns = tuple([b.shape[d] for d in free_b])
+    a = call("permute", a, (*free_a, *at_a))
+    b = call("permute", b, (*at_b, *free_b))
+    if not rows and not columns:
+        y = call("dot", call("flatten", a), call("flatten", b))
+    else:
+        y = call("mm", call("reshape", a, (count_of(rows), inner)),
+                 call("reshape", b, (inner, count_of(columns))))
+    return call("reshape", y, (*rows, *columns))
+
+
+def inner(call: Any, a: Any, b: Any) -> Any:
+    if not a.shape or not b.shape:
+        return call("mul", a, b)
+    if a.shape[-1] != b.shape[-1]:
+        raise ShapeError("inner() the last dimension must match on both input tensors "
+                         f"but got shapes {list(a.shape)} and {list(b.shape)}")
+    return tensordot(call, a, b, ((-1,), (-1,)))
+
+
+function("outer", outer, operands=("a", "b"),
+         formula="y[i, j] = a[i]*b[j]", aliases=("ger",),
+         doc="Outer product of two vectors.")
+function("linear", linear, operands=("x", "weight", "bias"),
+         formula="x @ weight.T + bias",
+         doc="A linear layer.")
+function("kron", kron, operands=("a", "b"),
+         formula="y[i*p + k, j*q + l] = a[i, j]*b[k, l]",
+         doc="Kronecker product.")
+function("tensordot", tensordot, operands=("a", "b"), formula="sum over dims of a*b",
+         doc="Sums of products over chosen dimensions of two tensors.")
+function("inner", inner, operands=("a", "b"), formula="y[i, j] = sum(a[i]*b[j])",
+         doc="Sums of products over the last dimensions.")
+function("linalg.vecdot", lambda call, a, b, dim=-1:
+         call("vdot", a, b) if len(a.shape) == len(b.shape) == 1
+         else call("sum", call("mul", a, b), dim),
+         aliases=("vecdot",), operands=("a", "b"), formula="sum(a*b, dim)",
+         doc="Inner products along a dimension.")

@@ -1,0 +1,205 @@
+"""Taking tensors apart, and the grids made of several.
+
+A row with several outputs hands its rule a tuple of cotangents, zeros where nothing
+arrived; each output's edge in the graph carries its number.
+
+    a, b = split(x, 2)      # SplitBackward0 #0 and #1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from math import prod
+from typing import Any
+
+from .checks import ShapeError, broadcast_shape, dim_of
+from .index import along
+from .op import LINEAR, Formula, case, function, row
+
+# fmt: off
+
+Sizes = tuple[int, ...]
+
+
+def even_sizes(size: int, split_size: int) -> Sizes:
+    """``size`` in pieces of ``split_size``; the last may be smaller."""
+    if split_size < 0:
+        raise ShapeError("split expects split_size be non-negative, but got "
+                         f"split_size={split_size}")
+    if split_size == 0:
+        if size:
+            raise ShapeError("split_size can only be 0 if dimension size is 0, but got "
+                             f"dimension size of {size}")
+        return (0,)
+    full, rest = divmod(size, split_size)
+    return (*[split_size] * full, *([rest] if rest or not full else []))
+
+
+def given_sizes(size: int, asked: Sequence[int], dim: int) -> Sizes:
+    if sum(asked) != size or any(n < 0 for n in asked):
+        raise ShapeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input "
+            f"tensor's size at dimension {dim}), but got split_sizes={list(asked)}")
+    return tuple(asked)
+
+
+def some_dim(x: Any, dim: int, verb: str) -> int:
+    if not x.shape:
+        raise ShapeError(f"{verb} expects at least a 1-dimensional tensor")
+    return dim_of(x.shape, dim)
+
+
+def pieces(xp: Any, x: Any, dim: int, sizes: Sizes) -> tuple[Any, ...]:
+    bounds = pairwise(accumulate(sizes, initial=0))
+    return tuple([xp.getitem(x, along(dim, slice(a, b))) for a, b in bounds])
+
+
+def _split(xp: Any, x: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
+    d = some_dim(x, dim, "split")
+    return pieces(xp, x, d, even_sizes(x.shape[d], split_size))
+
+
+def _split_with_sizes(
+    xp: Any, x: Any, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Any, ...]:
+    d = some_dim(x, dim, "split")
+    return pieces(xp, x, d, given_sizes(x.shape[d], split_sizes, d))
+
+
+def _unbind(xp: Any, x: Any, dim: int = 0) -> tuple[Any, ...]:
+    if not x.shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    d = dim_of(x.shape, dim)
+    return tuple([xp.getitem(x, along(d, i)) for i in range(x.shape[d])])
+
+
+row("split.Tensor", node="SplitBackward0", fwd=_split, jvp=LINEAR,
+    doc="Pieces of one size along a dimension.", formula="[a, b, ...] = x",
+    vjp=(lambda xp, g, y, x, split_size, dim=0: xp.cat(g, dim),),
+    cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
+           case((3,), split_size=5)])
+
+row("split_with_sizes", node="SplitWithSizesBackward0", fwd=_split_with_sizes,
+    jvp=LINEAR, doc="Pieces of given sizes along a dimension.",
+    formula="[a, b, ...] = x",
+    vjp=(lambda xp, g, y, x, split_sizes, dim=0: xp.cat(g, dim),),
+    cases=[case((5, 2), split_sizes=(2, 3)),
+           case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
+
+row("unbind", node="UnbindBackward0", fwd=_unbind, jvp=LINEAR,
+    doc="All entries of a dimension, each a tensor.", formula="[a, b, ...] = x",
+    vjp=(lambda xp, g, y, x, dim=0: xp.stack(g, dim),),
+    cases=[case((3, 2)), case((2, 3), dim=-1), case((2,))])
+
+
+def _split_any(
+    call: Formula, x: Any, split_size_or_sections: Any, dim: int = 0
+) -> tuple[Any, ...]:
+    asked = split_size_or_sections
+    if isinstance(asked, list | tuple):
+        return tuple(call("split_with_sizes", x, tuple(asked), dim))
+    return tuple(call("split.Tensor", x, asked, dim))
+
+
+def _chunk(call: Formula, x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+    d = some_dim(x, dim, "chunk")
+    if chunks <= 0:
+        raise ShapeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = x.shape[d]
+    if not size:
+        return tuple(call("split_with_sizes", x, (0,) * chunks, d))
+    return tuple(call("split.Tensor", x, -(-size // chunks), d))
+
+
+def _tensor_split(
+    call: Formula, x: Any, indices_or_sections: Any, dim: int = 0
+) -> tuple[Any, ...]:
+    d, asked = some_dim(x, dim, "tensor_split"), indices_or_sections
+    size = x.shape[d]
+    if isinstance(asked, list | tuple):
+        bounds = [0, *asked, size]
+    else:
+        if asked <= 0:
+            raise ShapeError(f"number of sections must be larger than 0, got {asked}")
+        each, rest = divmod(size, asked)
+        bounds = [each * i + min(i, rest) for i in range(asked + 1)]
+    return tuple([call("slice.Tensor", x, d, a, b) for a, b in pairwise(bounds)])
+
+
+function("split", _split_any, formula="[a, b, ...] = x",
+         doc="Pieces along a dimension: of one size, or of the sizes listed.",
+         cases=[case((5, 2), split_size_or_sections=2)])
+function("chunk", _chunk, formula="[a, b, ...] = x",
+         doc="A number of pieces along a dimension, as even as whole sizes allow.",
+         cases=[case((5, 2), chunks=2), case((2, 6), chunks=4, dim=1)])
+function("tensor_split", _tensor_split, formula="[a, b, ...] = x",
+         doc="A number of pieces, or pieces that end at the positions listed.",
+         cases=[case((5, 2), indices_or_sections=2),
+                case((5,), indices_or_sections=(1, 3))])
+
+
+def _splitter(name: str, dim: int, ndim: int) -> None:
+    def build(call: Formula, x: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+        if x.ndim < ndim:
+            raise ShapeError(f"torch.{name} requires a tensor with at least {ndim} "
+                             f"dimension, but got a tensor with {x.ndim} dimensions!")
+        d, asked = (0 if x.ndim == 1 else dim), indices_or_sections
+        if isinstance(asked, int) and asked > 0 and x.shape[d] % asked:
+            raise ShapeError(
+                f"torch.{name} attempted to split along dimension {d}, but the size of "
+                f"the dimension {x.shape[d]} is not divisible by the split_size "
+                f"{asked}!")
+        return _tensor_split(call, x, asked, d)
+
+    function(name, build, formula="[a, b, ...] = x",
+             doc=f"Equal pieces along dimension {dim}.",
+             cases=[case((2, 4, 2), indices_or_sections=2)])
+
+
+_splitter("hsplit", 1, 1)
+_splitter("vsplit", 0, 2)
+_splitter("dsplit", 2, 3)
+
+# -- grids ----------------------------------------------------------------------------
+
+
+def as_list(args: Sequence[Any]) -> list[Any]:
+    """The tensors of ``f(a, b)`` and of ``f([a, b])``."""
+    lone = len(args) == 1 and isinstance(args[0], list | tuple)
+    return list(args[0] if lone else args)
+
+
+def _broadcast_tensors(call: Formula, *tensors: Any) -> tuple[Any, ...]:
+    xs = as_list(tensors)
+    shape = broadcast_shape(*[x.shape for x in xs])
+    return tuple([call("expand", x, shape) for x in xs])
+
+
+def _meshgrid(call: Formula, *tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
+    xs = as_list(tensors)
+    if indexing not in ("ij", "xy"):
+        raise ValueError("torch.meshgrid: indexing must be one of \"xy\" or \"ij\", "
+                         f"but received: {indexing}")
+    for x in xs:
+        if x.ndim > 1:
+            raise ShapeError("torch.meshgrid: Expected 0D or 1D tensor in the tensor "
+                             f"list but got shape {list(x.shape)}")
+    dims = list(range(len(xs)))
+    if indexing == "xy":
+        dims[:2] = dims[:2][::-1]
+    sizes = [0] * len(xs)
+    for x, d in zip(xs, dims, strict=True):
+        sizes[d] = prod(x.shape)
+    return tuple([
+        call("expand", call("view", x, tuple([n if i == d else 1
+                                              for i, n in enumerate(sizes)])), sizes)
+        for x, d in zip(xs, dims, strict=True)
+    ])
+
+
+function("broadcast_tensors", _broadcast_tensors, formula="[a, b, ...]",
+         doc="Tensors repeated to their common shape.", cases=[case((3, 1), (2,))])
+function("meshgrid", _meshgrid, formula="A[i, j] = a[i], B[i, j] = b[j]",
+         doc="The coordinates of a grid, one tensor per axis.",
+         cases=[case((3,), (2,)), case((3,), (2,), indexing="xy")])

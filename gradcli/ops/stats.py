@@ -1,0 +1,225 @@
+"""Variance, standard deviation, median; counts and truth over dimensions.
+
+Invariant: a variance is taken of what is left when the mean is gone, never as a
+difference of large sums.
+
+    var(x, 0)                 # VarBackward0, divided by n - 1
+    std(x, unbiased=False)    # StdBackward0, divided by n
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import count_of, dim_of, dims_of
+from .op import case, function, row
+from .reduce import (
+    FIRST,
+    TIES,
+    attained,
+    chosen,
+    dropped,
+    kept,
+    of_chosen,
+    shared,
+    size_over,
+    some_over,
+    spread,
+    to_chosen,
+)
+
+# fmt: off
+
+# variance and standard deviation
+
+
+def centred(xp: Any, x: Any, dim: Any) -> Any:
+    """``x`` minus its mean over ``dim``."""
+    return x - xp.sum(x, dims_of(x.shape, dim), True) / size_over(x, dim)
+
+
+def degrees(x: Any, dim: Any, correction: float) -> Any:
+    return max(size_over(x, dim) - correction, 0)
+
+
+def over(total: Any, count: float) -> Any:
+    """A quotient of which 0 / 0 is NaN in every number system."""
+    return total / count if count else total * float("inf")
+
+
+def variance(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+    squares = xp.square(centred(xp, x, dim))
+    total = xp.sum(squares, dims_of(x.shape, dim), keepdim)
+    return over(total, degrees(x, dim, correction))
+
+
+def slope(xp: Any, x: Any, dim: Any, correction: float) -> Any:
+    """The derivative of the variance by each entry."""
+    return over(2 * centred(xp, x, dim), degrees(x, dim, correction))
+
+
+def per_deviation(xp: Any, y: Any) -> Any:
+    """``1 / (2*y)``, from a variance to its root; 0 where the deviation is 0."""
+    return xp.where(xp.eq(y, 0), 0, 0.5 / xp.where(xp.eq(y, 0), 1, y))
+
+
+def drift(xp: Any, t: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+    """The tangent of the variance: twice the covariance of ``x`` with its tangent."""
+    products = centred(xp, x, dim) * centred(xp, t, dim)
+    total = 2 * xp.sum(products, dims_of(x.shape, dim), keepdim)
+    return over(total, degrees(x, dim, correction))
+
+
+def mean_over(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    return xp.sum(x, dims_of(x.shape, dim), keepdim) / size_over(x, dim)
+
+
+AT_ZERO = "the derivative is 0 where all entries are equal"
+VARIANCES = [case((3, 4)), case((3, 4), dim=0), case((5,), dim=-1, keepdim=True),
+             case((2, 3, 4), dim=(0, 2), correction=0), case((4,), correction=2),
+             case((2, 3), dim=1, correction=0, keepdim=True)]
+
+row("var.correction", node="VarBackward0", formula="sum((x - mean(x))**2) / (n - 1)",
+    doc="Variance; the divisor is n minus the correction.",
+    fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
+        variance(xp, x, dim, correction, keepdim),
+    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
+         kept(xp, g, x, dim, keepdim) * slope(xp, x, dim, correction),),
+    jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
+        drift(xp, t[0], x, dim, correction, keepdim),
+    cases=VARIANCES)
+
+row("std.correction", node="StdBackward0", formula="sqrt(var(x))", kink=AT_ZERO,
+    doc="Standard deviation; the divisor is n minus the correction.",
+    fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
+        xp.sqrt(variance(xp, x, dim, correction, keepdim)),
+    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
+         kept(xp, g * per_deviation(xp, y), x, dim, keepdim)
+         * slope(xp, x, dim, correction),),
+    jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
+        drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y),
+    cases=VARIANCES)
+
+row("var_mean.correction", node="VarMeanBackward0", returns=2, carries=2,
+    formula="var(x), mean(x)", doc="Variance and mean.",
+    fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
+        variance(xp, x, dim, correction, keepdim), mean_over(xp, x, dim, keepdim)),
+    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
+         kept(xp, g[0], x, dim, keepdim) * slope(xp, x, dim, correction)
+         + spread(xp, g[1] / size_over(x, dim), x, dim, keepdim),),
+    jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
+        drift(xp, t[0], x, dim, correction, keepdim),
+        mean_over(xp, t[0], dim, keepdim)),
+    cases=VARIANCES)
+
+row("std_mean.correction", node="StdMeanBackward0", returns=2, carries=2, kink=AT_ZERO,
+    formula="std(x), mean(x)", doc="Standard deviation and mean.",
+    fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
+        xp.sqrt(variance(xp, x, dim, correction, keepdim)),
+        mean_over(xp, x, dim, keepdim)),
+    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
+         kept(xp, g[0] * per_deviation(xp, y[0]), x, dim, keepdim)
+         * slope(xp, x, dim, correction)
+         + spread(xp, g[1] / size_over(x, dim), x, dim, keepdim),),
+    jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
+        drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y[0]),
+        mean_over(xp, t[0], dim, keepdim)),
+    cases=VARIANCES)
+
+
+def spread_measure(name: str, doc: str, formula: str) -> None:
+    """Enter a public function with PyTorch's two spellings of the divisor: a number as
+    ``correction``, or ``unbiased``, which may also stand in the place of ``dim``."""
+    def build(call: Any, x: Any, dim: Any = None, unbiased: bool = True,
+              keepdim: bool = False, correction: float | None = None) -> Any:
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        taken = int(unbiased) if correction is None else correction
+        return call(f"{name}.correction", x, dim, taken, keepdim)
+
+    function(name, build, doc=doc, formula=formula)
+
+
+spread_measure("var", "Variance, by n - 1 unless told otherwise.",
+               "sum((x - mean(x))**2) / (n - 1)")
+spread_measure("std", "Standard deviation, by n - 1 unless told otherwise.",
+               "sqrt(var(x))")
+spread_measure("var_mean", "Variance and mean.", "var(x), mean(x)")
+spread_measure("std_mean", "Standard deviation and mean.", "std(x), mean(x)")
+
+# medians: the lower one of two
+
+
+def middle(xp: Any, x: Any, dim: int) -> Any:
+    """Where the lower median stands along ``dim``; a NaN, if there is one, is it."""
+    at = xp.narrow(xp.argsort(x, dim), dim, (x.shape[dim] - 1) // 2, 1)
+    absent = xp.isnan(x)
+    return xp.where(xp.any(absent, dim, True), xp.argmax(absent, dim, True), at)
+
+
+def present_middle(xp: Any, x: Any, dim: int) -> Any:
+    """Where the lower median of the entries that are not NaN stands."""
+    count = xp.sum(xp.as_type_of(xp.logical_not(xp.isnan(x)), x), dim, True)
+    place = xp.as_index(xp.floor(xp.maximum(count - 1, 0) / 2))
+    return xp.gather(xp.argsort(x, dim), dim, place)
+
+
+def median_along(xp: Any, find: Any, x: Any, dim: int, keepdim: bool) -> Any:
+    some_over("median", x, dim_of(x.shape, dim))
+    if not x.shape:
+        return x, xp.as_index(xp.zeros_like(x))
+    return chosen(xp, x, find(xp, x, dim_of(x.shape, dim)), dim, keepdim)
+
+
+def median_of_all(xp: Any, find: Any, x: Any) -> Any:
+    if 0 in x.shape:
+        return xp.new_full(x, (), float("nan"))
+    flat = xp.reshape(x, (count_of(x.shape),))
+    return dropped(xp, xp.gather(flat, 0, find(xp, flat, 0)), flat, 0, False)
+
+
+def median(name: str, node: str, find: Any, doc: str) -> None:
+    row(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)", kink=TIES,
+        doc=f"{doc}, of all entries.",
+        fwd=lambda xp, x: median_of_all(xp, find, x),
+        vjp=(lambda xp, g, y, x: shared(xp, g, y, x, None, False),),
+        jvp=lambda xp, t, y, x: attained(xp, t[0], y, x, None, False),
+        cases=[case((3, 4), make="distinct"), case((5,), make="distinct"), case(())])
+
+    row(f"{name}.dim", node=f"{node}Backward1", returns=2, carries=1, kink=FIRST,
+        formula=f"{name}(x, dim)",
+        doc=f"{doc}, along a dimension, and where it stands.",
+        fwd=lambda xp, x, dim, keepdim=False:
+            median_along(xp, find, x, dim, keepdim),
+        vjp=(lambda xp, g, y, x, dim, keepdim=False:
+             to_chosen(xp, g, y, x, dim, keepdim),),
+        jvp=lambda xp, t, y, x, dim, keepdim=False:
+            of_chosen(xp, t[0], y, x, dim, keepdim),
+        cases=[case((3, 4), dim=0, make="distinct"), case((), dim=0),
+               case((3, 4), dim=-1, keepdim=True, make="distinct")])
+
+    function(name, lambda call, x, dim=None, keepdim=False:
+             call(f"{name}.default", x) if dim is None
+             else call(f"{name}.dim", x, dim, keepdim),
+             doc=f"{doc}; with dim also where it stands.", formula=f"{name}(x, dim)")
+
+
+median("median", "Median", middle, "The lower median")
+median("nanmedian", "Nanmedian", present_middle, "The lower median of what is not NaN")
+
+# truth and counts: no gradient
+
+row("all", formula="all(x, dim)", doc="Whether all entries are true.",
+    fwd=lambda xp, x, dim=None, keepdim=False:
+        xp.all(x, dims_of(x.shape, dim), keepdim),
+    cases=[case((3, 4)), case((3, 4), dim=-1, keepdim=True)])
+
+row("any", formula="any(x, dim)", doc="Whether some entry is true.",
+    fwd=lambda xp, x, dim=None, keepdim=False:
+        xp.any(x, dims_of(x.shape, dim), keepdim),
+    cases=[case((3, 4)), case((3, 4), dim=-1, keepdim=True)])
+
+row("count_nonzero", formula="number of x != 0", doc="How many entries are not 0.",
+    fwd=lambda xp, x, dim=None, keepdim=False:
+        xp.sum(xp.ne(x, 0), dims_of(x.shape, dim), keepdim),
+    cases=[case((3, 4)), case((3, 4), dim=(0, 1)), case((3, 4), dim=-1)])

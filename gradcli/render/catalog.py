@@ -1,0 +1,64 @@
+"""The table of operations as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from ..views.catalog import FunctionView, RowView
+from .line import BLANK, Layout, Line, title
+
+
+def listing(functions: Sequence[FunctionView], layout: Layout) -> Iterator[Line]:
+    """Every function on a line, family by family."""
+    width = max(len(f.name) for f in functions)
+    first = True
+    families = groupby(sorted(functions, key=lambda f: f.family), lambda f: f.family)
+    for family, members in families:
+        if not first:
+            yield BLANK
+        first = False
+        yield title(family)
+        for function in members:
+            nodes = ", ".join(function.nodes)
+            yield Line(
+                (
+                    (function.name.ljust(width), "name"),
+                    (f"  {function.formula or function.doc}", "plain"),
+                    (f"  {nodes}" if nodes else "", "node"),
+                )
+            )
+
+
+def page(function: FunctionView) -> Iterator[Line]:
+    """Everything about one function."""
+    call = f"{function.name}({', '.join(function.parameters)})"
+    yield Line(((call, "title"),))
+    yield from _facts(
+        ("", function.doc),
+        ("formula", function.formula),
+        ("aliases", ", ".join(function.aliases)),
+        ("family", function.family),
+        ("at a kink", function.kink),
+    )
+    for row in function.rows:
+        yield BLANK
+        yield from _row(row)
+
+
+def _row(row: RowView) -> Iterator[Line]:
+    yield Line(((row.name, "name"), (f"  {row.node or 'not differentiable'}", "node")))
+    yield from _facts(
+        ("formula", row.formula),
+        ("parameters", ", ".join(row.parameters)),
+        ("local gradients", "one per input, elementwise" if row.elementwise else ""),
+        ("at a kink", row.kink),
+    )
+
+
+def _facts(*facts: tuple[str, str]) -> Iterator[Line]:
+    """``name  value`` for every fact that is there."""
+    for name, value in facts:
+        if value:
+            lead = f"{name}: " if name else ""
+            yield Line((("  " + lead, "dim"), (value, "plain")))

@@ -1,0 +1,74 @@
+"""The answer of `gradcli grad` as text.
+
+L = 7.75
+
+dL/da  = -1.125
+dL/w1  = -6.0
+
+grad_fn
+  1  RsubBackward1  10 - d  -> 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..lang.excerpt import printable
+from ..views.gradients import GradView, OutputView
+from .arrays import SHORTENED, value_lines
+from .chain import steps
+from .line import BLANK, Layout, Line, title
+from .numbers import inline
+
+
+def derivative_label(output: OutputView, name: str) -> str:
+    """``dL/da``; ``d/da`` of an output without a name."""
+    return f"d{derived(output)}/d{printable(name)}"
+
+
+def derived(output: OutputView) -> str:
+    """The output's name in a derivative's label: none for a bare expression."""
+    return printable(output.name) if output.named else ""
+
+
+def labels(view: GradView) -> dict[str, str]:
+    """What the gradient by each input is called."""
+    return {i.name: derivative_label(view.output, i.name) for i in view.differentiated}
+
+
+def answer(view: GradView, layout: Layout) -> Iterator[Line]:
+    """The output, the gradients and the graph's steps; the verdicts come later."""
+    name, value = printable(view.output.name), view.output.value
+    shortened = yield from value_lines(name, value, layout)
+    for given in view.inputs:
+        if given.sampled:
+            note = f"sampled, seed {view.seed}"
+            name = printable(given.name)
+            cut = yield from value_lines(name, given.value, layout, note)
+            shortened = shortened or cut
+    called = labels(view)
+    if called:
+        yield BLANK
+    pad = max(map(len, called.values()), default=0)
+    for given in view.differentiated:
+        note = (
+            f"{printable(view.output.name)} does not depend on it"
+            if given.grad is None
+            else ""
+        )
+        label = called[given.name]
+        cut = yield from value_lines(label, given.grad, layout, note, pad)
+        shortened = shortened or cut
+    if shortened:
+        yield SHORTENED
+    if view.graph is not None and any(not n.is_leaf for n in view.graph.nodes):
+        yield BLANK
+        yield title("grad_fn")
+        yield from steps(view.graph, layout)
+
+
+def bare(view: GradView) -> Iterator[Line]:
+    """The gradients alone, one a line, in the order of the inputs."""
+    for given in view.differentiated:
+        text = "None" if given.grad is None else inline(given.grad)
+        yield Line(((text, "number"),))

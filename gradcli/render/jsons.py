@@ -1,0 +1,222 @@
+"""Results as JSON, schema `gradcli/1`.
+
+Invariant: the text is valid JSON, on one line but for a graph, whose nodes have a line
+each; numbers that JSON cannot write are the strings "nan", "inf" and "-inf".
+
+    dumps({"value": float("inf")})      # '{"value": "inf"}'
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from ..views.catalog import FunctionView
+from ..views.derivatives import DerivativeView
+from ..views.gradients import GradView, InputView, OutputView
+from ..views.graph import GraphView, NodeView
+from .line import Line
+from .verdicts import VerdictLike, VerificationLike
+
+SCHEMA = "gradcli/1"
+
+UNASKED = "the check was not asked for"
+
+UNVERIFIED: Mapping[str, Any] = {
+    "verdict": "unknown",
+    "checked": 0,
+    "of": 0,
+    "seconds": 0.0,
+    "note": UNASKED,
+}
+
+
+def dumps(value: Any) -> str:
+    """JSON on one line."""
+    try:
+        return json.dumps(value, allow_nan=False, ensure_ascii=False)
+    except ValueError:
+        return json.dumps(_finite(value), allow_nan=False, ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    """The same value with strings for the numbers that JSON cannot write.
+
+    Recursion is as deep as a result is nested, which its shape bounds.
+    """
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return value
+
+
+def _object(value: Any) -> Line:
+    return Line(((dumps(value), "plain"),))
+
+
+def grad(view: GradView, verification: VerificationLike | None) -> Line:
+    """The whole answer with its verdicts."""
+    verdicts = {v.name: v for v in verification.inputs} if verification else {}
+    return _object(
+        {
+            "schema": SCHEMA,
+            "command": "grad",
+            "program": view.program,
+            "device": view.device,
+            "dtype": view.dtype,
+            "output": _output(view.output),
+            "inputs": [_input(i, verdicts.get(i.name)) for i in view.inputs],
+            "verification": verified(verification),
+        }
+    )
+
+
+def verified(verification: VerificationLike | None) -> Mapping[str, Any]:
+    """The summary of a verification, or that there was none."""
+    if verification is None:
+        return UNVERIFIED
+    return {
+        "verdict": verification.verdict,
+        "checked": verification.checked,
+        "of": verification.of,
+        "seconds": round(verification.seconds, 3),
+        "side_conditions": list(verification.side_conditions),
+        "kinks": list(verification.kinks),
+    }
+
+
+def _output(output: OutputView) -> dict[str, Any]:
+    return {
+        "name": output.name,
+        "shape": output.shape,
+        "value": output.value,
+        "grad_fn": output.grad_fn,
+    }
+
+
+def _input(given: InputView, verdict: VerdictLike | None) -> dict[str, Any]:
+    return {
+        "name": given.name,
+        "shape": given.shape,
+        "value": given.value,
+        "sampled": given.sampled,
+        "requires_grad": given.requires_grad,
+        "grad": given.grad,
+        "closed_form": verdict.closed_form if verdict else None,
+        "verdict": verdict.verdict if verdict else "unknown",
+        "max_error": verdict.max_error if verdict else None,
+        "note": verdict.note if verdict else UNASKED,
+    }
+
+
+def graph(view: GraphView) -> Iterator[Line]:
+    """The graph, a line per node, so that a long one is written as it is read."""
+    head = {
+        "schema": SCHEMA,
+        "command": "graph",
+        "program": view.program,
+        "output": view.name,
+        "output_nr": view.output_nr,
+        "root": view.root,
+    }
+    yield Line(((dumps(head)[:-1] + ', "nodes": [', "plain"),))
+    last = len(view.nodes) - 1
+    for node in view.nodes:
+        comma = "" if node.id == last else ","
+        yield Line(((dumps(_node(node)) + comma, "plain"),))
+    yield Line((("]}", "plain"),))
+
+
+def _node(node: NodeView) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "name": node.name,
+        "variable": node.variable,
+        "output": node.output,
+        "shape": node.shape,
+        "source": node.source,
+        "line": node.line,
+        "column": node.column,
+        "span": node.span,
+        "next_functions": node.next_functions,
+        "local_gradients": node.local_gradients,
+    }
+
+
+def derivative(
+    view: DerivativeView,
+    verification: VerificationLike | None,
+    symbolic: bool,
+) -> Line:
+    """A Jacobian's or a Hessian's blocks, with ``symbolic`` their formulas too."""
+    verdicts = {v.name: v for v in verification.inputs} if verification else {}
+    blocks = []
+    for block in view.blocks:
+        verdict = verdicts.get(block.by[0])
+        entry: dict[str, Any] = {"input": block.by[0]}
+        if len(block.by) > 1:
+            entry["inputs"] = block.by
+        entry |= {
+            "shape": block.shape,
+            "value": block.value,
+            "structure": block.structure,
+            "verdict": verdict.verdict if verdict else "unknown",
+            "max_error": verdict.max_error if verdict else None,
+            "note": verdict.note if verdict else UNASKED,
+        }
+        if symbolic:
+            entry["symbolic"] = verdict.closed_form if verdict else None
+        blocks.append(entry)
+    return _object(
+        {
+            "schema": SCHEMA,
+            "command": view.command,
+            "program": view.program,
+            "device": view.device,
+            "dtype": view.dtype,
+            "mode": view.mode,
+            "passes": view.passes,
+            "output": _output(view.output),
+            "blocks": blocks,
+            "verification": verified(verification),
+        }
+    )
+
+
+def functions(views: Sequence[FunctionView]) -> Line:
+    """The table of operations."""
+    return _object(
+        {
+            "schema": SCHEMA,
+            "command": "ops",
+            "functions": [_function(view) for view in views],
+        }
+    )
+
+
+def _function(view: FunctionView) -> dict[str, Any]:
+    return {
+        "name": view.name,
+        "family": view.family,
+        "doc": view.doc,
+        "formula": view.formula,
+        "kink": view.kink,
+        "parameters": view.parameters,
+        "aliases": view.aliases,
+        "rows": [
+            {
+                "name": row.name,
+                "formula": row.formula,
+                "node": row.node,
+                "parameters": row.parameters,
+                "elementwise": row.elementwise,
+                "kink": row.kink,
+            }
+            for row in view.rows
+        ],
+    }

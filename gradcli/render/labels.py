@@ -1,0 +1,75 @@
+"""How nodes are called in every picture of a graph.
+
+Invariant: text of the user is shown with its control characters escaped.
+"""
+
+from __future__ import annotations
+
+from ..lang.excerpt import printable
+from ..views.graph import GraphView, NodeView
+from ..views.numbers import Plain
+from .numbers import ELLIPSIS, inline, number
+
+
+def source_text(node: NodeView) -> str:
+    """``b = w1*a``, ``w1*a`` or nothing, as the program has it."""
+    text = printable(node.source or "")
+    if node.output and text and text != node.output:
+        return f"{printable(node.output)} = {text}"
+    return text or printable(node.output or "")
+
+
+def leaf_name(node: NodeView) -> str:
+    """The input's name; an unnamed leaf shows its node's name."""
+    return printable(node.variable or node.name)
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """``[2, 3]``; nothing for a scalar."""
+    return f"[{', '.join(map(str, shape))}]" if shape else ""
+
+
+def gradient_text(value: Plain | None, longest: int) -> str:
+    """A local gradient, short: a number, a small list, or the size of a larger one."""
+    if value is None:
+        return ""
+    if not isinstance(value, list):
+        return number(value)
+    if _entries(value) <= longest:
+        text = inline(value)
+        if len(text) <= 4 * longest:
+            return text
+    return "[" + "×".join(map(str, _sizes(value))) + "]"
+
+
+def shorten(text: str, room: int | None) -> str:
+    """The text, its end left out if there is no room for it."""
+    if room is None or len(text) <= room:
+        return text
+    return text[: max(0, room - 1)] + ELLIPSIS
+
+
+def shared(view: GraphView) -> frozenset[int]:
+    """The function nodes that more than one edge leads to."""
+    return frozenset(
+        i
+        for i, count in enumerate(view.uses())
+        if count > 1 and not view.nodes[i].is_leaf
+    )
+
+
+def _sizes(value: Plain) -> list[int]:
+    sizes: list[int] = []
+    while isinstance(value, list):
+        sizes.append(len(value))
+        if not value:
+            break
+        value = value[0]
+    return sizes
+
+
+def _entries(value: Plain) -> int:
+    count = 1
+    for size in _sizes(value):
+        count *= size
+    return count

@@ -1,0 +1,105 @@
+"""The one file that draws with rich: lines in colour, wrapped to a terminal's width.
+
+Invariants: text is never read as markup, highlighted or given emoji; without colour no
+escape code is written at all, not even bold. A line is broken at blanks where it can
+be, and what follows hangs under the line's own indentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TextIO
+
+from rich.cells import cell_len, chop_cells
+from rich.console import Console
+from rich.text import Text
+
+from .line import Layout, Line, Part, Role
+from .writer import TERMINAL_ROWS
+
+STYLES: dict[Role, str] = {
+    "plain": "",
+    "name": "cyan",
+    "number": "bold",
+    "node": "magenta",
+    "dim": "dim",
+    "title": "bold underline",
+    "good": "green",
+    "fair": "yellow",
+    "bad": "bold red",
+}
+
+_UNBOUNDED = 1 << 30
+
+
+class TerminalWriter:
+    """Writes lines through a rich console; ``width`` None: nothing is wrapped."""
+
+    def __init__(self, stream: TextIO, width: int | None, colour: bool) -> None:
+        self.layout = Layout(width, None if width is None else TERMINAL_ROWS)
+        self._width = width
+        self._stream = stream
+        self._console = Console(
+            file=stream,
+            force_terminal=colour,
+            color_system="standard" if colour else None,
+            no_color=not colour,
+            markup=False,
+            highlight=False,
+            emoji=False,
+            width=_UNBOUNDED,
+            legacy_windows=False,
+        )
+
+    def lines(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            for piece in _wrapped(line, self._width):
+                text = Text.assemble(*[(t, STYLES[role]) for t, role in piece])
+                self._console.print(text, soft_wrap=True)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+def _wrapped(line: Line, width: int | None) -> Iterator[list[Part]]:
+    """The line as pieces that fit; the first as it is, the others indented."""
+    if width is None or cell_len(line.text) <= width:
+        yield list(line.parts)
+        return
+    hang = line.hang if cell_len(line.hang) < width // 2 else "    "[: width // 4]
+    piece: list[Part] = []
+    used = 0
+    for word, role in _words(line.parts):
+        size = cell_len(word)
+        if used + cell_len(word.rstrip()) > width and used > cell_len(hang):
+            yield _trimmed(piece)
+            piece, used = [(hang, "dim")], cell_len(hang)
+            if not word.strip():
+                continue
+        for part in chop_cells(word, max(1, width - used)) if size > width else (word,):
+            if used + cell_len(part.rstrip()) > width:
+                yield _trimmed(piece)
+                piece, used = [(hang, "dim")], cell_len(hang)
+            piece.append((part, role))
+            used += cell_len(part)
+    if piece:
+        yield _trimmed(piece)
+
+
+def _trimmed(piece: list[Part]) -> list[Part]:
+    """The piece without blanks at its end, which would reach beyond the width."""
+    while piece and not piece[-1][0].strip():
+        piece = piece[:-1]
+    return [*piece[:-1], (piece[-1][0].rstrip(), piece[-1][1])] if piece else []
+
+
+def _words(parts: Iterable[Part]) -> Iterator[Part]:
+    """The parts cut behind each run of blanks."""
+    for text, role in parts:
+        start = 0
+        for place in range(1, len(text)):
+            if text[place - 1] == " " and text[place] != " ":
+                yield text[start:place], role
+                start = place
+        if start < len(text):
+            yield text[start:], role

@@ -1,0 +1,83 @@
+"""Where lines go: a pipe gets plain text, a terminal colours and its own width.
+
+Invariants: a pipe sees no escape code, and no line cut or wrapped. `NO_COLOR` wins over
+everything; then `FORCE_COLOR`; then `TERM=dumb`; else a terminal gets colour. rich is
+imported only if the stream is a terminal or colour is forced.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Protocol, TextIO
+
+from .line import Layout, Line
+
+FALLBACK_WIDTH = 80
+LEAST_WIDTH = 20
+TERMINAL_ROWS = 12
+"""Rows of an array that a terminal shows before its middle is left out."""
+
+
+class Writer(Protocol):
+    """Writes lines to one stream."""
+
+    layout: Layout
+
+    def lines(self, lines: Iterable[Line]) -> None:
+        """Write the lines as they come."""
+
+    def flush(self) -> None:
+        """Hand on what was written."""
+
+
+class PlainWriter:
+    """For pipes and files: the text as it is."""
+
+    layout = Layout()
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def lines(self, lines: Iterable[Line]) -> None:
+        write = self._stream.write
+        for line in lines:
+            write(line.text + "\n")
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+def open_writer(stream: TextIO, environment: Mapping[str, str] | None = None) -> Writer:
+    """The writer that suits the stream and the environment's wishes."""
+    wishes = os.environ if environment is None else environment
+    terminal = stream.isatty()
+    colour = wants_colour(terminal, wishes)
+    if not terminal and not colour:
+        return PlainWriter(stream)
+    from .terminal import TerminalWriter
+
+    width = terminal_width(stream, wishes) if terminal else None
+    return TerminalWriter(stream, width, colour)
+
+
+def wants_colour(terminal: bool, wishes: Mapping[str, str]) -> bool:
+    """Whether to colour; an empty variable counts as unset."""
+    if wishes.get("NO_COLOR"):
+        return False
+    forced = wishes.get("FORCE_COLOR", "")
+    if forced:
+        return forced != "0"
+    return terminal and wishes.get("TERM") != "dumb"
+
+
+def terminal_width(stream: TextIO, wishes: Mapping[str, str]) -> int:
+    """The columns of the terminal; `COLUMNS` may say otherwise."""
+    told = wishes.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return max(LEAST_WIDTH, int(told))
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    return max(LEAST_WIDTH, columns or FALLBACK_WIDTH)

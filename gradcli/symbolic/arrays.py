@@ -1,0 +1,144 @@
+"""Arrays of terms or of 50-digit numbers, with the manners of NumPy's.
+
+Invariant: an `ObjectArray` never turns into a NumPy array behind the caller's back,
+and what an operation on one gives is one again, also for shape (). Masks and indices
+are plain NumPy arrays: they hold decisions, not numbers.
+
+    xp = ObjectNamespace(Numbers())
+    xp.array([1.0, 2.0]) * 2      # ObjectArray of mpf
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+OBJECT: Final = np.dtype(object)
+
+
+class ObjectArray:
+    """``data`` is a NumPy array of elements, which the namespace's system made."""
+
+    __slots__ = ("__gradcli_namespace__", "data")
+    __gradcli_namespace__: Any
+
+    # NumPy's own arrays hand every operator over to this class.
+    __array_ufunc__ = None
+
+    def __init__(self, data: Any, namespace: Any) -> None:
+        self.data = data
+        self.__gradcli_namespace__ = namespace
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.data.shape  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        return self.data.ndim  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        return self.data.size  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        return OBJECT
+
+    @property
+    def T(self) -> ObjectArray:
+        return self._like(self.data.T)
+
+    def reshape(self, *shape: Any) -> ObjectArray:
+        return self._like(self.data.reshape(*shape))
+
+    def copy(self) -> ObjectArray:
+        return self._like(self.data.copy())
+
+    def astype(self, dtype: Any) -> ObjectArray:
+        """The same: elements have one kind only."""
+        return self
+
+    def tolist(self) -> Any:
+        """Nested lists of floats: the values, rounded."""
+        return self._values().tolist()
+
+    def item(self) -> float:
+        return float(self._values())
+
+    def __getitem__(self, index: Any) -> ObjectArray:
+        return self._like(self.data[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.data[index] = self.__gradcli_namespace__.elements(value)[()]
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __bool__(self) -> bool:
+        return bool(self.__gradcli_namespace__.ne(self, 0))
+
+    def __float__(self) -> float:
+        return self.item()
+
+    def __repr__(self) -> str:
+        return f"ObjectArray({self.tolist()})"
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("an ObjectArray is not a NumPy array; ask for its tolist()")
+
+    def _like(self, data: Any) -> ObjectArray:
+        return ObjectArray(boxed(data), self.__gradcli_namespace__)
+
+    def _values(self) -> Any:
+        value = self.__gradcli_namespace__.system.value
+        return np.array([float(value(e)) for e in self.data.flat]).reshape(self.shape)
+
+
+def boxed(data: Any) -> Any:
+    """An object array also where NumPy hands out the element itself."""
+    if isinstance(data, np.ndarray):
+        return data
+    box = np.empty((), dtype=object)
+    box[()] = data
+    return box
+
+
+def _operator(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def straight(self: ObjectArray, other: Any) -> Any:
+        return getattr(self.__gradcli_namespace__, name)(self, other)
+
+    def reflected(self: ObjectArray, other: Any) -> Any:
+        return getattr(self.__gradcli_namespace__, name)(other, self)
+
+    return straight, reflected
+
+
+_OPERATORS = {
+    "add": "elementwise_add", "sub": "elementwise_sub", "mul": "elementwise_mul",
+    "truediv": "elementwise_div", "pow": "elementwise_pow", "matmul": "matmul",
+    "floordiv": "floor_divide", "mod": "remainder",
+    "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
+}  # fmt: skip
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def _install() -> None:
+    for operator, name in _OPERATORS.items():
+        straight, reflected = _operator(name)
+        setattr(ObjectArray, f"__{operator}__", straight)
+        setattr(ObjectArray, f"__r{operator}__", reflected)
+    for name in _COMPARISONS:
+        setattr(ObjectArray, f"__{name}__", _operator(name)[0])
+    for operator, name in {"neg": "elementwise_neg", "abs": "abs",
+                           "invert": "logical_not"}.items():  # fmt: skip
+        setattr(ObjectArray, f"__{operator}__", _unary(name))
+
+
+def _unary(name: str) -> Callable[[ObjectArray], Any]:
+    return lambda self: getattr(self.__gradcli_namespace__, name)(self)
+
+
+_install()

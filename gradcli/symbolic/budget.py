@@ -1,0 +1,70 @@
+"""Time: a deadline for the whole and slices of it for single attempts.
+
+Invariant: what runs inside `Budget.slice` ends at the slice's end where the platform
+has a timer for the main thread, and between two slices everywhere else.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+
+class OutOfTime(BaseException):
+    """Not an `Exception`, so that no library on the way takes it for its own."""
+
+
+class Budget:
+    """Seconds from now; ``spent`` and ``left`` are read off the clock."""
+
+    def __init__(self, seconds: float) -> None:
+        self.start = monotonic()
+        self.end = self.start + seconds
+
+    @property
+    def spent(self) -> float:
+        return monotonic() - self.start
+
+    @property
+    def left(self) -> float:
+        return self.end - monotonic()
+
+    def check(self) -> None:
+        if self.left <= 0:
+            raise OutOfTime
+
+    @contextmanager
+    def slice(self, seconds: float) -> Iterator[None]:
+        """At most ``seconds``, and never past the end of the whole.
+
+        Raises:
+            OutOfTime: from inside the block, when the time is over.
+        """
+        self.check()
+        if not _has_timer():
+            yield
+            return
+        began = monotonic()
+        before = signal.signal(signal.SIGALRM, _ring)
+        asked = max(1e-3, min(seconds, self.left))
+        outer, _ = signal.setitimer(signal.ITIMER_REAL, asked)
+        try:
+            yield
+        finally:
+            rest = max(1e-3, outer - (monotonic() - began)) if outer else 0
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            signal.setitimer(signal.ITIMER_REAL, rest)
+
+
+def _has_timer() -> bool:
+    main = threading.current_thread() is threading.main_thread()
+    return main and hasattr(signal, "setitimer")
+
+
+def _ring(number: int, frame: Any) -> None:
+    raise OutOfTime

@@ -1,0 +1,167 @@
+"""Functions whose branch is decided by the values at the point.
+
+Invariant: every decision goes through ``system.compare``, which keeps it as a side
+condition, or through ``system.kink`` where there is no derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from .precision import EXACT
+from .system import System
+
+Elementwise = Callable[..., Any]
+
+
+def _is_nan(system: System, e: Any) -> bool:
+    return bool(EXACT.isnan(system.value(e)))
+
+
+def _larger(system: System, a: Any, b: Any) -> Any:
+    if _is_nan(system, a) or _is_nan(system, b):
+        return a if _is_nan(system, a) else b
+    return a if system.compare(">=", a, b) else b
+
+
+def _smaller(system: System, a: Any, b: Any) -> Any:
+    if _is_nan(system, a) or _is_nan(system, b):
+        return a if _is_nan(system, a) else b
+    return a if system.compare("<=", a, b) else b
+
+
+def _ignoring_nan(choose: Any, system: System, a: Any, b: Any) -> Any:
+    if _is_nan(system, a):
+        return b
+    return a if _is_nan(system, b) else choose(system, a, b)
+
+
+def largest(system: System, row: list[Any]) -> Any:
+    return _best(_larger, system, row)
+
+
+def smallest(system: System, row: list[Any]) -> Any:
+    return _best(_smaller, system, row)
+
+
+def _best(choose: Any, system: System, row: list[Any]) -> Any:
+    """One of ``row`` itself: later equality with it is identity, not a tie."""
+    if not row:
+        raise ValueError("the largest or smallest of no entries is not defined")
+    best = row[0]
+    for element in row[1:]:
+        best = choose(system, best, element)
+    return best
+
+
+def product(system: System, row: list[Any]) -> Any:
+    result = system.lift(1)
+    for element in row:
+        result = system.apply("mul", result, element)
+    return result
+
+
+def order(system: System, row: list[Any], descending: bool) -> list[int]:
+    """Positions in order of value; neighbours' order is what is decided."""
+
+    def key(i: int) -> Any:
+        value = system.value(row[i])
+        return -value if descending else value
+
+    positions = sorted(range(len(row)), key=key)
+    relation = ">=" if descending else "<="
+    for before, after in pairwise(positions):
+        system.compare(relation, row[before], row[after])
+    return positions
+
+
+def finite_or(system: System, instead: Sequence[float], e: Any) -> Any:
+    """The element, or what stands for nan and the two infinities."""
+    value = system.value(e)
+    if EXACT.isfinite(value):
+        return e
+    nan, above, below = instead
+    chosen = nan if EXACT.isnan(value) else above if value > 0 else below
+    return system.fixed(e, chosen)
+
+
+def _to_whole(rounding: str, system: System, e: Any) -> Any:
+    """Floor and its kin: a number, locally constant between its jumps."""
+    value = system.value(e)
+    if not EXACT.isfinite(value):
+        return e
+    result = int(_ROUNDINGS[rounding](value))
+    if _JUMPS[rounding](value):
+        system.kink(e, f"{rounding} jumps there")
+    return system.fixed(e, result)
+
+
+_ROUNDINGS: Final = {
+    "floor": EXACT.floor,
+    "ceil": EXACT.ceil,
+    "round": EXACT.nint,
+    "trunc": lambda v: EXACT.floor(v) if v > 0 else EXACT.ceil(v),
+}
+_JUMPS: Final = {
+    "floor": EXACT.isint,
+    "ceil": EXACT.isint,
+    "round": lambda v: EXACT.isint(v + EXACT.mpf(0.5)),
+    "trunc": lambda v: bool(v) and EXACT.isint(v),
+}
+
+
+def _quotient(rounding: str, system: System, a: Any, b: Any) -> Any:
+    return _to_whole(rounding, system, system.apply("div", a, b))
+
+
+def _remainder(rounding: str, system: System, a: Any, b: Any) -> Any:
+    whole = _quotient(rounding, system, a, b)
+    return system.apply("sub", a, system.apply("mul", whole, b))
+
+
+def whole(system: System, data: Any) -> Any:
+    """The values as floats, to be taken as indices."""
+    return np.array([float(system.value(e)) for e in data.flat]).reshape(data.shape)
+
+
+_ROUNDED: dict[str, Elementwise] = {
+    name: partial(_to_whole, name) for name in _ROUNDINGS
+}
+
+NUMERIC: Final[dict[str, Elementwise]] = {
+    "maximum": _larger,
+    "minimum": _smaller,
+    "fmax": partial(_ignoring_nan, _larger),
+    "fmin": partial(_ignoring_nan, _smaller),
+    "floor_divide": partial(_quotient, "floor"),
+    "remainder": partial(_remainder, "floor"),
+    "fmod": partial(_remainder, "trunc"),
+    **_ROUNDED,
+}
+"""Elementwise, element to element."""
+
+MASKS: Final[dict[str, Elementwise]] = {
+    "eq": lambda system, a, b: system.compare("==", a, b),
+    "ne": lambda system, a, b: system.compare("!=", a, b),
+    "lt": lambda system, a, b: system.compare("<", a, b),
+    "le": lambda system, a, b: system.compare("<=", a, b),
+    "gt": lambda system, a, b: system.compare(">", a, b),
+    "ge": lambda system, a, b: system.compare(">=", a, b),
+    "isnan": lambda system, e: EXACT.isnan(system.value(e)),
+    "isinf": lambda system, e: EXACT.isinf(system.value(e)),
+    "isfinite": lambda system, e: EXACT.isfinite(system.value(e)),
+}
+"""Elementwise, elements to a truth value."""
+
+LOGIC: Final[dict[str, Elementwise]] = {
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+    "logical_not": np.logical_not,
+}
+"""Elementwise, truth values to a truth value."""

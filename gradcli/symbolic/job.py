@@ -1,0 +1,197 @@
+"""What is asked of the checker and what it answers; no arithmetic, no heavy imports.
+
+Invariant: everything here goes through JSON and comes back equal, non-finite numbers
+included; arrays travel as the bytes of float64 numbers in C order.
+
+    job = Job("x**2", (Input.of("x", (), [3.0], claim=[6.0]),), output=Output((), ...))
+    Job.from_json(job.to_json()) == job
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+PROVED: Final = "proved"
+AGREES: Final = "agrees"
+PER_NODE: Final = "per-node"
+SAMPLED: Final = "sampled"
+UNKNOWN: Final = "unknown"
+REFUTED: Final = "refuted"
+
+STRENGTH: Final = (PROVED, AGREES, PER_NODE, SAMPLED, UNKNOWN, REFUTED)
+"""Strongest first; a whole is what its last part is."""
+
+
+def weakest(verdicts: Sequence[str]) -> str:
+    """The verdict of a whole; nothing checked is nothing known."""
+    return max(verdicts, key=STRENGTH.index, default=UNKNOWN)
+
+
+def packed(values: Sequence[float]) -> bytes:
+    return array("d", values).tobytes()
+
+
+def unpacked(data: bytes) -> list[float]:
+    numbers = array("d")
+    numbers.frombytes(data)
+    return numbers.tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Numbers in a shape."""
+
+    shape: tuple[int, ...]
+    data: bytes
+
+    @classmethod
+    def of(cls, shape: Sequence[int], values: Sequence[float]) -> Block:
+        return cls(tuple(shape), packed(values))
+
+    def values(self) -> list[float]:
+        return unpacked(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One free name of the program.
+
+    claim    the engine's numbers: for a gradient of the input's own shape, for a
+             Jacobian of the output's shape and then the input's; None: not asked
+    whole    the values are integers or booleans, which carry no derivative
+    """
+
+    name: str
+    value: Block
+    claim: Block | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A program, the point, and what the engine says about it.
+
+    kind       ``gradient``, ``jacobian``, or ``hessian``, whose claims have an input's
+               shape and then the shape of all inputs that are asked for, flattened
+    of         the name of the output; None: the last statement's value
+    cotangent  what a vector output was contracted with; None: ones
+    """
+
+    source: str
+    inputs: tuple[Input, ...]
+    output: Block
+    kind: str = "gradient"
+    of: str | None = None
+    cotangent: Block | None = None
+    dtype: str = "float64"
+    seconds: float = 5.0
+    seed: int = 0
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), default=_as_text)
+
+    @classmethod
+    def from_json(cls, text: str) -> Job:
+        told: dict[str, Any] = json.loads(text)
+        told["inputs"] = tuple(_input(i) for i in told["inputs"])
+        for key in ("output", "cotangent"):
+            told[key] = _block(told[key])
+        return cls(**told)
+
+
+def _as_text(value: object) -> str:
+    assert isinstance(value, bytes)
+    return b64encode(value).decode("ascii")
+
+
+def _block(told: dict[str, Any] | None) -> Block | None:
+    return told and Block(tuple(told["shape"]), b64decode(told["data"]))  # type: ignore[return-value]
+
+
+def _input(told: dict[str, Any]) -> Input:
+    value = _block(told["value"])
+    assert value is not None
+    return Input(told["name"], value, _block(told["claim"]), told["whole"])
+
+
+@dataclass(frozen=True, slots=True)
+class InputVerdict:
+    """What was shown of one input's derivative.
+
+    max_error    the largest relative error of the engine's numbers; None: not known
+    closed_form  the derivative as a formula in the language's own syntax, if short
+    note         why nothing stronger was shown, the offending entry, or rounding
+    checked, of  entries
+    """
+
+    name: str
+    verdict: str = UNKNOWN
+    max_error: float | None = None
+    closed_form: str | None = None
+    note: str | None = None
+    checked: int = 0
+    of: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was shown of the whole, and under which conditions it holds."""
+
+    verdict: str
+    checked: int
+    of: int
+    seconds: float
+    inputs: tuple[InputVerdict, ...]
+    side_conditions: tuple[str, ...] = ()
+    kinks: tuple[str, ...] = ()
+    done: bool = False
+
+    @classmethod
+    def about(
+        cls, inputs: Sequence[InputVerdict], seconds: float, **more: Any
+    ) -> Verification:
+        return cls(
+            weakest([v.verdict for v in inputs]),
+            sum(v.checked for v in inputs),
+            sum(v.of for v in inputs),
+            round(seconds, 3),
+            tuple(inputs),
+            **more,
+        )
+
+    @classmethod
+    def nothing(cls, job: Job, reason: str, seconds: float = 0.0) -> Verification:
+        """Nothing was shown, and why."""
+        return cls.about(
+            [
+                InputVerdict(i.name, note=reason, of=len(i.claim.values()))
+                for i in job.inputs
+                if i.claim is not None
+            ],
+            seconds,
+            done=True,
+        )
+
+    def ended(self, reason: str) -> Verification:
+        """The same, where what is still unknown has ``reason`` for it."""
+        inputs = tuple(
+            replace(v, note=v.note or reason) if v.verdict == UNKNOWN else v
+            for v in self.inputs
+        )
+        return replace(self, inputs=inputs, done=True)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Verification:
+        told: dict[str, Any] = json.loads(text)
+        told["inputs"] = tuple(InputVerdict(**i) for i in told["inputs"])
+        for key in ("side_conditions", "kinks"):
+            told[key] = tuple(told[key])
+        return cls(**told)

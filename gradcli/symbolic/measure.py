@@ -1,0 +1,153 @@
+"""The numbers of a run: the reference for every derivative that is claimed, and where
+the point lies on a turning.
+
+Invariant: a reference's value rests on the program's terms and SymPy's derivative of
+each scalar function alone. The engine's rules are run beside it, to be proved later
+and to tell what rounding does to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .budget import Budget
+from .chain import below, gradient, values_in
+from .job import Job
+from .point import Evaluate, ReversePass, Run, run, unit
+from .precision import EXACT, engine_precision
+from .rounding import Reference
+from .terms import Term, ordered
+
+SAME: Final = EXACT.mpf("1e-35")
+"""Relative distance up to which two 50-digit numbers of different sums are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The derivative of one contraction of the output in every entry asked for.
+
+    ``engine`` holds what the engine's rules give on terms, None where they do not run
+    there, for the reason in ``why``.
+    """
+
+    cotangent: tuple[float, ...]
+    references: list[Reference]
+    engine: list[Term] | None
+    why: str | None = None
+
+
+def cotangents(job: Job) -> list[tuple[float, ...]]:
+    """What the output is contracted with, row by row."""
+    count = len(job.output.values())
+    if job.kind == "jacobian":
+        return [tuple(unit(count, k)) for k in range(count)]
+    if job.cotangent is not None:
+        return [tuple(job.cotangent.values())]
+    return [(1.0,) * count]
+
+
+def measure(
+    job: Job, point: Run, reverse: ReversePass, cotangent: tuple[float, ...],
+    budget: Budget,
+) -> Row:  # fmt: skip
+    """One row of references."""
+    context = engine_precision(job.dtype)
+    asked = point.asked()
+    exact = gradient(point.outputs, cotangent)
+    budget.check()
+    rounded = gradient(point.outputs, cotangent, context)
+    budget.check()
+    engine, why = _engine_row(reverse, cotangent)
+    loss = natural_errors(engine, context) if engine else [EXACT.zero] * len(asked)
+    references = []
+    for term, lost in zip(asked, loss, strict=True):
+        value = exact.values.get(term.serial, EXACT.zero)
+        scale = exact.magnitudes.get(term.serial, EXACT.zero)
+        near = EXACT.mpf(rounded.values.get(term.serial, context.zero))
+        references.append(Reference(value, scale, max(abs(near - value), lost)))
+    return Row(cotangent, references, engine, why)
+
+
+def _engine_row(
+    reverse: ReversePass, cotangent: Sequence[float]
+) -> tuple[list[Term] | None, str | None]:
+    try:
+        return reverse.row(cotangent), None
+    except Exception as error:
+        return None, told(error)
+
+
+def told(error: Exception) -> str:
+    """An exception's own words, on one line."""
+    said = getattr(error, "message", None) or str(error)
+    text = " ".join(said.split()) or type(error).__name__
+    return text if len(text) <= 120 else text[:119] + "…"
+
+
+def natural_errors(terms: Sequence[Term], context: Any) -> list[Any]:
+    """What each term loses when it is computed at the engine's precision."""
+    values = values_in(context, ordered(terms))
+    return [abs(EXACT.mpf(values[t.serial]) - t.value) for t in terms]
+
+
+def same(a: Any, b: Any, scale: Any) -> bool:
+    """Whether two 50-digit numbers are one, sums of size ``scale`` allowed for."""
+    if not (EXACT.isfinite(a) and EXACT.isfinite(b)):
+        return False
+    return bool(abs(a - b) <= SAME * max(abs(a), abs(b), scale))
+
+
+class Turnings:
+    """Where the derivative depends on how a tie is decided, or is not defined."""
+
+    def __init__(self, job: Job, evaluate: Evaluate, point: Run) -> None:
+        self.point = point
+        self._hard = [(k.what, k.term, below(k.term))
+                      for k in point.terms.kinks.values()]  # fmt: skip
+        self._leaning: list[Run | None] = []
+        if point.terms.ties:
+            self._leaning = [_leaning(job, evaluate, lean) for lean in (-1, 1)]
+            self._ties = [(t, below(t.left) | below(t.right))
+                          for t in point.terms.ties.values()]  # fmt: skip
+
+    def on(self, row: Row) -> dict[int, tuple[str, Any]]:
+        """Per serial of an entry on a turning: what turns, and the terms involved."""
+        found: dict[int, tuple[str, Any]] = {}
+        asked = self.point.asked()
+        for what, term, entries in self._hard:
+            for entry in asked:
+                if entry.serial in entries:
+                    found.setdefault(entry.serial, (what, (term,)))
+        for position in self._differing(row):
+            serial = asked[position].serial
+            for tie, entries in self._ties:
+                if serial in entries:
+                    what = "the derivative depends on which side of a tie is taken"
+                    found.setdefault(serial, (what, (tie.left, tie.right)))
+                    break
+        return found
+
+    def _differing(self, row: Row) -> set[int]:
+        """The positions whose derivative changes with the decision."""
+        differing: set[int] = set()
+        for leaning in self._leaning:
+            if leaning is None:
+                return set(range(len(row.references)))
+            values = gradient(leaning.outputs, row.cotangent).values
+            for position, (term, reference) in enumerate(
+                zip(leaning.asked(), row.references, strict=True)
+            ):
+                value = values.get(term.serial, EXACT.zero)
+                if not same(value, reference.value, reference.scale):
+                    differing.add(position)
+        return differing
+
+
+def _leaning(job: Job, evaluate: Evaluate, lean: int) -> Run | None:
+    """A run with ties decided to one side; None where it cannot go there."""
+    try:
+        return run(job, evaluate, lean)
+    except Exception:
+        return None

@@ -1,0 +1,362 @@
+"""The basis of the table's vocabulary on object arrays.
+
+Invariant: every name of the array basis is here, with the same parameters, so that a
+row, the engine and a program run unchanged. Numbers are `ObjectArray`; masks and
+indices are NumPy arrays, and either may be given where the other is meant.
+
+    xp = ObjectNamespace(Terms())
+    x = xp.symbols("x", [0.5, 2.0])
+    xp.sum(xp.sin(x) * x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..engine.modes import MODE
+from ..engine.namespace import Namespace
+from . import decided, matrices
+from .arrays import ObjectArray, boxed
+from .decided import Elementwise
+from .scalars import SCALARS
+from .system import System
+
+_INTERNAL = {"add", "sub", "mul", "div", "neg", "pow", "total"}
+"""Scalar functions that rows reach through operators and reductions alone."""
+
+Dims = int | Sequence[int] | None
+
+
+class ObjectNamespace(Namespace):
+    """The basis over a system of elements."""
+
+    symbolic = True
+    device = "symbolic"
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.watching = False
+        """While a program runs, what ``no_grad`` covers is held constant."""
+        arithmetic = {f"elementwise_{n}": n for n in _INTERNAL}
+        names = {n: n for n in SCALARS if n not in _INTERNAL} | arithmetic
+        for name, scalar in names.items():
+            setattr(self, name, self._numeric(partial(system.apply, scalar)))
+        for name, rule in decided.NUMERIC.items():
+            setattr(self, name, self._numeric(partial(rule, system)))
+        for name, rule in decided.MASKS.items():
+            setattr(self, name, self._mask(partial(rule, system)))
+        for name, combine in decided.LOGIC.items():
+            setattr(self, name, self._logic(combine))
+
+    # between kinds of arrays
+
+    def elements(self, x: Any) -> Any:
+        """A NumPy array of elements, from whatever stands for numbers."""
+        if isinstance(x, ObjectArray):
+            return x.data
+        array = np.asarray(x)
+        lifted = np.empty(array.shape, dtype=object)
+        lift = self.system.lift
+        lifted.reshape(-1)[:] = [lift(v) for v in array.reshape(-1).tolist()]
+        return lifted
+
+    def array(self, values: Any) -> ObjectArray:
+        """Numbers of a program, or an input that is not differentiated."""
+        return self._of(self.elements(values))
+
+    def truth(self, x: Any) -> Any:
+        """A NumPy mask from a mask or from numbers (other than 0)."""
+        return self.ne(x, 0) if isinstance(x, ObjectArray) else np.asarray(x)
+
+    def _of(self, data: Any) -> ObjectArray:
+        if self.watching and not MODE.enabled:
+            data = np.frompyfunc(self.system.stop, 1, 1)(data)
+        return ObjectArray(boxed(data), self)
+
+    # elementwise
+
+    def _numeric(self, rule: Callable[..., Any]) -> Elementwise:
+        def run(*operands: Any) -> Any:
+            arrays = [self.elements(o) for o in operands]
+            return self._of(np.frompyfunc(rule, len(arrays), 1)(*arrays))
+
+        return run
+
+    def _mask(self, rule: Callable[..., Any]) -> Elementwise:
+        def run(*operands: Any) -> Any:
+            arrays = [self.elements(o) for o in operands]
+            return np.asarray(np.frompyfunc(rule, len(arrays), 1)(*arrays), dtype=bool)
+
+        return run
+
+    def _logic(self, combine: Callable[..., Any]) -> Elementwise:
+        def run(*operands: Any) -> Any:
+            return combine(*[self.truth(o) for o in operands])
+
+        return run
+
+    def where(self, condition: Any, a: Any, b: Any) -> Any:
+        if _are_indices(a, b):
+            return np.where(self.truth(condition), a, b)
+        mask = self.truth(condition)
+        return self._of(np.where(mask, self.elements(a), self.elements(b)))
+
+    def nan_to_num(
+        self, x: Any, nan: float, posinf: float | None, neginf: float | None
+    ) -> Any:
+        largest = float(np.finfo(np.float64).max)
+        table = (nan, largest if posinf is None else posinf,
+                 -largest if neginf is None else neginf)  # fmt: skip
+        rule = partial(decided.finite_or, self.system, table)
+        return self._numeric(rule)(x)
+
+    def stop(self, x: Any) -> Any:
+        """The same values, through which no derivative is taken."""
+        return self._of(np.frompyfunc(self.system.stop, 1, 1)(self.elements(x)))
+
+    # reductions and scans; dim None means all
+
+    def _reduce(
+        self, rule: Callable[[list[Any]], Any], x: Any, dim: Dims, keepdim: bool
+    ) -> Any:
+        data = self.elements(x)
+        axes = _axes(dim, data.ndim)
+        kept = [i for i in range(data.ndim) if i not in axes]
+        shape = tuple(data.shape[i] for i in kept)
+        count = int(np.prod([data.shape[i] for i in axes], dtype=np.int64))
+        rows = data.transpose(*kept, *axes).reshape(*shape, count)
+        out = np.empty(shape, dtype=object)
+        for place in np.ndindex(*shape):
+            out[place] = rule(list(rows[place]))
+        if keepdim:
+            full = [1 if i in axes else n for i, n in enumerate(data.shape)]
+            out = out.reshape(full)
+        return self._of(out)
+
+    def sum(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        return self._reduce(self.system.total, x, dim, keepdim)
+
+    def prod(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        return self._reduce(partial(decided.product, self.system), x, dim, keepdim)
+
+    def amax(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        return self._reduce(partial(decided.largest, self.system), x, dim, keepdim)
+
+    def amin(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        return self._reduce(partial(decided.smallest, self.system), x, dim, keepdim)
+
+    def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        return np.all(self.truth(x), axis=_tuple(dim), keepdims=keepdim)
+
+    def any(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        return np.any(self.truth(x), axis=_tuple(dim), keepdims=keepdim)
+
+    def argmax(self, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+        return self._position(decided.largest, x, dim, keepdim)
+
+    def argmin(self, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+        return self._position(decided.smallest, x, dim, keepdim)
+
+    def _position(self, rule: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
+        def place(row: list[Any]) -> int:
+            best = rule(self.system, row)
+            return next(i for i, e in enumerate(row) if e is best)
+
+        found = self._reduce(place, x, dim, keepdim).data
+        return np.asarray(found, dtype=np.int64)
+
+    def argsort(self, x: Any, dim: int = -1, descending: bool = False) -> Any:
+        """Stable: equal entries keep their order, in either direction."""
+        data = np.moveaxis(self.elements(x), dim, -1)
+        order = np.empty(data.shape, dtype=np.int64)
+        for place in np.ndindex(*data.shape[:-1]):
+            order[place] = decided.order(self.system, list(data[place]), descending)
+        return np.moveaxis(order, -1, dim)
+
+    def cumsum(self, x: Any, dim: int) -> Any:
+        return self._scan("add", x, dim)
+
+    def cumprod(self, x: Any, dim: int) -> Any:
+        return self._scan("mul", x, dim)
+
+    def _scan(self, name: str, x: Any, dim: int) -> Any:
+        step = np.frompyfunc(partial(self.system.apply, name), 2, 1)
+        data = self.elements(x)
+        return self._of(step.accumulate(data, axis=dim) if data.size else data)
+
+    # shape
+
+    def _shaped(self, x: Any, change: Callable[[Any], Any]) -> Any:
+        """A change of shape: numbers stay numbers, masks and indices what they are."""
+        if isinstance(x, ObjectArray):
+            return self._of(change(x.data))
+        return change(np.asarray(x))
+
+    def reshape(self, x: Any, shape: Sequence[int]) -> Any:
+        return self._shaped(x, lambda a: np.reshape(a, tuple(shape)))
+
+    def is_contiguous(self, x: Any) -> Any:
+        return np.bool_(_memory(x).flags.c_contiguous)
+
+    def is_viewable(self, x: Any, shape: Sequence[int]) -> Any:
+        memory = _memory(x)
+        reshaped = np.reshape(memory, tuple(shape))
+        return np.bool_(memory.size < 2 or np.may_share_memory(memory, reshaped))
+
+    def clone(self, x: Any, memory_format: str | None = None) -> Any:
+        packed = memory_format == "contiguous"
+        return self._shaped(x, lambda a: a.copy("C") if packed else a.copy("K"))
+
+    def expand(self, x: Any, shape: Sequence[int]) -> Any:
+        return self._shaped(x, lambda a: np.broadcast_to(a, tuple(shape)))
+
+    def permute(self, x: Any, dims: Sequence[int]) -> Any:
+        return self._shaped(x, lambda a: np.transpose(a, tuple(dims)))
+
+    def transpose(self, x: Any, dim0: int, dim1: int) -> Any:
+        return self._shaped(x, lambda a: np.swapaxes(a, dim0, dim1))
+
+    def unsqueeze(self, x: Any, dim: int) -> Any:
+        return self._shaped(x, lambda a: np.expand_dims(a, dim))
+
+    def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+        return self._joined(tensors, lambda parts: np.concatenate(parts, axis=dim))
+
+    def stack(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+        return self._joined(tensors, lambda parts: np.stack(parts, axis=dim))
+
+    def _joined(self, tensors: Sequence[Any], join: Callable[[Any], Any]) -> Any:
+        if not any(isinstance(t, ObjectArray) for t in tensors):
+            return join(tensors)
+        return self._of(join([self.elements(t) for t in tensors]))
+
+    def flip(self, x: Any, dims: Any) -> Any:
+        return self._shaped(x, lambda a: np.flip(a, _tuple(dims)))
+
+    def roll(self, x: Any, shifts: Any, dims: Any = None) -> Any:
+        return self._shaped(x, lambda a: np.roll(a, _tuple(shifts), _tuple(dims)))
+
+    def tril(self, x: Any, diagonal: int = 0) -> Any:
+        return self._triangle(np.tril, x, diagonal)
+
+    def triu(self, x: Any, diagonal: int = 0) -> Any:
+        return self._triangle(np.triu, x, diagonal)
+
+    def _triangle(self, cut: Any, x: Any, diagonal: int) -> Any:
+        data = self.elements(x)
+        mask = cut(np.ones(data.shape[-2:], dtype=bool), diagonal)
+        return self._of(np.where(mask, data, self.system.lift(0)))
+
+    def diagonal(self, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+        return self._shaped(x, lambda a: np.diagonal(a, offset, dim1, dim2))
+
+    # reading and adding at positions
+
+    def getitem(self, x: Any, index: Any) -> Any:
+        return self._shaped(x, lambda a: a[index])
+
+    def put_add(self, shape: Sequence[int], index: Any, g: Any) -> Any:
+        data = self.elements(g)
+        size = int(np.prod(shape, dtype=np.int64))
+        places = np.arange(size).reshape(tuple(shape))[index]
+        gathered: list[list[Any]] = [[] for _ in range(size)]
+        for place, element in zip(
+            places.ravel().tolist(), np.broadcast_to(data, places.shape).flat,
+            strict=True,
+        ):  # fmt: skip
+            gathered[place].append(element)
+        out = np.empty(size, dtype=object)
+        out[:] = [self.system.total(parts) for parts in gathered]
+        return self._of(out.reshape(tuple(shape)))
+
+    def put_view(self, shape: Sequence[int], index: Any, g: Any) -> Any:
+        out = self._filled(shape, 0)
+        # An array of shape () would be stored whole, in place of its element.
+        out[index] = self.elements(g)[()]
+        return self._of(out)
+
+    def as_index(self, index: Any) -> Any:
+        """Integers or booleans to index with, taken by value."""
+        if isinstance(index, ObjectArray):
+            index = decided.whole(self.system, index.data)
+        index = np.asarray(index)
+        if index.dtype.kind in "iub":
+            return index
+        whole = index.astype(np.int64)
+        if not bool((whole == index).all()):
+            raise IndexError("an index must be whole numbers")
+        return whole
+
+    # linear algebra, on the last two dimensions
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        return self._of(
+            matrices.matmul(self.system, self.elements(a), self.elements(b))
+        )
+
+    def einsum(self, equation: str, *operands: Any) -> Any:
+        arrays = [self.elements(o) for o in operands]
+        return self._of(matrices.einsum(self.system, equation, arrays))
+
+    def inverse(self, a: Any) -> Any:
+        return self.solve(a, self.eye(a.shape[-1], a))
+
+    def solve(self, a: Any, b: Any) -> Any:
+        arrays = self.elements(a), self.elements(b)
+        return self._of(matrices.solve(self.system, *arrays))
+
+    def det(self, a: Any) -> Any:
+        return self._of(matrices.determinant(self.system, self.elements(a)))
+
+    def slogdet(self, a: Any) -> Any:
+        det = self.det(a)
+        return self.sign(det), self.log(self.abs(det))
+
+    def cholesky(self, a: Any) -> Any:
+        return self._of(matrices.cholesky(self.system, self.elements(a)))
+
+    def eye(self, n: int, like: Any) -> Any:
+        return self.array(np.eye(n, dtype=np.int64))
+
+    # new arrays beside an old one
+
+    def _filled(self, shape: Sequence[int], value: Any) -> Any:
+        return np.full(tuple(shape), self.system.lift(value), dtype=object)
+
+    def new_full(self, x: Any, shape: Sequence[int], value: float) -> Any:
+        return self._of(self._filled(shape, value))
+
+    def zeros_like(self, x: Any) -> Any:
+        return self._of(self._filled(x.shape, 0))
+
+    def ones_like(self, x: Any) -> Any:
+        return self._of(self._filled(x.shape, 1))
+
+    def as_type_of(self, x: Any, like: Any) -> Any:
+        return self.array(x)
+
+
+def _are_indices(*operands: Any) -> bool:
+    """Whether these are whole numbers or truth values in arrays: no numbers here."""
+    arrays = [o for o in operands if isinstance(o, np.ndarray | np.generic)]
+    others = [o for o in operands if not isinstance(o, np.ndarray | np.generic | int)]
+    return bool(arrays) and not others and all(a.dtype.kind in "iub" for a in arrays)
+
+
+def _axes(dim: Dims, ndim: int) -> tuple[int, ...]:
+    """The dimensions meant, counted from the first."""
+    if dim is None:
+        return tuple(range(ndim))
+    return tuple(np.lib.array_utils.normalize_axis_tuple(_tuple(dim), ndim))
+
+
+def _tuple(dims: Any) -> Any:
+    return tuple(dims) if isinstance(dims, list) else dims
+
+
+def _memory(x: Any) -> Any:
+    return x.data if isinstance(x, ObjectArray) else np.asarray(x)

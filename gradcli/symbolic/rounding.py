@@ -1,0 +1,78 @@
+"""How far a float may lie from the 50-digit number before it is wrong.
+
+What rounding alone can do is not guessed but computed: the same sums are run once more
+at the engine's own precision, both the independent ones and the engine's rules. What
+they lose there is the natural error of this program at this point.
+
+Invariant: a number outside the allowance cannot be explained by rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite, isinf, isnan
+from typing import Any, Final
+
+from .precision import EXACT, unit_roundoff
+
+ORDERS: Final = 1024
+"""Roundings in the worst path: ten bits for other orders of the same sums, and for
+library functions that are good to a few units in the last place."""
+
+NATURAL: Final = 64
+"""Allowed multiple of the natural error; its own size is partly chance."""
+
+LARGEST: Final = {"float64": 1.7976931348623157e308, "float32": 3.4028234663852886e38}
+TINY: Final = {"float64": 1e-290, "float32": 1e-36}
+"""Near here numbers lose digits, and then vanish."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A 50-digit number and what rounding may do to its float.
+
+    scale    the sum of the magnitudes of what was added up to it
+    natural  the error of the same sums at the engine's precision
+    """
+
+    value: Any
+    scale: Any
+    natural: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """``error`` is relative, None where there is none to speak of."""
+
+    right: bool
+    error: float | None
+    reason: str | None = None
+
+
+def distance(number: float, reference: Reference, dtype: str) -> Distance:
+    """Compare the engine's number with the reference."""
+    exact = reference.value
+    if not EXACT.isfinite(exact):
+        return Distance(False, None, _no_reference(number, exact))
+    if isnan(number):
+        shown = EXACT.nstr(exact, 8)
+        return Distance(
+            False, None, f"the number is nan; SymPy's derivative is {shown}"
+        )
+    if isinf(number):
+        overflow = abs(exact) > LARGEST[dtype] and (exact > 0) == (number > 0)
+        return Distance(overflow, None, None)
+    error = abs(EXACT.mpf(number) - exact)
+    natural = reference.natural if EXACT.isfinite(reference.natural) else abs(exact)
+    allowed = ORDERS * unit_roundoff(dtype) * max(abs(exact), reference.scale)
+    allowed += NATURAL * natural + TINY[dtype]
+    base = abs(exact) or reference.scale or EXACT.one
+    return Distance(bool(error <= allowed), float(error / base))
+
+
+def _no_reference(number: float, exact: Any) -> str:
+    if isfinite(number):
+        return "SymPy's derivative has no finite value at this point"
+    if isnan(number):
+        return "nan: the derivative is not defined at this point"
+    return "the derivative is infinite at this point"

@@ -1,0 +1,108 @@
+"""What an element of an object array can be, and the pure 50-digit kind.
+
+A *system* makes elements from numbers and applies the scalar functions to them.
+`gradcli.symbolic.arrays` does all shape work and knows elements through this alone.
+
+Invariant: a comparison is decided at once, by the values at the point, so that
+branches, sorting and maxima run as they do on arrays.
+
+    numbers = Numbers()
+    numbers.apply("sin", numbers.lift(1))    # mpf with more than 50 digits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isfinite
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any, Final, Protocol
+
+from .precision import EXACT, guarded
+from .scalars import SCALARS
+
+Number = int | float | Fraction
+
+RELATIONS: Final = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
+
+
+SIMPLE: Final = 1000
+"""Largest denominator of a fraction that a float may stand for."""
+
+
+class System(Protocol):
+    """The elements of an object array."""
+
+    def lift(self, number: Number) -> Any:
+        """The element that a number in a program is."""
+
+    def apply(self, name: str, *elements: Any) -> Any:
+        """A scalar function of the table on elements."""
+
+    def total(self, elements: Sequence[Any]) -> Any:
+        """The sum of any number of elements."""
+
+    def value(self, element: Any) -> Any:
+        """The element's value at the point, to 50 digits."""
+
+    def compare(self, relation: str, a: Any, b: Any) -> bool:
+        """Whether the relation holds at the point."""
+
+    def fixed(self, element: Any, value: Number) -> Any:
+        """``value``, which is what a locally constant function of ``element`` is."""
+
+    def stop(self, element: Any) -> Any:
+        """The same value, through which no derivative is taken."""
+
+    def kink(self, element: Any, what: str) -> None:
+        """Take note that ``element`` lies where ``what`` has no derivative."""
+
+
+def exact(number: Number) -> Number:
+    """The number that was meant: ``0.1`` is 1/10, and what 1/3 left behind is 1/3.
+
+    The fraction has this very float as its nearest, so the choice is within the
+    rounding that the engine's own constant has.
+    """
+    if isinstance(number, float) and isfinite(number):
+        if number.is_integer():
+            return int(number)
+        written = Fraction(repr(number))
+        simple = written.limit_denominator(SIMPLE)
+        return simple if float(simple) == number else written
+    return int(number) if isinstance(number, bool) else number
+
+
+def to_context(context: Any, number: Number) -> Any:
+    """A number, rounded only as the context's precision asks."""
+    if isinstance(number, Fraction):
+        return context.mpf(number.numerator) / number.denominator
+    return context.mpf(number)
+
+
+class Numbers:
+    """Elements are numbers with 50 digits and nothing else."""
+
+    def lift(self, number: Number) -> Any:
+        return to_context(EXACT, exact(number))
+
+    def apply(self, name: str, *elements: Any) -> Any:
+        return guarded(EXACT, SCALARS[name].number, *elements)
+
+    def total(self, elements: Sequence[Any]) -> Any:
+        return guarded(EXACT, SCALARS["total"].number, *elements)
+
+    def value(self, element: Any) -> Any:
+        return element
+
+    def compare(self, relation: str, a: Any, b: Any) -> bool:
+        return bool(RELATIONS[relation](a, b))
+
+    def fixed(self, element: Any, value: Number) -> Any:
+        return EXACT.mpf(value)
+
+    def stop(self, element: Any) -> Any:
+        return element
+
+    def kink(self, element: Any, what: str) -> None:
+        """A number alone has no derivative to speak of."""

@@ -1,0 +1,183 @@
+"""The verdicts: what can be shown of the engine's derivatives, strongest last.
+
+First every number is compared with the chain rule re-summed with 50 digits
+(`per-node`, `refuted`); then SymPy differentiates the whole expression (`agrees`);
+then the engine's own reverse pass, run on symbols, is proved equal to that
+(`proved`). So whatever the time allows is had, and reported as it comes.
+
+Invariant: a verdict claims no more than was done. The reference is made from the
+program and the point; the engine's rules enter only as what is checked and into the
+size of rounding errors.
+
+    verify(job, evaluate).verdict       # "proved"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from .budget import Budget, OutOfTime
+from .conditions import kinks_shown, shown, side_conditions
+from .entries import Account, labelled
+from .job import PER_NODE, REFUTED, Input, Job, Verification
+from .measure import Row, Turnings, cotangents, measure, natural_errors, told
+from .point import Evaluate, ReversePass, Run, entry_name, run, spread
+from .precision import EXACT, engine_precision
+from .rounding import Reference, distance
+from .terms import Term
+from .whole import Whole
+
+Report = Callable[[Verification], None]
+
+LARGEST: Final = 50_000
+"""Entries of all inputs together beyond which the checker does not begin."""
+
+
+def verify(
+    job: Job, evaluate: Evaluate, report: Report = lambda verification: None
+) -> Verification:
+    """Check a job; ``report`` is told of every step forward.
+
+    ``evaluate`` runs the program on tensors by name. Exceptions become reasons.
+    """
+    budget = Budget(job.seconds)
+    count = sum(len(i.value.values()) for i in job.inputs)
+    if count > LARGEST:
+        return Verification.nothing(job, f"too large to check: {count} entries")
+    try:
+        with budget.slice(budget.left):
+            point = run(job, evaluate)
+    except OutOfTime:
+        return Verification.nothing(job, _time_out(job), budget.spent)
+    except Exception as error:
+        reason = f"the program does not run on symbols: {told(error)}"
+        return Verification.nothing(job, reason, budget.spent)
+    return _Verifier(job, evaluate, report, budget, point).work()
+
+
+def _time_out(job: Job) -> str:
+    return f"time-out after {job.seconds:g} s"
+
+
+class _Verifier:
+    """One job under work; the accounts hold what has been shown so far."""
+
+    def __init__(
+        self, job: Job, evaluate: Evaluate, report: Report, budget: Budget, point: Run
+    ) -> None:
+        self.job = job
+        self.evaluate = evaluate
+        self.report = report
+        self.budget = budget
+        self.point = point
+        self.reverse = ReversePass(point)
+        self.rows: list[Row] = []
+        self.accounts = {
+            i.name: _account(job, i) for i in job.inputs if i.claim is not None
+        }
+
+    def work(self) -> Verification:
+        reason = None
+        try:
+            with self.budget.slice(self.budget.left):
+                wrong = self._output_differs()
+                if wrong:
+                    return self._ended(wrong)
+                if self.job.kind != "hessian":
+                    self._numbers()
+            Whole(self.job, self.point, self.reverse, self.rows, self.accounts,
+                  self.budget, self._tell).work()  # fmt: skip
+        except OutOfTime:
+            reason = _time_out(self.job)
+        except Exception as error:
+            reason = told(error)
+        return self._ended(reason)
+
+    def _ended(self, reason: str | None) -> Verification:
+        last = self._now()
+        return last.ended(reason or "nothing could be shown")
+
+    def _now(self) -> Verification:
+        return Verification.about(
+            [a.verdict() for a in self.accounts.values()],
+            self.budget.spent,
+            side_conditions=side_conditions(self.point.terms),
+            kinks=kinks_shown(self.point.terms, self._is_kink()),
+        )
+
+    def _is_kink(self) -> bool:
+        return any(e.kinked for a in self.accounts.values() for e in a.entries)
+
+    def _tell(self) -> None:
+        self.report(self._now())
+
+    def _output_differs(self) -> str | None:
+        """The value must be right before its derivatives are looked at."""
+        terms = self.point.outputs
+        natural = natural_errors(terms, engine_precision(self.job.dtype))
+        numbers = self.job.output.values()
+        for k, (number, term, lost) in enumerate(
+            zip(numbers, terms, natural, strict=True)
+        ):
+            reference = Reference(term.value, abs(term.value), 16 * lost)
+            found = distance(number, reference, self.job.dtype)
+            if EXACT.isfinite(term.value) and not found.right and number == number:
+                text = (
+                    f"entry {k} of the output is {number!r}, with 50 digits "
+                    f"{EXACT.nstr(term.value, 17)}"
+                )
+                for account in self.accounts.values():
+                    for entry in account.entries:
+                        entry.standing, entry.reason = REFUTED, text
+                return text
+        return None
+
+    def _numbers(self) -> None:
+        """Compare every number with its reference."""
+        turnings = Turnings(self.job, self.evaluate, self.point)
+        for number, cotangent in enumerate(cotangents(self.job)):
+            row = measure(self.job, self.point, self.reverse, cotangent, self.budget)
+            self.rows.append(row)
+            self._compare(number, row, turnings)
+        self._tell()
+
+    def _compare(self, number: int, row: Row, turnings: Turnings) -> None:
+        on_turning = turnings.on(row)
+        entries = self.point.entries
+        parts = spread(entries, row.references)
+        for name, account in self.accounts.items():
+            terms = entries[name]
+            here = account.entries[number * len(terms) :]
+            for entry, term, reference in zip(here, terms, parts[name], strict=False):
+                turning = on_turning.get(term.serial)
+                if turning is None:
+                    entry.judge(reference, self.job.dtype, PER_NODE)
+                else:
+                    what, involved = turning
+                    entry.on_kink(what + _place(involved))
+
+
+def _place(involved: Sequence[Term]) -> str:
+    parts = [text for text in map(shown, involved) if text is not None]
+    return f" ({' and '.join(parts)})" if parts else ""
+
+
+def _account(job: Job, given: Input) -> Account:
+    assert given.claim is not None
+    own = len(given.value.values())
+    numbers = given.claim.values()
+    rows = len(numbers) // own if own else 0
+    names = [entry_name(given.name, place) for place in places(given.value.shape)]
+    if job.kind == "gradient":
+        return labelled(given.name, names, numbers)
+    labels = [f"row {r}, {name}" for r in range(rows) for name in names]
+    return labelled(given.name, labels, numbers)
+
+
+def places(shape: Sequence[int]) -> list[tuple[int, ...]]:
+    """Every position of a shape, in C order."""
+    found: list[tuple[int, ...]] = [()]
+    for n in shape:
+        found = [(*place, i) for place in found for i in range(n)]
+    return found

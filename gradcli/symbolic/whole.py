@@ -1,0 +1,238 @@
+"""SymPy's derivative of the whole program, and the proof that the engine's is it.
+
+Invariant: an entry rises to `agrees` only if SymPy's derivative of the program's one
+expression was evaluated and matches, and to `proved` only from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final
+
+import sympy
+
+from .budget import Budget, OutOfTime
+from .closed import closed_form, formula
+from .entries import Account, Entry
+from .expressions import Expressions, NoMeaning, compiled, number
+from .job import AGREES, PER_NODE, PROVED, UNKNOWN, Job
+from .measure import Row, natural_errors, same, told
+from .point import ReversePass, Run
+from .precision import EXACT, engine_precision
+from .prove import simplifies_away, vanishes, vanishes_here
+from .rounding import Reference
+from .system import exact
+from .terms import Term
+
+SAMPLE: Final = 64
+"""Entries of an input that are drawn, by the job's seed, where there are more."""
+
+LARGEST: Final = 20_000
+"""Size of an expression, written out as a tree, that SymPy is still given."""
+
+PATIENCE: Final = 3
+"""Attempts that may run out of time before a stage is given up."""
+
+
+class Whole:
+    """SymPy's stages on one job."""
+
+    def __init__(
+        self, job: Job, point: Run, reverse: ReversePass, rows: list[Row],
+        accounts: dict[str, Account], budget: Budget, tell: Callable[[], None],
+    ) -> None:  # fmt: skip
+        self.job = job
+        self.point = point
+        self.reverse = reverse
+        self.rows = rows
+        self.accounts = accounts
+        self.budget = budget
+        self.tell = tell
+        self.book = Expressions()
+        self.derivatives: dict[tuple[int, int], Any] = {}
+
+    def work(self) -> None:
+        """Raise what can be raised; a reason is left where nothing can."""
+        try:
+            with self.budget.slice(self.budget.left / 2):
+                bases = self._bases()
+        except OutOfTime:
+            self._remark("SymPy ran out of time on the expression of the whole")
+            return
+        except RecursionError:
+            self._remark("the program is nested too deeply for SymPy's derivative")
+            return
+        except Exception as error:
+            self._remark(f"SymPy has no expression of the whole: {told(error)}")
+            return
+        self._each(lambda row, entry, at, term: self._derive(bases[row], row, entry,
+                                                             at, term))  # fmt: skip
+        self._sampled()
+        for account in self.accounts.values():
+            self._close(account)
+        self._each(self._prove)
+        self.tell()
+
+    def _remark(self, text: str) -> None:
+        for account in self.accounts.values():
+            account.remark = text
+            for entry in account.entries:
+                if entry.standing == UNKNOWN and entry.reason is None:
+                    entry.reason = text
+        self.tell()
+
+    def _bases(self) -> list[Any]:
+        """What is differentiated, row by row."""
+        size = sum(term.size for term in self.point.outputs)
+        if size > LARGEST:
+            raise NoMeaning(f"it has more than {LARGEST} parts")
+        outputs = [self.book.of(term) for term in self.point.outputs]
+        if self.job.kind == "hessian":
+            symbols = [self.book.of(term) for term in self.point.asked()]
+            first = [sympy.diff(sum(outputs), symbol) for symbol in symbols]
+            self._second_rows()
+            return first
+        return [
+            sympy.Add(*[number(exact(c)) * y
+                        for c, y in zip(row.cotangent, outputs, strict=True)])
+            for row in self.rows
+        ]  # fmt: skip
+
+    def _second_rows(self) -> None:
+        """The engine's second derivatives on terms; the numbers come from SymPy."""
+        count = len(self.point.asked())
+        gradient = self.reverse.gradient()
+        for r in range(count):
+            self.rows.append(Row((), [], self.reverse.second(gradient, r)))
+
+    def _each(self, step: Callable[[int, Entry, int, Term], None]) -> None:
+        """Run ``step`` on the drawn entries of all inputs, a slice of time for each."""
+        lost = 0
+        for name, account in self.accounts.items():
+            terms = self.point.entries[name]
+            offset = self._offset(name)
+            for place in self._drawn(account):
+                row, at = divmod(place, len(terms))
+                try:
+                    with self.budget.slice(max(0.2, self.budget.left / 4)):
+                        step(row, account.entries[place], offset + at, terms[at])
+                except OutOfTime:
+                    self.budget.check()
+                    lost += 1
+                    account.remark = "SymPy ran out of time on an entry"
+                except RecursionError:
+                    lost += 1
+                    account.remark = "too deeply nested for SymPy"
+                except Exception as error:
+                    account.remark = f"SymPy could not: {told(error)}"
+                if lost >= PATIENCE:
+                    self.tell()
+                    return
+            self.tell()
+
+    def _drawn(self, account: Account) -> list[int]:
+        count = len(account.entries)
+        if count <= SAMPLE:
+            return list(range(count))
+        account.remark = f"SymPy differentiated the whole for {SAMPLE} of {count}"
+        return sorted(Random(self.job.seed).sample(range(count), SAMPLE))
+
+    def _derive(self, base: Any, row: int, entry: Entry, at: int, term: Term) -> None:
+        """SymPy's derivative of the whole against the engine's number."""
+        derivative = _off_jumps(sympy.diff(base, self.book.of(term)))
+        program = compiled(derivative)
+        value = program.run(EXACT, self.book.values)
+        if self.job.kind == "hessian":
+            self._judge_second(program, value, row, entry, at)
+        elif entry.standing == PER_NODE:
+            reference = self.rows[row].references[at]
+            if not same(value, reference.value, reference.scale):
+                entry.reason = "SymPy's derivative of the whole has no value there"
+                return
+            entry.standing = AGREES
+        self.derivatives[row, at] = derivative
+
+    def _judge_second(
+        self, program: Any, value: Any, row: int, entry: Entry, at: int
+    ) -> None:
+        if self.point.terms.kinks or self.point.terms.ties:
+            entry.on_kink("the point lies on a tie or a pole")
+            return
+        context = engine_precision(self.job.dtype)
+        near = EXACT.mpf(program.run(context, self.book.values))
+        engine = self.rows[row].engine
+        lost = natural_errors([engine[at]], context)[0] if engine else EXACT.zero
+        natural = max(abs(near - value), lost)
+        entry.judge(Reference(value, abs(value), natural), self.job.dtype, AGREES)
+
+    def _prove(self, row: int, entry: Entry, at: int, term: Term) -> None:
+        """The engine's reverse pass on symbols minus SymPy's derivative is zero."""
+        engine = self.rows[row].engine
+        if (
+            entry.standing != AGREES
+            or engine is None
+            or (row, at) not in self.derivatives
+        ):
+            return
+        if engine[at].size > LARGEST:
+            return
+        claimed = self.book.of(engine[at])
+        difference = claimed - self.derivatives[row, at]
+        values = self.book.values
+        if (
+            vanishes(difference, values)
+            or self._vanishes_here(difference)
+            or simplifies_away(difference, values)
+        ):
+            entry.standing = PROVED
+
+    def _vanishes_here(self, difference: Any) -> bool:
+        """A proof for the signs at the point, which become side conditions."""
+        signs = vanishes_here(difference, self.book.values)
+        if signs is None:
+            return False
+        shown = [_sign_shown(quantity, sign) for quantity, sign in signs]
+        if None in shown:
+            return False
+        self.point.terms.assumed.update(dict.fromkeys(filter(None, shown)))
+        return True
+
+    def _sampled(self) -> None:
+        """A Hessian's entries that were not drawn have nothing shown for them."""
+        if self.job.kind != "hessian":
+            return
+        for account in self.accounts.values():
+            account.partial = len(account.entries) > len(self._drawn(account))
+
+    def _close(self, account: Account) -> None:
+        """A formula for the input's derivative, where it is short."""
+        terms = self.point.entries[account.name]
+        offset = self._offset(account.name)
+        if self.job.kind != "gradient" or not 0 < len(terms) <= 9:
+            return
+        found = [self.derivatives.get((0, offset + at)) for at in range(len(terms))]
+        try:
+            with self.budget.slice(max(0.1, self.budget.left / 8)):
+                account.close([d if d is None else closed_form(d) for d in found],
+                              self.point.tensors[account.name].shape)  # fmt: skip
+        except OutOfTime:
+            self.budget.check()
+        except Exception:
+            return
+
+    def _offset(self, name: str) -> int:
+        """Where an input's entries begin among all that are asked for."""
+        names = list(self.point.entries)
+        before = names[: names.index(name)]
+        return sum(len(self.point.entries[n]) for n in before)
+
+
+def _off_jumps(derivative: Any) -> Any:
+    """Without the impulses of jumps, which are zero wherever the point may lie."""
+    return derivative.replace(sympy.DiracDelta, lambda *at: sympy.S.Zero)
+
+
+def _sign_shown(quantity: Any, sign: int) -> str | None:
+    text = formula(quantity)
+    return text and f"{text} {'>' if sign > 0 else '<'} 0"

@@ -1,0 +1,81 @@
+"""The checking process: one job in, verdicts out, line by line.
+
+Invariant: it ends by itself. Its memory and its time on the processor are limited from
+inside, it stops when nobody reads, and whoever started it kills it at the deadline.
+
+    echo "$JOB" | python -m gradcli.symbolic.worker
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Final
+
+MEMORY: Final = 2 << 30
+"""Bytes of address space beyond what the imports have taken."""
+
+SPARE_SECONDS: Final = 5
+
+
+def main() -> None:
+    """Read a job from standard input, write its verifications to standard output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from .job import Job, Verification
+    from .runner import program_of
+    from .verify import verify
+
+    line = sys.stdin.readline()
+    if not line:
+        return
+    job = Job.from_json(line)
+    _limit(job.seconds)
+
+    def report(verification: Verification) -> None:
+        sys.stdout.write(verification.to_json() + "\n")
+        sys.stdout.flush()
+
+    try:
+        report(verify(job, program_of(job), report))
+    except BrokenPipeError:
+        # Nobody listens any more; Python's own flush at exit must find no pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _limit(seconds: float) -> None:
+    """Bound memory and processor time, where the platform can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    used = usage.ru_utime + usage.ru_stime
+    _lower(resource.RLIMIT_CPU, int(used + seconds) + SPARE_SECONDS)
+    _lower(resource.RLIMIT_AS, _address_space() + MEMORY)
+
+
+def _lower(which: int, limit: int) -> None:
+    import resource
+
+    _, hard = resource.getrlimit(which)
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    try:
+        resource.setrlimit(which, (limit, hard))
+    except (ValueError, OSError):
+        # A system that knows the limit but refuses to set it: the parent's is left.
+        return
+
+
+def _address_space() -> int:
+    """Bytes that the process has mapped by now; 0 where that cannot be read."""
+    try:
+        with open("/proc/self/statm") as status:
+            return int(status.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
+
+
+if __name__ == "__main__":
+    main()

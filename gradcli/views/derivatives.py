@@ -1,0 +1,84 @@
+"""Jacobians and Hessians as labelled blocks.
+
+Invariant: a block's shape is that of what is differentiated followed by that of what
+it is differentiated by; ``structure`` speaks of the numbers at this point only.
+
+    structure_of([[2.0, 0.0], [0.0, 3.0]], rows=2)     # "diagonal"
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from .gradients import OutputView
+from .numbers import Plain
+
+
+@dataclass(frozen=True, slots=True)
+class BlockView:
+    """One block. ``by`` has the input's name; of a Hessian, both inputs' names."""
+
+    by: tuple[str, ...]
+    shape: tuple[int, ...]
+    rows: int
+    value: Plain
+    structure: str
+
+
+@dataclass(frozen=True, slots=True)
+class DerivativeView:
+    """A Jacobian (one block per input) or a Hessian (one per pair of inputs)."""
+
+    command: str
+    program: str
+    device: str
+    dtype: str
+    mode: str
+    passes: int
+    output: OutputView
+    blocks: tuple[BlockView, ...]
+
+
+def block_view(by: tuple[str, ...], value: Plain, shape: Any, lead: int) -> BlockView:
+    """A block from its numbers; its first ``lead`` dimensions are its rows."""
+    sizes = tuple(shape)
+    rows = prod(sizes[:lead])
+    return BlockView(by, sizes, rows, value, structure_of(value, rows))
+
+
+def structure_of(value: Plain, rows: int) -> str:
+    """The pattern of zeros of a block seen as a matrix of ``rows`` rows."""
+    flat = _flat(value)
+    columns = len(flat) // rows if rows else 0
+    if not any(flat):
+        return "zero"
+    if len(flat) == 1:
+        return "scalar"
+    if rows != columns:
+        return "dense"
+    below = any(flat[r * columns + c] for r in range(rows) for c in range(r))
+    above = any(
+        flat[r * columns + c] for r in range(rows) for c in range(r + 1, columns)
+    )
+    if not below and not above:
+        ones = all(entry == 1 for entry in flat[:: columns + 1])
+        return "identity" if ones else "diagonal"
+    if not below:
+        return "upper triangular"
+    if not above:
+        return "lower triangular"
+    symmetric = all(
+        flat[r * columns + c] == flat[c * columns + r]
+        for r in range(rows)
+        for c in range(r)
+    )
+    return "symmetric" if symmetric else "dense"
+
+
+def _flat(value: Plain) -> list[float]:
+    level: list[Any] = [value]
+    while level and isinstance(level[0], list):
+        level = [entry for row in level for entry in row]
+    return level

@@ -1,0 +1,99 @@
+"""What `gradcli grad` shows: an output, its inputs and their gradients.
+
+Invariant: everything is on the host, in plain numbers; nothing here is computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..engine import Tensor
+from .graph import GraphView
+from .numbers import Plain, plain
+
+
+class InputLike(Protocol):
+    """An input of a run: a named tensor."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def tensor(self) -> Tensor: ...
+    @property
+    def sampled(self) -> bool: ...
+    @property
+    def requires_grad(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OutputView:
+    """The output's value and the name of the node that made it (None for a leaf).
+
+    ``named``: the name is the program's own, not a stand-in for a bare expression.
+    """
+
+    name: str
+    named: bool
+    shape: tuple[int, ...]
+    value: Plain
+    grad_fn: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class InputView:
+    """An input; ``grad`` is None if it was not asked for or the output does not
+    depend on it."""
+
+    name: str
+    shape: tuple[int, ...]
+    value: Plain
+    sampled: bool
+    requires_grad: bool
+    grad: Plain | None
+
+
+@dataclass(frozen=True, slots=True)
+class GradView:
+    """The whole answer but for the verdicts, which come later."""
+
+    program: str
+    device: str
+    dtype: str
+    seed: int
+    output: OutputView
+    inputs: tuple[InputView, ...]
+    graph: GraphView | None
+
+    @property
+    def differentiated(self) -> tuple[InputView, ...]:
+        """The inputs whose gradient was asked for."""
+        return tuple(i for i in self.inputs if i.requires_grad)
+
+
+def output_view(output: Tensor, name: str, named: bool) -> OutputView:
+    """The output in plain numbers."""
+    made = output.grad_fn
+    node = made.name() if made else None
+    return OutputView(name, named, tuple(output.shape), plain(output.raw), node)
+
+
+def input_views(
+    inputs: Iterable[InputLike], grads: Mapping[str, Tensor | None]
+) -> tuple[InputView, ...]:
+    """The inputs in plain numbers, each with its gradient where it has one."""
+    views = []
+    for given in inputs:
+        grad = grads.get(given.name)
+        views.append(
+            InputView(
+                name=given.name,
+                shape=tuple(given.tensor.shape),
+                value=plain(given.tensor.raw),
+                sampled=given.sampled,
+                requires_grad=given.requires_grad,
+                grad=None if grad is None else plain(grad.raw),
+            )
+        )
+    return tuple(views)

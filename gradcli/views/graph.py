@@ -1,0 +1,253 @@
+"""A recorded graph as a list of nodes with numbers for names.
+
+Invariants: ids count from 0 at the root in the order in which following
+`next_functions` from left to right discovers the nodes; the view is the graph, node
+for node and edge for edge, whatever its depth. It must be made before a backward pass
+frees what the nodes saved, because shapes and local gradients are read from there.
+
+    view = graph_view(run.output, source=run.source, names={"L": run.output})
+    view.nodes[0].name                   # "RsubBackward1"
+    view.nodes[0].next_functions         # ((1, 0),)
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ..engine import AccumulateGrad, Node, Port, Tensor
+from ..engine.node import ConstantNode, UnaryNode
+from .numbers import Plain, plain
+
+Shape: TypeAlias = tuple[int, ...]
+Span: TypeAlias = tuple[int, int]
+GraphNode: TypeAlias = Node | AccumulateGrad
+
+SOURCE_LIMIT = 1000
+"""Longest text of a node that is kept whole: in a sum of n terms the texts of all the
+partial sums together are n² long. The span is always exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """One node.
+
+    ``variable`` is the name of a leaf, ``output`` the program's name for what the node
+    made; either may be None. ``next_functions`` holds an id (None: that input needs no
+    gradient) and an output number per input, ``local_gradients`` the elementwise
+    partial there, or None where there is none. ``line`` and ``column`` count from 1.
+    """
+
+    id: int
+    name: str
+    address: int
+    variable: str | None
+    output: str | None
+    shape: Shape
+    span: Span | None
+    source: str | None
+    line: int | None
+    column: int | None
+    next_functions: tuple[tuple[int | None, int], ...]
+    local_gradients: tuple[Plain | None, ...]
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this is the `AccumulateGrad` of an input."""
+        return self.name == "AccumulateGrad"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphView:
+    """A graph below one output; ``root`` is None if the output needs no gradient."""
+
+    program: str
+    name: str
+    shape: Shape
+    root: int | None
+    output_nr: int
+    nodes: tuple[NodeView, ...]
+
+    def uses(self) -> list[int]:
+        """How many edges lead to each node."""
+        counts = [0] * len(self.nodes)
+        for node in self.nodes:
+            for child, _ in node.next_functions:
+                if child is not None:
+                    counts[child] += 1
+        return counts
+
+
+def graph_view(
+    output: Tensor,
+    *,
+    source: str,
+    name: str,
+    variables: Mapping[str, object],
+    local_gradients: bool = True,
+) -> GraphView:
+    """The graph below ``output``.
+
+    Args:
+        output: any tensor.
+        source: the program's text, which the nodes' spans point into.
+        name: what the output is called.
+        variables: the program's variables, to name leaves and intermediate values.
+        local_gradients: evaluate the partials on the saved values.
+    """
+    root = _ends_at(output.edge)
+    shape = tuple(output.shape)
+    if root is None:
+        return GraphView(source, name, shape, None, output.output_nr, ())
+    order, shapes = _discover(root, shape)
+    ids = {node: i for i, node in enumerate(order)}
+    names = _names(variables)
+    places = _Places(source)
+    nodes = tuple(
+        _view(node, ids, shapes[node], names, places, local_gradients) for node in order
+    )
+    return GraphView(source, name, shape, 0, output.output_nr, nodes)
+
+
+def _view(
+    node: GraphNode,
+    ids: Mapping[GraphNode, int],
+    shape: Shape,
+    names: Mapping[Any, str],
+    places: _Places,
+    local_gradients: bool,
+) -> NodeView:
+    leaf = isinstance(node, AccumulateGrad)
+    span = None if isinstance(node, AccumulateGrad) else _span(node)
+    text, line, column = places.find(span)
+    following = tuple(
+        (None if target is None else ids[target], nr)
+        for target, nr in node.next_functions
+    )
+    partials: tuple[Plain | None, ...] = (None,) * len(following)
+    if local_gradients and isinstance(node, Node):
+        partials = tuple(_local_gradients(node))
+    called = names.get(node)
+    return NodeView(
+        id=ids[node],
+        name=node.name(),
+        address=id(node),
+        variable=called if leaf else None,
+        output=None if leaf else called,
+        shape=shape,
+        span=span,
+        source=text,
+        line=line,
+        column=column,
+        next_functions=following,
+        local_gradients=partials,
+    )
+
+
+def _span(node: Node) -> Span | None:
+    span = node.span
+    return None if span is None else (span[0], span[1])
+
+
+def _ends_at(edge: Any) -> GraphNode | None:
+    """The node that an edge leads to."""
+    if isinstance(edge, Port):
+        return edge.node
+    found: GraphNode | None = edge
+    return found
+
+
+def _discover(
+    root: GraphNode, shape: Shape
+) -> tuple[list[GraphNode], dict[GraphNode, Shape]]:
+    """The nodes in order of discovery, and the shape of what each of them made.
+
+    A node keeps its inputs' shapes rather than its output's, so shapes are handed down
+    from the node that uses a value to the node that made it.
+    """
+    order: list[GraphNode] = []
+    shapes: dict[GraphNode, Shape] = {}
+    stack: list[tuple[GraphNode, Shape]] = [(root, shape)]
+    while stack:
+        node, shape = stack.pop()
+        if node in shapes:
+            continue
+        shapes[node] = shape
+        order.append(node)
+        if isinstance(node, AccumulateGrad):
+            continue
+        edges = zip(node.edges, input_shapes(node, shape), strict=True)
+        below = [
+            (end, made)
+            for edge, made in edges
+            if (end := _ends_at(edge)) is not None and end not in shapes
+        ]
+        stack.extend(reversed(below))
+    return order, shapes
+
+
+def input_shapes(node: Node, shape: Shape) -> list[Shape]:
+    """The shapes of a node's inputs, one per edge; ``shape`` is its output's."""
+    if isinstance(node, UnaryNode):
+        return [tuple(node.saved.shape)]
+    slots: Sequence[int] = node.slots or range(len(node.edges))
+    if isinstance(node, ConstantNode):
+        shapes = node.shapes
+        return [shape if shapes is None else shapes[slot] or () for slot in slots]
+    raw = node.raw_inputs()
+    return [tuple(getattr(raw[slot], "shape", ())) for slot in slots]
+
+
+def _local_gradients(node: Node) -> Iterator[Plain | None]:
+    """Per edge, the row's partial at the saved values."""
+    partials = node.op.partials
+    if partials is None:
+        for _ in node.edges:
+            yield None
+        return
+    raw = () if isinstance(node, ConstantNode) else node.raw_inputs()
+    for edge, slot in zip(node.edges, node.slots, strict=True):
+        partial = partials[slot]
+        if edge is None or partial is None:
+            yield None
+        elif callable(partial):
+            yield plain(partial(node.xp, node.y, *raw, **node.params))
+        else:
+            yield float(partial)
+
+
+def _names(variables: Mapping[str, object]) -> dict[Any, str]:
+    """What the program calls the value of each node; its first name counts."""
+    names: dict[Any, str] = {}
+    for name, value in variables.items():
+        if isinstance(value, Tensor) and value.edge is not None:
+            edge = value.edge
+            if not isinstance(edge, Port):
+                names.setdefault(edge, name)
+    return names
+
+
+class _Places:
+    """Finds the text, line and column of spans in one program."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._lines = [0]
+        for line in source.splitlines(keepends=True):
+            self._lines.append(self._lines[-1] + len(line))
+        self._found: dict[Span, tuple[str, int, int]] = {}
+
+    def find(self, span: Span | None) -> tuple[str | None, int | None, int | None]:
+        if span is None:
+            return None, None, None
+        found = self._found.get(span)
+        if found is None:
+            start, end = span
+            line = max(1, bisect_right(self._lines, start, hi=len(self._lines) - 1))
+            text = self._source[start : min(end, start + SOURCE_LIMIT)]
+            text = " ".join(text.split()) + ("…" if end - start > SOURCE_LIMIT else "")
+            found = text, line, start - self._lines[line - 1] + 1
+            self._found[span] = found
+        return found

@@ -1,0 +1,73 @@
+"""Real processes: every test here runs ``python -m gradcli`` as a shell would."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "-m", "gradcli"]
+COLOUR_WISHES = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "GITHUB_ACTIONS")
+
+FIVE = "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d"
+AT = ["a=2", "w1=0.5", "w2=-1.5", "w3=3", "w4=0.25"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out, parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> Any:
+    raise AssertionError(f"{name} is no JSON")
+
+
+def environment(**wishes: str) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if k not in COLOUR_WISHES}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **wishes}
+
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def gradcli(tmp_path: Path) -> Run:
+    """Runs the command line in an empty folder."""
+
+    def run(
+        *args: str,
+        stdin: str | bytes = "",
+        env: Mapping[str, str] | None = None,
+        timeout: float = 60,
+    ) -> Ended:
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        done = subprocess.run(
+            [*COMMAND, *args],
+            input=given,
+            capture_output=True,
+            timeout=timeout,
+            cwd=tmp_path,
+            env=environment(**(env or {})),
+            check=False,
+        )
+        err = done.stderr.decode()
+        assert "Traceback" not in err or "--debug" in args, err
+        return Ended(done.returncode, done.stdout.decode(), err)
+
+    return run

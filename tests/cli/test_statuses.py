@@ -1,0 +1,114 @@
+"""Exit statuses, and what stands on stderr with each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+BAD_COMMAND_LINES = {
+    "no command of that name": (["grdd", "x"], "did you mean 'grad'?"),
+    "an expression for a command": (["-x**2", "x=3"], "gradcli grad EXPR"),
+    "a mistyped option": (["grad", "x**2", "x=3", "--jsn"], "did you mean '--json'?"),
+    "an unknown short option": (["grad", "x**2", "x=3", "-z"], "-z"),
+    "an option without its value": (["grad", "x", "x=1", "--of"], "needs a value"),
+    "a value out of range": (["grad", "x", "x=1", "--seed", "-1"], "--seed"),
+    "an unknown device": (["grad", "x", "x=1", "--device", "tpu"], "--device"),
+    "no program": (["grad"], "gradcli grad"),
+    "a file that is not there": (["grad", "-f", "missing.grad"], "No such file"),
+    "a folder": (["grad", "-f", "."], "directory"),
+    "an argument that binds nothing": (["grad", "x**2", "x=3", "y"], "y=3"),
+    "a comparison for a binding": (["grad", "x**2", "x==3"], "x=3"),
+    "no operation of that name": (["ops", "tahn"], "did you mean 'tanh'?"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_COMMAND_LINES)
+def test_a_wrong_command_line_is_2_and_says_the_way_out(
+    gradcli: Run, case: str
+) -> None:
+    args, expected = BAD_COMMAND_LINES[case]
+    ended = gradcli(*args)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith("error[E5")
+    assert expected in ended.err
+
+
+def test_a_wrong_program_is_3_with_a_caret(gradcli: Run) -> None:
+    ended = gradcli("grad", "y = tahn(x)", "x=1", "--no-verify")
+    assert ended.status == 3
+    assert ended.err == (
+        "error[E101]: unknown name 'tahn'\n"
+        "  1 | y = tahn(x)\n"
+        "    |     ^^^^ did you mean 'tanh'?\n"
+    )
+
+
+def test_with_json_the_error_is_an_object_on_stderr(gradcli: Run) -> None:
+    ended = gradcli("grad", "y = tahn(x)", "x=1", "--no-verify", "--json")
+    assert (ended.status, ended.out) == (3, "")
+    told = json.loads(ended.err)
+    assert told["schema"] == "gradcli/1"
+    assert told["error"]["code"] == "E101"
+    assert (told["error"]["line"], told["error"]["column"]) == (1, 5)
+    usage = json.loads(gradcli("grad", "x", "x=1", "--json", "--nope").err)
+    assert usage["error"]["code"] == "E591"
+
+
+def test_an_output_without_inputs_has_no_gradient(gradcli: Run) -> None:
+    ended = gradcli("grad", "2 + 3", "--no-verify")
+    assert ended.status == 3
+    assert "does not depend on any input" in ended.err
+
+
+def test_a_limit_is_4(gradcli: Run) -> None:
+    ended = gradcli("grad", "eye(10**6) * x", "x=1", "--no-verify")
+    assert ended.status == 4
+    assert ended.err.startswith("error[E4")
+
+
+def test_a_jacobian_too_large_for_memory_is_4(gradcli: Run) -> None:
+    ended = gradcli("jacobian", "x*2", "x=ones(20000)", "--no-verify")
+    assert ended.status == 4
+    assert ended.err.startswith("error[E403]")
+
+
+@pytest.mark.parametrize("args", [["--version"], ["-h"], ["grad", "--help"], []])
+def test_help_and_version_are_0_and_on_stdout(gradcli: Run, args: list[str]) -> None:
+    ended = gradcli(*args)
+    assert ended.status == 0
+    assert ended.out
+    assert ended.err == ""
+
+
+def test_the_help_page_names_every_command(gradcli: Run) -> None:
+    out = gradcli().out
+    for command in ("grad", "graph", "jacobian", "hessian", "ops"):
+        assert f"\n  {command} " in out
+
+
+def test_a_program_that_is_not_utf8_is_2(gradcli: Run) -> None:
+    ended = gradcli("grad", "-", "x=1", stdin=b"y = x\n# \xff\n")
+    assert ended.status == 2
+    assert "not UTF-8: byte 0xff in line 2" in ended.err
+
+
+def test_control_characters_are_shown_escaped(gradcli: Run, tmp_path: Path) -> None:
+    ended = gradcli("grad", "y = x # \x1b[31m\n + \x1b]0;t\x07", "x=1", "--no-verify")
+    assert ended.status == 3
+    assert "\x1b" not in ended.out + ended.err
+    assert "\\x1b" in ended.err
+    named = gradcli("grad", "-f", "no\x1b[31mfile")
+    assert "\x1b" not in named.err
+    option = gradcli("grad", "x", "x=1", "--\x1b[31m")
+    assert "\x1b" not in option.err
+
+
+def test_debug_shows_the_traceback_of_a_program_error(gradcli: Run) -> None:
+    ended = gradcli("grad", "tahn(x)", "x=1", "--debug", "--no-verify")
+    assert ended.status == 3
+    assert "Traceback" in ended.err
+    assert "error[E101]" in ended.err

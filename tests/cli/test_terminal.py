@@ -1,0 +1,118 @@
+"""A real terminal: colours, the environment's wishes about them, and width."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from .conftest import AT, FIVE, Run, environment
+
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def in_terminal(tmp_path: Path, *args: str, columns: int = 80, **wishes: str) -> str:
+    """What a terminal of so many columns receives."""
+    wishes.setdefault("TERM", "xterm-256color")
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "gradcli", *args],
+        dimensions=(50, columns),
+        env=environment(**wishes),
+        cwd=str(tmp_path),
+        encoding="utf-8",
+        timeout=30,
+    )
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    return str(child.before).replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_colour_and_the_same_text(gradcli: Run, tmp_path: Path) -> None:
+    args = ("grad", FIVE, *AT, "--no-verify")
+    seen = in_terminal(tmp_path, *args)
+    assert ESCAPE.search(seen)
+    assert ESCAPE.sub("", seen) == gradcli(*args).out
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [
+        {"NO_COLOR": "1"},
+        {"TERM": "dumb"},
+        {"NO_COLOR": "1", "FORCE_COLOR": "1"},
+        {"FORCE_COLOR": "0"},
+    ],
+)
+def test_no_escape_code_at_all_where_colour_is_not_wanted(
+    tmp_path: Path, wishes: dict[str, str]
+) -> None:
+    seen = in_terminal(tmp_path, "graph", FIVE, *AT, **wishes)
+    assert "\x1b" not in seen
+
+
+def test_a_pipe_gets_no_escape_code(gradcli: Run) -> None:
+    for wishes in ({}, {"GITHUB_ACTIONS": "1"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}):
+        assert "\x1b" not in gradcli("graph", FIVE, *AT, env=wishes).out
+
+
+def test_force_color_colours_a_pipe_and_wraps_nothing(gradcli: Run) -> None:
+    program = "y = " + "+".join(f"x*{i}" for i in range(60))
+    plain = gradcli("graph", program, "x=1").out
+    forced = gradcli("graph", program, "x=1", env={"FORCE_COLOR": "1"}).out
+    assert ESCAPE.search(forced)
+    assert ESCAPE.sub("", forced) == plain
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_no_line_is_wider_than_the_terminal(tmp_path: Path, columns: int) -> None:
+    program = "h = tanh(W @ x + b); loss = ((h - t)**2).sum()"
+    given = ["W=randn(12,12)", "x=randn(12)", "b=randn(12)", "t=randn(12)"]
+    for command in (["grad", "--no-verify"], ["graph"], ["graph", "--chain"]):
+        seen = in_terminal(tmp_path, *command, program, *given, columns=columns)
+        shown = ESCAPE.sub("", seen).splitlines()
+        assert max(map(len, shown)) <= columns
+
+
+def test_a_narrow_terminal_loses_no_word(gradcli: Run, tmp_path: Path) -> None:
+    narrow = ESCAPE.sub("", in_terminal(tmp_path, "graph", FIVE, *AT, columns=40))
+    words = re.findall(r"\w+", gradcli("graph", FIVE, *AT).out)
+    assert re.findall(r"\w+", narrow) == words
+
+
+def test_markup_in_names_and_text_is_not_read(tmp_path: Path) -> None:
+    program = "y = w[0]*x[1] # [bold]no[/bold]"
+    seen = in_terminal(tmp_path, "graph", program, "w=[1,2]", "x=[3,4]")
+    assert "w[0]*x[1]" in ESCAPE.sub("", seen)
+
+
+def test_a_large_array_is_summarised_in_a_terminal_and_says_so(tmp_path: Path) -> None:
+    seen = in_terminal(
+        tmp_path, "grad", "(x**2).sum()", "x=randn(300,300)", "--no-verify"
+    )
+    text = ESCAPE.sub("", seen)
+    assert "…" in text
+    assert "shortened to fit" in text
+    assert len(text.splitlines()) < 40
+
+
+def test_ctrl_c_during_the_check_is_130(tmp_path: Path) -> None:
+    program = "y = x\nfor i in range(60): y = sin(y)*cos(y) + exp(-y*y)"
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "gradcli", "grad", program, "x=0.3", "--verify-seconds", "30"],
+        env=environment(TERM="dumb"),
+        cwd=str(tmp_path),
+        encoding="utf-8",
+        timeout=20,
+    )
+    child.expect("grad_fn")
+    child.sendintr()
+    child.expect(pexpect.EOF)
+    child.close()
+    assert (child.exitstatus, child.signalstatus) == (130, None)
+    assert "Traceback" not in str(child.before)

@@ -1,0 +1,1 @@
+"""The laws that every row of the table has to obey, on every one of its cases."""

@@ -1,0 +1,213 @@
+"""The conventions at points where no derivative exists, one line per fact.
+
+Invariant: every row and function whose `kink` says something has a line here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+INF, NAN = math.inf, math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A function at a kink, and the gradient per input for the cotangent 1.
+
+    ``torch`` is PyTorch's name for it (``F.relu``, ``torch.abs``), empty where its
+    releases or its parameters differ; then ``why`` says so. Of several outputs the one
+    numbered ``output`` is meant.
+    """
+
+    name: str
+    inputs: tuple[Any, ...]
+    grads: tuple[Any, ...]
+    torch: str = ""
+    params: dict[str, Any] = field(default_factory=dict)
+    why: str = ""
+    output: int = 0
+
+
+def at(
+    name: str,
+    *inputs: Any,
+    grads: Any,
+    torch: str = "",
+    why: str = "",
+    output: int = 0,
+    **params: Any,
+) -> Point:
+    several = grads if isinstance(grads, tuple) else (grads,)
+    return Point(name, inputs, several, torch, params, why, output)
+
+
+NEWER = "PyTorch's releases differ; this is the newer convention"
+SINGULAR = "PyTorch 2.13 gives the infinities that its LU factors leave"
+NO_RULE = "PyTorch 2.13 has no derivative here"
+
+# fmt: off
+
+POINTS = [
+    # roots, logarithms and inverse functions at the edge of their domain
+    at("sqrt", 0.0, grads=INF, torch="torch.sqrt"),
+    at("rsqrt", 0.0, grads=-INF, torch="torch.rsqrt"),
+    at("asin", 1.0, grads=INF, torch="torch.asin"),
+    at("asin", -1.0, grads=INF, torch="torch.asin"),
+    at("acos", 1.0, grads=-INF, torch="torch.acos"),
+    at("acos", -1.0, grads=-INF, torch="torch.acos"),
+    at("acosh", 1.0, grads=INF, torch="torch.acosh"),
+    at("atanh", 1.0, grads=INF, torch="torch.atanh"),
+    at("atanh", -1.0, grads=INF, torch="torch.atanh"),
+    at("erfinv", 1.0, grads=INF, torch="torch.erfinv"),
+    at("erfinv", -1.0, grads=INF, torch="torch.erfinv"),
+    at("ndtri", 0.0, grads=INF, torch="torch.special.ndtri"),
+    at("ndtri", 1.0, grads=INF, torch="torch.special.ndtri"),
+    at("logit", 0.0, grads=INF, torch="torch.logit"),
+    at("logit", 1.0, grads=INF, torch="torch.logit"),
+    at("logit", 2.0, grads=NAN, torch="torch.logit"),
+    at("logit", 0.0, grads=0.0, torch="torch.logit", eps=0.1),
+    at("logit", 0.1, grads=1 / 0.09, torch="torch.logit", eps=0.1),
+    at("entr", 0.0, grads=INF, torch="torch.special.entr"),
+    at("lgamma", 0.0, grads=-INF, torch="torch.lgamma"),
+    at("lgamma", -1.0, grads=NAN, torch="torch.lgamma"),
+    at("digamma", 0.0, grads=INF, torch="torch.digamma"),
+    at("digamma", -1.0, grads=INF, why="PyTorch 2.13 gives 6.6e32"),
+    at("polygamma.order", 0.0, grads=-INF, n=1, why="called as polygamma(n, x) there"),
+    at("polygamma.order", 0.0, grads=INF, n=2, why="called as polygamma(n, x) there"),
+    # powers and products with logarithms
+    at("pow.Tensor_Scalar", 0.0, grads=0.0, torch="torch.pow", exponent=0),
+    at("pow.Tensor_Scalar", 0.0, grads=1.0, torch="torch.pow", exponent=1),
+    at("pow.Tensor_Scalar", 0.0, grads=INF, torch="torch.pow", exponent=0.5),
+    at("pow.Tensor_Tensor", 0.0, 0.0, grads=(0.0, 0.0), torch="torch.pow"),
+    at("pow.Tensor_Tensor", 0.0, 1.0, grads=(1.0, 0.0), torch="torch.pow"),
+    at("pow.Tensor_Tensor", 0.0, 2.0, grads=(0.0, 0.0), torch="torch.pow"),
+    at("pow.Tensor_Tensor", 0.0, -1.0, grads=(-INF, -INF), torch="torch.pow"),
+    at("pow.Tensor_Tensor", -2.0, 2.0, grads=(-4.0, NAN), torch="torch.pow"),
+    at("pow.Scalar", 0.0, grads=0.0, base=0, why="called as pow(base, x) there"),
+    at("pow.Scalar", 2.0, grads=0.0, base=0, why="called as pow(base, x) there"),
+    at("pow.Scalar", -1.0, grads=-INF, base=0, why="called as pow(base, x) there"),
+    at("xlogy.Tensor", 0.0, 1.0, grads=(0.0, 0.0), torch="torch.xlogy"),
+    at("xlogy.Tensor", 0.0, 0.0, grads=(0.0, NAN), torch="torch.xlogy"),
+    at("xlogy.Tensor", 0.0, -1.0, grads=(0.0, 0.0), torch="torch.xlogy"),
+    at("xlogy.Scalar_Other", 0.0, grads=0.0, torch="torch.xlogy", other=0),
+    at("xlogy.Scalar_Other", 0.0, grads=0.0, torch="torch.xlogy", other=-1),
+    at("xlog1py.Tensor", 0.0, -1.0, grads=(0.0, NAN), torch="torch.special.xlog1py"),
+    at("xlog1py.Tensor", 0.0, -2.0, grads=(0.0, 0.0), torch="torch.special.xlog1py"),
+    at("xlog1py.Scalar_Other", 0.0, grads=0.0, torch="torch.special.xlog1py",
+       other=-1),
+    # the origin
+    at("atan2", 0.0, 0.0, grads=(0.0, 0.0), torch="torch.atan2"),
+    at("hypot", 0.0, 0.0, grads=(NAN, NAN), torch="torch.hypot"),
+    at("abs", 0.0, grads=0.0, torch="torch.abs"),
+    at("sign", 0.0, grads=0.0, torch="torch.sign"),
+    at("sgn", 0.0, grads=0.0, torch="torch.sgn"),
+    # steps and jumps
+    at("floor", 1.0, grads=0.0, torch="torch.floor"),
+    at("ceil", 1.0, grads=0.0, torch="torch.ceil"),
+    at("trunc", 1.0, grads=0.0, torch="torch.trunc"),
+    at("round.default", 0.5, grads=0.0, torch="torch.round"),
+    at("round.decimals", 0.25, grads=0.0, torch="torch.round", decimals=1),
+    at("round", 2.5, grads=0.0, torch="torch.round"),
+    at("frac", 1.0, grads=1.0, torch="torch.frac"),
+    at("div.Tensor_mode", 6.0, 2.0, grads=(0.0, 0.0), torch="torch.div",
+       rounding_mode="floor"),
+    at("div.Tensor_mode", 6.0, 2.0, grads=(0.0, 0.0), torch="torch.div",
+       rounding_mode="trunc"),
+    at("floor_divide", 6.0, 2.0, grads=(0.0, 0.0), why=NO_RULE),
+    at("remainder.Tensor", 4.0, 2.0, grads=(1.0, -2.0), torch="torch.remainder"),
+    at("remainder.Scalar", 4.0, grads=1.0, torch="torch.remainder", other=2),
+    at("fmod.Tensor", 4.0, 2.0, grads=(1.0, -2.0), torch="torch.fmod"),
+    at("fmod.Scalar", -4.0, grads=1.0, torch="torch.fmod", other=2),
+    # activations
+    at("relu", 0.0, grads=0.0, torch="F.relu"),
+    at("leaky_relu", 0.0, grads=0.3, torch="F.leaky_relu", negative_slope=0.3),
+    at("elu", 0.0, grads=2.0, torch="F.elu", alpha=2.0),
+    at("selu", 0.0, grads=1.7580993408473766, torch="F.selu"),
+    at("relu6", 0.0, grads=0.0, torch="F.relu6"),
+    at("relu6", 6.0, grads=0.0, torch="F.relu6"),
+    at("hardtanh", 1.0, grads=0.0, torch="F.hardtanh"),
+    at("hardtanh", -1.0, grads=0.0, torch="F.hardtanh"),
+    at("hardsigmoid", 3.0, grads=0.0, torch="F.hardsigmoid"),
+    at("hardsigmoid", -3.0, grads=0.0, torch="F.hardsigmoid"),
+    at("hardswish", 3.0, grads=1.0, torch="F.hardswish"),
+    at("hardswish", -3.0, grads=0.0, torch="F.hardswish"),
+    at("softshrink", 0.5, grads=0.0, torch="F.softshrink"),
+    at("softshrink", -0.5, grads=0.0, torch="F.softshrink"),
+    at("hardshrink", 0.5, grads=0.0, torch="F.hardshrink"),
+    at("hardshrink", -0.5, grads=0.0, torch="F.hardshrink"),
+    at("threshold", 0.5, grads=0.0, torch="F.threshold", threshold=0.5, value=7.0),
+    at("softplus", 20.0, grads=1 / (1 + math.exp(-20.0)), torch="F.softplus"),
+    at("softplus", 20.5, grads=1.0, torch="F.softplus"),
+    at("prelu.kernel", 0.0, 0.25, grads=(0.25, 0.0), torch="torch._prelu_kernel"),
+    at("prelu", [0.0], [0.25], grads=([0.25], [0.0]), torch="F.prelu"),
+    at("nan_to_num", NAN, grads=0.0, torch="torch.nan_to_num"),
+    at("nan_to_num", INF, grads=0.0, torch="torch.nan_to_num"),
+    # ties of two
+    at("maximum", 1.0, 1.0, grads=(0.5, 0.5), torch="torch.maximum"),
+    at("maximum", 1.0, NAN, grads=(1.0, 1.0), torch="torch.maximum"),
+    at("minimum", 1.0, 1.0, grads=(0.5, 0.5), torch="torch.minimum"),
+    at("fmax", 1.0, 1.0, grads=(0.5, 0.5), why=NEWER),
+    at("fmax", 1.0, NAN, grads=(1.0, 0.0), torch="torch.fmax"),
+    at("fmax", NAN, 1.0, grads=(0.0, 1.0), torch="torch.fmax"),
+    at("fmin", 1.0, 1.0, grads=(0.5, 0.5), why=NEWER),
+    at("fmin", NAN, 1.0, grads=(0.0, 1.0), torch="torch.fmin"),
+    # bounds
+    at("clamp", 1.0, grads=0.0, min=-1, max=1, why=NEWER),
+    at("clamp.Scalar", -1.0, grads=0.0, min=-1, max=1, why=NEWER),
+    at("clamp.Scalar", 1.0, grads=0.0, max=1, why=NEWER),
+    at("clamp_min.Scalar", -1.0, grads=0.0, min=-1, why=NEWER),
+    at("clamp_max.Scalar", 1.0, grads=0.0, max=1, why=NEWER),
+    at("clamp_min", -1.0, grads=0.0, min=-1, why=NEWER),
+    at("clamp_max", 1.0, grads=0.0, max=1, why=NEWER),
+    at("clamp_min.Tensor", 1.0, 1.0, grads=(0.5, 0.5), why=NEWER),
+    at("clamp_max.Tensor", 1.0, 1.0, grads=(0.5, 0.5), why=NEWER),
+    at("clamp.Tensor", 1.0, 1.0, None, grads=(0.5, 0.5), why=NEWER),
+    at("clamp.Tensor", 1.0, 1.0, 2.0, grads=(1.0, 0.0, 0.0), torch="torch.clamp"),
+    at("clamp.Tensor", 0.0, 2.0, 1.0, grads=(0.0, 0.0, 1.0), torch="torch.clamp"),
+    # reductions
+    at("max.default", [1.0, 3.0, 3.0], grads=[0.0, 0.5, 0.5], torch="torch.max"),
+    at("min.default", [1.0, 1.0, 3.0], grads=[0.5, 0.5, 0.0], torch="torch.min"),
+    at("amax", [1.0, 3.0, 3.0], grads=[0.0, 0.5, 0.5], torch="torch.amax", dim=0),
+    at("amin", [1.0, 1.0, 3.0], grads=[0.5, 0.5, 0.0], torch="torch.amin", dim=0),
+    at("max.dim", [1.0, 3.0, 3.0], grads=[0.0, 1.0, 0.0], torch="torch.max", dim=0),
+    at("min.dim", [1.0, 1.0, 3.0], grads=[1.0, 0.0, 0.0], torch="torch.min", dim=0),
+    at("cummax", [2.0, 2.0], grads=[1.0, 1.0], torch="torch.cummax", dim=0),
+    at("cummin", [2.0, 2.0], grads=[1.0, 1.0], torch="torch.cummin", dim=0),
+    at("cummax", [2.0, 2.0, 1.0], grads=[1.0, 2.0, 0.0], torch="torch.cummax", dim=0),
+    at("cummin", [2.0, 2.0, 3.0], grads=[1.0, 2.0, 0.0], torch="torch.cummin", dim=0),
+    at("nansum", [NAN, 1.0], grads=[0.0, 1.0], torch="torch.nansum"),
+    at("aminmax", [1.0, 1.0, 3.0], grads=[0.5, 0.5, 0.0], torch="torch.aminmax"),
+    at("aminmax", [1.0, 3.0, 3.0], grads=[0.0, 0.5, 0.5], torch="torch.aminmax",
+       output=1),
+    at("median.default", [1.0, 1.0, 3.0], grads=[0.5, 0.5, 0.0], torch="torch.median"),
+    at("median.dim", [2.0, 1.0, 3.0, 2.0], grads=[1.0, 0.0, 0.0, 0.0],
+       torch="torch.median", dim=0),
+    at("nanmedian.default", [1.0, 1.0, NAN, 3.0], grads=[0.5, 0.5, 0.0, 0.0],
+       torch="torch.nanmedian"),
+    at("nanmedian.dim", [2.0, 1.0, NAN, 3.0, 2.0], grads=[1.0, 0.0, 0.0, 0.0, 0.0],
+       torch="torch.nanmedian", dim=0),
+    at("std.correction", [2.0, 2.0], grads=[0.0, 0.0], torch="torch.std"),
+    at("std_mean.correction", [2.0, 2.0], grads=[0.0, 0.0], torch="torch.std_mean"),
+    at("linalg_vector_norm.default", [0.0, 0.0], grads=[0.0, 0.0],
+       torch="torch.linalg.vector_norm"),
+    at("linalg_vector_norm.default", [0.0, 2.0], grads=[0.0, 1.0],
+       torch="torch.linalg.vector_norm", ord=1),
+    at("linalg_vector_norm.default", [3.0, -3.0], grads=[0.5, -0.5],
+       torch="torch.linalg.vector_norm", ord=INF),
+    at("dist", [1.0, 2.0], [1.0, 2.0], grads=([0.0, 0.0], [0.0, 0.0]),
+       torch="torch.dist"),
+    # singular matrices
+    at("slogdet", [[1.0, 2.0], [2.0, 4.0]], grads=[[NAN, NAN], [NAN, NAN]], output=1,
+       why=SINGULAR),
+    at("logdet", [[1.0, 2.0], [2.0, 4.0]], grads=[[NAN, NAN], [NAN, NAN]],
+       why=SINGULAR),
+    # losses
+    at("l1_loss", [1.0], [1.0], grads=([0.0], [0.0]), torch="F.l1_loss"),
+    at("binary_cross_entropy.default", [0.0], [1.0], grads=([-1e12], [100.0]),
+       why="PyTorch's 1e-12 is rounded to float32"),
+    at("clone.at_least", 0.05, grads=1.0, floor=0.1, why="a part of gaussian_nll_loss"),
+    at("gaussian_nll_loss", [1.0], [1.0], [1e-9], grads=([0.0], [0.0], [5e5]),
+       torch="F.gaussian_nll_loss"),
+]

@@ -1,0 +1,164 @@
+"""Inputs for the laws: what a case asks for, drawn from a seeded generator.
+
+Invariant: the same row and case give the same numbers in every run, and no draw lies
+near a kink that the case's bounds keep away from.
+
+    spot = draw(OPS["mul"], 0)
+    y = spot.run()                  # the output's tensors, with their graph
+    spot.leaves                     # the inputs that carry a gradient
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine import NUMPY, Tensor, constant
+from gradcli.engine.record import apply
+from gradcli.ops import OPS, Case, Fixed, Op
+
+GAP = 0.1
+"""How far apart distinct entries are, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A row, at one point: its case, and the arrays that were drawn for it."""
+
+    op: Op
+    case: Case
+    arrays: tuple[Any, ...]
+    xp: Any = NUMPY
+
+    @property
+    def free(self) -> list[int]:
+        """The positions of the inputs that were drawn and can carry a gradient."""
+        drawn = [i for i, shape in enumerate(self.case.inputs) if is_shape(shape)]
+        rules = rules_of(self.op)
+        return [i for i in drawn if rules is None or rules[i] is not None]
+
+    def run(self, values: Sequence[Any] | None = None) -> tuple[list[Tensor], Any]:
+        """The inputs that carry a gradient as leaves, and the row's output.
+
+        ``values`` takes the place of what was drawn for them.
+        """
+        chosen = self.values() if values is None else values
+        given = dict(zip(self.free, chosen, strict=True))
+        inputs = [
+            Tensor(given[i], self.xp, True) if i in given else self._fixed(i)
+            for i in range(len(self.arrays))
+        ]
+        leaves = [inputs[i] for i in given]
+        return leaves, apply(self.op, tuple(inputs), dict(self.case.params))
+
+    def _fixed(self, i: int) -> Any:
+        value = self.arrays[i]
+        plain = value is None or isinstance(value, str | bool)
+        return value if plain else Tensor(value, self.xp)
+
+    def values(self) -> list[Any]:
+        """What was drawn for the inputs that carry a gradient."""
+        return [self.arrays[i] for i in self.free]
+
+    def as_kind(self, convert: Any, xp: Any = NUMPY) -> Spot:
+        """The same spot with its arrays converted."""
+        arrays = tuple(convert(a) if hasattr(a, "dtype") else a for a in self.arrays)
+        return Spot(self.op, self.case, arrays, xp)
+
+
+def rules_of(op: Op) -> Sequence[Any] | None:
+    """Per input whether it has a rule; None where all inputs share one."""
+    if op.partials is not None:
+        return op.partials
+    return op.vjp if isinstance(op.vjp, tuple) else None
+
+
+def is_shape(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(n, int) for n in value)
+
+
+def generator(*names: object) -> np.random.Generator:
+    """A generator whose seed follows from names."""
+    return np.random.default_rng(zlib.crc32(repr(names).encode()))
+
+
+def root(op: Op) -> str:
+    """The row's name; a copy named "row with ..." draws what the row draws."""
+    return op.name.partition(" ")[0]
+
+
+def draw(op: Op, number: int) -> Spot:
+    """The inputs of a row's case with that number."""
+    case = op.cases[number]
+    rng = generator(root(op), number)
+    arrays = tuple(
+        draw_array(rng, shape, case) if is_shape(shape) else _given(shape)
+        for shape in case.inputs
+    )
+    return Spot(op, case, arrays)
+
+
+def _given(value: Any) -> Any:
+    value = value.value if isinstance(value, Fixed) else value
+    plain = value is None or isinstance(value, str | bool)
+    return value if plain else constant(value).raw
+
+
+def draw_array(rng: np.random.Generator, shape: tuple[int, ...], case: Case) -> Any:
+    kind = case.make if case.make not in MATRICES or len(shape) > 1 else "uniform"
+    return MAKERS[kind](rng, shape, case.low, case.high)
+
+
+def _uniform(rng: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
+    return np.asarray(rng.uniform(low, high, shape))
+
+
+def _distinct(rng: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
+    """Entries at least `GAP` apart, spread over the interval or beyond it."""
+    count = int(np.prod(shape))
+    ranks = rng.permutation(count) - (count - 1) / 2
+    step = max(3 * GAP, (high - low) / max(count, 1))
+    wiggle = rng.uniform(-0.3, 0.3, count)
+    return np.asarray((low + high) / 2 + (ranks + wiggle) * step).reshape(shape)
+
+
+def _spd(rng: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
+    square = rng.uniform(low, high, shape)
+    return square @ np.swapaxes(square, -1, -2) + shape[-1] * np.eye(shape[-1])
+
+
+def _regular(rng: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
+    """Well conditioned: the singular values lie between 1 and 3."""
+    u, _, vt = np.linalg.svd(rng.uniform(low, high, shape), full_matrices=False)
+    singular = rng.uniform(1.0, 3.0, (*shape[:-2], min(shape[-2:])))
+    return (u * singular[..., None, :]) @ vt
+
+
+MAKERS = {
+    "uniform": _uniform,
+    "distinct": _distinct,
+    "spd": _spd,
+    "regular": _regular,
+}
+
+
+MATRICES = ("spd", "regular")
+"""Kinds that mean matrices; a vector beside one is drawn uniformly."""
+
+
+def spots(differentiable: bool = True) -> Iterator[tuple[str, int]]:
+    """Every row's name with each of its cases' numbers."""
+    for op in OPS.values():
+        if differentiable and op.node is None:
+            continue
+        for number in range(len(op.cases)):
+            yield op.name, number
+
+
+def ident(spot: tuple[str, int]) -> str:
+    name, number = spot
+    return f"{name}-{number}"

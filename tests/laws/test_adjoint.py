@@ -1,0 +1,15 @@
+"""Forward and reverse mode are transposes of each other, for every row and case."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradcli.ops import OPS
+
+from .draw import draw, ident, spots
+from .measure import adjoint
+
+
+@pytest.mark.parametrize("at", list(spots()), ids=ident)
+def test_vjp_is_adjoint_of_jvp(at: tuple[str, int]) -> None:
+    assert adjoint(draw(OPS[at[0]], at[1])) <= 1

@@ -1,0 +1,72 @@
+"""Where no derivative exists the documented convention holds, and is PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.engine import NUMPY, Tensor, call, grad
+from gradcli.ops import FUNCTIONS, OPS, Composite
+
+from .conventions import POINTS, Point
+
+
+def gradients(point: Point) -> list[Any]:
+    """The gradient of the output's sum by every input that is a number."""
+    inputs = [
+        None if value is None else Tensor(np.asarray(value), NUMPY, True)
+        for value in point.inputs
+    ]
+    y = call(point.name, *inputs, **point.params)
+    y = y[point.output] if isinstance(y, tuple) else y
+    ones = Tensor(np.ones(y.shape), NUMPY)
+    leaves = [t for t in inputs if t is not None]
+    return [None if g is None else g.raw for g in grad([y], leaves, [ones])]
+
+
+def label(point: Point) -> str:
+    inside = ",".join(str(value) for value in (*point.inputs, *point.params.values()))
+    return f"{point.name}({inside})"
+
+
+@pytest.mark.parametrize("point", POINTS, ids=label)
+def test_gradient_at_a_kink_is_the_convention(point: Point) -> None:
+    for found, expected in zip(gradients(point), point.grads, strict=True):
+        np.testing.assert_allclose(found, np.asarray(expected), rtol=1e-14)
+
+
+def test_every_kink_is_asserted() -> None:
+    entries = [*OPS.values(), *(f for f in FUNCTIONS.values() if _composed(f))]
+    claimed = {entry.name for entry in entries if entry.kink}
+    assert claimed - {point.name for point in POINTS} == set()
+
+
+def _composed(entry: Any) -> bool:
+    return isinstance(entry, Composite)
+
+
+@pytest.mark.parametrize("point", POINTS, ids=label)
+def test_a_point_is_compared_with_pytorch_or_says_why_not(point: Point) -> None:
+    assert bool(point.torch) != bool(point.why)
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("point", [p for p in POINTS if p.torch], ids=label)
+def test_gradient_at_a_kink_is_pytorchs(point: Point) -> None:
+    torch = pytest.importorskip("torch")
+    function = torch
+    for part in point.torch.replace("F.", "torch.nn.functional.").split(".")[1:]:
+        function = getattr(function, part)
+    inputs = [
+        None if value is None
+        else torch.tensor(value, dtype=torch.float64, requires_grad=True)
+        for value in point.inputs
+    ]  # fmt: skip
+    y = function(*inputs, **point.params)
+    y = y if isinstance(y, torch.Tensor) else y[point.output]
+    leaves = [t for t in inputs if t is not None]
+    theirs = torch.autograd.grad(y.sum(), leaves)
+    for expected, found in zip(theirs, gradients(point), strict=True):
+        np.testing.assert_allclose(found, expected.numpy(force=True), rtol=1e-14)

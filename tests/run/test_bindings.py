@@ -1,0 +1,213 @@
+"""NAME=VALUE: what is accepted, and the whole block of every error."""
+
+from __future__ import annotations
+
+import json
+import math
+import tracemalloc
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradcli.engine import NUMPY
+from gradcli.lang.bindings import read_binding, read_bindings
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.home import Home
+from gradcli.lang.inputs import value_of
+
+HOME = Home(NUMPY, "float64", 0)
+
+
+def value(argument: str) -> np.ndarray:
+    return np.asarray(value_of(read_binding(argument), HOME))
+
+
+def block(*arguments: str) -> str:
+    with pytest.raises(ProgramError) as caught:
+        [value_of(binding, HOME) for binding in read_bindings(arguments)]
+    return caught.value.render()
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_is_read_to_the_last_bit(number: float) -> None:
+    assert value(f"x={number!r}").item() == number
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_the_sign_of_a_number_survives(number: float) -> None:
+    assert math.copysign(1, value(f"x={number!r}").item()) == math.copysign(1, number)
+
+
+shapes = st.lists(st.integers(0, 4), min_size=1, max_size=4)
+
+
+@given(shapes, st.randoms(use_true_random=False))
+def test_a_nested_list_is_the_array_of_its_shape(shape: list[int], random) -> None:
+    while 0 in shape[:-1]:
+        shape = shape[1:]
+    array = np.array([random.uniform(-9, 9) for _ in range(math.prod(shape))])
+    array = array.reshape(shape)
+    np.testing.assert_array_equal(value("x=" + json.dumps(array.tolist())), array)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2*pi", 2 * math.pi),
+        ("-1.5", -1.5),
+        ("1_000", 1000.0),
+        ("1/3", 1 / 3),
+        ("math.e", math.e),
+        ("sin(0.5)", math.sin(0.5)),
+        ("sqrt(4)", 2.0),
+        ("inf", math.inf),
+        ("True", 1.0),
+        (" 3 ", 3.0),
+        ("[.5, 1., -2,]", [0.5, 1.0, -2.0]),
+        ("(1, 2)", [1.0, 2.0]),
+        ("[1, -inf, nan]", [1.0, -math.inf, math.nan]),
+        ("[sin(1), cos(1)]", [math.sin(1), math.cos(1)]),
+        ("eye(2)*3", [[3.0, 0.0], [0.0, 3.0]]),
+        ("linspace(0, 1, 5)", [0, 0.25, 0.5, 0.75, 1.0]),
+        ("arange(3)", [0.0, 1.0, 2.0]),
+        ("arange(1, 2, 0.25)", [1, 1.25, 1.5, 1.75]),
+        ("full((2, 2), 7)", [[7.0, 7.0], [7.0, 7.0]]),
+        ("ones(2, 1)", [[1.0], [1.0]]),
+        ("zeros(size=(1, 2))", [[0.0, 0.0]]),
+        ("tensor([[1, 2]]).T", [[1.0], [2.0]]),
+        ("[]", []),
+    ],
+)
+def test_a_value_is_an_expression_of_the_language(text: str, expected: object) -> None:
+    got = value(f"x={text}")
+    assert got.dtype == np.float64
+    np.testing.assert_array_equal(got, np.asarray(expected, dtype=float))
+
+
+def test_draws_of_a_value_depend_on_its_name_and_the_seed_alone() -> None:
+    first = value("x=randn(3)")
+    np.testing.assert_array_equal(first, value("x=randn(3)"))
+    assert not np.array_equal(first, value("y=randn(3)"))
+    other = value_of(read_binding("x=randn(3)"), Home(NUMPY, "float64", 1))
+    assert not np.array_equal(first, other)
+
+
+def test_names_are_compared_in_normal_form() -> None:
+    decomposed = unicodedata.normalize("NFD", "é")
+    assert read_binding(f"{decomposed}=1").name == "é"
+
+
+def test_a_list_of_two_megabytes_needs_little_more_than_its_numbers() -> None:
+    count = 300_000
+    argument = "x=[" + "1.2345," * count + "1]"
+    tracemalloc.start()
+    try:
+        assert value(argument).shape == (count + 1,)
+        assert tracemalloc.get_traced_memory()[1] < 60 * len(argument)
+    finally:
+        tracemalloc.stop()
+
+
+def test_ten_thousand_brackets_are_an_error_and_no_overflow() -> None:
+    with pytest.raises(ProgramError) as caught:
+        value("x=" + "[" * 10_000 + "1" + "]" * 10_000)
+    assert caught.value.code == "E519"
+
+
+ERRORS = {
+    "x==3": """\
+error[E501]: '==' compares
+  1 | x==3
+    |  ^^ one '=' binds: x=3""",
+    "x": """\
+error[E501]: this argument binds no name
+  1 | x
+    | ^ give it a value: x=3""",
+    "+": """\
+error[E501]: this argument binds no name
+  1 | +
+    | ^ write NAME=VALUE; put quotes around a program: 'x**2 + 1'""",
+    "=3": """\
+error[E502]: there is no name before '='
+  1 | =3
+    | ^ a name is letters, digits and '_', not beginning with a digit""",
+    "2x=3": """\
+error[E502]: '2x' is not a name
+  1 | 2x=3
+    | ^^ a name is letters, digits and '_', not beginning with a digit""",
+    "w[0]=3": """\
+error[E502]: 'w[0]' is not a name
+  1 | w[0]=3
+    | ^^^^ bind the whole of it: w=[...]""",
+    "if=3": """\
+error[E502]: 'if' is a word of the language, not a name
+  1 | if=3
+    | ^^ call it if_ in the program and here""",
+    "x=": """\
+error[E504]: 'x' is given no value
+  1 | x=
+    |  ^ write x=3, without blanks around '='""",
+    "x=1+*2": """\
+error[E207]: expected an expression, found '*'
+  1 | x=1+*2
+    |     ^""",
+    "x=2*y": """\
+error[E101]: unknown name 'y' in a value
+  1 | x=2*y
+    |     ^ a value stands by itself and reads no other names""",
+    "x=e": """\
+error[E101]: unknown name 'e' in a value
+  1 | x=e
+    |   ^ a value stands by itself and reads no other names""",
+    "x='a'": """\
+error[E519]: the value of 'x' is a string, not numbers
+  1 | x='a'
+    |   ^^^ to read a file, write x=@FILE""",
+    "x=a=3": """\
+error[E519]: a value is one expression
+  1 | x=a=3
+    |   ^^^ the statements belong into the program""",
+    "x=[[1, 2], [3]]": """\
+error[E516]: row 2 has 1 entry, the first has 2
+  1 | x=[[1, 2], [3]]
+    |   ^^^^^^^^^^^^^ all rows have the same length""",
+    "x=[1, [2]]": """\
+error[E516]: entry 2 is a list of 1 entry, the first is a number
+  1 | x=[1, [2]]
+    |   ^^^^^^^^ all rows have the same length""",
+    "x=zeros(10**6, 10**6)": """\
+error[E403]: a result of shape [1000000, 1000000] needs 7,450.6 GiB, more than the \
+4 GiB allowed
+  1 | x=zeros(10**6, 10**6)
+    |   ^^^^^ make it smaller""",
+    "x=randn(2, requires_grad=True)": """\
+error[E302]: randn takes no 'requires_grad' here
+  1 | x=randn(2, requires_grad=True)
+    |   ^^^^^ leave the line out and bind the name: w=randn(3) on the command line \
+makes it an input""",
+}
+
+
+@pytest.mark.parametrize("argument", ERRORS)
+def test_an_error_shows_the_argument_and_a_way_out(argument: str) -> None:
+    assert block(argument) == ERRORS[argument]
+
+
+def test_a_name_is_bound_once() -> None:
+    assert block("x=1", "x=2").startswith("error[E503]: 'x' is bound twice")
+
+
+@pytest.mark.parametrize("argument", ["x==3", "x", "2x=3", "x="])
+def test_a_wrong_argument_is_a_wrong_command_line(argument: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        read_binding(argument)
+    assert caught.value.exit_status == 2
+
+
+def test_a_file_s_name_without_the_sign_is_told_apart(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").write_text("1")
+    assert "write x=@data" in block("x=data")

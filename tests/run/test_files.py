@@ -1,0 +1,264 @@
+"""Files: what they give, and that none of them is trusted."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import struct
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from gradcli.lang.files import read_file
+from gradcli.lang.nested import NotAnArray
+
+
+def problem(place: object, **options: int) -> NotAnArray:
+    with pytest.raises(NotAnArray) as caught:
+        read_file(str(place), **options)
+    return caught.value
+
+
+finite = arrays.arrays(
+    np.float64,
+    arrays.array_shapes(max_dims=3, max_side=4),
+    elements=st.floats(allow_nan=False, allow_infinity=False),
+)
+
+
+@given(array=finite)
+def test_numpy_s_own_format_round_trips(tmp_path_factory, array) -> None:
+    path = tmp_path_factory.mktemp("npy") / "a.npy"
+    np.save(path, array)
+    np.testing.assert_array_equal(read_file(str(path)), array)
+
+
+@given(array=finite)
+def test_json_round_trips(tmp_path_factory, array) -> None:
+    path = tmp_path_factory.mktemp("json") / "a.json"
+    path.write_text(json.dumps(array.tolist()))
+    np.testing.assert_array_equal(read_file(str(path)), array)
+
+
+@given(array=arrays.arrays(np.float64, (3, 2), elements=st.floats(allow_nan=False)))
+@pytest.mark.parametrize(
+    ("suffix", "mark"), [("csv", ","), ("tsv", "\t"), ("txt", " ")]
+)
+def test_tables_round_trip(tmp_path_factory, array, suffix, mark) -> None:
+    path = tmp_path_factory.mktemp("table") / f"a.{suffix}"
+    rows = [mark.join(map(repr, row)) for row in array.tolist()]
+    path.write_text("\n".join(rows) + "\n")
+    np.testing.assert_array_equal(read_file(str(path)), array)
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f8", "<i2", "u1", "?", "<f2"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_every_real_dtype_and_order_is_read_as_float64(tmp_path, dtype, order) -> None:
+    array = np.asarray(np.arange(6).reshape(2, 3) % 2, dtype=dtype, order=order)
+    np.save(tmp_path / "a.npy", array)
+    got = read_file(str(tmp_path / "a.npy"))
+    assert got.dtype == np.float64
+    np.testing.assert_array_equal(got, array.astype(float))
+
+
+def test_a_member_of_an_archive_is_read_by_its_key(tmp_path) -> None:
+    np.savez(tmp_path / "a.npz", w=np.eye(2), b=np.ones(3))
+    np.testing.assert_array_equal(read_file(f"{tmp_path}/a.npz:b"), np.ones(3))
+    np.testing.assert_array_equal(read_file(f"{tmp_path}/a.npz:w"), np.eye(2))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a,b\n1,2\n3,4\n", [[1, 2], [3, 4]]),
+        ("1\n2\n3\n", [1, 2, 3]),
+        ("1,2,3\n", [1, 2, 3]),
+        ("7\n", 7),
+        ("# about\n\n1,2 # first\n3,4", [[1, 2], [3, 4]]),
+        ('"x","y, z"\n"1","2"\n3,4\n', [[1, 2], [3, 4]]),
+        ("\ufeff1,2\r\n3,4\r\n", [[1, 2], [3, 4]]),
+        ("1;2\n3;4\n", [[1, 2], [3, 4]]),
+        ("1\t2\n3\t4\n", [[1, 2], [3, 4]]),
+        ("nan,inf\n-inf,1e-3\n", [[np.nan, np.inf], [-np.inf, 1e-3]]),
+    ],
+)
+def test_a_table_s_heading_comments_and_separators_are_recognised(
+    tmp_path, text, expected
+) -> None:
+    (tmp_path / "a.csv").write_bytes(text.encode())
+    np.testing.assert_array_equal(read_file(f"{tmp_path}/a.csv"), expected)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"[[1, 2], [3, 4]]", [[1, 2], [3, 4]]),
+        (b"1,2\n3,4\n", [[1, 2], [3, 4]]),
+        (b"1 2\n3 4\n", [[1, 2], [3, 4]]),
+        (b'["inf", "-inf", "nan"]', [np.inf, -np.inf, np.nan]),
+        (b"3", 3),
+    ],
+)
+def test_standard_input_is_known_by_its_look(monkeypatch, data, expected) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    np.testing.assert_array_equal(read_file("-"), expected)
+
+
+def test_standard_input_may_be_numpy_s_format(monkeypatch) -> None:
+    buffer = io.BytesIO()
+    np.save(buffer, np.eye(2))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(buffer.getvalue())))
+    np.testing.assert_array_equal(read_file("-"), np.eye(2))
+
+
+def header(shape: str, descr: str = "'<f8'") -> bytes:
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}}}"
+    padded = text.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(padded)) + padded.encode()
+
+
+def test_a_header_that_claims_petabytes_is_refused_before_allocating(tmp_path) -> None:
+    (tmp_path / "a.npy").write_bytes(header("(1000000000, 1000000)"))
+    told = problem(tmp_path / "a.npy")
+    assert told.code == "E515"
+    assert "7.105 PiB" in told.message
+
+
+def test_a_cut_off_array_is_refused(tmp_path) -> None:
+    (tmp_path / "a.npy").write_bytes(header("(1000,)") + bytes(80))
+    told = problem(tmp_path / "a.npy")
+    assert told.code == "E513"
+    assert "cut off" in told.message
+
+
+@pytest.mark.parametrize("shape", ["(-1,)", "'x'", "(2.5,)", "(" * 500])
+def test_a_header_of_nonsense_is_refused(tmp_path, shape) -> None:
+    (tmp_path / "a.npy").write_bytes(header(shape) if len(shape) < 20 else b"\x93NUMPY")
+    assert problem(tmp_path / "a.npy").code == "E513"
+
+
+def test_an_archive_that_unpacks_to_much_more_is_refused(tmp_path) -> None:
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", header("(4000000,)") + bytes(32_000_000))
+    assert path.stat().st_size < 100_000
+    told = problem(f"{path}:a", limit=1 << 20)
+    assert told.code == "E515"
+
+
+class Trap:
+    """Unpickling this would leave a mark."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, ("unpickled",)
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz"])
+def test_pickles_are_refused_and_not_run(tmp_path, monkeypatch, kind) -> None:
+    monkeypatch.chdir(tmp_path)
+    trap = np.array([Trap()], dtype=object)
+    if kind == "npy":
+        np.save("a.npy", trap, allow_pickle=True)
+        told = problem("a.npy")
+    else:
+        np.savez("a.npz", x=trap)
+        told = problem("a.npz:x")
+    assert told.code == "E514"
+    assert not Path("unpickled").exists()
+
+
+@pytest.mark.parametrize(
+    "array", [np.array([1j]), np.array(["a"]), np.zeros(1, "i4,f8")]
+)
+def test_values_that_are_not_real_numbers_are_refused(tmp_path, array) -> None:
+    np.save(tmp_path / "a.npy", array)
+    assert problem(tmp_path / "a.npy").code == "E514"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("1,2\n3\n", "E516", "line 2 has 1 column, line 1 has 2"),
+        ("a,b\n1,2\n3,x\n", "E517", "line 3, column 2 is 'x'"),
+        ("1,2\n3,\n", "E517", "line 2, column 2 is empty"),
+        ("1,5;2\n", "E517", "line 1, column 1 is '1,5'"),
+        ("a,b\n", "E513", "holds no numbers"),
+        ("", "E513", "holds no numbers"),
+    ],
+)
+def test_a_table_s_error_names_line_and_column(tmp_path, text, code, words) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    told = problem(tmp_path / "a.csv")
+    assert told.code == code
+    assert words in told.message
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("[[1, 2], [3]]", "E516", "row 2 has 1 entry, the first has 2"),
+        ("[1, null]", "E517", "entry 2 is null"),
+        ('[[1, "a"]]', "E517", "entry (1, 2) is 'a'"),
+        ('{"x": 1}', "E513", "is an object"),
+        ("[1, 2", "E513", "is not JSON"),
+        ("[" * 100_000, "E513", "nested too deeply"),
+        ("[" * 50 + "]" * 50, "E519", "nested more than"),
+    ],
+)
+def test_json_s_error_names_the_entry(tmp_path, text, code, words) -> None:
+    (tmp_path / "a.json").write_text(text)
+    told = problem(tmp_path / "a.json")
+    assert told.code == code
+    assert words in told.message
+
+
+def test_missing_files_directories_and_near_names_have_their_own_errors(
+    tmp_path,
+) -> None:
+    (tmp_path / "weights.csv").write_text("1")
+    told = problem(tmp_path / "wieghts.csv")
+    assert told.code == "E511"
+    assert told.hint == f"did you mean '@{tmp_path}/weights.csv'?"
+    assert problem(tmp_path).code == "E512"
+
+
+def test_a_file_that_cannot_be_opened_has_its_own_error(tmp_path) -> None:
+    (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
+    told = problem(tmp_path / "loop.csv")
+    assert told.code == "E512"
+    assert "cannot be read" in told.message
+
+
+def test_an_archive_lists_its_keys(tmp_path) -> None:
+    np.savez(tmp_path / "a.npz", weight=np.eye(2), bias=np.ones(3))
+    assert "weight, bias" in problem(tmp_path / "a.npz").message
+    told = problem(f"{tmp_path}/a.npz:wieght")
+    assert (told.code, told.hint) == ("E518", "did you mean 'weight'?")
+
+
+def test_a_file_larger_than_the_limit_is_not_read(tmp_path) -> None:
+    (tmp_path / "a.csv").write_text("1\n" * 1000)
+    assert problem(tmp_path / "a.csv", limit=100).code == "E515"
+
+
+def test_standard_input_is_read_up_to_the_limit(monkeypatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\n" * 1000)))
+    assert problem("-", limit=100).code == "E515"
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.csv", "a.json", "a.txt"])
+@given(data=st.binary(max_size=200))
+def test_no_bytes_let_another_exception_out(tmp_path_factory, name, data) -> None:
+    path = tmp_path_factory.mktemp("any") / name
+    path.write_bytes(data)
+    place = f"{path}:a" if name == "a.npz" else str(path)
+    with contextlib.suppress(NotAnArray):
+        assert read_file(place).dtype == np.float64

@@ -1,0 +1,98 @@
+"""Jacobians and Hessians: both modes agree, and a block's pattern is named right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradcli.autograd import functional
+from gradcli.autograd.functional import TooManyEntries, hessian, jacobian
+from gradcli.engine import NUMPY, Tensor, call
+from gradcli.engine.errors import GradError
+from gradcli.views.derivatives import structure_of
+
+
+def leaf(values: object) -> Tensor:
+    return Tensor(np.asarray(values, dtype=float), NUMPY, requires_grad=True)
+
+
+def test_forward_and_reverse_mode_give_the_same_blocks() -> None:
+    w, x = leaf([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), leaf([0.5, -1.0, 2.0])
+    y = call("tanh", call("mv", w, x)) * x[0]
+    rev, fwd = jacobian(y, [w, x], "rev"), jacobian(y, [w, x], "fwd")
+    assert (rev.mode, rev.passes, fwd.mode, fwd.passes) == ("rev", 2, "fwd", 9)
+    for a, b, shape in zip(rev.blocks, fwd.blocks, [(2, 2, 3), (2, 3)], strict=True):
+        assert a.shape == b.shape == shape
+        np.testing.assert_allclose(a.raw, b.raw, rtol=1e-14)
+
+
+@pytest.mark.parametrize(("size", "mode"), [(3, "fwd"), (1, "rev")])
+def test_auto_takes_fewer_passes(size: int, mode: str) -> None:
+    x = leaf([2.0])
+    assert jacobian(x * Tensor(np.ones(size), NUMPY), [x]).mode == mode
+
+
+def test_an_input_that_does_not_matter_has_a_block_of_zeros() -> None:
+    x, z = leaf([1.0, 2.0]), leaf([[1.0]])
+    for mode in ("rev", "fwd"):
+        blocks = jacobian(x * x, [x, z], mode).blocks  # type: ignore[arg-type]
+        assert blocks[0].tolist() == [[2.0, 0.0], [0.0, 4.0]]
+        assert blocks[1].tolist() == [[[0.0]], [[0.0]]]
+
+
+def test_an_empty_input_has_an_empty_block() -> None:
+    x, z = leaf([1.0, 2.0]), leaf(np.zeros((0, 3)))
+    y = x * call("sum", z)
+    assert jacobian(y, [z], "rev").blocks[0].shape == (2, 0, 3)
+    assert jacobian(y, [z], "fwd").blocks[0].shape == (2, 0, 3)
+
+
+def test_the_hessian_is_symmetric_and_right() -> None:
+    x, y = leaf(3.0), leaf([2.0, 5.0])
+    f = call("sum", x * x * y + y * y * y)
+    rows = hessian(f, [x, y])
+    assert rows[0][0].item() == 14.0
+    assert rows[0][1].tolist() == [6.0, 6.0]
+    assert rows[1][0].tolist() == [6.0, 6.0]
+    assert rows[1][1].tolist() == [[12.0, 0.0], [0.0, 30.0]]
+
+
+def test_the_hessian_of_a_linear_function_is_zero() -> None:
+    x = leaf([1.0, 2.0])
+    assert hessian(call("sum", x * 3.0), [x])[0][0].tolist() == [[0.0, 0.0]] * 2
+
+
+def test_only_a_scalar_has_a_hessian() -> None:
+    x = leaf([1.0, 2.0])
+    with pytest.raises(GradError, match="scalar"):
+        hessian(x * x, [x])
+
+
+def test_blocks_beyond_the_limit_are_refused_before_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(functional, "ENTRIES_LIMIT", 3)
+    x = leaf([1.0, 2.0])
+    with pytest.raises(TooManyEntries, match="4 entries"):
+        jacobian(x * x, [x])
+
+
+@pytest.mark.parametrize(
+    ("block", "rows", "expected"),
+    [
+        ([[0.0, 0.0], [0.0, 0.0]], 2, "zero"),
+        ([[1.0, 0.0], [0.0, 1.0]], 2, "identity"),
+        ([[2.0, 0.0], [0.0, 1.0]], 2, "diagonal"),
+        ([[2.0, 1.0], [0.0, 1.0]], 2, "upper triangular"),
+        ([[2.0, 0.0], [3.0, 1.0]], 2, "lower triangular"),
+        ([[2.0, 3.0], [3.0, 1.0]], 2, "symmetric"),
+        ([[2.0, 3.0], [4.0, 1.0]], 2, "dense"),
+        ([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 2, "dense"),
+        ([[[1.0, 0.0], [0.0, 1.0]]], 1, "dense"),
+        (5.0, 1, "scalar"),
+        ([], 0, "zero"),
+        ([[float("nan"), 0.0], [0.0, 1.0]], 2, "diagonal"),
+    ],
+)
+def test_a_blocks_pattern_is_named(block: object, rows: int, expected: str) -> None:
+    assert structure_of(block, rows) == expected  # type: ignore[arg-type]
