@@ -1,0 +1,36 @@
+"""Every console example of the README prints what the README shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = re.findall(
+    r"```console\n\$ gradcli (.+?)\n(.*?)```", (ROOT / "README.md").read_text(), re.S
+)
+
+
+def without_seconds(text: str) -> str:
+    return re.sub(r"\d+\.\d+ s\b", "? s", text)
+
+
+@pytest.mark.parametrize(("command", "shown"), EXAMPLES, ids=[c for c, _ in EXAMPLES])
+def test_readme_shows_what_is_printed(command: str, shown: str) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "gradcli", *shlex.split(command)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=ROOT,
+    )
+    assert without_seconds(run.stdout + run.stderr) == without_seconds(shown)
+
+
+def test_readme_has_examples() -> None:
+    assert len(EXAMPLES) >= 10
