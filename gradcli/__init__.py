@@ -1,1 +1,86 @@
+"""Tensors that record what is done to them, and gradients, as PyTorch spells them.
+
+Invariant: importing this module imports nothing else; a name is looked up in its home
+when it is first used. Every public function of the table is here under its own name
+and its other spellings.
+
+    import gradcli as torch
+
+    x = torch.tensor(2.0, requires_grad=True)
+    (x * x).backward()
+    x.grad                      # tensor(4.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "engine.tensor": "Tensor",
+    "engine.size": "Size",
+    "engine.device": "device",
+    "engine.dtypes": "dtype float16 float32 float64 int8 int16 int32 int64 uint8 "
+    "get_default_dtype set_default_dtype",
+    "engine.modes": "no_grad enable_grad set_grad_enabled is_grad_enabled "
+    "inference_mode is_inference_mode_enabled",
+    "engine.creation": "tensor as_tensor asarray zeros ones full empty eye arange "
+    "linspace logspace range zeros_like ones_like full_like empty_like from_numpy "
+    "from_dlpack scalar_tensor FloatTensor DoubleTensor HalfTensor LongTensor "
+    "IntTensor ShortTensor CharTensor ByteTensor BoolTensor",
+    "engine.draws": "Generator default_generator manual_seed seed initial_seed "
+    "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
+    "randint_like normal bernoulli multinomial",
+    "engine.queries": "is_tensor equal allclose numel is_floating_point is_nonzero "
+    "result_type promote_types finfo iinfo set_printoptions typename",
+    "files": "save load",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+_SPELLINGS = {
+    "half": "float16", "float": "float32", "double": "float64",
+    "short": "int16", "int": "int32", "long": "int64",
+}  # fmt: skip
+"""PyTorch's second names of its number types."""
+
+_CONSTANTS = {
+    "inf": float("inf"), "nan": float("nan"), "newaxis": None,
+    "pi": 3.141592653589793, "e": 2.718281828459045,
+    "contiguous_format": "contiguous", "preserve_format": "preserve",
+}  # fmt: skip
+
+_MODULES = (
+    "autograd", "cuda", "func", "linalg", "nn", "optim", "random", "return_types",
+    "special", "utils",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    found = _find(name)
+    globals()[name] = found
+    return found
+
+
+def _find(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name in _CONSTANTS:
+        return _CONSTANTS[name]
+    name = _SPELLINGS.get(name, name)
+    if name == "bool":
+        return import_module(f"{__name__}.engine.dtypes").bool_
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return import_module(f"{__name__}.engine.public").public(name)
+
+
+def __dir__() -> list[str]:
+    from .engine.public import names
+
+    own = {"Tensor", "bool", *_HOME, *_SPELLINGS, *_CONSTANTS, *_MODULES}
+    return sorted(own | set(names()) | {n for n in globals() if n.startswith("__")})

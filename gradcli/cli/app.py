@@ -38,12 +38,21 @@ def main() -> NoReturn:
         # A shell's background job has it ignored, and should not be woken by it.
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, _interrupted)
+        _collect_seldom()
         status = run(sys.argv[1:])
     except KeyboardInterrupt:
         status = INTERRUPTED
     except Exception as error:
         status = _without_help(error)
     _end(status)
+
+
+def _collect_seldom() -> None:
+    """A graph is many small objects without a cycle among them; looking for one after
+    every 700 of them takes as long as recording it."""
+    import gc
+
+    gc.set_threshold(100_000, 50, 100)
 
 
 def _without_help(error: Exception) -> int:

@@ -38,7 +38,8 @@ def main(
     from .session import gradients, run_program
 
     session = run_program(request)
-    found = gradients(session, grad_output, with_graph=not request.json)
+    drawn = not (request.json or request.quiet)
+    found = gradients(session, grad_output, with_graph=drawn)
     printer = Printer()
     if not request.json:
         _show_numbers(printer, request, found.view)

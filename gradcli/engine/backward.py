@@ -2,7 +2,8 @@
 
 Invariants: nodes run in order of dependency counts, each once; cotangents that meet at
 a node are added; saved values are freed as they are used unless the graph is retained;
-no recursion, so that a chain of a million nodes works.
+where gradients of given tensors are asked for, only the nodes between run; no
+recursion, so that a chain of a million nodes works.
 
 The same loop serves both kinds of pass: on raw arrays, or, to record the pass itself,
 on tensors (`create_graph`).
@@ -13,20 +14,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .anomaly import ANOMALY
 from .errors import NO_GRAD_FN, NOT_SCALAR, GradError, ShapeError
+from .handmade import Handmade
 from .modes import MODE
 from .node import AccumulateGrad, Edge, Node, Port, carried
 from .record import RECORDING
 from .tensor import Tensor
+from .walk import inputs_first
 
 _new = object.__new__
 
 
 def backward(
-    output: Tensor, gradient: Tensor | None, retain_graph: bool, create_graph: bool
+    outputs: Sequence[Tensor],
+    gradients: Sequence[Tensor | None],
+    retain_graph: bool,
+    create_graph: bool,
+    inputs: Sequence[Tensor] | None = None,
 ) -> None:
-    """Accumulate the gradient of ``output`` into its leaves."""
-    _run([output], [_cotangent(output, gradient)], retain_graph, create_graph, None)
+    """Accumulate the gradients of ``outputs`` into their leaves, or into ``inputs``."""
+    if inputs is None:
+        cotangents = _cotangents(outputs, gradients)
+        _run(outputs, cotangents, retain_graph, create_graph, None)
+        return
+    found = grad(outputs, inputs, gradients, retain_graph, create_graph)
+    for x, g in zip(inputs, found, strict=True):
+        if g is not None:
+            accumulate(x, g if create_graph else g.raw)
 
 
 def grad(
@@ -45,8 +60,7 @@ def grad(
         GradError: a vector output without a cotangent, an output without a graph, or
             saved values that were freed.
     """
-    given = grad_outputs or [None] * len(outputs)
-    cotangents = [_cotangent(o, g) for o, g in zip(outputs, given, strict=True)]
+    cotangents = _cotangents(outputs, grad_outputs or [None] * len(outputs))
     captured: dict[Any, Any] = {t.edge: None for t in inputs if t.edge is not None}
     _run(outputs, cotangents, retain_graph or create_graph, create_graph, captured)
     return [
@@ -57,17 +71,24 @@ def grad(
     ]
 
 
-def _cotangent(output: Tensor, given: Tensor | None) -> Tensor:
+def _cotangents(
+    outputs: Sequence[Tensor], given: Sequence[Tensor | None]
+) -> list[Tensor]:
+    pairs = zip(outputs, given, strict=True)
+    return [_cotangent(output, g, place) for place, (output, g) in enumerate(pairs)]
+
+
+def _cotangent(output: Tensor, given: Tensor | None, place: int) -> Tensor:
     if output.edge is None:
-        raise GradError(NO_GRAD_FN)
+        raise GradError(NO_GRAD_FN.format(place))
     if given is None:
         if output.numel() != 1:
             raise GradError(NOT_SCALAR)
         return Tensor(output.xp.ones_like(output.raw), output.xp)
     if given.shape != output.shape:
         raise ShapeError(
-            f"Mismatch in shape: grad_output has a shape of {list(given.shape)} and "
-            f"output has a shape of {list(output.shape)}."
+            f"Mismatch in shape: grad_output[{place}] has a shape of {given.shape} and "
+            f"output[{place}] has a shape of {output.shape}."
         )
     return given
 
@@ -85,19 +106,27 @@ def _run(
         edge = output.edge
         arrived[edge] = arrived[edge] + g if edge in arrived else g
     waiting = _dependencies(list(arrived))
+    pruned = captured is not None and _has_other_ends(waiting, captured)
+    ends: set[Any] = set()
+    if pruned:
+        waiting, ends = _between(arrived, captured)
+        arrived = {edge: g for edge, g in arrived.items() if edge in waiting}
     ready: list[Any] = [edge for edge in arrived if not waiting[edge]]
+    special = create_graph or ANOMALY.enabled
     before = MODE.enabled
-    MODE.enabled = create_graph
+    MODE.record(create_graph)
     try:
         while ready:
             node = ready.pop()
             g = arrived.pop(node, None)
             if captured is not None and node in captured:
                 captured[node] = g
+                if node in ends:
+                    continue
             kind = type(node)
             if kind is AccumulateGrad:
                 if captured is None and g is not None:
-                    _accumulate(node, g)
+                    _add_to_leaf(node, g)
                 continue
             if kind is Port:
                 _deliver(node, g, arrived, waiting, ready)
@@ -105,14 +134,14 @@ def _run(
             edges = node.edges
             if g is None:
                 pulled: tuple[Any, ...] = (None,) * len(edges)
-            elif create_graph:
-                pulled = _pull_recorded(node, g)
+            elif special:
+                pulled = _pull_with_care(node, g, create_graph)
             else:
                 pulled = node.pull(g if type(g) is not list else _materialise(node, g))
             if not retain_graph:
                 node.free()
             for edge, gi in zip(edges, pulled, strict=True):
-                if edge is None:
+                if edge is None or (pruned and edge not in waiting):
                     continue
                 if gi is not None:
                     arrived[edge] = arrived[edge] + gi if edge in arrived else gi
@@ -121,7 +150,7 @@ def _run(
                 if not left:
                     ready.append(edge)
     finally:
-        MODE.enabled = before
+        MODE.record(before)
 
 
 def _dependencies(roots: list[Any]) -> dict[Any, int]:
@@ -139,6 +168,30 @@ def _dependencies(roots: list[Any]) -> dict[Any, int]:
     return waiting
 
 
+def _has_other_ends(waiting: Any, captured: Any) -> bool:
+    """Whether a pass runs into anything but leaves that are asked for."""
+    ends = [edge for edge in waiting if type(edge) is AccumulateGrad]
+    return len(ends) != len(captured) or any(edge not in captured for edge in ends)
+
+
+def _between(roots: Any, wanted: Any) -> tuple[dict[Any, int], set[Any]]:
+    """Dependency counts of what leads from ``roots`` to ``wanted``; where it ends."""
+    needed: set[Any] = set()
+    ends: set[Any] = set()
+    for edge in inputs_first(list(roots)):
+        if any(e in needed for e in edge.edges):
+            needed.add(edge)
+        elif edge in wanted:
+            needed.add(edge)
+            ends.add(edge)
+    waiting = dict.fromkeys(needed, 0)
+    for edge in needed:
+        for e in edge.edges:
+            if e in needed:
+                waiting[e] += 1
+    return waiting, ends
+
+
 def _deliver(
     port: Port, g: Any, arrived: Any, waiting: dict[Any, int], ready: list[Any]
 ) -> None:
@@ -154,6 +207,8 @@ def _deliver(
 
 def _materialise(node: Node, gs: list[Any]) -> Any:
     """The cotangents of all outputs that carry one, zeros where none arrived."""
+    if isinstance(node, Handmade):
+        return tuple(gs)
     given = next(g for g in gs if g is not None)
     xp = RECORDING if isinstance(given, Tensor) else node.xp
     full = [
@@ -163,17 +218,34 @@ def _materialise(node: Node, gs: list[Any]) -> Any:
     return full[0] if node.op.returns > 1 and len(full) == 1 else tuple(full)
 
 
-def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
-    """Run the node's rules on tensors that carry their own graph."""
+def _pull_with_care(node: Node, g: Any, create_graph: bool) -> tuple[Any, ...]:
+    """Pull through a node where the pass is recorded or its numbers are checked."""
     if type(g) is list:
         g = _materialise(node, g)
-    raw = node.raw_inputs()
+    if not ANOMALY.enabled:
+        return _pull_recorded(node, g)
+    with ANOMALY.inside(node):
+        pulled = _pull_recorded(node, g) if create_graph else node.pull(g)
+    ANOMALY.check(node, g, pulled)
+    return pulled
+
+
+def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
+    """Run the node's rules on tensors that carry their own graph."""
+    if isinstance(node, Handmade):
+        return node.pull_tensors(g)
+    inputs, y = rebuilt(node)
+    return node.apply_rules(RECORDING, g, y, inputs)
+
+
+def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
+    """A node's saved inputs and output as the tensors they were, graph included."""
+    raw, y = node.restored()
     edges: dict[int, Edge] = dict(zip(node.slots or range(len(raw)), node.edges,
                                       strict=False))  # fmt: skip
     inputs = tuple(
         _rebuild(value, node.xp, edges.get(slot)) for slot, value in enumerate(raw)
     )
-    y = node.y
     if isinstance(y, tuple):
         count = carried(node.op, y)
         outputs: Any = tuple(
@@ -182,7 +254,7 @@ def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
         )
     else:
         outputs = _rebuild(y, node.xp, node)
-    return node.apply_rules(RECORDING, g, outputs, inputs)
+    return inputs, outputs
 
 
 def _rebuild(value: Any, xp: Any, edge: Edge) -> Any:
@@ -200,7 +272,13 @@ def _as_tensor(value: Any, xp: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value, xp)
 
 
-def _accumulate(end: AccumulateGrad, g: Any) -> None:
+def accumulate(x: Tensor, g: Any) -> None:
+    """Add a gradient, raw or a tensor, to what ``x`` holds."""
+    if isinstance(x.edge, AccumulateGrad):
+        _add_to_leaf(x.edge, g)
+
+
+def _add_to_leaf(end: AccumulateGrad, g: Any) -> None:
     """Add to the leaf's gradient, whose memory is the leaf's own."""
     variable = end.variable
     if variable is None:

@@ -68,10 +68,10 @@ def bind_composite(
     renamed = {name: _as_operand(entry, name, v) for name, v in named}
     defaults = entry.build.__defaults__ or ()  # type: ignore[attr-defined]
     keyword_only = entry.build.__kwdefaults__ or {}  # type: ignore[attr-defined]
-    twice = [k for k in renamed if k in names[: len(args)]]
+    positional = entry.build.__code__.co_argcount - 1
+    twice = [k for k in renamed if k in names[: min(len(args), positional)]]
     if twice:
         raise CallError(f"{entry.name}() got {twice[0]!r} twice", names, twice[0])
-    positional = entry.build.__code__.co_argcount - 1
     required = names[: positional - len(defaults)] + tuple(
         n for n in names[positional:] if n not in keyword_only
     )

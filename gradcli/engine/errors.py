@@ -50,7 +50,7 @@ class CallError(TypeError):
 
 
 NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
-NO_GRAD_FN = "element 0 of tensors does not require grad and does not have a grad_fn"
+NO_GRAD_FN = "element {} of tensors does not require grad and does not have a grad_fn"
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved "
     "tensors after they have already been freed). Saved intermediate values of the "

@@ -44,7 +44,7 @@ def jvp(
                 f"a tangent has shape {list(t.shape)}, its input {list(x.shape)}"
             )
         known[x.edge] = t.raw
-    for edge in _inputs_first([o.edge for o in outputs if o.edge is not None]):
+    for edge in inputs_first([o.edge for o in outputs if o.edge is not None]):
         if edge in known or isinstance(edge, AccumulateGrad):
             continue
         if isinstance(edge, Port):
@@ -85,7 +85,7 @@ def push(node: Node, arriving: Sequence[Any]) -> Any:
     some = next(t for t in arriving if t is not None)
     full = [
         (xp.new_full(some, raw[i].shape, 0) if by_slot[i] is None else by_slot[i])
-        if i in by_slot
+        if i in by_slot and raw[i] is not None
         else None
         for i in range(len(raw))
     ]
@@ -123,24 +123,6 @@ def _spread(xp: Any, t: Any, shapes: tuple[Any, ...] | None) -> Any:
         next((n for n in sizes if n != 1), 1) for sizes in zip(*padded, strict=True)
     )
     return t if t.shape == shape else xp.expand(t, shape)
-
-
-def _inputs_first(roots: list[Any]) -> list[Any]:
-    """The graph below ``roots`` with every edge after the edges it depends on."""
-    order: list[Any] = []
-    seen: set[Any] = set()
-    stack: list[tuple[Any, bool]] = [(root, False) for root in roots]
-    while stack:
-        edge, expanded = stack.pop()
-        if expanded:
-            order.append(edge)
-            continue
-        if edge in seen:
-            continue
-        seen.add(edge)
-        stack.append((edge, True))
-        stack.extend((e, False) for e in edge.edges if e is not None and e not in seen)
-    return order
 
 
 def _tangent_of(output: Tensor, known: dict[Any, Any]) -> Tensor:

@@ -11,11 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..ops import OPS
 from ..ops.index import check_positions
-from .record import call
+from .record import apply, call
 from .tensor import Tensor
 
 _LONGEST_TUPLE_IN_A_LIST = 32
+_SELECT, _SLICE = OPS["select"], OPS["slice.Tensor"]
+
+INTEGER_OF_SCALAR = (
+    "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor "
+    "to a number"
+)
+SLICE_OF_SCALAR = "slice() cannot be applied to a 0-dim tensor."
 
 
 def getitem(x: Tensor, index: Any) -> Tensor:
@@ -26,9 +34,10 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         ValueError: a slice that steps backwards.
     """
     if isinstance(index, int) and not isinstance(index, bool):
-        return _select(x, 0, index)
+        _demand_dimension(x, INTEGER_OF_SCALAR)
+        return _select(x, 0, index, 0)
     if isinstance(index, slice):
-        _demand_dimension(x, 0)
+        _demand_dimension(x, SLICE_OF_SCALAR)
         return _slice(x, 0, index)
     items = list(index) if _is_several(index) else [index]
     return _Reading(x, [_item(x, i) for i in items]).result()
@@ -74,22 +83,22 @@ def _item(x: Tensor, item: Any) -> Any:
 
 
 class _Reading:
-    """One pass over the items: ``dim`` is the dimension that the next one is about."""
+    """One pass over the items.
+
+    ``dim`` is the dimension that the next item is about, ``named`` the same dimension
+    as counted in the tensor that is indexed, which errors speak of.
+    """
 
     def __init__(self, x: Tensor, items: list[Any]) -> None:
         self.start = self.x = x
-        self.dim = 0
+        self.dim = self.named = 0
         self.arrays: dict[int, Any] = {}
         needed = sum(_dimensions(i) for i in items)
         if needed > x.ndim:
-            if not x.shape and all(type(i) is int for i in items):
-                raise IndexError(
-                    "invalid index of a 0-dim tensor. Use `tensor.item()` to convert "
-                    "a 0-dim tensor to a number"
-                )
             raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
         for item in items:
             self._take(item, x.ndim - needed)
+            self.named += x.ndim - needed if item is ... else _dimensions(item)
 
     def _take(self, item: Any, unnamed: int) -> None:
         if item is ...:
@@ -102,13 +111,13 @@ class _Reading:
             self.arrays[self.dim] = self.x.xp.as_index([item])
             self.dim += 1
         elif isinstance(item, int):
-            self.x = _select(self.x, self.dim, item)
+            self.x = _select(self.x, self.dim, item, self.named)
         elif isinstance(item, slice):
             if not _is_whole(item, self.x.shape[self.dim]):
                 self.x = _slice(self.x, self.dim, item)
             self.dim += 1
         else:
-            _check_positions(self.x.shape, self.dim, item)
+            _check_positions(self.x.shape, self.dim, item, self.named)
             self.arrays[self.dim] = item
             self.dim += _dimensions(item)
 
@@ -158,7 +167,8 @@ def _slice(x: Tensor, dim: int, item: slice) -> Tensor:
         )
     start = _whole_number(item.start, None)
     stop = _whole_number(item.stop, None)
-    return call("slice.Tensor", x, dim, start, stop, step)  # type: ignore[no-any-return]
+    params = {"dim": dim, "start": start, "end": stop, "step": step}
+    return apply(_SLICE, (x,), params)  # type: ignore[no-any-return]
 
 
 def _whole_number(value: Any, default: int | None) -> Any:
@@ -175,30 +185,25 @@ def _whole_number(value: Any, default: int | None) -> Any:
     )
 
 
-def _select(x: Tensor, dim: int, index: int) -> Tensor:
-    shape = x.raw.shape
-    _demand_dimension(x, dim)
-    size = shape[dim]
+def _select(x: Tensor, dim: int, index: int, named: int) -> Tensor:
+    size = x.raw.shape[dim]
     if not -size <= index < size:
         raise IndexError(
-            f"index {index} is out of bounds for dimension {dim} with size {size}"
+            f"index {index} is out of bounds for dimension {named} with size {size}"
         )
-    return call("select", x, dim, index)  # type: ignore[no-any-return]
+    return apply(_SELECT, (x,), {"dim": dim, "index": index})  # type: ignore[no-any-return]
 
 
-def _demand_dimension(x: Tensor, dim: int) -> None:
+def _demand_dimension(x: Tensor, message: str) -> None:
     if not x.raw.shape:
+        raise IndexError(message)
+
+
+def _check_positions(shape: tuple[int, ...], dim: int, array: Any, named: int) -> None:
+    if array.dtype.kind != "b":
+        check_positions(shape[dim], named, array)
+    elif tuple(array.shape) != shape[dim : dim + array.ndim]:
         raise IndexError(
-            "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim "
-            "tensor to a number"
+            f"The shape of the mask {list(array.shape)} at index {named} does not "
+            f"match the shape of the indexed tensor {list(shape)} at index {named}"
         )
-
-
-def _check_positions(shape: tuple[int, ...], dim: int, array: Any) -> None:
-    if array.dtype.kind == "b":
-        if tuple(array.shape) != shape[dim : dim + array.ndim]:
-            raise IndexError(
-                f"The shape of the mask {list(array.shape)} at index {dim} does not "
-                f"match the shape of the indexed tensor {list(shape)} at index {dim}"
-            )
-    check_positions(shape, dim, array)

@@ -1,21 +1,58 @@
-"""Whether operations are recorded.
+"""Whether operations are recorded, and who else looks at them.
 
-Invariant: one switch; every recorder reads it, only the context managers write it.
+Invariant: one switch, `MODE`; every recorder reads it, and only its own methods write
+it. ``fast`` says that a node may be made without anybody looking; ``looked_at`` that
+an operation which is not recorded has to take the general path all the same.
+
+    with no_grad():
+        y = x * 2                        # y.requires_grad is False
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from types import TracebackType
 from typing import Any
 
 
 class _Mode:
-    __slots__ = ("enabled",)
+    """The switch and those who look at what passes it.
+
+    ``on_node`` are called with each new node; ``on_call`` with each operation: its row,
+    inputs, parameters, the raw inputs and the outputs.
+    """
+
+    __slots__ = ("enabled", "fast", "inference", "looked_at", "on_call", "on_node")
 
     def __init__(self) -> None:
-        self.enabled = True
+        self.enabled = self.fast = True
+        self.inference = self.looked_at = False
+        self.on_node: tuple[Callable[..., None], ...] = ()
+        self.on_call: tuple[Callable[..., None], ...] = ()
+
+    def record(self, enabled: bool) -> None:
+        """Record from here on, or do not."""
+        self.enabled = enabled
+        self._settle()
+
+    def infer(self, inference: bool) -> None:
+        """Make what is made from here on unfit for recording, or no longer."""
+        self.inference = inference
+        self._settle()
+
+    def watch(self, nodes: Any = (), calls: Any = ()) -> None:
+        """Let these, and no others, look at nodes and calls from here on."""
+        self.on_node, self.on_call = tuple(nodes), tuple(calls)
+        self._settle()
+
+    @property
+    def recording(self) -> bool:
+        return self.enabled and not self.inference
+
+    def _settle(self) -> None:
+        self.looked_at = bool(self.on_node or self.on_call) or self.inference
+        self.fast = self.enabled and not self.looked_at
 
 
 MODE = _Mode()
@@ -26,65 +63,140 @@ def is_grad_enabled() -> bool:
     return MODE.enabled
 
 
-class set_grad_enabled:  # noqa: N801 (PyTorch's name)
+def is_inference_mode_enabled() -> bool:
+    """Whether tensors made at present are unfit for recording."""
+    return MODE.inference
+
+
+class _Block:
+    """A ``with`` block, entered as often as wanted, or a decorator."""
+
+    def __init__(self) -> None:
+        self._before: list[tuple[bool, bool]] = []
+
+    def enter(self) -> None:
+        """Set the switch to what holds inside."""
+        raise NotImplementedError
+
+    def __enter__(self) -> None:
+        self._before.append((MODE.enabled, MODE.inference))
+        self.enter()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        enabled, inference = self._before.pop()
+        MODE.infer(inference)
+        MODE.record(enabled)
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & GENERATOR:
+            return self._around_each_step(function)
+
+        @wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return wrapped
+
+    def _around_each_step(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What runs between two steps of a generator is not inside the block."""
+
+        @wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            steps = function(*args, **kwargs)
+            while True:
+                with self:
+                    try:
+                        value = next(steps)
+                    except StopIteration as end:
+                        return end.value
+                yield value
+
+        return wrapped
+
+
+GENERATOR = 0x20
+"""The flag of a generator's code object (`inspect.CO_GENERATOR`)."""
+
+
+class _Named(_Block):
+    """A block without an argument: the class itself decorates as well."""
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        block = super().__new__(cls)
+        if function is None:
+            return block
+        block.__init__()  # type: ignore[misc]
+        return block(function)
+
+
+class no_grad(_Named):  # noqa: N801 (PyTorch's name)
+    """Nothing inside is recorded."""
+
+    def enter(self) -> None:
+        MODE.record(False)
+
+
+class enable_grad(_Named):  # noqa: N801 (PyTorch's name)
+    """Everything inside is recorded, also within `no_grad`."""
+
+    def enter(self) -> None:
+        MODE.record(True)
+
+
+class set_grad_enabled(_Block):  # noqa: N801 (PyTorch's name)
     """Record, or do not, inside a ``with`` block; also a decorator.
 
     As a plain call it takes effect at once, as in PyTorch.
     """
 
     def __init__(self, mode: bool) -> None:
-        self.mode = mode
-        self.before = MODE.enabled
-        MODE.enabled = mode
+        super().__init__()
+        self.mode = bool(mode)
+        self._outside: bool | None = MODE.enabled
+        MODE.record(self.mode)
 
     def __enter__(self) -> None:
-        MODE.enabled = self.mode
+        if self._outside is not None:
+            MODE.record(self._outside)
+            self._outside = None
+        super().__enter__()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        MODE.enabled = self.before
-
-
-class _Block:
-    """A ``with`` block or a decorator that sets the switch to ``mode``."""
-
-    mode: bool
-
-    def __init__(self) -> None:
-        self._before: list[bool] = []
-
-    def __enter__(self) -> None:
-        self._before.append(MODE.enabled)
-        MODE.enabled = self.mode
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        MODE.enabled = self._before.pop()
+    def enter(self) -> None:
+        MODE.record(self.mode)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            with type(self)():
-                return function(*args, **kwargs)
-
-        return wrapped
+        if self._outside is not None:
+            MODE.record(self._outside)
+            self._outside = None
+        return super().__call__(function)
 
 
-class no_grad(_Block):  # noqa: N801 (PyTorch's name)
-    """Nothing inside is recorded."""
+class inference_mode(_Block):  # noqa: N801 (PyTorch's name)
+    """Nothing inside is recorded, and what is made inside cannot be saved later.
 
-    mode = False
+    ``inference_mode(False)`` ends it for a block inside. Decorates with and without
+    parentheses.
+    """
 
+    def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
+        block = super().__new__(cls)
+        if isinstance(mode, bool):
+            return block
+        block.__init__(True)  # type: ignore[misc]
+        return block(mode)
 
-class enable_grad(_Block):  # noqa: N801 (PyTorch's name)
-    """Everything inside is recorded, also within `no_grad`."""
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self.mode = mode
 
-    mode = True
+    def enter(self) -> None:
+        if MODE.inference != self.mode:
+            MODE.infer(self.mode)
+            MODE.record(not self.mode)

@@ -18,7 +18,12 @@ from ..ops import FUNCTIONS, OPS, Composite
 
 
 class Namespace:
-    """Resolves every name outside its basis through the table."""
+    """Resolves every name outside its basis through the table.
+
+    ``inference`` marks the twin that tensors made in inference mode carry.
+    """
+
+    inference = False
 
     def __getattr__(self, name: str) -> Any:
         entry = FUNCTIONS.get(name)

@@ -8,6 +8,7 @@ leaf, or None. ``pull`` maps the output's cotangent to one cotangent per edge.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from weakref import ref
 
@@ -22,7 +23,23 @@ if TYPE_CHECKING:
 Edge: TypeAlias = "Node | Port | AccumulateGrad | None"
 
 FREED = object()
-"""Stands where a node's saved values were."""
+"""Stands where a node's saved values were: they are freed, or packed away."""
+
+
+class Packed:
+    """A node's saved values in the care of others; stands in place of ``y``.
+
+    ``unpack()`` gives the raw inputs, as ``saved`` holds them, and the raw output.
+    ``shapes`` are the outputs' shapes where there are several.
+    """
+
+    __slots__ = ("shapes", "unpack")
+
+    def __init__(
+        self, unpack: Callable[[], tuple[Any, Any]], shapes: list[tuple[int, ...]]
+    ) -> None:
+        self.unpack = unpack
+        self.shapes = shapes
 
 
 class Shaped:
@@ -82,9 +99,10 @@ class Node:
 
     def pull(self, g: Any) -> tuple[Any, ...]:
         """The cotangents of the edges, from the cotangent of the output."""
-        if self.saved is FREED:
-            raise GradError(FREED_MESSAGE)
-        return self.apply_rules(self.xp, g, self.y, self.saved)
+        saved, y = self.saved, self.y
+        if saved is FREED:
+            saved, y = self.unpacked()
+        return self.apply_rules(self.xp, g, y, saved)
 
     def apply_rules(self, xp: Any, g: Any, y: Any, inputs: Any) -> tuple[Any, ...]:
         """Run the row's reverse rules in the number system of ``xp``."""
@@ -100,11 +118,19 @@ class Node:
             pulled.append(gi if shapes is None else sum_to(xp, gi, shapes[slot]))
         return tuple(pulled)
 
+    def unpacked(self) -> tuple[Any, Any]:
+        """What ``saved`` and ``y`` were before they were packed away."""
+        if isinstance(self.y, Packed):
+            return self.y.unpack()
+        raise GradError(FREED_MESSAGE)
+
+    def restored(self) -> tuple[tuple[Any, ...], Any]:
+        """The saved raw inputs, one per input of the row, and the raw output."""
+        return self.unpacked() if self.saved is FREED else (self.saved, self.y)
+
     def raw_inputs(self) -> tuple[Any, ...]:
         """The saved raw inputs, one per input of the row."""
-        if self.saved is FREED:
-            raise GradError(FREED_MESSAGE)
-        return self.saved  # type: ignore[no-any-return]
+        return self.restored()[0]
 
     def free(self) -> None:
         """Let go of saved values, unless the rule needs none."""
@@ -116,6 +142,8 @@ class Node:
         """The shapes of the outputs that carry a gradient, where there are several."""
         if self.y is None:
             raise GradError(FREED_MESSAGE)
+        if isinstance(self.y, Packed):
+            return self.y.shapes
         return [part.shape for part in self.y[: carried(self.op, self.y)]]
 
     @property
@@ -145,15 +173,14 @@ class UnaryNode(Node):
         self.shapes = None
 
     def pull(self, g: Any) -> tuple[Any, ...]:
-        x = self.saved
+        x, y = self.saved, self.y
         if x is FREED:
-            raise GradError(FREED_MESSAGE)
-        return (g * self.partial(self.xp, self.y, x),)
+            x, y = self.unpacked()
+        return (g * self.partial(self.xp, y, x),)
 
-    def raw_inputs(self) -> tuple[Any, ...]:
-        if self.saved is FREED:
-            raise GradError(FREED_MESSAGE)
-        return (self.saved,)
+    def restored(self) -> tuple[tuple[Any, ...], Any]:
+        x, y = super().restored()
+        return (x,), y
 
 
 class MaskingNode(UnaryNode):
@@ -162,10 +189,10 @@ class MaskingNode(UnaryNode):
     __slots__ = ()
 
     def pull(self, g: Any) -> tuple[Any, ...]:
-        x = self.saved
+        x, y = self.saved, self.y
         if x is FREED:
-            raise GradError(FREED_MESSAGE)
-        return (self.rules[0](self.xp, g, self.y, x),)
+            x, y = self.unpacked()
+        return (self.rules[0](self.xp, g, y, x),)
 
 
 class BinaryNode(Node):
@@ -182,16 +209,16 @@ class BinaryNode(Node):
         self.shapes = broadcast_shapes(raw, y)
 
     def pull(self, g: Any) -> tuple[Any, ...]:
-        saved = self.saved
+        saved, y = self.saved, self.y
         if saved is FREED:
-            raise GradError(FREED_MESSAGE)
+            saved, y = self.unpacked()
         a, b = saved
         edge_a, edge_b = self.edges
         ga = gb = None
         if edge_a is not None:
-            ga = g * self.partial_a(self.xp, self.y, a, b)
+            ga = g * self.partial_a(self.xp, y, a, b)
         if edge_b is not None:
-            gb = g * self.partial_b(self.xp, self.y, a, b)
+            gb = g * self.partial_b(self.xp, y, a, b)
         shapes = self.shapes
         if shapes is not None:
             if ga is not None:
@@ -227,9 +254,9 @@ class ConstantNode(Node):
     def scaled(self, g: Any, factor: float) -> Any:
         return g * factor if factor else self.xp.zeros_like(g)
 
-    def raw_inputs(self) -> tuple[Any, ...]:
+    def restored(self) -> tuple[tuple[Any, ...], Any]:
         """One nothing per input: the rules read no values."""
-        return (None,) * len(self.factors)
+        return (None,) * len(self.factors), None
 
     def free(self) -> None:
         """Nothing was saved."""

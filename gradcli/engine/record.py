@@ -16,6 +16,12 @@ from typing import Any
 from ..ops import FUNCTIONS, OPS, Composite, Op, parameters
 from .call import bind, bind_composite
 from .errors import DeviceError, explain_failure
+from .inference import (
+    inference_was_used,
+    normal,
+    refuse_inference_tensors,
+    settled,
+)
 from .limits import LIMIT, check_broadcast
 from .modes import MODE
 from .namespace import Namespace
@@ -49,6 +55,8 @@ class Recorder:
     def __call__(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         op = self.op
         xp, raw = _raw(op, inputs)
+        if MODE.inference or xp.inference:
+            xp = settled(xp)
         try:
             if op.elementwise:
                 check_broadcast(raw)
@@ -60,7 +68,7 @@ class Recorder:
                 raise
             raise failure from error
         edges: tuple[Any, ...] = ()
-        if self.cls is not None and MODE.enabled:
+        if self.cls is not None and MODE.recording:
             chosen = inputs if op.variadic else [inputs[i] for i in self.slots]
             edges = tuple([t.edge if isinstance(t, Tensor) else None for t in chosen])
         node: Any = None
@@ -70,15 +78,33 @@ class Recorder:
             node.xp = xp
             node.span = None
             node.keep(raw, y, params)
+            if inference_was_used():
+                refuse_inference_tensors(node, inputs)
+        out: Any
         if op.returns == 1 and not isinstance(y, tuple):
-            return _tensor(y, xp, node)
-        count = 0 if node is None else carried(op, y)
-        return tuple(
-            [
-                _tensor(part, xp, Port(node, i) if i < count else None)
-                for i, part in enumerate(y)
-            ]
-        )
+            out = _tensor(y, xp, node)
+        else:
+            count = 0 if node is None else carried(op, y)
+            out = tuple(
+                [
+                    _tensor(part, xp, Port(node, i) if i < count else None)
+                    for i, part in enumerate(y)
+                ]
+            )
+        if MODE.looked_at:
+            _look(op, inputs, params, raw, node, out)
+        return out
+
+
+def _look(
+    op: Op, inputs: Any, params: dict[str, Any], raw: Any, node: Any, out: Any
+) -> None:
+    """Show a call and its node to those who look; they may look at each other's."""
+    if node is not None:
+        for look in MODE.on_node:
+            look(node)
+    for look in MODE.on_call:
+        look(op, inputs, params, raw, out)
 
 
 def _raw(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
@@ -106,6 +132,8 @@ def _leading(a: Tensor, b: Tensor) -> Tensor:
 
     A symbolic system lifts constant arrays; nothing is moved between devices.
     """
+    if normal(a.xp) is normal(b.xp):
+        return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):
         if one.xp.symbolic and not other.xp.symbolic and other.edge is None:
             return one
@@ -138,7 +166,9 @@ def unary(op: Op) -> Callable[[Tensor], Tensor]:
         out: Tensor = _new(Tensor)
         out.raw = y
         out.xp = xp
-        if edge is None or not MODE.enabled:
+        if edge is None or not MODE.fast:
+            if MODE.looked_at or xp.inference:
+                return slow((t,), _NO_PARAMS)  # type: ignore[no-any-return]
             out.edge = None
             return out
         node: Node = _new(cls)
@@ -171,7 +201,9 @@ def with_number(op: Op) -> Callable[[Tensor, float], Tensor]:
         out: Tensor = _new(Tensor)
         out.raw = y
         out.xp = xp
-        if edge is None or not MODE.enabled:
+        if edge is None or not MODE.fast:
+            if MODE.looked_at or xp.inference:
+                return slow((t,), {parameter: number})  # type: ignore[no-any-return]
             out.edge = None
             return out
         node: Node = _new(cls)
@@ -213,7 +245,9 @@ def binary(op: Op) -> Callable[[Tensor, Any], Tensor]:
         out: Tensor = _new(Tensor)
         out.raw = y
         out.xp = xp
-        if (edge_a is None and edge_b is None) or not MODE.enabled:
+        if (edge_a is None and edge_b is None) or not MODE.fast:
+            if MODE.looked_at or xp.inference:
+                return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
             out.edge = None
             return out
         node: Node = _new(cls)

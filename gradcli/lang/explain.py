@@ -18,12 +18,14 @@ from gradcli.engine.errors import (
     ShapeError,
     ValueRangeError,
 )
+from gradcli.lang.frame import described
 from gradcli.lang.library import Explanation
 from gradcli.lang.suggest import did_you_mean
 from gradcli.ops import checks
 
 Sampled = Mapping[str, Tensor]
 
+_PLAIN = (int, float, str, list, tuple)
 _PRODUCTS = frozenset({"@", "matmul", "mm", "mv", "dot", "bmm", "linear"})
 _BROADCASTING = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
@@ -174,6 +176,16 @@ def _argument(failure: Failure) -> Explanation:
     return code, failure.text, _list_hint(failure)
 
 
+def _not_a_tensor(failure: Failure) -> Explanation | None:
+    """A formula asked something for what only a tensor has, as its shape."""
+    asked = getattr(failure.error, "obj", None)
+    of_none = asked is None and "'NoneType'" in failure.text
+    if not of_none and not isinstance(asked, _PLAIN):
+        return None
+    message = f"{failure.name} takes tensors, and {described(asked)} is none"
+    return "E302", message, _list_hint(failure) or "write numbers as tensor([...])"
+
+
 def _list_hint(failure: Failure) -> str | None:
     for value in failure.args:
         if isinstance(value, list | tuple) and any(
@@ -199,5 +211,6 @@ _RULES: tuple[tuple[type[Exception], Callable[[Failure], Explanation | None]], .
     (TypeError, _iteration),
     (TypeError, _argument),
     (ValueError, _argument),
+    (AttributeError, _not_a_tensor),
     (RuntimeError, _other_runtime_error),
 )

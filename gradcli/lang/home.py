@@ -24,6 +24,11 @@ from gradcli.lang.plain import whole_number
 PROGRAM_STREAM = ""
 """The stream of `randn` and `rand` in the program itself: no input has this name."""
 
+CONSTRUCTORS = frozenset(
+    {"arange", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
+)
+"""Functions that make a tensor of numbers alone; none is a method of a tensor."""
+
 _LEFT_OUT = {
     "requires_grad": "leave the line out and bind the name: w=randn(3) on the command "
     "line makes it an input",

@@ -206,7 +206,8 @@ def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
 
 def all_finite(tensor: Tensor) -> bool:
     """Whether no entry is infinite or NaN, as far as that can be asked."""
-    if tensor.xp.symbolic or tensor.dtype.kind != "f":
+    kind = getattr(getattr(tensor.raw, "dtype", None), "kind", None)
+    if tensor.xp.symbolic or kind != "f":
         return True
     return bool(tensor.xp.isfinite(tensor.raw).all())
 
@@ -322,7 +323,7 @@ _NOT_OUTPUTS: dict[type, tuple[str, str]] = {
 def _tensor(
     value: object, name: str, span: Span | None, code: Code, home: Home
 ) -> Tensor:
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and hasattr(value.raw, "dtype"):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return home.constant(value)

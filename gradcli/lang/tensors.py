@@ -16,7 +16,7 @@ from typing import Any
 
 from gradcli.engine import AccumulateGrad, Port, Tensor, function, set_grad_enabled
 from gradcli.lang.errors import Span
-from gradcli.lang.home import Home
+from gradcli.lang.home import CONSTRUCTORS, Home
 from gradcli.lang.library import Explanation
 from gradcli.ops import ALIASES, FUNCTIONS
 
@@ -136,8 +136,9 @@ class TensorLibrary:
             return getattr(value, name)  # type: ignore[no-any-return]
         if name in _CASTS:
             return partial(self._cast, value)
-        found = self.functions.get(name)
-        return partial(found, value) if found is not None else None
+        if name not in self.functions or name in CONSTRUCTORS:
+            return None
+        return partial(self.functions[name], value)
 
     def _cast(self, value: Tensor) -> Tensor:
         """A mask or an index as numbers; numbers have the run's dtype already."""
@@ -154,7 +155,8 @@ class TensorLibrary:
 
     def method_names(self, value: Any) -> Iterable[str]:
         if isinstance(value, Tensor):
-            return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *self.functions)
+            functions = [n for n in self.functions if n not in CONSTRUCTORS]
+            return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *functions)
         return tuple(_PARTS) if isinstance(value, tuple) else ()
 
     def grad_mode(self, enabled: bool) -> AbstractContextManager[Any]:

@@ -36,9 +36,12 @@ from . import (  # isort: skip
     order,
     split,
     arrange,
+    overwrite,
     create,
     loss,
     classes,
+    normalise,
+    lookup,
 )
 
 __all__ = [
@@ -64,10 +67,13 @@ __all__ = [
     "index",
     "join",
     "linalg",
+    "lookup",
     "loss",
     "norm",
+    "normalise",
     "order",
     "overloads",
+    "overwrite",
     "parameters",
     "products",
     "reduce",

@@ -27,7 +27,7 @@ def _flip(xp: Any, x: Any, dims: Any) -> Any:
 
 row("flip", node="FlipBackward0", star="dims", jvp=LINEAR, fwd=_flip,
     doc="Dimensions reversed.", formula="y[i] = x[n - 1 - i]",
-    vjp=(lambda xp, g, y, x, dims: xp.flip(g, dims),),
+    vjp=(lambda xp, g, y, x, dims: _flip(xp, g, dims),),
     cases=[case((3, 4), dims=(0,)), case((3, 4), dims=(0, -1)), case((2,), dims=()),
            case((), dims=(0,))])
 
@@ -38,8 +38,8 @@ def _flipping(name: str, dim: int) -> None:
             raise ShapeError(f"{name}: Input must be >= {dim + 1}-d.")
         return call("flip", x, (dim,))
 
-    function(name, build, formula="y[i] = x[n - 1 - i]", cases=[case((3, 4))],
-             doc=f"Dimension {dim} reversed.")
+    function(name, build, operands=("x",), formula="y[i] = x[n - 1 - i]",
+             cases=[case((3, 4))], doc=f"Dimension {dim} reversed.")
 
 
 _flipping("fliplr", 1)
@@ -56,15 +56,18 @@ def roll_by(shape: Shape, shifts: Any, dims: Any) -> tuple[Any, Any]:
     return (by, tuple([dim_of(shape, d) for d in over])) if over else (by[0], None)
 
 
+def _roll(xp: Any, x: Any, shifts: Any, dims: Any = None) -> Any:
+    return xp.roll(x, *roll_by(x.shape, shifts, dims)) if x.shape else x
+
+
 row("roll", node="RollBackward0", jvp=LINEAR,
     doc="Entries moved along; those that fall off come in again at the other end.",
     formula="y[i] = x[(i - shift) mod n]",
-    fwd=lambda xp, x, shifts, dims=None:
-    xp.roll(x, *roll_by(x.shape, shifts, dims)) if x.shape else x,
+    fwd=_roll,
     vjp=(lambda xp, g, y, x, shifts, dims=None:
-         xp.roll(g, tuple([-n for n in as_sizes(shifts)]), dims),),
+         _roll(xp, g, tuple([-n for n in as_sizes(shifts)]), dims),),
     cases=[case((3, 4), shifts=2), case((3, 4), shifts=1, dims=-1),
-           case((3, 4), shifts=(1, -2), dims=(0, 1))])
+           case((3, 4), shifts=(1, -2), dims=(0, 1)), case((), shifts=1)])
 
 
 def rotation_dims(shape: Shape, dims: Any) -> tuple[int, int]:
@@ -154,7 +157,8 @@ def _embedded(shape: Shape, offset: int, dim1: int, dim2: int) -> Shape:
 
 def _diagonal_row(name: str, node: str) -> None:
     row(name, node=node, jvp=LINEAR, fwd=_diagonal,
-        formula="y[..., i] = x[i, i + offset]", doc="A diagonal of two dimensions, as the last dimension.",
+        doc="A diagonal of two dimensions, as the last dimension.",
+        formula="y[..., i] = x[i, i + offset]",
         vjp=(lambda xp, g, y, x, offset=0, dim1=0, dim2=1:
              xp.call("diagonal.backward", g, x.shape, offset, dim1, dim2),),
         cases=[case((3, 4)), case((4, 3), offset=1), case((3, 3), offset=-1),
@@ -171,7 +175,7 @@ row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR,
     vjp=(lambda xp, g, y, x, input_sizes, offset, dim1, dim2:
          xp.diagonal(g, offset, dim1, dim2),),
     cases=[case((3,), input_sizes=(3, 4), offset=0, dim1=0, dim2=1),
-           case((3, 2), input_sizes=(2, 3, 4), offset=1, dim1=-1, dim2=0)])
+           case((3, 1), input_sizes=(2, 3, 4), offset=1, dim1=-1, dim2=0)])
 
 row("diag_embed", node="DiagEmbedBackward0", jvp=LINEAR,
     doc="Zeros with the last dimension along a diagonal of two new ones.",
@@ -191,10 +195,12 @@ def _diag(call: Formula, x: Any, diagonal: int = 0) -> Any:
     raise ShapeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
 
 
-function("diag", _diag, formula="diag(x)", cases=[case((3,)), case((3, 4), diagonal=1)],
+function("diag", _diag, operands=("x",),
+         formula="diag(x)", cases=[case((3,)), case((3, 4), diagonal=1)],
          doc="A vector as a diagonal matrix; a matrix's diagonal as a vector.")
 function("diagflat", lambda call, x, offset=0:
-         call("diag_embed", call("ravel", x), offset), formula="diag(x)",
+         call("diag_embed", call("ravel", x), offset), operands=("x",),
+         formula="diag(x)",
          doc="All entries as a diagonal matrix.", cases=[case((2, 2))])
 
 # -- padding, windows, repeats --------------------------------------------------------
@@ -250,7 +256,8 @@ def _pad_any(
     return call("constant_pad_nd", x, as_sizes(pad), 0 if value is None else value)
 
 
-function("pad", _pad_any, formula="[v, x, v]", cases=[case((3, 4), pad=(1, 2))],
+function("pad", _pad_any, operands=("x",),
+         formula="[v, x, v]", cases=[case((3, 4), pad=(1, 2))],
          doc="A border; widths in pairs, the last dimension's first.")
 
 
@@ -332,7 +339,8 @@ def _repeat_interleave(
     return call("view", spread, (*x.shape[:d], x.shape[d] * repeats, *x.shape[d + 1:]))
 
 
-function("repeat_interleave", _repeat_interleave, formula="y[i] = x[i // repeats]",
+function("repeat_interleave", _repeat_interleave, operands=("x",),
+         formula="y[i] = x[i // repeats]",
          doc="Each entry repeated in place; without dim, of the flattened tensor.",
          cases=[case((3, 2), repeats=2), case((3, 2), repeats=2, dim=-1),
                 case((3, 2), repeats=(1, 0, 2), dim=0)])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import index
+from typing import Any
 
 Shape = tuple[int, ...]
 Dims = int | Sequence[int] | None
@@ -30,6 +31,14 @@ class ValueRangeError(EngineError, ValueError):
 
 class ArgumentError(EngineError):
     """A parameter's value that the operation does not know."""
+
+
+def whole(value: Any) -> int:
+    """A size or a count, which may come as a number or as a tensor of one."""
+    number = int(value)
+    if bool(number != value):
+        raise ValueError(f"expected a whole number, got {float(value)}")
+    return number
 
 
 def dim_of(shape: Sequence[int], dim: int) -> int:

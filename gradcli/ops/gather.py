@@ -38,7 +38,7 @@ def cell(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
                 f"dimension {d}")
     if not shape:
         return ()
-    check_positions(shape, d, at)
+    check_positions(shape[d], d, at)
     return tuple([at if i == d else in_place(xp, at.shape, i) for i in range(at.ndim)])
 
 
@@ -73,6 +73,7 @@ row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR,
     cases=[case((2, 2), Fixed([[0, 0], [3, 1]]), input_sizes=(3, 4), dim=1)])
 
 function("gather", lambda call, x, dim, index: call("gather.default", x, index, dim),
+         operands=("x", "index"),
          formula="y[i, j] = x[i, index[i, j]]",
          doc="Entries read along a dimension by a tensor of positions.")
 
@@ -94,7 +95,8 @@ def _take_along_dim(call: Formula, x: Any, indices: Any, dim: int | None = None)
 row("as_index", doc="Whole numbers to index with.", formula="x",
     fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))])
 
-function("take_along_dim", _take_along_dim, formula="y[i, j] = x[i, indices[i, j]]",
+function("take_along_dim", _take_along_dim, operands=("x", "indices"),
+         formula="y[i, j] = x[i, indices[i, j]]",
          doc="`gather`, with the other dimensions broadcast.")
 
 
@@ -150,6 +152,7 @@ row("scatter.value", node="ScatterBackward1",
 function("scatter", lambda call, x, dim, index, src:
          call("scatter.value", x, index, dim, src) if isinstance(src, int | float)
          else call("scatter.src", x, index, src, dim),
+         operands=("x", "index"),
          formula="y[i, index[i, j]] = src[i, j]",
          doc="A tensor's entries, or a number, written at positions.")
 
@@ -166,6 +169,7 @@ row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR,
 
 function("scatter_add", lambda call, x, dim, index, src:
          call("scatter_add.default", x, index, src, dim),
+         operands=("x", "index", "src"),
          formula="y[i, index[i, j]] += src[i, j]",
          doc="Entries added at positions along a dimension; repeats add up.")
 
@@ -176,7 +180,7 @@ def slices_at(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
     d, at = dim_of(shape, dim), xp.as_index(index)
     if at.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    check_positions(shape or (1,), d, at)
+    check_positions(shape[d] if shape else 1, d, at)
     return along(d, at.reshape([-1])) if shape else ()
 
 
@@ -200,6 +204,7 @@ row("index_select.backward", node="IndexAddBackward0", jvp=LINEAR,
 
 function("index_select", lambda call, x, dim, index:
          call("index_select.default", x, index, dim),
+         operands=("x", "index"),
          formula="y[i, j] = x[i, index[j]]",
          doc="Slices read along a dimension by a list of positions.")
 
@@ -216,6 +221,7 @@ row("index_add.default", node="IndexAddBackward0", jvp=LINEAR,
 
 function("index_add", lambda call, x, dim, index, source, alpha=1:
          call("index_add.default", x, index, source, dim, alpha),
+         operands=("x", "index", "source"),
          formula="y[i, index[j]] += alpha source[i, j]",
          doc="Slices added at a list of positions; repeats add up.")
 
@@ -249,6 +255,7 @@ row("take.backward", node="PutBackward0", jvp=LINEAR,
     cases=[case((2, 2), Fixed([[0, 5], [5, -1]]), input_sizes=(3, 4))])
 
 function("take", lambda call, x, index: call("take.default", x, index),
+         operands=("x", "index"),
          formula="y[k] = x[index[k]]",
          doc="Entries by their number in the flattened tensor.")
 
@@ -288,19 +295,20 @@ def _masked_fill(call: Formula, x: Any, mask: Any, value: Any) -> Any:
     return call("masked_fill.Tensor", x, mask, value)
 
 
-function("masked_fill", _masked_fill, formula="value where mask, else x",
+function("masked_fill", _masked_fill, operands=("x", "mask"),
+         formula="value where mask, else x",
          doc="A number, or a scalar tensor, written where the mask is true.")
 
 
 def _masked_select(xp: Any, x: Any, mask: Any) -> Any:
     keep = as_mask(xp, mask)
-    shape = broadcast_shape(x.shape, keep.shape)
+    shape = broadcast_shape(keep.shape, x.shape)
     return xp.getitem(xp.expand(x, shape), (xp.expand(keep, shape),))
 
 
 def _masked_select_backward(xp: Any, x: Any, mask: Any, input_sizes: Shape) -> Any:
     keep = as_mask(xp, mask)
-    shape = broadcast_shape(input_sizes, keep.shape)
+    shape = broadcast_shape(keep.shape, input_sizes)
     put = xp.put_view(shape, (xp.expand(keep, shape),), x)
     return sum_to(xp, put, input_sizes)
 
@@ -320,5 +328,6 @@ row("masked_select.backward", node="MaskedScatterBackward0",
     cases=[case((3,), MASK, input_sizes=(2, 3)), case((3,), MASK, input_sizes=(2, 1))])
 
 function("masked_select", lambda call, x, mask: call("masked_select.default", x, mask),
+         operands=("x", "mask"),
          formula="x where mask",
          doc="The entries where the mask is true, in one dimension.")

@@ -41,14 +41,13 @@ def slice_at(
     return along(dim_of(shape, dim), slice(start, end, step))
 
 
-def check_positions(shape: Shape, dim: int, at: Any) -> None:
+def check_positions(size: int, dim: int, at: Any) -> None:
     """Raise for an index array with a position outside a dimension.
 
     Asked of every array, since on a GPU positions outside would wrap around.
     """
-    if not at.size or at.dtype.kind == "b":
+    if not at.size:
         return
-    size = shape[dim]
     for extreme in (int(at.min()), int(at.max())):
         if not -size <= extreme < size:
             raise IndexError(f"index {extreme} is out of bounds for dimension {dim} "
@@ -138,7 +137,8 @@ def _narrow(call: Formula, x: Any, dim: int, start: int, length: int) -> Any:
     return call("slice.Tensor", x, d, begin, begin + length)
 
 
-function("narrow", _narrow, formula="y = x[..., start:start + length, ...]",
+function("narrow", _narrow, operands=("x",),
+         formula="y = x[..., start:start + length, ...]",
          doc="A stretch of a dimension.",
          cases=[case((5, 3), dim=0, start=1, length=2),
                 case((5, 3), dim=-1, start=-2, length=2)])

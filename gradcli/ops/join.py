@@ -13,7 +13,7 @@ from itertools import accumulate
 from math import prod
 from typing import Any
 
-from .checks import ShapeError, dim_of
+from .checks import ShapeError, dim_of, whole
 from .op import LINEAR, Formula, case, function, row
 from .shape import Shape, sum_to
 
@@ -22,7 +22,7 @@ from .shape import Shape, sum_to
 
 def as_sizes(values: Any) -> tuple[int, ...]:
     """A size, or a list of them, as a tuple."""
-    return tuple(map(int, values if isinstance(values, list | tuple) else (values,)))
+    return tuple(map(whole, values if isinstance(values, list | tuple) else (values,)))
 
 
 # -- repeating ------------------------------------------------------------------------
@@ -59,9 +59,11 @@ row("expand", node="ExpandBackward0", star="size", jvp=LINEAR,
            case((1, 1), size=(-1, 3)), case((2, 3), size=(2, 3))])
 
 function("broadcast_to", lambda call, x, size: call("expand", x, size), star="size",
+         operands=("x",),
          formula="y[i, j, ...] = x[0, j, ...]", doc="Repeat to a given shape.",
          cases=[case((3, 1), size=(2, 3, 4))])
 function("expand_as", lambda call, x, other: call("expand", x, tuple(other.shape)),
+         operands=("x", "other"),
          formula="y[i, j, ...] = x[0, j, ...]", doc="Repeat to another tensor's shape.",
          cases=[case((3, 1), (2, 3, 4))])
 
@@ -104,7 +106,8 @@ row("repeat", node="RepeatBackward0", star="repeats", jvp=LINEAR,
 
 function("tile", lambda call, x, dims: call(
              "repeat", x, (*([1] * (x.ndim - len(as_sizes(dims)))), *as_sizes(dims))),
-         star="dims", formula="y[i] = x[i mod n]",
+         star="dims", operands=("x",),
+         formula="y[i] = x[i mod n]",
          doc="The tensor repeated; counts belong to the last dimensions.",
          cases=[case((2, 3), dims=(2,)), case((2,), dims=(2, 3))])
 
@@ -113,8 +116,6 @@ function("tile", lambda call, x, dims: call(
 
 def join_dim(tensors: Sequence[Any], dim: int) -> int:
     """The dimension to join along, of tensors that fit together in all others."""
-    if not tensors:
-        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     first = tensors[0].shape
     if not first:
         raise ShapeError("zero-dimensional tensor (at position 0) cannot be "
@@ -136,8 +137,6 @@ def join_dim(tensors: Sequence[Any], dim: int) -> int:
 
 def stack_dim(tensors: Sequence[Any], dim: int) -> int:
     """The new dimension of a stack of tensors that have one shape."""
-    if not tensors:
-        raise ShapeError("stack expects a non-empty TensorList")
     first = tensors[0].shape
     for number, tensor in enumerate(tensors):
         if tensor.shape != first:
@@ -179,17 +178,36 @@ def _at_least(call: Formula, x: Any, ndim: int) -> Any:
     return call("unsqueeze", x, -1) if x.ndim == 2 and ndim == 3 else x
 
 
-def _gathered(args: Sequence[Any]) -> tuple[Any, ...]:
+def as_list(args: Sequence[Any]) -> list[Any]:
     """The tensors of ``f(a, b)`` and of ``f([a, b])``."""
-    return tuple(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else (
-        tuple(args))
+    lone = len(args) == 1 and isinstance(args[0], list | tuple)
+    return list(args[0] if lone else args)
+
+
+def listed(name: str, tensors: Any) -> list[Any]:
+    """The tensors that a function of a list was given."""
+    several = isinstance(tensors, list | tuple)
+    if not several and not getattr(tensors, "shape", ()):
+        raise TypeError(f"{name}(): expected a list of tensors, as in {name}([a, b])")
+    found = list(tensors)
+    if not found:
+        raise ValueError(f"{name}(): expected a non-empty list of Tensors")
+    return found
+
+
+def joined(
+    call: Formula, name: str, tensors: Any, ndim: int, dim: int, op: str = "cat.default"
+) -> Any:
+    """Tensors raised to at least ``ndim`` dimensions, along a dimension."""
+    raised = [_at_least(call, x, ndim) if ndim else x for x in listed(name, tensors)]
+    return call(op, *raised, dim=dim)
 
 
 def _atleast(ndim: int) -> Formula:
     def build(call: Formula, *tensors: Any) -> Any:
         if len(tensors) == 1 and not isinstance(tensors[0], list | tuple):
             return _at_least(call, tensors[0], ndim)
-        return tuple([_at_least(call, x, ndim) for x in _gathered(tensors)])
+        return tuple([_at_least(call, x, ndim) for x in as_list(tensors)])
 
     return build
 
@@ -200,26 +218,56 @@ for _ndim in (1, 2, 3):
 
 
 def _hstack(call: Formula, tensors: Any) -> Any:
-    raised = [_at_least(call, x, 1) for x in tensors]
-    return call("cat", raised, 0 if raised and raised[0].ndim == 1 else 1)
+    raised = [_at_least(call, x, 1) for x in listed("hstack", tensors)]
+    return call("cat.default", *raised, dim=0 if raised[0].ndim == 1 else 1)
 
 
 def _column(call: Formula, x: Any) -> Any:
     return x if x.ndim > 1 else call("reshape", x, (prod(x.shape), 1))
 
 
-function("cat", lambda call, tensors, dim=0: call("cat.default", *tensors, dim=dim),
+function("cat", lambda call, tensors, dim=0: joined(call, "cat", tensors, 0, dim),
          aliases=("concat", "concatenate"), formula="[a, b, ...]",
          doc="Tensors one after the other along a dimension.")
-function("stack", lambda call, tensors, dim=0: call("stack.default", *tensors, dim=dim),
+function("stack", lambda call, tensors, dim=0:
+         joined(call, "stack", tensors, 0, dim, "stack.default"),
          formula="[a, b, ...]", doc="Tensors of one shape along a new dimension.")
 function("hstack", _hstack, formula="[a, b, ...]", doc="Tensors side by side.")
-function("vstack", lambda call, tensors:
-         call("cat", [_at_least(call, x, 2) for x in tensors], 0),
+function("vstack", lambda call, tensors: joined(call, "vstack", tensors, 2, 0),
          aliases=("row_stack",), formula="[a; b; ...]", doc="Tensors as rows.")
-function("dstack", lambda call, tensors:
-         call("cat", [_at_least(call, x, 3) for x in tensors], 2),
+function("dstack", lambda call, tensors: joined(call, "dstack", tensors, 3, 2),
          formula="[a, b, ...]", doc="Tensors along the third dimension.")
-function("column_stack", lambda call, tensors:
-         call("cat", [_column(call, x) for x in tensors], 1),
+function("column_stack", lambda call, tensors: call(
+             "cat.default",
+             *[_column(call, x) for x in listed("column_stack", tensors)], dim=1),
          formula="[a, b, ...]", doc="Tensors as columns.")
+
+
+def _block_diag(xp: Any, *blocks: Any) -> Any:
+    below = [0, 0]
+    size = [sum(column) for column in zip(*[b.shape for b in blocks], strict=True)]
+    out = None
+    for block in blocks:
+        at = tuple([slice(k, k + n) for k, n in zip(below, block.shape, strict=True)])
+        put = xp.put_view(size, at, block)
+        out = put if out is None else out + put
+        below = [s.stop for s in at]
+    return out
+
+
+def _block_diag_vjp(xp: Any, g: Any, y: Any, *blocks: Any) -> tuple[Any, ...]:
+    pulled, row_at, column_at = [], 0, 0
+    for block in blocks:
+        rows, columns = block.shape
+        pulled.append(xp.narrow(xp.narrow(g, 0, row_at, rows), 1, column_at, columns))
+        row_at, column_at = row_at + rows, column_at + columns
+    return tuple(pulled)
+
+
+row("block_diag.default", node="BlockDiagBackward0", variadic=True, jvp=LINEAR,
+    doc="Matrices along the diagonal of a larger one.", formula="[[a, 0], [0, b]]",
+    fwd=_block_diag, vjp=_block_diag_vjp, cases=[case((2, 3), (1, 2)), case((2, 2))])
+
+function("block_diag", lambda call, *matrices: call(
+             "block_diag.default", *[call("atleast_2d", m) for m in matrices]),
+         formula="[[a, 0], [0, b]]", doc="Matrices along the diagonal of a larger one.")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .checks import ShapeError, dim_of, dims_of
+from .checks import ShapeError, dim_of, dims_of, whole
 from .op import LINEAR, Formula, case, function, row
 
 # fmt: off
@@ -21,7 +21,7 @@ Shape = tuple[int, ...]
 
 def sizes_of(shape: Any, numel: int) -> Shape:
     """The target of a reshape, with an entry -1 replaced by what is left."""
-    asked = [int(n) for n in (shape if isinstance(shape, list | tuple) else (shape,))]
+    asked = [whole(n) for n in (shape if isinstance(shape, list | tuple) else (shape,))]
     if asked.count(-1) > 1:
         raise ShapeError("only one dimension can be inferred")
     for at, n in enumerate(asked):
@@ -94,6 +94,7 @@ row("detach", doc="The same values, where the gradient ends.", formula="x",
 function("contiguous", lambda call, x:
          x if call("is_contiguous", x) else call("clone", x, CONTIGUOUS),
          doc="The tensor itself if its entries lie in order, else a copy that does.",
+         operands=("x",),
          formula="x", cases=[case((3, 4))])
 
 
@@ -128,8 +129,10 @@ def _flatten(call: Formula, x: Any, start_dim: int = 0, end_dim: int = -1) -> An
 
 
 def _unflatten(call: Formula, x: Any, dim: int, sizes: Any) -> Any:
+    if not x.shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     d = dim_of(x.shape, dim)
-    split = [int(n) for n in (sizes if isinstance(sizes, list | tuple) else (sizes,))]
+    split = [whole(n) for n in (sizes if isinstance(sizes, list | tuple) else (sizes,))]
     size, known = x.shape[d], prod(n for n in split if n != -1)
     if -1 in split and known and size % known == 0:
         split = [size // known if n == -1 else n for n in split]
@@ -139,26 +142,33 @@ def _unflatten(call: Formula, x: Any, dim: int, sizes: Any) -> Any:
     return _view(call, x, (*x.shape[:d], *split, *x.shape[d + 1:]))
 
 
-function("view", _view, star="shape", formula="x under the new shape",
+function("view", _view, star="shape", operands=("x",),
+         formula="x under the new shape",
          doc="The same entries under another shape, without a copy; -1 is inferred.",
          cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(-1,))])
-function("reshape", _reshape, star="shape", formula="x under the new shape",
+function("reshape", _reshape, star="shape", operands=("x",),
+         formula="x under the new shape",
          doc="The same entries under another shape; -1 is inferred.",
          cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(2, -1))])
-function("flatten", _flatten, formula="dimensions start_dim to end_dim made one",
+function("flatten", _flatten, operands=("x",),
+         formula="dimensions start_dim to end_dim made one",
          doc="Merge neighbouring dimensions into one.",
          cases=[case((2, 3, 2)), case((2, 3, 2), start_dim=1)])
-function("unflatten", _unflatten, formula="dimension dim split into sizes",
+function("unflatten", _unflatten, operands=("x",),
+         formula="dimension dim split into sizes",
          doc="Split one dimension into several.",
          cases=[case((3, 4), dim=1, sizes=(2, 2)), case((3, 4), dim=-1, sizes=(-1, 2))])
 function("ravel", lambda call, x: _view(call, call("contiguous", x), (-1,)),
+         operands=("x",),
          formula="all entries in one row", doc="All entries in one dimension.",
          cases=[case((3, 4))])
 function("view_as", lambda call, x, other: _view(call, x, other.shape),
+         operands=("x", "other"),
          formula="x under the shape of other",
          doc="The same entries under another tensor's shape.",
          cases=[case((3, 4), (2, 6))])
 function("reshape_as", lambda call, x, other: _reshape(call, x, other.shape),
+         operands=("x", "other"),
          formula="x under the shape of other",
          doc="The same entries under another tensor's shape.",
          cases=[case((3, 4), (2, 6))])
@@ -206,9 +216,9 @@ row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR,
 
 row("transpose", node="TransposeBackward0", doc="Two dimensions exchanged.",
     formula="y[..., j, ..., i, ...] = x[..., i, ..., j, ...]", jvp=LINEAR,
-    aliases=("swapaxes", "swapdims"), fwd=lambda xp, x, dim0, dim1:
-    swap(xp, x, dim0, dim1),
-    vjp=(lambda xp, g, y, x, dim0, dim1: xp.transpose(g, dim0, dim1),),
+    aliases=("swapaxes", "swapdims"),
+    fwd=lambda xp, x, dim0, dim1: swap(xp, x, dim0, dim1),
+    vjp=(lambda xp, g, y, x, dim0, dim1: swap(xp, g, dim0, dim1),),
     cases=[case((3, 4), dim0=0, dim1=1), case((2, 3, 4), dim0=-1, dim1=0),
            case((2, 3), dim0=1, dim1=1), case((), dim0=0, dim1=-1)])
 
@@ -232,12 +242,15 @@ def _adjoint(name: str, only_matrices: bool) -> Formula:
 
 
 function("numpy_T", lambda call, x: call("permute", x, tuple(range(x.ndim))[::-1]),
+         operands=("x",),
          formula="y[..., j, i] = x[i, j, ...]", doc="All dimensions reversed: x.T.",
          cases=[case((3, 4)), case((2, 3, 4))])
-function("matrix_H", _adjoint("H", True), formula="y[j, i] = x[i, j]",
+function("matrix_H", _adjoint("H", True), operands=("x",),
+         formula="y[j, i] = x[i, j]",
          doc="The transpose of a real matrix: x.H.", cases=[case((3, 4))])
 for _name in ("mT", "mH", "adjoint"):
-    function(_name, _adjoint(_name, False), formula="y[..., j, i] = x[..., i, j]",
+    function(_name, _adjoint(_name, False), operands=("x",),
+             formula="y[..., j, i] = x[..., i, j]",
              doc="The last two dimensions exchanged.", cases=[case((2, 3, 4))])
 
 
@@ -262,6 +275,7 @@ def _movedim(call: Formula, x: Any, source: Any, destination: Any) -> Any:
 
 
 function("movedim", _movedim, aliases=("moveaxis",),
+         operands=("x",),
          formula="dimensions source put at destination",
          doc="Dimensions moved to other places; the rest keep their order.",
          cases=[case((2, 3, 4), source=0, destination=2),
@@ -303,7 +317,8 @@ def _squeeze(call: Formula, x: Any, dim: Any = None) -> Any:
     return call("squeeze.dim", x, dim)
 
 
-function("squeeze", _squeeze, formula="x without its dimensions of size 1",
+function("squeeze", _squeeze, operands=("x",),
+         formula="x without its dimensions of size 1",
          doc="Drop dimensions of size 1: all, one, or those named.",
          cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from .checks import ShapeError, broadcast_shape, dim_of
 from .index import along
+from .join import as_list
 from .op import LINEAR, Formula, case, function, row
 
 # fmt: off
@@ -127,13 +128,16 @@ def _tensor_split(
     return tuple([call("slice.Tensor", x, d, a, b) for a, b in pairwise(bounds)])
 
 
-function("split", _split_any, formula="[a, b, ...] = x",
+function("split", _split_any, operands=("x",),
+         formula="[a, b, ...] = x",
          doc="Pieces along a dimension: of one size, or of the sizes listed.",
          cases=[case((5, 2), split_size_or_sections=2)])
-function("chunk", _chunk, formula="[a, b, ...] = x",
+function("chunk", _chunk, operands=("x",),
+         formula="[a, b, ...] = x",
          doc="A number of pieces along a dimension, as even as whole sizes allow.",
          cases=[case((5, 2), chunks=2), case((2, 6), chunks=4, dim=1)])
-function("tensor_split", _tensor_split, formula="[a, b, ...] = x",
+function("tensor_split", _tensor_split, operands=("x",),
+         formula="[a, b, ...] = x",
          doc="A number of pieces, or pieces that end at the positions listed.",
          cases=[case((5, 2), indices_or_sections=2),
                 case((5,), indices_or_sections=(1, 3))])
@@ -152,7 +156,7 @@ def _splitter(name: str, dim: int, ndim: int) -> None:
                 f"{asked}!")
         return _tensor_split(call, x, asked, d)
 
-    function(name, build, formula="[a, b, ...] = x",
+    function(name, build, operands=("x",), formula="[a, b, ...] = x",
              doc=f"Equal pieces along dimension {dim}.",
              cases=[case((2, 4, 2), indices_or_sections=2)])
 
@@ -162,12 +166,6 @@ _splitter("vsplit", 0, 2)
 _splitter("dsplit", 2, 3)
 
 # -- grids ----------------------------------------------------------------------------
-
-
-def as_list(args: Sequence[Any]) -> list[Any]:
-    """The tensors of ``f(a, b)`` and of ``f([a, b])``."""
-    lone = len(args) == 1 and isinstance(args[0], list | tuple)
-    return list(args[0] if lone else args)
 
 
 def _broadcast_tensors(call: Formula, *tensors: Any) -> tuple[Any, ...]:
@@ -203,3 +201,15 @@ function("broadcast_tensors", _broadcast_tensors, formula="[a, b, ...]",
 function("meshgrid", _meshgrid, formula="A[i, j] = a[i], B[i, j] = b[j]",
          doc="The coordinates of a grid, one tensor per axis.",
          cases=[case((3,), (2,)), case((3,), (2,), indexing="xy")])
+
+
+def _cartesian_prod(call: Formula, *tensors: Any) -> Any:
+    xs = as_list(tensors)
+    if len(xs) == 1:
+        return xs[0]
+    columns = [call("reshape", grid, (-1,)) for grid in _meshgrid(call, *xs)]
+    return call("stack", columns, 1)
+
+
+function("cartesian_prod", _cartesian_prod, formula="all pairs (a[i], b[j])",
+         doc="Every combination of entries, one per row.", cases=[case((3,), (2,))])

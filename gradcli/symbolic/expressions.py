@@ -10,7 +10,7 @@ never from text; a symbol is a Dummy, so no name means more than it says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -45,9 +45,13 @@ class Expressions:
         self.values: dict[Any, Any] = {}
         """The point: a value for each symbol."""
         self._made: dict[int, Any] = {}
+        self._held: dict[Any, Term] = {}
 
-    def symbol(self, term: Term) -> Any:
-        return self.of(term)
+    def released(self, expression: Any) -> Any:
+        """The expression with all that was held constant written out again."""
+        while held := expression.free_symbols & self._held.keys():
+            expression = expression.xreplace({s: self.of(self._held[s]) for s in held})
+        return expression
 
     def of(self, root: Term) -> Any:
         made = self._made
@@ -61,8 +65,10 @@ class Expressions:
         if term.name == "number":
             return number(term.content)
         if term.name in ("symbol", "stop"):
-            symbol = sympy.Dummy(str(term.content or "held"), real=True)
+            symbol = sympy.Dummy(str(term.content), real=True)
             self.values[symbol] = term.value
+            if term.name == "stop":
+                self._held[symbol] = term.args[0]
             return symbol
         made = [self._made[a.serial] for a in term.args]
         return SCALARS[term.name].sympy(*made)
@@ -149,8 +155,3 @@ def compiled(expression: Any) -> Program:
 
 def value_at(expression: Any, values: Mapping[Any, Any], context: Any = EXACT) -> Any:
     return compiled(expression).run(context, values)
-
-
-def labels(terms: Sequence[Term]) -> list[str]:
-    """The names of the entries among ``terms``."""
-    return [str(t.content) for t in terms if t.name == "symbol"]

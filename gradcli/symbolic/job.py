@@ -3,7 +3,8 @@
 Invariant: everything here goes through JSON and comes back equal, non-finite numbers
 included; arrays travel as the bytes of float64 numbers in C order.
 
-    job = Job("x**2", (Input.of("x", (), [3.0], claim=[6.0]),), output=Output((), ...))
+    x = Input("x", Block.of((), [3.0]), claim=Block.of((), [6.0]))
+    job = Job("x**2", (x,), output=Block.of((), [9.0]))
     Job.from_json(job.to_json()) == job
 """
 
@@ -61,8 +62,9 @@ class Block:
 class Input:
     """One free name of the program.
 
-    claim    the engine's numbers: for a gradient of the input's own shape, for a
-             Jacobian of the output's shape and then the input's; None: not asked
+    claim    the engine's numbers; None: not asked. For a gradient they have the
+             input's shape; for a Jacobian one such part per entry of the output, in C
+             order; for a Hessian one per entry of all inputs that are asked for
     whole    the values are integers or booleans, which carry no derivative
     """
 
@@ -76,8 +78,7 @@ class Input:
 class Job:
     """A program, the point, and what the engine says about it.
 
-    kind       ``gradient``, ``jacobian``, or ``hessian``, whose claims have an input's
-               shape and then the shape of all inputs that are asked for, flattened
+    kind       ``gradient``, ``jacobian`` or ``hessian`` (of a scalar output)
     of         the name of the output; None: the last statement's value
     cotangent  what a vector output was contracted with; None: ones
     """

@@ -12,7 +12,9 @@ indices are NumPy arrays, and either may be given where the other is meant.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -67,6 +69,15 @@ class ObjectNamespace(Namespace):
     def array(self, values: Any) -> ObjectArray:
         """Numbers of a program, or an input that is not differentiated."""
         return self._of(self.elements(values))
+
+    def exactly(self, values: Any) -> ObjectArray:
+        """An input's floats, each as the exact number it is."""
+        array = np.asarray(values, dtype=np.float64)
+        data = np.empty(array.shape, dtype=object)
+        lift = self.system.lift
+        numbers = array.reshape(-1).tolist()
+        data.reshape(-1)[:] = [lift(Fraction(n) if isfinite(n) else n) for n in numbers]
+        return self._of(data)
 
     def truth(self, x: Any) -> Any:
         """A NumPy mask from a mask or from numbers (other than 0)."""

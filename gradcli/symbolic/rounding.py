@@ -27,6 +27,13 @@ TINY: Final = {"float64": 1e-290, "float32": 1e-36}
 """Near here numbers lose digits, and then vanish."""
 
 
+WORTHLESS: Final = 1e-3
+"""A relative error that no reader takes for rounding, though it is nothing else."""
+
+VANISHED: Final = EXACT.mpf("1e-45")
+"""What is left, relative to what was added up, where the sum is in truth zero."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A 50-digit number and what rounding may do to its float.
@@ -66,8 +73,20 @@ def distance(number: float, reference: Reference, dtype: str) -> Distance:
     natural = reference.natural if EXACT.isfinite(reference.natural) else abs(exact)
     allowed = ORDERS * unit_roundoff(dtype) * max(abs(exact), reference.scale)
     allowed += NATURAL * natural + TINY[dtype]
-    base = abs(exact) or reference.scale or EXACT.one
-    return Distance(bool(error <= allowed), float(error / base))
+    if abs(exact) <= VANISHED * reference.scale:
+        relative = float(error / (reference.scale or EXACT.one))
+    else:
+        relative = float(error / max(abs(exact), TINY[dtype]))
+    if error > allowed:
+        return Distance(False, relative)
+    if relative > WORTHLESS and error > ORDERS * unit_roundoff(dtype):
+        return Distance(False, relative, _worthless(number, exact))
+    return Distance(True, relative)
+
+
+def _worthless(number: float, exact: Any) -> str:
+    shown = EXACT.nstr(exact, 17)
+    return f"rounding left few digits or none: {number!r}, with 50 digits {shown}"
 
 
 def _no_reference(number: float, exact: Any) -> str:

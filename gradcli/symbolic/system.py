@@ -1,4 +1,4 @@
-"""What an element of an object array can be, and the pure 50-digit kind.
+"""What an element of an object array can be.
 
 A *system* makes elements from numbers and applies the scalar functions to them.
 `gradcli.symbolic.arrays` does all shape work and knows elements through this alone.
@@ -6,8 +6,7 @@ A *system* makes elements from numbers and applies the scalar functions to them.
 Invariant: a comparison is decided at once, by the values at the point, so that
 branches, sorting and maxima run as they do on arrays.
 
-    numbers = Numbers()
-    numbers.apply("sin", numbers.lift(1))    # mpf with more than 50 digits
+    system.apply("sin", system.lift(1))
 """
 
 from __future__ import annotations
@@ -17,9 +16,6 @@ from fractions import Fraction
 from math import isfinite
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final, Protocol
-
-from .precision import EXACT, guarded
-from .scalars import SCALARS
 
 Number = int | float | Fraction
 
@@ -78,31 +74,3 @@ def to_context(context: Any, number: Number) -> Any:
     if isinstance(number, Fraction):
         return context.mpf(number.numerator) / number.denominator
     return context.mpf(number)
-
-
-class Numbers:
-    """Elements are numbers with 50 digits and nothing else."""
-
-    def lift(self, number: Number) -> Any:
-        return to_context(EXACT, exact(number))
-
-    def apply(self, name: str, *elements: Any) -> Any:
-        return guarded(EXACT, SCALARS[name].number, *elements)
-
-    def total(self, elements: Sequence[Any]) -> Any:
-        return guarded(EXACT, SCALARS["total"].number, *elements)
-
-    def value(self, element: Any) -> Any:
-        return element
-
-    def compare(self, relation: str, a: Any, b: Any) -> bool:
-        return bool(RELATIONS[relation](a, b))
-
-    def fixed(self, element: Any, value: Number) -> Any:
-        return EXACT.mpf(value)
-
-    def stop(self, element: Any) -> Any:
-        return element
-
-    def kink(self, element: Any, what: str) -> None:
-        """A number alone has no derivative to speak of."""

@@ -41,6 +41,14 @@ def verify(
 
     ``evaluate`` runs the program on tensors by name. Exceptions become reasons.
     """
+    begun = begin(job, evaluate, report)
+    return begun if isinstance(begun, Verification) else begun.work()
+
+
+def begin(
+    job: Job, evaluate: Evaluate, report: Report = lambda verification: None
+) -> Verifier | Verification:
+    """Run the program on terms; a verification at once where that cannot be done."""
     budget = Budget(job.seconds)
     count = sum(len(i.value.values()) for i in job.inputs)
     if count > LARGEST:
@@ -53,14 +61,14 @@ def verify(
     except Exception as error:
         reason = f"the program does not run on symbols: {told(error)}"
         return Verification.nothing(job, reason, budget.spent)
-    return _Verifier(job, evaluate, report, budget, point).work()
+    return Verifier(job, evaluate, report, budget, point)
 
 
 def _time_out(job: Job) -> str:
     return f"time-out after {job.seconds:g} s"
 
 
-class _Verifier:
+class Verifier:
     """One job under work; the accounts hold what has been shown so far."""
 
     def __init__(

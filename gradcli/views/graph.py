@@ -123,8 +123,10 @@ def _view(
     span = None if isinstance(node, AccumulateGrad) else _span(node)
     text, line, column = places.find(span)
     following = tuple(
-        (None if target is None else ids[target], nr)
-        for target, nr in node.next_functions
+        [
+            (None if target is None else ids[target], nr)
+            for target, nr in node.next_functions
+        ]
     )
     partials: tuple[Plain | None, ...] = (None,) * len(following)
     if local_gradients and isinstance(node, Node):

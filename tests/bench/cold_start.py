@@ -8,6 +8,7 @@ the ratio is taken pair by pair and its median is printed.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -37,6 +38,7 @@ def seconds(command: list[str]) -> float:
 
 
 def main() -> None:
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 9
     commands = {
         "without verification": [*GRADCLI, "--no-verify"],

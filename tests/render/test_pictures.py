@@ -96,8 +96,11 @@ def test_every_function_node_is_drawn_exactly_once_in_a_diamond_ladder() -> None
 
 
 def test_an_output_number_and_a_missing_edge_are_shown() -> None:
-    view = graph(node(0, "AddBackward0", 1, None, nr=1),
-                 node(1, "UnbindBackward0", 2), node(2, "AccumulateGrad", text="x"))  # fmt: skip
+    view = graph(
+        node(0, "AddBackward0", 1, None, nr=1),
+        node(1, "UnbindBackward0", 2),
+        node(2, "AccumulateGrad", text="x"),
+    )
     lines = texts(tree(view, Layout()))
     assert "#1" in lines[1]
     assert lines[-1].endswith("None")

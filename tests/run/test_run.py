@@ -14,7 +14,7 @@ from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import CODES, ProgramError
 from gradcli.lang.run import Run, evaluate, execute, option_value, prepare
 from gradcli.symbolic.namespace import ObjectNamespace
-from gradcli.symbolic.system import Numbers
+from gradcli.symbolic.numbers import Numbers
 
 
 def ran(source: str, *arguments: str, of: str | None = None, **options) -> Run:
@@ -266,6 +266,18 @@ error[E302]: this is a tensor already
 @pytest.mark.parametrize("words", BLOCKS)
 def test_the_engine_s_errors_point_at_the_operator_and_name_the_shapes(words) -> None:
     assert error(*words).render() == BLOCKS[words]
+
+
+@pytest.mark.parametrize("call", ["bmm('a', x)", "meshgrid(None)", "prelu(x, [x])"])
+def test_what_is_no_tensor_is_named_where_one_is_needed(call: str) -> None:
+    caught = error(f"y = {call}*x", "x=ones(2)")
+    assert caught.code == "E302"
+    assert "takes tensors" in caught.message
+
+
+@pytest.mark.parametrize("name", ["ones", "tensor", "eye"])
+def test_a_constructor_is_no_method(name: str) -> None:
+    assert error(f"y = x.{name}()", "x=ones(2)").code == "E103"
 
 
 def test_an_unknown_parameter_is_told_the_near_one() -> None:

@@ -1,0 +1,43 @@
+"""The GPU, under PyTorch's names: whether there is one, and how many.
+
+CuPy computes there; one GPU is used.
+"""
+
+from __future__ import annotations
+
+from .engine.devices import cuda, synchronised, why_no_cuda
+from .engine.draws import manual_seed, manual_seed as manual_seed_all
+
+__all__ = [
+    "current_device",
+    "device_count",
+    "is_available",
+    "manual_seed",
+    "manual_seed_all",
+    "synchronize",
+]
+
+
+def is_available() -> bool:
+    """Whether CuPy is installed and reaches a GPU."""
+    return not why_no_cuda()
+
+
+def device_count() -> int:
+    """How many GPUs are used: one, or none."""
+    return int(is_available())
+
+
+def current_device() -> int:
+    """The number of the GPU in use.
+
+    Raises:
+        DeviceError: there is none.
+    """
+    cuda()
+    return 0
+
+
+def synchronize() -> None:
+    """Wait for the GPU to finish what was asked of it."""
+    synchronised(cuda())

@@ -1,0 +1,169 @@
+"""Anomaly mode: where in the program a NaN or an infinity of a gradient comes from.
+
+Invariant: while the mode is on, each node that is recorded remembers the lines of the
+program that led to it, and each node that is run has its results checked; while it is
+off, nothing is remembered and nothing checked.
+
+    with detect_anomaly():
+        (x - x).sqrt().sum().backward()
+    # RuntimeError: Function 'SqrtBackward0' returned infinite values in its 0th output.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+from .errors import GradError
+from .modes import MODE
+from .node import Node
+from .tensor import Tensor
+from .walk import inputs_first
+
+PACKAGE = __name__.partition(".")[0]
+DEEPEST = 20
+"""How many lines of the program are remembered for a node, the innermost ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the program that ran."""
+
+    file: str
+    number: int
+    function: str
+
+    def __str__(self) -> str:
+        from linecache import getline
+
+        text = getline(self.file, self.number).strip()
+        place = f'  File "{self.file}", line {self.number}, in {self.function}'
+        return f"{place}\n    {text}" if text else place
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Origin:
+    """Where a node was recorded: innermost line last.
+
+    ``cause`` is the node whose backward pass recorded it, if one did; ``made`` says
+    what its forward operation made of finite inputs: "nan", "infinite" or nothing.
+    """
+
+    lines: tuple[Line, ...]
+    cause: ref[Node] | None
+    made: str = ""
+
+
+class Anomaly:
+    """The mode; there is one, `ANOMALY`."""
+
+    def __init__(self) -> None:
+        self.enabled = self.check_values = False
+        self.origins: WeakKeyDictionary[Node, Origin] = WeakKeyDictionary()
+        self._running: Node | None = None
+
+    def set(self, enabled: bool, check_values: bool = True) -> None:
+        """Turn the mode on or off."""
+        self.enabled, self.check_values = enabled, check_values
+        nodes = [look for look in MODE.on_node if look != self._remember]
+        calls = [look for look in MODE.on_call if look != self._judge]
+        if enabled:
+            nodes, calls = [*nodes, self._remember], [*calls, self._judge]
+        MODE.watch(nodes, calls)
+
+    @contextmanager
+    def inside(self, node: Node) -> Iterator[None]:
+        """While ``node`` is run; what is recorded meanwhile is caused by it."""
+        before, self._running = self._running, node
+        try:
+            yield
+        finally:
+            self._running = before
+
+    def check(self, node: Node, g: Any, pulled: tuple[Any, ...]) -> None:
+        """Refuse cotangents that are NaN, or infinite where ``g`` was not.
+
+        Raises:
+            GradError: with the lines that recorded the node.
+        """
+        if not self.check_values:
+            return
+        given = g if isinstance(g, tuple) else (g,)
+        for place, value in enumerate(pulled):
+            kind = _what_is_wrong(value)
+            if kind == "nan" or (kind and not any(map(_what_is_wrong, given))):
+                raise GradError(self._explain(node, kind, place))
+
+    def _remember(self, node: Node) -> None:
+        cause = None if self._running is None else ref(self._running)
+        self.origins[node] = Origin(_lines(), cause)
+
+    def _judge(self, op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
+        """Mark the node whose operation made something wrong of finite inputs."""
+        outputs = out if isinstance(out, tuple) else (out,)
+        node = outputs[0].grad_fn
+        if node is None or node not in self.origins:
+            return
+        made = next(filter(None, map(_what_is_wrong, outputs)), "")
+        if made and not any(map(_what_is_wrong, raw)):
+            origin = self.origins[node]
+            self.origins[node] = Origin(origin.lines, origin.cause, made)
+
+    def _explain(self, node: Node, kind: str, place: int) -> str:
+        text = [
+            f"Function '{node.name()}' returned {kind} values in its {place}th output."
+        ]
+        text += self._where(node, "Its forward operation is recorded here:")
+        for edge in inputs_first([node]):
+            origin = self.origins.get(edge) if isinstance(edge, Node) else None
+            if origin is not None and origin.made and edge is not node:
+                text += self._where(
+                    edge,
+                    f"The forward pass had {origin.made} values before: "
+                    f"'{edge.name()}' made them of finite ones here:",
+                )
+                break
+        return "\n".join(text)
+
+    def _where(self, node: Node, heading: str) -> list[str]:
+        origin = self.origins.get(node)
+        if origin is None:
+            return [
+                "Its forward operation ran before anomaly detection was enabled; "
+                "enable it for the forward pass as well to see its line."
+            ]
+        text = [heading, *map(str, origin.lines)]
+        cause = None if origin.cause is None else origin.cause()
+        if cause is not None:
+            text += self._where(cause, f"Recorded by the backward of '{cause.name()}':")
+        return text
+
+
+ANOMALY = Anomaly()
+
+
+def _lines() -> tuple[Line, ...]:
+    """The lines of the program that are running, without the package's own."""
+    lines: list[Line] = []
+    frame: Any = sys._getframe(1)
+    while frame is not None and len(lines) < DEEPEST:
+        if frame.f_globals.get("__name__", "").partition(".")[0] != PACKAGE:
+            code = frame.f_code
+            lines.append(Line(code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return tuple(reversed(lines))
+
+
+def _what_is_wrong(value: Any) -> str:
+    """ "nan", "infinite", or nothing: of an array, a tensor or anything else."""
+    raw = value.raw if isinstance(value, Tensor) else value
+    if getattr(getattr(raw, "dtype", None), "kind", "") != "f":
+        return ""
+    total = (raw - raw).sum()
+    if total == 0:
+        return ""
+    return "nan" if bool((raw != raw).any()) else "infinite"

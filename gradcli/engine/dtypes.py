@@ -1,0 +1,138 @@
+"""Number types under PyTorch's names, and the one that new floats get.
+
+Invariant: there is one object per type, so types compare by identity; an array's own
+type is found by its kind and width, in every number system.
+
+    float32.is_floating_point       # True
+    of(array)                       # torch.float64
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class dtype:  # noqa: N801 (PyTorch's name)
+    """The type of a tensor's entries.
+
+    ``name`` is NumPy's as well; ``code`` its kind and width in bytes; ``legacy`` the
+    name of PyTorch's old class of tensors of this type.
+    """
+
+    __slots__ = ("code", "itemsize", "legacy", "name")
+
+    def __init__(self, name: str, code: str, legacy: str) -> None:
+        self.name = name
+        self.code = code
+        self.itemsize = int(code[1:])
+        self.legacy = legacy
+
+    @property
+    def is_floating_point(self) -> bool:
+        return self.code[0] == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.code[0] == "c"
+
+    @property
+    def is_signed(self) -> bool:
+        return self.code[0] in "fic"
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name if self.name != "bool" else "bool_"
+
+
+float16 = dtype("float16", "f2", "Half")
+float32 = dtype("float32", "f4", "Float")
+float64 = dtype("float64", "f8", "Double")
+int8 = dtype("int8", "i1", "Char")
+int16 = dtype("int16", "i2", "Short")
+int32 = dtype("int32", "i4", "Int")
+int64 = dtype("int64", "i8", "Long")
+uint8 = dtype("uint8", "u1", "Byte")
+bool_ = dtype("bool", "b1", "Bool")
+
+ALL = (float16, float32, float64, int8, int16, int32, int64, uint8, bool_)
+
+_BY_CODE = {each.code: each for each in ALL}
+_BY_NAME = {each.name: each for each in ALL}
+_FLOATS = (float16, float32, float64)
+
+
+class _Default:
+    """The type of new floats; NumPy's name of it beside it."""
+
+    __slots__ = ("dtype", "name")
+
+    def __init__(self, chosen: dtype) -> None:
+        self.set(chosen)
+
+    def set(self, chosen: dtype) -> None:
+        self.dtype = chosen
+        self.name = chosen.name
+
+
+DEFAULT = _Default(float32)
+
+
+def get_default_dtype() -> dtype:
+    """The type that new tensors of floats get."""
+    return DEFAULT.dtype
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Choose the type that new tensors of floats get.
+
+    Raises:
+        TypeError: not a type of floats.
+    """
+    if d not in _FLOATS:
+        raise TypeError(
+            f"only floating-point types are supported as the default type, not {d}"
+        )
+    DEFAULT.set(d)
+
+
+@contextmanager
+def default_dtype(name: str) -> Iterator[None]:
+    """Inside, new floats are of the type of this name."""
+    before = DEFAULT.dtype
+    DEFAULT.set(_BY_NAME[name])
+    try:
+        yield
+    finally:
+        DEFAULT.set(before)
+
+
+def of(raw: Any) -> dtype:
+    """The type of an array's entries.
+
+    Raises:
+        TypeError: entries that are no numbers of a machine.
+    """
+    code = raw.dtype.str[1:]
+    found = _BY_CODE.get(code)
+    if found is None:
+        found = _BY_CODE[code] = dtype(raw.dtype.name, code, raw.dtype.name)
+    return found
+
+
+def to_dtype(given: Any) -> dtype:
+    """A type given as one, by NumPy's name or as a Python class.
+
+    Raises:
+        TypeError: it names none.
+    """
+    if isinstance(given, dtype):
+        return given
+    by_class = {float: DEFAULT.dtype, int: int64, bool: bool_}
+    found = by_class.get(given) if isinstance(given, type) else None
+    if found is None:
+        raise TypeError(f"dtype must be a torch.dtype, not {type(given).__name__}")
+    return found

@@ -1,0 +1,35 @@
+"""Nodes whose rules are somebody's own functions on tensors, not a row of the table.
+
+Invariant: the passes know them only by `pull_tensors` and `push_tensors`; a cotangent
+or a tangent that did not arrive is None there, and zeros are the node's own affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .node import Node
+from .tensor import Tensor
+
+
+class Handmade(Node):
+    """A node that pulls and pushes tensors."""
+
+    __slots__ = ("__dict__",)
+
+    def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
+        """A cotangent per edge; ``g`` is a tensor, or a tuple of one per output."""
+        raise NotImplementedError
+
+    def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
+        """The output's tangent, or a tuple of one per output, from one per edge."""
+        raise NotImplementedError
+
+    def pull(self, g: Any) -> tuple[Any, ...]:
+        several = isinstance(g, tuple)
+        given = tuple(map(self._tensor, g)) if several else self._tensor(g)
+        return tuple(None if t is None else t.raw for t in self.pull_tensors(given))
+
+    def _tensor(self, raw: Any) -> Tensor | None:
+        return None if raw is None else Tensor(raw, self.xp)

@@ -1,0 +1,45 @@
+"""Shapes as PyTorch shows them.
+
+Invariant: a `Size` is a tuple in every way; slices and sums of it are of its own kind.
+
+    Size([2, 3])[1:]        # torch.Size([3])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import Any, SupportsIndex
+
+
+class Size(tuple[int, ...]):
+    """The sizes of a tensor's dimensions."""
+
+    __slots__ = ()
+
+    def __new__(cls, sizes: Iterable[int] = ()) -> Size:
+        return tuple.__new__(cls, sizes)
+
+    def numel(self) -> int:
+        """How many entries a tensor of this shape has."""
+        return prod(self)
+
+    def __getitem__(self, at: SupportsIndex | slice) -> Any:
+        found = tuple.__getitem__(self, at)
+        return Size(found) if isinstance(at, slice) else found
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: tuple[int, ...]) -> Size:
+        return Size(tuple.__add__(other, self))
+
+    def __mul__(self, times: SupportsIndex) -> Size:
+        return Size(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+    __str__ = __repr__

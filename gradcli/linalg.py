@@ -1,0 +1,14 @@
+"""Linear algebra, under PyTorch's names: `gradcli.linalg.solve(a, b)`."""
+
+from __future__ import annotations
+
+import sys
+
+from .engine.public import Members, linalg
+
+
+class _Linalg(Members):
+    known = linalg()
+
+
+sys.modules[__name__].__class__ = _Linalg

@@ -1,0 +1,79 @@
+"""Moving a module's tensors between number types and devices.
+
+Invariant: a parameter stays the same object and the same leaf; what changes is what it
+holds, and its gradient goes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..engine import dtypes
+from ..engine.modes import no_grad
+from ..engine.tensor import Tensor
+
+if TYPE_CHECKING:
+    from .module import Module
+
+M = TypeVar("M", bound="Module")
+Move = Callable[[Tensor], Tensor]
+
+
+def dtype(name: str) -> Any:
+    return getattr(dtypes, name)
+
+
+def apply_to_all(module: M, move: Move) -> M:
+    """Replace what every parameter, gradient and buffer holds by ``move`` of it."""
+    with no_grad():
+        for parameter in module.parameters():
+            gradient = parameter.grad
+            parameter.grad = None
+            parameter.data = move(parameter.detach())
+            if gradient is not None:
+                parameter.grad = move(gradient)
+        for owner in module.modules():
+            for name, buffer in owner._buffers.items():
+                if buffer is not None:
+                    owner._buffers[name] = move(buffer)
+    return module
+
+
+def moving(*args: Any, **kwargs: Any) -> Move:
+    """What ``to`` with these arguments does to one tensor.
+
+    Raises:
+        TypeError: a dtype that parameters cannot have.
+    """
+    wanted = kwargs.get("dtype")
+    for value in args:
+        if isinstance(value, dtypes.dtype):
+            wanted = value
+        elif isinstance(value, Tensor):
+            wanted, kwargs["device"] = value.dtype, value.device
+    others = [a for a in args if not isinstance(a, dtypes.dtype | Tensor)]
+    kwargs = {name: value for name, value in kwargs.items() if name != "dtype"}
+    if wanted is not None and not wanted.is_floating_point:
+        raise TypeError(
+            "nn.Module.to only accepts floating point or complex dtypes, but got "
+            f"desired dtype={wanted}"
+        )
+
+    def move(tensor: Tensor) -> Tensor:
+        turned = {"dtype": wanted} if wanted and tensor.is_floating_point() else {}
+        return tensor.to(*others, **kwargs, **turned)
+
+    return move
+
+
+def clear_gradient(parameter: Tensor, set_to_none: bool) -> None:
+    """Drop a tensor's gradient, or set it to zeros in its own memory."""
+    gradient = parameter.grad
+    if gradient is None:
+        return
+    if set_to_none:
+        parameter.grad = None
+    else:
+        parameter.grad = gradient.detach()
+        parameter.grad.zero_()

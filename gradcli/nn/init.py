@@ -1,0 +1,170 @@
+"""How parameters begin: fillings in place, outside the graph.
+
+Invariant: a filling changes the tensor's own memory and gives the tensor back; whether
+it requires a gradient stays as it is.
+
+    kaiming_uniform_(layer.weight, a=math.sqrt(5))
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..engine.modes import no_grad
+from ..engine.tensor import Tensor
+
+GAINS = {
+    "linear": 1.0, "identity": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3,
+    "relu": math.sqrt(2.0), "selu": 3.0 / 4,
+    **{f"conv{n}d": 1.0 for n in (1, 2, 3)},
+    **{f"conv_transpose{n}d": 1.0 for n in (1, 2, 3)},
+}  # fmt: skip
+"""What an activation does to a deviation is undone by its gain."""
+
+DEFAULT_SLOPE = 0.01
+
+
+def calculate_gain(nonlinearity: str, param: Any = None) -> float:
+    """The gain recommended for a nonlinearity; ``param`` is the slope of leaky_relu.
+
+    Raises:
+        ValueError: no such nonlinearity, or a slope that is no number.
+    """
+    if nonlinearity == "leaky_relu":
+        slope = DEFAULT_SLOPE if param is None else param
+        if isinstance(slope, bool) or not isinstance(slope, int | float):
+            raise ValueError(f"negative_slope {slope} not a valid number")
+        return math.sqrt(2.0 / (1 + slope**2))
+    if nonlinearity not in GAINS:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    return GAINS[nonlinearity]
+
+
+def _fans(tensor: Tensor) -> tuple[int, int]:
+    """How many inputs and how many outputs each entry of a weight connects."""
+    shape = tuple(tensor.shape)
+    if len(shape) < 2:
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 "
+            "dimensions"
+        )
+    window = math.prod(shape[2:])
+    return shape[1] * window, shape[0] * window
+
+
+def _fan(tensor: Tensor, mode: str) -> int:
+    modes = ("fan_in", "fan_out")
+    if mode.lower() not in modes:
+        raise ValueError(f"Mode {mode} not supported, please use one of {list(modes)}")
+    return _fans(tensor)[modes.index(mode.lower())]
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Fill with one number."""
+    with no_grad():
+        return tensor.fill_(val)
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """Fill with 0."""
+    return constant_(tensor, 0.0)
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """Fill with 1."""
+    return constant_(tensor, 1.0)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """Make a matrix the identity, as far as it goes."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    with no_grad():
+        tensor.zero_()
+        tensor.diagonal().fill_(1.0)
+    return tensor
+
+
+def uniform_(
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None
+) -> Tensor:
+    """Draw evenly from ``[a, b)``."""
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None
+) -> Tensor:
+    """Draw from the normal distribution."""
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0,
+    b: float = 2.0, generator: Any = None,
+) -> Tensor:  # fmt: skip
+    """Draw from the normal distribution, cut off outside of ``[a, b]``."""
+    low, high = (math.erf((end - mean) / std / math.sqrt(2.0)) for end in (a, b))
+    with no_grad():
+        tensor.uniform_(low, high, generator=generator)
+        drawn = tensor.erfinv() * (std * math.sqrt(2.0)) + mean
+        return tensor.copy_(drawn.clamp(a, b))
+
+
+def xavier_uniform_(
+    tensor: Tensor, gain: float = 1.0, generator: Any = None
+) -> Tensor:
+    """Draw evenly with the deviation ``gain*sqrt(2/(fan_in + fan_out))``."""
+    bound = gain * math.sqrt(6.0 / sum(_fans(tensor)))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+    """Draw normally with the deviation ``gain*sqrt(2/(fan_in + fan_out))``."""
+    std = gain * math.sqrt(2.0 / sum(_fans(tensor)))
+    return normal_(tensor, 0.0, std, generator)
+
+
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu", generator: Any = None,
+) -> Tensor:  # fmt: skip
+    """Draw evenly with the deviation ``gain/sqrt(fan)``; ``a`` is the slope."""
+    if 0 in tensor.shape:
+        return tensor
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    bound = math.sqrt(3.0) * std
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu", generator: Any = None,
+) -> Tensor:  # fmt: skip
+    """Draw normally with the deviation ``gain/sqrt(fan)``; ``a`` is the slope."""
+    if 0 in tensor.shape:
+        return tensor
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    return normal_(tensor, 0.0, std, generator)
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+    """Fill with orthonormal rows or columns, by ``gain``; all but the first dimension
+    count as one.
+    """
+    if tensor.ndim < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    rows = tensor.shape[0]
+    columns = tensor.numel() // max(rows, 1)
+    if not rows or not columns:
+        return tensor
+    with no_grad():
+        drawn = tensor.detach().clone().normal_(0, 1, generator=generator)
+        matrix = drawn.reshape(rows, columns).raw
+        q, r = tensor.xp.np.linalg.qr(matrix.T if rows < columns else matrix)
+        q = q * tensor.xp.sign(r.diagonal())
+        q = q.T if rows < columns else q
+        return tensor.copy_(Tensor(q.reshape(tensor.raw.shape) * gain, tensor.xp))

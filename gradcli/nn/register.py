@@ -1,0 +1,85 @@
+"""How an assignment to a module's attribute finds its table.
+
+Invariant: a name stands in one table at most; a table's member can be replaced only by
+a value of its kind or by None.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..engine.tensor import Tensor
+from .parameter import Parameter
+from .text import kind
+
+if TYPE_CHECKING:
+    from .module import Module
+
+TABLES = ("_parameters", "_buffers", "_modules")
+
+# What an attribute is called whose value is not of the table's kind.
+WANTED = {
+    "_parameters": ("as parameter", "torch.nn.Parameter or None expected"),
+    "_buffers": ("as buffer", "torch.nn.Buffer, torch.Tensor or None expected"),
+    "_modules": ("as child module", "torch.nn.Module or None expected"),
+}
+
+NOT_READY = {
+    "_parameters": "cannot assign parameters before Module.__init__() call",
+    "_modules": "cannot assign module before Module.__init__() call",
+}
+
+
+def home_of(value: Any) -> str | None:
+    """The table that a value enters by itself; a plain tensor enters none."""
+    from .module import Module
+
+    if isinstance(value, Parameter):
+        return "_parameters"
+    return "_modules" if isinstance(value, Module) else None
+
+
+def check_name(module: Module, name: str, table: str, what: str) -> None:
+    """Raise for a name that a new member of ``table`` cannot have."""
+    if table not in module.__dict__:
+        raise AttributeError(NOT_READY.get(table, NOT_READY["_modules"]))
+    if not isinstance(name, str):
+        raise TypeError(f"{what} should be a string. Got {type(name).__name__}")
+    if "." in name:
+        raise KeyError(f'{what} can\'t contain "."')
+    if not name:
+        raise KeyError(f'{what} can\'t be empty string ""')
+    if hasattr(module, name) and name not in module.__dict__[table]:
+        raise KeyError(f"attribute {name!r} already exists")
+
+
+def place(module: Module, name: str, value: Any) -> bool:
+    """Put a value into the table where it belongs; False if it belongs to none."""
+    own = module.__dict__
+    home = home_of(value)
+    if home is not None:
+        if home not in own:
+            raise AttributeError(NOT_READY[home])
+        _forget(module, name, home)
+        own[home][name] = value
+        return True
+    for table in TABLES:
+        if name in own.get(table, ()):
+            if value is not None and not (
+                table == "_buffers" and isinstance(value, Tensor)
+            ):
+                how, wanted = WANTED[table]
+                raise TypeError(
+                    f"cannot assign {kind(value)!r} {how} {name!r} ({wanted})"
+                )
+            own[table][name] = value
+            return True
+    return False
+
+
+def _forget(module: Module, name: str, keep: str) -> None:
+    """Remove a name from wherever else it stands."""
+    module.__dict__.pop(name, None)
+    for table in TABLES:
+        if table != keep and module.__dict__[table].pop(name, None) is not None:
+            module._transient.discard(name)

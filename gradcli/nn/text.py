@@ -1,0 +1,68 @@
+"""How modules are shown, and the names that messages give to values.
+
+Invariant: a child is shown as it shows itself, one step further in; nothing is cut.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..engine import dtypes
+from ..engine.tensor import Tensor
+
+if TYPE_CHECKING:
+    from .module import Module
+
+INDENT = "  "
+
+
+def kind(value: Any) -> str:
+    """``int``, or for a tensor ``torch.FloatTensor``."""
+    if isinstance(value, Tensor):
+        return f"torch.{dtypes.of(value.raw).legacy}Tensor"
+    return type(value).__name__
+
+
+def attribute(module: Module, name: str) -> Any:
+    """An attribute, or the error that a walk along a dotted name gives."""
+    if not hasattr(module, name):
+        raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+    return getattr(module, name)
+
+
+def describe(module: Module) -> str:
+    """``Name(extra)``, or the children below it, each on lines of its own."""
+    children = [
+        f"({name}): {indented(repr(child))}" for name, child in module._modules.items()
+    ]
+    return framed(type(module).__name__, module.extra_repr(), children)
+
+
+def framed(name: str, extra: str, children: list[str]) -> str:
+    """A module's text from its name, what it says of itself, and its children's."""
+    said = extra.split("\n") if extra else []
+    lines = [*said, *children]
+    if not lines:
+        return f"{name}()"
+    if len(said) == 1 and not children:
+        return f"{name}({said[0]})"
+    return f"{name}(\n{INDENT}" + f"\n{INDENT}".join(lines) + "\n)"
+
+
+def indented(text: str) -> str:
+    """All lines but the first moved in by one step."""
+    return text.replace("\n", f"\n{INDENT}")
+
+
+def grouped(texts: list[str]) -> list[tuple[str, str]]:
+    """Labels and texts where equal neighbours stand together: ``(0-1): 2 x Linear``."""
+    runs: list[tuple[int, int, str]] = []
+    for i, text in enumerate(texts):
+        if runs and runs[-1][2] == text:
+            runs[-1] = (runs[-1][0], i, text)
+        else:
+            runs.append((i, i, text))
+    return [
+        (f"({a})", text) if a == b else (f"({a}-{b})", f"{b - a + 1} x {text}")
+        for a, b, text in runs
+    ]

@@ -1,0 +1,108 @@
+"""Rows of a table looked up by number, and numbers as rows of zeros and a one.
+
+The reading row has its transpose beside it. Numbers carry no gradient.
+
+    embedding([2, 0], weight)       # EmbeddingBackward0: weight[2], weight[0]
+    one_hot([2, 0])                 # [[0, 0, 1], [1, 0, 0]]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import ShapeError, ValueRangeError
+from .op import LINEAR, Fixed, case, function, row
+
+# fmt: off
+
+NO_PADDING = -1
+"""Stands for no padding row; a row counted from the end is never passed on."""
+
+
+def rows_at(xp: Any, count: int, indices: Any) -> Any:
+    at = xp.as_index(indices)
+    if at.size and (int(at.min()) < 0 or int(at.max()) >= count):
+        raise IndexError("index out of range in self")
+    return at
+
+
+def without_padding(xp: Any, g: Any, at: Any, padding_idx: int) -> Any:
+    """Zeros in place of the rows that stand for padding."""
+    if padding_idx == NO_PADDING:
+        return g
+    return xp.where(xp.unsqueeze(xp.eq(at, padding_idx), -1), 0, g)
+
+
+def occurrences(xp: Any, x: Any, at: Any) -> Any:
+    """How often each number from 0 to the largest occurs."""
+    return xp.put_add((int(at.max()) + 1,), (at,), xp.new_full(x, at.shape, 1))
+
+
+row("embedding.default", node="EmbeddingBackward0", jvp=LINEAR,
+    doc="Rows of a table, by their numbers.", formula="y[i] = weight[indices[i]]",
+    fwd=lambda xp, weight, indices, padding_idx=NO_PADDING, scale_grad_by_freq=False:
+    xp.getitem(weight, (rows_at(xp, weight.shape[0], indices),)),
+    vjp=(lambda xp, g, y, weight, indices, padding_idx=NO_PADDING,
+         scale_grad_by_freq=False:
+         xp.call("embedding.backward", g * xp.call("embedding.shares", g, indices)
+                 if scale_grad_by_freq else g, indices, weight.shape[0], padding_idx),
+         None),
+    cases=[case((4, 3), Fixed([2, 0, 2])), case((4, 3), Fixed([[1, 1], [3, 0]]))])
+
+row("embedding.backward", node="EmbeddingDenseBackwardBackward0", jvp=LINEAR,
+    doc="Zeros with the cotangent's rows added where they were looked up.",
+    formula="y[indices[i]] += g[i]",
+    fwd=lambda xp, x, indices, count, padding_idx=NO_PADDING: xp.put_add(
+        (count, x.shape[-1]), (rows_at(xp, count, indices),),
+        without_padding(xp, x, xp.as_index(indices), padding_idx)),
+    vjp=(lambda xp, g, y, x, indices, count, padding_idx=NO_PADDING:
+         without_padding(xp, xp.call("embedding.default", g, indices),
+                         xp.as_index(indices), padding_idx), None),
+    cases=[case((3, 2), Fixed([2, 0, 2]), count=4),
+           case((3, 2), Fixed([2, 0, 2]), count=4, padding_idx=2)])
+
+row("embedding.shares", formula="1/count(indices == indices[i])",
+    doc="For each number one over how often it occurs, beside the rows ``x``.",
+    fwd=lambda xp, x, indices: 1 / xp.unsqueeze(xp.getitem(
+        occurrences(xp, x, xp.as_index(indices)), (xp.as_index(indices),)), -1),
+    cases=[case((3, 2), Fixed([2, 0, 2]))])
+
+
+def embedding(call: Any, input: Any, weight: Any, padding_idx: int | None = None,
+              scale_grad_by_freq: bool = False) -> Any:
+    if len(weight.shape) != 2:
+        raise ShapeError("'weight' must be 2-D")
+    count = weight.shape[0]
+    if padding_idx is None:
+        row_of_padding = NO_PADDING
+    elif -count <= padding_idx < count:
+        row_of_padding = padding_idx % count
+    else:
+        raise ValueRangeError("Padding_idx must be within num_embeddings")
+    return call("embedding.default", weight, input, row_of_padding, scale_grad_by_freq)
+
+
+function("embedding", embedding, operands=("input", "weight"),
+         formula="y[i] = weight[input[i]]",
+         doc="Rows of a table, by their numbers; a padding row gets no gradient.")
+
+
+def one_hot(xp: Any, x: Any, num_classes: int = -1) -> Any:
+    at = xp.as_index(x)
+    if num_classes == -1 and not at.size:
+        raise ValueRangeError(
+            "Can not infer total number of classes from empty tensor.")
+    if at.size and int(at.min()) < 0:
+        raise ValueRangeError("Class values must be non-negative.")
+    count = int(at.max()) + 1 if num_classes == -1 else num_classes
+    if count < 1:
+        raise ValueRangeError("num_classes should be positive")
+    if at.size and int(at.max()) >= count:
+        raise ValueRangeError("Class values must be smaller than num_classes.")
+    hits = xp.eq(xp.unsqueeze(at, -1), xp.as_index(list(range(count))))
+    return xp.as_type_of(hits, at)
+
+
+row("one_hot", fwd=one_hot, formula="y[i, j] = 1 if x[i] == j, else 0",
+    doc="Each number as a row of zeros with a one.",
+    cases=[case(Fixed([0, 2, 1])), case(Fixed([[0], [3]]), num_classes=5)])

@@ -1,0 +1,224 @@
+"""Normalisation to mean 0 and variance 1, over the last dimensions or per channel.
+
+Invariant: variances are biased and taken of what is left when the mean is gone; the
+map from an input to its normalised values has a symmetric Jacobian, so one formula
+serves the reverse and the forward pass.
+
+    layer_norm(x, [4])                              # NativeLayerNormBackward0
+    batch_norm(x, mean, var, weight, bias)          # NativeBatchNormBackward0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .checks import ShapeError, ValueRangeError, count_of
+from .op import Fixed, case, function, row
+from .shape import sum_to
+
+# fmt: off
+
+
+def mean_over(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
+    return xp.sum(x, dims, True) / count_of(x.shape[d] for d in dims)
+
+
+def normalised(xp: Any, x: Any, dims: tuple[int, ...], eps: float) -> tuple[Any, Any]:
+    """``x`` at mean 0 and variance 1 over ``dims``, and what it was scaled by."""
+    centred = x - mean_over(xp, x, dims)
+    scale = xp.rsqrt(mean_over(xp, xp.square(centred), dims) + eps)
+    return centred * scale, scale
+
+
+def along_normalised(xp: Any, t: Any, hat: Any, scale: Any, dims: tuple[int, ...]
+                     ) -> Any:
+    """The (symmetric) Jacobian of `normalised`, applied to ``t``."""
+    pull = mean_over(xp, t * hat, dims)
+    return scale * (t - mean_over(xp, t, dims) - hat * pull)
+
+
+def scaled(x: Any, weight: Any, bias: Any = None) -> Any:
+    x = x if weight is None else x * weight
+    return x if bias is None else x + bias
+
+
+# over the last dimensions
+
+
+def last_dims(x: Any, normalized_shape: Sequence[int]) -> tuple[int, ...]:
+    wanted = list(normalized_shape)
+    rank = len(wanted)
+    if not wanted or list(x.shape[len(x.shape) - rank:]) != wanted:
+        raise ShapeError(
+            f"Given normalized_shape={wanted}, expected input with shape "
+            f"[{', '.join(['*', *map(str, wanted)])}], but got input of size"
+            f"{list(x.shape)}")
+    return tuple(range(len(x.shape) - rank, len(x.shape)))
+
+
+def layer_norm_by_x(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any,
+                    normalized_shape: Sequence[int], eps: float = 1e-5) -> Any:
+    dims = last_dims(x, normalized_shape)
+    return along_normalised(xp, scaled(g, weight), *normalised(xp, x, dims, eps), dims)
+
+
+def layer_norm_by_weight(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any,
+                         normalized_shape: Sequence[int], eps: float = 1e-5) -> Any:
+    hat, _ = normalised(xp, x, last_dims(x, normalized_shape), eps)
+    return sum_to(xp, g * hat, weight.shape)
+
+
+def layer_norm_along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any,
+                     normalized_shape: Sequence[int], eps: float = 1e-5) -> Any:
+    dims = last_dims(x, normalized_shape)
+    hat, scale = normalised(xp, x, dims, eps)
+    moved = scaled(along_normalised(xp, t[0], hat, scale, dims), weight)
+    moved = moved if weight is None else moved + hat * t[1]
+    return moved if bias is None else moved + t[2]
+
+
+row("layer_norm.default", node="NativeLayerNormBackward0",
+    formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias, over the last dimensions",
+    doc="Mean 0 and variance 1 over the last dimensions, then scaled and shifted.",
+    fwd=lambda xp, x, weight, bias, normalized_shape, eps=1e-5: scaled(
+        normalised(xp, x, last_dims(x, normalized_shape), eps)[0], weight, bias),
+    vjp=(layer_norm_by_x, layer_norm_by_weight,
+         lambda xp, g, y, x, weight, bias, normalized_shape, eps=1e-5:
+         sum_to(xp, g, bias.shape)),
+    jvp=layer_norm_along,
+    cases=[case((3, 4), (4,), (4,), normalized_shape=(4,)),
+           case((2, 3, 2), (3, 2), (3, 2), normalized_shape=(3, 2), eps=0.1),
+           case((3, 4), Fixed(None), Fixed(None), normalized_shape=(4,)),
+           case((4,), (4,), Fixed(None), normalized_shape=(4,))])
+
+
+def layer_norm(call: Any, x: Any, normalized_shape: Any, weight: Any = None,
+               bias: Any = None, eps: float = 1e-5) -> Any:
+    wanted = [normalized_shape] if isinstance(normalized_shape, int) else [
+        int(n) for n in normalized_shape]
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and list(given.shape) != wanted:
+            raise ShapeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got "
+                f"{name} of shape {list(given.shape)} and normalized_shape = {wanted}")
+    return call("layer_norm.default", x, weight, bias, tuple(wanted), eps)
+
+
+function("layer_norm", layer_norm, operands=("x", "weight", "bias"),
+         formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias",
+         doc="Mean 0 and variance 1 over the last dimensions.")
+
+# per channel, which is dimension 1
+
+
+def other_dims(x: Any) -> tuple[int, ...]:
+    return tuple([d for d in range(len(x.shape)) if d != 1])
+
+
+def per_channel(xp: Any, values: Any, x: Any) -> Any:
+    """One value per channel, to broadcast with ``x``."""
+    if values is None:
+        return None
+    return xp.reshape(values, [x.shape[1] if d == 1 else 1 for d in range(x.ndim)])
+
+
+def by_channel(xp: Any, x: Any, mean: Any, var: Any, training: bool, eps: float
+               ) -> tuple[Any, Any]:
+    """Values normalised by the batch's own statistics, or by given ones."""
+    if training:
+        return normalised(xp, x, other_dims(x), eps)
+    scale = xp.rsqrt(per_channel(xp, var, x) + eps)
+    return (x - per_channel(xp, mean, x)) * scale, scale
+
+
+def along_channels(xp: Any, t: Any, x: Any, hat: Any, scale: Any, training: bool
+                   ) -> Any:
+    if training:
+        return along_normalised(xp, t, hat, scale, other_dims(x))
+    return t * scale
+
+
+def batch_norm_of(xp: Any, x: Any, weight: Any, bias: Any, mean: Any, var: Any,
+                  training: bool = False, eps: float = 1e-5) -> Any:
+    hat, _ = by_channel(xp, x, mean, var, training, eps)
+    return scaled(hat, per_channel(xp, weight, x), per_channel(xp, bias, x))
+
+
+def batch_norm_by_x(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, mean: Any,
+                    var: Any, training: bool = False, eps: float = 1e-5) -> Any:
+    hat, scale = by_channel(xp, x, mean, var, training, eps)
+    g = scaled(g, per_channel(xp, weight, x))
+    return along_channels(xp, g, x, hat, scale, training)
+
+
+def batch_norm_by_weight(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any,
+                         mean: Any, var: Any, training: bool = False,
+                         eps: float = 1e-5) -> Any:
+    hat, _ = by_channel(xp, x, mean, var, training, eps)
+    return xp.sum(g * hat, other_dims(x))
+
+
+def batch_norm_along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any, mean: Any,
+                     var: Any, training: bool = False, eps: float = 1e-5) -> Any:
+    hat, scale = by_channel(xp, x, mean, var, training, eps)
+    moved = scaled(along_channels(xp, t[0], x, hat, scale, training),
+                   per_channel(xp, weight, x))
+    moved = moved if weight is None else moved + hat * per_channel(xp, t[1], x)
+    return moved if bias is None else moved + per_channel(xp, t[2], x)
+
+
+row("batch_norm.default", node="NativeBatchNormBackward0",
+    formula="(x - mean)/sqrt(var + eps)*weight + bias, per channel",
+    doc="Mean 0 and variance 1 per channel, then scaled and shifted.",
+    fwd=batch_norm_of,
+    vjp=(batch_norm_by_x, batch_norm_by_weight,
+         lambda xp, g, y, x, weight, bias, mean, var, training=False, eps=1e-5:
+         xp.sum(g, other_dims(x)), None, None),
+    jvp=batch_norm_along,
+    cases=[case((4, 3), (3,), (3,), Fixed(None), Fixed(None), training=True),
+           case((4, 3), Fixed(None), Fixed(None), Fixed(None), Fixed(None),
+                training=True, eps=0.1),
+           case((2, 3, 2), (3,), Fixed(None), Fixed(None), Fixed(None), training=True),
+           case((4, 3), (3,), (3,), Fixed([0.5, -1.0, 0.0]), Fixed([2.0, 1.0, 0.5]))])
+
+
+def batch_norm(call: Any, x: Any, running_mean: Any, running_var: Any,
+               weight: Any = None, bias: Any = None, training: bool = False,
+               momentum: float = 0.1, eps: float = 1e-5) -> Any:
+    if len(x.shape) < 2:
+        raise ShapeError("batch_norm needs an input of at least 2 dimensions, the "
+                         f"second of them the channels, not of shape {list(x.shape)}")
+    if not training and (running_mean is None or running_var is None):
+        raise ValueRangeError(
+            "Expected running_mean and running_var to be defined when training=False")
+    given = {"running_mean": running_mean, "running_var": running_var,
+             "weight": weight, "bias": bias}
+    for name, values in given.items():
+        if values is not None and count_of(values.shape) != x.shape[1]:
+            raise ShapeError(f"{name} should contain {x.shape[1]} elements not "
+                             f"{count_of(values.shape)}")
+    if training:
+        running_mean = running_var = None
+    return call("batch_norm.default", x, weight, bias, running_mean, running_var,
+                training, eps)
+
+
+function("batch_norm", batch_norm,
+         operands=("x", "running_mean", "running_var", "weight", "bias"),
+         formula="(x - mean)/sqrt(var + eps)*weight + bias",
+         doc="Mean 0 and variance 1 per channel, by the batch's statistics in training "
+             "and by the given ones otherwise.")
+
+# to length 1
+
+
+def normalize(call: Any, x: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12
+              ) -> Any:
+    length = call("norm", x, p, dim, True)
+    return call("div", x, call("expand_as", call("clamp_min", length, eps), x))
+
+
+function("normalize", normalize, operands=("x",),
+         formula="x/max(norm(x, p, dim), eps)",
+         doc="Vectors along a dimension, scaled to length 1.")

@@ -1,0 +1,45 @@
+"""The pure number system: 50 digits and no symbols.
+
+Invariant: an input's float is taken as the exact number it is; a program's own
+constants as what was written (see `gradcli.symbolic.system.exact`).
+
+    xp = ObjectNamespace(Numbers())
+    x = Tensor(xp.exactly(np.array([0.1])), xp, requires_grad=True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .precision import EXACT, guarded
+from .scalars import SCALARS
+from .system import RELATIONS, Number, exact, to_context
+
+
+class Numbers:
+    """Elements are numbers with 50 digits and nothing else."""
+
+    def lift(self, number: Number) -> Any:
+        return to_context(EXACT, exact(number))
+
+    def apply(self, name: str, *elements: Any) -> Any:
+        return guarded(EXACT, SCALARS[name].number, *elements)
+
+    def total(self, elements: Sequence[Any]) -> Any:
+        return guarded(EXACT, SCALARS["total"].number, *elements)
+
+    def value(self, element: Any) -> Any:
+        return element
+
+    def compare(self, relation: str, a: Any, b: Any) -> bool:
+        return bool(RELATIONS[relation](a, b))
+
+    def fixed(self, element: Any, value: Number) -> Any:
+        return EXACT.mpf(value)
+
+    def stop(self, element: Any) -> Any:
+        return element
+
+    def kink(self, element: Any, what: str) -> None:
+        """A number alone has no derivative to speak of."""

@@ -1,0 +1,172 @@
+"""Nodes with several outputs: every output's gradient finds its place."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.engine import NUMPY, Tensor, function, grad
+from gradcli.engine.errors import FREED, GradError
+from gradcli.engine.forward import jvp
+from gradcli.engine.node import Port
+
+split = function("split")
+unbind = function("unbind")
+sort = function("sort")
+SIZES = (2, 3, 1)
+STARTS = (0, 2, 5)
+
+
+def leaf(*values: float) -> Tensor:
+    return Tensor(np.array(values), NUMPY, True)
+
+
+def six() -> Tensor:
+    return leaf(3.0, -1.0, 4.0, 1.5, -5.0, 9.0)
+
+
+def cubes(*parts: Tensor) -> Any:
+    total = None
+    for part in parts:
+        term = function("sum")(part * part * part)
+        total = term if total is None else total + term
+    return total
+
+
+def inside(chosen: tuple[int, ...]) -> Any:
+    """1 where a chosen piece stands, else 0."""
+    mask = np.zeros(6)
+    for k in chosen:
+        mask[STARTS[k] : STARTS[k] + SIZES[k]] = 1
+    return mask
+
+
+CHOICES = [c for n in (1, 2, 3) for c in combinations(range(3), n)]
+
+
+@pytest.mark.parametrize("chosen", CHOICES, ids=str)
+def test_gradient_is_zero_in_outputs_that_are_not_used(chosen: tuple[int, ...]) -> None:
+    x = six()
+    parts = split(x, list(SIZES))
+    (g,) = grad([cubes(*[parts[k] for k in chosen])], [x], create_graph=True)
+    np.testing.assert_allclose(g.raw, 3 * x.raw**2 * inside(chosen))
+    (h,) = grad([function("sum")(g * g)], [x])
+    np.testing.assert_allclose(h.raw, 36 * x.raw**3 * inside(chosen))
+
+
+@pytest.mark.parametrize("chosen", CHOICES, ids=str)
+def test_forward_mode_reads_only_the_outputs_used(chosen: tuple[int, ...]) -> None:
+    x, t = six(), np.arange(1.0, 7.0)
+    parts = split(x, list(SIZES))
+    (pushed,) = jvp([cubes(*[parts[k] for k in chosen])], [x], [Tensor(t, NUMPY)])
+    np.testing.assert_allclose(pushed.raw, (3 * x.raw**2 * t * inside(chosen)).sum())
+
+
+def test_outputs_as_several_roots_of_one_pass_add_up() -> None:
+    x = six()
+    a, b = split(x, 3)
+    ones = Tensor(np.ones(3), NUMPY)
+    (g,) = grad([a, b, a], [x], [ones, ones, ones])
+    np.testing.assert_array_equal(g.raw, [2, 2, 2, 1, 1, 1])
+
+
+def test_gradient_with_respect_to_one_output() -> None:
+    x = six()
+    a, b = split(x, 3)
+    ga, gb, gx = grad([cubes(a, b)], [a, b, x])
+    np.testing.assert_allclose(ga.raw, 3 * a.raw**2)
+    np.testing.assert_allclose(gb.raw, 3 * b.raw**2)
+    np.testing.assert_allclose(gx.raw, 3 * x.raw**2)
+
+
+def test_an_output_used_twice_keeps_both_edges() -> None:
+    x = six()
+    a, _ = split(x, 3)
+    product = a * a
+    assert [nr for _, nr in product.grad_fn.next_functions] == [0, 0]
+    (g,) = grad([function("sum")(product)], [x])
+    np.testing.assert_allclose(g.raw, [*2 * x.raw[:3], 0, 0, 0])
+
+
+def test_one_output_alone_still_hands_its_rule_a_tuple() -> None:
+    x = six()
+    (whole,) = split(x, 6)
+    (g,) = grad([cubes(whole)], [x])
+    np.testing.assert_allclose(g.raw, 3 * x.raw**2)
+
+
+def test_outputs_share_their_node_and_count_up() -> None:
+    parts = unbind(six())
+    assert len({id(p.grad_fn) for p in parts}) == 1
+    assert [p.output_nr for p in parts] == list(range(6))
+
+
+def test_iteration_records_one_unbind() -> None:
+    rows = list(Tensor(np.ones((3, 2)), NUMPY, True))
+    assert {r.grad_fn.name() for r in rows} == {"UnbindBackward0"}
+    assert [r.shape for r in rows] == [(2,)] * 3
+
+
+def test_positions_carry_no_gradient() -> None:
+    values, indices = sort(six())
+    assert values.requires_grad
+    assert not indices.requires_grad
+    assert indices.raw.tolist() == [4, 1, 3, 0, 2, 5]
+
+
+def test_gradient_through_sorted_values_that_choose_positions() -> None:
+    x = six()
+    values, indices = sort(x, 0, True)
+    again = function("gather")(x, 0, indices)
+    (g,) = grad([function("sum")(values * again * again)], [x])
+    np.testing.assert_allclose(g.raw, 3 * x.raw**2)
+
+
+def test_equal_entries_keep_their_order_in_both_directions() -> None:
+    x = leaf(1.0, 0.0, 1.0, 0.0)
+    assert sort(x)[1].raw.tolist() == [1, 3, 0, 2]
+    assert sort(x, 0, True)[1].raw.tolist() == [0, 2, 1, 3]
+
+
+def test_nan_counts_as_the_largest() -> None:
+    x = leaf(2.0, float("nan"), 1.0)
+    assert sort(x)[1].raw.tolist() == [2, 0, 1]
+    assert function("topk")(x, 1)[1].raw.tolist() == [1]
+
+
+def test_ports_of_one_output_are_equal() -> None:
+    node = split(six(), 3)[0].grad_fn
+    assert Port(node, 1) == Port(node, 1)
+    assert Port(node, 1) != Port(node, 0)
+    assert len({Port(node, 1), Port(node, 1), Port(node, 0)}) == 2
+
+
+def test_second_pass_through_saved_positions_raises_as_pytorch_does() -> None:
+    x = six()
+    values, _ = sort(x)
+    total = function("sum")(values)
+    grad([total], [x])
+    with pytest.raises(GradError, match="a second time") as caught:
+        grad([total], [x])
+    assert str(caught.value) == FREED
+
+
+def test_second_pass_through_shapes_alone_is_free() -> None:
+    x = six()
+    a, b = split(x, 3)
+    total = function("sum")(a[1:] + b[:2])
+    for _ in range(2):
+        (g,) = grad([total], [x])
+        np.testing.assert_array_equal(g.raw, [0, 1, 1, 1, 1, 0])
+
+
+def test_many_reads_of_one_tensor_add_up() -> None:
+    x = leaf(1.0, 2.0)
+    total = x[0]
+    for _ in range(20_000):
+        total = total + x[1]
+    (g,) = grad([total], [x])
+    np.testing.assert_array_equal(g.raw, [1, 20_000])

@@ -1,0 +1,244 @@
+"""A verdict says what was shown, and never more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradcli.symbolic.job import Block, Verification
+from gradcli.symbolic.point import ReversePass
+from gradcli.symbolic.runner import program_of
+from gradcli.symbolic.verify import verify
+
+from .jobs import (
+    NEURON_VALUES,
+    NEURONS,
+    by_name,
+    checked,
+    claiming,
+    job,
+    rows_job,
+)  # fmt: skip
+
+RNG = np.random.default_rng(7)
+
+PROVABLE = {
+    "five neurons": (NEURONS, NEURON_VALUES),
+    "cubic": ("x**3 + b", {"x": 2.0, "b": 1.0}),
+    "composed": ("sin(x**2) * tanh(y)", {"x": 0.3, "y": 1.2}),
+    "tensors": ("sum(A @ A * B)", {"A": RNG.normal(size=(3, 3)),
+                                   "B": RNG.normal(size=(3, 3))}),
+    "softmax at a tie": ("sum(softmax(x, dim=0) * c)", {"x": [0.0, 0.0, 0.0],
+                                                        "c": [1.0, 2.0, 3.0]}),
+    "branch": ("y = x**2\nif x > 1: y = x**3", {"x": 2.0}),
+    "loop": ("y = x\nfor i in range(4): y = y*x + c", {"x": 0.5, "c": 0.25}),
+    "inverse": ("sum(inverse(A))", {"A": [[2.0, 1.0], [0.5, 3.0]]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROVABLE)
+def test_right_gradient_is_proved(name: str) -> None:
+    source, values = PROVABLE[name]
+    assert checked(job(source, values)).verdict == "proved"
+
+
+@pytest.mark.parametrize("name", PROVABLE)
+@pytest.mark.parametrize("factor", [-1.0, 2.0, 1.0 + 1e-8])
+def test_wrong_gradient_is_refuted_with_both_values(name: str, factor: float) -> None:
+    source, values = PROVABLE[name]
+    first = next(iter(values))
+    wrong = claiming(job(source, values), first, lambda g: g * factor)
+    verification = checked(wrong)
+    verdict = by_name(verification)[first]
+    assert verification.verdict == verdict.verdict == "refuted"
+    assert verdict.note is not None
+    assert "the engine gave" in verdict.note
+    assert "SymPy" in verdict.note
+    others = [v.verdict for v in verification.inputs if v.name != first]
+    assert set(others) <= {"proved"}
+
+
+def test_every_step_reported_is_at_least_as_strong_as_the_one_before() -> None:
+    given = job(NEURONS, NEURON_VALUES)
+    steps: list[Verification] = []
+    last = verify(given, program_of(given), steps.append)
+    strength = ["unknown", "per-node", "agrees", "proved"]
+    ranks = [strength.index(step.verdict) for step in (*steps, last)]
+    assert ranks == sorted(ranks)
+    assert ranks[0] < ranks[-1] == strength.index("proved")
+    assert [step.done for step in (*steps, last)] == [False] * len(steps) + [True]
+
+
+CLOSED = {
+    "a*b": ({"a": 2.0, "b": 3.0}, {"a": "b", "b": "a"}),
+    "sin(x**2)": ({"x": 0.5}, {"x": "2*x*cos(x**2)"}),
+    "lgamma(x)": ({"x": 2.5}, {"x": "digamma(x)"}),
+    "abs(x)": ({"x": -2.0}, {"x": "sign(x)"}),
+    "x * x.detach()": ({"x": 3.0}, {"x": "x"}),
+    "sum(x*x)": ({"x": [1.0, 2.0]}, {"x": "[2*x[0], 2*x[1]]"}),
+}
+
+
+@pytest.mark.parametrize("source", CLOSED)
+def test_closed_form_is_written_in_the_programs_own_names(source: str) -> None:
+    values, forms = CLOSED[source]
+    found = by_name(checked(job(source, values)))
+    assert {name: v.closed_form for name, v in found.items()} == forms
+
+
+KINKS = {
+    "abs(x)": 0.0,
+    "relu(x)": 0.0,
+    "maximum(x, x*x)": 1.0,
+    "clamp(x, 0, 1)": 1.0,
+    "floor(x) * x": 2.0,
+    "sqrt(x)": 0.0,
+}
+
+
+@pytest.mark.parametrize("source", KINKS)
+def test_kink_is_unknown_and_named_with_the_engines_convention(source: str) -> None:
+    verification = checked(job(source, {"x": KINKS[source]}))
+    (verdict,) = verification.inputs
+    assert verification.verdict == "unknown"
+    assert verification.kinks
+    assert verdict.note is not None
+    assert "the engine's convention gave" in verdict.note
+    assert verdict.closed_form is None
+
+
+def test_kink_of_one_entry_leaves_the_others_proved() -> None:
+    (verdict,) = checked(job("sum(relu(x))", {"x": [0.0, 1.0, -1.0]})).inputs
+    assert (verdict.verdict, verdict.checked, verdict.of) == ("unknown", 2, 3)
+    assert verdict.note is not None
+    assert verdict.note.startswith("x[0]")
+
+
+def test_tie_that_no_derivative_depends_on_is_no_kink() -> None:
+    verification = checked(job("logsumexp(x, dim=0)", {"x": [1.0, 1.0]}))
+    assert verification.verdict == "proved"
+    assert verification.kinks == ()
+
+
+def test_side_conditions_are_what_was_decided() -> None:
+    verification = checked(job("log(x) * abs(y)", {"x": 2.0, "y": -1.0}))
+    assert set(verification.side_conditions) >= {"x > 0", "y != 0"}
+
+
+def test_rounding_that_leaves_no_digit_is_told() -> None:
+    (verdict,) = checked(job("(1 - cos(x)) / x**2", {"x": 1e-7})).inputs
+    assert verdict.verdict == "unknown"
+    assert verdict.note is not None
+    assert "rounding" in verdict.note
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_max_error_is_the_dtypes_rounding(dtype: str) -> None:
+    values = {"x": RNG.normal(size=5).astype(dtype)}
+    given = job("sum(exp(sin(x)) * x)", values, dtype=dtype)
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "proved"
+    assert verdict.max_error is not None
+    assert verdict.max_error < 16 * np.finfo(dtype).eps
+    (worse,) = checked(claiming(given, "x", lambda g: g + 1e-3)).inputs
+    assert worse.verdict == "refuted"
+
+
+def swell(steps: int) -> str:
+    return f"y = x\nfor i in range({steps}): y = y*y*sin(y) + x"
+
+
+@pytest.mark.parametrize(
+    "source", [swell(12), "y = x\nfor i in range(300): y = sin(y) + x"],
+    ids=["wide", "deep"],
+)  # fmt: skip
+def test_program_too_big_for_sympy_is_checked_node_by_node(source: str) -> None:
+    given = job(source, {"x": 0.4})
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "per-node"
+    assert verdict.note
+    (wrong,) = checked(claiming(given, "x", lambda g: g * (1 + 1e-6))).inputs
+    assert wrong.verdict == "refuted"
+
+
+def test_wrong_output_is_refuted() -> None:
+    given = job("x**2", {"x": 3.0})
+    wrong = replace(given, output=Block.of((), [9.5]))
+    assert checked(wrong).verdict == "refuted"
+
+
+def test_time_out_ends_the_work_and_is_the_reason() -> None:
+    values = {"A": RNG.normal(size=(14, 14)), "B": RNG.normal(size=(14, 14))}
+    given = job("sum(tanh(A @ B) @ tanh(A))", values, seconds=0.05)
+    verification = checked(given)
+    assert verification.seconds < 1.0
+    assert verification.verdict in ("unknown", "per-node")
+    assert all("time-out" in (v.note or "") for v in verification.inputs
+               if v.verdict == "unknown")  # fmt: skip
+
+
+def test_program_without_a_meaning_on_symbols_is_unknown_with_the_reason() -> None:
+    given = job("x**2", {"x": 3.0})
+    verification = checked(replace(given, source="x**2 + missing"))
+    (verdict,) = verification.inputs
+    assert verdict.verdict == "unknown"
+    assert verdict.note is not None
+    assert "missing" in verdict.note
+
+
+@pytest.mark.parametrize("kind", ["jacobian", "hessian"])
+def test_second_order_and_jacobians_are_proved_and_their_faults_refuted(
+    kind: str,
+) -> None:
+    sources = {"jacobian": "sin(x) * y", "hessian": "sum(sin(x) * y * x)"}
+    given = rows_job(sources[kind], {"x": [1.0, 2.0], "y": [0.5, 3.0]}, kind)
+    assert checked(given).verdict == "proved"
+    wrong = claiming(given, "y", lambda v: v * 1.001)
+    assert by_name(checked(wrong))["y"].verdict == "refuted"
+
+
+def test_no_grad_and_detach_are_held_constant() -> None:
+    source = "with no_grad(): k = x*x\ny = k*x + x.detach()*x"
+    given = job(source, {"x": 3.0})
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "proved"
+    assert given.inputs[0].claim is not None
+    assert given.inputs[0].claim.values() == [12.0]
+
+
+def test_overall_verdict_is_the_weakest() -> None:
+    given = job("abs(x) + y", {"x": 0.0, "y": 1.0})
+    verification = checked(given)
+    assert [v.verdict for v in verification.inputs] == ["unknown", "proved"]
+    assert verification.verdict == "unknown"
+    assert (verification.checked, verification.of) == (1, 2)
+
+
+def test_engines_rule_that_is_right_at_the_point_alone_is_not_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = ReversePass.row
+
+    def row(self: ReversePass, cotangent: list[float]) -> object:
+        lift = self.point.terms.lift
+        return [lift(float(term.value)) for term in real(self, cotangent)]
+
+    monkeypatch.setattr(ReversePass, "row", row)
+    assert checked(job("x**2", {"x": 3.0})).verdict == "agrees"
+
+
+def test_sample_is_drawn_by_the_seed_and_said() -> None:
+    given = job("sum(x**2)", {"x": RNG.normal(size=100)})
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "per-node"
+    assert (verdict.checked, verdict.of) == (100, 100)
+    assert "64 of 100" in (verdict.note or "")
+
+
+def test_too_many_entries_are_refused_with_the_reason() -> None:
+    given = job("sum(x)", {"x": np.zeros(60_000)})
+    verification = checked(given)
+    assert verification.verdict == "unknown"
+    assert "60000 entries" in (verification.inputs[0].note or "")
