@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
+from .devices import namespace_of
 from .errors import GradError
 from .modes import MODE
 from .node import Node
@@ -159,11 +160,11 @@ def _lines() -> tuple[Line, ...]:
 
 
 def _what_is_wrong(value: Any) -> str:
-    """ "nan", "infinite", or nothing: of an array, a tensor or anything else."""
+    """``nan``, ``infinite`` or nothing, of an array, a tensor or anything else."""
     raw = value.raw if isinstance(value, Tensor) else value
     if getattr(getattr(raw, "dtype", None), "kind", "") != "f":
         return ""
-    total = (raw - raw).sum()
-    if total == 0:
+    xp = namespace_of(raw)
+    if bool(xp.all(xp.isfinite(raw))):
         return ""
-    return "nan" if bool((raw != raw).any()) else "infinite"
+    return "nan" if bool(xp.any(xp.isnan(raw))) else "infinite"

@@ -14,6 +14,8 @@ from typing import Any
 import numpy
 
 from .arrays import ArrayNamespace
+from .device import device as Device
+from .dtypes import DEFAULT
 from .errors import DeviceError
 
 # Division by zero and the like have values, and the reports speak of them; a warning
@@ -35,7 +37,7 @@ def cuda() -> ArrayNamespace:
     """
     if _cupy:
         return _cupy[0]
-    reason = _why_no_cuda()
+    reason = why_no_cuda()
     if reason:
         raise DeviceError(f"no CUDA device: {reason}")
     cupy = import_module("cupy")
@@ -45,7 +47,7 @@ def cuda() -> ArrayNamespace:
     return _cupy[0]
 
 
-def _why_no_cuda() -> str:
+def why_no_cuda() -> str:
     """Why a GPU cannot be used; empty if one can."""
     from importlib.util import find_spec
 
@@ -71,8 +73,46 @@ def resolve(device: str) -> ArrayNamespace:
     if device == "cuda":
         return cuda()
     if device == "auto":
-        return cuda() if not _why_no_cuda() else NUMPY
+        return cuda() if not why_no_cuda() else NUMPY
     raise DeviceError(f"unknown device {device!r}: use auto, cpu or cuda")
+
+
+def place(device: Any) -> ArrayNamespace:
+    """The namespace of a device given as PyTorch gives it; None means the CPU.
+
+    Raises:
+        RuntimeError: no such device.
+    """
+    if device is None:
+        return NUMPY
+    asked = Device("cuda", device) if isinstance(device, int) else Device(device)
+    if asked.index:
+        raise DeviceError(
+            f"{asked} was asked for, and one device of a kind is used: {asked.type}:0"
+        )
+    return resolve(asked.type)
+
+
+def move(array: Any, target: ArrayNamespace) -> Any:
+    """The array on another device; itself where it is there already."""
+    here = namespace_of(array)
+    if here is target:
+        return array
+    if hasattr(array, "get"):
+        array = array.get()
+    return target.array(array)
+
+
+def host(array: Any) -> Any:
+    """The array's entries as a NumPy array: an explicit copy if it lives elsewhere."""
+    if isinstance(array, numpy.ndarray | numpy.generic):
+        return array
+    return numpy.asarray(array.get())
+
+
+def synchronised(xp: ArrayNamespace) -> None:
+    """Wait until a GPU has done what it was asked."""
+    xp.np.cuda.get_current_stream().synchronize()
 
 
 def namespace_of(array: Any) -> Any:
@@ -102,4 +142,6 @@ def as_raw(value: Any) -> tuple[Any, Any]:
         raise TypeError(f"a ragged list is not a tensor ({error})") from None
     if array.dtype.kind not in "biuf":
         raise TypeError(f"expected a tensor or numbers, not {type(value).__name__}")
+    if array.dtype.kind == "f":
+        array = array.astype(DEFAULT.name, copy=False)
     return array, NUMPY

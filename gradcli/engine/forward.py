@@ -12,14 +12,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops import LINEAR, MULTILINEAR
+from ..ops import LINEAR, MULTILINEAR, Op
+from .backward import rebuilt
 from .errors import GradError, ShapeError
+from .handmade import Handmade
+from .modes import MODE
 from .node import AccumulateGrad, ConstantNode, Node, Port
+from .record import RECORDING, apply
 from .tensor import Tensor
+from .walk import inputs_first
 
 
 def jvp(
-    outputs: Sequence[Tensor], inputs: Sequence[Tensor], tangents: Sequence[Tensor]
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    tangents: Sequence[Tensor],
+    create_graph: bool = False,
 ) -> list[Tensor]:
     """The tangents of ``outputs`` for given tangents of ``inputs``.
 
@@ -27,6 +35,7 @@ def jvp(
         outputs: tensors of one recorded graph.
         inputs: tensors that require a gradient.
         tangents: one per input, of its shape.
+        create_graph: record the pass itself, so that tangents can be differentiated.
 
     Returns:
         One tensor per output, of its shape; zeros where no input reaches it.
@@ -43,8 +52,22 @@ def jvp(
             raise ShapeError(
                 f"a tangent has shape {list(t.shape)}, its input {list(x.shape)}"
             )
-        known[x.edge] = t.raw
-    for edge in inputs_first([o.edge for o in outputs if o.edge is not None]):
+        known[x.edge] = t if create_graph else t.raw
+    before = MODE.enabled
+    MODE.record(create_graph)
+    try:
+        _push_through(outputs, known, create_graph)
+    finally:
+        MODE.record(before)
+    return [_tangent_of(output, known) for output in outputs]
+
+
+def _push_through(
+    outputs: Sequence[Tensor], known: dict[Any, Any], create_graph: bool
+) -> None:
+    """Add to ``known``, a tangent per edge, those of all edges above."""
+    roots = [o.edge for o in outputs if o.edge is not None]
+    for edge in inputs_first(roots, frozenset(known)):
         if edge in known or isinstance(edge, AccumulateGrad):
             continue
         if isinstance(edge, Port):
@@ -54,31 +77,36 @@ def jvp(
             continue
         arriving = [known.get(e) for e in edge.edges]
         if any(t is not None for t in arriving):
-            known[edge] = push(edge, arriving)
-    return [_tangent_of(output, known) for output in outputs]
+            known[edge] = push(edge, arriving, create_graph)
 
 
-def push(node: Node, arriving: Sequence[Any]) -> Any:
-    """The tangent of a node's output from those of its edges (None: zero)."""
-    op, xp = node.op, node.xp
+def push(node: Node, arriving: Sequence[Any], recorded: bool = False) -> Any:
+    """The tangent of a node's output from those of its edges (None: zero).
+
+    Tangents are raw, or tensors where the push itself is to be ``recorded``.
+    """
+    if isinstance(node, Handmade):
+        return _push_handmade(node, arriving, recorded)
+    op: Op = node.op
+    xp = RECORDING if recorded else node.xp
     if isinstance(node, ConstantNode):
         terms = zip(node.factors, arriving, strict=False)
         total = _add_up(t * factor for factor, t in terms if t is not None)
         return _spread(xp, total, node.shapes)
-    raw = node.raw_inputs()
+    raw, y = rebuilt(node) if recorded else node.restored()
     slots = range(len(raw)) if op.variadic else node.slots
     by_slot = dict(zip(slots, arriving, strict=True))
     if op.partials is not None:
         partials = op.partials
         total = _add_up(
-            t * _value(partials[slot], xp, node, raw)
+            t * _value(partials[slot], xp, y, raw, node.params)
             for slot, t in by_slot.items()
             if t is not None
         )
-        return _spread(xp, total, (node.y.shape,))
+        return _spread(xp, total, (y.shape,))
     if op.jvp is MULTILINEAR:
         return _add_up(
-            op.fwd(xp, *raw[:slot], t, *raw[slot + 1 :], **node.params)
+            _run(node, xp, (*raw[:slot], t, *raw[slot + 1 :]))
             for slot, t in by_slot.items()
             if t is not None
         )
@@ -91,13 +119,32 @@ def push(node: Node, arriving: Sequence[Any]) -> Any:
     ]
     if op.jvp is LINEAR:
         mixed = [raw[i] if t is None else t for i, t in enumerate(full)]
-        return op.fwd(xp, *mixed, **node.params)
+        return _run(node, xp, tuple(mixed))
     assert callable(op.jvp)
-    return op.jvp(xp, tuple(full), node.y, *raw, **node.params)
+    return op.jvp(xp, tuple(full), y, *raw, **node.params)
 
 
-def _value(partial: Any, xp: Any, node: Node, raw: tuple[Any, ...]) -> Any:
-    return partial(xp, node.y, *raw, **node.params) if callable(partial) else partial
+def _run(node: Node, xp: Any, inputs: tuple[Any, ...]) -> Any:
+    """The row's forward formula, recorded as one node where it is to be recorded."""
+    if xp is RECORDING:
+        return apply(node.op, inputs, node.params)
+    return node.op.fwd(xp, *inputs, **node.params)
+
+
+def _push_handmade(node: Handmade, arriving: Sequence[Any], recorded: bool) -> Any:
+    if recorded:
+        return node.push_tensors(arriving)
+    given = [None if t is None else Tensor(t, node.xp) for t in arriving]
+    pushed = node.push_tensors(given)
+    if isinstance(pushed, tuple):
+        return tuple(None if t is None else t.raw for t in pushed)
+    return pushed.raw
+
+
+def _value(
+    partial: Any, xp: Any, y: Any, raw: tuple[Any, ...], params: dict[str, Any]
+) -> Any:
+    return partial(xp, y, *raw, **params) if callable(partial) else partial
 
 
 def _add_up(terms: Any) -> Any:
@@ -127,4 +174,6 @@ def _spread(xp: Any, t: Any, shapes: tuple[Any, ...] | None) -> Any:
 
 def _tangent_of(output: Tensor, known: dict[Any, Any]) -> Tensor:
     t = known.get(output.edge) if output.edge is not None else None
+    if isinstance(t, Tensor):
+        return t
     return Tensor(output.xp.zeros_like(output.raw) if t is None else t, output.xp)

@@ -10,7 +10,7 @@ an operation which is not recorded has to take the general path all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from functools import wraps
 from types import TracebackType
 from typing import Any
@@ -108,7 +108,7 @@ class _Block:
         """What runs between two steps of a generator is not inside the block."""
 
         @wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, None, Any]:
             steps = function(*args, **kwargs)
             while True:
                 with self:
@@ -136,21 +136,21 @@ class _Named(_Block):
         return block(function)
 
 
-class no_grad(_Named):  # noqa: N801 (PyTorch's name)
+class no_grad(_Named):
     """Nothing inside is recorded."""
 
     def enter(self) -> None:
         MODE.record(False)
 
 
-class enable_grad(_Named):  # noqa: N801 (PyTorch's name)
+class enable_grad(_Named):
     """Everything inside is recorded, also within `no_grad`."""
 
     def enter(self) -> None:
         MODE.record(True)
 
 
-class set_grad_enabled(_Block):  # noqa: N801 (PyTorch's name)
+class set_grad_enabled(_Block):
     """Record, or do not, inside a ``with`` block; also a decorator.
 
     As a plain call it takes effect at once, as in PyTorch.
@@ -178,7 +178,7 @@ class set_grad_enabled(_Block):  # noqa: N801 (PyTorch's name)
         return super().__call__(function)
 
 
-class inference_mode(_Block):  # noqa: N801 (PyTorch's name)
+class inference_mode(_Block):
     """Nothing inside is recorded, and what is made inside cannot be saved later.
 
     ``inference_mode(False)`` ends it for a block inside. Decorates with and without

@@ -2,8 +2,8 @@
 
 Invariant: found by reading each rule's code once, never by running it. A value of
 which only the shape is asked does not count, nor does one that is read by the rule of
-an edge that needs no gradient, nor what a linear row keeps. So ``x * 5.0`` saves nothing of ``x``, and ``exp`` saves
-its result, as in PyTorch.
+an edge that needs no gradient, nor what a linear row keeps. So ``x * 5.0`` saves
+nothing of ``x``, and ``exp`` saves its result, as in PyTorch.
 
     used_parts((x * w).grad_fn)          # Parts(inputs=(0, 1), output=False)
 """

@@ -124,7 +124,7 @@ class Tensor:
         """
         from .backward import backward
 
-        backward(self, gradient, retain_graph or create_graph, create_graph)
+        backward([self], [gradient], retain_graph or create_graph, create_graph)
 
     def __len__(self) -> int:
         if not self.shape:

@@ -9,8 +9,11 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def inputs_first(roots: Iterable[Any]) -> list[Any]:
-    """The graph below ``roots`` with every edge after the edges it depends on."""
+def inputs_first(roots: Iterable[Any], ends: frozenset[Any] = frozenset()) -> list[Any]:
+    """The graph below ``roots`` with every edge after the edges it depends on.
+
+    What lies below ``ends`` is left out.
+    """
     order: list[Any] = []
     seen: set[Any] = set()
     stack: list[tuple[Any, bool]] = [(root, False) for root in roots]
@@ -23,5 +26,7 @@ def inputs_first(roots: Iterable[Any]) -> list[Any]:
             continue
         seen.add(edge)
         stack.append((edge, True))
+        if edge in ends:
+            continue
         stack.extend((e, False) for e in edge.edges if e is not None and e not in seen)
     return order

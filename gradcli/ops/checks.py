@@ -35,8 +35,11 @@ class ArgumentError(EngineError):
 
 def whole(value: Any) -> int:
     """A size or a count, which may come as a number or as a tensor of one."""
-    number = int(value)
-    if bool(number != value):
+    try:
+        number = int(value)
+    except (OverflowError, ValueError):
+        number = None
+    if number is None or bool(number != value):
         raise ValueError(f"expected a whole number, got {float(value)}")
     return number
 

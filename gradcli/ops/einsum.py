@@ -12,7 +12,7 @@ from __future__ import annotations
 from string import ascii_letters
 from typing import Any
 
-from .checks import ShapeError, ValueRangeError
+from .checks import ArgumentError, ShapeError, ValueRangeError
 from .op import MULTILINEAR, case, function, row
 from .products import identity
 
@@ -24,6 +24,9 @@ Shapes = list[tuple[int, ...]]
 def written_out(equation: str, shapes: Shapes) -> tuple[list[str], str]:
     """The labels of each operand and of the output; an ellipsis becomes letters that
     the equation does not use, the last dimensions sharing the last letters."""
+    if not isinstance(equation, str):
+        raise ArgumentError("einsum(): the first argument must be the equation, a "
+                            "string such as 'ij,jk->ik'")
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(shapes):

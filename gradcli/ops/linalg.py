@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import ShapeError, broadcast_shape, dim_of
+from .checks import ShapeError, broadcast_shape, dim_of, whole
 from .op import LINEAR, MULTILINEAR, case, function, row
 from .products import identity, turned
 from .shape import sum_to
@@ -255,6 +255,7 @@ function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, 
 def matrix_power(call: Any, a: Any, n: int) -> Any:
     """By squaring, in PyTorch's order of products."""
     square("linalg.matrix_power", a)
+    n = whole(n)
     if n < 0:
         return matrix_power(call, call("inverse", a), -n) if n < -1 else (
             call("inverse", a))

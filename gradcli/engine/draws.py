@@ -1,0 +1,324 @@
+"""Random numbers: generators, seeds and the tensors drawn with them.
+
+Invariant: every draw takes a generator, the default one unless another is given, and
+happens on the CPU; so a seed gives the same numbers on every device.
+
+    manual_seed(0)
+    randn(2, 3), randint(10, (4,)), randperm(5)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .creation import Place, made
+from .dtypes import DEFAULT, dtype
+from .errors import EngineError
+from .limits import check_size
+from .numbers import array_of
+from .sizes import sizes_of
+from .tensor import Tensor
+
+FIRST_SEED = 67280421310721
+"""The seed of a generator that was given none, as in PyTorch."""
+
+_STATE_BYTES = 16
+
+
+class Generator:
+    """A source of random numbers of its own.
+
+    Args:
+        device: taken for PyTorch's sake; numbers are drawn on the CPU.
+    """
+
+    def __init__(self, device: Place = "cpu") -> None:
+        self.device = device
+        self._start(FIRST_SEED)
+
+    def _start(self, seed: int) -> None:
+        from numpy.random import PCG64
+        from numpy.random import Generator as NumPyGenerator
+
+        self._seed = seed
+        self._bits = PCG64(seed % (1 << 64))
+        self.draw = NumPyGenerator(self._bits)
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start anew from a seed."""
+        self._start(int(seed))
+        return self
+
+    def seed(self) -> int:
+        """Start anew from a seed of the operating system's, which is returned."""
+        from secrets import randbits
+
+        self._start(randbits(63))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """The seed that it started from."""
+        return self._seed
+
+    def get_state(self) -> Tensor:
+        """Where it stands, as bytes in a tensor."""
+        state: Any = self._bits.state
+        numbers = (state["state"]["state"], state["state"]["inc"],
+                   state["has_uint32"], state["uinteger"], self._seed)  # fmt: skip
+        held = b"".join(n.to_bytes(_STATE_BYTES, "little") for n in numbers)
+        return made(np.frombuffer(held, "uint8").copy(), False)
+
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Go back to where `get_state` was asked."""
+        held = new_state.numpy().tobytes()
+        state, inc, has, last, self._seed = (
+            int.from_bytes(held[at : at + _STATE_BYTES], "little")
+            for at in range(0, len(held), _STATE_BYTES)
+        )
+        self._bits.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": state, "inc": inc},
+            "has_uint32": has,
+            "uinteger": last,
+        }
+        return self
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the default generator anew from a seed."""
+    return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Start the default generator anew from a seed of the operating system's."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed that the default generator started from."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """Where the default generator stands."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Take the default generator back to where it stood."""
+    default_generator.set_state(new_state)
+
+
+def _floats(type_: dtype | None, kernel: str) -> str:
+    """NumPy's name of the type of floats to draw."""
+    if type_ is None:
+        return DEFAULT.name
+    if not type_.is_floating_point:
+        raise NotImplementedError(f'"{kernel}" not implemented for \'{type_.legacy}\'')
+    return type_.name
+
+
+def _shape(size: Any, name: str) -> tuple[int, ...]:
+    shape = sizes_of(size, name)
+    check_size(shape)
+    return shape
+
+
+def uniform(shape: tuple[int, ...], name: str, generator: Generator | None) -> Any:
+    """An array drawn uniformly from [0, 1); no entry rounds up to 1."""
+    draw = (generator or default_generator).draw
+    if name == "float64":
+        return draw.random(shape)
+    return draw.random(shape, "float32").astype(name)
+
+
+def standard_normal(
+    shape: tuple[int, ...], name: str, generator: Generator | None
+) -> Any:
+    """An array drawn from the standard normal distribution."""
+    return (generator or default_generator).draw.standard_normal(shape).astype(name)
+
+
+def rand(
+    *size: Any,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    device: Place = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Uniform draws from [0, 1)."""
+    name = _floats(dtype, "check_uniform_bounds")
+    drawn = np.asarray(uniform(_shape(size, "rand"), name, generator))
+    return made(drawn, requires_grad, device)
+
+
+def randn(
+    *size: Any,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    device: Place = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Draws from the standard normal distribution."""
+    name = _floats(dtype, "normal_kernel_cpu")
+    drawn = np.asarray(standard_normal(_shape(size, "randn"), name, generator))
+    return made(drawn, requires_grad, device)
+
+
+def randint(
+    low: int,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    device: Place = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Whole numbers from ``low`` (0 if left out) up to, without, ``high``.
+
+    Raises:
+        RuntimeError: there is no such number.
+    """
+    if size is None:
+        low, high, size = 0, low, high
+    if low >= high:
+        raise EngineError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= "
+            f"to={high}"
+        )
+    drawn = (generator or default_generator).draw.integers(
+        low, high, _shape((size,), "randint")
+    )
+    name = "int64" if dtype is None else dtype.name
+    return made(np.asarray(drawn, name), requires_grad, device)
+
+
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    device: Place = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The numbers from 0 to n - 1 in random order."""
+    (count,) = _shape((n,), "randperm")
+    order = (generator or default_generator).draw.permutation(count)
+    name = "int64" if dtype is None else dtype.name
+    return made(order.astype(name), requires_grad, device)
+
+
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    device: Place = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Uniform draws from [0, 1) in the shape and type of a tensor."""
+    return rand(input.shape, generator=generator, dtype=dtype or input.dtype,
+                device=device or input.device, requires_grad=requires_grad)  # fmt: skip
+
+
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    device: Place = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Standard normal draws in the shape and type of a tensor."""
+    return randn(input.shape, generator=generator, dtype=dtype or input.dtype,
+                 device=device or input.device,
+                 requires_grad=requires_grad)  # fmt: skip
+
+
+def randint_like(
+    input: Tensor,
+    low: int,
+    high: int | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    device: Place = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Whole numbers drawn in the shape and type of a tensor."""
+    first, last = (0, low) if high is None else (low, high)
+    return randint(first, last, input.shape, generator=generator,
+                   dtype=dtype or input.dtype, device=device or input.device,
+                   requires_grad=requires_grad)  # fmt: skip
+
+
+def normal(
+    mean: Any,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: dtype | None = None,
+    device: Place = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Normal draws; means and deviations are numbers or tensors that broadcast."""
+    means, deviations = (_host_array(v) for v in (mean, std))
+    if size is None:
+        shape: tuple[int, ...] = np.broadcast_shapes(means.shape, deviations.shape)
+    else:
+        shape = _shape((size,), "normal")
+    drawn = means + deviations * standard_normal(shape, "float64", generator)
+    name = DEFAULT.name if dtype is None else dtype.name
+    like = next((v for v in (mean, std) if isinstance(v, Tensor)), None)
+    if like is not None and dtype is None:
+        name = like.dtype.name
+    return made(np.asarray(drawn, name), requires_grad,
+                device or (None if like is None else like.device))  # fmt: skip
+
+
+def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
+    """Ones with the probabilities in ``input``, else zeros."""
+    chances = _host_array(input)
+    if not bool(((chances >= 0) & (chances <= 1)).all()):
+        raise EngineError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    drawn = uniform(chances.shape, "float64", generator) < chances
+    return made(np.asarray(drawn, input.dtype.name), False, input.device)
+
+
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Positions drawn with the weights in each row."""
+    weights = _host_array(input).astype("float64")
+    draw = (generator or default_generator).draw
+    rows = weights.reshape(-1, weights.shape[-1])
+    if not bool((rows >= 0).all() and (rows.sum(1) > 0).all()):
+        raise EngineError(
+            "probability tensor contains either `inf`, `nan` or element < 0"
+        )
+    if not replacement and num_samples > int((rows > 0).sum(1).min()):
+        raise EngineError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    drawn = np.stack([
+        draw.choice(len(row), num_samples, replacement, row / row.sum()) for row in rows
+    ])  # fmt: skip
+    return made(drawn.reshape(*weights.shape[:-1], num_samples), False, input.device)
+
+
+def _host_array(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.detach().cpu().numpy()
+    return array_of(value, dtypes.float64, copy=False)

@@ -1,0 +1,139 @@
+"""Python's numbers, lists of them and NumPy's arrays, as one NumPy array.
+
+Invariant: Python's floats get the default type; whatever has a type of its own keeps
+it. Errors are PyTorch's, in class and words.
+
+    array_of([[1, 2.5]], None, copy=True)       # float32, shape (1, 2)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import devices
+from .dtypes import DEFAULT, dtype, to_dtype
+from .errors import EngineError
+from .tensor import Tensor
+
+KINDS = "biuf"
+DEEPEST = 64
+"""How deep lists may be nested: NumPy's most dimensions."""
+
+
+def array_of(data: Any, type_: dtype | None, copy: bool) -> Any:
+    """The array that data means.
+
+    Args:
+        data: a number, nested lists or tuples of numbers, or an array.
+        type_: the type wanted; None: what the data says.
+        copy: never hand out the data's own memory.
+    """
+    if isinstance(data, np.ndarray | np.generic):
+        array = check_kind(data)
+        return np.array(array, None if type_ is None else to_dtype(type_).name,
+                        copy=copy or None)  # fmt: skip
+    typed, values = _read(data)
+    if type_ is not None:
+        return _fitting(values, to_dtype(type_))
+    if values.dtype.kind == "f" and not typed:
+        return values.astype(DEFAULT.name)
+    return values
+
+
+def check_kind(array: Any) -> Any:
+    """The array, if a tensor can hold its entries."""
+    if array.dtype.kind not in KINDS:
+        raise TypeError(
+            f"can't convert np.ndarray of type {array.dtype.type.__module__}."
+            f"{array.dtype.type.__name__}. The only supported types are: float64, "
+            "float32, float16, int64, int32, int16, int8, uint64, uint32, uint16, "
+            "uint8, and bool."
+        )
+    return array
+
+
+def _read(data: Any) -> tuple[bool, Any]:
+    """Whether the data's first number has a type of its own, and the array."""
+    first = _first(data)
+    typed = hasattr(first, "dtype")
+    plain = _plain(data, 0) if typed or not isinstance(first, int | float) else data
+    try:
+        array = np.array(plain)
+    except (ValueError, OverflowError):
+        _complain(data)
+        raise
+    if array.dtype.kind in KINDS:
+        return typed, array
+    if array.size == 0:
+        return typed, array.astype(DEFAULT.name)
+    _complain(data)
+    raise EngineError(f"Could not infer dtype of {type(first).__name__}")
+
+
+def _first(data: Any) -> Any:
+    """The first entry of nested sequences; the data itself if it is no sequence."""
+    while isinstance(data, list | tuple | range) and len(data):
+        data = data[0]
+    return data
+
+
+def _plain(data: Any, depth: int) -> Any:
+    """The data with what has a type of its own as NumPy's arrays."""
+    if isinstance(data, Tensor):
+        return devices.host(data.raw)
+    if isinstance(data, list | tuple | range) and depth < DEEPEST:
+        return [_plain(item, depth + 1) for item in data]
+    return data
+
+
+def _complain(data: Any) -> None:
+    """Raise what PyTorch raises for data that is no array of numbers."""
+    level, dim = [data], 0
+    while True:
+        lists = [isinstance(item, list | tuple | range) for item in level]
+        if not any(lists):
+            break
+        if not all(lists):
+            _complain_of_uneven(level, lists)
+        wanted = len(level[0])
+        for item in level:
+            if len(item) != wanted:
+                raise ValueError(
+                    f"expected sequence of length {wanted} at dim {dim} "
+                    f"(got {len(item)})"
+                )
+        level, dim = [entry for item in level for entry in item], dim + 1
+    for entry in level:
+        _complain_of_entry(entry, dim)
+
+
+def _complain_of_uneven(level: list[Any], lists: list[bool]) -> None:
+    if lists[0]:
+        raise TypeError("not a sequence")
+    found = type(level[lists.index(True)]).__name__
+    raise TypeError(f"'{found}' object cannot be interpreted as an integer")
+
+
+def _complain_of_entry(entry: Any, dim: int) -> None:
+    name = type(entry).__name__
+    if isinstance(entry, str) and dim:
+        raise ValueError(f"too many dimensions '{name}'")
+    if isinstance(entry, str | bytes):
+        raise TypeError(f"new(): invalid data type '{name}'")
+    if isinstance(entry, int) and abs(entry) >= 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
+    if not isinstance(entry, int | float | np.generic):
+        raise EngineError(f"Could not infer dtype of {name}")
+
+
+def _fitting(values: Any, type_: dtype) -> Any:
+    """The values in a type, if whole numbers fit into it."""
+    if values.dtype.kind in "iu" and type_.code[0] in "iu" and values.size:
+        limits = np.iinfo(type_.name)
+        if values.min() < limits.min or values.max() > limits.max:
+            raise EngineError(
+                f"value cannot be converted to type {type_.name} without overflow"
+            )
+    return values.astype(type_.name)

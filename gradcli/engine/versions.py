@@ -1,0 +1,96 @@
+"""Which arrays were changed in place, and when.
+
+Invariant: one clock counts changes; 0 means that nothing was ever changed. A change is
+noted for the array that owns the memory, so that all views of it share their history.
+A node remembers the time at which it was made: what it saved is unchanged if no change
+of that memory is younger.
+
+    touch(x.raw)
+    version(x.raw)              # 1
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+from weakref import ref
+
+REMEMBERED = 1000
+"""How many changes of one array are told apart; older ones are only counted."""
+
+
+class _Clock:
+    __slots__ = ("now",)
+
+    def __init__(self) -> None:
+        self.now = 0
+
+
+class _History:
+    __slots__ = ("count", "kept", "times")
+
+    def __init__(self, kept: Any) -> None:
+        self.kept = kept
+        self.count = 0
+        self.times: deque[int] = deque(maxlen=REMEMBERED)
+
+
+CLOCK = _Clock()
+
+_histories: dict[int, _History] = {}
+
+
+def owner(raw: Any) -> Any:
+    """The array that owns the memory of an array."""
+    kind = type(raw)
+    base = getattr(raw, "base", None)
+    while base is not None and type(base) is kind:
+        raw = base
+        base = raw.base
+    return raw
+
+
+def touch(raw: Any) -> None:
+    """Note that an array's entries have been changed."""
+    CLOCK.now += 1
+    array = owner(raw)
+    key = id(array)
+    history = _histories.get(key)
+    if history is None:
+        forget = ref(array, lambda _: _histories.pop(key, None))
+        history = _histories[key] = _History(forget)
+    history.count += 1
+    history.times.append(CLOCK.now)
+
+
+def replaced(old: Any, new: Any) -> None:
+    """Let what is noted of ``new`` from now on be noted of ``old`` as well.
+
+    A number of NumPy's own kind cannot be changed; an array takes its place, and who
+    saved the number has to hear of it.
+    """
+    touch(new)
+    history = _histories[id(owner(new))]
+    key = id(old)
+
+    def forget(_: Any) -> None:
+        _histories.pop(key, None)
+        held.clear()
+
+    held = [old, ref(owner(new), forget)]
+    history.kept = (history.kept, held)
+    _histories[key] = history
+
+
+def version(raw: Any) -> int:
+    """How often the memory of an array was changed."""
+    history = _histories.get(id(owner(raw)))
+    return 0 if history is None else history.count
+
+
+def version_at(raw: Any, time: int) -> int:
+    """How often it had been changed at a time of the clock."""
+    history = _histories.get(id(owner(raw)))
+    if history is None:
+        return 0
+    return history.count - sum(1 for t in history.times if t > time)
