@@ -22,7 +22,7 @@ def main(
     A block has the first input's shape followed by the second's.
     """
     check = Check.start(request, needed=symbolic)
-    from ..autograd.functional import hessian
+    from ..autograd.blocks import hessian
     from ..views.derivatives import DerivativeView
     from ..views.gradients import output_view
     from .blocks import block_of, present, side_by_side

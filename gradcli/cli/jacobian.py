@@ -26,7 +26,7 @@ def main(
     A block has the output's shape followed by the input's.
     """
     check = Check.start(request, needed=symbolic)
-    from ..autograd.functional import jacobian
+    from ..autograd.blocks import jacobian
     from ..views.derivatives import DerivativeView
     from ..views.gradients import output_view
     from .blocks import block_of, present

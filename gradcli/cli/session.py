@@ -212,7 +212,7 @@ def explained(run: Run) -> Iterator[None]:
 
 
 def _worded(error: Exception, run: Run, vector: bool) -> ProgramError:
-    from ..autograd.functional import TooManyEntries
+    from ..autograd.blocks import TooManyEntries
 
     if vector:
         return vector_output(run)

@@ -76,6 +76,23 @@ class ArrayNamespace(Namespace):
         """Numbers of a program, a NumPy array, as an array of this kind."""
         return self.np.asarray(values)
 
+    def array_itself(self, x: Any) -> Any:
+        """An array for a scalar of the array module's own kind."""
+        return self.np.asarray(x)
+
+    def address(self, x: Any) -> int:
+        """Where the first entry lies in memory."""
+        there = getattr(x.data, "ptr", None)
+        return int(x.__array_interface__["data"][0] if there is None else there)
+
+    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+        """A copy of ``x`` of the type and on the device of these names; None: its own."""
+        from .devices import moved_to
+
+        if device is not None:
+            x = moved_to(x, device)
+        return x.copy() if dtype is None else x.astype(dtype)
+
     # elementwise, with a parameter or of more than one call
 
     def polygamma(self, n: int, x: Any) -> Any:

@@ -284,8 +284,7 @@ def _add_to_leaf(end: AccumulateGrad, g: Any) -> None:
     if variable is None:
         return
     if end.grad is not None:
-        held: Any = end.grad
-        end.grad = held + g if isinstance(g, Tensor) else Tensor(held.raw + g, held.xp)
+        _add_to_held(end, end.grad, g)
         return
     if isinstance(g, Tensor):
         end.grad = g
@@ -293,3 +292,13 @@ def _add_to_leaf(end: AccumulateGrad, g: Any) -> None:
         if g.dtype != variable.raw.dtype:
             g = g.astype(variable.raw.dtype)
         end.grad = Tensor(g.copy() if g.shape else g, variable.xp)
+
+
+def _add_to_held(end: AccumulateGrad, held: Any, g: Any) -> None:
+    """Add to a gradient that is there: in its own memory, unless it is recorded."""
+    if isinstance(g, Tensor):
+        end.grad = held + g
+    elif held.edge is None and held.raw.shape and not held.xp.symbolic:
+        held.raw += g
+    else:
+        held.raw = held.raw + g

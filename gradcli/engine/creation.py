@@ -372,3 +372,13 @@ def full_like(
 ) -> Tensor:
     """One number in the tensor's shape, type and device."""
     return _like(input, _number(fill_value), dtype, device, requires_grad)
+
+
+def __getattr__(name: str) -> Any:
+    """``FloatTensor`` and the like."""
+    from .legacy import TYPED
+
+    found = {each.__name__: each for each in TYPED.values()}.get(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found

@@ -21,10 +21,13 @@ from .errors import DeviceError
 # Division by zero and the like have values, and the reports speak of them; a warning
 # from inside a formula would name a line that the user never wrote.
 warnings.filterwarnings(
-    "ignore", category=RuntimeWarning, module=r"gradcli\.(ops|engine)\b"
+    "ignore", category=RuntimeWarning, module=r"gradcli\.(ops|engine|nn|optim)\b"
 )
 
 NUMPY = ArrayNamespace(numpy, lambda: import_module("scipy.special"), "cpu")
+
+_DEVICES = {"cpu": Device("cpu"), "cuda": Device("cuda", 0)}
+_DLPACK_CUDA = 2
 
 _cupy: list[ArrayNamespace] = []
 
@@ -93,6 +96,17 @@ def place(device: Any) -> ArrayNamespace:
     return resolve(asked.type)
 
 
+def device_of(xp: Any) -> Device:
+    """The device of a namespace's arrays, as PyTorch names it."""
+    return _DEVICES.get(xp.device) or Device.named(xp.device)
+
+
+def exchanging(other: Any) -> ArrayNamespace:
+    """The namespace that can take over an array by DLPack."""
+    kind, _ = other.__dlpack_device__()
+    return cuda() if int(kind) == _DLPACK_CUDA else NUMPY
+
+
 def move(array: Any, target: ArrayNamespace) -> Any:
     """The array on another device; itself where it is there already."""
     here = namespace_of(array)
@@ -101,6 +115,11 @@ def move(array: Any, target: ArrayNamespace) -> Any:
     if hasattr(array, "get"):
         array = array.get()
     return target.array(array)
+
+
+def moved_to(array: Any, device: str) -> Any:
+    """The array on the device of this name."""
+    return move(array, resolve(device))
 
 
 def host(array: Any) -> Any:

@@ -43,6 +43,30 @@ def getitem(x: Tensor, index: Any) -> Tensor:
     return _Reading(x, [_item(x, i) for i in items]).result()
 
 
+def assignable(x: Tensor, index: Any) -> tuple[tuple[Any, ...], bool]:
+    """An index as the array module takes it; whether lists or masks are in it.
+
+    Raises:
+        IndexError: it does not fit the tensor.
+    """
+    items = list(index) if _is_several(index) else [index]
+    at = tuple([_plain_slice(i) if isinstance(i, slice) else _item(x, i) for i in items])
+    try:
+        x.raw[at]
+    except IndexError:
+        getitem(x.detach(), index)
+        raise
+    return at, any(hasattr(i, "dtype") or isinstance(i, bool) for i in at)
+
+
+def _plain_slice(item: slice) -> slice:
+    """A slice with its ends as numbers."""
+    ends = [_whole_number(end, None) for end in (item.start, item.stop, item.step)]
+    if ends[2] is not None and ends[2] <= 0:
+        raise ValueError("step must be greater than zero")
+    return slice(*ends)
+
+
 def rows_of(x: Tensor) -> Iterator[Tensor]:
     """``for row in x``: one `UnbindBackward0` for all rows."""
     if not x.shape:

@@ -40,6 +40,10 @@ class Namespace:
         """The same values, where derivatives end; only symbols tell a difference."""
         return x
 
+    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+        """The same values in another type or on another device, where there are any."""
+        return x
+
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Run the row or the public function ``name`` on raw values."""
         op = OPS.get(name)

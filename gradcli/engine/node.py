@@ -66,7 +66,8 @@ class Node:
     """
 
     __slots__ = (
-        "__weakref__", "edges", "params", "saved", "shapes", "span", "xp", "y",
+        "__weakref__", "born", "edges", "extras", "params", "saved", "shapes", "span",
+        "xp", "y",
     )  # fmt: skip
     op: ClassVar[Op]
     rules: ClassVar[Any]
@@ -79,6 +80,8 @@ class Node:
     shapes: tuple[tuple[int, ...], ...] | None
     xp: Any
     span: Any
+    born: int
+    extras: Extras
 
     def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
         """Save what the reverse rule will need: for a linear row, only shapes."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..ops import ALIASES, FUNCTIONS, OPS
 from .indexing import getitem, rows_of
+from .members import install as members_of_tensors
 from .record import binary, call, function, with_number
 from .tensor import Tensor, constant
 
@@ -61,6 +62,7 @@ def install() -> None:
         members[f"__{name}__"] = members[f"__r{name}__"] = _logical(ours)
     for name, member in members.items():
         setattr(Tensor, name, member)
+    members_of_tensors()
     for name, transposed in TRANSPOSES.items():
         setattr(Tensor, name, property(function(transposed)))
 

@@ -35,29 +35,40 @@ from .node import (
     differentiable_slots,
     node_class,
 )
+from .promote import harmonised
+from .promote import settled as settled_type
 from .tensor import Tensor, constant
+from .versions import CLOCK
+from .views import note_views
 
 _new = object.__new__
 _NO_PARAMS: dict[str, Any] = {}
+
+WHOLE = "biu"
+"""The kinds of arrays whose results the general path gives their type."""
 
 
 class Recorder:
     """One row, ready to run on tensors; its node class is made on first use."""
 
-    __slots__ = ("cls", "op", "slots")
+    __slots__ = ("cls", "may_view", "op", "slots")
 
     def __init__(self, op: Op) -> None:
         self.op = op
         differentiable = op.node is not None
         self.cls: Any = node_class(op) if differentiable else None
         self.slots = differentiable_slots(op) if differentiable else ()
+        self.may_view = differentiable and not op.elementwise and not op.variadic
 
     def __call__(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         op = self.op
         xp, raw = _raw(op, inputs)
         if MODE.inference or xp.inference:
             xp = settled(xp)
+        whole = False
         try:
+            if not xp.symbolic:
+                raw, whole = harmonised(op, raw)
             if op.elementwise:
                 check_broadcast(raw)
             y = op.fwd(xp, *raw, **params)
@@ -67,6 +78,8 @@ class Recorder:
             if failure is error:
                 raise
             raise failure from error
+        if whole:
+            y = settled_type(op, raw, y)
         edges: tuple[Any, ...] = ()
         if self.cls is not None and MODE.recording:
             chosen = inputs if op.variadic else [inputs[i] for i in self.slots]
@@ -77,6 +90,7 @@ class Recorder:
             node.edges = edges
             node.xp = xp
             node.span = None
+            node.born = CLOCK.now
             node.keep(raw, y, params)
             if inference_was_used():
                 refuse_inference_tensors(node, inputs)
@@ -91,6 +105,8 @@ class Recorder:
                     for i, part in enumerate(y)
                 ]
             )
+        if self.may_view:
+            note_views(inputs[0], out)
         if MODE.looked_at:
             _look(op, inputs, params, raw, node, out)
         return out
@@ -167,7 +183,7 @@ def unary(op: Op) -> Callable[[Tensor], Tensor]:
         out.raw = y
         out.xp = xp
         if edge is None or not MODE.fast:
-            if MODE.looked_at or xp.inference:
+            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
                 return slow((t,), _NO_PARAMS)  # type: ignore[no-any-return]
             out.edge = None
             return out
@@ -175,6 +191,7 @@ def unary(op: Op) -> Callable[[Tensor], Tensor]:
         node.edges = (edge,)
         node.xp = xp
         node.shapes = node.span = None
+        node.born = CLOCK.now
         if keeps:
             node.saved = x
             node.y = y
@@ -202,7 +219,7 @@ def with_number(op: Op) -> Callable[[Tensor, float], Tensor]:
         out.raw = y
         out.xp = xp
         if edge is None or not MODE.fast:
-            if MODE.looked_at or xp.inference:
+            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
                 return slow((t,), {parameter: number})  # type: ignore[no-any-return]
             out.edge = None
             return out
@@ -213,6 +230,7 @@ def with_number(op: Op) -> Callable[[Tensor, float], Tensor]:
         node.saved = (x,)
         node.y = y
         node.shapes = node.span = None
+        node.born = CLOCK.now
         out.edge = node
         return out
 
@@ -234,8 +252,10 @@ def binary(op: Op) -> Callable[[Tensor, Any], Tensor]:
                 return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
             if a.shape != b.shape:
                 shapes = (a.shape, b.shape)
-                if a.size * b.size > LIMIT.entries:
+                if a.size * b.size > LIMIT.entries or a.dtype is not b.dtype:
                     return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
+            elif (edge_a is None or edge_b is None) and a.dtype is not b.dtype:
+                return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
         else:
             b, edge_b = other, None
         try:
@@ -246,7 +266,7 @@ def binary(op: Op) -> Callable[[Tensor, Any], Tensor]:
         out.raw = y
         out.xp = xp
         if (edge_a is None and edge_b is None) or not MODE.fast:
-            if MODE.looked_at or xp.inference:
+            if MODE.looked_at or xp.inference or a.dtype.kind in WHOLE:
                 return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
             out.edge = None
             return out
@@ -255,6 +275,7 @@ def binary(op: Op) -> Callable[[Tensor, Any], Tensor]:
         node.xp = xp
         node.shapes = shapes
         node.span = None
+        node.born = CLOCK.now
         if keeps:
             node.saved = (a, b)
             node.y = y
@@ -315,7 +336,7 @@ def _row(op: Op) -> Callable[..., Any]:
         return record(*bind(op, args, kwargs))
 
     def run_plain(*args: Any, **kwargs: Any) -> Any:
-        fits = len(args) == count and not kwargs and type(args[0]) is Tensor
+        fits = len(args) == count and not kwargs and isinstance(args[0], Tensor)
         if fits and (count == 1 or isinstance(args[1], Tensor | int | float)):
             return fast(*args)
         return run(*args, **kwargs)
@@ -336,6 +357,11 @@ class RecordingNamespace(Namespace):
 
     device = "recording"
     call = staticmethod(call)
+
+    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+        from .convert import moved
+
+        return moved(x, dtype, device, back)
 
     def __getattr__(self, name: str) -> Any:
         try:

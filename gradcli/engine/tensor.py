@@ -3,55 +3,133 @@
 Invariant: ``edge`` alone says what a tensor is in the graph: None (needs no gradient),
 an `AccumulateGrad` (a leaf), a node or a port (made by an operation). ``raw`` is an
 array or, for results of shape (), the array module's scalar; it is never converted to
-another kind behind the caller's back.
+another kind behind the caller's back. Functions of the table are methods too
+(`gradcli.engine.members`).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import devices
+from . import devices, dtypes
+from .device import device as Device
+from .errors import EngineError
+from .methods import Methods
+from .namespace import Namespace
 from .node import AccumulateGrad, Edge, Node, Port
+from .size import Size
+
+if TYPE_CHECKING:
+    from .hooks import RemovableHandle
+
+GRAD_OF_NON_LEAF = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
+    ".grad attribute won't be populated during autograd.backward(). If you indeed want "
+    "the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the "
+    "non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you "
+    "access the leaf Tensor instead."
+)
 
 
-class Tensor:
+class Tensor(Methods):
     """An array that operations on it are recorded for.
 
+    ``Tensor([1, 2])`` and ``Tensor(2, 3)``, a shape, make floats of the default type;
+    the engine calls ``Tensor(raw, xp)`` with an array and its namespace.
+
     Args:
-        raw: an array of the namespace's kind.
-        xp: the namespace (`gradcli.engine.devices.namespace_of` finds it).
+        data: numbers, or sizes; or an array of a namespace's kind and the namespace.
         requires_grad: make it a leaf that gradients are accumulated for.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "edge", "raw", "xp")
+    __slots__ = ("__dict__", "__weakref__", "edge", "raw", "view_of", "views", "xp")
     raw: Any
     xp: Any
     edge: Edge
+    view_of: Tensor
+    views: list[Any]
 
-    def __init__(self, raw: Any, xp: Any, requires_grad: bool = False) -> None:
-        self.raw = raw
-        self.xp = xp
+    def __init__(self, *data: Any, requires_grad: bool = False) -> None:
+        if len(data) > 1 and isinstance(data[1], Namespace):
+            self.raw, self.xp = data[:2]
+            requires_grad = requires_grad or (len(data) > 2 and data[2])
+        else:
+            from .legacy import floats_of
+
+            self.raw, self.xp = floats_of(data), devices.NUMPY
         self.edge = AccumulateGrad(self) if requires_grad else None
 
+    # what it is
+
     @property
-    def shape(self) -> tuple[int, ...]:
-        return self.raw.shape  # type: ignore[no-any-return]
+    def shape(self) -> Size:
+        return Size(self.raw.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension."""
+        if dim is None:
+            return Size(self.raw.shape)
+        from ..ops.checks import dim_of
+
+        return self.raw.shape[dim_of(self.raw.shape, dim)]
 
     @property
     def ndim(self) -> int:
         return len(self.raw.shape)
 
-    @property
-    def dtype(self) -> Any:
-        return self.raw.dtype
+    def dim(self) -> int:
+        """How many dimensions it has."""
+        return len(self.raw.shape)
+
+    def numel(self) -> int:
+        """How many entries it has."""
+        count = 1
+        for n in self.raw.shape:
+            count *= n
+        return count
 
     @property
-    def device(self) -> str:
-        return self.xp.device  # type: ignore[no-any-return]
+    def dtype(self) -> dtypes.dtype:
+        return dtypes.of(self.raw)
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def device(self) -> Device:
+        return devices.device_of(self.xp)
+
+    @property
+    def is_cuda(self) -> bool:
+        return self.device.type == "cuda"
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    def is_inference(self) -> bool:
+        """Whether it was made in inference mode."""
+        return bool(self.xp.inference)
+
+    # its place in the graph
 
     @property
     def requires_grad(self) -> bool:
         return self.edge is not None
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        from .leaves import set_requires_grad
+
+        set_requires_grad(self, wanted)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Make it a leaf that gradients are added up for, or no longer."""
+        if requires_grad and not self.is_floating_point():
+            raise EngineError("only Tensors of floating point dtype can require "
+                              "gradients")  # fmt: skip
+        self.requires_grad = requires_grad
+        return self
 
     @property
     def is_leaf(self) -> bool:
@@ -71,71 +149,148 @@ class Tensor:
 
     @property
     def grad(self) -> Tensor | None:
-        """What backward passes have added up here; None for all but leaves."""
-        return self.edge.grad if isinstance(self.edge, AccumulateGrad) else None
+        """What backward passes have added up here; of results only if retained."""
+        edge = self.edge
+        if isinstance(edge, AccumulateGrad):
+            return edge.grad
+        if edge is None:
+            return self.__dict__.get("_grad")
+        if not self.retains_grad:
+            import warnings
+
+            warnings.warn(GRAD_OF_NON_LEAF, UserWarning, stacklevel=2)
+        return self.__dict__.get("_grad")
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        if isinstance(self.edge, AccumulateGrad):
-            self.edge.grad = value
+        from .leaves import set_grad
+
+        set_grad(self, value)
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    @property
+    def retains_grad(self) -> bool:
+        return bool(self.__dict__.get("_retains_grad"))
+
+    def retain_grad(self) -> None:
+        """Keep the gradient that arrives here in ``grad``, though this is no leaf."""
+        from .hooks import retain_grad
+
+        retain_grad(self)
+
+    def register_hook(self, hook: Any) -> RemovableHandle:
+        """Call ``hook`` with every gradient that arrives; what it returns goes on."""
+        from .hooks import register_tensor_hook
+
+        return register_tensor_hook(self, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Any) -> RemovableHandle:
+        """Call ``hook`` with this leaf after a gradient was added to it."""
+        from .hooks import register_post_accumulate
+
+        return register_post_accumulate(self, hook)
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradient of this tensor to the leaves it was made from.
+
+        Args:
+            gradient: the cotangent, of this tensor's shape; may be left out where
+                that has one entry.
+            retain_graph: keep saved values for another pass; None: if
+                ``create_graph``.
+            create_graph: record the pass itself, for second derivatives.
+            inputs: the leaves to reach; None: all.
+        """
+        from .backward import backward
+
+        if retain_graph is None:
+            retain_graph = create_graph
+        if inputs is not None:
+            inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+            if not inputs:
+                raise EngineError("`inputs` argument to `backward` cannot be empty.")
+        backward([self], [gradient], retain_graph, create_graph, inputs)
+
+    # the same entries, outside the graph
 
     def detach(self) -> Tensor:
-        """The same value, outside the graph."""
-        return Tensor(self.xp.stop(self.raw), self.xp)
+        """The same memory, outside the graph."""
+        out = object.__new__(Tensor)
+        out.raw = self.xp.stop(self._shareable())
+        out.xp = self.xp
+        out.edge = None
+        return out
+
+    def detach_(self) -> Tensor:
+        """Take this tensor itself out of the graph."""
+        from .leaves import leave_graph
+
+        return leave_graph(self)
 
     @property
     def data(self) -> Tensor:
-        return self.detach()
+        """The same memory outside the graph; changes of it are not watched."""
+        out = self.detach()
+        out.__dict__["_unwatched"] = True
+        return out
 
-    def numel(self) -> int:
-        count = 1
-        for n in self.shape:
-            count *= n
-        return count
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        self.raw = value._shareable()
+        self.xp = value.xp
 
-    def size(self, dim: int | None = None) -> Any:
-        return self.shape if dim is None else self.shape[dim]
+    def _shareable(self) -> Any:
+        """The raw array; a scalar of the array module gives way to an array."""
+        if not self.raw.shape:
+            self.raw = self.xp.array_itself(self.raw)
+        return self.raw
 
-    def dim(self) -> int:
-        return self.ndim
+    @property
+    def _version(self) -> int:
+        from .versions import version
+
+        return version(self.raw)
+
+    @property
+    def _base(self) -> Tensor | None:
+        return getattr(self, "view_of", None)
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+    # as Python values
 
     def item(self) -> float | int | bool:
         """The one element as a Python number."""
         if self.numel() != 1:
-            raise RuntimeError(
+            raise EngineError(
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
         return self.raw.item()  # type: ignore[no-any-return]
 
     def tolist(self) -> Any:
+        """Nested lists of Python numbers; a number for shape ()."""
         return self.raw.tolist()
 
-    def backward(
-        self, gradient: Tensor | None = None, retain_graph: bool = False,
-        create_graph: bool = False,
-    ) -> None:  # fmt: skip
-        """Add the gradient of this tensor to the leaves it was made from.
-
-        Args:
-            gradient: the cotangent, of this tensor's shape; may be left out where
-                that is ().
-            retain_graph: keep saved values for another pass.
-            create_graph: record the pass itself, for second derivatives.
-        """
-        from .backward import backward
-
-        backward([self], [gradient], retain_graph or create_graph, create_graph)
-
     def __len__(self) -> int:
-        if not self.shape:
+        if not self.raw.shape:
             raise TypeError("len() of a 0-d tensor")
-        return self.shape[0]
+        return self.raw.shape[0]  # type: ignore[no-any-return]
 
     def __bool__(self) -> bool:
-        if self.numel() != 1:
-            raise RuntimeError(
-                "Boolean value of Tensor with more than one value is ambiguous"
-            )
+        count = self.numel()
+        if count != 1:
+            held = "more than one value" if count else "no values"
+            raise EngineError(f"Boolean value of Tensor with {held} is ambiguous")
         return bool(self.raw)
 
     def __float__(self) -> float:
@@ -145,16 +300,43 @@ class Tensor:
         return int(self.item())
 
     def __index__(self) -> int:
-        if self.dtype.kind not in "iu":
-            raise TypeError("only integer tensors of a single element can be an index")
+        if self.raw.dtype.kind not in "biu" or self.numel() != 1:
+            raise TypeError(
+                "only integer tensors of a single element can be converted to an index"
+            )
         return int(self.item())
 
+    def __contains__(self, value: object) -> bool:
+        if not isinstance(value, Tensor | int | float):
+            raise EngineError(
+                "Tensor.__contains__ only supports Tensor or scalar, but you passed in "
+                f"a {type(value)}."
+            )
+        return bool((self == value).any())
+
+    def __format__(self, spec: str) -> str:
+        if not self.raw.shape and type(self) is Tensor:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
+
     def __repr__(self) -> str:
-        made = self.grad_fn
-        tail = f", grad_fn=<{made.name()}>" if made is not None else ""
-        if made is None and self.requires_grad:
-            tail = ", requires_grad=True"
-        return f"tensor({self.tolist()}{tail})"
+        from .show import show
+
+        return show(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        from .leaves import copied_leaf
+
+        return copied_leaf(self, memo)
+
+    def __copy__(self) -> Tensor:
+        return self.detach().requires_grad_(self.requires_grad)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(
+            "a tensor is not pickled; gradcli.save writes tensors to a file that "
+            "gradcli.load reads"
+        )
 
 
 def constant(value: Any) -> Tensor:

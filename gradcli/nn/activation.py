@@ -17,7 +17,7 @@ from .parameter import Parameter
 
 
 class _Plain(Module):
-    """An activation without parameters; like PyTorch's it takes any and ignores them."""
+    """An activation without options; any that are given are ignored, as in PyTorch."""
 
     function: ClassVar[Callable[[Tensor], Tensor]]
 

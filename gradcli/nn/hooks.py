@@ -59,9 +59,7 @@ class Hooks:
         self.before_backward = Shelf()
         self.backward = Shelf()
 
-    def run(
-        self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def run(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The module's forward pass between its hooks."""
         done: set[int] = set()
         try:

@@ -114,9 +114,7 @@ def trunc_normal_(
         return tensor.copy_(drawn.clamp(a, b))
 
 
-def xavier_uniform_(
-    tensor: Tensor, gain: float = 1.0, generator: Any = None
-) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Draw evenly with the deviation ``gain*sqrt(2/(fan_in + fan_out))``."""
     bound = gain * math.sqrt(6.0 / sum(_fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)

@@ -69,7 +69,9 @@ class Module:
             found = own.get(table)
             if found is not None and name in found:
                 return found[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+        )
 
     def __delattr__(self, name: str) -> None:
         for table in TABLES:

@@ -42,6 +42,7 @@ from . import (  # isort: skip
     classes,
     normalise,
     lookup,
+    memory,
 )
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "linalg",
     "lookup",
     "loss",
+    "memory",
     "norm",
     "normalise",
     "order",

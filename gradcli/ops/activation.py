@@ -246,15 +246,22 @@ ALONG = [case((3, 4), dim=0), case((3, 4), dim=-1), case((2, 3, 4), dim=1),
          case((4,), dim=0, low=-90, high=90), case((), dim=0)]
 
 
+def peak(xp: Any, x: Any, over: tuple[int, ...]) -> Any:
+    """The largest entry along each line, in its place; 0 where a line has none."""
+    if 0 in [x.shape[d] for d in over]:
+        return xp.new_full(x, kept_shape(x.shape, over), 0)
+    return xp.amax(x, over, True)
+
+
 def softmax_of(xp: Any, x: Any, dim: int) -> Any:
     over = dims_of(x.shape, dim)
-    powers = xp.exp(x - xp.amax(x, over, True))
+    powers = xp.exp(x - peak(xp, x, over))
     return powers / xp.sum(powers, over, True)
 
 
 def log_softmax_of(xp: Any, x: Any, dim: int) -> Any:
     over = dims_of(x.shape, dim)
-    shifted = x - xp.amax(x, over, True)
+    shifted = x - peak(xp, x, over)
     return shifted - xp.log(xp.sum(xp.exp(shifted), over, True))
 
 
@@ -284,7 +291,7 @@ function("softmin", lambda call, x, dim: call("softmax", call("neg", x), dim),
 
 def logsumexp_of(xp: Any, x: Any, dim: Any, keepdim: bool = False) -> Any:
     over = dims_of(x.shape, dim)
-    top = xp.amax(x, over, True)
+    top = peak(xp, x, over)
     shift = xp.where(xp.isinf(top), 0, top)
     kept = xp.log(xp.sum(xp.exp(x - shift), over, True)) + shift
     return kept if keepdim else drop(xp, kept, over)

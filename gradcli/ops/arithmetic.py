@@ -11,6 +11,7 @@ chooses by what it is given.
 
 from __future__ import annotations
 
+from math import copysign, inf
 from typing import Any
 
 from .checks import ArgumentError
@@ -30,6 +31,11 @@ AWAY = [
 def is_number(value: object) -> bool:
     """A plain Python number, which PyTorch treats as no tensor."""
     return isinstance(value, int | float)
+
+
+def over(number: float, b: Any) -> Any:
+    """``number / b``; a plain zero divides as a zero in an array does."""
+    return number * copysign(inf, b) if is_number(b) and not b else number / b
 
 
 # sums and differences
@@ -80,10 +86,28 @@ row("rsub.Tensor", node="RsubBackward0", latex="{1} - {0}", formula="b - a",
     doc="Difference, the other way round.",
     fwd=lambda xp, a, b: b - a, partials=(-1, 1), cases=PAIR)
 
-function("rsub", lambda call, a, b:
-         call("rsub.Scalar", a, number=b) if is_number(b)
-         else call("rsub.Tensor", a, b),
-         doc="Difference, the other way round.", formula="b - a")
+row("rsub.alpha", node="RsubBackward0", latex=r"{1} - \alpha {0}",
+    formula="b - alpha*a", doc="Difference from a multiple, the other way round.",
+    fwd=lambda xp, a, b, alpha: b - alpha * a,
+    partials=(lambda xp, y, a, b, alpha: -alpha, 1),
+    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
+
+row("rsub.Scalar_alpha", node="RsubBackward1", latex=r"c - \alpha {0}",
+    formula="number - alpha*x", doc="A number minus a multiple of a tensor.",
+    fwd=lambda xp, x, number, alpha: number - alpha * x,
+    partials=(lambda xp, y, x, number, alpha: -alpha,),
+    cases=[case((3, 4), number=10, alpha=2), case((), number=0.5, alpha=-0.5)])
+
+
+def rsub(call: Any, a: Any, b: Any, alpha: float = 1) -> Any:
+    if is_number(b):
+        return call("rsub.Scalar", a, number=b) if alpha == 1 else (
+            call("rsub.Scalar_alpha", a, number=b, alpha=alpha))
+    return call("rsub.Tensor", a, b) if alpha == 1 else (
+        call("rsub.alpha", a, b, alpha=alpha))
+
+
+function("rsub", rsub, doc="Difference, the other way round.", formula="b - alpha*a")
 
 row("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
     aliases=("negative",),
@@ -108,14 +132,14 @@ row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number
 row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b",
     doc="Quotient, elementwise with broadcasting.",
     fwd=lambda xp, a, b: a / b,
-    partials=(lambda xp, y, a, b: 1 / b, lambda xp, y, a, b: -y / b),
+    partials=(lambda xp, y, a, b: over(1, b), lambda xp, y, a, b: -y / b),
     cases=AWAY)
 
 
 row("div.Scalar", node="DivBackward1", latex=r"\frac{{{0}}}{{c}}", formula="x / number",
     doc="A tensor over a number, inside functions PyTorch builds itself.",
     fwd=lambda xp, x, number: x / number,
-    partials=(lambda xp, y, x, number: 1 / number,),
+    partials=(lambda xp, y, x, number: over(1, number),),
     cases=[case((3, 4), number=2), case((), number=-0.5)])
 
 
@@ -250,7 +274,7 @@ row("addcmul", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
 row("addcdiv", node="AddcdivBackward0", latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
     formula="x + value*a/b", doc="A tensor plus a multiple of a quotient.",
     fwd=lambda xp, x, a, b, value=1: x + value * (a / b),
-    partials=(1, lambda xp, y, x, a, b, value=1: value / b,
+    partials=(1, lambda xp, y, x, a, b, value=1: over(value, b),
               lambda xp, y, x, a, b, value=1: -value * a / (b * b)),
     cases=[case((3, 4), (4,), (3, 1), low=0.5),
            case((2,), (2,), (), value=-0.5, low=0.5)])

@@ -316,8 +316,18 @@ row("unfold.backward", node="UnfoldBackwardBackward0", jvp=LINEAR, fwd=_unfold_b
 
 
 def _repeat_interleave(
-    call: Formula, x: Any, repeats: Any, dim: int | None = None
+    call: Formula, x: Any, repeats: Any, dim: int | None = None,
+    output_size: int | None = None,
 ) -> Any:
+    y = _interleaved(call, x, repeats, dim)
+    size = y.shape[0 if dim is None else dim]
+    if output_size not in (None, size):
+        raise ShapeError("repeat_interleave: Invalid output_size, expected "
+                         f"{size} but got {output_size}")
+    return y
+
+
+def _interleaved(call: Formula, x: Any, repeats: Any, dim: int | None) -> Any:
     if dim is None:
         x, dim = call("reshape", x, (-1,)), 0
     d = dim_of(x.shape, dim)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import log, pi
 from typing import Any
 
-from .checks import ShapeError, ValueRangeError, count_of
+from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
 from .loss import fixed, known
 from .op import Fixed, case, function, row
 
@@ -291,6 +291,9 @@ def cosine_similarity(call: Any, x: Any, other: Any, dim: int = 1, eps: float = 
         size = call("linalg.vector_norm", v, 2, dim, True)
         return call("div", v, call("clone.at_least", size, eps))
 
+    shape = broadcast_shape(x.shape, other.shape)
+    x, other = (v if tuple(v.shape) == shape else call("expand", v, shape)
+                for v in (x, other))
     return call("sum", call("mul", unit(x), unit(other)), dim)
 
 
@@ -313,6 +316,6 @@ function("margin_ranking_loss", margin_ranking_loss,
          operands=("x", "other", "target"),
          formula="mean(max(0, margin - target*(x - other)))",
          doc="Loss of pairs that stand in the wrong order.")
-function("cosine_similarity", cosine_similarity,
+function("cosine_similarity", cosine_similarity, operands=("x", "other"),
          formula="sum(x*other)/(norm(x)*norm(other))",
          doc="Cosine of the angle between vectors along a dimension.")

@@ -51,8 +51,27 @@ def in_place(xp: Any, shape: Shape, dim: int) -> Any:
 # -- gather and scatter ---------------------------------------------------------------
 
 
+def lined(shape: Shape) -> Shape:
+    """A shape in which a scalar is a line of one."""
+    return shape or (1,)
+
+
 def _gather(xp: Any, x: Any, index: Any, dim: int) -> Any:
-    return xp.getitem(x, cell(xp, x.shape, dim, index))
+    at = xp.as_index(index)
+    if 0 in at.shape:
+        return xp.new_full(x, at.shape, 0)
+    line = xp.reshape(x, lined(x.shape))
+    where = cell(xp, line.shape, dim, at.reshape(lined(at.shape)))
+    return xp.reshape(xp.getitem(line, where), at.shape)
+
+
+def _gather_backward(xp: Any, x: Any, index: Any, input_sizes: Shape, dim: int) -> Any:
+    at = xp.as_index(index)
+    if 0 in at.shape:
+        return xp.new_full(x, input_sizes, 0)
+    sizes, wide = lined(input_sizes), lined(at.shape)
+    put = xp.put_add(sizes, cell(xp, sizes, dim, at.reshape(wide)), xp.reshape(x, wide))
+    return xp.reshape(put, input_sizes)
 
 
 row("gather.default", node="GatherBackward0", fwd=_gather, jvp=LINEAR,
@@ -62,15 +81,15 @@ row("gather.default", node="GatherBackward0", fwd=_gather, jvp=LINEAR,
          xp.call("gather.backward", g, index, x.shape, dim), None),
     cases=[case((3, 4), Fixed([[0, 1, 2, 0], [2, 2, 1, 0]]), dim=0),
            case((3, 4), Fixed([[0, 0], [3, -1]]), dim=-1),
-           case((3,), Fixed([2, 0]), dim=0)])
+           case((3,), Fixed([2, 0]), dim=0), case((), Fixed([0, 0]), dim=0),
+           case((3,), Fixed(1), dim=0)])
 
-row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR,
+row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR, fwd=_gather_backward,
     doc="Zeros with the cotangent added at the positions read.",
     formula="y[i, index[i, j]] += g[i, j]",
-    fwd=lambda xp, x, index, input_sizes, dim:
-    xp.put_add(input_sizes, cell(xp, input_sizes, dim, index), x),
     vjp=(lambda xp, g, y, x, index, input_sizes, dim: xp.gather(g, dim, index), None),
-    cases=[case((2, 2), Fixed([[0, 0], [3, 1]]), input_sizes=(3, 4), dim=1)])
+    cases=[case((2, 2), Fixed([[0, 0], [3, 1]]), input_sizes=(3, 4), dim=1),
+           case((2,), Fixed([0, 0]), input_sizes=(), dim=0)])
 
 function("gather", lambda call, x, dim, index: call("gather.default", x, index, dim),
          operands=("x", "index"),

@@ -114,15 +114,26 @@ function("tile", lambda call, x, dims: call(
 # -- joining --------------------------------------------------------------------------
 
 
+NOTHING = (0,)
+"""The shape of a tensor that joins whatever the others are, and adds nothing."""
+
+
+def solid(tensors: Sequence[Any]) -> list[Any]:
+    """The tensors that say what a join looks like."""
+    return [t for t in tensors if t.shape != NOTHING] or list(tensors)
+
+
 def join_dim(tensors: Sequence[Any], dim: int) -> int:
     """The dimension to join along, of tensors that fit together in all others."""
-    first = tensors[0].shape
+    first = solid(tensors)[0].shape
     if not first:
         raise ShapeError("zero-dimensional tensor (at position 0) cannot be "
                          "concatenated")
     d = dim_of(first, dim)
-    for number, tensor in enumerate(tensors[1:], 1):
+    for number, tensor in enumerate(tensors):
         shape = tensor.shape
+        if shape == NOTHING:
+            continue
         if len(shape) != len(first):
             raise ShapeError("Tensors must have same number of dimensions: got "
                              f"{len(first)} and {len(shape)}")
@@ -147,18 +158,20 @@ def stack_dim(tensors: Sequence[Any], dim: int) -> int:
 
 
 def _cat_vjp(xp: Any, g: Any, y: Any, *tensors: Any, dim: int = 0) -> tuple[Any, ...]:
-    d = dim_of(tensors[0].shape, dim)
-    sizes = [t.shape[d] for t in tensors]
+    d = dim_of(g.shape, dim)
+    sizes = [0 if t.shape == NOTHING else t.shape[d] for t in tensors]
     starts = accumulate(sizes, initial=0)
-    return tuple([xp.narrow(g, d, at, n) for at, n in zip(starts, sizes, strict=False)])
+    return tuple([xp.reshape(xp.narrow(g, d, at, n), t.shape)
+                  if t.shape == NOTHING else xp.narrow(g, d, at, n)
+                  for at, n, t in zip(starts, sizes, tensors, strict=False)])
 
 
 row("cat.default", node="CatBackward0", variadic=True, jvp=LINEAR,
     doc="Tensors one after the other along a dimension.", formula="[a, b, ...]",
-    fwd=lambda xp, *tensors, dim=0: xp.cat(tensors, join_dim(tensors, dim)),
+    fwd=lambda xp, *tensors, dim=0: xp.cat(solid(tensors), join_dim(tensors, dim)),
     vjp=_cat_vjp,
     cases=[case((2, 3), (1, 3)), case((2, 3), (2, 1), (2, 2), dim=1), case((3,)),
-           case((2, 3), (2, 4), dim=-1)])
+           case((2, 3), (2, 4), dim=-1), case((0,), (2, 3), dim=1)])
 
 row("stack.default", node="StackBackward0", variadic=True, jvp=LINEAR,
     doc="Tensors of one shape along a new dimension.", formula="[a, b, ...]",

@@ -260,8 +260,8 @@ def matrix_power(call: Any, a: Any, n: int) -> Any:
         return matrix_power(call, call("inverse", a), -n) if n < -1 else (
             call("inverse", a))
     if n == 0:
-        ones = call("ones_like", a)
-        return call("tril", call("triu", ones))
+        ones = call("tril", call("triu", call("ones_like", a)))
+        return call("copy_.default", call("clone", a), ones)
     if n == 1:
         return call("clone", a)
     if n == 3:

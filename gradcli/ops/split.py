@@ -118,6 +118,7 @@ def _tensor_split(
 ) -> tuple[Any, ...]:
     d, asked = some_dim(x, dim, "tensor_split"), indices_or_sections
     size = x.shape[d]
+    asked = asked.tolist() if hasattr(asked, "tolist") else asked
     if isinstance(asked, list | tuple):
         bounds = [0, *asked, size]
     else:

@@ -25,7 +25,7 @@ from .scalars import SCALARS
 from .system import exact, to_context
 from .terms import Term, ordered
 
-_LINEAR = {"add": (1, 1), "sub": (1, -1), "neg": (-1,)}
+_LINEAR = {"add": (1, 1), "sub": (1, -1), "neg": (-1,), "choice": (1,)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,14 @@ functions under the names of the table, nothing that SymPy alone would understan
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 import sympy
 from sympy.printing.str import StrPrinter
 
+from .budget import OutOfTime
 from .expressions import NoMeaning, compiled
 
 LONGEST: Final = 60
@@ -78,10 +81,13 @@ class _Printer(StrPrinter):  # type: ignore[misc]
 
 
 for _head in ("Infinity", "NegativeInfinity", "ComplexInfinity", "NaN", "ImaginaryUnit",
-              "Relational", "Piecewise", "Derivative", "Subs"):  # fmt: skip
+              "Relational", "Piecewise", "Derivative", "Subs", "EulerGamma",
+              "Catalan", "GoldenRatio", "TribonacciConstant"):  # fmt: skip
     setattr(_Printer, f"_print_{_head}", _Printer.emptyPrinter)
 
 _PRINTER: Final = _Printer()
+
+_REWRITINGS: Final = (sympy.factor, sympy.expand, sympy.simplify)
 
 
 def formula(expression: Any) -> str | None:
@@ -92,6 +98,26 @@ def formula(expression: Any) -> str | None:
         return None
 
 
+def full_form(expression: Any, attempt: Callable[[], AbstractContextManager[None]]) -> (
+    str | None
+):
+    """The shortest of a few equal forms, whatever its length; None if the language has
+    no words for any. ``attempt`` bounds the time of each rewriting by raising
+    `OutOfTime`."""
+    best = formula(expression)
+    for rewrite in _REWRITINGS:
+        try:
+            with attempt():
+                text = formula(rewrite(expression))
+        except OutOfTime:
+            break
+        except Exception:
+            # SymPy could not rewrite it; what was found before stands.
+            continue
+        best = min(filter(None, (best, text)), key=len, default=None)
+    return best
+
+
 def closed_form(expression: Any) -> str | None:
     """The shortest of a few equal forms; None if that is long or costly to find."""
     try:
@@ -99,8 +125,7 @@ def closed_form(expression: Any) -> str | None:
             return None
     except NoMeaning:
         return None
-    forms = [expression]
-    forms += [f(expression) for f in (sympy.simplify, sympy.factor, sympy.expand)]
+    forms = [expression, *[rewrite(expression) for rewrite in _REWRITINGS]]
     printed = [text for text in map(formula, forms) if text is not None]
     best = min(printed, key=len, default=None)
     return best if best is not None and len(best) <= LONGEST else None

@@ -1,43 +1,82 @@
-"""Side conditions and kinks as text.
+"""Side conditions, kinks and the edges of the domain, as text.
 
-Invariant: what is shown is short and complete in itself; what is left out is counted.
+Invariants: what is shown is short and complete in itself; what is left out is counted,
+unless it follows from what is shown, or nothing depends on it.
+
+    side_conditions(terms, outputs, settled)    # ("x > 0",) of sqrt(x)*log(x)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from .closed import formula
 from .expressions import Expressions
-from .terms import Decision, Term, Terms
+from .implied import Facts
+from .precision import EXACT
+from .scalars import SCALARS
+from .system import RELATIONS
+from .terms import Choice, Decision, Term, Terms, chosen, ordered
 
 SHOWN: Final = 12
+CONSIDERED: Final = 8 * SHOWN
 LARGEST: Final = 24
 LONGEST: Final = 60
 
+IMPLIABLE: Final = 200
+"""Size of a quantity up to which it is asked whether its sign follows from others."""
 
-def shown(term: Term) -> str | None:
+
+def shown(term: Term, book: Expressions | None = None) -> str | None:
     """A term in the language's syntax; None if that would be long."""
     if term.size > LARGEST:
         return None
     try:
-        text = formula(Expressions().of(term))
+        text = formula((book or Expressions()).of(term))
     except (ValueError, RecursionError):
         return None
     return text if text is not None and len(text) <= LONGEST else None
 
 
-def _sentence(decision: Decision) -> str | None:
-    left, right = shown(decision.left), shown(decision.right)
-    if left is None or right is None:
-        return None
-    return f"{left} {decision.relation} {right}"
+def side_conditions(
+    terms: Terms, made: Sequence[Term], settled: frozenset[int] = frozenset()
+) -> tuple[str, ...]:
+    """Where the formulas of ``made`` hold, at most a dozen, and how many more.
+
+    Args:
+        terms: the run.
+        made: what a proof is about, the program's terms first.
+        settled: choices that nothing depends on, as told by `indifferent`.
+    """
+    picked = [
+        decision
+        for serial, choice in terms.choices.items()
+        if serial not in settled
+        for decision in choice.decisions
+    ]
+    decided = [*terms.decisions.values(), *picked, *terms.domains(ordered(made))]
+    return _listed(_independent(_once(decided)))
 
 
-def side_conditions(terms: Terms) -> tuple[str, ...]:
-    """What was decided on the way, at most a dozen, and how many more there are."""
-    decided = _listed(list(terms.conditions.values()))
-    return (*decided, *[text for text in terms.assumed if text not in decided])
+def indifferent(terms: Terms, free: Iterable[int]) -> frozenset[int]:
+    """Of the choices that the program's formula is free of, those that decide nothing
+    else either: no branch was taken and no number rounded by looking at what was
+    chosen, and the reverse pass did not ask for it."""
+    settled = frozenset(free) & terms.choices.keys()
+    while True:
+        looked_at = list(terms.looked_at.values())
+        for serial, choice in terms.choices.items():
+            if serial not in settled:
+                looked_at += _sides(choice)
+        left = settled - {term.serial for term in ordered(looked_at)}
+        if left == settled:
+            return settled
+        settled = left
+
+
+def _sides(choice: Choice) -> list[Term]:
+    return [side for d in choice.decisions for side in (d.left, d.right)]
 
 
 def kinks_shown(terms: Terms, any_matters: bool) -> tuple[str, ...]:
@@ -46,17 +85,68 @@ def kinks_shown(terms: Terms, any_matters: bool) -> tuple[str, ...]:
         return ()
     poles = [f"{k.what}: {shown(k.term) or 'a part of the program'} = "
              f"{float(k.term.value)!r}" for k in terms.kinks.values()]  # fmt: skip
-    return (*poles[:SHOWN], *_listed(list(terms.ties.values())))
+    ties = [text for d in terms.ties.values() if (text := _sentence(d)) is not None]
+    return (*poles[:SHOWN], *dict.fromkeys(ties[:SHOWN]))
 
 
-def _listed(decisions: list[Decision]) -> tuple[str, ...]:
-    sentences: dict[str, None] = {}
-    for seen, decision in enumerate(decisions):
-        sentence = _sentence(decision)
-        if sentence is not None:
-            sentences.setdefault(sentence)
-        if len(sentences) == SHOWN or seen == 8 * SHOWN:
-            break
-    hidden = len(decisions) - len(sentences)
-    more = (f"and {hidden} more",) if hidden and len(decisions) > SHOWN else ()
-    return (*sentences, *more)
+def undefined(terms: Terms, output: Term) -> str:
+    """Why an output has no value: the first function that was given what it cannot
+    take."""
+    for term in ordered([output]):
+        if EXACT.isnan(term.value):
+            asked = [d for d in terms.domains([term]) if not _holds(d)]
+            if term.name == "symbol":
+                return f"the input {term.content} is nan"
+            if asked:
+                where = _sentence(asked[0])
+                return f"{_called(term)} needs {where or 'an argument in its domain'}"
+            return f"{_called(term)} gives nan"
+    return "its value is not a number"
+
+
+def _called(term: Term) -> str:
+    return {"div": "a quotient", "pow": "a power"}.get(term.name, term.name)
+
+
+def _holds(decision: Decision) -> bool:
+    relation = RELATIONS[decision.relation]
+    return bool(relation(decision.left.value, decision.right.value))
+
+
+def _once(decisions: Iterable[Decision]) -> Iterator[Decision]:
+    seen = set()
+    for decision in decisions:
+        key = decision.relation, decision.left.serial, decision.right.serial
+        if key not in seen:
+            seen.add(key)
+            yield decision
+
+
+def _independent(decisions: Iterable[Decision]) -> Iterator[str | None]:
+    """The decisions as text, None for one too long, but for those that follow."""
+    facts, book = Facts(), Expressions()
+    for place, decision in enumerate(decisions):
+        size = decision.left.size + decision.right.size
+        if place >= CONSIDERED or size > IMPLIABLE:
+            yield None
+            continue
+        gap = book.of(decision.left) - book.of(decision.right)
+        if facts.imply(gap, decision.relation):
+            continue
+        facts.add(gap, decision.relation)
+        yield _sentence(decision, book)
+
+
+def _sentence(decision: Decision, book: Expressions | None = None) -> str | None:
+    left, right = shown(decision.left, book), shown(decision.right, book)
+    if left is None or right is None:
+        return None
+    return f"{left} {decision.relation} {right}"
+
+
+def _listed(sentences: Iterable[str | None]) -> tuple[str, ...]:
+    every = list(sentences)
+    known = list(dict.fromkeys(text for text in every if text is not None))
+    hidden = len(known[SHOWN:]) + every.count(None)
+    more = (f"and {hidden} more",) if hidden else ()
+    return (*known[:SHOWN], *more)

@@ -126,7 +126,10 @@ def _remainder(rounding: str, system: System, a: Any, b: Any) -> Any:
 
 def whole(system: System, data: Any) -> Any:
     """The values as floats, to be taken as indices."""
-    return np.array([float(system.value(e)) for e in data.flat]).reshape(data.shape)
+    floats = [float(system.value(e)) for e in data.flat]
+    for element, value in zip(data.flat, floats, strict=True):
+        system.fixed(element, value)
+    return np.array(floats).reshape(data.shape)
 
 
 _ROUNDED: dict[str, Elementwise] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
 
@@ -16,6 +16,8 @@ from .closed import LONGEST
 from .job import PER_NODE, PROVED, REFUTED, SAMPLED, UNKNOWN, InputVerdict, weakest
 from .precision import EXACT
 from .rounding import Reference, distance
+
+OUT_OF_TIME: Final = "SymPy ran out of time"
 
 DIGITS_LOST: Final = 1e-6
 """A relative error from which on the rounding itself deserves a word."""
@@ -31,9 +33,12 @@ class Entry:
     error: float | None = None
     reason: str | None = None
     kinked: bool = False
+    withheld: bool = False
 
     def judge(self, reference: Reference, dtype: str, standing: str) -> None:
         """Give it ``standing`` if the number is the reference's, or what it earns."""
+        if self.withheld:
+            return
         found = distance(self.number, reference, dtype)
         self.error = found.error
         if found.right:
@@ -46,6 +51,10 @@ class Entry:
             self.reason = (
                 f"{self.label}: the engine gave {self.number!r}, SymPy {shown}"
             )
+
+    def withhold(self, reason: str) -> None:
+        """Nothing is shown where the program itself has no value."""
+        self.standing, self.reason, self.withheld = UNKNOWN, reason, True
 
     def on_kink(self, what: str) -> None:
         """Nothing can be shown where there is no derivative."""
@@ -63,6 +72,7 @@ class Account:
     closed   the derivative as a formula
     remark   why the symbolic stages did not get further
     partial  entries that were not drawn are left out of the verdict
+    formulas every entry's derivative as a formula, if they are wanted
     """
 
     name: str
@@ -70,6 +80,7 @@ class Account:
     closed: str | None = None
     remark: str | None = None
     partial: bool = False
+    formulas: list[str | None] = field(default_factory=list)
 
     def verdict(self) -> InputVerdict:
         standing = self._standing()
@@ -84,6 +95,21 @@ class Account:
             self._note(standing, worst),
             len(checked),
             len(self.entries),
+            tuple(self.formulas),
+            self._missing(),
+        )
+
+    def _missing(self) -> str | None:
+        """Why there are fewer formulas than were wanted."""
+        lost = self.formulas.count(None)
+        if not lost:
+            return None
+        kinks = [e.reason for e in self.entries if e.kinked]
+        if lost == len(kinks):
+            return kinks[0]
+        return (
+            f"{self.remark or OUT_OF_TIME}: {len(self.formulas) - lost} of "
+            f"{len(self.formulas)} formulas were found"
         )
 
     def _standing(self) -> str:

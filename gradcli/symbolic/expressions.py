@@ -10,7 +10,7 @@ never from text; a symbol is a Dummy, so no name means more than it says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -41,14 +41,23 @@ def number(value: Number) -> Any:
 class Expressions:
     """The SymPy expressions of terms; each term's is made once."""
 
-    def __init__(self) -> None:
+    def __init__(self, free: Iterable[int] = ()) -> None:
+        """``free`` are the choices that stand as symbols, by serial."""
         self.values: dict[Any, Any] = {}
         """The point: a value for each symbol."""
+        self.free = frozenset(free)
+        self.chosen: dict[Any, int] = {}
+        """The symbols of choices, and which choice each is."""
         self._made: dict[int, Any] = {}
         self._held: dict[Any, Term] = {}
 
     def released(self, expression: Any) -> Any:
-        """The expression with all that was held constant written out again."""
+        """The expression with all that was held constant written out again.
+
+        A choice that stands as a symbol is one that the expression does not depend on,
+        so any number may stand for it.
+        """
+        expression = expression.xreplace(dict.fromkeys(self.chosen, sympy.S.Zero))
         while held := expression.free_symbols & self._held.keys():
             expression = expression.xreplace({s: self.of(self._held[s]) for s in held})
         return expression
@@ -69,6 +78,11 @@ class Expressions:
             self.values[symbol] = term.value
             if term.name == "stop":
                 self._held[symbol] = term.args[0]
+            return symbol
+        if term.serial in self.free:
+            symbol = sympy.Dummy("chosen", real=True)
+            self.values[symbol] = term.value
+            self.chosen[symbol] = term.serial
             return symbol
         made = [self._made[a.serial] for a in term.args]
         return SCALARS[term.name].sympy(*made)

@@ -81,6 +81,7 @@ class Job:
     kind       ``gradient``, ``jacobian`` or ``hessian`` (of a scalar output)
     of         the name of the output; None: the last statement's value
     cotangent  what a vector output was contracted with; None: ones
+    formulas   every entry is wanted as a formula, however long
     """
 
     source: str
@@ -92,6 +93,7 @@ class Job:
     dtype: str = "float64"
     seconds: float = 5.0
     seed: int = 0
+    formulas: bool = False
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), default=_as_text)
@@ -128,6 +130,8 @@ class InputVerdict:
     closed_form  the derivative as a formula in the language's own syntax, if short
     note         why nothing stronger was shown, the offending entry, or rounding
     checked, of  entries
+    formulas     if they were asked for, one per number of the claim; None: not found
+    missing      why formulas are missing
     """
 
     name: str
@@ -137,6 +141,12 @@ class InputVerdict:
     note: str | None = None
     checked: int = 0
     of: int = 0
+    formulas: tuple[str | None, ...] = ()
+    missing: str | None = None
+
+
+def _verdict(told: dict[str, Any]) -> InputVerdict:
+    return InputVerdict(**{**told, "formulas": tuple(told["formulas"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +202,7 @@ class Verification:
     @classmethod
     def from_json(cls, text: str) -> Verification:
         told: dict[str, Any] = json.loads(text)
-        told["inputs"] = tuple(InputVerdict(**i) for i in told["inputs"])
+        told["inputs"] = tuple(_verdict(i) for i in told["inputs"])
         for key in ("side_conditions", "kinks"):
             told[key] = tuple(told[key])
         return cls(**told)

@@ -27,7 +27,7 @@ from .decided import Elementwise
 from .scalars import SCALARS
 from .system import System
 
-_INTERNAL = {"add", "sub", "mul", "div", "neg", "pow", "total"}
+_INTERNAL = {"add", "sub", "mul", "div", "neg", "pow", "total", "choice"}
 """Scalar functions that rows reach through operators and reductions alone."""
 
 Dims = int | Sequence[int] | None
@@ -155,10 +155,16 @@ class ObjectNamespace(Namespace):
         return self._reduce(partial(decided.product, self.system), x, dim, keepdim)
 
     def amax(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-        return self._reduce(partial(decided.largest, self.system), x, dim, keepdim)
+        return self._extreme(decided.largest, x, dim, keepdim)
 
     def amin(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-        return self._reduce(partial(decided.smallest, self.system), x, dim, keepdim)
+        return self._extreme(decided.smallest, x, dim, keepdim)
+
+    def _extreme(self, rule: Any, x: Any, dim: Dims, keepdim: bool) -> Any:
+        def chosen(row: list[Any]) -> Any:
+            return self.system.choice(lambda: rule(self.system, row))
+
+        return self._reduce(chosen, x, dim, keepdim)
 
     def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return np.all(self.truth(x), axis=_tuple(dim), keepdims=keepdim)

@@ -9,7 +9,7 @@ constants as what was written (see `gradcli.symbolic.system.exact`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .precision import EXACT, guarded
@@ -37,6 +37,9 @@ class Numbers:
 
     def fixed(self, element: Any, value: Number) -> Any:
         return EXACT.mpf(value)
+
+    def choice(self, pick: Callable[[], Any]) -> Any:
+        return pick()
 
     def stop(self, element: Any) -> Any:
         return element

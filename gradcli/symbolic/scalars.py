@@ -15,10 +15,13 @@ from typing import Any, Final
 
 import sympy
 
-from .precision import divide, power
+from .precision import EXACT, divide, power
+from .system import Number
 
-Bound = tuple[int, str, int]
+Bound = tuple[int, str, Number]
 """An argument's position, a relation and a number: ``(0, ">", 0)``."""
+
+Bounds = tuple[Bound, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +31,14 @@ class Scalar:
     sympy    from SymPy expressions to an expression; where it is a SymPy class, the
              evaluator reads ``number`` as the meaning of that class
     number   ``(context, *values)`` -> value
-    domain   where the formula holds on the real line and is smooth
+    domain   from the arguments to where the formula holds and is smooth
     literal  a constant argument is part of the formula, as in ``x**2``
     """
 
     name: str
     sympy: Callable[..., Any]
     number: Callable[..., Any]
-    domain: tuple[Bound, ...] = ()
+    domain: Callable[..., Bounds]
     literal: bool = False
 
 
@@ -46,14 +49,27 @@ def _scalar(
     name: str,
     sympy_: Callable[..., Any],
     number: Callable[..., Any],
-    *domain: Bound,
+    *bounds: Bound,
+    domain: Callable[..., Bounds] | None = None,
     literal: bool = False,
 ) -> None:
-    SCALARS[name] = Scalar(name, sympy_, number, domain, literal)
+    where = domain or (lambda *arguments: bounds)
+    SCALARS[name] = Scalar(name, sympy_, number, where, literal)
 
 
 _positive = (0, ">", 0)
 _within = ((0, ">", -1), (0, "<", 1))
+
+
+def _power_domain(base: Any, exponent: Any) -> Bounds:
+    """A whole exponent takes every base; one that may vary takes those above 0, or
+    is held where it is whole."""
+    written = exponent.content if exponent.name == "number" else None
+    if isinstance(written, int):
+        return () if written >= 0 else ((0, "!=", 0),)
+    if written is None and base.value <= 0 and EXACT.isint(exponent.value):
+        return ((1, "==", int(exponent.value)),)
+    return (_positive,)
 
 
 def _sinc(m: Any, x: Any) -> Any:
@@ -81,7 +97,8 @@ _scalar("mul", lambda a, b: a * b, lambda m, a, b: a * b)
 _scalar("div", lambda a, b: a / b, divide, (1, "!=", 0))
 _scalar("neg", lambda x: -x, lambda m, x: -x)
 _scalar("total", sympy.Add, lambda m, *xs: m.fsum(xs))
-_scalar("pow", lambda a, b: a**b, power, literal=True)
+_scalar("choice", lambda x: x, lambda m, x: x)
+_scalar("pow", lambda a, b: a**b, power, domain=_power_domain, literal=True)
 
 _scalar("abs", sympy.Abs, lambda m, x: abs(x), (0, "!=", 0))
 _scalar("sign", sympy.sign, lambda m, x: m.sign(x), (0, "!=", 0))

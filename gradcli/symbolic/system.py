@@ -11,7 +11,7 @@ branches, sorting and maxima run as they do on arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import isfinite
 from operator import eq, ge, gt, le, lt, ne
@@ -46,6 +46,9 @@ class System(Protocol):
 
     def fixed(self, element: Any, value: Number) -> Any:
         """``value``, which is what a locally constant function of ``element`` is."""
+
+    def choice(self, pick: Callable[[], Any]) -> Any:
+        """What ``pick`` gives: one of several elements, by comparisons made in it."""
 
     def stop(self, element: Any) -> Any:
         """The same value, through which no derivative is taken."""

@@ -11,13 +11,13 @@ for a pass without recursion; terms never change.
     terms = Terms()
     x = terms.symbol("x", 0.5)
     y = terms.apply("sin", x)           # y.value is sin(0.5)
-    terms.conditions                    # what was decided on the way
+    terms.decisions, terms.choices      # what was decided on the way
     terms.ties, terms.kinks             # where the point lies on a turning
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
@@ -78,6 +78,14 @@ class Kink:
     what: str
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A term that was picked among others, and the decisions that it took."""
+
+    term: Term
+    decisions: tuple[Decision, ...]
+
+
 _EXACTLY: Final[dict[str, Callable[..., Any]]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
@@ -93,11 +101,12 @@ class Terms:
     def __init__(self, lean: int = 0) -> None:
         """``lean`` decides ties: 0 as equal, -1 as less, 1 as greater."""
         self.lean = lean
-        self.conditions: dict[tuple[str, int, int], Decision] = {}
+        self.decisions: dict[tuple[str, int, int], Decision] = {}
+        self.choices: dict[int, Choice] = {}
         self.kinks: dict[int, Kink] = {}
         self.ties: dict[tuple[int, int], Decision] = {}
-        self.assumed: dict[str, None] = {}
-        """Conditions, as text, that a proof needed on top."""
+        self.looked_at: dict[int, Term] = {}
+        """Terms whose value decided something."""
         self._numbers: dict[Number, Term] = {}
 
     def symbol(self, label: str, value: float) -> Term:
@@ -124,7 +133,7 @@ class Terms:
             folded = self._fold(name, elements)
             if folded is not None:
                 return folded
-        self._note_domain(scalar.domain, name, elements)
+        self._note_edges(name, elements)
         return Term(name, elements, guarded(EXACT, scalar.number, *values))
 
     def _fold(self, name: str, elements: Sequence[Term]) -> Term | None:
@@ -148,6 +157,8 @@ class Terms:
         return element.value
 
     def compare(self, relation: str, a: Term, b: Term) -> bool:
+        self.looked_at.update({a.serial: a, b.serial: b})
+        a, b = chosen(a), chosen(b)
         if a is b or (a.constant and b.constant):
             return bool(RELATIONS[relation](a.value, b.value))
         if a.value == b.value:
@@ -156,10 +167,29 @@ class Terms:
         holds = bool(RELATIONS[relation](a.value, b.value))
         shown = relation if holds else _OPPOSITE[relation]
         shown = _STRICT.get(shown, shown)
-        self.conditions.setdefault((shown, a.serial, b.serial), Decision(shown, a, b))
+        self.decisions.setdefault((shown, a.serial, b.serial), Decision(shown, a, b))
         return holds
 
+    def choice(self, pick: Callable[[], Term]) -> Term:
+        """The decisions that ``pick`` makes are kept apart: where nothing depends on
+        what is chosen they are no conditions."""
+        outer, seen = self.decisions, self.looked_at
+        self.decisions, self.looked_at = {}, {}
+        try:
+            picked = pick()
+        finally:
+            made, self.decisions = self.decisions, outer
+            looked_at, self.looked_at = self.looked_at, seen
+        if picked.constant or not made:
+            self.decisions.update(made)
+            self.looked_at.update(looked_at)
+            return picked
+        term = Term("choice", (picked,), picked.value)
+        self.choices[term.serial] = Choice(term, tuple(made.values()))
+        return term
+
     def fixed(self, element: Term, value: Number) -> Term:
+        self.looked_at[element.serial] = element
         return self.lift(value)
 
     def stop(self, element: Term) -> Term:
@@ -173,17 +203,27 @@ class Terms:
         if not element.constant:
             self.kinks.setdefault(element.serial, Kink(element, what))
 
-    def _note_domain(self, domain: Any, name: str, elements: Sequence[Term]) -> None:
-        for position, relation, bound in domain:
+    def _note_edges(self, name: str, elements: Sequence[Term]) -> None:
+        for position, relation, bound in SCALARS[name].domain(*elements):
             term = elements[position]
-            if term.constant:
-                continue
-            edge = self.lift(bound)
-            if term.value == bound:
+            if relation != "==" and term.value == bound:
                 self.kink(term, f"{name} has no derivative at {bound}")
-            elif RELATIONS[relation](term.value, bound):
-                key = (relation, term.serial, edge.serial)
-                self.conditions.setdefault(key, Decision(relation, term, edge))
+
+    def domains(self, terms: Sequence[Term]) -> Iterator[Decision]:
+        """What the functions that made these terms ask of their arguments."""
+        for term in terms:
+            if term.name in SCALARS:
+                for position, relation, bound in SCALARS[term.name].domain(*term.args):
+                    argument = chosen(term.args[position])
+                    if not argument.constant:
+                        yield Decision(relation, argument, self.lift(bound))
+
+
+def chosen(term: Term) -> Term:
+    """What a choice was made for; any other term as it is."""
+    while term.name == "choice":
+        term = term.args[0]
+    return term
 
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}

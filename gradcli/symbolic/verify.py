@@ -18,11 +18,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from .budget import Budget, OutOfTime
-from .conditions import kinks_shown, shown, side_conditions
+from .chain import below
+from .conditions import kinks_shown, shown, undefined
 from .entries import Account, labelled
-from .job import PER_NODE, REFUTED, Input, Job, Verification
+from .job import PER_NODE, PROVED, REFUTED, Input, Job, Verification
 from .measure import Row, Turnings, cotangents, measure, natural_errors, told
-from .point import Evaluate, ReversePass, Run, entry_name, run, spread
+from .point import Evaluate, ReversePass, Run, entry_name, run, spread, unit
 from .precision import EXACT, engine_precision
 from .rounding import Reference, distance
 from .terms import Term
@@ -84,6 +85,8 @@ class Verifier:
         self.accounts = {
             i.name: _account(job, i) for i in job.inputs if i.claim is not None
         }
+        self.whole = Whole(job, point, self.reverse, self.rows, self.accounts, budget,
+                           self._tell)  # fmt: skip
 
     def work(self) -> Verification:
         reason = None
@@ -92,10 +95,10 @@ class Verifier:
                 wrong = self._output_differs()
                 if wrong:
                     return self._ended(wrong)
+                self._withhold()
                 if self.job.kind != "hessian":
                     self._numbers()
-            Whole(self.job, self.point, self.reverse, self.rows, self.accounts,
-                  self.budget, self._tell).work()  # fmt: skip
+            self.whole.work()
         except OutOfTime:
             reason = _time_out(self.job)
         except Exception as error:
@@ -110,9 +113,14 @@ class Verifier:
         return Verification.about(
             [a.verdict() for a in self.accounts.values()],
             self.budget.spent,
-            side_conditions=side_conditions(self.point.terms),
+            side_conditions=self.whole.conditions() if self._proved() else (),
             kinks=kinks_shown(self.point.terms, self._is_kink()),
         )
+
+    def _proved(self) -> bool:
+        """Whether there is a proof, which is what conditions are about."""
+        entries = (e for a in self.accounts.values() for e in a.entries)
+        return any(e.standing == PROVED for e in entries)
 
     def _is_kink(self) -> bool:
         return any(e.kinked for a in self.accounts.values() for e in a.entries)
@@ -141,6 +149,42 @@ class Verifier:
                 return text
         return None
 
+    def _withhold(self) -> None:
+        """No derivative is claimed where the program's value is not a number."""
+        rows = enumerate(cotangents(self.job))
+        if self.job.kind == "hessian":
+            rows = enumerate(unit(1, 0) for _ in self.point.asked())
+        undefined = self._undefined()
+        for number, cotangent in rows if undefined else ():
+            for k, (reason, entries) in undefined.items():
+                if cotangent[k]:
+                    self._withhold_row(number, reason, entries)
+
+    def _withhold_row(self, number: int, reason: str, entries: set[int]) -> None:
+        for name, account in self.accounts.items():
+            terms = self.point.entries[name]
+            here = account.entries[number * len(terms) :]
+            for entry, term in zip(here, terms, strict=False):
+                if term.serial in entries:
+                    entry.withhold(reason)
+
+    def _undefined(self) -> dict[int, tuple[str, set[int]]]:
+        """Per output without a value: why, and what the output is made of."""
+        found = {}
+        for k, (number, term) in enumerate(
+            zip(self.job.output.values(), self.point.outputs, strict=True)
+        ):
+            if number != number or EXACT.isnan(term.value):
+                reason = (
+                    undefined(self.point.terms, term)
+                    if EXACT.isnan(term.value)
+                    else f"with 50 digits it is {EXACT.nstr(term.value, 17)}"
+                )
+                where = f" of entry {k}" if len(self.point.outputs) > 1 else ""
+                text = f"the program's value{where} is nan at this point ({reason})"
+                found[k] = text, below(term)
+        return found
+
     def _numbers(self) -> None:
         """Compare every number with its reference."""
         turnings = Turnings(self.job, self.evaluate, self.point)
@@ -159,7 +203,7 @@ class Verifier:
             here = account.entries[number * len(terms) :]
             for entry, term, reference in zip(here, terms, parts[name], strict=False):
                 turning = on_turning.get(term.serial)
-                if turning is None:
+                if turning is None or entry.withheld:
                     entry.judge(reference, self.job.dtype, PER_NODE)
                 else:
                     what, involved = turning
@@ -177,10 +221,12 @@ def _account(job: Job, given: Input) -> Account:
     numbers = given.claim.values()
     rows = len(numbers) // own if own else 0
     names = [entry_name(given.name, place) for place in places(given.value.shape)]
-    if job.kind == "gradient":
-        return labelled(given.name, names, numbers)
-    labels = [f"row {r}, {name}" for r in range(rows) for name in names]
-    return labelled(given.name, labels, numbers)
+    if job.kind != "gradient":
+        names = [f"row {r}, {name}" for r in range(rows) for name in names]
+    account = labelled(given.name, names, numbers)
+    if job.formulas:
+        account.formulas = [None] * len(account.entries)
+    return account
 
 
 def places(shape: Sequence[int]) -> list[tuple[int, ...]]:

@@ -15,15 +15,23 @@ MAY_KNOW = {
     "ops": set(),
     "engine": {"ops"},
     "autograd": {"engine", "ops"},
+    "nn": {"autograd", "engine", "ops"},
+    "optim": {"autograd", "engine", "ops"},
+    "utils": {"autograd", "engine", "ops"},
     "lang": {"autograd", "engine", "ops"},
     "symbolic": {"lang", "autograd", "engine", "ops"},
     "views": {"symbolic", "lang", "autograd", "engine", "ops"},
     "render": {"views", "symbolic", "lang", "autograd", "engine", "ops"},
-    "cli": {"render", "views", "symbolic", "lang", "autograd", "engine", "ops"},
-}
+    "cli": {
+        "render", "views", "symbolic", "lang", "optim", "autograd", "engine", "ops"
+    },
+}  # fmt: skip
 # Each heavy library, and where it may be imported.
 HOME = {
-    "numpy": {"engine", "autograd", "lang", "symbolic", "views", "render", "cli"},
+    "numpy": {
+        "engine", "autograd", "nn", "optim", "utils", "lang", "symbolic", "views",
+        "render", "cli",
+    },
     "scipy": {"engine"},
     "cupy": {"engine/devices.py"},
     "cupyx": {"engine/devices.py"},
@@ -33,7 +41,8 @@ HOME = {
     "typer": {"cli"},
     "click": set(),
     "torch": set(),
-}
+    "safetensors": {"utils"},
+}  # fmt: skip
 
 
 def room(path: Path) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradcli.autograd import functional
-from gradcli.autograd.functional import TooManyEntries, hessian, jacobian
+from gradcli.autograd import blocks
+from gradcli.autograd.blocks import TooManyEntries, hessian, jacobian
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.engine.errors import GradError
 from gradcli.views.derivatives import structure_of
@@ -71,7 +71,7 @@ def test_only_a_scalar_has_a_hessian() -> None:
 def test_blocks_beyond_the_limit_are_refused_before_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(functional, "ENTRIES_LIMIT", 3)
+    monkeypatch.setattr(blocks, "ENTRIES_LIMIT", 3)
     x = leaf([1.0, 2.0])
     with pytest.raises(TooManyEntries, match="4 entries"):
         jacobian(x * x, [x])

@@ -1,23 +1,67 @@
 """Layers, activations and losses as functions, as PyTorch's ``nn.functional`` has them.
 
-    from gradcli.nn import functional as F
-    F.cross_entropy(F.linear(x, weight, bias), target)
+from gradcli.nn import functional as F
+F.cross_entropy(F.linear(x, weight, bias), target)
 """
 
 from .activations import (
-    celu, elu, elu_, gelu, glu, hardshrink, hardsigmoid, hardswish, hardtanh,
-    leaky_relu, leaky_relu_, log_softmax, logsigmoid, mish, prelu, relu, relu6, relu_,
-    selu, selu_, sigmoid, silu, softmax, softmin, softplus, softshrink, softsign, tanh,
-    tanhshrink, threshold,
+    celu,
+    elu,
+    elu_,
+    gelu,
+    glu,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    leaky_relu_,
+    log_softmax,
+    logsigmoid,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    relu_,
+    selu,
+    selu_,
+    sigmoid,
+    silu,
+    softmax,
+    softmin,
+    softplus,
+    softshrink,
+    softsign,
+    tanh,
+    tanhshrink,
+    threshold,
 )  # fmt: skip
 from .layers import (
-    batch_norm, bilinear, cosine_similarity, dropout, embedding, layer_norm, linear,
-    normalize, one_hot, pad,
+    batch_norm,
+    bilinear,
+    cosine_similarity,
+    dropout,
+    embedding,
+    layer_norm,
+    linear,
+    normalize,
+    one_hot,
+    pad,
 )  # fmt: skip
 from .losses import (
-    binary_cross_entropy, binary_cross_entropy_with_logits, cross_entropy,
-    gaussian_nll_loss, hinge_embedding_loss, huber_loss, kl_div, l1_loss,
-    margin_ranking_loss, mse_loss, nll_loss, poisson_nll_loss, smooth_l1_loss,
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    margin_ranking_loss,
+    mse_loss,
+    nll_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
     soft_margin_loss,
 )  # fmt: skip
 

@@ -74,7 +74,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """``input`` times the normal distribution up to it; approximate "none" or "tanh"."""
+    """``input`` times the normal distribution up to it; or "tanh" approximates that."""
     return _of("gelu", False, input, approximate)
 
 

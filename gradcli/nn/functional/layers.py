@@ -34,9 +34,7 @@ def dropout(
 ) -> Tensor:
     """Entries set to 0 with probability p and the others scaled by ``1/(1 - p)``."""
     if not 0 <= p <= 1:
-        raise ValueError(
-            f"dropout probability has to be between 0 and 1, but got {p}"
-        )
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or not p:
         return input
     drawn = rand(input.shape, dtype=input.dtype, device=input.device)
@@ -63,12 +61,14 @@ def embedding(
         sparse: has to be False: there are no sparse gradients.
     """
     if sparse:
-        raise NotImplementedError("sparse gradients are not supported: use sparse=False")
+        raise NotImplementedError(
+            "sparse gradients are not supported: use sparse=False"
+        )
     if input.dtype.code not in ("i8", "i4"):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following "
-            f"scalar types: Long, Int; but got torch.{input.dtype.legacy}Tensor instead "
-            "(while checking arguments for embedding)"
+            f"scalar types: Long, Int; but got torch.{input.dtype.legacy}Tensor "
+            "instead (while checking arguments for embedding)"
         )
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
@@ -158,5 +158,3 @@ def cosine_similarity(
 ) -> Tensor:
     """Cosine of the angle between vectors along a dimension."""
     return run("cosine_similarity", x1, x2, dim, eps)
-
-

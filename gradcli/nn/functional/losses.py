@@ -9,7 +9,6 @@ sizes and the two older words for a reduction.
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from ...engine.tensor import Tensor
 from .run import run
@@ -21,10 +20,8 @@ def reduction_of(size_average: Flag, reduce: Flag, reduction: str) -> str:
     """The reduction that the two older flags mean, where one of them is given."""
     if size_average is None and reduce is None:
         return reduction
-    if reduce is False:
-        meant = "none"
-    else:
-        meant = "sum" if size_average is False else "mean"
+    whole = "sum" if size_average is False else "mean"
+    meant = "none" if reduce is False else whole
     warnings.warn(
         "size_average and reduce args will be deprecated, please use "
         f"reduction='{meant}' instead.",

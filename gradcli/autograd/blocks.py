@@ -10,14 +10,14 @@ from `jvp` and the partials.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from ..engine import Tensor, grad
+from ..engine import Tensor, grad, no_grad
 from ..engine.errors import NOT_SCALAR, EngineError, GradError
 from ..engine.forward import jvp
+from .rows import assemble, blocks_of, units, zeros
 
 Mode: TypeAlias = Literal["auto", "rev", "fwd"]
 
@@ -55,7 +55,8 @@ def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> J
     forward = mode == "fwd" or (mode == "auto" and columns < rows)
     if forward:
         return Jacobian(tuple(_columns(output, x) for x in inputs), "fwd", columns)
-    return Jacobian(tuple(_rows(output, inputs)), "rev", rows)
+    with no_grad():
+        return Jacobian(tuple(blocks_of(output, inputs)), "rev", rows)
 
 
 def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
@@ -71,9 +72,9 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
     seed = Tensor(output.xp.ones_like(output.raw), output.xp)
     first = grad([output], inputs, [seed], retain_graph=True, create_graph=True)
     return [
-        [_zeros(output, x.shape + z.shape) for z in inputs]
+        [zeros(output, (*x.shape, *z.shape)) for z in inputs]
         if gradient is None
-        else _rows(gradient, inputs)
+        else blocks_of(gradient, inputs)
         for x, gradient in zip(inputs, first, strict=True)
     ]
 
@@ -85,53 +86,10 @@ def _check_size(entries: int) -> None:
         )
 
 
-def _rows(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """Every block, a backward pass per entry of the output."""
-    if output.edge is None:
-        return [_zeros(output, output.shape + x.shape) for x in inputs]
-    pulled = [
-        grad([output], inputs, [unit], retain_graph=True) for unit in _units(output)
-    ]
-    blocks = []
-    for place, x in enumerate(inputs):
-        rows = [gradients[place] for gradients in pulled]
-        blocks.append(_assemble(output, output.shape + x.shape, rows, x.shape, 0))
-    return blocks
-
-
 def _columns(output: Tensor, x: Tensor) -> Tensor:
     """One block, a forward pass per entry of the input."""
-    shape = output.shape + x.shape
+    shape = (*output.shape, *x.shape)
     if output.edge is None or x.edge is None:
-        return _zeros(output, shape)
-    columns = [jvp([output], [x], [unit])[0] for unit in _units(x)]
-    return _assemble(output, shape, columns, output.shape, -1)
-
-
-def _units(like: Tensor) -> list[Tensor]:
-    """The tensors of a shape that are one at one entry and zero elsewhere."""
-    made = []
-    for place in range(like.numel()):
-        flat = like.xp.zeros_like(like.raw).reshape(-1)
-        flat[place] = 1
-        made.append(Tensor(flat.reshape(like.shape), like.xp))
-    return made
-
-
-def _assemble(
-    like: Tensor,
-    shape: tuple[int, ...],
-    parts: Sequence[Tensor | None],
-    part_shape: tuple[int, ...],
-    dim: int,
-) -> Tensor:
-    if not prod(shape) or all(part is None for part in parts):
-        return _zeros(like, shape)
-    empty = _zeros(like, part_shape).raw
-    raws = [empty if part is None else part.raw for part in parts]
-    stack: Callable[..., Any] = like.xp.stack
-    return Tensor(stack(raws, dim).reshape(shape), like.xp)
-
-
-def _zeros(like: Tensor, shape: tuple[int, ...]) -> Tensor:
-    return Tensor(like.xp.new_full(like.raw, shape, 0), like.xp)
+        return zeros(output, shape)
+    columns = [jvp([output], [x], [unit])[0] for unit in units(x)]
+    return assemble(columns, output, shape, tuple(output.shape), -1)

@@ -1,0 +1,127 @@
+"""What a custom function keeps between its passes.
+
+Invariant: a saved argument comes back as the tensor it was, with its place in the
+graph; a saved output comes back as its node's output, without keeping the node alive;
+whatever was changed in place meanwhile is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+from ..engine.errors import FREED as FREED_MESSAGE
+from ..engine.errors import GradError
+from ..engine.node import FREED, Node, Port
+from ..engine.tensor import Tensor
+from ..engine.versions import version
+from .graph import active_hooks
+
+CHANGED = (
+    "one of the variables needed for gradient computation has been modified by an "
+    "inplace operation: [shape {}], saved by {}, is at version {}; expected version {} "
+    "instead."
+)
+
+
+class FunctionCtx:
+    """The ``ctx`` of a custom function; any attribute may be set on it.
+
+    ``needs_input_grad`` says per argument whether a gradient is asked for.
+    """
+
+    def __init__(self, needs_input_grad: tuple[bool, ...] = ()) -> None:
+        self.needs_input_grad = needs_input_grad
+        self.materialize_grads = True
+        self.dirty_tensors: tuple[Tensor, ...] = ()
+        self.non_differentiable: tuple[Tensor, ...] = ()
+        self.to_save: tuple[Tensor | None, ...] = ()
+        self.saved_for_forward: tuple[Tensor | None, ...] = ()
+        self._saved: Any = ()
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Save tensors; ``saved_tensors`` gives them back, graph included."""
+        for place, value in enumerate(tensors):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {place} "
+                    f"is of type {type(value).__name__}"
+                )
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Save tensors for ``jvp``, where nothing is saved for ``backward``."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Name the arguments that ``forward`` changed in place."""
+        self.dirty_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Name the outputs that carry no gradient."""
+        self.non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Give ``backward`` None, not zeros, for outputs that nothing depends on."""
+        self.materialize_grads = value
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What was saved, as long as the graph is not freed."""
+        if self._saved is FREED:
+            raise GradError(FREED_MESSAGE)
+        if not self._saved:
+            return self.to_save or self.saved_for_forward
+        return tuple(give() for give in self._saved)
+
+    def keep(self, node: Node, outputs: dict[int, int | None]) -> None:
+        """Save for good.
+
+        ``outputs`` holds, by the identity of each output of the node, its number; None
+        for the only one.
+        """
+        self._saved = tuple(
+            _keeper(tensor, node, tensor is not None and id(tensor) in outputs,
+                    outputs.get(id(tensor)))
+            for tensor in self.to_save
+        )  # fmt: skip
+        self.to_save = ()
+
+    def free(self) -> None:
+        """Let go of what was saved."""
+        if self._saved:
+            self._saved = FREED
+
+
+def _keeper(
+    tensor: Tensor | None, node: Node, is_output: bool, number: int | None
+) -> Callable[[], Tensor | None]:
+    """A function that gives a saved tensor back."""
+    if tensor is None:
+        return lambda: None
+    xp, raw, edge = tensor.xp, tensor.raw, tensor.edge
+    saved_at, name, alive = version(raw), node.name(), ref(node)
+    hooks = active_hooks()
+    give: Callable[[], Any] = lambda: raw
+    if hooks is not None:
+        give = hooks.pack(Tensor(raw, xp))
+    same = None if is_output or hooks is not None else tensor
+    del tensor, node
+
+    def unpack() -> Tensor:
+        if version(raw) != saved_at:
+            raise GradError(
+                CHANGED.format(list(raw.shape), name, version(raw), saved_at)
+            )
+        if same is not None and same.raw is raw and same.edge is edge:
+            return same
+        out = Tensor(give(), xp)
+        owner = alive()
+        if not is_output:
+            out.edge = edge
+        elif owner is not None:
+            out.edge = owner if number is None else Port(owner, number)
+        return out
+
+    return unpack

@@ -1,0 +1,208 @@
+"""`backward` and `grad` as PyTorch's users call them.
+
+Invariant: arguments are brought into the engine's form here and nowhere else; every
+number comes from `gradcli.engine.backward`.
+
+    (g,) = grad(y, x, create_graph=True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from ..engine.backward import backward as _backward
+from ..engine.backward import grad as _grad
+from ..engine.errors import GradError
+from ..engine.record import call
+from ..engine.tensor import Tensor
+from .graph import GradientEdge, stand_in
+
+Given: TypeAlias = "Tensor | GradientEdge"
+One: TypeAlias = "Given | Sequence[Given]"
+Cotangents: TypeAlias = "Tensor | Sequence[Tensor | None] | None"
+
+UNUSED = (
+    "The differentiated Tensor at index {} appears to not have been used in the graph. "
+    "Set allow_unused=True if this is the desired behavior."
+)
+NEEDS_NO_GRAD = "One of the differentiated Tensors does not require grad"
+EMPTY_INPUTS = "`inputs` argument to `{}()` cannot be empty."
+NOT_A_BATCH = (
+    "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
+    "as the batch dimension. The sizes of the remaining dimensions are expected to "
+    "match the shape of corresponding output, but a mismatch was detected: "
+    "grad_output[{}] has a shape of {} and output[{}] has a shape of {}."
+)
+
+
+def backward(
+    tensors: One,
+    grad_tensors: Cotangents = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Cotangents = None,
+    inputs: One | None = None,
+) -> None:
+    """Add the gradients of ``tensors`` to the leaves they were made from.
+
+    Args:
+        tensors: one tensor or several; their gradients are added up.
+        grad_tensors: a cotangent per tensor, of its shape; None where that is ().
+        retain_graph: keep saved values for another pass; as ``create_graph`` unless
+            said otherwise.
+        create_graph: record the pass itself, for second derivatives.
+        grad_variables: an older name of ``grad_tensors``.
+        inputs: add to the gradients of these alone.
+    """
+    if grad_tensors is not None and grad_variables is not None:
+        raise GradError("give grad_tensors or grad_variables (its older name), not both")
+    roots = _tensors(tensors)
+    given = grad_variables if grad_tensors is None else grad_tensors
+    cotangents = _cotangents(given, len(roots))
+    retain = create_graph if retain_graph is None else retain_graph
+    if inputs is None:
+        _backward(_given(roots, cotangents), cotangents, retain, create_graph)
+        return
+    targets = _as_list(inputs)
+    if not targets:
+        raise GradError(EMPTY_INPUTS.format("backward"))
+    leaves = [_demand_grad(_variable(x)) for x in targets]
+    _backward(_given(roots, cotangents), cotangents, retain, create_graph, leaves)
+
+
+def grad(
+    outputs: One,
+    inputs: One,
+    grad_outputs: Cotangents = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of the sum of ``outputs`` by ``inputs``; no leaf is touched.
+
+    Args:
+        outputs: one tensor or several.
+        inputs: one tensor or several, leaves or values between.
+        grad_outputs: a cotangent per output, of its shape; None where that is ().
+        retain_graph: keep saved values for another pass; as ``create_graph`` unless
+            said otherwise.
+        create_graph: record the pass itself, for second derivatives.
+        only_inputs: accepted and ignored, as in PyTorch.
+        allow_unused: give None for an input that no output depends on.
+        is_grads_batched: each cotangent is a batch along its first dimension; a pass
+            is made for each of its entries and the gradients are stacked.
+        materialize_grads: give zeros for an input that no output depends on.
+
+    Returns:
+        One tensor per input, of its shape; with a batch, the batch comes first.
+
+    Raises:
+        GradError: a vector output without a cotangent, an output or an input without
+            a graph, an unused input, or saved values that were freed.
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when "
+            "materialize_grads=True, but got: allow_unused=False."
+        )
+    roots, targets = _tensors(outputs), [stand_in(x) for x in _as_list(inputs)]
+    if not targets:
+        raise GradError(EMPTY_INPUTS.format("grad"))
+    for x in targets:
+        _demand_grad(x)
+    cotangents = _cotangents(grad_outputs, len(roots))
+    retain = create_graph if retain_graph is None else retain_graph
+    run = _batched if is_grads_batched else _grad
+    found = run(_given(roots, cotangents), targets, cotangents, retain, create_graph)
+    if materialize_grads:
+        return tuple(
+            call("zeros_like", x.detach()) if g is None else g
+            for x, g in zip(targets, found, strict=True)
+        )
+    if not allow_unused and None in found:
+        raise GradError(UNUSED.format(found.index(None)))
+    return tuple(found)
+
+
+def _batched(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    batches: Sequence[Tensor | None],
+    retain_graph: bool,
+    create_graph: bool,
+) -> list[Tensor | None]:
+    """A pass per entry of the batches, and the gradients stacked."""
+    for place, (output, batch) in enumerate(zip(outputs, batches, strict=True)):
+        if batch is not None and batch.shape[1:] != output.shape:
+            text = NOT_A_BATCH.format(place, batch.shape, place, output.shape)
+            raise GradError(text)
+    sizes = {batch.shape[0] for batch in batches if batch is not None}
+    if len(sizes) != 1:
+        raise GradError(
+            "is_grads_batched needs grad_outputs with one common first size, got "
+            f"{sorted(sizes) or 'none'}"
+        )
+    (size,) = sizes
+    passes = [
+        _grad(
+            outputs,
+            inputs,
+            [None if batch is None else batch[i] for batch in batches],
+            retain_graph or i + 1 < size,
+            create_graph,
+        )
+        for i in range(size)
+    ]
+    return [_stacked(entries) for entries in zip(*passes, strict=True)]
+
+
+def _stacked(entries: Sequence[Tensor | None]) -> Tensor | None:
+    given = [g for g in entries if g is not None]
+    return call("stack", given, 0) if given else None
+
+
+def _as_list(value: Any) -> list[Any]:
+    if isinstance(value, Tensor | GradientEdge):
+        return [value]
+    return list(value)
+
+
+def _tensors(value: Any) -> list[Any]:
+    found = _as_list(value)
+    for x in found:
+        if not isinstance(x, Tensor | GradientEdge):
+            raise TypeError(f"expected tensors, got {type(x).__name__}")
+    return found
+
+
+def _cotangents(value: Cotangents, count: int) -> list[Tensor | None]:
+    if value is None:
+        return [None] * count
+    given = [value] if isinstance(value, Tensor) else list(value)
+    if len(given) != count:
+        raise GradError(f"got {count} tensors and {len(given)} gradients")
+    return given
+
+
+def _given(roots: Sequence[Any], cotangents: Sequence[Tensor | None]) -> list[Tensor]:
+    """Tensors for the roots; an edge takes the shape of its cotangent."""
+    return [stand_in(r, g) for r, g in zip(roots, cotangents, strict=True)]
+
+
+def _variable(target: Given) -> Tensor:
+    if isinstance(target, Tensor):
+        return target
+    leaf = getattr(target.node, "variable", None)
+    if leaf is None:
+        raise GradError("backward() adds to leaves; this edge is not one of a leaf")
+    return leaf  # type: ignore[no-any-return]
+
+
+def _demand_grad(x: Tensor) -> Tensor:
+    if x.edge is None:
+        raise GradError(NEEDS_NO_GRAD)
+    return x

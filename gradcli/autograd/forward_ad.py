@@ -1,0 +1,214 @@
+"""Forward mode beside the program: tensors that carry a tangent.
+
+Invariant: while a level is open, each operation pushes the tangents of its inputs to
+its outputs by the same rules as `gradcli.engine.forward`, whether it is recorded or
+not; a tangent is recorded where its operands are. Closing the level drops all tangents.
+
+    with dual_level():
+        x = make_dual(primal, tangent)
+        y = x * x
+        unpack_dual(y).tangent           # 2 * primal * tangent
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ..engine.errors import EngineError, GradError
+from ..engine.forward import push
+from ..engine.modes import MODE, no_grad
+from ..engine.node import Node, differentiable_slots
+from ..engine.record import call, recorder
+from ..engine.tensor import Tensor
+from ..engine.versions import version
+
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]
+
+NO_LEVEL = (
+    "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+    "enter_dual_level() first."
+)
+NESTED = "Nested forward mode AD is not supported at the moment"
+CHANGED = (
+    "a tensor that carries a tangent was changed in place; write the change as an "
+    "operation that gives a new tensor, so that its tangent follows"
+)
+KEY = "_dual"
+"""Where a tensor carries its tangent, in its ``__dict__``."""
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A tensor without its tangent, and the tangent, None for a constant."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+class _Level:
+    """One opened level; a tangent belongs to the level it was made in."""
+
+
+class _Dual(NamedTuple):
+    level: _Level
+    tangent: Tensor
+    version: int
+
+
+_LEVELS: list[_Level] = []
+
+
+def enter_dual_level() -> int:
+    """Open the level; gives its number, 0.
+
+    Raises:
+        GradError: it is open already.
+    """
+    if _LEVELS:
+        raise GradError(NESTED)
+    _LEVELS.append(_Level())
+    MODE.watch(MODE.on_node, [*MODE.on_call, _propagate])
+    return 0
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Close the level; tensors lose their tangents.
+
+    Raises:
+        GradError: none is open, or it is another one.
+    """
+    if not _LEVELS or level not in (None, 0):
+        raise GradError("Trying to exit a forward AD level that was not the last one "
+                        "that was created. This is not supported.")  # fmt: skip
+    _LEVELS.pop()
+    MODE.watch(MODE.on_node, [look for look in MODE.on_call if look is not _propagate])
+
+
+@contextmanager
+def dual_level() -> Iterator[int]:
+    """A level that is open inside the ``with`` block."""
+    level = enter_dual_level()
+    try:
+        yield level
+    finally:
+        exit_dual_level(level=level)
+
+
+@contextmanager
+def suspended() -> Iterator[None]:
+    """Nothing inside pushes tangents."""
+    on_node, on_call = MODE.on_node, MODE.on_call
+    MODE.watch(on_node, [look for look in on_call if look is not _propagate])
+    try:
+        yield
+    finally:
+        MODE.watch(on_node, on_call)
+
+
+
+
+def make_dual(
+    tensor: Tensor, tangent: Tensor, *, level: int | None = None
+) -> Tensor:
+    """The tensor, carrying a tangent of its shape.
+
+    Raises:
+        GradError: no level is open, or the shapes differ.
+        ValueError: the tensor or the tangent does not hold floats.
+    """
+    if not _LEVELS:
+        raise GradError(NO_LEVEL)
+    for name, t in (("primal", tensor), ("tangent", tangent)):
+        if t.raw.dtype.kind not in "fO":
+            raise ValueError(
+                f"Expected {name} to be floating point or complex, but got: {t.dtype}"
+            )
+    if tensor.shape != tangent.shape:
+        raise EngineError(
+            "Trying to set a forward gradient that has a different size than that of "
+            "the original Tensor, this is not supported. Tensor is of size "
+            f"{list(tensor.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
+    with suspended():
+        dual: Tensor = call("alias", tensor)
+    _carry(dual, tangent)
+    return dual
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """The tensor without its tangent, and the tangent."""
+    tangent = tangent_of(tensor)
+    if tangent is None:
+        return UnpackedDualTensor(tensor, None)
+    with suspended():
+        return UnpackedDualTensor(call("alias", tensor), tangent)
+
+
+def tangent_of(tensor: Any) -> Tensor | None:
+    """The tangent that a tensor carries in the open level.
+
+    Raises:
+        GradError: the tensor was changed in place since.
+    """
+    dual = tensor.__dict__.get(KEY) if isinstance(tensor, Tensor) else None
+    if dual is None or not _LEVELS or dual.level is not _LEVELS[-1]:
+        return None
+    if version(tensor.raw) != dual.version:
+        raise GradError(CHANGED)
+    return dual.tangent  # type: ignore[no-any-return]
+
+
+def _carry(tensor: Tensor, tangent: Tensor | None) -> None:
+    if tangent is not None:
+        dual = _Dual(_LEVELS[-1], tangent, version(tensor.raw))
+        tensor.__dict__[KEY] = dual
+
+
+def _propagate(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
+    """Push the tangents of an operation's inputs to its outputs."""
+    if op.node is None:
+        return
+    chosen = inputs if op.variadic else [inputs[i] for i in differentiable_slots(op)]
+    tangents = [tangent_of(x) for x in chosen]
+    if all(t is None for t in tangents):
+        return
+    outputs = out if isinstance(out, tuple) else (out,)
+    node = outputs[0].grad_fn
+    if node is None:
+        node = object.__new__(recorder(op).cls)
+        node.edges = (None,) * len(chosen)
+        node.xp, node.span = outputs[0].xp, None
+        parts = tuple(part.raw for part in outputs)
+        node.keep(raw, parts if isinstance(out, tuple) else parts[0], params)
+    push_node(node, chosen, tangents, out)
+
+
+def push_node(
+    node: Node, inputs: Sequence[Any], tangents: Sequence[Tensor | None], out: Any
+) -> None:
+    """Let the outputs of a node carry what its inputs' tangents give."""
+    known = [*inputs, *tangents]
+    recorded = MODE.recording and any(
+        isinstance(t, Tensor) and t.edge is not None for t in known
+    )
+    given = [t if t is None or recorded else t.raw for t in tangents]
+    with suspended():
+        if recorded:
+            pushed = push(node, given, True)
+        else:
+            with no_grad():
+                pushed = push(node, given)
+    outputs = out if isinstance(out, tuple) else (out,)
+    pushed = pushed if isinstance(pushed, tuple) else (pushed,)
+    for output, t in zip(outputs, pushed, strict=False):
+        if t is not None and isinstance(output, Tensor):
+            _carry(output, t if isinstance(t, Tensor) else Tensor(t, output.xp))

@@ -1,0 +1,126 @@
+"""Operations with a hand-written gradient.
+
+Invariant: `Function.apply` adds one node, whatever ``forward`` computes inside; the
+node knows its function only through the static methods ``backward`` (or ``vjp``) and
+``jvp``, and hands them tensors.
+
+    class Cube(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return 3 * x**2 * g
+
+    Cube.apply(x)                        # tensor(..., grad_fn=<CubeBackward>)
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..engine.modes import MODE, no_grad
+from ..engine.tensor import Tensor
+from . import forward_ad
+from .context import FunctionCtx
+from .function_node import FunctionNode, once_differentiable
+from .outputs import attach, likes_of
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+
+LEGACY = (
+    "Legacy autograd function with non-static forward method is deprecated. Please use "
+    "new-style autograd function with static forward method. (Example: "
+    "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+)
+
+
+class Function:
+    """The base of operations with a hand-written gradient.
+
+    A subclass gives static methods: ``forward(ctx, *args)``, or ``forward(*args)`` and
+    ``setup_context(ctx, inputs, output)``; ``backward(ctx, *cotangents)``, which
+    returns one gradient or None per argument; and, for forward mode, ``jvp(ctx,
+    *tangents)``, which returns one tangent per output. Without ``jvp`` forward mode
+    transposes ``backward``.
+    """
+
+    node_class: ClassVar[type[FunctionNode]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.node_class = type(
+            f"{cls.__name__}Backward",
+            (FunctionNode,),
+            {"__slots__": (), "__module__": "torch.autograd.function", "made_by": cls},
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(LEGACY)
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs; nothing inside is recorded."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Save what ``backward`` needs, where ``forward`` takes no ``ctx``."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """The gradients of the arguments from those of the outputs."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
+
+    vjp = backward
+    """Another name that ``backward`` may have."""
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """The tangents of the outputs from those of the arguments."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use "
+            "it with forward mode AD."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Run ``forward`` and record the one node."""
+        tensors = [x for x in args if isinstance(x, Tensor)]
+        ctx = FunctionCtx(
+            needs_input_grad=tuple(
+                isinstance(x, Tensor) and x.requires_grad for x in args
+            )
+        )
+        with no_grad(), forward_ad.suspended():
+            output = cls._forward(ctx, args)
+        node = None
+        if MODE.recording and any(x.edge is not None for x in tensors):
+            node = cls.node_class(ctx, args)
+        result = attach(node, ctx, args, output)
+        tangents = [forward_ad.tangent_of(x) for x in tensors]
+        if any(t is not None for t in tangents):
+            passing = cls.node_class(ctx, args) if node is None else node
+            passing.likes = likes_of(output)
+            forward_ad.push_node(passing, tensors, tangents, result)
+        if node is not None:
+            for look in MODE.on_node:
+                look(node)
+        return result
+
+    @classmethod
+    def _forward(cls, ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:
+        if cls.setup_context is Function.setup_context:
+            return cls.forward(ctx, *args)
+        output = cls.forward(*args)
+        cls.setup_context(ctx, args, output)
+        return output

@@ -1,0 +1,246 @@
+"""The node of a custom function: its ``backward`` and ``jvp`` as the passes call them.
+
+Invariant: what a user's function returns is checked here, once, so that the passes see
+one cotangent per edge, of the input's shape and dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, ClassVar
+
+from ..engine.backward import grad
+from ..engine.errors import GradError
+from ..engine.handmade import Handmade
+from ..engine.modes import enable_grad, is_grad_enabled, no_grad
+from ..engine.node import Edge, Port
+from ..engine.record import RECORDING
+from ..engine.rules import sum_to
+from ..engine.tensor import Tensor
+from .context import FunctionCtx
+
+TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
+ONE_NAME_ALONE = (
+    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+    "should only implement one of them."
+)
+
+
+class FunctionNode(Handmade):
+    """A node that hands tensors to a `Function`.
+
+    Attributes that it does not have itself are those of the ``ctx``.
+    """
+
+    __slots__ = ("arguments", "ctx", "likes")
+    made_by: ClassVar[Any]
+
+    def __init__(self, ctx: FunctionCtx, args: Sequence[Any]) -> None:
+        self.ctx = ctx
+        tensors = [x for x in args if isinstance(x, Tensor)]
+        self.edges = tuple(x.edge for x in tensors)
+        self.xp = next((x.xp for x in tensors if x.edge is not None), tensors[0].xp)
+        self.span = None
+        self.arguments = tuple(_like(x) for x in args)
+        self.likes: tuple[Any, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "ctx" and hasattr(self.ctx, name):
+            return getattr(self.ctx, name)
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+        )
+
+    def __repr__(self) -> str:
+        kind = type(self)
+        return f"<{kind.__module__}.{kind.__name__} object at {id(self):#x}>"
+
+    def y_shapes(self) -> list[tuple[int, ...]]:
+        return [() if like is None else like.shape for like in self.likes]
+
+    def free(self) -> None:
+        self.ctx.free()
+
+    def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
+        arriving = g if isinstance(g, tuple) else (g,)
+        if self.ctx.materialize_grads:
+            pairs = zip(arriving, self.likes, strict=True)
+            arriving = tuple(_or_zeros(t, like) for t, like in pairs)
+        returned = _backward_of(self.made_by)(self.ctx, *arriving)
+        given = returned if isinstance(returned, tuple) else (returned,)
+        return self._checked(given)
+
+    def _checked(self, given: tuple[Any, ...]) -> tuple[Tensor | None, ...]:
+        """One cotangent per edge from what ``backward`` returned, one per argument."""
+        count = len(self.arguments)
+        if len(given) > count and all(t is None for t in given[count:]):
+            given = given[:count]
+        if len(given) != count:
+            raise GradError(
+                f"function {self.name()} returned an incorrect number of gradients "
+                f"(expected {count}, got {len(given)})"
+            )
+        pulled: list[Tensor | None] = []
+        for place, (t, like) in enumerate(zip(given, self.arguments, strict=True)):
+            if t is not None and like is None:
+                raise GradError(
+                    f"function {self.name()} returned a gradient different than None "
+                    f"at position {place + 1}, but the corresponding forward input was "
+                    "not a Variable"
+                )
+            if like is None:
+                continue
+            live = self.edges[len(pulled)] is not None
+            fitted = self._fitted(t, like, len(pulled)) if live else None
+            pulled.append(fitted)
+        return tuple(pulled)
+
+    def _fitted(self, t: Any, like: Tensor, place: int) -> Tensor | None:
+        if t is None:
+            return None
+        if not isinstance(t, Tensor):
+            raise GradError(f"expected Variable or None (got {type(t).__name__})")
+        if t.shape != like.shape:
+            if not _is_expansion(t.shape, like.shape):
+                raise GradError(
+                    f"Function {self.name()} returned an invalid gradient at index "
+                    f"{place} - got {list(t.shape)} but expected shape compatible with "
+                    f"{list(like.shape)}"
+                )
+            t = sum_to(RECORDING, t, tuple(like.shape))
+        if t.raw.dtype != like.raw.dtype:
+            t = RECORDING.call("as_type_of", t, like)
+        return t
+
+    def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
+        arriving = iter(tangents)
+        per_argument = [
+            None if like is None else _or_zeros(next(arriving), like)
+            for like in self.arguments
+        ]
+        if not _has_own(self.made_by, "jvp"):
+            return self._transposed([t for t in per_argument if t is not None])
+        pushed = self.made_by.jvp(self.ctx, *per_argument)
+        if not isinstance(pushed, tuple):
+            return pushed
+        return tuple(
+            None if like is None else _or_zeros(t, like)
+            for t, like in zip(pushed, self.likes, strict=True)
+        )
+
+    def _transposed(self, tangents: Sequence[Tensor]) -> Any:
+        """Forward mode from ``backward`` alone: the transpose of a linear map."""
+        with enable_grad():
+            seeds = [
+                None if like is None else Tensor(like.xp.zeros_like(like.raw), like.xp, True)
+                for like in self.likes
+            ]
+            pulled = self.pull_tensors(tuple(seeds))
+            rows = [
+                (p, t)
+                for p, t in zip(pulled, tangents, strict=True)
+                if p is not None and p.requires_grad
+            ]
+            live = [s for s in seeds if s is not None]
+            found = grad(
+                [p for p, _ in rows], live, [t for _, t in rows], True, True
+            ) if rows else [None] * len(live)  # fmt: skip
+        given = iter(
+            Tensor(s.xp.zeros_like(s.raw), s.xp) if t is None else t
+            for t, s in zip(found, live, strict=True)
+        )
+        outputs = tuple(None if s is None else next(given) for s in seeds)
+        return outputs if len(outputs) > 1 else outputs[0]
+
+
+def _like(x: Any) -> Tensor | None:
+    """A tensor's shape, dtype and kind, to make zeros of; no memory of its own."""
+    if not isinstance(x, Tensor):
+        return None
+    one = x.xp.new_full(x.raw, (), 0)
+    return Tensor(x.xp.expand(one, tuple(x.shape)), x.xp)
+
+
+def like_of(x: Any) -> Tensor | None:
+    return _like(x)
+
+
+def _or_zeros(t: Tensor | None, like: Tensor | None) -> Tensor | None:
+    if t is not None or like is None:
+        return t
+    return Tensor(like.xp.zeros_like(like.raw), like.xp)
+
+
+def _is_expansion(shape: Sequence[int], of: Sequence[int]) -> bool:
+    """Whether broadcasting ``of`` can give ``shape``."""
+    if len(shape) < len(of):
+        return False
+    tail = shape[len(shape) - len(of) :]
+    return all(n in (1, m) for m, n in zip(tail, of, strict=True))
+
+
+def _has_own(function: Any, name: str) -> bool:
+    return getattr(function, name) is not getattr(function.__mro__[-2], name)
+
+
+def _backward_of(function: Any) -> Callable[..., Any]:
+    """``backward``, or ``vjp`` where that is its name."""
+    own_backward = _has_own(function, "backward")
+    own_vjp = _has_own(function, "vjp")
+    if own_backward and own_vjp:
+        raise RuntimeError(ONE_NAME_ALONE)
+    return function.vjp if own_vjp else function.backward  # type: ignore[no-any-return]
+
+
+class DelayedError(Handmade):
+    """Stands where a second derivative would go on, and refuses to."""
+
+    __slots__ = ()
+
+    def __init__(self, edge: Edge, xp: Any) -> None:
+        self.edges = (edge,)
+        self.xp = xp
+        self.span = None
+
+    def name(self) -> str:
+        return "torch::autograd::Error"
+
+    def free(self) -> None:
+        """Nothing was saved."""
+
+    def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
+        raise GradError(TWICE)
+
+    def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
+        raise GradError(TWICE)
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Run ``backward`` without recording it, and refuse to differentiate it."""
+
+    @wraps(backward)
+    def wrapped(ctx: Any, *cotangents: Tensor | None) -> Any:
+        with no_grad():
+            returned = backward(ctx, *cotangents)
+        live = [t for t in cotangents if t is not None and t.requires_grad]
+        if not is_grad_enabled() or not live:
+            return returned
+        given = returned if isinstance(returned, tuple) else (returned,)
+        refused = tuple(_refused(t, live[0]) for t in given)
+        return refused if isinstance(returned, tuple) else refused[0]
+
+    return wrapped
+
+
+def _refused(t: Any, cause: Tensor) -> Any:
+    if not isinstance(t, Tensor):
+        return t
+    out = t.detach()
+    out.edge = DelayedError(cause.edge, t.xp)
+    return out
+
+
+def edge_of(node: FunctionNode, number: int | None) -> Edge:
+    """The edge of an output of a node; ``number`` is None for the only one."""
+    return node if number is None else Port(node, number)

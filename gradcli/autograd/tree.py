@@ -1,0 +1,91 @@
+"""Values nested in tuples, lists and dicts, and the places of their leaves.
+
+Invariant: `Shape.fill` puts leaves back exactly where `flatten` found them; whatever
+is not a tuple, a list or a dict is a leaf.
+
+    leaves, shape = flatten({"a": x, "b": [y]})      # [x, y]
+    shape.fill([1, 2])                               # {"a": 1, "b": [2]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+LEAF = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How leaves are nested: the container's type, its keys if any, its members."""
+
+    kind: type | None = None
+    keys: tuple[Any, ...] = ()
+    members: tuple[Shape, ...] = ()
+
+    def fill(self, leaves: Iterable[Any]) -> Any:
+        """The nested value that has these leaves, in order."""
+        return self._fill(iter(leaves))
+
+    def _fill(self, leaves: Iterator[Any]) -> Any:
+        if self.kind is None:
+            return next(leaves)
+        filled = [member._fill(leaves) for member in self.members]
+        if issubclass(self.kind, dict):
+            return self.kind(zip(self.keys, filled, strict=True))
+        if hasattr(self.kind, "_fields"):
+            return self.kind(*filled)
+        return self.kind(filled)
+
+    def spread(self, value: Any) -> list[Any] | None:
+        """One value per leaf from a value nested less deeply; None if it differs."""
+        if self.kind is None or not _is_nested(value):
+            return [value] * self.count()
+        members, keys = _members(value)
+        same = len(members) == len(self.members) and keys == self.keys
+        if not same:
+            return None
+        parts = [s.spread(m) for s, m in zip(self.members, members, strict=True)]
+        return None if None in parts else [leaf for part in parts for leaf in part or ()]
+
+    def count(self) -> int:
+        """How many leaves there are."""
+        if self.kind is None:
+            return 1
+        return sum(member.count() for member in self.members)
+
+    def __str__(self) -> str:
+        if self.kind is None:
+            return LEAF
+        inside = [str(member) for member in self.members]
+        if self.keys:
+            pairs = zip(self.keys, inside, strict=True)
+            return "{" + ", ".join(f"{key!r}: {text}" for key, text in pairs) + "}"
+        if issubclass(self.kind, list):
+            return f"[{', '.join(inside)}]"
+        return f"({', '.join(inside)}{',' if len(inside) == 1 else ''})"
+
+
+def flatten(value: Any) -> tuple[list[Any], Shape]:
+    """The leaves of a nested value, left to right, and its shape."""
+    if not _is_nested(value):
+        return [value], Shape()
+    members, keys = _members(value)
+    leaves: list[Any] = []
+    shapes = []
+    for member in members:
+        own, shape = flatten(member)
+        leaves += own
+        shapes.append(shape)
+    return leaves, Shape(type(value), keys, tuple(shapes))
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, tuple | list | dict)
+
+
+def _members(value: Any) -> tuple[Sequence[Any], tuple[Any, ...]]:
+    if isinstance(value, dict):
+        return list(value.values()), tuple(value)
+    return value, ()

@@ -1,0 +1,200 @@
+"""What an in-place change does to memory, to versions and to the graph.
+
+Invariant: after a change every tensor on the changed memory has an edge that computes
+what it now holds: the changed tensor itself, its base if it is a view, and the other
+views of that base. The memory is written exactly once, after everything that can fail.
+
+    change(x, lambda old: old * 2)      # x.mul_(2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..ops import OPS
+from . import devices
+from .errors import EngineError, ShapeError
+from .modes import MODE
+from .node import AccumulateGrad, Edge, Node, Port
+from .promote import RANK
+from .record import recorder
+from .tensor import Tensor
+from .versions import CLOCK, replaced, touch
+from .views import base_of, live_views
+
+LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
+VIEW_OF_LEAF = f"a view of {LEAF}"
+
+_new = object.__new__
+
+
+def demand_changeable(t: Tensor, part: bool = False) -> None:
+    """Refuse what must not be changed in place: leaves, and one of several views.
+
+    Args:
+        part: only a part of the tensor is to be changed.
+    """
+    if t.xp.symbolic:
+        raise EngineError("only arrays of numbers can be changed in place")
+    if not MODE.recording:
+        return
+    if isinstance(t.edge, AccumulateGrad):
+        raise EngineError(VIEW_OF_LEAF if part else LEAF)
+    base = base_of(t)
+    if base is t:
+        return
+    if isinstance(base.edge, AccumulateGrad):
+        raise EngineError(VIEW_OF_LEAF)
+    if isinstance(t.edge, Port):
+        raise EngineError(
+            f"Output {t.edge.nr} of {t.edge.node.name()} is a view and is being "
+            "modified inplace. This view is the output of a function that returns "
+            "multiple views. Such functions do not allow the output views to be "
+            "modified inplace. You should replace the inplace operation by an "
+            "out-of-place one."
+        )
+
+
+def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
+    """Put ``compute(t)`` in the place of ``t``'s entries, and record that."""
+    demand_changeable(t)
+    result = compute(_snapshot(t))
+    _demand_fit(t, result)
+    write(t, (), result.raw)
+    if MODE.recording and (result.edge is not None or t.edge is not None):
+        edge = result.edge
+        if isinstance(edge, Node):
+            edge.born = CLOCK.now
+            if edge.y is result.raw and edge.y is not None:
+                edge.y = t.raw
+        rebase(t, edge)
+    return t
+
+
+def _snapshot(t: Tensor) -> Tensor:
+    """What ``compute`` reads: the memory itself, or a copy where it may be saved."""
+    out: Tensor = _new(Tensor)
+    out.raw = t.raw.copy() if MODE.recording and t.raw.shape else t.raw
+    out.xp, out.edge = t.xp, t.edge
+    return out
+
+
+def _demand_fit(t: Tensor, result: Tensor) -> None:
+    have, want = tuple(t.raw.shape), tuple(result.raw.shape)
+    if have != want:
+        raise ShapeError(
+            f"output with shape {list(have)} doesn't match the broadcast shape "
+            f"{list(want)}"
+        )
+    if RANK[result.raw.dtype.kind] > RANK[t.raw.dtype.kind]:
+        raise EngineError(
+            f"result type {result.dtype.legacy} can't be cast to the desired output "
+            f"type {t.dtype.legacy}"
+        )
+
+
+def write(t: Tensor, at: Any, value: Any) -> None:
+    """Write ``value`` at an index of ``t``'s memory; () means all of it."""
+    raw = t.raw
+    if not hasattr(raw, "flags") or isinstance(raw, np.generic):
+        t.raw = t.xp.array_itself(raw).copy()
+        t.raw[at or ...] = value
+        replaced(raw, t.raw)
+        return
+    _demand_memory(raw)
+    raw[at if at != () else ...] = value
+    if not t.__dict__.get("_unwatched"):
+        touch(raw)
+
+
+def _demand_memory(raw: Any) -> None:
+    """Refuse to write where several entries share a place."""
+    shared = any(n > 1 and not s for n, s in zip(raw.shape, raw.strides, strict=True))
+    if shared:
+        raise EngineError(
+            "unsupported operation: more than one element of the written-to tensor "
+            "refers to a single memory location. Please clone() the tensor before "
+            "performing the operation."
+        )
+    if not getattr(raw.flags, "writeable", True):
+        try:
+            raw.flags.writeable = True
+        except ValueError:
+            raise EngineError(
+                "the memory of this tensor is read-only; clone() it to change it"
+            ) from None
+
+
+def edge_of(
+    name: str, operands: tuple[Tensor, ...], edges: tuple[Edge, ...], **params: Any
+) -> Edge:
+    """The edge of a row's node whose value is in memory already; None without one."""
+    if all(edge is None for edge in edges):
+        return None
+    cls = recorder(OPS[name]).cls
+    node: Node = _new(cls)
+    node.edges = edges
+    node.xp = operands[0].xp
+    node.span = None
+    node.born = CLOCK.now
+    node.keep(tuple([t.raw for t in operands]), operands[0].raw, params)
+    for look in MODE.on_node:
+        look(node)
+    return node
+
+
+def rebase(t: Tensor, edge: Edge) -> None:
+    """Give ``t`` a new edge, and with it whoever shares its memory."""
+    base = base_of(t)
+    outside = base.edge is None
+    if base is t:
+        _settle(t, edge)
+    else:
+        at = positions(base, t)
+        _settle(base, edge_of("copy_slices.positions", (base, t), (base.edge, edge),
+                              at=at))  # fmt: skip
+    for view in live_views(base):
+        if view is t or outside or view.edge is not None:
+            at = positions(base, view)
+            _settle(view, edge_of("as_strided.positions", (base,), (base.edge,), at=at))
+
+
+def _settle(t: Tensor, edge: Edge) -> None:
+    t.edge = edge
+    if t.retains_grad and edge is not None:
+        from .hooks import keep_gradient
+
+        keep_gradient(t)
+
+
+def positions(base: Tensor, view: Tensor) -> Any:
+    """Which entries of the flattened base the entries of a view are."""
+    places = _addresses(base).reshape(-1)
+    order = np.argsort(places, kind="stable")
+    found = np.searchsorted(places[order], _addresses(view))
+    return base.xp.array(order[found])
+
+
+def _addresses(t: Tensor) -> Any:
+    """The address of every entry."""
+    raw = t.raw
+    total = np.asarray(t.xp.address(raw), "int64")
+    for dim, (n, step) in enumerate(zip(raw.shape, raw.strides, strict=True)):
+        line = np.arange(n, dtype="int64") * step
+        total = total[..., None] + line if dim or not total.ndim else total + line
+    return total.reshape(raw.shape)
+
+
+def grid(t: Tensor) -> Any:
+    """The number of every entry, in the tensor's shape, on the host."""
+    return np.arange(t.numel()).reshape(t.raw.shape)
+
+
+def on_host(value: Any) -> Any:
+    """An index with its arrays as NumPy's."""
+    if isinstance(value, tuple):
+        return tuple([on_host(v) for v in value])
+    return devices.host(value) if hasattr(value, "dtype") else value

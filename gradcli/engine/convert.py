@@ -1,0 +1,288 @@
+"""Tensors in another type, on another device, as arrays of other libraries.
+
+Invariant: a tensor that has the wanted type and device already is returned itself;
+where a copy is made the gradient passes through it. Nothing leaves a GPU without being
+asked to.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ..ops import OPS
+from . import devices, dtypes
+from .device import device as Device
+from .dtypes import dtype
+from .errors import EngineError
+from .record import apply
+from .tensor import Tensor
+
+__all__ = ["moved", "to"]
+
+NUMPY_OF_RECORDED = (
+    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
+    "instead."
+)
+
+
+def moved(t: Tensor, type_: str | None, place: str | None, back: Any = None) -> Tensor:
+    """A recorded copy of the type and on the device of these names; None: its own."""
+    if back is None:
+        back = (t.raw.dtype.name, None if place is None else t.xp.device)
+    params = {"dtype": type_, "device": place, "back": back}
+    out: Tensor = apply(OPS["to_copy.default"], (t,), params)
+    if place is not None:
+        out.xp = devices.resolve(place)
+    return out
+
+
+def _wanted(arguments: tuple[Any, ...]) -> dict[str, Any]:
+    """What the arguments of `to` ask for."""
+    found: dict[str, Any] = {}
+    flags = iter(("non_blocking", "copy"))
+    for value in arguments:
+        if isinstance(value, Tensor):
+            found.update(dtype=value.dtype, device=value.xp)
+        elif isinstance(value, dtype):
+            found["dtype"] = value
+        elif isinstance(value, builtins.bool):
+            found[next(flags)] = value
+        elif isinstance(value, Device | str | builtins.int):
+            found["device"] = value
+        elif isinstance(value, type):
+            found["dtype"] = dtypes.to_dtype(value)
+        elif value is not None:
+            raise TypeError(
+                "to() received an invalid combination of arguments - got "
+                f"({type(value).__name__}), but expected a dtype, a device or a tensor"
+            )
+    return found
+
+
+def to(
+    self: Tensor,
+    *args: Any,
+    dtype: dtype | None = None,
+    device: Any = None,
+    non_blocking: builtins.bool = False,
+    copy: builtins.bool = False,
+    memory_format: str | None = None,
+) -> Tensor:
+    """The tensor in another type, on another device, or both.
+
+    ``to(dtype)``, ``to(device)``, ``to(device, dtype)``, ``to(other)``.
+    """
+    wanted = {"dtype": dtype, "device": device, "copy": copy} | _wanted(args)
+    target = wanted["device"]
+    if target is None:
+        xp = self.xp
+    else:
+        xp = target if hasattr(target, "symbolic") else devices.place(target)
+    chosen = wanted["dtype"]
+    type_ = None if chosen is None or chosen is self.dtype else chosen.name
+    place = None if xp.device == self.xp.device else xp.device
+    if type_ is None and place is None:
+        return self.clone() if wanted["copy"] else self
+    return moved(self, type_, place)
+
+
+def cpu(self: Tensor, memory_format: str | None = None) -> Tensor:
+    """The tensor in the host's memory."""
+    return to(self, "cpu")
+
+
+def cuda(
+    self: Tensor,
+    device: Any = None,
+    non_blocking: builtins.bool = False,
+    memory_format: str | None = None,
+) -> Tensor:
+    """The tensor on the GPU.
+
+    Raises:
+        DeviceError: there is none.
+    """
+    return to(self, "cuda" if device is None else device)
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the type of another."""
+    return to(self, other.dtype)
+
+
+def type(  # noqa: A001 (PyTorch's name)
+    self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False
+) -> Any:
+    """The name of its class in PyTorch; given a type, the tensor in that type."""
+    if dtype is None:
+        place = "cuda." if self.is_cuda else ""
+        return f"torch.{place}{self.dtype.legacy}Tensor"
+    if isinstance(dtype, str):
+        legacy = dtype.rpartition(".")[2].removesuffix("Tensor")
+        named = {each.legacy: each for each in dtypes.ALL}
+        if legacy not in named:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = named[legacy]
+    return to(self, getattr(dtype, "dtype", dtype))
+
+
+def _conversion(name: str, type_: dtype) -> Any:
+    def convert(self: Tensor, memory_format: str | None = None) -> Tensor:
+        return to(self, type_)
+
+    convert.__name__ = name
+    convert.__doc__ = f"The tensor in the type {type_}."
+    return convert
+
+
+half = _conversion("half", dtypes.float16)
+float = _conversion("float", dtypes.float32)  # noqa: A001
+double = _conversion("double", dtypes.float64)
+char = _conversion("char", dtypes.int8)
+short = _conversion("short", dtypes.int16)
+int = _conversion("int", dtypes.int32)  # noqa: A001
+long = _conversion("long", dtypes.int64)
+byte = _conversion("byte", dtypes.uint8)
+bool = _conversion("bool", dtypes.bool_)  # noqa: A001
+
+
+def numpy(self: Tensor, *, force: builtins.bool = False) -> Any:
+    """The NumPy array on the same memory.
+
+    Args:
+        force: also of tensors that require a gradient or live on a GPU, copied where
+            that is needed.
+
+    Raises:
+        RuntimeError: the tensor requires a gradient.
+        TypeError: it lives on a GPU.
+    """
+    if force:
+        return np.asarray(devices.host(self.detach()._shareable()))
+    if self.requires_grad:
+        raise EngineError(NUMPY_OF_RECORDED)
+    if self.xp.device != "cpu":
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use "
+            "Tensor.cpu() to copy the tensor to host memory first."
+        )
+    return self._shareable()
+
+
+def __array__(self: Tensor, dtype: Any = None, copy: Any = None) -> Any:
+    """NumPy's way to ask for an array."""
+    array = numpy(self)
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def __dlpack__(self: Tensor, **options: Any) -> Any:
+    """The tensor's memory for another library, by the DLPack protocol."""
+    if self.requires_grad:
+        raise BufferError(
+            "Can't export tensors that require gradient, use tensor.detach()"
+        )
+    options.pop("stream", None)
+    return self._shareable().__dlpack__(**options)
+
+
+def __dlpack_device__(self: Tensor) -> tuple[Any, Any]:
+    """Where the memory is, by the DLPack protocol."""
+    return self._shareable().__dlpack_device__()  # type: ignore[no-any-return]
+
+
+def contiguous(self: Tensor, memory_format: str | None = None) -> Tensor:
+    """The tensor itself if its entries lie in order, else a copy that does."""
+    return self if is_contiguous(self) else apply(
+        OPS["clone"], (self,), {"memory_format": "contiguous"}
+    )  # type: ignore[no-any-return]  # fmt: skip
+
+
+def is_contiguous(self: Tensor, memory_format: str | None = None) -> builtins.bool:
+    """Whether its entries lie in memory in the order of their indices."""
+    return builtins.bool(self.xp.is_contiguous(self.raw))
+
+
+def stride(self: Tensor, dim: Any = None) -> Any:
+    """How many entries further on the next one of each dimension, or of one, lies."""
+    steps = tuple([s // self.raw.dtype.itemsize for s in self.raw.strides])
+    return steps if dim is None else steps[dim]
+
+
+def storage_offset(self: Tensor) -> builtins.int:
+    """How many entries its memory holds before its first."""
+    from .versions import owner
+
+    start = self.xp.address(owner(self.raw))
+    return (self.xp.address(self.raw) - start) // self.raw.dtype.itemsize  # type: ignore[no-any-return]
+
+
+def data_ptr(self: Tensor) -> builtins.int:
+    """The address of its first entry."""
+    return self.xp.address(self._shareable())  # type: ignore[no-any-return]
+
+
+def element_size(self: Tensor) -> builtins.int:
+    """Bytes per entry."""
+    return self.itemsize
+
+
+def nelement(self: Tensor) -> builtins.int:
+    """How many entries it has."""
+    return self.numel()
+
+
+def ndimension(self: Tensor) -> builtins.int:
+    """How many dimensions it has."""
+    return self.ndim
+
+
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: dtype | None = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+) -> Tensor:
+    """A tensor of this one's type and device, unless others are named."""
+    from .creation import tensor
+
+    return tensor(
+        data,
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
+    )
+
+
+def new_empty(
+    self: Tensor,
+    *size: Any,
+    dtype: dtype | None = None,
+    device: Any = None,
+    requires_grad: builtins.bool = False,
+) -> Tensor:
+    """A tensor of a shape, of this one's type and device; its entries are zeros."""
+    from .creation import empty
+
+    return empty(
+        *size,
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
+    )
+
+
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """The tensor itself: memory is not pinned here."""
+    return self
+
+
+def is_pinned(self: Tensor, device: Any = None) -> builtins.bool:
+    """False: memory is not pinned here."""
+    return False

@@ -1,0 +1,236 @@
+"""Functions that the reverse pass calls on its way: on tensors, on nodes, on leaves.
+
+Invariant: a node without hooks has no ``extras``; `HOOKS.used` says whether any node
+has, so that a pass over a graph without hooks pays for nothing. Cotangents are shown as
+tensors. What a hook returns, unless it is None, takes the place of what it was given.
+
+Order, as in PyTorch: hooks of the tensor, then `retain_grad`, then the node's own
+before it, then after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from .errors import EngineError
+from .node import AccumulateGrad, Edge, Node, Port
+from .tensor import Tensor
+
+Hook = Callable[..., Any]
+
+_keys = count()
+
+
+class _Hooks:
+    """Whether any hook was ever registered."""
+
+    __slots__ = ("used",)
+
+    def __init__(self) -> None:
+        self.used = False
+
+
+HOOKS = _Hooks()
+
+
+class RemovableHandle:
+    """What registering a hook gives back; as a ``with`` block it removes it at its end."""
+
+    __slots__ = ("_key", "_shelf")
+
+    def __init__(self, shelf: dict[int, Hook], hook: Hook) -> None:
+        self._shelf = shelf
+        self._key = next(_keys)
+        shelf[self._key] = hook
+
+    @property
+    def id(self) -> int:
+        return self._key
+
+    def remove(self) -> None:
+        """Call the hook no more."""
+        self._shelf.pop(self._key, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.remove()
+
+
+class Extras:
+    """What was attached to one node.
+
+    ``tensor`` and ``retained`` are keyed by the number of the output that they are
+    about.
+    """
+
+    __slots__ = ("accumulated", "after", "before", "metadata", "retained", "tensor")
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, dict[int, Hook]] = {}
+        self.retained: dict[int, Hook] = {}
+        self.before: dict[int, Hook] = {}
+        self.after: dict[int, Hook] = {}
+        self.accumulated: dict[int, Hook] = {}
+        self.metadata: dict[str, Any] = {}
+
+
+def extras_of(node: Node | AccumulateGrad) -> Extras:
+    """What is attached to a node; made when it is first asked for."""
+    found: Extras | None = getattr(node, "extras", None)
+    if found is None:
+        found = node.extras = Extras()
+    return found
+
+
+def _place(edge: Edge) -> tuple[Any, int]:
+    return (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
+
+
+def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:
+    """`Tensor.register_hook`."""
+    if t.edge is None:
+        raise EngineError(
+            "cannot register a hook on a tensor that doesn't require gradient"
+        )
+    node, nr = _place(t.edge)
+    HOOKS.used = True
+    return RemovableHandle(extras_of(node).tensor.setdefault(nr, {}), hook)
+
+
+def register_post_accumulate(t: Tensor, hook: Hook) -> RemovableHandle:
+    """`Tensor.register_post_accumulate_grad_hook`."""
+    if not isinstance(t.edge, AccumulateGrad):
+        raise EngineError(
+            "post accumulate grad hooks cannot be registered on non-leaf tensors"
+        )
+    HOOKS.used = True
+    return RemovableHandle(extras_of(t.edge).accumulated, hook)
+
+
+def register_after(node: Node | AccumulateGrad, hook: Hook) -> RemovableHandle:
+    """`Node.register_hook`: called with the gradients of inputs and outputs."""
+    HOOKS.used = True
+    return RemovableHandle(extras_of(node).after, hook)
+
+
+def register_before(node: Node | AccumulateGrad, hook: Hook) -> RemovableHandle:
+    """`Node.register_prehook`: called with the gradients of outputs."""
+    HOOKS.used = True
+    return RemovableHandle(extras_of(node).before, hook)
+
+
+def retain_grad(t: Tensor) -> None:
+    """`Tensor.retain_grad`."""
+    if t.edge is None:
+        raise EngineError("can't retain_grad on Tensor that has requires_grad=False")
+    if t.is_leaf or t.retains_grad:
+        return
+    t.__dict__["_retains_grad"] = True
+    keep_gradient(t)
+
+
+def keep_gradient(t: Tensor) -> None:
+    """Let the node that made a tensor hand it the gradient that arrives."""
+    from weakref import ref
+
+    held = ref(t)
+
+    def keep(g: Tensor) -> None:
+        tensor = held()
+        if tensor is not None:
+            tensor.__dict__["_grad"] = g if g.edge is not None else g.clone()
+
+    HOOKS.used = True
+    node, nr = _place(t.edge)
+    extras_of(node).retained[nr] = keep
+
+
+def arrive(node: Node | AccumulateGrad, nr: int, g: Any, xp: Any) -> Any:
+    """Show the cotangent of one output to those who wait for it; what goes on."""
+    extras: Extras | None = getattr(node, "extras", None)
+    if extras is None or g is None:
+        return g
+    for hook in list(extras.tensor.get(nr, {}).values()):
+        g = _replaced(hook(_shown(g, xp)), g)
+    keep = extras.retained.get(nr)
+    if keep is not None:
+        keep(_shown(g, xp))
+    return g
+
+
+def before(node: Node | AccumulateGrad, g: Any) -> Any:
+    """Show a node's cotangents to its own hooks before it runs; what goes on."""
+    extras: Extras | None = getattr(node, "extras", None)
+    if extras is None or not extras.before:
+        return g
+    several = isinstance(g, tuple)
+    for hook in list(extras.before.values()):
+        given = g if several else (g,)
+        returned = hook(tuple([_shown(part, _xp(node)) for part in given]))
+        if returned is not None:
+            parts = _parts(returned, given, "outputs")
+            g = parts if several else parts[0]
+    return g
+
+
+def after(node: Node | AccumulateGrad, pulled: tuple[Any, ...], g: Any) -> Any:
+    """Show what a node gave to its hooks after it has run; what goes on."""
+    extras: Extras | None = getattr(node, "extras", None)
+    if extras is None or not extras.after:
+        return pulled
+    xp = _xp(node)
+    outputs = tuple([_shown(p, xp) for p in (g if isinstance(g, tuple) else (g,))])
+    for hook in list(extras.after.values()):
+        returned = hook(tuple([_shown(p, xp) for p in pulled]), outputs)
+        if returned is not None:
+            pulled = _parts(returned, pulled, "inputs")
+    return pulled
+
+
+def accumulated(end: AccumulateGrad) -> None:
+    """Tell the hooks of a leaf that a gradient was added to it."""
+    extras: Extras | None = getattr(end, "extras", None)
+    if extras is not None:
+        for hook in list(extras.accumulated.values()):
+            hook(end.variable)
+
+
+def _xp(node: Any) -> Any:
+    return node.variable.xp if isinstance(node, AccumulateGrad) else node.xp
+
+
+def _shown(g: Any, xp: Any) -> Any:
+    return g if g is None or isinstance(g, Tensor) else Tensor(g, xp)
+
+
+def _replaced(returned: Any, g: Any) -> Any:
+    """A hook's result as the pass goes on with it: a tensor, or a raw value."""
+    if returned is None:
+        return g
+    if not isinstance(returned, Tensor):
+        raise TypeError(
+            f"expected Tensor or None, but hook returned {type(returned).__name__}"
+        )
+    if tuple(returned.raw.shape) != tuple(g.shape):
+        raise EngineError(
+            f"hook has changed the size of value: {list(g.shape)} became "
+            f"{list(returned.shape)}"
+        )
+    return returned if isinstance(g, Tensor) else returned.raw
+
+
+def _parts(returned: Any, given: tuple[Any, ...], what: str) -> tuple[Any, ...]:
+    parts = returned if isinstance(returned, tuple) else (returned,)
+    if len(parts) != len(given):
+        raise EngineError(
+            f"hook has returned an incorrect number of grad_{what}: {len(parts)} "
+            f"instead of {len(given)}"
+        )
+    recorded = any(isinstance(part, Tensor) for part in given)
+    return tuple([
+        new if new is None or recorded else new.raw for new in parts
+    ])  # fmt: skip

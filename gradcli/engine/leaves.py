@@ -1,0 +1,130 @@
+"""What changes a tensor's place in the graph: becoming a leaf, leaving the graph.
+
+Invariant: only leaves are changed here; a result of an operation keeps its edge, except
+that `detach_` takes it out of the graph.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import EngineError
+from .node import AccumulateGrad, Port
+from .tensor import Tensor
+
+
+def set_requires_grad(t: Tensor, wanted: bool) -> None:
+    """Turn a leaf's gradient on or off; what it has accumulated stays.
+
+    Raises:
+        EngineError: it is no leaf, or does not hold floats.
+    """
+    if not t.is_leaf:
+        if wanted:
+            return
+        raise EngineError(
+            "you can only change requires_grad flags of leaf variables. If you want to "
+            "use a computed variable in a subgraph that doesn't require "
+            "differentiation use var_no_grad = var.detach()."
+        )
+    if wanted == (t.edge is not None):
+        return
+    if wanted:
+        if t.raw.dtype.kind not in "fO":
+            raise EngineError(
+                "Only Tensors of floating point and complex dtype can require gradients"
+            )
+        end = AccumulateGrad(t)
+        end.grad = t.__dict__.pop("_grad", None)
+        t.edge = end
+    else:
+        held = t.grad
+        t.edge = None
+        if held is not None:
+            t.__dict__["_grad"] = held
+
+
+def set_grad(t: Tensor, value: Tensor | None) -> None:
+    """Put a gradient in place of what was accumulated.
+
+    Raises:
+        TypeError: it is no tensor.
+        EngineError: it does not fit the tensor.
+    """
+    if value is not None:
+        _check_fit(t, value)
+    if isinstance(t.edge, AccumulateGrad):
+        t.edge.grad = value
+    elif value is None:
+        t.__dict__.pop("_grad", None)
+    else:
+        t.__dict__["_grad"] = value
+
+
+def _check_fit(t: Tensor, grad: Any) -> None:
+    if not isinstance(grad, Tensor):
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type "
+            f"{type(grad).__name__}"
+        )
+    if grad is t:
+        raise EngineError("can't assign Variable as its own grad")
+    if grad.raw.dtype != t.raw.dtype:
+        raise EngineError(
+            f"attempting to assign a gradient with dtype '{grad.dtype}' to a tensor "
+            f"with dtype '{t.dtype}'. Please ensure that the gradient and the tensor "
+            "have the same dtype"
+        )
+    if grad.device != t.device:
+        raise EngineError(
+            f"attempting to assign a gradient with device type '{grad.device.type}' to "
+            f"a tensor with device type '{t.device.type}'. Please ensure that the "
+            "gradient and the tensor are on the same device"
+        )
+    if grad.shape != t.shape:
+        raise EngineError(
+            f"attempting to assign a gradient of size '{list(grad.shape)}' to a tensor "
+            f"of size '{list(t.shape)}'. Please ensure that the gradient and the "
+            "tensor are the same size"
+        )
+
+
+def leave_graph(t: Tensor) -> Tensor:
+    """`Tensor.detach_`.
+
+    Raises:
+        EngineError: it is a view, whose base would stay in the graph.
+    """
+    if isinstance(t.edge, Port):
+        raise EngineError(
+            "Can't detach views in-place: this is one of several views that a function "
+            "returned. Use detach() instead."
+        )
+    if t._is_view():
+        raise EngineError("Can't detach views in-place. Use detach() instead.")
+    held = t.edge.grad if isinstance(t.edge, AccumulateGrad) else None
+    t.edge = None
+    if held is not None:
+        t.__dict__["_grad"] = held
+    return t
+
+
+def copied_leaf(t: Tensor, memo: dict[int, Any]) -> Tensor:
+    """A leaf on memory of its own, with its gradient.
+
+    Raises:
+        EngineError: it is no leaf.
+    """
+    if not t.is_leaf:
+        raise EngineError(
+            "Only Tensors created explicitly by the user (graph leaves) support the "
+            "deepcopy protocol at the moment.  If you were attempting to deepcopy a "
+            "module, this may be because of a torch.nn.utils.weight_norm usage"
+        )
+    if id(t) in memo:
+        return memo[id(t)]  # type: ignore[no-any-return]
+    out = Tensor(t.xp.clone(t._shareable()), t.xp, t.requires_grad)
+    memo[id(t)] = out
+    if t.grad is not None:
+        out.grad = copied_leaf(t.grad.detach(), memo)
+    return out

@@ -1,0 +1,51 @@
+"""Methods of tensors beside those of the class: the table's functions, conversions.
+
+Invariant: every public function is a method unless the class has its own of that name;
+a name that ends in an underscore changes the tensor in place.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from .inplace import IN_PLACE, in_place
+from .methods import Late, Methods
+from .public import names, public
+from .tensor import Tensor
+
+ELSEWHERE = {
+    "convert": "to type type_as float double half long int short char byte bool cpu "
+    "cuda numpy contiguous is_contiguous stride storage_offset data_ptr element_size "
+    "nelement ndimension new_tensor new_empty __array__ __dlpack__ __dlpack_device__ "
+    "pin_memory is_pinned",
+    "queries": "equal allclose is_nonzero is_set_to is_same_size",
+    "inplace": "zero_ fill_ copy_ uniform_ normal_ random_ bernoulli_ exponential_ "
+    "fill_diagonal_ set_ squeeze_ unsqueeze_ t_ transpose_ __setitem__ __iadd__ "
+    "__isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ "
+    "__ixor__",
+}
+"""Which module defines methods, under the methods' own names."""
+
+
+def install() -> None:
+    """Put the methods in place; each is found when it is first used."""
+    taken = vars(Tensor)
+    for name in names():
+        if name not in taken:
+            setattr(Methods, name, Late(name, _finder(public, name)))
+            if name in IN_PLACE:
+                later = f"{name}_"
+                setattr(Methods, later, Late(later, _finder(in_place, name)))
+    for module, listed in ELSEWHERE.items():
+        for name in listed.split():
+            if name not in taken:
+                setattr(Methods, name, Late(name, _importer(module, name)))
+
+
+def _finder(find: Any, name: str) -> Any:
+    return lambda: find(name)
+
+
+def _importer(module: str, name: str) -> Any:
+    return lambda: getattr(import_module(f"{__package__}.{module}"), name)

@@ -1,0 +1,186 @@
+"""The number type of a result, by PyTorch's rules.
+
+Invariant: floats win over whole numbers, whole numbers over truth values; within a
+kind, tensors with dimensions decide over those without, and those over plain numbers.
+What makes floats of whole numbers makes them of the default type.
+
+    result_of([float32 vector, float64 scalar])     # float32
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ..ops import Op
+from .dtypes import DEFAULT, of
+from .errors import EngineError
+
+RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
+
+PRODUCTS = frozenset({
+    "mm", "mv", "dot", "vdot", "bmm", "addmm", "addmv", "baddbmm", "addr",
+    "einsum.default", "solve",
+})  # fmt: skip
+"""Rows whose operands have to be of one type."""
+
+WHOLE = frozenset({"round.default", "round.decimals", "div.Tensor_mode"})
+"""Rows that give whole numbers for whole numbers."""
+
+FLOATS_ONLY = {
+    "mean": "mean(): could not infer output dtype. Input dtype must be either a "
+    "floating point or complex dtype. Got: {}",
+    "var": "std and var only support floating point and complex dtypes",
+    "std": "std and var only support floating point and complex dtypes",
+    "var_mean": "var_mean only support floating point and complex dtypes",
+    "std_mean": "std_mean only support floating point and complex dtypes",
+    "linalg_vector_norm": "linalg.vector_norm: Expected a floating point or complex "
+    "tensor as input. Got {}",
+}
+"""Functions that have no value for whole numbers, and what PyTorch says."""
+
+NO_TRUTH = {
+    "sub.Tensor": (2, "Subtraction, the `-` operator, with two bool tensors is not "
+    "supported. Use the `^` or `logical_xor()` operator instead."),
+    "neg": (1, "Negation, the `-` operator, on a bool tensor is not supported. If you "
+    "are trying to invert a mask, use the `~` or `logical_not()` operator instead."),
+}  # fmt: skip
+"""Rows that so many truth values do not go into, and what PyTorch says."""
+
+
+def promoted(a: Any, b: Any) -> Any:
+    """NumPy's type for two of its types, except that floats keep their width."""
+    if a == b or RANK[a.kind] > RANK[b.kind]:
+        return a
+    if RANK[b.kind] > RANK[a.kind]:
+        return b
+    return numpy.promote_types(a, b)
+
+
+def result_of(values: Any) -> Any:
+    """The type of arithmetic on arrays and numbers, as NumPy's type."""
+    ranked: list[Any] = [None, None, None]
+    for value in values:
+        place, found = _kind_of(value)
+        held = ranked[place]
+        ranked[place] = found if held is None else promoted(held, found)
+    result = None
+    for lower in (2, 1, 0):
+        result = _over(ranked[lower], result)
+    return result
+
+
+def _kind_of(value: Any) -> tuple[int, Any]:
+    """A value's place in the order of who decides, and its type."""
+    if hasattr(value, "dtype"):
+        return (0 if value.shape else 1), value.dtype
+    if isinstance(value, bool):
+        return 2, numpy.dtype(bool)
+    name = "int64" if isinstance(value, int) else DEFAULT.name
+    return 2, numpy.dtype(name)
+
+
+def _over(higher: Any, lower: Any) -> Any:
+    """The type of two, of which the first decides within its kind."""
+    if higher is None or lower is None:
+        return lower if higher is None else higher
+    return lower if RANK[lower.kind] > RANK[higher.kind] else higher
+
+
+def harmonised(op: Op, raw: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
+    """The inputs of a row in the types that its result has; whether none are floats.
+
+    Raises:
+        EngineError: the row takes no operands of different types, or no whole numbers.
+    """
+    first = None
+    alike = True
+    for r in raw:
+        found = getattr(r, "dtype", None)
+        if found is None or found is first:
+            continue
+        if first is not None:
+            alike = False
+            break
+        first = found
+    if first is None or (alike and first.kind == "f"):
+        return raw, False
+    arrays = [r for r in raw if hasattr(r, "dtype")]
+    _refuse(op, arrays)
+    if op.name in PRODUCTS:
+        _demand_one_type(op, arrays)
+    operands = _operands(op, raw)
+    numbers = [*operands, *_numbers(op, raw)]
+    if numbers:
+        result = result_of(numbers)
+        ours = {id(v) for v in operands if v.dtype != result}
+        raw = tuple([r.astype(result) if id(r) in ours else r for r in raw])
+    return raw, all(getattr(r, "dtype", first).kind != "f" for r in raw)
+
+
+def _refuse(op: Op, arrays: list[Any]) -> None:
+    kinds = {a.dtype.kind for a in arrays}
+    if "f" not in kinds and op.base in FLOATS_ONLY:
+        raise EngineError(FLOATS_ONLY[op.base].format(of(arrays[0]).legacy))
+    if kinds == {"b"} and op.name in NO_TRUTH and len(arrays) == NO_TRUTH[op.name][0]:
+        raise EngineError(NO_TRUTH[op.name][1])
+
+
+def _operands(op: Op, raw: tuple[Any, ...]) -> list[Any]:
+    """The arrays among the inputs whose numbers go into the result."""
+    rules: Any = op.partials if op.partials is not None else op.vjp
+    if op.variadic or (op.node is None and op.elementwise):
+        places = range(len(raw))
+    elif isinstance(rules, tuple):
+        places = [i for i, rule in enumerate(rules) if rule is not None]
+    else:
+        return []
+    return [raw[i] for i in places if hasattr(raw[i], "dtype")]
+
+
+def _numbers(op: Op, raw: tuple[Any, ...]) -> list[Any]:
+    """The plain numbers among the inputs of an elementwise row."""
+    if not op.elementwise:
+        return []
+    return [r for r in raw if isinstance(r, int | float)]
+
+
+def _demand_one_type(op: Op, arrays: list[Any]) -> None:
+    kinds = {a.dtype: of(a) for a in arrays}
+    if len(kinds) < 2:
+        return
+    first, second = list(kinds.values())[:2]
+    if op.name in ("dot", "vdot"):
+        raise EngineError(
+            f"{op.name} : expected both vectors to have same dtype, but found "
+            f"{first.legacy} and {second.legacy}"
+        )
+    if op.name in ("mm", "addmm"):
+        names = [_c_name(each) for each in (first, second)]
+        raise EngineError(
+            f"expected m1 and m2 to have the same dtype, but got: {' != '.join(names)}"
+        )
+    raise EngineError(
+        f"expected scalar type {first.legacy} but found {second.legacy}"
+    )
+
+
+def _c_name(type_: Any) -> str:
+    names = {"float32": "float", "float64": "double", "int64": "long int",
+             "int32": "int", "float16": "c10::Half"}  # fmt: skip
+    return names.get(type_.name, type_.name)
+
+
+def settled(op: Op, raw: tuple[Any, ...], y: Any) -> Any:
+    """The result of a row on whole numbers alone, in PyTorch's type."""
+    if isinstance(y, tuple):
+        return tuple([settled(op, raw, part) for part in y])
+    kind = y.dtype.kind
+    if kind == "u" and y.dtype.itemsize == 8:
+        return y.astype("int64")
+    if kind != "f":
+        return y
+    if op.name in WHOLE:
+        return y.astype(result_of([r for r in raw if hasattr(r, "dtype")]))
+    return y if y.dtype.name == DEFAULT.name else y.astype(DEFAULT.name)

@@ -1,0 +1,198 @@
+"""L-BFGS: steps along directions that remember how the gradient changed.
+
+Invariant: all parameters are one vector here; a closure is called for every value of
+the loss, with the parameters set to where it is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engine.tensor import Tensor
+from ..engine.versions import touch
+from .optimizer import Optimizer, Params, array_in, check_rate, evaluated
+from .wolfe import Evaluation, strong_wolfe
+
+SLIGHT = 1e-10
+"""A change of the gradient along its step below this is not remembered."""
+
+
+class LBFGS(Optimizer):
+    """Quasi-Newton steps; each call of `step` takes several, with a closure.
+
+    Args:
+        params: tensors, all in one group.
+        lr: how far a step goes, and the first guess of a line search.
+        max_iter: steps per call.
+        max_eval: values of the loss per call; None: max_iter*5//4.
+        tolerance_grad: stop when no entry of the gradient is larger.
+        tolerance_change: stop when step or loss change by less.
+        history_size: how many changes are remembered.
+        line_search_fn: None, or "strong_wolfe".
+    """
+
+    def __init__(
+        self, params: Params, lr: Any = 1, max_iter: int = 20,
+        max_eval: int | None = None, tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9, history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:  # fmt: skip
+        check_rate(lr)
+        defaults = {
+            "lr": lr, "max_iter": max_iter,
+            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change,
+            "history_size": history_size, "line_search_fn": line_search_fn,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+        if len(self.param_groups) != 1:
+            raise ValueError(
+                "LBFGS doesn't support per-parameter options (parameter groups)"
+            )
+
+    @property
+    def _params(self) -> list[Tensor]:
+        return self.param_groups[0]["params"]  # type: ignore[no-any-return]
+
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
+        """Take steps until one of the limits is reached.
+
+        Args:
+            closure: clears the gradients, computes the loss and its gradients, and
+                gives the loss back.
+
+        Returns:
+            The loss at the beginning.
+        """
+        group = self.param_groups[0]
+        search = group["line_search_fn"]
+        if search not in (None, "strong_wolfe"):
+            raise RuntimeError("only 'strong_wolfe' is supported")
+        state = self.state[self._params[0]]
+        state.setdefault("func_evals", 0)
+        state.setdefault("n_iter", 0)
+        first = evaluated(closure)
+        here = Evaluation(0.0, float(first), self._gradient())
+        state["func_evals"] += 1
+        if _flat(here.gradient, group):
+            return first
+        evaluations = 1
+        for taken in range(1, group["max_iter"] + 1):
+            state["n_iter"] += 1
+            direction = self._direction(state, here.gradient)
+            t = self._length(state, here.gradient, float(group["lr"]))
+            before = here.loss
+            state["prev_flat_grad"] = self._kept(here.gradient.copy())
+            state["prev_loss"] = before
+            state["d"], state["t"] = self._kept(direction), t
+            slope = here.gradient.dot(direction)
+            if slope > -group["tolerance_change"]:
+                break
+            last = taken == group["max_iter"]
+            if search:
+                here, calls = self._search(closure, here, t, direction, slope)
+                t = state["t"] = here.t
+            else:
+                self._move(t, direction)
+                calls = 0
+                if not last:
+                    loss = float(evaluated(closure))
+                    here, calls = Evaluation(t, loss, self._gradient()), 1
+            evaluations += calls
+            state["func_evals"] += calls
+            if last or evaluations >= group["max_eval"] or _flat(here.gradient, group):
+                break
+            if abs(direction * t).max() <= group["tolerance_change"]:
+                break
+            if abs(here.loss - before) < group["tolerance_change"]:
+                break
+        return first
+
+    def _kept(self, raw: Any) -> Tensor:
+        return Tensor(raw, self._params[0].xp)
+
+    def _gradient(self) -> Any:
+        xp = self._params[0].xp
+        parts = [
+            xp.reshape(xp.zeros_like(p.raw) if p.grad is None else p.grad.raw, (-1,))
+            for p in self._params
+        ]
+        return xp.cat(parts)
+
+    def _move(self, t: Any, direction: Any) -> None:
+        """Move all parameters by ``t*direction``."""
+        start = 0
+        for parameter in self._params:
+            raw = array_in(parameter)
+            part = direction[start : start + raw.size]
+            raw += t * part.reshape(raw.shape)
+            touch(raw)
+            start += raw.size
+
+    def _search(
+        self, closure: Any, here: Evaluation, t: Any, direction: Any, slope: Any
+    ) -> tuple[Evaluation, int]:
+        """Move to where a line search ends; the evaluation there, and its calls."""
+        began = [p.raw.copy() for p in self._params]
+
+        def go_back() -> None:
+            for parameter, raw in zip(self._params, began, strict=True):
+                parameter.raw[...] = raw
+                touch(parameter.raw)
+
+        def evaluate(at: Any) -> Evaluation:
+            self._move(at, direction)
+            loss = float(evaluated(closure))
+            found = Evaluation(at, loss, self._gradient(), direction)
+            go_back()
+            return found
+
+        start = Evaluation(0.0, here.loss, here.gradient, direction)
+        found, calls = strong_wolfe(evaluate, start, t, abs(direction).max())
+        self._move(found.t, direction)
+        return found, calls
+
+    def _length(self, state: dict[str, Any], gradient: Any, lr: float) -> Any:
+        if state["n_iter"] == 1:
+            return min(1.0, 1.0 / abs(gradient).sum()) * lr
+        return lr
+
+    def _direction(self, state: dict[str, Any], gradient: Any) -> Any:
+        """Downhill, bent by the changes that are remembered."""
+        if state["n_iter"] == 1:
+            state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
+            return -gradient
+        self._remember(state, gradient)
+        changes = [y.raw for y in state["old_dirs"]]
+        steps = [s.raw for s in state["old_stps"]]
+        inverse = state["ro"]
+        weights = state["al"] = [None] * self.param_groups[0]["history_size"]
+        direction = -gradient
+        for i in reversed(range(len(changes))):
+            weights[i] = steps[i].dot(direction) * inverse[i]
+            direction += -weights[i] * changes[i]
+        direction *= state["H_diag"]
+        for i, (y, s) in enumerate(zip(changes, steps, strict=True)):
+            direction += (weights[i] - y.dot(direction) * inverse[i]) * s
+        return direction
+
+    def _remember(self, state: dict[str, Any], gradient: Any) -> None:
+        change = gradient - state["prev_flat_grad"].raw
+        step = state["d"].raw * state["t"]
+        along = change.dot(step)
+        if along <= SLIGHT:
+            return
+        for name, value in (
+            ("old_dirs", self._kept(change)),
+            ("old_stps", self._kept(step)),
+            ("ro", 1.0 / along),
+        ):
+            if len(state[name]) == self.param_groups[0]["history_size"]:
+                state[name].pop(0)
+            state[name].append(value)
+        state["H_diag"] = along / change.dot(change)
+
+
+def _flat(gradient: Any, group: dict[str, Any]) -> bool:
+    return bool(abs(gradient).max() <= group["tolerance_grad"])

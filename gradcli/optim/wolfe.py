@@ -1,0 +1,129 @@
+"""A line search for a step that satisfies the strong Wolfe conditions.
+
+Invariant: the search first brackets such a step, then narrows the bracket by cubic
+interpolation; the lower end of the bracket is always the better of its ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+ENOUGH_DECREASE = 1e-4
+ENOUGH_FLATTENING = 0.9
+MOST_TRIES = 25
+NARROW = 1e-9
+WIDEST = 10
+LEAST_GROWTH = 0.01
+EDGE = 0.1
+"""The share of a bracket at either end where a new point means little progress."""
+
+
+class Evaluation:
+    """The loss and its gradient at the step ``t`` along a direction."""
+
+    __slots__ = ("gradient", "loss", "slope", "t")
+
+    def __init__(
+        self, t: Any, loss: float, gradient: Any, direction: Any = None
+    ) -> None:
+        self.t = t
+        self.loss = loss
+        self.gradient = gradient
+        self.slope = None if direction is None else gradient.dot(direction)
+
+
+def between(a: Evaluation, b: Evaluation, bounds: Any = None) -> Any:
+    """Where the cubic through two points with their slopes has its minimum."""
+    low, high = bounds or sorted((a.t, b.t))
+    if a.t > b.t:
+        a, b = b, a
+    bend = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.t - b.t)
+    square = bend**2 - a.slope * b.slope
+    if not square >= 0:
+        return (low + high) / 2.0
+    root = square**0.5
+    share = (b.slope + root - bend) / (b.slope - a.slope + 2 * root)
+    return min(max(b.t - (b.t - a.t) * share, low), high)
+
+
+def strong_wolfe(
+    evaluate: Callable[[Any], Evaluation], start: Evaluation, t: Any, longest: Any
+) -> tuple[Evaluation, int]:
+    """Find a step along a direction.
+
+    Args:
+        evaluate: the loss and its gradient at a step.
+        start: the same at step 0.
+        t: the first step to try.
+        longest: the direction's largest entry, to tell when a bracket is narrow.
+
+    Returns:
+        The evaluation at the step that was found, and how many were made.
+    """
+
+    def too_high(point: Evaluation) -> bool:
+        return bool(point.loss > start.loss + ENOUGH_DECREASE * point.t * start.slope)
+
+    def flat(point: Evaluation) -> bool:
+        return bool(abs(point.slope) <= -ENOUGH_FLATTENING * start.slope)
+
+    previous, point = start, evaluate(t)
+    tries = 0
+    while tries < MOST_TRIES:
+        if too_high(point) or (tries > 1 and point.loss >= previous.loss):
+            break
+        if flat(point):
+            return point, tries + 1
+        if point.slope >= 0:
+            break
+        bounds = (
+            point.t + LEAST_GROWTH * (point.t - previous.t),
+            point.t * WIDEST,
+        )
+        t = between(previous, point, bounds)
+        previous, point = point, evaluate(t)
+        tries += 1
+    else:
+        previous = start
+    return narrow(evaluate, [previous, point], too_high, flat, tries, longest)
+
+
+def narrow(
+    evaluate: Callable[[Any], Evaluation], ends: list[Evaluation],
+    too_high: Callable[[Evaluation], bool], flat: Callable[[Evaluation], bool],
+    tries: int, longest: Any,
+) -> tuple[Evaluation, int]:  # fmt: skip
+    """Shrink a bracket until it holds a step that will do; the better of its ends."""
+    stuck = False
+    low, high = _better_first(ends)
+    while tries < MOST_TRIES and abs(ends[1].t - ends[0].t) * longest >= NARROW:
+        t, stuck = _inside(between(*ends), ends, stuck)
+        point = evaluate(t)
+        tries += 1
+        if too_high(point) or point.loss >= ends[low].loss:
+            ends[high] = point
+            low, high = _better_first(ends)
+            continue
+        done = flat(point)
+        if not done and point.slope * (ends[high].t - ends[low].t) >= 0:
+            ends[high] = ends[low]
+        ends[low] = point
+        if done:
+            break
+    return ends[low], tries + 1
+
+
+def _better_first(ends: list[Evaluation]) -> tuple[int, int]:
+    return (0, 1) if ends[0].loss <= ends[1].loss else (1, 0)
+
+
+def _inside(t: Any, ends: list[Evaluation], stuck: bool) -> tuple[Any, bool]:
+    """A new step, kept off the bracket's ends if it came near them twice in a row."""
+    left, right = sorted((ends[0].t, ends[1].t))
+    margin = EDGE * (right - left)
+    if min(right - t, t - left) >= margin:
+        return t, False
+    if not (stuck or t >= right or t <= left):
+        return t, True
+    return (right - margin if abs(t - right) < abs(t - left) else left + margin), False

@@ -1,0 +1,60 @@
+"""What follows from signs that are known.
+
+Invariant: only SymPy's own assumptions conclude; a fact enters by standing a symbol of
+known sign for the very quantity that it is about.
+
+    facts = Facts()
+    facts.add(x, ">")               # x > 0
+    facts.imply(sqrt(x), "!=")      # True
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import sympy
+
+_ASKED: Final = {
+    ">": "is_positive",
+    ">=": "is_nonnegative",
+    "<": "is_negative",
+    "<=": "is_nonpositive",
+    "!=": "is_nonzero",
+    "==": "is_zero",
+}
+_TURNED: Final = {"<": ">", "<=": ">="}
+
+
+class Facts:
+    """Relations of quantities to zero."""
+
+    def __init__(self) -> None:
+        self._standing_in: dict[Any, Any] = {}
+
+    def imply(self, quantity: Any, relation: str) -> bool:
+        """Whether ``quantity relation 0`` holds wherever the facts do."""
+        known = quantity.xreplace(self._standing_in)
+        return getattr(known, _ASKED[relation]) is True
+
+    def add(self, quantity: Any, relation: str) -> None:
+        """Take ``quantity relation 0`` for given."""
+        if relation in _TURNED:
+            quantity, relation = -quantity, _TURNED[relation]
+        if relation == ">":
+            self._positive(quantity)
+        elif relation == "!=" and quantity not in self._standing_in:
+            self._stand_in(quantity, sympy.Dummy(nonzero=True, real=True))
+
+    def _positive(self, quantity: Any) -> None:
+        gap = sympy.Dummy(positive=True)
+        constant, rest = quantity.as_coeff_Add()
+        factor, symbol = rest.as_coeff_Mul()
+        if symbol.is_Symbol and abs(factor) == 1 and constant <= 0:
+            # The symbol lies beyond a bound on its own side of zero.
+            self._stand_in(symbol, factor * (gap - constant))
+        else:
+            self._stand_in(quantity, gap)
+
+    def _stand_in(self, quantity: Any, known: Any) -> None:
+        if not quantity.is_number:
+            self._standing_in |= {quantity: known, -quantity: -known}

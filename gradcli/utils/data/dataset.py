@@ -1,0 +1,178 @@
+"""Sets of items: by position, or one after the other.
+
+Invariant: a set made of others keeps no items of its own; it asks for them when they
+are wanted.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any, Generic, TypeVar
+
+from ...engine.draws import Generator, randperm
+from ...engine.tensor import Tensor
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Dataset(Generic[T_co]):
+    """Items by position; a subclass defines ``__getitem__``, and mostly ``__len__``."""
+
+    def __getitem__(self, index: Any) -> T_co:
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other: Dataset[Any]) -> ConcatDataset[Any]:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[T_co]):
+    """Items one after the other; a subclass defines ``__iter__``."""
+
+    def __iter__(self) -> Iterator[T_co]:
+        raise NotImplementedError(
+            "Subclasses of IterableDataset should implement __iter__."
+        )
+
+    def __add__(self, other: Dataset[Any]) -> Any:
+        return ChainDataset([self, other])
+
+
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
+    """Tensors of the same length; an item is one row of each."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        if any(len(tensors[0]) != len(tensor) for tensor in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        return tuple([tensor[index] for tensor in self.tensors])
+
+    def __len__(self) -> int:
+        return len(self.tensors[0])
+
+
+class StackDataset(Dataset[Any]):
+    """Sets of the same length; an item is a tuple, or a dict, of one of each."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if bool(args) == bool(kwargs):
+            raise ValueError("give the sets either as arguments or by keyword")
+        self.datasets: Any = kwargs or args
+        sizes = {len(dataset) for dataset in (*args, *kwargs.values())}
+        if len(sizes) > 1:
+            raise ValueError("Size mismatch between datasets")
+        (self._length,) = sizes
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple([dataset[index] for dataset in self.datasets])
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class ConcatDataset(Dataset[T_co]):
+    """Sets one after the other, by position."""
+
+    def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
+        sizes = [len(dataset) for dataset in self.datasets]  # type: ignore[arg-type]
+        self.cumulative_sizes = list(accumulate(sizes))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> T_co:
+        if index < 0:
+            if -index > len(self):
+                raise ValueError(
+                    "absolute value of index should not exceed dataset length"
+                )
+            index += len(self)
+        at = bisect_right(self.cumulative_sizes, index)
+        start = self.cumulative_sizes[at - 1] if at else 0
+        return self.datasets[at][index - start]  # type: ignore[no-any-return]
+
+
+class ChainDataset(IterableDataset[Any]):
+    """Sets that are iterated over, one after the other."""
+
+    def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)  # type: ignore[arg-type]
+
+
+class Subset(Dataset[T_co]):
+    """The items of a set at given positions."""
+
+    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index: Any) -> T_co:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]  # type: ignore[no-any-return]
+        return self.dataset[self.indices[index]]  # type: ignore[no-any-return]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+ROUNDING = 1e-9
+"""How far fractions may add up to more than 1 through rounding."""
+
+
+def _sizes(total: int, lengths: Sequence[float]) -> list[int]:
+    """Fractions as sizes; what rounding leaves goes to the first parts."""
+    if not (math.isclose(sum(lengths), 1) and sum(lengths) <= 1 + ROUNDING):
+        return [int(n) for n in lengths]
+    for i, fraction in enumerate(lengths):
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"Fraction at index {i} is not between 0 and 1")
+    sizes = [math.floor(total * fraction) for fraction in lengths]
+    for i in range(total - sum(sizes)):
+        sizes[i % len(sizes)] += 1
+    return sizes
+
+
+def random_split(
+    dataset: Any, lengths: Sequence[float], generator: Generator | None = None
+) -> list[Subset[Any]]:
+    """Split a set at random.
+
+    Args:
+        dataset: what to split.
+        lengths: the sizes of the parts, or fractions that add up to 1.
+        generator: where the random numbers come from.
+
+    Raises:
+        ValueError: the sizes do not add up to the set's.
+    """
+    sizes = _sizes(len(dataset), lengths)
+    if sum(sizes) != len(dataset):
+        raise ValueError(
+            "Sum of input lengths does not equal the length of the input dataset!"
+        )
+    order = randperm(sum(sizes), generator=generator).tolist()
+    ends = list(accumulate(sizes))
+    return [
+        Subset(dataset, order[end - size : end])
+        for end, size in zip(ends, sizes, strict=True)
+    ]

@@ -1,0 +1,164 @@
+"""Going through a set in batches.
+
+Invariant: items are taken in the order of the sampler, put together by ``collate_fn``,
+in the process that asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ...engine.draws import Generator
+from .collate import default_collate, default_convert
+from .dataset import IterableDataset
+from .sampler import BatchSampler, RandomSampler, SequentialSampler
+
+ALONE = (
+    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
+    "drop_last"
+)
+
+
+class DataLoader:
+    """Batches of a set's items; every iteration is one pass over the set.
+
+    Args:
+        dataset: items by position, or an `IterableDataset`.
+        batch_size: items per batch; None: items one by one, not put together.
+        shuffle: take the items in a new random order each time.
+        sampler: gives the positions instead.
+        batch_sampler: gives lists of positions instead.
+        num_workers: has to be 0: items are loaded in the process that asks for them.
+        collate_fn: puts items together to a batch.
+        pin_memory: taken for PyTorch's sake; it changes no result.
+        drop_last: leave out a last batch that is smaller.
+        timeout, worker_init_fn, multiprocessing_context, prefetch_factor,
+            persistent_workers: have to be left out: there are no workers.
+        generator: where the random numbers come from.
+        in_order, pin_memory_device: taken for PyTorch's sake.
+
+    Raises:
+        ValueError: options that contradict each other, or that need workers.
+    """
+
+    def __init__(
+        self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None,
+        sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[list[Any]] | None = None, num_workers: int = 0,
+        collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False,
+        drop_last: bool = False, timeout: float = 0, worker_init_fn: Any = None,
+        multiprocessing_context: Any = None, generator: Generator | None = None, *,
+        prefetch_factor: int | None = None, persistent_workers: bool = False,
+        pin_memory_device: str = "", in_order: bool = True,
+    ) -> None:  # fmt: skip
+        _no_workers(
+            num_workers=num_workers, timeout=timeout, worker_init_fn=worker_init_fn,
+            multiprocessing_context=multiprocessing_context,
+            prefetch_factor=prefetch_factor, persistent_workers=persistent_workers,
+        )  # fmt: skip
+        self.dataset = dataset
+        self.num_workers = num_workers
+        self.pin_memory = pin_memory
+        self.generator = generator
+        self._stream = isinstance(dataset, IterableDataset)
+        if self._stream:
+            _no_positions(shuffle, sampler, batch_sampler)
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError(ALONE)
+            batch_size, drop_last = None, False
+        elif batch_size is None and drop_last:
+            raise ValueError(
+                "batch_size=None option disables auto-batching and is mutually "
+                "exclusive with drop_last"
+            )
+        self.sampler: Any = sampler
+        if sampler is None and not self._stream:
+            self.sampler = (
+                RandomSampler(dataset, generator=generator)
+                if shuffle and len(dataset)
+                else SequentialSampler(dataset)
+            )
+        if batch_size is not None and batch_sampler is None:
+            positions = _Endless() if self._stream else self.sampler
+            batch_sampler = BatchSampler(positions, batch_size, drop_last)
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.batch_sampler = batch_sampler
+        if collate_fn is None:
+            collate_fn = default_convert if batch_sampler is None else default_collate
+        self.collate_fn = collate_fn
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._streamed() if self._stream else self._picked()
+
+    def _picked(self) -> Iterator[Any]:
+        if self.batch_sampler is None:
+            for at in self.sampler:
+                yield self.collate_fn(self.dataset[at])
+            return
+        for positions in self.batch_sampler:
+            yield self.collate_fn(self._items(positions))
+
+    def _items(self, positions: list[Any]) -> Any:
+        several = getattr(self.dataset, "__getitems__", None)
+        if several is not None:
+            return several(positions)
+        return [self.dataset[at] for at in positions]
+
+    def _streamed(self) -> Iterator[Any]:
+        items = iter(self.dataset)
+        if self.batch_size is None:
+            for item in items:
+                yield self.collate_fn(item)
+            return
+        batch: list[Any] = []
+        for item in items:
+            batch.append(item)
+            if len(batch) == self.batch_size:
+                yield self.collate_fn(batch)
+                batch = []
+        if batch and not self.drop_last:
+            yield self.collate_fn(batch)
+
+    def __len__(self) -> int:
+        if self._stream:
+            count: int = len(self.dataset)
+            if self.batch_size is None:
+                return count
+            whole, rest = divmod(count, self.batch_size)
+            return whole + bool(rest and not self.drop_last)
+        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
+
+
+class _Endless:
+    """Stands for the positions of a set that has none."""
+
+    def __iter__(self) -> Iterator[None]:
+        while True:
+            yield None
+
+
+def _no_workers(**options: Any) -> None:
+    for name, value in options.items():
+        if value:
+            raise ValueError(
+                f"{name}={value!r} needs worker processes, which this DataLoader does "
+                "not start: leave it out, items are loaded in this process"
+            )
+
+
+def _no_positions(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
+    for name, value in (
+        ("shuffle", shuffle or None),
+        ("sampler", sampler),
+        ("batch_sampler", batch_sampler),
+    ):
+        if value is not None:
+            raise ValueError(
+                f"DataLoader with IterableDataset: expected unspecified {name} option, "
+                f"but got {name}={value}"
+            )

@@ -1,0 +1,29 @@
+"""The local gradients of one node: its row's partials at the saved values.
+
+Invariant: one entry per edge, as raw values of the node's own number system; None
+where the node is not elementwise or that input needs no gradient.
+
+    raw_partials((a * b).grad_fn)        # [b.raw, a.raw]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine import Node
+from ..engine.node import ConstantNode
+
+
+def raw_partials(node: Node) -> list[Any]:
+    """Per edge the partial: a number, an array, or None."""
+    partials = node.op.partials
+    if partials is None:
+        return [None] * len(node.edges)
+    raw, y = ((), None) if isinstance(node, ConstantNode) else node.restored()
+    found: list[Any] = []
+    for edge, slot in zip(node.edges, node.slots, strict=True):
+        partial = None if edge is None else partials[slot]
+        if callable(partial):
+            partial = partial(node.xp, y, *raw, **node.params)
+        found.append(partial)
+    return found
