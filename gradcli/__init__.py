@@ -33,8 +33,10 @@ _HOMES = {
     "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
     "randint_like normal bernoulli multinomial",
     "engine.queries": "is_tensor equal allclose numel is_floating_point is_nonzero "
-    "result_type promote_types finfo iinfo set_printoptions typename",
-    "files": "save load",
+    "result_type promote_types finfo iinfo typename where nonzero argwhere",
+    "utils.files": "save load",
+    "autograd.anomaly_mode": "is_anomaly_enabled set_anomaly_enabled",
+    "autograd.vmap": "vmap",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -9,5 +9,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # The engine means its infinities and says so to NumPy when it is imported; pytest
     # puts its own filters in place of that one.
     config.addinivalue_line(
-        "filterwarnings", r"ignore::RuntimeWarning:gradcli\.(ops|engine|symbolic)\b"
+        "filterwarnings",
+        r"ignore::RuntimeWarning:gradcli\.(ops|engine|nn|optim|symbolic)\b",
     )

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from ..engine.anomaly import ANOMALY
 
-__all__ = ["detect_anomaly", "is_anomaly_enabled", "set_detect_anomaly"]
+__all__ = [
+    "detect_anomaly",
+    "is_anomaly_enabled",
+    "set_anomaly_enabled",
+    "set_detect_anomaly",
+]
 
 
 class set_detect_anomaly:
@@ -34,6 +39,11 @@ class detect_anomaly(set_detect_anomaly):
         before = (ANOMALY.enabled, ANOMALY.check_values)
         super().__init__(True, check_nan)
         ANOMALY.set(*before)
+
+
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Turn anomaly mode on or off."""
+    ANOMALY.set(mode, check_nan)
 
 
 def is_anomaly_enabled() -> bool:

@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 
 from ..engine import Tensor, grad, no_grad
 from ..engine.errors import NOT_SCALAR, EngineError, GradError
-from ..engine.forward import jvp
-from .rows import assemble, blocks_of, units, zeros
+from .columns import columns_of
+from .rows import blocks_of, zeros
 
 Mode: TypeAlias = Literal["auto", "rev", "fwd"]
 
@@ -53,9 +53,10 @@ def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> J
     rows, columns = output.numel(), sum(x.numel() for x in inputs)
     _check_size(rows * columns)
     forward = mode == "fwd" or (mode == "auto" and columns < rows)
-    if forward:
-        return Jacobian(tuple(_columns(output, x) for x in inputs), "fwd", columns)
     with no_grad():
+        if forward:
+            blocks = [columns_of([output], x)[0] for x in inputs]
+            return Jacobian(tuple(blocks), "fwd", columns)
         return Jacobian(tuple(blocks_of(output, inputs)), "rev", rows)
 
 
@@ -84,12 +85,3 @@ def _check_size(entries: int) -> None:
         raise TooManyEntries(
             f"{entries:,} entries are more than the limit of {ENTRIES_LIMIT:,}"
         )
-
-
-def _columns(output: Tensor, x: Tensor) -> Tensor:
-    """One block, a forward pass per entry of the input."""
-    shape = (*output.shape, *x.shape)
-    if output.edge is None or x.edge is None:
-        return zeros(output, shape)
-    columns = [jvp([output], [x], [unit])[0] for unit in units(x)]
-    return assemble(columns, output, shape, tuple(output.shape), -1)

@@ -18,9 +18,9 @@ from ..engine.backward import grad
 from ..engine.forward import jvp
 from ..engine.modes import enable_grad
 from ..engine.tensor import Tensor
-from .numeric import kinks, slopes
-from .report import GradcheckError, Report, Tolerance
-from .rows import rows_of, units
+from .numeric import Kink, evaluate, host, kinks, slopes
+from .report import Block, GradcheckError, Tolerance, entry_of
+from .rows import rows_of, units, zeros
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -136,17 +136,22 @@ def gradgradcheck(
     """
     arguments = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     varied = _varied(arguments)
-    cotangents = _cotangents(
-        func, arguments, grad_outputs, gen_non_contig_grad_outputs
-    )
+    cotangents = _cotangents(func, arguments, grad_outputs, gen_non_contig_grad_outputs)
     count = len(arguments)
 
     def gradients(*given: Any) -> tuple[Tensor, ...]:
         outputs = differentiable(func(*given[:count]))
         targets = [given[place] for place in varied]
-        found = grad(outputs, targets, given[count:], True, True)
+        live = [place for place, y in enumerate(outputs) if y.requires_grad]
+        found = grad(
+            [outputs[place] for place in live],
+            targets,
+            [given[count + place] for place in live],
+            True,
+            True,
+        )
         return tuple(
-            x.xp_zeros() if g is None else g  # type: ignore[attr-defined]
+            zeros(x, x.shape) if g is None else g
             for g, x in zip(found, targets, strict=True)
         )
 
@@ -163,3 +168,192 @@ def gradgradcheck(
         check_forward_ad=check_fwd_over_rev,
         check_backward_ad=check_rev_over_rev,
     )
+
+
+class _Check:
+    """One point of a function: its difference quotients and what is held to them."""
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        arguments: Sequence[Any],
+        varied: Sequence[int],
+        eps: float,
+        allowed: Tolerance,
+    ) -> None:
+        self.func, self.varied = func, varied
+        self.eps, self.allowed = eps, allowed
+        self.arguments = [
+            Tensor(x.raw, x.xp, x.requires_grad) if isinstance(x, Tensor) else x
+            for x in arguments
+        ]
+        self.inputs = [self.arguments[place] for place in varied]
+        self.outputs = differentiable(func(*self.arguments))
+        self.quotients: dict[tuple[int, int], Any] = {}
+        self.suspects: list[tuple[int, int]] = []
+
+    def differences(self) -> None:
+        """Fill in the quotients, and note entries whose slopes to both sides differ."""
+        here = [host(y) for y in self.outputs]
+        for place, x in zip(self.varied, self.inputs, strict=True):
+            f = self._of_one(place)
+            columns: list[list[Any]] = [[] for _ in self.outputs]
+            for entry in range(x.numel()):
+                for nr, s in enumerate(slopes(f, here, x, entry, self.eps)):
+                    columns[nr].append(s.central.reshape(-1))
+                    if numpy.any(s.jump > self.allowed(s.steepest) + s.noise):
+                        self.suspects.append((place, entry))
+            for nr, (y, rows) in enumerate(zip(self.outputs, columns, strict=True)):
+                block = numpy.array(rows).reshape(x.numel(), y.numel())
+                self.quotients[nr, place] = block
+
+    def reverse(self, nondet_tol: float, check_dtypes: bool) -> None:
+        """Hold reverse mode to the quotients, twice."""
+        first = self._reverse_blocks(check_dtypes)
+        for block in first:
+            self._compare(block)
+        again = self._reverse_blocks(check_dtypes)
+        for a, b in zip(first, again, strict=True):
+            gap = numpy.abs(a.analytical - b.analytical)
+            if gap.size and not numpy.max(gap) <= nondet_tol:
+                raise GradcheckError(NOT_REENTRANT.format(nondet_tol))
+
+    def _reverse_blocks(self, check_dtypes: bool) -> list[Block]:
+        blocks = []
+        for nr, y in enumerate(self.outputs):
+            rows = rows_of(y, self.inputs, False) if y.requires_grad else []
+            for i, x in enumerate(self.inputs):
+                found = [row[i] for row in rows]
+                if check_dtypes:
+                    _demand_dtype(found, x, self.varied[i])
+                flat = [
+                    numpy.zeros(x.numel()) if g is None else host(g).reshape(-1)
+                    for g in found
+                ] or [numpy.zeros(x.numel())] * y.numel()
+                analytical = numpy.array(flat).reshape(y.numel(), x.numel()).T
+                blocks.append(self._block(nr, i, analytical))
+        return blocks
+
+    def forward(self) -> None:
+        """Hold forward mode to the quotients."""
+        for i, x in enumerate(self.inputs):
+            columns = [jvp(self.outputs, [x], [unit]) for unit in units(x)]
+            for nr, y in enumerate(self.outputs):
+                flat = [host(column[nr]).reshape(-1) for column in columns]
+                analytical = numpy.array(flat).reshape(x.numel(), y.numel())
+                self._compare(self._block(nr, i, analytical, "forward mode"))
+
+    def _block(self, nr: int, i: int, analytical: Any, mode: str = "") -> Block:
+        x, y, place = self.inputs[i], self.outputs[nr], self.varied[i]
+        shapes = tuple(x.shape), tuple(y.shape)
+        return Block(nr, place, *shapes, self.quotients[nr, place], analytical, mode)
+
+    def _compare(self, block: Block) -> None:
+        at = block.worst(self.allowed)
+        if at is None:
+            return
+        message = block.describe(at, self.allowed)
+        for kink in self._kinks(block.input, at[0]):
+            if kink.output == block.output:
+                raise GradcheckError(f"{message}\nThe cause: {kink}.\n")
+        raise GradcheckError(f"{message}\n")
+
+    def kinks(self) -> None:
+        """Refuse a point where slopes jump, though the quotients may agree."""
+        for place, entry in self.suspects:
+            for kink in self._kinks(place, entry):
+                x = self.arguments[place]
+                raise GradcheckError(
+                    f"No derivative for output {kink.output} with respect to input "
+                    f"{place},\noutput entry {list(kink.output_entry)} by input entry "
+                    f"{entry_of(entry, tuple(x.shape))}, where the input is "
+                    f"{float(x.raw.reshape(-1)[entry]):.6g}: {kink}.\n"
+                )
+
+    def _kinks(self, place: int, entry: int) -> list[Kink]:
+        x = self.arguments[place]
+        here = [host(y) for y in self.outputs]
+        return kinks(self._of_one(place), here, x, entry, self.eps, self.allowed)
+
+    def _of_one(self, place: int) -> Callable[[Tensor], list[Any]]:
+        """The outputs' values as a function of one argument."""
+        before, after = self.arguments[:place], self.arguments[place + 1 :]
+        return lambda x: evaluate(differentiable(self.func(*before, x, *after)))
+
+    def undefined_cotangents(self) -> None:
+        """One cotangent alone has to mean zeros for the other outputs."""
+        live = [y for y in self.outputs if y.requires_grad]
+        if len(live) < 2:
+            return
+        for nr, y in enumerate(live):
+            ones = Tensor(y.xp.ones_like(y.raw), y.xp)
+            full = [ones if z is y else zeros(z, z.shape) for z in live]
+            try:
+                alone = grad([y], self.inputs, [ones], True)
+            except Exception as error:
+                why = f"it raises {type(error).__name__}: {error}"
+                raise GradcheckError(UNDEFINED.format(nr, why)) from error
+            together = grad(live, self.inputs, full, True)
+            for a, b in zip(alone, together, strict=True):
+                if not numpy.array_equal(_or_zero(a), _or_zero(b), equal_nan=True):
+                    why = "it gives other gradients than with zeros for the others"
+                    raise GradcheckError(UNDEFINED.format(nr, why))
+
+
+def differentiable(outputs: Any) -> list[Tensor]:
+    """The outputs that hold floats.
+
+    Raises:
+        TypeError: an output is no tensor.
+    """
+    found = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
+    for y in found:
+        if not isinstance(y, Tensor):
+            raise TypeError(
+                "gradcheck needs a function that returns tensors, this one returned "
+                f"{type(y).__name__}"
+            )
+    return [y for y in found if y.raw.dtype.kind == "f"]
+
+
+def _varied(arguments: Sequence[Any]) -> list[int]:
+    """The places of the inputs that require a gradient."""
+    found = [
+        place
+        for place, x in enumerate(arguments)
+        if isinstance(x, Tensor) and x.requires_grad
+    ]
+    if not found:
+        raise ValueError(NOTHING_TO_CHECK)
+    for place in found:
+        if arguments[place].raw.dtype != numpy.float64:
+            warnings.warn(NOT_DOUBLE.format(place), UserWarning, stacklevel=3)
+    return found
+
+
+def _cotangents(
+    func: Callable[..., Any], arguments: Sequence[Any], given: Any, strided: bool
+) -> list[Tensor]:
+    """The given cotangents, or drawn ones, as leaves of their own."""
+    if given is not None:
+        return [given] if isinstance(given, Tensor) else list(given)
+    draws = numpy.random.default_rng(0)
+    drawn = []
+    for y in differentiable(func(*arguments)):
+        values = draws.standard_normal((*y.shape, 2)).astype(y.raw.dtype)
+        raw = y.xp.array(values)[..., 0]
+        raw = raw if strided else y.xp.clone(raw, "contiguous")
+        drawn.append(Tensor(raw, y.xp, True))
+    return drawn
+
+
+def _demand_dtype(found: Sequence[Tensor | None], x: Tensor, place: int) -> None:
+    for g in found:
+        if g is not None and g.raw.dtype != x.raw.dtype:
+            raise GradcheckError(
+                f"Gradient for input {place} has dtype {g.dtype}, the input {x.dtype}."
+            )
+
+
+def _or_zero(g: Tensor | None) -> Any:
+    return numpy.zeros(()) if g is None or not host(g).any() else host(g)

@@ -15,14 +15,9 @@ from ..engine.errors import FREED as FREED_MESSAGE
 from ..engine.errors import GradError
 from ..engine.node import FREED, Node, Port
 from ..engine.tensor import Tensor
+from ..engine.unchanged import demand_version
 from ..engine.versions import version
 from .graph import active_hooks
-
-CHANGED = (
-    "one of the variables needed for gradient computation has been modified by an "
-    "inplace operation: [shape {}], saved by {}, is at version {}; expected version {} "
-    "instead."
-)
 
 
 class FunctionCtx:
@@ -101,7 +96,7 @@ def _keeper(
     if tensor is None:
         return lambda: None
     xp, raw, edge = tensor.xp, tensor.raw, tensor.edge
-    saved_at, name, alive = version(raw), node.name(), ref(node)
+    saved_at, alive = version(raw), ref(node)
     hooks = active_hooks()
     give: Callable[[], Any] = lambda: raw
     if hooks is not None:
@@ -110,10 +105,7 @@ def _keeper(
     del tensor, node
 
     def unpack() -> Tensor:
-        if version(raw) != saved_at:
-            raise GradError(
-                CHANGED.format(list(raw.shape), name, version(raw), saved_at)
-            )
+        demand_version(raw, saved_at, edge)
         if same is not None and same.raw is raw and same.edge is edge:
             return same
         out = Tensor(give(), xp)

@@ -56,7 +56,9 @@ def backward(
         inputs: add to the gradients of these alone.
     """
     if grad_tensors is not None and grad_variables is not None:
-        raise GradError("give grad_tensors or grad_variables (its older name), not both")
+        raise GradError(
+            "give grad_tensors or grad_variables (its older name), not both"
+        )
     roots = _tensors(tensors)
     given = grad_variables if grad_tensors is None else grad_tensors
     cotangents = _cotangents(given, len(roots))
@@ -116,8 +118,10 @@ def grad(
         _demand_grad(x)
     cotangents = _cotangents(grad_outputs, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
-    run = _batched if is_grads_batched else _grad
-    found = run(_given(roots, cotangents), targets, cotangents, retain, create_graph)
+    run: Any = _batched if is_grads_batched else _grad
+    found: list[Tensor | None] = run(
+        _given(roots, cotangents), targets, cotangents, retain, create_graph
+    )
     if materialize_grads:
         return tuple(
             call("zeros_like", x.detach()) if g is None else g
@@ -138,7 +142,7 @@ def _batched(
     """A pass per entry of the batches, and the gradients stacked."""
     for place, (output, batch) in enumerate(zip(outputs, batches, strict=True)):
         if batch is not None and batch.shape[1:] != output.shape:
-            text = NOT_A_BATCH.format(place, batch.shape, place, output.shape)
+            text = NOT_A_BATCH.format(place, batch.shape[1:], place, output.shape)
             raise GradError(text)
     sizes = {batch.shape[0] for batch in batches if batch is not None}
     if len(sizes) != 1:
@@ -151,7 +155,10 @@ def _batched(
         _grad(
             outputs,
             inputs,
-            [None if batch is None else batch[i] for batch in batches],
+            [
+                None if batch is None else call("select", batch, 0, i)
+                for batch in batches
+            ],
             retain_graph or i + 1 < size,
             create_graph,
         )
@@ -182,6 +189,7 @@ def _tensors(value: Any) -> list[Any]:
 def _cotangents(value: Cotangents, count: int) -> list[Tensor | None]:
     if value is None:
         return [None] * count
+    given: list[Tensor | None]
     given = [value] if isinstance(value, Tensor) else list(value)
     if len(given) != count:
         raise GradError(f"got {count} tensors and {len(given)} gradients")

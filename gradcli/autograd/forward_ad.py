@@ -113,11 +113,7 @@ def suspended() -> Iterator[None]:
         MODE.watch(on_node, on_call)
 
 
-
-
-def make_dual(
-    tensor: Tensor, tangent: Tensor, *, level: int | None = None
-) -> Tensor:
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """The tensor, carrying a tangent of its shape.
 
     Raises:

@@ -20,7 +20,9 @@ from ..engine.rules import sum_to
 from ..engine.tensor import Tensor
 from .context import FunctionCtx
 
-TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
+TWICE = (
+    "trying to differentiate twice a function that was marked with @once_differentiable"
+)
 ONE_NAME_ALONE = (
     "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
     "should only implement one of them."
@@ -42,7 +44,7 @@ class FunctionNode(Handmade):
         self.edges = tuple(x.edge for x in tensors)
         self.xp = next((x.xp for x in tensors if x.edge is not None), tensors[0].xp)
         self.span = None
-        self.arguments = tuple(_like(x) for x in args)
+        self.arguments = tuple(like_of(x) for x in args)
         self.likes: tuple[Any, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
@@ -109,9 +111,10 @@ class FunctionNode(Handmade):
                     f"{list(like.shape)}"
                 )
             t = sum_to(RECORDING, t, tuple(like.shape))
+        fitted: Tensor = t
         if t.raw.dtype != like.raw.dtype:
-            t = RECORDING.call("as_type_of", t, like)
-        return t
+            fitted = RECORDING.call("as_type_of", t, like)
+        return fitted
 
     def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
         arriving = iter(tangents)
@@ -132,10 +135,7 @@ class FunctionNode(Handmade):
     def _transposed(self, tangents: Sequence[Tensor]) -> Any:
         """Forward mode from ``backward`` alone: the transpose of a linear map."""
         with enable_grad():
-            seeds = [
-                None if like is None else Tensor(like.xp.zeros_like(like.raw), like.xp, True)
-                for like in self.likes
-            ]
+            seeds = [_seed(like) for like in self.likes]
             pulled = self.pull_tensors(tuple(seeds))
             rows = [
                 (p, t)
@@ -154,7 +154,7 @@ class FunctionNode(Handmade):
         return outputs if len(outputs) > 1 else outputs[0]
 
 
-def _like(x: Any) -> Tensor | None:
+def like_of(x: Any) -> Tensor | None:
     """A tensor's shape, dtype and kind, to make zeros of; no memory of its own."""
     if not isinstance(x, Tensor):
         return None
@@ -162,8 +162,9 @@ def _like(x: Any) -> Tensor | None:
     return Tensor(x.xp.expand(one, tuple(x.shape)), x.xp)
 
 
-def like_of(x: Any) -> Tensor | None:
-    return _like(x)
+def _seed(like: Tensor | None) -> Tensor | None:
+    zeros = _or_zeros(None, like)
+    return None if zeros is None else zeros.requires_grad_(True)
 
 
 def _or_zeros(t: Tensor | None, like: Tensor | None) -> Tensor | None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from ..engine import devices
 from ..engine import node as nodes
 from ..engine.errors import GradError
 from ..engine.handmade import Handmade
@@ -129,12 +130,12 @@ class save_on_cpu(saved_tensors_hooks):
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        def pack(tensor: Tensor) -> tuple[Any, Tensor]:
-            return tensor.device, tensor.cpu()
+        def pack(tensor: Tensor) -> tuple[Any, Any]:
+            return tensor.xp, devices.host(tensor.raw)
 
-        def unpack(kept: tuple[Any, Tensor]) -> Tensor:
-            device, tensor = kept
-            return tensor.to(device)
+        def unpack(kept: tuple[Any, Any]) -> Tensor:
+            xp, array = kept
+            return Tensor(xp.array(array), xp)
 
         super().__init__(pack, unpack)
 

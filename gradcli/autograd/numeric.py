@@ -4,7 +4,7 @@ Invariant: the function is only evaluated; each difference is divided by the ste
 was really taken, after rounding. A kink is where the slopes to both sides differ by
 the same amount over three sizes of step, which neither curvature nor rounding does.
 
-    columns = difference(f, x, entry, eps)       # f'(x) by one entry of x
+    slopes(f, [y], x, 0, 1e-6)[0].central        # dy / dx.flat[0]
 """
 
 from __future__ import annotations
@@ -15,10 +15,14 @@ from typing import Any
 
 import numpy
 
+from ..engine import devices
 from ..engine.tensor import Tensor
 
-Function = Callable[[Tensor], Sequence[Tensor]]
-"""A function of the one input that is varied, to all its outputs."""
+Values = list[Any]
+"""The outputs' values in the host's memory."""
+
+Function = Callable[[Tensor], Values]
+"""All outputs as a function of the one input that is varied."""
 
 SCALES = (8.0, 1.0, 0.125)
 """Steps, in units of ``eps``, over which a kink has to show."""
@@ -32,12 +36,20 @@ ROUNDINGS = 16
 
 @dataclass(frozen=True, slots=True)
 class Slopes:
-    """Of one output, the slopes by one input entry: central, below and above."""
+    """Of one output, the slopes by one input entry, and what rounding makes of them."""
 
     central: Any
     below: Any
     above: Any
     noise: Any
+
+    @property
+    def jump(self) -> Any:
+        return numpy.abs(self.above - self.below)
+
+    @property
+    def steepest(self) -> Any:
+        return numpy.maximum(numpy.abs(self.above), numpy.abs(self.below))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,73 +58,83 @@ class Kink:
 
     output: int
     output_entry: tuple[int, ...]
-    input_entry: tuple[int, ...]
     below: float
     above: float
 
     def __str__(self) -> str:
         return (
-            f"the function has a kink there: its slope is {self.below:.6g} below and "
-            f"{self.above:.6g} above, so no gradient is right"
+            f"the function has a kink there, its slope is {self.below:.6g} below and "
+            f"{self.above:.6g} above, so it has no gradient to agree with"
         )
 
 
-def slopes(f: Function, x: Tensor, place: int, step: float) -> list[Slopes]:
-    """The slopes of every output by the entry of ``x`` that is number ``place``."""
-    here = [_host(y) for y in f(x)]
+def slopes(
+    f: Function, here: Values, x: Tensor, place: int, step: float
+) -> list[Slopes]:
+    """The slopes of every output by entry number ``place`` of ``x``.
+
+    Args:
+        here: the outputs' values at ``x`` itself.
+    """
     low, down = _moved(x, place, -step)
     high, up = _moved(x, place, step)
     found = []
-    for y, y_low, y_high in zip(here, _values(f, low), _values(f, high), strict=True):
-        size = numpy.abs(y) + numpy.abs(y_low) + numpy.abs(y_high)
-        found.append(
-            Slopes(
-                (y_high - y_low) / (up + down),
-                (y - y_low) / down,
-                (y_high - y) / up,
-                ROUNDINGS * numpy.finfo(y.dtype).eps * size / min(up, down),
+    with numpy.errstate(all="ignore"):
+        for y, y_low, y_high in zip(here, f(low), f(high), strict=True):
+            size = numpy.abs(y) + numpy.abs(y_low) + numpy.abs(y_high)
+            found.append(
+                Slopes(
+                    (y_high - y_low) / (up + down),
+                    (y - y_low) / down,
+                    (y_high - y) / up,
+                    ROUNDINGS * numpy.finfo(y.dtype).eps * size / min(up, down),
+                )
             )
-        )
     return found
 
 
 def kinks(
-    f: Function, x: Tensor, place: int, eps: float, allowed: Callable[[Any], Any]
+    f: Function,
+    here: Values,
+    x: Tensor,
+    place: int,
+    eps: float,
+    allowed: Callable[[Any], Any],
 ) -> list[Kink]:
-    """Where the slopes by one entry jump by more than what is ``allowed`` of them."""
-    by_scale = [slopes(f, x, place, eps * scale) for scale in SCALES]
-    entry = tuple(int(i) for i in numpy.unravel_index(place, tuple(x.shape)))
+    """Where the slopes by one entry jump by more than is ``allowed`` for a slope."""
+    by_scale = [slopes(f, here, x, place, eps * scale) for scale in SCALES]
     found = []
     for nr, per_scale in enumerate(zip(*by_scale, strict=True)):
-        jumps = [numpy.abs(s.above - s.below) for s in per_scale]
         middle = per_scale[1]
-        steep = numpy.maximum(numpy.abs(middle.above), numpy.abs(middle.below))
-        real = numpy.isfinite(jumps[1]) & (jumps[1] > allowed(steep))
-        for jump, s in zip(jumps, per_scale, strict=True):
-            steady = (jump <= STEADY * jumps[1]) & (jumps[1] <= STEADY * jump)
-            real = real & steady & (jump > s.noise)
-        found += [
-            Kink(nr, tuple(map(int, at)), entry, float(middle.below[tuple(at)]),
-                 float(middle.above[tuple(at)]))
-            for at in numpy.argwhere(real)
-        ]  # fmt: skip
+        with numpy.errstate(invalid="ignore"):
+            real = numpy.isfinite(middle.jump)
+            real &= middle.jump > allowed(middle.steepest)
+            for s in per_scale:
+                real &= s.jump <= STEADY * middle.jump
+                real &= middle.jump <= STEADY * s.jump
+                real &= s.jump > s.noise
+        for at in numpy.argwhere(real):
+            entry = tuple(int(i) for i in at)
+            slope = float(middle.below[entry]), float(middle.above[entry])
+            found.append(Kink(nr, entry, *slope))
     return found
+
+
+def evaluate(outputs: Sequence[Tensor]) -> Values:
+    """The values of a function's outputs."""
+    return [host(y) for y in outputs]
+
+
+def host(y: Tensor) -> Any:
+    """A tensor's values in the host's memory, in their own precision."""
+    return numpy.asarray(devices.host(y.raw))
 
 
 def _moved(x: Tensor, place: int, step: float) -> tuple[Tensor, float]:
     """The tensor with one entry moved, and how far it really moved."""
-    raw = x.xp.clone(x.raw)
+    raw = x.xp.clone(x.raw, "contiguous")
     flat = raw.reshape(-1)
     before = float(flat[place])
     flat[place] = before + step
     moved = abs(float(flat[place]) - before)
     return Tensor(flat.reshape(tuple(x.shape)), x.xp, x.requires_grad), moved
-
-
-def _values(f: Function, x: Tensor) -> list[Any]:
-    return [_host(y) for y in f(x)]
-
-
-def _host(y: Tensor) -> Any:
-    """An output's values in the host's memory, in their own precision."""
-    return numpy.asarray(y.detach().cpu().numpy())

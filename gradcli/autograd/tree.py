@@ -20,7 +20,7 @@ LEAF = "*"
 class Shape:
     """How leaves are nested: the container's type, its keys if any, its members."""
 
-    kind: type | None = None
+    kind: Any = None
     keys: tuple[Any, ...] = ()
     members: tuple[Shape, ...] = ()
 
@@ -47,7 +47,9 @@ class Shape:
         if not same:
             return None
         parts = [s.spread(m) for s, m in zip(self.members, members, strict=True)]
-        return None if None in parts else [leaf for part in parts for leaf in part or ()]
+        return (
+            None if None in parts else [leaf for part in parts for leaf in part or ()]
+        )
 
     def count(self) -> int:
         """How many leaves there are."""

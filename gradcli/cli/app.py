@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from ..lang.errors import ProgramError
 
-COMMANDS = ("grad", "graph", "jacobian", "hessian", "ops")
+COMMANDS = (
+    "grad", "graph", "jacobian", "hessian", "paths", "explain", "descend", "ops",
+)  # fmt: skip
 """Each is a file of this package with a function `main`."""
 
 INTERNAL = 70

@@ -40,7 +40,9 @@ def present(
 ) -> int:
     """Print the blocks, then what could be shown of them; the exit status."""
     from ..render import derivatives, jsons
+    from ..render.closed_forms import formulas
     from ..render.verdicts import verdict_lines
+    from ..views.closed_forms import of_blocks
 
     printer = Printer()
     if request.quiet:
@@ -48,26 +50,22 @@ def present(
     elif not request.json:
         printer.lines(derivatives.blocks(view, printer.layout))
     printer.flush()
-    job = job_for(run, request, view.command, claims) if check.wanted else None
+    job = None
+    if check.wanted:
+        job = job_for(run, request, view.command, claims, formulas=symbolic)
     verification = check.finish(job)
     if request.json:
         printer.lines([jsons.derivative(view, verification, symbolic)])
     elif verification is not None and not request.quiet:
-        labels = {b.by[0]: derivatives.row_label(view, b) for b in view.blocks}
+        labels = {b.by[-1]: derivatives.verdict_label(view, b) for b in view.blocks}
         printer.lines(verdict_lines(verification, labels, "blocks"))
         if symbolic:
-            printer.lines(derivatives.formulas(verification, labels))
+            found = of_blocks(view, verification.inputs)
+            printer.lines(formulas(found, printer.layout))
     printer.flush()
     return exit_status(verification) if verification is not None else Exit.DONE
 
 
-def side_by_side(rows: int, blocks: Sequence[Tensor]) -> list[float]:
-    """The entries of blocks of equally many rows, row by row."""
-    parts = [numbers_in(block) for block in blocks]
-    widths = [len(part) // rows if rows else 0 for part in parts]
-    return [
-        entry
-        for row in range(rows)
-        for part, width in zip(parts, widths, strict=True)
-        for entry in part[row * width : (row + 1) * width]
-    ]
+def stacked(blocks: Sequence[Tensor]) -> list[float]:
+    """The entries of blocks of equally many columns, one block under the other."""
+    return [entry for block in blocks for entry in numbers_in(block)]

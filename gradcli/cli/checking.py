@@ -79,6 +79,7 @@ def job_for(
     kind: str,
     claims: Mapping[str, tuple[tuple[int, ...], list[float]]],
     cotangent: Tensor | None = None,
+    formulas: bool = False,
 ) -> Job:
     """What to check: the program, the point, and the numbers by input."""
     from ..symbolic.job import Block, Input, Job
@@ -101,6 +102,7 @@ def job_for(
         dtype=run.dtype,
         seconds=request.verify_seconds,
         seed=run.seed,
+        formulas=formulas,
     )
 
 

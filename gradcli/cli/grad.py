@@ -28,12 +28,16 @@ def main(
             help="What a vector output's gradient is contracted with.",
         ),
     ] = None,
+    symbolic: Annotated[
+        bool,
+        typer.Option("--symbolic", help="Show the gradients as formulas, in full."),
+    ] = False,
 ) -> int:
     """Gradients of a program by its inputs, checked.
 
     Example: gradcli grad "y = x**3 + b" x=2 b=1
     """
-    check = Check.start(request)
+    check = Check.start(request, needed=symbolic)
     from .output import Printer
     from .session import gradients, run_program
 
@@ -43,13 +47,15 @@ def main(
     printer = Printer()
     if not request.json:
         _show_numbers(printer, request, found.view)
-    verification = check.finish(_job(request, found) if check.wanted else None)
+    verification = check.finish(
+        _job(request, found, symbolic) if check.wanted else None
+    )
     if request.json:
         from ..render.jsons import grad as as_json
 
-        printer.lines([as_json(found.view, verification)])
+        printer.lines([as_json(found.view, verification, symbolic)])
     elif verification is not None and not request.quiet:
-        _show_verdicts(printer, found.view, verification)
+        _show_verdicts(printer, found.view, verification, symbolic)
     printer.flush()
     return exit_status(verification)
 
@@ -65,15 +71,20 @@ def _show_numbers(printer: Printer, request: Request, view: GradView) -> None:
 
 
 def _show_verdicts(
-    printer: Printer, view: GradView, verification: Verification
+    printer: Printer, view: GradView, verification: Verification, symbolic: bool
 ) -> None:
     from ..render.gradients import labels
     from ..render.verdicts import verdict_lines
 
     printer.lines(verdict_lines(verification, labels(view), "gradients"))
+    if symbolic:
+        from ..render.closed_forms import formulas
+        from ..views.closed_forms import of_gradients
+
+        printer.lines(formulas(of_gradients(view, verification.inputs), printer.layout))
 
 
-def _job(request: Request, found: Gradients) -> Job:
+def _job(request: Request, found: Gradients, symbolic: bool) -> Job:
     claims = {}
     for given in found.inputs:
         gradient = found.by_name[given.name]
@@ -83,7 +94,9 @@ def _job(request: Request, found: Gradients) -> Job:
             [0.0] * given.tensor.numel() if gradient is None else numbers_in(gradient)
         )
         claims[given.name] = shape, numbers
-    return job_for(found.run, request, "gradient", claims, found.cotangent)
+    return job_for(
+        found.run, request, "gradient", claims, found.cotangent, formulas=symbolic
+    )
 
 
 def exit_status(verification: Verification | None) -> int:

@@ -25,7 +25,7 @@ def main(
     from ..autograd.blocks import hessian
     from ..views.derivatives import DerivativeView
     from ..views.gradients import output_view
-    from .blocks import block_of, present, side_by_side
+    from .blocks import block_of, present, stacked
     from .session import differentiated, explained, named, require_graph, run_program
 
     run = run_program(request)
@@ -50,7 +50,7 @@ def main(
         blocks=blocks,
     )
     claims = {
-        given.name: ((*given.tensor.shape, sum(sizes)), side_by_side(size, row))
-        for given, size, row in zip(inputs, sizes, rows, strict=True)
+        given.name: ((sum(sizes), *given.tensor.shape), stacked(column))
+        for given, column in zip(inputs, zip(*rows, strict=True), strict=True)
     }
     return present(request, run, view, claims, check, symbolic)

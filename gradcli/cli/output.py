@@ -105,3 +105,13 @@ def silence() -> None:
         return
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def prompt(text: str) -> Iterator[None]:
+    """A line on stderr that is wiped out again, with blanks, so in any terminal."""
+    sys.stderr.write(text)
+    sys.stderr.flush()
+    yield
+    sys.stderr.write("\r" + " " * len(text) + "\r")
+    sys.stderr.flush()

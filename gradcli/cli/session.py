@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..engine import Tensor
+    from ..lang.machine import Trace
     from ..lang.run import Input, Run
     from ..views.gradients import GradView
     from ..views.graph import GraphView
 
 
-def run_program(request: Request) -> Run:
-    """Read the program and its inputs and run it."""
+def run_program(request: Request, trace: Trace | None = None) -> Run:
+    """Read the program and its inputs and run it; ``trace`` is told of statements."""
     source, words = program_and_bindings(request)
     _spare_threads(words)
     from ..lang.bindings import read_bindings
@@ -36,13 +37,13 @@ def run_program(request: Request) -> Run:
     prepared = prepare(
         source,
         read_bindings(words),
-        wrt=_names(request.wrt),
+        wrt=listed(request.wrt),
         seed=request.seed,
         strict=request.strict,
         dtype=request.dtype,
         device=request.device,
     )
-    run = execute(prepared, of=request.of)
+    run = execute(prepared, of=request.of, trace=trace)
     _tell(run, request)
     return run
 
@@ -57,7 +58,8 @@ def _spare_threads(words: Sequence[str]) -> None:
         environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def _names(text: str | None) -> list[str] | None:
+def listed(text: str | None) -> list[str] | None:
+    """The names in an option's text, as the language spells them."""
     if text is None:
         return None
     return [name.strip() for name in text.split(",") if name.strip()]
@@ -135,7 +137,7 @@ def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
 
     inputs = differentiated(run)
     require_graph(run)
-    cotangent = None if grad_output is None else _cotangent(run, grad_output)
+    cotangent = None if grad_output is None else cotangent_of(run, grad_output)
     graph = graph_of(run, local_gradients=False) if with_graph else None
     with explained(run):
         tensors = [given.tensor for given in inputs]
@@ -154,7 +156,7 @@ def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
     return Gradients(run, inputs, grads, cotangent, view)
 
 
-def _cotangent(run: Run, text: str) -> Tensor:
+def cotangent_of(run: Run, text: str) -> Tensor:
     """The value of ``--grad-output``, of the output's shape."""
     from ..lang.run import option_value
 
@@ -169,6 +171,17 @@ def _cotangent(run: Run, text: str) -> Tensor:
         run.source,
         hint="give a value of the output's shape",
     )
+
+
+def start_of_pass(run: Run, grad_output: str | None) -> Tensor:
+    """The gradient that a backward pass starts with: the given one, or a 1."""
+    from ..engine import Tensor
+
+    if grad_output is not None:
+        return cotangent_of(run, grad_output)
+    if run.output.numel() != 1:
+        raise vector_output(run)
+    return Tensor(run.output.xp.ones_like(run.output.raw), run.output.xp)
 
 
 def require_graph(run: Run) -> None:

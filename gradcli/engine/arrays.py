@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from .errors import ValueRangeError
 from .limits import LIMIT, check_einsum, check_product, check_size
 from .namespace import Namespace
 
@@ -19,7 +20,7 @@ MAX_FACTORIAL = 170
 """The largest n whose factorial a double holds."""
 
 UFUNCS = {
-    "abs": "absolute", "sign": "sign", "sqrt": "sqrt", "square": "square",
+    "abs": "absolute", "sqrt": "sqrt", "square": "square",
     "floor": "floor", "ceil": "ceil", "round": "rint", "trunc": "trunc",
     "exp": "exp", "exp2": "exp2", "expm1": "expm1",
     "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
@@ -29,7 +30,6 @@ UFUNCS = {
     "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
     "sinc": "sinc", "hypot": "hypot", "logaddexp": "logaddexp",
     "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin",
-    "remainder": "remainder", "fmod": "fmod", "floor_divide": "floor_divide",
     "where": "where", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite",
     "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal",
     "gt": "greater", "ge": "greater_equal",
@@ -102,6 +102,30 @@ class ArrayNamespace(Namespace):
         zeta = self._special().zeta(self.new_full(x, (), n + 1), x)
         factor = math.gamma(n + 1) if n <= MAX_FACTORIAL else math.inf
         return zeta * (factor if n % 2 else -factor)
+
+    def sign(self, x: Any) -> Any:
+        """-1, 0 or 1 in the type of ``x``; 0 for NaN."""
+        if x.dtype.kind == "b":
+            return x
+        np = self.np
+        return np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype)
+
+    def floor_divide(self, a: Any, b: Any) -> Any:
+        return self.np.floor_divide(a, self._divisor(a, b))
+
+    def remainder(self, a: Any, b: Any) -> Any:
+        return self.np.remainder(a, self._divisor(a, b))
+
+    def fmod(self, a: Any, b: Any) -> Any:
+        return self.np.fmod(a, self._divisor(a, b))
+
+    def _divisor(self, a: Any, b: Any) -> Any:
+        """``b``, unless it is 0 where whole numbers are divided."""
+        kinds = [v.dtype.kind for v in (a, b) if hasattr(v, "dtype")]
+        floats = "f" in kinds or isinstance(a, float) or isinstance(b, float)
+        if not floats and not self.np.all(self.np.asarray(b)):
+            raise ValueRangeError("ZeroDivisionError")
+        return b
 
     def xlogy(self, a: Any, b: Any) -> Any:
         """``a*log(b)``; 0 where a is 0 and b is a number."""
@@ -248,6 +272,9 @@ class ArrayNamespace(Namespace):
         return self.np.einsum(equation, *operands, optimize=len(operands) > 2)
 
     def inverse(self, a: Any) -> Any:
+        """Narrow floats are inverted in double precision and rounded once."""
+        if a.dtype.itemsize < 8:
+            return self.np.linalg.inv(a.astype("float64")).astype(a.dtype)
         return self.np.linalg.inv(a)
 
     def solve(self, a: Any, b: Any) -> Any:

@@ -14,13 +14,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from . import hooks
 from .anomaly import ANOMALY
 from .errors import NO_GRAD_FN, NOT_SCALAR, GradError, ShapeError
 from .handmade import Handmade
+from .hooks import HOOKS
 from .modes import MODE
 from .node import AccumulateGrad, Edge, Node, Port, carried
 from .record import RECORDING
 from .tensor import Tensor
+from .unchanged import demand_unchanged
+from .versions import CLOCK
 from .walk import inputs_first
 
 _new = object.__new__
@@ -38,6 +42,8 @@ def backward(
         cotangents = _cotangents(outputs, gradients)
         _run(outputs, cotangents, retain_graph, create_graph, None)
         return
+    for x in inputs:
+        x.retain_grad()
     found = grad(outputs, inputs, gradients, retain_graph, create_graph)
     for x, g in zip(inputs, found, strict=True):
         if g is not None:
@@ -112,25 +118,32 @@ def _run(
         waiting, ends = _between(arrived, captured)
         arrived = {edge: g for edge, g in arrived.items() if edge in waiting}
     ready: list[Any] = [edge for edge in arrived if not waiting[edge]]
-    special = create_graph or ANOMALY.enabled
+    special = create_graph or ANOMALY.enabled or HOOKS.used
+    watched = captured is not None or HOOKS.used
+    clock = CLOCK.now
     before = MODE.enabled
     MODE.record(create_graph)
     try:
         while ready:
             node = ready.pop()
             g = arrived.pop(node, None)
-            if captured is not None and node in captured:
-                captured[node] = g
-                if node in ends:
-                    continue
+            if watched:
+                if HOOKS.used:
+                    g = _shown(node, g)
+                if captured is not None and node in captured:
+                    captured[node] = g
+                    if node in ends:
+                        continue
             kind = type(node)
             if kind is AccumulateGrad:
                 if captured is None and g is not None:
-                    _add_to_leaf(node, g)
+                    _finish(node, g)
                 continue
             if kind is Port:
                 _deliver(node, g, arrived, waiting, ready)
                 continue
+            if clock and node.born != clock:
+                demand_unchanged(node)
             edges = node.edges
             if g is None:
                 pulled: tuple[Any, ...] = (None,) * len(edges)
@@ -140,9 +153,10 @@ def _run(
                 pulled = node.pull(g if type(g) is not list else _materialise(node, g))
             if not retain_graph:
                 node.free()
-            for edge, gi in zip(edges, pulled, strict=True):
+            for place, edge in enumerate(edges):
                 if edge is None or (pruned and edge not in waiting):
                     continue
+                gi = pulled[place]
                 if gi is not None:
                     arrived[edge] = arrived[edge] + gi if edge in arrived else gi
                 left = waiting[edge] - 1
@@ -222,12 +236,33 @@ def _pull_with_care(node: Node, g: Any, create_graph: bool) -> tuple[Any, ...]:
     """Pull through a node where the pass is recorded or its numbers are checked."""
     if type(g) is list:
         g = _materialise(node, g)
-    if not ANOMALY.enabled:
-        return _pull_recorded(node, g)
-    with ANOMALY.inside(node):
+    g = hooks.before(node, g)
+    if ANOMALY.enabled:
+        with ANOMALY.inside(node):
+            pulled = _pull_recorded(node, g) if create_graph else node.pull(g)
+        ANOMALY.check(node, g, pulled)
+    else:
         pulled = _pull_recorded(node, g) if create_graph else node.pull(g)
-    ANOMALY.check(node, g, pulled)
-    return pulled
+    return hooks.after(node, pulled, g)  # type: ignore[no-any-return]
+
+
+def _shown(node: Any, g: Any) -> Any:
+    """Let the hooks of the tensor that a node made see what arrives."""
+    if type(node) is Port:
+        return hooks.arrive(node.node, node.nr, g, node.node.xp)
+    if type(g) is list:
+        return g
+    return hooks.arrive(node, 0, g, hooks.namespace_of(node))
+
+
+def _finish(end: AccumulateGrad, g: Any) -> None:
+    """Add to a leaf's gradient, between its hooks."""
+    if HOOKS.used:
+        g = hooks.before(end, g)
+    _add_to_leaf(end, g)
+    if HOOKS.used:
+        hooks.after(end, (), g)
+        hooks.accumulated(end)
 
 
 def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
@@ -275,7 +310,9 @@ def _as_tensor(value: Any, xp: Any) -> Tensor:
 def accumulate(x: Tensor, g: Any) -> None:
     """Add a gradient, raw or a tensor, to what ``x`` holds."""
     if isinstance(x.edge, AccumulateGrad):
-        _add_to_leaf(x.edge, g)
+        _finish(x.edge, g)
+    elif x.retains_grad:
+        x.__dict__["_grad"] = _as_tensor(g, x.xp)
 
 
 def _add_to_leaf(end: AccumulateGrad, g: Any) -> None:

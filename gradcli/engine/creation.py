@@ -57,7 +57,12 @@ def made(
     if xp is None:
         xp = devices.place(device)
     out = Tensor(xp.array(raw), xp)
-    return out.requires_grad_() if requires_grad else out
+    return _leaf(out) if requires_grad else out
+
+
+def _leaf(out: Tensor) -> Tensor:
+    out.requires_grad = True
+    return out
 
 
 def tensor(
@@ -99,7 +104,7 @@ def _copied(
         stacklevel=3,
     )
     out = data.detach().to(device or data.device, dtype or data.dtype, copy=True)
-    return out.requires_grad_(requires_grad)
+    return _leaf(out) if requires_grad else out
 
 
 def as_tensor(
@@ -244,7 +249,8 @@ def arange(
     first, last, step = (_number(v) for v in (first, last, step))
     _check_step(first, last, step)
     count = ceil((last - first) / step)
-    return _counted(first, step, count, dtype, device, requires_grad)
+    whole = all(isinstance(v, int) for v in (first, last, step))
+    return _counted(first, step, count, whole, dtype, device, requires_grad)
 
 
 def range(
@@ -261,7 +267,7 @@ def range(
     _check_step(first, last, step)
     count = int((last - first) / step) + 1
     chosen = dtype or DEFAULT.dtype
-    return _counted(first, step, count, chosen, device, requires_grad)
+    return _counted(first, step, count, False, chosen, device, requires_grad)
 
 
 def _check_step(first: Any, last: Any, step: Any) -> None:
@@ -272,11 +278,10 @@ def _check_step(first: Any, last: Any, step: Any) -> None:
 
 
 def _counted(
-    first: Any, step: Any, count: int, type_: dtype | None, device: Place,
-    requires_grad: bool,
+    first: Any, step: Any, count: int, whole: bool, type_: dtype | None,
+    device: Place, requires_grad: bool,
 ) -> Tensor:  # fmt: skip
     check_size((count,))
-    whole = isinstance(first, int) and isinstance(step, int)
     values = first + step * np.arange(count, dtype="int64" if whole else "float64")
     name = type_.name if type_ is not None else "int64" if whole else DEFAULT.name
     return made(values.astype(name), requires_grad, device)

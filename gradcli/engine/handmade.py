@@ -17,6 +17,8 @@ class Handmade(Node):
     """A node that pulls and pushes tensors."""
 
     __slots__ = ("__dict__",)
+    saved = y = None
+    born = 0
 
     def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
         """A cotangent per edge; ``g`` is a tensor, or a tuple of one per output."""

@@ -170,7 +170,7 @@ def before(node: Node | AccumulateGrad, g: Any) -> Any:
     several = isinstance(g, tuple)
     for hook in list(extras.before.values()):
         given = g if several else (g,)
-        returned = hook(tuple([_shown(part, _xp(node)) for part in given]))
+        returned = hook(tuple([_shown(part, namespace_of(node)) for part in given]))
         if returned is not None:
             parts = _parts(returned, given, "outputs")
             g = parts if several else parts[0]
@@ -182,7 +182,7 @@ def after(node: Node | AccumulateGrad, pulled: tuple[Any, ...], g: Any) -> Any:
     extras: Extras | None = getattr(node, "extras", None)
     if extras is None or not extras.after:
         return pulled
-    xp = _xp(node)
+    xp = namespace_of(node)
     outputs = tuple([_shown(p, xp) for p in (g if isinstance(g, tuple) else (g,))])
     for hook in list(extras.after.values()):
         returned = hook(tuple([_shown(p, xp) for p in pulled]), outputs)
@@ -199,8 +199,11 @@ def accumulated(end: AccumulateGrad) -> None:
             hook(end.variable)
 
 
-def _xp(node: Any) -> Any:
-    return node.variable.xp if isinstance(node, AccumulateGrad) else node.xp
+def namespace_of(node: Any) -> Any:
+    """The namespace of what arrives at a node; None at a leaf that is gone."""
+    if isinstance(node, AccumulateGrad):
+        return None if node.variable is None else node.variable.xp
+    return node.xp
 
 
 def _shown(g: Any, xp: Any) -> Any:

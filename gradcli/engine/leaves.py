@@ -89,6 +89,19 @@ def _check_fit(t: Tensor, grad: Any) -> None:
         )
 
 
+def clear_grad(t: Tensor, set_to_none: bool) -> None:
+    """Drop what was accumulated, or set it to zeros in its own memory."""
+    held = t.grad
+    if held is None:
+        return
+    if set_to_none:
+        set_grad(t, None)
+    else:
+        held = held.detach()
+        held.zero_()
+        set_grad(t, held)
+
+
 def leave_graph(t: Tensor) -> Tensor:
     """`Tensor.detach_`.
 

@@ -19,7 +19,8 @@ ELSEWHERE = {
     "cuda numpy contiguous is_contiguous stride storage_offset data_ptr element_size "
     "nelement ndimension new_tensor new_empty __array__ __dlpack__ __dlpack_device__ "
     "pin_memory is_pinned",
-    "queries": "equal allclose is_nonzero is_set_to is_same_size",
+    "members": "where",
+    "queries": "equal allclose is_nonzero is_set_to is_same_size nonzero argwhere",
     "inplace": "zero_ fill_ copy_ uniform_ normal_ random_ bernoulli_ exponential_ "
     "fill_diagonal_ set_ squeeze_ unsqueeze_ t_ transpose_ __setitem__ __iadd__ "
     "__isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ "
@@ -31,8 +32,9 @@ ELSEWHERE = {
 def install() -> None:
     """Put the methods in place; each is found when it is first used."""
     taken = vars(Tensor)
+    elsewhere = " ".join(ELSEWHERE.values()).split()
     for name in names():
-        if name not in taken:
+        if name not in taken and name not in elsewhere:
             setattr(Methods, name, Late(name, _finder(public, name)))
             if name in IN_PLACE:
                 later = f"{name}_"
@@ -41,6 +43,11 @@ def install() -> None:
         for name in listed.split():
             if name not in taken:
                 setattr(Methods, name, Late(name, _importer(module, name)))
+
+
+def where(self: Tensor, condition: Tensor, other: Any) -> Any:
+    """The tensor's entries where the condition is true, else those of the other."""
+    return public("where")(condition, self, other)
 
 
 def _finder(find: Any, name: str) -> Any:

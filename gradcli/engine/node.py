@@ -15,9 +15,11 @@ from weakref import ref
 from ..ops import LINEAR, Op
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
+from .inspect import Inspectable, Saving
 from .rules import reverse_rules, sum_to
 
 if TYPE_CHECKING:
+    from .hooks import Extras
     from .tensor import Tensor
 
 Edge: TypeAlias = "Node | Port | AccumulateGrad | None"
@@ -58,7 +60,7 @@ def broadcast_shapes(raw: tuple[Any, ...], y: Any) -> Any:
     return None if all(s is None or s == y.shape for s in shapes) else shapes
 
 
-class Node:
+class Node(Saving):
     """The general node; rows with plain partials have the faster kinds below.
 
     ``saved`` are the raw inputs, ``y`` the raw output (a tuple if there are several),
@@ -156,12 +158,6 @@ class Node:
             (e.node, e.nr) if isinstance(e, Port) else (e, 0) for e in self.edges
         )
 
-    def name(self) -> str:
-        return type(self).__name__
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} object at {id(self):#x}>"
-
 
 class UnaryNode(Node):
     """One input, one partial, no parameters: ``saved`` is the raw input itself."""
@@ -236,6 +232,8 @@ class ConstantNode(Node):
 
     __slots__ = ()
     factors: ClassVar[tuple[float, ...]]
+    passes: ClassVar[bool]
+    """Whether every factor is 1."""
     params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
 
     def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
@@ -244,6 +242,8 @@ class ConstantNode(Node):
 
     def pull(self, g: Any) -> tuple[Any, ...]:
         shapes = self.shapes
+        if shapes is None and self.passes and None not in self.edges:
+            return (g,) * len(self.edges)
         pulled: list[Any] = []
         for slot, edge in enumerate(self.edges):
             if edge is None:
@@ -290,12 +290,15 @@ class Port:
         return (self.node,)
 
 
-class AccumulateGrad:
+class AccumulateGrad(Inspectable):
     """The end of the graph at a leaf: adds what arrives to the leaf's ``grad``."""
 
     __slots__ = ("__dict__", "__weakref__", "_variable", "grad")
     edges: ClassVar[tuple[Edge, ...]] = ()
     next_functions: ClassVar[tuple[Any, ...]] = ()
+
+    given_up = False
+    """Whether nobody will ask for this leaf's gradient any more."""
 
     def __init__(self, variable: Tensor) -> None:
         self._variable = ref(variable)
@@ -307,10 +310,7 @@ class AccumulateGrad:
         return self._variable()
 
     def name(self) -> str:
-        return "AccumulateGrad"
-
-    def __repr__(self) -> str:
-        return f"<AccumulateGrad object at {id(self):#x}>"
+        return "torch::autograd::AccumulateGrad"
 
 
 def node_class(op: Op) -> type[Node]:
@@ -325,6 +325,7 @@ def node_class(op: Op) -> type[Node]:
         elif all(isinstance(p, int | float) for p in partials):
             base = ConstantNode
             members["factors"] = partials
+            members["passes"] = all(factor == 1 for factor in partials)
         elif len(partials) == 1 and callable(partials[0]):
             base = UnaryNode
             members["partial"] = staticmethod(partials[0])

@@ -6,13 +6,14 @@ argument; an operator is the row or function named here and nothing more.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from ..ops import ALIASES, FUNCTIONS, OPS
 from .indexing import getitem, rows_of
 from .members import install as members_of_tensors
-from .record import binary, call, function, with_number
+from .record import binary, call, function, plain, with_number
 from .tensor import Tensor, constant
 
 TRANSPOSES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH"}
@@ -23,7 +24,11 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 FUNCTIONS_OF_TWO = {"floordiv": "floor_divide", "mod": "remainder", "matmul": "matmul"}
 """Operators whose reflection is the same function with its operands exchanged."""
 
-LOGICAL = {"and": "logical_and", "or": "logical_or", "xor": "logical_xor"}
+LOGICAL = {
+    "and": ("logical_and", operator.and_),
+    "or": ("logical_or", operator.or_),
+    "xor": ("logical_xor", operator.xor),
+}
 
 
 def install() -> None:
@@ -44,7 +49,7 @@ def install() -> None:
         "__neg__": function("neg"),
         "__pos__": function("positive"),
         "__abs__": function("abs"),
-        "__invert__": _logical("logical_not"),
+        "__invert__": _logical("logical_not", operator.invert),
         "__pow__": _chosen(with_number(OPS["pow.Tensor_Scalar"]), _named("pow")),
         "__rpow__": _chosen(with_number(OPS["pow.Scalar"]), _exchanged("pow")),
         "__getitem__": getitem,
@@ -58,8 +63,8 @@ def install() -> None:
     for name, ours in FUNCTIONS_OF_TWO.items():
         members[f"__{name}__"] = _named(ours)
         members[f"__r{name}__"] = _exchanged(ours)
-    for name, ours in LOGICAL.items():
-        members[f"__{name}__"] = members[f"__r{name}__"] = _logical(ours)
+    for name, both in LOGICAL.items():
+        members[f"__{name}__"] = members[f"__r{name}__"] = _logical(*both)
     for name, member in members.items():
         setattr(Tensor, name, member)
     members_of_tensors()
@@ -85,7 +90,7 @@ def _chosen(
 ) -> Callable[[Tensor, Any], Any]:
     def choose(x: Tensor, other: Any) -> Any:
         if isinstance(other, int | float):
-            return with_a_number(x, other)
+            return with_a_number(x, plain(other))
         return otherwise(x, other)
 
     return choose
@@ -104,16 +109,21 @@ def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
     return run
 
 
-def _logical(name: str) -> Callable[..., Any]:
-    """``& | ^ ~`` on truth values; on numbers they would mean their bits."""
+def _logical(name: str, bits: Callable[..., Any]) -> Callable[..., Any]:
+    """``& | ^ ~`` on truth values and on the bits of whole numbers."""
     combine = function(name)
 
     def run(*operands: Any) -> Any:
-        for x in operands:
-            if isinstance(x, Tensor) and x.dtype.kind not in "bO":
-                raise TypeError(
-                    f"& | ^ ~ take truth values such as x > 0, not {x.dtype} numbers"
-                )
+        tensors = [x for x in operands if isinstance(x, Tensor)]
+        kinds = {x.raw.dtype.kind for x in tensors}
+        if "f" in kinds:
+            raise TypeError(
+                f"& | ^ ~ take truth values such as x > 0, not {tensors[0].dtype} "
+                "numbers"
+            )
+        if kinds & {"i", "u"}:
+            raw = [x.raw if isinstance(x, Tensor) else x for x in operands]
+            return Tensor(bits(*raw), tensors[0].xp)
         return combine(*operands)
 
     return run

@@ -28,6 +28,9 @@ PRODUCTS = frozenset({
 WHOLE = frozenset({"round.default", "round.decimals", "div.Tensor_mode"})
 """Rows that give whole numbers for whole numbers."""
 
+OWN_TYPE = frozenset({"to_copy.default"})
+"""Rows that are told the type of their result."""
+
 FLOATS_ONLY = {
     "mean": "mean(): could not infer output dtype. Input dtype must be either a "
     "floating point or complex dtype. Got: {}",
@@ -174,6 +177,8 @@ def _c_name(type_: Any) -> str:
 
 def settled(op: Op, raw: tuple[Any, ...], y: Any) -> Any:
     """The result of a row on whole numbers alone, in PyTorch's type."""
+    if op.name in OWN_TYPE:
+        return y
     if isinstance(y, tuple):
         return tuple([settled(op, raw, part) for part in y])
     kind = y.dtype.kind

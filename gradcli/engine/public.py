@@ -10,6 +10,7 @@ what the table keeps to itself has no public name.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from types import ModuleType
 from typing import Any
 
@@ -32,6 +33,39 @@ def names() -> list[str]:
     return [n for n in (*FUNCTIONS, *ALIASES) if "." not in n and n not in INTERNAL]
 
 
+CASTING = frozenset({
+    "sum", "mean", "prod", "cumsum", "cumprod", "nansum", "nanmean", "softmax",
+    "log_softmax", "softmin", "linalg.norm", "linalg.vector_norm", "norm",
+})  # fmt: skip
+"""Functions that take ``dtype=``: what they are applied to is converted first."""
+
+
+def found(entry: str) -> Callable[..., Any]:
+    """The function of a table's name, as users call it."""
+    entry = ALIASES.get(entry, entry)
+    return _casting(function(entry)) if entry in CASTING else function(entry)
+
+
+_ready: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+def _casting(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that converts its operand to the type it is told, and then runs."""
+    if apply in _ready:
+        return _ready[apply]
+
+    @wraps(apply)
+    def run(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        if dtype is None:
+            return apply(*args, **kwargs)
+        if not args:
+            args = (kwargs.pop("input"),)
+        return apply(args[0].to(dtype), *args[1:], **kwargs)
+
+    _ready[apply] = run
+    return run
+
+
 def public(name: str) -> Callable[..., Any]:
     """The function of a public name.
 
@@ -41,7 +75,7 @@ def public(name: str) -> Callable[..., Any]:
     if name not in INTERNAL and "." not in name:
         entry = ALIASES.get(name, name)
         if entry in FUNCTIONS:
-            return function(entry)
+            return found(entry)
     raise AttributeError(f"module 'gradcli' has no attribute {name!r}")
 
 
@@ -57,9 +91,9 @@ class Members(ModuleType):
         entry = self.known.get(name)
         if entry is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        found = function(ALIASES.get(entry, entry))
-        setattr(self, name, found)
-        return found
+        member = found(entry)
+        setattr(self, name, member)
+        return member
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.known})
@@ -68,8 +102,8 @@ class Members(ModuleType):
 def linalg() -> dict[str, str]:
     """The functions of ``gradcli.linalg``, and their names in the table."""
     prefix = "linalg."
-    found = [n for n in (*FUNCTIONS, *ALIASES) if n.startswith(prefix)]
-    return {n.removeprefix(prefix): n for n in found} | {"diagonal": "diagonal"}
+    ours = [n for n in (*FUNCTIONS, *ALIASES) if n.startswith(prefix)]
+    return {n.removeprefix(prefix): n for n in ours} | {"diagonal": "diagonal"}
 
 
 def special() -> dict[str, str]:

@@ -16,16 +16,19 @@ from .tensor import Tensor
 
 __all__ = [
     "allclose",
+    "argwhere",
     "equal",
     "finfo",
     "iinfo",
     "is_floating_point",
     "is_nonzero",
     "is_tensor",
+    "nonzero",
     "numel",
     "promote_types",
     "result_type",
     "typename",
+    "where",
 ]
 
 
@@ -89,6 +92,29 @@ def is_set_to(input: Tensor, tensor: Tensor) -> bool:
         and input.xp.address(input._shareable()) == tensor.xp.address(tensor._shareable())
         and input.raw.strides == tensor.raw.strides
     )
+
+
+def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
+    """Entries of one or of the other; with a condition alone, where it is true."""
+    if input is None and other is None:
+        return nonzero(condition, as_tuple=True)
+    return function("where")(condition, input, other)
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """The positions of entries that are not 0: a row each, or a tensor per dimension."""
+    xp = input.xp
+    found = [Tensor(a, xp) for a in xp.np.nonzero(input._shareable())]
+    if as_tuple:
+        return tuple(found)
+    if not found:
+        return Tensor(xp.np.zeros((int(bool(input)), 0), "int64"), xp)
+    return function("stack")(found, 1)
+
+
+def argwhere(input: Tensor) -> Any:
+    """The positions of entries that are not 0, a row each."""
+    return nonzero(input)
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:

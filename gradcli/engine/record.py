@@ -37,6 +37,7 @@ from .node import (
 )
 from .promote import harmonised
 from .promote import settled as settled_type
+from .returns import CLASSES
 from .tensor import Tensor, constant
 from .versions import CLOCK
 from .views import note_views
@@ -73,8 +74,7 @@ class Recorder:
                 check_broadcast(raw)
             y = op.fwd(xp, *raw, **params)
         except Exception as error:
-            shapes = [r.shape for r in raw if hasattr(r, "shape")]
-            failure = explain_failure(op, shapes, error)
+            failure = explain_failure(op, raw, error)
             if failure is error:
                 raise
             raise failure from error
@@ -99,12 +99,11 @@ class Recorder:
             out = _tensor(y, xp, node)
         else:
             count = 0 if node is None else carried(op, y)
-            out = tuple(
-                [
-                    _tensor(part, xp, Port(node, i) if i < count else None)
-                    for i, part in enumerate(y)
-                ]
-            )
+            parts = [
+                _tensor(part, xp, Port(node, i) if i < count else None)
+                for i, part in enumerate(y)
+            ]
+            out = CLASSES.get(op.base, tuple)(parts)
         if self.may_view:
             note_views(inputs[0], out)
         if MODE.looked_at:
@@ -237,6 +236,11 @@ def with_number(op: Op) -> Callable[[Tensor, float], Tensor]:
     return call
 
 
+def plain(number: Any) -> Any:
+    """A number of NumPy's as one of Python's, which leaves a tensor its type."""
+    return number.item() if hasattr(number, "item") else number
+
+
 def binary(op: Op) -> Callable[[Tensor, Any], Tensor]:
     """The fast recorder of an operator: a tensor and a tensor or a number."""
     slow = recorder(op)
@@ -256,8 +260,12 @@ def binary(op: Op) -> Callable[[Tensor, Any], Tensor]:
                     return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
             elif (edge_a is None or edge_b is None) and a.dtype is not b.dtype:
                 return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
-        else:
+        elif type(other) is float or type(other) is int:
             b, edge_b = other, None
+        elif isinstance(other, int | float) or not getattr(other, "shape", True):
+            b, edge_b = plain(other), None
+        else:
+            return call(t, constant(other))
         try:
             y = fwd(xp, a, b)
         except Exception:

@@ -50,6 +50,18 @@ def used_parts(node: Node) -> Parts:
     return Parts(held, found.output and y is not None)
 
 
+def rules_read(node: Node) -> Parts:
+    """What the rules of all edges read, whether they need a gradient or not."""
+    if isinstance(node, ConstantNode):
+        return Parts((), False)
+    op = node.op
+    if op.variadic:
+        return _parts([(op.vjp, 2)], len(node.edges))
+    rules: Any = op.partials if op.vjp is None else op.vjp
+    before = 1 if op.vjp is None else 2
+    return _parts([(rule, before) for rule in rules], len(rules))
+
+
 def _parts(rules: list[tuple[Any, int]], count: int) -> Parts:
     """Collect over rules; ``before`` is the place of ``y`` among the parameters."""
     inputs: set[int] = set()

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from . import devices, dtypes
 from .device import device as Device
 from .errors import EngineError
+from .inference import settled
 from .methods import Methods
+from .modes import MODE
 from .namespace import Namespace
 from .node import AccumulateGrad, Edge, Node, Port
 from .size import Size
@@ -57,6 +59,8 @@ class Tensor(Methods):
             from .legacy import floats_of
 
             self.raw, self.xp = floats_of(data), devices.NUMPY
+        if MODE.inference:
+            self.xp = settled(self.xp)
         self.edge = AccumulateGrad(self) if requires_grad else None
 
     # what it is
@@ -126,8 +130,9 @@ class Tensor(Methods):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Make it a leaf that gradients are added up for, or no longer."""
         if requires_grad and not self.is_floating_point():
-            raise EngineError("only Tensors of floating point dtype can require "
-                              "gradients")  # fmt: skip
+            raise EngineError(
+                "only Tensors of floating point dtype can require gradients"
+            )
         self.requires_grad = requires_grad
         return self
 

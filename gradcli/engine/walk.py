@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from .node import AccumulateGrad
+
 
 def inputs_first(roots: Iterable[Any], ends: frozenset[Any] = frozenset()) -> list[Any]:
     """The graph below ``roots`` with every edge after the edges it depends on.
@@ -30,3 +32,21 @@ def inputs_first(roots: Iterable[Any], ends: frozenset[Any] = frozenset()) -> li
             continue
         stack.extend((e, False) for e in edge.edges if e is not None and e not in seen)
     return order
+
+
+def reaches_leaf(roots: Iterable[Any], ends: frozenset[Any]) -> bool:
+    """Whether a leaf lies below ``roots`` by a path around ``ends``.
+
+    A leaf that served a finished computation and was given up does not count.
+    """
+    stack = [root for root in roots if root is not None and root not in ends]
+    seen = set(stack)
+    while stack:
+        edge = stack.pop()
+        if isinstance(edge, AccumulateGrad) and not edge.given_up:
+            return True
+        for e in edge.edges:
+            if e is not None and e not in seen and e not in ends:
+                seen.add(e)
+                stack.append(e)
+    return False

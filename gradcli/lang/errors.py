@@ -76,6 +76,7 @@ CODES: dict[str, str] = {
     "E518": "an array that the file does not have, or none was named",
     "E519": "a value that is no tensor",
     "E520": "an output that is no tensor",
+    "E521": "a loss or a gradient that is not finite",
 }
 
 COMMAND_LINE_IS_WRONG = 2

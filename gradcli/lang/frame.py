@@ -60,14 +60,19 @@ class Frame:
         self.library = library
         self.max_steps = max_steps
         self.trace = trace
-        self.steps = 0
         self.modes: list[AbstractContextManager[Any]] = []
+        self.restart(registers)
+        # Types the library answers for: found out once, then looked up.
+        self.foreign: set[type] = set()
+
+    def restart(self, registers: list[Any]) -> None:
+        """Forget the run before; ``registers`` are what the next one starts from."""
+        self.registers[:] = registers
+        self.steps = 0
         self.notes: dict[tuple[str, Span], None] = {}
         self.last_value: object = None
         self.last_name: str | None = None
         self.last_span: Span | None = None
-        # Types the library answers for: found out once, then looked up.
-        self.foreign: set[type] = set()
 
     def compute(self, sign: str, left: Any, right: Any, at: Span) -> Any:
         """The value of an operator on two plain numbers, with notes where due."""

@@ -85,17 +85,35 @@ class Home:
             raise ProgramError("E302", problem.message, hint=hint) from None
 
     def constructors(
-        self, stream: str = PROGRAM_STREAM
+        self, draws: "Draws | None" = None
     ) -> dict[str, Callable[..., Any]]:
-        """The constructors by name, with draws from a stream that starts anew."""
-        return _Constructors(self, stream).table()
+        """The constructors by name, the random ones with ``draws`` of a stream."""
+        return _Constructors(self, draws or Draws(self, PROGRAM_STREAM)).table()
+
+
+class Draws:
+    """The random numbers of one stream, one after the other from its beginning."""
+
+    def __init__(self, home: Home, stream: str) -> None:
+        self._home = home
+        self._stream = stream
+        self._generator: Any = None
+
+    @property
+    def generator(self) -> Any:
+        if self._generator is None:
+            self._generator = self._home.stream(self._stream)
+        return self._generator
+
+    def restart(self) -> None:
+        """Go back to the beginning."""
+        self._generator = None
 
 
 class _Constructors:
-    def __init__(self, home: Home, stream: str) -> None:
+    def __init__(self, home: Home, draws: Draws) -> None:
         self.home = home
-        self.stream = stream
-        self._generator: Any = None
+        self.draws = draws
 
     def table(self) -> dict[str, Callable[..., Any]]:
         bare: dict[str, Callable[..., Any]] = {
@@ -113,12 +131,6 @@ class _Constructors:
         }
         return {name: _guarded(name, make) for name, make in bare.items()}
 
-    @property
-    def generator(self) -> Any:
-        if self._generator is None:
-            self._generator = self.home.stream(self.stream)
-        return self._generator
-
     def tensor(self, data: Any) -> Tensor:
         if isinstance(data, Tensor):
             hint = "leave tensor(...) out; .detach() stops the gradient"
@@ -135,14 +147,16 @@ class _Constructors:
         self, name: str, draw: Callable[[Any, tuple[int, ...]], Any]
     ) -> Callable[..., Tensor]:
         def make(*sizes: Any, size: Any = None) -> Tensor:
-            return self.home.constant(draw(self.generator, _shape(name, sizes, size)))
+            return self.home.constant(
+                draw(self.draws.generator, _shape(name, sizes, size))
+            )
 
         return make
 
     def drawn_like(
         self, draw: Callable[[Any, tuple[int, ...]], Any]
     ) -> Callable[[Tensor], Tensor]:
-        return lambda x: self.home.constant(draw(self.generator, x.shape))
+        return lambda x: self.home.constant(draw(self.draws.generator, x.shape))
 
     def full(self, size: Any, fill_value: Any) -> Tensor:
         return self.home.constant(np.full(_shape("full", (size,), None), fill_value))

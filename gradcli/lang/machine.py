@@ -75,21 +75,51 @@ def run(
 
     Raises `ProgramError` and, if the user interrupts, `KeyboardInterrupt`.
     """
-    registers = bind_registers(code, env, library)
-    frame = Frame(registers, library, max_steps, trace)
-    with uncollected():
-        steps = link(code, frame, env)
-    position = 0
-    try:
-        while position >= 0:
-            position = steps[position]()
-    except ProgramError as error:
-        raise _placed(error, code, position) from error.__cause__
-    except Exception as error:
-        raise _worded(error, code, position, frame) from error
-    finally:
-        frame.close_modes(len(frame.modes))
-    return _result(code, env, frame)
+    return Machine(code, env, library, max_steps=max_steps, trace=trace).run()
+
+
+class Machine:
+    """A program linked to a library once, to be run as often as wanted.
+
+    Each run starts from the same registers; nothing is left over from the one before.
+    """
+
+    def __init__(
+        self,
+        code: Code,
+        env: Mapping[str, object],
+        library: Library,
+        *,
+        max_steps: int = MAX_STEPS,
+        trace: Trace | None = None,
+    ) -> None:
+        self._code = code
+        self._env = dict(env)
+        self._start = bind_registers(code, env, library)
+        self._frame = Frame(list(self._start), library, max_steps, trace)
+        with uncollected():
+            self._steps = link(code, self._frame, env)
+
+    def rebind(self, values: Mapping[str, object]) -> None:
+        """Let names of the environment have other values from the next run on."""
+        self._env.update(values)
+        for name, value in values.items():
+            self._start[self._code.variables[name].register] = value
+
+    def run(self) -> Result:
+        """Run the program from its first step; raises what `run` does."""
+        code, frame, steps, position = self._code, self._frame, self._steps, 0
+        frame.restart(self._start)
+        try:
+            while position >= 0:
+                position = steps[position]()
+        except ProgramError as error:
+            raise _placed(error, code, position) from error.__cause__
+        except Exception as error:
+            raise _worded(error, code, position, frame) from error
+        finally:
+            frame.close_modes(len(frame.modes))
+        return _result(code, self._env, frame)
 
 
 def _result(code: Code, env: Mapping[str, object], frame: Frame) -> Result:

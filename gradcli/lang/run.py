@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import NUMPY, Tensor, resolve
+from gradcli.engine.dtypes import default_dtype
 from gradcli.engine.errors import DeviceError
 from gradcli.lang.bindings import Binding
 from gradcli.lang.code import Code
@@ -110,7 +111,7 @@ def prepare(
     if strict:
         _refuse_missing([name for name in names if name not in given])
     _refuse_second_reading(bindings)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), default_dtype(dtype):
         inputs = [_input(name, given.get(name), name in chosen, home) for name in names]
     return Prepared(source, code, home, tuple(inputs))
 
@@ -135,11 +136,11 @@ def execute(
     home, code = prepared.home, prepared.code
     library = TensorLibrary(home)
     library.sampled = {i.name: i.tensor for i in prepared.inputs if i.sampled}
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), default_dtype(home.dtype):
         result = run_code(
             code, prepared.environment, library, max_steps=max_steps, trace=trace
         )
-        output, name = _output(result, of, code, home)
+        output, name = output_of(result, of, code, home)
         notes = [_placed(note, prepared.source) for note in result.notes]
         if not all_finite(output):
             from gradcli.lang.diagnose import first_not_finite
@@ -177,9 +178,9 @@ def evaluate(
     xp = next((tensor.xp for tensor in inputs.values()), NUMPY)
     home = Home(xp, dtype, seed)
     code = compile_program(parse(source, inputs))
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), default_dtype(dtype):
         result = run_code(code, inputs, TensorLibrary(home), max_steps=max_steps)
-        output, name = _output(result, of, code, home)
+        output, name = output_of(result, of, code, home)
     return output, name, result.environment
 
 
@@ -284,9 +285,14 @@ def _refuse_second_reading(bindings: Sequence[Binding]) -> None:
         raise ProgramError("E508", message, second.value, second.argument, hint=hint)
 
 
-def _output(
+def output_of(
     result: Result, of: str | None, code: Code, home: Home
 ) -> tuple[Tensor, str]:
+    """What a run gave, or the variable ``of``, and what it is called.
+
+    Raises:
+        ProgramError: that is no tensor, or nothing.
+    """
     if of is not None:
         return _tensor(_variable(result, of, code), of, result.span, code, home), of
     if result.span is None:
@@ -328,7 +334,8 @@ def _tensor(
     if isinstance(value, int | float) and not isinstance(value, bool):
         return home.constant(value)
     general = (f"a {type(value).__name__}", "end with a tensor")
-    kind, hint = _NOT_OUTPUTS.get(type(value), general)
+    known = tuple if isinstance(value, tuple) else type(value)
+    kind, hint = _NOT_OUTPUTS.get(known, general)
     message = f"the output '{name}' is {kind}, not a tensor"
     raise ProgramError("E520", message, span, code.source, hint=hint)
 

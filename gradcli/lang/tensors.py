@@ -16,7 +16,7 @@ from typing import Any
 
 from gradcli.engine import AccumulateGrad, Port, Tensor, function, set_grad_enabled
 from gradcli.lang.errors import Span
-from gradcli.lang.home import CONSTRUCTORS, Home
+from gradcli.lang.home import CONSTRUCTORS, Draws, Home
 from gradcli.lang.library import Explanation
 from gradcli.ops import ALIASES, FUNCTIONS
 
@@ -36,12 +36,12 @@ _ATTRIBUTES: dict[str, Callable[[Tensor], object]] = {
     "H": lambda x: x.H,  # type: ignore[attr-defined]
     "mH": lambda x: x.mH,  # type: ignore[attr-defined]
     "data": lambda x: x.detach(),
-    "device": lambda x: x.device,
-    "dtype": lambda x: str(x.dtype),
+    "device": lambda x: x.xp.device,
+    "dtype": lambda x: str(x.raw.dtype),
     "is_leaf": lambda x: x.is_leaf,
     "ndim": lambda x: x.ndim,
     "requires_grad": lambda x: x.requires_grad,
-    "shape": lambda x: x.shape,
+    "shape": lambda x: tuple(x.raw.shape),
 }
 _OWN_METHODS = ("dim", "item", "numel", "size")
 _CASTS = ("float", "double")
@@ -52,9 +52,9 @@ _PARTS = {"values": 0, "indices": 1, "sign": 0, "logabsdet": 1}
 class Functions(Mapping[str, Callable[..., Any]]):
     """All functions by name; each is made when it is first called for."""
 
-    def __init__(self, home: Home, stream: str) -> None:
+    def __init__(self, home: Home, draws: Draws) -> None:
         self._home = home
-        self._ready = home.constructors(stream)
+        self._ready = home.constructors(draws)
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         found = self._ready.get(name)
@@ -125,7 +125,8 @@ class TensorLibrary:
 
     def __init__(self, home: Home, stream: str = "") -> None:
         self.home = home
-        self.functions: Mapping[str, Callable[..., Any]] = Functions(home, stream)
+        self.draws = Draws(home, stream)
+        self.functions: Mapping[str, Callable[..., Any]] = Functions(home, self.draws)
         self.constants: Mapping[str, object] = CONSTANTS
         self.sampled: Mapping[str, Tensor] = {}
 
@@ -142,7 +143,7 @@ class TensorLibrary:
 
     def _cast(self, value: Tensor) -> Tensor:
         """A mask or an index as numbers; numbers have the run's dtype already."""
-        if value.dtype.kind not in "biu":
+        if value.raw.dtype.kind not in "biu":
             return value
         return Tensor(self.home.xp.as_type_of(value.raw, self.home.raw(0.0)), value.xp)
 
@@ -176,7 +177,7 @@ class TensorLibrary:
                 node = edge.node if type(edge) is Port else edge
                 if node.span is None:  # type: ignore[union-attr]
                     _remember(node, span)
-        elif type(value) is tuple:
+        elif isinstance(value, tuple):
             for part in value:
                 self.on_result(part, span)
 

@@ -23,11 +23,10 @@ class _Numbered(Module):
     """Members under the names "0", "1", ... or, in a `Sequential`, any names."""
 
     def _name_at(self, at: Any) -> str:
-        at = index(at)
-        count = len(self._modules)
-        if not -count <= at < count:
-            raise IndexError(f"index {at} is out of range")
-        return list(self._modules)[at]
+        whole, count = index(at), len(self._modules)
+        if not -count <= whole < count:
+            raise IndexError(f"index {whole} is out of range")
+        return list(self._modules)[whole]
 
     def _restart(self, members: Iterable[Module | None]) -> None:
         """Number the members anew."""
@@ -129,7 +128,7 @@ class ModuleList(_Numbered):
 
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
-            return type(self)(list(self._modules.values())[at])
+            return type(self)(list(self)[at])
         return self._modules[self._name_at(at)]
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:

@@ -65,15 +65,3 @@ def moving(*args: Any, **kwargs: Any) -> Move:
         return tensor.to(*others, **kwargs, **turned)
 
     return move
-
-
-def clear_gradient(parameter: Tensor, set_to_none: bool) -> None:
-    """Drop a tensor's gradient, or set it to zeros in its own memory."""
-    gradient = parameter.grad
-    if gradient is None:
-        return
-    if set_to_none:
-        parameter.grad = None
-    else:
-        parameter.grad = gradient.detach()
-        parameter.grad.zero_()

@@ -11,41 +11,22 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..engine.hooks import RemovableHandle
+
 if TYPE_CHECKING:
     from .module import Module
 
 Hook = Callable[..., Any]
 
 
-class RemovableHandle:
-    """What registering a hook gives back; also a context that removes it at its end."""
-
-    __slots__ = ("_key", "_shelf")
-
-    def __init__(self, shelf: OrderedDict[int, Any], key: int) -> None:
-        self._shelf = shelf
-        self._key = key
-
-    def remove(self) -> None:
-        """Call the hook no more; a second time does nothing."""
-        self._shelf.pop(self._key, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self.remove()
-
-
 class Shelf(OrderedDict[int, Any]):
     """Hooks of one kind, in the order in which they run."""
 
     def put(self, hook: Any, first: bool) -> RemovableHandle:
-        key = max(self, default=-1) + 1
-        self[key] = hook
+        handle = RemovableHandle(self, hook)
         if first:
-            self.move_to_end(key, last=False)
-        return RemovableHandle(self, key)
+            self.move_to_end(handle.id, last=False)
+        return handle
 
 
 class Hooks:

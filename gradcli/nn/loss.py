@@ -39,7 +39,7 @@ class _Loss(Module):
 class _WeightedLoss(_Loss):
     """A loss whose entries or classes count by a weight."""
 
-    options = ("weight", "reduction")
+    options: ClassVar[tuple[str, ...]] = ("weight", "reduction")
 
     def __init__(
         self, weight: Tensor | None = None, size_average: Flag = None,
@@ -71,7 +71,7 @@ class SmoothL1Loss(_Loss):
     """Squared error near the target, absolute error further than ``beta`` from it."""
 
     function = F.smooth_l1_loss
-    options = ("reduction", "beta")
+    options: ClassVar[tuple[str, ...]] = ("reduction", "beta")
 
     def __init__(
         self, size_average: Flag = None, reduce: Flag = None, reduction: str = "mean",
@@ -85,7 +85,7 @@ class HuberLoss(_Loss):
     """Half the squared error near the target, absolute error away from it."""
 
     function = F.huber_loss
-    options = ("reduction", "delta")
+    options: ClassVar[tuple[str, ...]] = ("reduction", "delta")
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -102,7 +102,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
     """Cross entropy of logits and their targets, without overflow."""
 
     function = F.binary_cross_entropy_with_logits
-    options = ("weight", "reduction", "pos_weight")
+    options: ClassVar[tuple[str, ...]] = ("weight", "reduction", "pos_weight")
 
     def __init__(
         self, weight: Tensor | None = None, size_average: Flag = None,
@@ -117,7 +117,7 @@ class NLLLoss(_WeightedLoss):
     """Negative log likelihood of the target classes."""
 
     function = F.nll_loss
-    options = ("weight", "ignore_index", "reduction")
+    options: ClassVar[tuple[str, ...]] = ("weight", "ignore_index", "reduction")
 
     def __init__(
         self, weight: Tensor | None = None, size_average: Flag = None,
@@ -131,7 +131,7 @@ class CrossEntropyLoss(NLLLoss):
     """Cross entropy of scores and classes, or of scores and probabilities."""
 
     function = F.cross_entropy
-    options = ("weight", "ignore_index", "reduction", "label_smoothing")
+    options: ClassVar[tuple[str, ...]] = ("weight", "ignore_index", "reduction", "label_smoothing")
 
     def __init__(
         self, weight: Tensor | None = None, size_average: Flag = None,
@@ -146,7 +146,7 @@ class KLDivLoss(_Loss):
     """Kullback-Leibler divergence of log probabilities from a target."""
 
     function = F.kl_div
-    options = ("reduction", "log_target")
+    options: ClassVar[tuple[str, ...]] = ("reduction", "log_target")
 
     def __init__(
         self, size_average: Flag = None, reduce: Flag = None, reduction: str = "mean",
@@ -160,7 +160,7 @@ class PoissonNLLLoss(_Loss):
     """Negative log likelihood of counts."""
 
     function = F.poisson_nll_loss
-    options = ("log_input", "full", "eps", "reduction")
+    options: ClassVar[tuple[str, ...]] = ("log_input", "full", "eps", "reduction")
 
     def __init__(
         self, log_input: bool = True, full: bool = False, size_average: Flag = None,
@@ -176,7 +176,7 @@ class GaussianNLLLoss(_Loss):
     """Negative log likelihood of normal observations."""
 
     function = F.gaussian_nll_loss
-    options = ("full", "eps", "reduction")
+    options: ClassVar[tuple[str, ...]] = ("full", "eps", "reduction")
 
     def __init__(
         self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
@@ -195,7 +195,7 @@ class HingeEmbeddingLoss(_Loss):
     """Loss of distances that are to be small (1) or large (-1)."""
 
     function = F.hinge_embedding_loss
-    options = ("margin", "reduction")
+    options: ClassVar[tuple[str, ...]] = ("margin", "reduction")
 
     def __init__(
         self, margin: float = 1.0, size_average: Flag = None, reduce: Flag = None,

@@ -17,9 +17,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
+from ..engine.hooks import RemovableHandle
+from ..engine.leaves import clear_grad
 from ..engine.tensor import Tensor
 from . import convert, state, text
-from .hooks import Hook, Hooks, RemovableHandle
+from .hooks import Hook, Hooks
 from .parameter import Parameter
 from .register import TABLES, check_name, place
 
@@ -263,7 +265,7 @@ class Module:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or set them to zeros."""
         for parameter in self.parameters():
-            convert.clear_gradient(parameter, set_to_none)
+            clear_grad(parameter, set_to_none)
 
     # type and device
 

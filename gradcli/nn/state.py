@@ -30,8 +30,6 @@ class _IncompatibleKeys(NamedTuple):
             f"unexpected_keys={self.unexpected_keys})"
         )
 
-    __str__ = __repr__
-
 
 def entries(module: Module, prefix: str) -> Iterator[tuple[str, Module, str, Tensor]]:
     """Full name, owner, own name and tensor of each entry of the state."""

@@ -91,9 +91,9 @@ row("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
 
 row("relu", node="ReluBackward0", latex=r"\max(0, {0})", formula="max(0, x)",
     doc="Rectified linear unit.", kink="at 0 the derivative is 0",
-    fwd=lambda xp, x: xp.maximum(x, 0),
-    partials=(lambda xp, y, x: xp.as_type_of(xp.gt(x, 0), x),),
-    vjp=(lambda xp, g, y, x: xp.where(xp.le(x, 0), 0, g),), cases=SIDES)
+    fwd=lambda xp, x: xp.where(xp.lt(x, 0), 0, x), sym=lambda xp, x: xp.maximum(x, 0),
+    partials=(lambda xp, y, x: xp.as_type_of(xp.gt(y, 0), y),),
+    vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES)
 
 row("leaky_relu", node="LeakyReluBackward0", formula="x if x > 0 else negative_slope*x",
     latex=r"\max(0, {0}) + {negative_slope} \min(0, {0})", doc="Leaky rectifier.",

@@ -170,10 +170,13 @@ function("div", lambda call, a, b, rounding_mode=None:
          aliases=("divide", "true_divide"),
          doc="Quotient, elementwise with broadcasting.", formula="a / b")
 
-function("floor_divide", lambda call, a, b:
-         call("div.Tensor_mode", a, b, rounding_mode="floor"),
-         doc="Quotient rounded down; its derivative is 0.", formula="floor(a / b)",
-         kink="the derivative is 0 everywhere, also at the steps")
+row("floor_divide", node="NotImplemented", formula="floor(a / b)",
+    latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
+    doc="Quotient rounded down. PyTorch records that it has no derivative for this; "
+        "here it is 0, as for `div` with a rounding mode.",
+    kink="the derivative is 0 everywhere, also at the steps",
+    fwd=lambda xp, a, b: xp.floor_divide(a, b), partials=(0, 0),
+    cases=[case((3, 4), (4,), low=0.6, high=0.9), case((), (2,), low=0.6, high=0.9)])
 
 row("reciprocal", node="ReciprocalBackward0", latex=r"\frac{{1}}{{{0}}}",
     formula="1 / x", doc="Reciprocal.",

@@ -29,6 +29,10 @@ class ValueRangeError(EngineError, ValueError):
     """A value that the operation cannot take: a singular matrix, a bad reduction."""
 
 
+class PositionError(EngineError, IndexError):
+    """A position outside of what is read, in words that need no addition."""
+
+
 class ArgumentError(EngineError):
     """A parameter's value that the operation does not know."""
 
@@ -42,6 +46,10 @@ def whole(value: Any) -> int:
     if number is None or bool(number != value):
         raise ValueError(f"expected a whole number, got {float(value)}")
     return number
+
+
+class PositionError(EngineError, IndexError):
+    """A position outside a dimension, where PyTorch raises no IndexError."""
 
 
 def dim_of(shape: Sequence[int], dim: int) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .checks import ShapeError, broadcast_shape, dim_of
+from .checks import PositionError, ShapeError, broadcast_shape, dim_of
 from .index import along, check_positions
 from .op import LINEAR, Fixed, Formula, case, function, row
 from .shape import Shape, sum_to
@@ -38,7 +38,7 @@ def cell(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
                 f"dimension {d}")
     if not shape:
         return ()
-    check_positions(shape[d], d, at)
+    check_positions(shape[d], d, at, PositionError)
     return tuple([at if i == d else in_place(xp, at.shape, i) for i in range(at.ndim)])
 
 
@@ -199,7 +199,7 @@ def slices_at(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
     d, at = dim_of(shape, dim), xp.as_index(index)
     if at.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    check_positions(shape[d] if shape else 1, d, at)
+    check_positions(shape[d] if shape else 1, d, at, words="index out of range in self")
     return along(d, at.reshape([-1])) if shape else ()
 
 

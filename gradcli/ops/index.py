@@ -23,6 +23,11 @@ def along(dim: int, item: Any) -> tuple[Any, ...]:
     return (*[slice(None)] * dim, item)
 
 
+def as_view(index: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An index that reads a lone entry as an array of shape (), not as a number."""
+    return (*index, ...)
+
+
 def select_at(shape: Shape, dim: int, index: int) -> tuple[Any, ...]:
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -41,8 +46,14 @@ def slice_at(
     return along(dim_of(shape, dim), slice(start, end, step))
 
 
-def check_positions(size: int, dim: int, at: Any) -> None:
-    """Raise for an index array with a position outside a dimension.
+OUTSIDE = "index {at} is out of bounds for dimension {dim} with size {size}"
+
+
+def check_positions(
+    size: int, dim: int, at: Any, kind: type[Exception] = IndexError,
+    words: str = OUTSIDE,
+) -> None:  # fmt: skip
+    """Raise ``kind`` for an index array with a position outside a dimension.
 
     Asked of every array, since on a GPU positions outside would wrap around.
     """
@@ -50,8 +61,7 @@ def check_positions(size: int, dim: int, at: Any) -> None:
         return
     for extreme in (int(at.min()), int(at.max())):
         if not -size <= extreme < size:
-            raise IndexError(f"index {extreme} is out of bounds for dimension {dim} "
-                             f"with size {size}")
+            raise kind(words.format(at=extreme, dim=dim, size=size))
 
 
 def entries_at(xp: Any, indices: Any) -> tuple[Any, ...]:
@@ -61,7 +71,8 @@ def entries_at(xp: Any, indices: Any) -> tuple[Any, ...]:
 
 row("select", node="SelectBackward0", doc="One entry of a dimension, which is dropped.",
     formula="y = x[..., index, ...]", jvp=LINEAR,
-    fwd=lambda xp, x, dim, index: xp.getitem(x, select_at(x.shape, dim, index)),
+    fwd=lambda xp, x, dim, index:
+    xp.getitem(x, as_view(select_at(x.shape, dim, index))),
     vjp=(lambda xp, g, y, x, dim, index:
          xp.call("select.backward", g, x.shape, dim, index),),
     cases=[case((3, 4), dim=0, index=1), case((3, 4), dim=-1, index=-2),

@@ -204,7 +204,7 @@ def listed(name: str, tensors: Any) -> list[Any]:
         raise TypeError(f"{name}(): expected a list of tensors, as in {name}([a, b])")
     found = list(tensors)
     if not found:
-        raise ValueError(f"{name}(): expected a non-empty list of Tensors")
+        raise ValueError(f"torch.{name}(): expected a non-empty list of Tensors")
     return found
 
 

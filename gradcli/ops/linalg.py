@@ -126,7 +126,7 @@ row("inverse", node="LinalgInvExBackward0", formula="a**-1", aliases=("linalg.in
     doc="Inverse of a matrix.",
     fwd=lambda xp, a: xp.inverse(square("linalg.inv", a)),
     vjp=(lambda xp, g, y, a:
-         -xp.matmul(xp.matmul(turned(xp, y), g), turned(xp, y)),),
+         -xp.matmul(turned(xp, y), xp.matmul(g, turned(xp, y))),),
     jvp=lambda xp, t, y, a: -xp.matmul(xp.matmul(y, t[0]), y),
     cases=SQUARES)
 

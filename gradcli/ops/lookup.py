@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import ShapeError, ValueRangeError
+from .checks import PositionError, ShapeError, ValueRangeError
 from .op import LINEAR, Fixed, case, function, row
 
 # fmt: off
@@ -22,7 +22,7 @@ NO_PADDING = -1
 def rows_at(xp: Any, count: int, indices: Any) -> Any:
     at = xp.as_index(indices)
     if at.size and (int(at.min()) < 0 or int(at.max()) >= count):
-        raise IndexError("index out of range in self")
+        raise PositionError("index out of range in self")
     return at
 
 

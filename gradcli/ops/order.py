@@ -106,8 +106,7 @@ def _sort_any(
     *, stable: bool | None = None,
 ) -> Pair:
     name = "sort.default" if stable is None else "sort.stable"
-    values, indices = call(name, x, dim, descending)
-    return values, indices
+    return call(name, x, dim, descending)  # type: ignore[no-any-return]
 
 
 row("argsort", doc="The positions of the entries in order.", formula="indices",

@@ -44,7 +44,7 @@ def mv(xp: Any, a: Any, v: Any) -> Any:
                          f"{len(v.shape)}-D")
     if a.shape[1] != v.shape[0]:
         (n, m), (p,) = a.shape, v.shape
-        raise ShapeError(f"size mismatch, got mat ({n}x{m}), vec ({p})")
+        raise ShapeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({p})")
     return xp.matmul(a, v)
 
 
@@ -53,8 +53,10 @@ def dot(xp: Any, a: Any, b: Any) -> Any:
         raise ShapeError(f"1D tensors expected, but got {len(a.shape)}D and "
                          f"{len(b.shape)}D tensors")
     if a.shape != b.shape:
-        raise ShapeError("inconsistent tensor size, expected tensors with the same "
-                         f"number of elements, but got {a.shape[0]} and {b.shape[0]}")
+        (n,), (m,) = a.shape, b.shape
+        raise ShapeError(f"inconsistent tensor size, expected tensor [{n}] and src [{m}] "
+                         f"to have the same number of elements, but got {n} and {m} "
+                         "elements respectively")
     return xp.matmul(a, b)
 
 
@@ -324,3 +326,46 @@ function("linalg.vecdot", lambda call, a, b, dim=-1:
          else call("sum", call("mul", a, b), dim),
          aliases=("vecdot",), operands=("a", "b"), formula="sum(a*b, dim)",
          doc="Inner products along a dimension.")
+
+# a linear map of two vectors
+
+
+def trilinear(xp: Any, a: Any, weight: Any, b: Any) -> Any:
+    return xp.einsum("ni,kij,nj->nk", a, weight, b)
+
+
+row("bilinear.trilinear", node="TrilinearBackward0", fwd=trilinear, jvp=MULTILINEAR,
+    doc="For each row and each output, a vector times a matrix times a vector.",
+    formula="y[n, k] = sum(a[n, i]*weight[k, i, j]*b[n, j])",
+    vjp=(lambda xp, g, y, a, weight, b: xp.einsum("nk,kij,nj->ni", g, weight, b),
+         lambda xp, g, y, a, weight, b: xp.einsum("nk,ni,nj->kij", g, a, b),
+         lambda xp, g, y, a, weight, b: xp.einsum("nk,ni,kij->nj", g, a, weight)),
+    cases=[case((2, 3), (2, 3, 4), (2, 4)), case((1, 2), (3, 2, 1), (1, 1))])
+
+
+def bilinear(call: Any, a: Any, b: Any, weight: Any, bias: Any = None) -> Any:
+    if len(weight.shape) != 3:
+        raise ShapeError("bilinear(): weight must have 3 dimensions, not shape "
+                         f"{list(weight.shape)}")
+    if len(a.shape) != len(b.shape):
+        raise ShapeError("bilinear(): input dimensions do not match: got "
+                         f"{len(a.shape)} and {len(b.shape)}")
+    for dim, (m, n) in enumerate(zip(a.shape[:-1], b.shape[:-1], strict=True)):
+        if m != n:
+            raise ShapeError("bilinear(): input batch dimensions do not match at dim "
+                             f"{dim}: got {m} and {n}")
+    for i, x in enumerate((a, b), 1):
+        if not x.shape or x.shape[-1] != weight.shape[i]:
+            raise ShapeError(f"bilinear(): input{i} size does not match weight size: "
+                             f"got {x.shape[-1] if x.shape else 0} but expected "
+                             f"{weight.shape[i]}")
+    rows = count_of(a.shape[:-1])
+    left, right = (call("reshape", x, (rows, x.shape[-1])) for x in (a, b))
+    y = call("bilinear.trilinear", left, weight, right)
+    y = call("view", y, (*a.shape[:-1], weight.shape[0]))
+    return y if bias is None else call("add", y, bias)
+
+
+function("bilinear", bilinear, operands=("a", "b", "weight", "bias"),
+         formula="y[k] = a @ weight[k] @ b + bias[k]",
+         doc="A layer that is linear in each of two inputs.")

@@ -14,7 +14,7 @@ from math import prod
 from typing import Any
 
 from .checks import ShapeError, broadcast_shape, dim_of
-from .index import along
+from .index import along, as_view
 from .join import as_list
 from .op import LINEAR, Formula, case, function, row
 
@@ -72,7 +72,7 @@ def _unbind(xp: Any, x: Any, dim: int = 0) -> tuple[Any, ...]:
     if not x.shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     d = dim_of(x.shape, dim)
-    return tuple([xp.getitem(x, along(d, i)) for i in range(x.shape[d])])
+    return tuple([xp.getitem(x, as_view(along(d, i))) for i in range(x.shape[d])])
 
 
 row("split.Tensor", node="SplitBackward0", fwd=_split, jvp=LINEAR,

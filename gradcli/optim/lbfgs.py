@@ -91,7 +91,9 @@ class LBFGS(Optimizer):
                 break
             last = taken == group["max_iter"]
             if search:
-                here, calls = self._search(closure, here, t, direction, slope)
+                here, calls = self._search(
+                    closure, here, t, direction, group["max_eval"] - evaluations
+                )
                 t = state["t"] = here.t
             else:
                 self._move(t, direction)
@@ -131,7 +133,7 @@ class LBFGS(Optimizer):
             start += raw.size
 
     def _search(
-        self, closure: Any, here: Evaluation, t: Any, direction: Any, slope: Any
+        self, closure: Any, here: Evaluation, t: Any, direction: Any, most: int
     ) -> tuple[Evaluation, int]:
         """Move to where a line search ends; the evaluation there, and its calls."""
         began = [p.raw.copy() for p in self._params]
@@ -149,7 +151,7 @@ class LBFGS(Optimizer):
             return found
 
         start = Evaluation(0.0, here.loss, here.gradient, direction)
-        found, calls = strong_wolfe(evaluate, start, t, abs(direction).max())
+        found, calls = strong_wolfe(evaluate, start, t, abs(direction).max(), most)
         self._move(found.t, direction)
         return found, calls
 

@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
+from ..engine.hooks import RemovableHandle
+from ..engine.leaves import clear_grad
 from ..engine.modes import enable_grad
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
-from ..nn.convert import clear_gradient
-from ..nn.hooks import RemovableHandle, Shelf
-from ..nn.text import kind
 
 Group = dict[str, Any]
 State = dict[str, Any]
@@ -52,12 +51,12 @@ class Optimizer:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of "
-                f"Tensors or dicts, but got {kind(params)}"
+                f"Tensors or dicts, but got {params.type()}"
             )
         self.state: defaultdict[Any, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        self._before = Shelf()
-        self._after = Shelf()
+        self._before: dict[int, Any] = {}
+        self._after: dict[int, Any] = {}
         given = list(params)
         if not given:
             raise ValueError("optimizer got an empty parameter list")
@@ -91,7 +90,7 @@ class Optimizer:
         """Drop the gradients of all parameters, or set them to zeros."""
         for group in self.param_groups:
             for parameter in group["params"]:
-                clear_gradient(parameter, set_to_none)
+                clear_grad(parameter, set_to_none)
 
     def step(self, closure: Any = None) -> Any:
         """Change the parameters by their gradients."""
@@ -153,11 +152,11 @@ class Optimizer:
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step; it may replace
         both."""
-        return self._before.put(hook, False)
+        return RemovableHandle(self._before, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` after each step."""
-        return self._after.put(hook, False)
+        return RemovableHandle(self._after, hook)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]

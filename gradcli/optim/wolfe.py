@@ -11,7 +11,6 @@ from typing import Any
 
 ENOUGH_DECREASE = 1e-4
 ENOUGH_FLATTENING = 0.9
-MOST_TRIES = 25
 NARROW = 1e-9
 WIDEST = 10
 LEAST_GROWTH = 0.01
@@ -48,15 +47,20 @@ def between(a: Evaluation, b: Evaluation, bounds: Any = None) -> Any:
 
 
 def strong_wolfe(
-    evaluate: Callable[[Any], Evaluation], start: Evaluation, t: Any, longest: Any
+    evaluate: Callable[[Any], Evaluation],
+    start: Evaluation,
+    t: Any,
+    longest: Any,
+    most: int,
 ) -> tuple[Evaluation, int]:
-    """Find a step along a direction.
+    """Find a step along a direction, or the best one within a number of tries.
 
     Args:
         evaluate: the loss and its gradient at a step.
         start: the same at step 0.
         t: the first step to try.
         longest: the direction's largest entry, to tell when a bracket is narrow.
+        most: how many tries to make beside the first step.
 
     Returns:
         The evaluation at the step that was found, and how many were made.
@@ -70,7 +74,7 @@ def strong_wolfe(
 
     previous, point = start, evaluate(t)
     tries = 0
-    while tries < MOST_TRIES:
+    while tries < most:
         if too_high(point) or (tries > 1 and point.loss >= previous.loss):
             break
         if flat(point):
@@ -86,18 +90,18 @@ def strong_wolfe(
         tries += 1
     else:
         previous = start
-    return narrow(evaluate, [previous, point], too_high, flat, tries, longest)
+    return narrow(evaluate, [previous, point], too_high, flat, tries, longest, most)
 
 
 def narrow(
     evaluate: Callable[[Any], Evaluation], ends: list[Evaluation],
     too_high: Callable[[Evaluation], bool], flat: Callable[[Evaluation], bool],
-    tries: int, longest: Any,
+    tries: int, longest: Any, most: int,
 ) -> tuple[Evaluation, int]:  # fmt: skip
     """Shrink a bracket until it holds a step that will do; the better of its ends."""
     stuck = False
     low, high = _better_first(ends)
-    while tries < MOST_TRIES and abs(ends[1].t - ends[0].t) * longest >= NARROW:
+    while tries < most and abs(ends[1].t - ends[0].t) * longest >= NARROW:
         t, stuck = _inside(between(*ends), ends, stuck)
         point = evaluate(t)
         tries += 1

@@ -7,15 +7,14 @@ dy/dx  (2, 3)  dense
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ..lang.excerpt import printable
 from ..views.derivatives import BlockView, DerivativeView
 from .arrays import SHORTENED
 from .gradients import derivative_label, derived
-from .line import BLANK, Layout, Line, Role
+from .line import BLANK, Layout, Line
 from .numbers import draw, inline
-from .verdicts import VerificationLike
 
 
 def block_label(view: DerivativeView, block: BlockView) -> str:
@@ -26,11 +25,11 @@ def block_label(view: DerivativeView, block: BlockView) -> str:
     return f"d2{derived(view.output)}/{by}"
 
 
-def row_label(view: DerivativeView, block: BlockView) -> str:
-    """What the verdict on a block's first input is about: its row of blocks."""
+def verdict_label(view: DerivativeView, block: BlockView) -> str:
+    """What the verdict on a block's last input is about: its column of blocks."""
     if len(block.by) == 1:
         return block_label(view, block)
-    return f"d2{derived(view.output)}/d{printable(block.by[0])} d*"
+    return f"d2{derived(view.output)}/d* d{printable(block.by[-1])}"
 
 
 def blocks(view: DerivativeView, layout: Layout) -> Iterator[Line]:
@@ -57,18 +56,6 @@ def blocks(view: DerivativeView, layout: Layout) -> Iterator[Line]:
     kind = {"rev": "backward", "fwd": "forward"}[view.mode]
     passes = f"{view.passes} {kind} {'pass' if view.passes == 1 else 'passes'}"
     yield Line(((passes, "dim"),))
-
-
-def formulas(
-    verification: VerificationLike, labels: Mapping[str, str]
-) -> Iterator[Line]:
-    """The blocks as formulas, where the check found short ones."""
-    yield BLANK
-    for found in verification.inputs:
-        label = labels.get(found.name, found.name)
-        text = printable(found.closed_form or "no short formula was found")
-        role: Role = "plain" if found.closed_form else "dim"
-        yield Line(((label, "name"), (" = ", "plain"), (text, role)))
 
 
 def bare(view: DerivativeView) -> Iterator[Line]:

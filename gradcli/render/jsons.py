@@ -1,7 +1,8 @@
 """Results as JSON, schema `gradcli/1`.
 
 Invariant: the text is valid JSON, on one line but for a graph, whose nodes have a line
-each; numbers that JSON cannot write are the strings "nan", "inf" and "-inf".
+each, and for a descent, whose steps are objects of their own; numbers that JSON cannot
+write are the strings "nan", "inf" and "-inf".
 
     dumps({"value": float("inf")})      # '{"value": "inf"}'
 """
@@ -14,7 +15,9 @@ from math import isfinite
 from typing import Any
 
 from ..views.catalog import FunctionView
+from ..views.closed_forms import FormulaView, of_blocks, of_gradients
 from ..views.derivatives import DerivativeView
+from ..views.descent import DescentView
 from ..views.gradients import GradView, InputView, OutputView
 from ..views.graph import GraphView, NodeView
 from .line import Line
@@ -59,9 +62,17 @@ def _object(value: Any) -> Line:
     return Line(((dumps(value), "plain"),))
 
 
-def grad(view: GradView, verification: VerificationLike | None) -> Line:
-    """The whole answer with its verdicts."""
+def grad(
+    view: GradView, verification: VerificationLike | None, symbolic: bool = False
+) -> Line:
+    """The whole answer with its verdicts, with ``symbolic`` all formulas too."""
     verdicts = {v.name: v for v in verification.inputs} if verification else {}
+    inputs = [_input(i, verdicts.get(i.name)) for i in view.inputs]
+    if symbolic:
+        written = {f.by: f for f in of_gradients(view, verdicts.values())}
+        for entry in inputs:
+            if entry["name"] in written:
+                entry |= _written(written[entry["name"]])
     return _object(
         {
             "schema": SCHEMA,
@@ -69,11 +80,15 @@ def grad(view: GradView, verification: VerificationLike | None) -> Line:
             "program": view.program,
             "device": view.device,
             "dtype": view.dtype,
-            "output": _output(view.output),
-            "inputs": [_input(i, verdicts.get(i.name)) for i in view.inputs],
+            "output": output_object(view.output),
+            "inputs": inputs,
             "verification": verified(verification),
         }
     )
+
+
+def _written(formulas: FormulaView) -> dict[str, Any]:
+    return {"symbolic": formulas.nested(), "symbolic_note": formulas.missing}
 
 
 def verified(verification: VerificationLike | None) -> Mapping[str, Any]:
@@ -90,7 +105,8 @@ def verified(verification: VerificationLike | None) -> Mapping[str, Any]:
     }
 
 
-def _output(output: OutputView) -> dict[str, Any]:
+def output_object(output: OutputView) -> dict[str, Any]:
+    """An output with its value and node."""
     return {
         "name": output.name,
         "shape": output.shape,
@@ -155,9 +171,10 @@ def derivative(
 ) -> Line:
     """A Jacobian's or a Hessian's blocks, with ``symbolic`` their formulas too."""
     verdicts = {v.name: v for v in verification.inputs} if verification else {}
+    written = of_blocks(view, verdicts.values()) if symbolic else view.blocks
     blocks = []
-    for block in view.blocks:
-        verdict = verdicts.get(block.by[0])
+    for block, formulas in zip(view.blocks, written, strict=True):
+        verdict = verdicts.get(block.by[-1])
         entry: dict[str, Any] = {"input": block.by[0]}
         if len(block.by) > 1:
             entry["inputs"] = block.by
@@ -169,8 +186,8 @@ def derivative(
             "max_error": verdict.max_error if verdict else None,
             "note": verdict.note if verdict else UNASKED,
         }
-        if symbolic:
-            entry["symbolic"] = verdict.closed_form if verdict else None
+        if isinstance(formulas, FormulaView):
+            entry |= _written(formulas)
         blocks.append(entry)
     return _object(
         {
@@ -181,9 +198,39 @@ def derivative(
             "dtype": view.dtype,
             "mode": view.mode,
             "passes": view.passes,
-            "output": _output(view.output),
+            "output": output_object(view.output),
             "blocks": blocks,
             "verification": verified(verification),
+        }
+    )
+
+
+def step(number: int, loss: float, grad_norm: float) -> Line:
+    """One step of a descent."""
+    return _object({"step": number, "loss": loss, "grad_norm": grad_norm})
+
+
+def descent(view: DescentView) -> Line:
+    """Where a descent ended."""
+    return _object(
+        {
+            "schema": SCHEMA,
+            "command": "descend",
+            "program": view.program,
+            "device": view.device,
+            "dtype": view.dtype,
+            "seed": view.seed,
+            "optimizer": view.optimizer,
+            "lr": view.lr,
+            "output": view.output,
+            "steps": view.steps,
+            "loss": view.loss,
+            "grad_norm": view.grad_norm,
+            "stopped": view.stopped,
+            "inputs": [
+                {"name": i.name, "shape": i.shape, "value": i.value}
+                for i in view.inputs
+            ],
         }
     )
 

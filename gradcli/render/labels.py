@@ -39,7 +39,7 @@ def gradient_text(value: Plain | None, longest: int) -> str:
         text = inline(value)
         if len(text) <= 4 * longest:
             return text
-    return "[" + "×".join(map(str, _sizes(value))) + "]"
+    return "[" + "×".join(map(str, sizes(value))) + "]"
 
 
 def shorten(text: str, room: int | None) -> str:
@@ -58,18 +58,19 @@ def shared(view: GraphView) -> frozenset[int]:
     )
 
 
-def _sizes(value: Plain) -> list[int]:
-    sizes: list[int] = []
+def sizes(value: Plain) -> list[int]:
+    """The shape of nested lists, as far as their first entries tell it."""
+    found: list[int] = []
     while isinstance(value, list):
-        sizes.append(len(value))
+        found.append(len(value))
         if not value:
             break
         value = value[0]
-    return sizes
+    return found
 
 
 def _entries(value: Plain) -> int:
     count = 1
-    for size in _sizes(value):
+    for size in sizes(value):
         count *= size
     return count

@@ -1,7 +1,8 @@
 """A line of output: stretches of text, each in a role that a terminal may colour.
 
 Invariant: the text alone says everything; colour only repeats it. A line too wide for
-a terminal goes on below under ``hang``.
+a terminal goes on below under ``hang``; without one it is the terminal that breaks it,
+so that it can be copied whole.
 
     Line((("dL/da", "name"), (" = ", "plain"), ("-1.125", "number")))
 """

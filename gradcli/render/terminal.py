@@ -1,4 +1,4 @@
-"""The one file that draws with rich: lines in colour, wrapped to a terminal's width.
+"""Lines in colour, wrapped to a terminal's width, drawn with rich.
 
 Invariants: text is never read as markup, highlighted or given emoji; without colour no
 escape code is written at all, not even bold. A line is broken at blanks where it can
@@ -63,7 +63,7 @@ class TerminalWriter:
 
 def _wrapped(line: Line, width: int | None) -> Iterator[list[Part]]:
     """The line as pieces that fit; the first as it is, the others indented."""
-    if width is None or cell_len(line.text) <= width:
+    if width is None or not line.hang or cell_len(line.text) <= width:
         yield list(line.parts)
         return
     hang = line.hang if cell_len(line.hang) < width // 2 else "    "[: width // 4]

@@ -8,7 +8,7 @@ functions under the names of the table, nothing that SymPy alone would understan
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
@@ -87,7 +87,6 @@ for _head in ("Infinity", "NegativeInfinity", "ComplexInfinity", "NaN", "Imagina
 
 _PRINTER: Final = _Printer()
 
-_REWRITINGS: Final = (sympy.factor, sympy.expand, sympy.simplify)
 
 
 def formula(expression: Any) -> str | None:
@@ -98,23 +97,39 @@ def formula(expression: Any) -> str | None:
         return None
 
 
-def full_form(expression: Any, attempt: Callable[[], AbstractContextManager[None]]) -> (
-    str | None
-):
+def _rewritings(expression: Any) -> Sequence[Callable[[Any], Any]]:
+    """What may shorten an expression. SymPy's general simplification takes a fifth of a
+    second to be imported, so it is asked only where functions can meet."""
+    if not expression.has(sympy.Add):
+        algebra: tuple[Callable[[Any], Any], ...] = ()
+    else:
+        algebra = sympy.factor, sympy.expand
+    functions = {
+        part
+        for part in sympy.preorder_traversal(expression)
+        if part.is_Function or (part.is_Pow and not part.exp.is_Integer)
+    }
+    return (*algebra, sympy.simplify) if len(functions) > 1 else algebra
+
+
+def full_form(
+    expression: Any, attempt: Callable[[], AbstractContextManager[None]]
+) -> str | None:
     """The shortest of a few equal forms, whatever its length; None if the language has
     no words for any. ``attempt`` bounds the time of each rewriting by raising
     `OutOfTime`."""
     best = formula(expression)
-    for rewrite in _REWRITINGS:
+    for rewrite in _rewritings(expression):
         try:
             with attempt():
-                text = formula(rewrite(expression))
+                rewritten = rewrite(expression)
+                found = [formula(f) for f in (rewritten, sympy.powsimp(rewritten))]
         except OutOfTime:
             break
         except Exception:
             # SymPy could not rewrite it; what was found before stands.
             continue
-        best = min(filter(None, (best, text)), key=len, default=None)
+        best = min(filter(None, (best, *found)), key=len, default=None)
     return best
 
 
@@ -125,7 +140,7 @@ def closed_form(expression: Any) -> str | None:
             return None
     except NoMeaning:
         return None
-    forms = [expression, *[rewrite(expression) for rewrite in _REWRITINGS]]
+    forms = [expression, *[f(expression) for f in _rewritings(expression)]]
     printed = [text for text in map(formula, forms) if text is not None]
     best = min(printed, key=len, default=None)
     return best if best is not None and len(best) <= LONGEST else None

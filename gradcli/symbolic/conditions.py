@@ -15,9 +15,8 @@ from .closed import formula
 from .expressions import Expressions
 from .implied import Facts
 from .precision import EXACT
-from .scalars import SCALARS
 from .system import RELATIONS
-from .terms import Choice, Decision, Term, Terms, chosen, ordered
+from .terms import Choice, Decision, Term, Terms, ordered
 
 SHOWN: Final = 12
 CONSIDERED: Final = 8 * SHOWN
@@ -55,8 +54,10 @@ def side_conditions(
         if serial not in settled
         for decision in choice.decisions
     ]
-    decided = [*terms.decisions.values(), *picked, *terms.domains(ordered(made))]
-    return _listed(_independent(_once(decided)))
+    inside = filter(_holds, terms.domains(ordered(made)))
+    decided = _once([*terms.decisions.values(), *picked, *inside])
+    # What only excludes a point is often implied by the rest.
+    return _listed(_independent(sorted(decided, key=lambda d: d.relation == "!=")))
 
 
 def indifferent(terms: Terms, free: Iterable[int]) -> frozenset[int]:

@@ -41,17 +41,19 @@ class Facts:
         if relation in _TURNED:
             quantity, relation = -quantity, _TURNED[relation]
         if relation == ">":
-            self._positive(quantity)
+            self._bounded(quantity, sympy.Dummy(positive=True))
         elif relation == "!=" and quantity not in self._standing_in:
             self._stand_in(quantity, sympy.Dummy(nonzero=True, real=True))
+        elif relation == "==":
+            self._bounded(quantity, sympy.S.Zero)
 
-    def _positive(self, quantity: Any) -> None:
-        gap = sympy.Dummy(positive=True)
+    def _bounded(self, quantity: Any, gap: Any) -> None:
+        """``quantity`` is ``gap``; of a symbol beyond a bound on its own side of zero
+        the sign is known then, too."""
         constant, rest = quantity.as_coeff_Add()
         factor, symbol = rest.as_coeff_Mul()
-        if symbol.is_Symbol and abs(factor) == 1 and constant <= 0:
-            # The symbol lies beyond a bound on its own side of zero.
-            self._stand_in(symbol, factor * (gap - constant))
+        if symbol.is_Symbol and (constant <= 0 or gap.is_zero):
+            self._stand_in(symbol, (gap - constant) / factor)
         else:
             self._stand_in(quantity, gap)
 

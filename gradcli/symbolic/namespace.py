@@ -219,6 +219,16 @@ class ObjectNamespace(Namespace):
     def is_contiguous(self, x: Any) -> Any:
         return np.bool_(_memory(x).flags.c_contiguous)
 
+    def address(self, x: Any) -> int:
+        return int(_memory(x).__array_interface__["data"][0])
+
+    def array_itself(self, x: Any) -> Any:
+        return x
+
+    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+        """A copy; elements have one kind and live in one place."""
+        return self._shaped(x, lambda a: a.copy())
+
     def is_viewable(self, x: Any, shape: Sequence[int]) -> Any:
         memory = _memory(x)
         reshaped = np.reshape(memory, tuple(shape))

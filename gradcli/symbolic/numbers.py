@@ -1,4 +1,4 @@
-"""The pure number system: 50 digits and no symbols.
+"""The pure number system: 50 digits, or as many as are asked for, and no symbols.
 
 Invariant: an input's float is taken as the exact number it is; a program's own
 constants as what was written (see `gradcli.symbolic.system.exact`).
@@ -18,16 +18,19 @@ from .system import RELATIONS, Number, exact, to_context
 
 
 class Numbers:
-    """Elements are numbers with 50 digits and nothing else."""
+    """Elements are numbers of one precision and nothing else."""
+
+    def __init__(self, context: Any = EXACT) -> None:
+        self.context = context
 
     def lift(self, number: Number) -> Any:
-        return to_context(EXACT, exact(number))
+        return to_context(self.context, exact(number))
 
     def apply(self, name: str, *elements: Any) -> Any:
-        return guarded(EXACT, SCALARS[name].number, *elements)
+        return guarded(self.context, SCALARS[name].number, *elements)
 
     def total(self, elements: Sequence[Any]) -> Any:
-        return guarded(EXACT, SCALARS["total"].number, *elements)
+        return guarded(self.context, SCALARS["total"].number, *elements)
 
     def value(self, element: Any) -> Any:
         return element
@@ -36,7 +39,7 @@ class Numbers:
         return bool(RELATIONS[relation](a, b))
 
     def fixed(self, element: Any, value: Number) -> Any:
-        return EXACT.mpf(value)
+        return to_context(self.context, value)
 
     def choice(self, pick: Callable[[], Any]) -> Any:
         return pick()

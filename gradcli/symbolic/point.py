@@ -43,13 +43,15 @@ class Run:
         return list(chain.from_iterable(self.entries.values()))
 
 
-def run(job: Job, evaluate: Evaluate, lean: int = 0) -> Run:
-    """Run the program; ``lean`` decides ties, as in `Terms`.
+def run(
+    job: Job, evaluate: Evaluate, lean: int = 0, terms: Terms | None = None
+) -> Run:
+    """Run the program; ``lean`` decides ties, as in `Terms`, if none are given.
 
     Raises:
         NoMeaning: what comes out is not made of numbers.
     """
-    terms = Terms(lean)
+    terms = Terms(lean) if terms is None else terms
     namespace = ObjectNamespace(terms)
     tensors = {i.name: _tensor(i, namespace) for i in job.inputs}
     namespace.watching = True

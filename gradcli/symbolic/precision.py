@@ -33,6 +33,12 @@ BITS: Final = {"float64": 53, "float32": 24, "float16": 11}
 
 
 @cache
+def context_of(digits: int) -> Any:
+    """A context with ``digits`` decimal digits."""
+    return _context(dps=digits)
+
+
+@cache
 def engine_precision(dtype: str) -> Any:
     """A context that rounds as numbers of ``dtype`` do."""
     return _context(prec=BITS[dtype])

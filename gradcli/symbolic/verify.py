@@ -23,7 +23,7 @@ from .conditions import kinks_shown, shown, undefined
 from .entries import Account, labelled
 from .job import PER_NODE, PROVED, REFUTED, Input, Job, Verification
 from .measure import Row, Turnings, cotangents, measure, natural_errors, told
-from .point import Evaluate, ReversePass, Run, entry_name, run, spread, unit
+from .point import Evaluate, ReversePass, Run, entry_name, run, spread
 from .precision import EXACT, engine_precision
 from .rounding import Reference, distance
 from .terms import Term
@@ -151,12 +151,11 @@ class Verifier:
 
     def _withhold(self) -> None:
         """No derivative is claimed where the program's value is not a number."""
-        rows = enumerate(cotangents(self.job))
+        rows = cotangents(self.job)
         if self.job.kind == "hessian":
-            rows = enumerate(unit(1, 0) for _ in self.point.asked())
-        undefined = self._undefined()
-        for number, cotangent in rows if undefined else ():
-            for k, (reason, entries) in undefined.items():
+            rows *= len(self.point.asked())
+        for k, (reason, entries) in self._undefined().items():
+            for number, cotangent in enumerate(rows):
                 if cotangent[k]:
                     self._withhold_row(number, reason, entries)
 

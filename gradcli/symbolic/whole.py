@@ -7,13 +7,16 @@ expression was evaluated and matches, and to `proved` only from there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from itertools import chain
 from random import Random
 from typing import Any, Final
 
 import sympy
 
 from .budget import Budget, OutOfTime
-from .closed import closed_form, formula
+from .closed import closed_form, formula, full_form
+from .conditions import indifferent, side_conditions
 from .entries import Account, Entry
 from .expressions import Expressions, NoMeaning, compiled, number
 from .job import AGREES, PER_NODE, PROVED, UNKNOWN, Job
@@ -28,8 +31,17 @@ from .terms import Term
 SAMPLE: Final = 64
 """Entries of an input that are drawn, by the job's seed, where there are more."""
 
+FORMULAS: Final = 1024
+"""The same where every entry is wanted as a formula."""
+
+CHOICES: Final = 32
+"""Largest and smallest entries of which it is asked whether they matter."""
+
 LARGEST: Final = 20_000
 """Size of an expression, written out as a tree, that SymPy is still given."""
+
+SHORT: Final = 9
+"""Entries of an input up to which their formulas are shown beside the verdict."""
 
 PATIENCE: Final = 3
 """Attempts that may run out of time before a stage is given up."""
@@ -51,6 +63,9 @@ class Whole:
         self.tell = tell
         self.book = Expressions()
         self.derivatives: dict[tuple[int, int], Any] = {}
+        self.assumed: dict[str, None] = {}
+        """Conditions, as text, that proofs needed on top."""
+        self._decided: tuple[str, ...] | None = None
 
     def work(self) -> None:
         """Raise what can be raised; a reason is left where nothing can."""
@@ -69,10 +84,20 @@ class Whole:
         self._each(lambda row, entry, at, term: self._derive(bases[row], row, entry,
                                                              at, term))  # fmt: skip
         self._sampled()
-        for account in self.accounts.values():
-            self._close(account)
+        self._close()
         self._each(self._prove)
         self.tell()
+
+    def conditions(self) -> tuple[str, ...]:
+        """Where the proofs hold. Asked for once there is one, so all has been made."""
+        terms = self.point.terms
+        if self._decided is None:
+            rows = [row.engine for row in self.rows if row.engine is not None]
+            made = [*self.point.outputs, *chain.from_iterable(rows)]
+            settled = indifferent(terms, self.book.free)
+            self._decided = side_conditions(terms, made, settled)
+        more = [text for text in self.assumed if text not in self._decided]
+        return (*self._decided, *more)
 
     def _remark(self, text: str) -> None:
         for account in self.accounts.values():
@@ -87,7 +112,7 @@ class Whole:
         size = sum(term.size for term in self.point.outputs)
         if size > LARGEST:
             raise NoMeaning(f"it has more than {LARGEST} parts")
-        outputs = [self.book.of(term) for term in self.point.outputs]
+        outputs = self._outputs()
         if self.job.kind == "hessian":
             symbols = [self.book.of(term) for term in self.point.asked()]
             first = [sympy.diff(sum(outputs), symbol) for symbol in symbols]
@@ -98,6 +123,34 @@ class Whole:
                         for c, y in zip(row.cotangent, outputs, strict=True)])
             for row in self.rows
         ]  # fmt: skip
+
+    def _outputs(self) -> list[Any]:
+        """The program's expressions. A choice that they are the same for, whatever is
+        chosen, stands in them as a symbol: what is shown then holds for every choice.
+        """
+        free = frozenset(self.point.terms.choices)
+        if len(free) > CHOICES:
+            free = frozenset()
+        while True:
+            self.book = Expressions(free)
+            outputs = [self.book.of(term) for term in self.point.outputs]
+            matters = {
+                serial
+                for symbol, serial in self.book.chosen.items()
+                if any(self._depends(output, symbol) for output in outputs)
+            }
+            if not matters:
+                return outputs
+            free = free - matters
+
+    def _depends(self, output: Any, symbol: Any) -> bool:
+        try:
+            with self.budget.slice(self.budget.left / 8):
+                change = sympy.diff(output, symbol)
+                return not vanishes(change, self.book.values)
+        except OutOfTime:
+            self.budget.check()
+            return True
 
     def _second_rows(self) -> None:
         """The engine's second derivatives on terms; the numbers come from SymPy."""
@@ -133,10 +186,11 @@ class Whole:
 
     def _drawn(self, account: Account) -> list[int]:
         count = len(account.entries)
-        if count <= SAMPLE:
+        most = FORMULAS if self.job.formulas else SAMPLE
+        if count <= most:
             return list(range(count))
-        account.remark = f"SymPy was given {SAMPLE} of {count} entries of the whole"
-        return sorted(Random(self.job.seed).sample(range(count), SAMPLE))
+        account.remark = f"SymPy was given {most} of {count} entries of the whole"
+        return sorted(Random(self.job.seed).sample(range(count), most))
 
     def _derive(self, base: Any, row: int, entry: Entry, at: int, term: Term) -> None:
         """SymPy's derivative of the whole against the engine's number."""
@@ -195,7 +249,7 @@ class Whole:
         shown = [_sign_shown(quantity, sign) for quantity, sign in signs]
         if None in shown:
             return False
-        self.point.terms.assumed.update(dict.fromkeys(filter(None, shown)))
+        self.assumed.update(dict.fromkeys(filter(None, shown)))
         return True
 
     def _sampled(self) -> None:
@@ -205,15 +259,20 @@ class Whole:
         for account in self.accounts.values():
             account.partial = len(account.entries) > len(self._drawn(account))
 
-    def _close(self, account: Account) -> None:
-        """A formula for the input's derivative, where it is short."""
+    def _close(self) -> None:
+        """Formulas of the derivatives: short ones, or all of them if that was asked."""
+        for account in self.accounts.values():
+            if self.job.formulas:
+                self._write_out(account)
+            if self.job.kind == "gradient":
+                self._close_shortly(account)
+
+    def _close_shortly(self, account: Account) -> None:
         terms = self.point.entries[account.name]
         offset = self._offset(account.name)
-        if self.job.kind != "gradient" or not 0 < len(terms) <= 9:
-            return
         keys = [(0, offset + at) for at in range(len(terms))]
         found = [self.derivatives[k] for k in keys if k in self.derivatives]
-        if len(found) < len(keys):
+        if len(found) < len(keys) or not 0 < len(terms) <= SHORT:
             return
         try:
             with self.budget.slice(max(0.1, self.budget.left / 8)):
@@ -225,6 +284,22 @@ class Whole:
             return
         else:
             account.close(forms, self.point.tensors[account.name].shape)
+
+    def _write_out(self, account: Account) -> None:
+        """Every entry as a formula, as it is where rewriting it takes too long."""
+        count = len(self.point.entries[account.name])
+        offset = self._offset(account.name)
+
+        def attempt() -> AbstractContextManager[None]:
+            return self.budget.slice(max(0.05, self.budget.left / 8))
+
+        for place, entry in enumerate(account.entries):
+            row, at = divmod(place, count)
+            derivative = self.derivatives.get((row, offset + at))
+            if derivative is not None and not entry.kinked:
+                released = self.book.released(derivative)
+                account.formulas[place] = full_form(released, attempt)
+        self.tell()
 
     def _offset(self, name: str) -> int:
         """Where an input's entries begin among all that are asked for."""

@@ -134,7 +134,7 @@ def _view(
     called = names.get(node)
     return NodeView(
         id=ids[node],
-        name=node.name(),
+        name=type(node).__name__,
         address=id(node),
         variable=called if leaf else None,
         output=None if leaf else called,

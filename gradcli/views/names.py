@@ -1,12 +1,13 @@
 """What a program called the values of its graph.
 
-Invariant: a value is called by the first name it was given while the program ran;
-`sole` says whether that name meant nothing else at any time, so that a formula may use
-it.
+Invariant: a value is called by its input's name or else by the first name that it was
+given while the program ran; `sole` says whether that name meant nothing else at any
+time, so that a formula may use it.
 
-    names = Names(inputs)
-    execute(prepared, trace=names.heard)
-    names.of(tensor.edge)                # "d"
+    names = Names()
+    run = execute(prepared, trace=names.heard)
+    names.settle(run.inputs, run.variables, prepared.code.assigned)
+    names.of(run.output.edge)                # "L"
 """
 
 from __future__ import annotations
@@ -16,46 +17,51 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..engine import Tensor
+from .gradients import InputLike
 
 
 class Names:
     """Collects names during a run."""
 
-    def __init__(self, inputs: Iterable[tuple[str, Tensor]]) -> None:
+    def __init__(self) -> None:
         self._by_edge: dict[Any, str] = {}
         self._by_value: dict[int, str] = {}
         self._held: list[Any] = []
         self._times: Counter[str] = Counter()
         self._assigned: frozenset[str] = frozenset()
-        for name, tensor in inputs:
-            self._call(tensor, name)
-            self._times[name] += 1
 
     def heard(self, span: object, name: str | None, value: object) -> None:
         """A statement ran; to be handed to the run as its trace."""
         if name is not None:
             self._times[name] += 1
-            if isinstance(value, Tensor):
-                self._call(value, name)
+            if isinstance(value, Tensor) and value.edge is not None:
+                self._by_edge.setdefault(value.edge, name)
 
-    def settle(self, variables: Mapping[str, object], assigned: frozenset[str]) -> None:
-        """The run is over: its variables, and the names its text gives a value."""
+    def settle(
+        self,
+        inputs: Iterable[InputLike],
+        variables: Mapping[str, object],
+        assigned: frozenset[str],
+    ) -> None:
+        """The run is over: its inputs, its variables, the names its text assigns."""
         self._assigned = assigned
         for name, value in variables.items():
             if isinstance(value, Tensor):
-                self._call(value, name)
+                self._by_edge.setdefault(value.edge, name)
+                self._call(value.raw, name)
+        for given in inputs:
+            self._times[given.name] += 1
+            self._by_edge[given.tensor.edge] = given.name
+            self._call(given.tensor.raw, given.name)
 
-    def _call(self, tensor: Tensor, name: str) -> None:
-        if tensor.edge is not None:
-            self._by_edge.setdefault(tensor.edge, name)
-        elif self._times[name] <= 1 and id(tensor.raw) not in self._by_value:
-            self._by_value[id(tensor.raw)] = name
-            # A value that is freed could leave its id to another one.
-            self._held.append(tensor.raw)
+    def _call(self, raw: Any, name: str) -> None:
+        self._by_value[id(raw)] = name
+        # A value that is freed could leave its id to another one.
+        self._held.append(raw)
 
     def of(self, edge: Any) -> str | None:
         """The name of what an edge leads to."""
-        return self._by_edge.get(edge)
+        return None if edge is None else self._by_edge.get(edge)
 
     def of_constant(self, raw: Any) -> str | None:
         """The name of a value without a gradient."""

@@ -27,15 +27,15 @@ def test_float32_stays_float32(at: tuple[str, int]) -> None:
     spot = narrowed(draw(OPS[at[0]], at[1]))
     leaves, y = spot.run()
     outputs = outputs_of(y)
-    assert {o.dtype for o in outputs} == {np.dtype(np.float32)}
+    assert {o.raw.dtype for o in outputs} == {np.dtype(np.float32)}
     v = [Tensor(c.astype(np.float32), NUMPY) for c in cotangents(spot)]
     for create_graph in (True, False):
         for g in grad(outputs, leaves, v, True, create_graph):
             assert g is not None
-            assert g.dtype == np.float32
+            assert g.raw.dtype == np.float32
     t = [Tensor(d.astype(np.float32), NUMPY) for d in directions(spot)]
     for pushed in jvp(outputs, leaves, t):
-        assert pushed.dtype == np.float32
+        assert pushed.raw.dtype == np.float32
 
 
 @pytest.mark.parametrize("at", list(spots(differentiable=False)), ids=ident)

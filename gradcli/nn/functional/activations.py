@@ -9,15 +9,15 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...engine.changes import change
 from ...engine.tensor import Tensor
 from .run import run
 
 
 def _of(name: str, inplace: bool, input: Tensor, *params: Any) -> Tensor:
-    """The function of the table, or the method that changes its tensor."""
+    """The function of the table; or the input itself, changed to what that gives."""
     if inplace:
-        changed: Tensor = getattr(input, f"{name}_")(*params)
-        return changed
+        return change(input, lambda old: run(name, old, *params))
     return run(name, input, *params)
 
 

@@ -40,6 +40,14 @@ def _same_size(input: Tensor, target: Tensor, stacklevel: int = 3) -> None:
         )
 
 
+def _same_batch(input: Tensor, target: Tensor) -> None:
+    if input.ndim > 1 and target.ndim and input.raw.shape[0] != target.raw.shape[0]:
+        raise ValueError(
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
+            f"({target.shape[0]})."
+        )
+
+
 def mse_loss(
     input: Tensor, target: Tensor, size_average: Flag = None, reduce: Flag = None,
     reduction: str = "mean", weight: Tensor | None = None,
@@ -132,6 +140,7 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """Negative log likelihood of the target classes."""
+    _same_batch(input, target)
     how = reduction_of(size_average, reduce, reduction)
     return run("nll_loss", input, target, weight, ignore_index, how)
 
@@ -142,6 +151,7 @@ def cross_entropy(
     reduction: str = "mean", label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """Cross entropy of scores and classes, or of scores and probabilities."""
+    _same_batch(input, target)
     how = reduction_of(size_average, reduce, reduction)
     return run(
         "cross_entropy", input, target, weight, ignore_index, how, label_smoothing

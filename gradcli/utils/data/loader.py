@@ -83,7 +83,7 @@ class DataLoader:
                 else SequentialSampler(dataset)
             )
         if batch_size is not None and batch_sampler is None:
-            positions = _Endless() if self._stream else self.sampler
+            positions: Any = _Endless() if self._stream else self.sampler
             batch_sampler = BatchSampler(positions, batch_size, drop_last)
         self.batch_size = batch_size
         self.drop_last = drop_last

@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import IO, Any
 
-from .engine.tensor import Tensor
+from ..engine.tensor import Tensor
 
 ORDER = "order"
 """The file's note of the names in the order in which they were given."""
@@ -65,7 +65,7 @@ def load(
     from safetensors import SafetensorError
     from safetensors.numpy import load as parse
 
-    from .engine.creation import tensor
+    from ..engine.creation import tensor
 
     data = _read(f)
     try:

@@ -1,0 +1,126 @@
+"""What the functions of `gradcli.autograd.functional` demand of inputs and outputs.
+
+Invariant: every refusal is in PyTorch's words and of its exception class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..engine.backward import grad
+from ..engine.errors import GradError
+from ..engine.tensor import Tensor
+
+NO_GRADIENT = (
+    "Output {} of the user-provided function does not require gradients. The outputs "
+    "must be computed in a differentiable manner from the input when running in strict "
+    "mode."
+)
+INDEPENDENT = (
+    "Output {} of the user-provided function is independent of input {}. This is not "
+    "allowed in strict mode."
+)
+CONSTANT_JACOBIAN = (
+    "The jacobian of the user-provided function is independent of input {}. This is "
+    "not allowed in strict mode when create_graph=True."
+)
+CONSTANT_GRADIENT = (
+    "While computing the hessian, found that the jacobian of the user-provided "
+    "function with respect to input {} is independent of the input. This is not "
+    "allowed in strict mode. You should ensure that your function is twice "
+    "differentiable and that the jacobian depends on the inputs (this would be "
+    "violated by a linear function for example)."
+)
+NEEDS_VECTOR = {
+    "output": "The vector v can only be None if the user-provided function returns a "
+    "single Tensor with a single element.",
+    "input": "The vector v can only be None if the input to the user-provided function "
+    "is a single Tensor with a single element.",
+}
+
+
+def demand_tensors(value: Any, what: str, name: str) -> tuple[Tensor, ...]:
+    """A tensor or a tuple of tensors, as a tuple.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    several = isinstance(value, tuple)
+    found: tuple[Any, ...] = value if several else (value,)
+    for place, x in enumerate(found):
+        if not isinstance(x, Tensor):
+            of = f"element {place} of " if several else ""
+            raise TypeError(
+                f"The {what} given to {name} must be either a Tensor or a tuple of "
+                f"Tensors but {of}the given {what} has type {type(x)}."
+            )
+    return found
+
+
+def demand_scalar(outputs: Sequence[Tensor], name: str, several: bool) -> None:
+    """Refuse anything but one output with one entry."""
+    if several:
+        raise GradError(f"The function given to {name} should return a single Tensor")
+    if outputs[0].numel() != 1:
+        raise GradError(
+            f"The Tensor returned by the function given to {name} should contain a "
+            "single element"
+        )
+
+
+def check_vector(v: Any, like: Sequence[Tensor], side: str) -> tuple[Tensor, ...]:
+    """The vector as a tuple that fits ``like``; one where it may be left out."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise GradError(NEEDS_VECTOR[side])
+        return (Tensor(like[0].xp.ones_like(like[0].raw), like[0].xp),)
+    given = demand_tensors(tuple(v) if isinstance(v, list) else v, "v", "the product")
+    if len(given) != len(like):
+        if len(like) == 1:
+            raise GradError("The given v should contain a single Tensor.")
+        raise GradError(
+            f"v is a tuple of invalid length: should be {len(like)} but got "
+            f"{len(given)}."
+        )
+    for place, (x, t) in enumerate(zip(like, given, strict=True)):
+        if x.shape != t.shape:
+            entry = f"Entry {place} in v" if len(like) > 1 else "v"
+            raise GradError(
+                f"{entry} has invalid size: should be {x.shape} but got {t.shape}."
+            )
+    return given
+
+
+def check_outputs(outputs: Sequence[Tensor]) -> None:
+    """Refuse an output outside the graph."""
+    for place, y in enumerate(outputs):
+        if not y.requires_grad:
+            raise GradError(NO_GRADIENT.format(place))
+
+
+def check_jacobian(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    blocks: Sequence[Sequence[Tensor]],
+    create_graph: bool,
+) -> None:
+    """Refuse an output that does not reach an input, and a constant block."""
+    for place, y in enumerate(outputs):
+        for nr, found in enumerate(_reached(y, inputs)):
+            if not found:
+                raise GradError(INDEPENDENT.format(place, nr))
+            if create_graph and not blocks[place][nr].requires_grad:
+                raise GradError(CONSTANT_JACOBIAN.format(nr))
+
+
+def check_second(first: Sequence[Tensor], inputs: Sequence[Tensor]) -> None:
+    """Refuse a first derivative that depends on no input."""
+    for place, g in enumerate(first):
+        if not g.requires_grad or not any(_reached(g, inputs)):
+            raise GradError(CONSTANT_GRADIENT.format(place))
+
+
+def _reached(y: Tensor, inputs: Sequence[Tensor]) -> list[bool]:
+    ones = Tensor(y.xp.ones_like(y.raw), y.xp)
+    return [g is not None for g in grad([y], inputs, [ones], retain_graph=True)]

@@ -1,0 +1,332 @@
+"""The transforms behind `gradcli.func`.
+
+Invariant: `_Trace` runs a function on tensors of its own and decides once whether
+results are recorded: if recording was on, and the function's graph leads to anything
+but those tensors. Otherwise every result is taken out of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from ..engine.backward import grad as _reverse
+from ..engine.errors import EngineError, GradError, ShapeError
+from ..engine.forward import jvp as _forward
+from ..engine.modes import MODE, enable_grad
+from ..engine.node import AccumulateGrad
+from ..engine.record import call
+from ..engine.tensor import Tensor
+from ..engine.walk import reaches_leaf
+from .columns import columns_of
+from .rows import blocks_of, zeros
+from .tree import Shape, flatten
+
+Func = Callable[..., Any]
+Argnums = int | tuple[int, ...]
+
+
+class _Trace:
+    """A function run on fresh copies of the arguments that are differentiated by."""
+
+    def __init__(self, func: Func, args: tuple[Any, ...], kwargs: Any, argnums: Argnums,
+                 has_aux: bool, name: str) -> None:  # fmt: skip
+        places = _places(argnums, len(args))
+        nested = [args[place] for place in places]
+        leaves, self.shape = flatten(nested[0] if isinstance(argnums, int) else
+                                     tuple(nested))  # fmt: skip
+        self.outside = MODE.recording
+        with enable_grad():
+            self.inputs = [_fresh(x, self.outside) for x in leaves]
+            replaced = self.shape.fill(self.inputs)
+            own = (replaced,) if isinstance(argnums, int) else replaced
+            full = list(args)
+            for place, value in zip(places, own, strict=True):
+                full[place] = value
+            result = func(*full, **kwargs)
+        self.aux = None
+        if has_aux:
+            result, self.aux = _value_and_aux(result, name)
+        self.outputs, self.output_shape = flatten(result)
+        self.recorded = self.outside and (
+            any(x.requires_grad for x in leaves)
+            or reaches_leaf(
+                [y.edge for y in self.outputs if isinstance(y, Tensor)],
+                frozenset(x.edge for x in self.inputs),
+            )
+        )
+
+    def settle(self, value: Any) -> Any:
+        """A nested result without a trace of the fresh inputs."""
+        leaves, shape = flatten(value)
+        return shape.fill([self._settled(leaf) for leaf in leaves])
+
+    def _settled(self, leaf: Any) -> Any:
+        if not isinstance(leaf, Tensor) or leaf.edge is None:
+            return leaf
+        own = frozenset(x.edge for x in self.inputs if x.is_leaf)
+        if leaf.is_leaf and leaf.edge not in own:
+            return leaf
+        return (
+            leaf if self.outside and reaches_leaf([leaf.edge], own) else leaf.detach()
+        )
+
+    def close(self) -> None:
+        """Nothing outside depends on the fresh inputs any more."""
+        for x in self.inputs:
+            if isinstance(x.edge, AccumulateGrad):
+                x.edge.given_up = True
+
+    def value(self) -> Any:
+        """What the function gave."""
+        return self.settle(self.output_shape.fill(self.outputs))
+
+    def demand_tensors(self, name: str) -> list[Tensor]:
+        """The outputs, which have to be tensors."""
+        for y in self.outputs:
+            if not isinstance(y, Tensor):
+                raise EngineError(
+                    f"{name}: Expected f(*args) to return tensors, got unsupported "
+                    f"type {type(y)}"
+                )
+        return self.outputs
+
+    def pull(self, cotangents: Sequence[Tensor | None], recorded: bool) -> list[Tensor]:
+        """The gradients of the inputs; zeros where nothing depends on one."""
+        pairs = zip(self.outputs, cotangents, strict=True)
+        live = [(y, v) for y, v in pairs if y.requires_grad]
+        found: list[Tensor | None] = [None] * len(self.inputs)
+        if live:
+            ys, vs = zip(*live, strict=True)
+            found = _reverse(ys, self.inputs, vs, True, recorded)
+        known = zip(found, self.inputs, strict=True)
+        return [zeros(x, x.shape) if g is None else g for g, x in known]
+
+
+def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
+    """The function that gives the gradient of ``func``, whose output is a scalar.
+
+    Args:
+        func: gives a scalar; with ``has_aux``, a pair of a scalar and anything.
+        argnums: the arguments to differentiate by; a tuple gives a tuple. An argument
+            may be a tensor or tensors nested in tuples, lists and dicts.
+        has_aux: return ``(gradient, aux)``.
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @wraps(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
+
+
+def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
+    """As `grad`; gives ``(gradient, value)``, with aux ``(gradient, (value, aux))``."""
+    name = "grad_and_value(f)(*args)"
+
+    @wraps(func)
+    def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
+        trace = _Trace(func, args, kwargs, argnums, has_aux, name)
+        y = trace.output_shape.fill(trace.outputs)
+        if not isinstance(y, Tensor):
+            raise EngineError(
+                f"{name}: Expected f(*args) to return a Tensor, got {type(y)}"
+            )
+        if y.dim():
+            raise GradError(
+                f"{name}: Expected f(*args) to return a scalar Tensor, got tensor with "
+                f"{y.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs "
+                "instead?"
+            )
+        ones = Tensor(y.xp.ones_like(y.raw), y.xp)
+        found = trace.settle(trace.shape.fill(trace.pull([ones], trace.recorded)))
+        value, aux = trace.value(), trace.settle(trace.aux)
+        trace.close()
+        return (found, (value, aux)) if has_aux else (found, value)
+
+    return gradient_and_value
+
+
+def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
+    """``(output, pull)``; ``pull(cotangents)`` gives a gradient per primal.
+
+    ``cotangents`` are nested as the output is. ``pull`` may be called repeatedly.
+    """
+    name = "vjp(f, *primals)"
+    trace = _Trace(func, primals, {}, tuple(range(len(primals))), has_aux, name)
+    trace.demand_tensors(name)
+
+    def pull(
+        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
+    ) -> tuple[Any, ...]:
+        given, shape = flatten(cotangents)
+        _demand_same(shape, trace.output_shape, "cotangents", "primal output")
+        wanted = any(isinstance(v, Tensor) and v.requires_grad for v in given)
+        recorded = trace.recorded or (MODE.recording and wanted)
+        pulled = trace.shape.fill(trace.pull(given, recorded))
+        return pulled if wanted else trace.settle(pulled)  # type: ignore[no-any-return]
+
+    output, aux = trace.value(), trace.settle(trace.aux)
+    trace.close()
+    return (output, pull, aux) if has_aux else (output, pull)
+
+
+def jvp(
+    func: Func,
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    strict: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """``(output, tangent)``: the product of the Jacobian with ``tangents``.
+
+    ``tangents`` are nested as ``primals`` are; ``strict`` refuses an output that does
+    not depend on them.
+    """
+    name = "jvp(f, primals, tangents)"
+    _demand_tuple(primals, name)
+    trace = _Trace(func, primals, {}, tuple(range(len(primals))), has_aux, name)
+    pushed = _push(trace, tangents, name, strict)
+    output, aux = trace.value(), trace.settle(trace.aux)
+    trace.close()
+    return (output, pushed, aux) if has_aux else (output, pushed)
+
+
+def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
+    """``(output, push)``; ``push(*tangents)`` gives the output's tangent."""
+    name = "linearize(f, *primals)"
+    trace = _Trace(func, primals, {}, tuple(range(len(primals))), False, name)
+    output = trace.value()
+    trace.close()
+    return output, lambda *tangents: _push(trace, tangents, name, False)
+
+
+def _push(trace: _Trace, tangents: tuple[Any, ...], name: str, strict: bool) -> Any:
+    """The outputs' tangents, nested as the outputs are."""
+    given, shape = flatten(tangents)
+    if shape != trace.shape:
+        raise EngineError(
+            f"{name}: Expected primals and tangents to have the same python structure. "
+            "For example, if primals is a tuple of 3 tensors, tangents also must be. "
+            f"Got primals with structure {trace.shape} and tangents with structure "
+            f"{shape}"
+        )
+    outputs = trace.demand_tensors(name)
+    if strict and not all(y.requires_grad for y in outputs):
+        raise GradError(f"{name}: an output does not depend on the primals")
+    for x, t in zip(trace.inputs, given, strict=True):
+        if x.shape != t.shape:
+            raise ShapeError(
+                "Trying to set a forward gradient that has a different size than that "
+                f"of the original Tensor, this is not supported. Tensor is of size "
+                f"{list(x.shape)} while the given forward gradient is of size "
+                f"{list(t.shape)}."
+            )
+    wanted = MODE.recording and any(t.requires_grad for t in given)
+    pushed = _forward(outputs, trace.inputs, given, trace.recorded or wanted)
+    nested = trace.output_shape.fill(pushed)
+    return nested if wanted else trace.settle(nested)
+
+
+def jacrev(
+    func: Func,
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Func:
+    """The function that gives the Jacobian of ``func``, by reverse mode.
+
+    A block has the output's shape followed by the argument's. ``chunk_size`` is
+    accepted; rows are computed one by one.
+    """
+    return _jacobian(func, argnums, has_aux, "jacrev(f)(*args)", _by_rows)
+
+
+def jacfwd(
+    func: Func,
+    argnums: Argnums = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    randomness: str = "error",
+) -> Func:
+    """As `jacrev`, by forward mode; better where outputs outnumber inputs."""
+    return _jacobian(func, argnums, has_aux, "jacfwd(f)(*args)", _by_columns)
+
+
+def hessian(func: Func, argnums: Argnums = 0) -> Func:
+    """The function that gives the Hessian of ``func``: forward over reverse mode."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def _jacobian(
+    func: Func, argnums: Argnums, has_aux: bool, name: str, blocks: Any
+) -> Func:
+    @wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        trace = _Trace(func, args, kwargs, argnums, has_aux, name)
+        trace.demand_tensors(name)
+        with enable_grad():
+            rows = blocks(trace)
+        nested = trace.output_shape.fill([trace.shape.fill(row) for row in rows])
+        found, aux = trace.settle(nested), trace.settle(trace.aux)
+        trace.close()
+        return (found, aux) if has_aux else found
+
+    return jacobian
+
+
+def _by_rows(trace: _Trace) -> list[list[Tensor]]:
+    return [blocks_of(y, trace.inputs, trace.recorded) for y in trace.outputs]
+
+
+def _by_columns(trace: _Trace) -> list[list[Tensor]]:
+    per_input = [columns_of(trace.outputs, x, trace.recorded) for x in trace.inputs]
+    return [list(row) for row in zip(*per_input, strict=True)]
+
+
+def _fresh(x: Any, outside: bool) -> Tensor:
+    """A tensor to differentiate by; what it was made from stays reachable."""
+    if not isinstance(x, Tensor):
+        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+    if x.edge is not None and outside:
+        return call("alias", x)  # type: ignore[no-any-return]
+    return x.detach().requires_grad_(True)
+
+
+def _places(argnums: Argnums, count: int) -> list[int]:
+    wanted = [argnums] if isinstance(argnums, int) else list(argnums)
+    for place in wanted:
+        if not -count <= place < count:
+            raise EngineError(f"Got argnum={place}, but only {count} positional inputs")
+    return [place % count for place in wanted]
+
+
+def _value_and_aux(result: Any, name: str) -> tuple[Any, Any]:
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise EngineError(
+            f"{name}: output of function f should be a tuple: (output, aux) if has_aux "
+            "is True"
+        )
+    return result
+
+
+def _demand_tuple(primals: Any, name: str) -> None:
+    if not isinstance(primals, tuple) or not primals:
+        raise EngineError(
+            f"{name}: Expected primals to be a tuple. E.g. it should be valid to call "
+            "f(*primals)."
+        )
+
+
+def _demand_same(given: Shape, wanted: Shape, what: str, of: str) -> None:
+    if given != wanted:
+        raise EngineError(
+            f"Expected pytree structure of {what} to be the same as pytree structure "
+            f"of outputs to the function. {what}: {given}, {of}: {wanted}"
+        )

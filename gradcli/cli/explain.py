@@ -1,0 +1,107 @@
+"""``gradcli explain``: the backward pass, step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .exits import Exit
+from .options import Request, on_programs
+from .problems import wrong
+
+if TYPE_CHECKING:
+    from ..views.explanation import Explanation
+    from .output import Printer
+
+
+@on_programs
+def main(
+    request: Request,
+    step: Annotated[
+        bool, typer.Option("--step", help="Wait for a key after each step; q ends.")
+    ] = False,
+    grad_output: Annotated[
+        str | None,
+        typer.Option(
+            "--grad-output",
+            metavar="VALUE",
+            help="What a vector output's gradient is contracted with.",
+        ),
+    ] = None,
+) -> int:
+    """The backward pass as it happens: what arrives at each node and what goes on.
+
+    Example: gradcli explain "u = x*y; L = u + x" x=2 y=3
+    """
+    if step:
+        _require_terminal(request)
+    explanation = _explained(request, grad_output)
+    from ..render import explanation as draw
+    from .output import Printer
+
+    printer = Printer()
+    if request.json:
+        printer.lines(draw.as_json(explanation))
+    elif request.quiet:
+        printer.lines(draw.bare(explanation))
+    elif step:
+        _stepwise(printer, explanation)
+    else:
+        printer.lines(draw.whole(explanation, printer.layout))
+    printer.flush()
+    return Exit.DONE
+
+
+def _require_terminal(request: Request) -> None:
+    from .keys import terminal
+
+    for option, given in (("--json", request.json), ("--quiet", request.quiet)):
+        if given:
+            hint = "choose one of them"
+            raise wrong("E590", f"--step and {option} exclude each other", hint)
+    if not terminal():
+        raise wrong(
+            "E590",
+            "--step waits for keys, and there is no terminal to press them",
+            "leave --step out: all steps are printed then",
+        )
+
+
+def _explained(request: Request, grad_output: str | None) -> Explanation:
+    from ..views.explanation import Explanation, explain
+    from ..views.gradients import output_view
+    from ..views.names import Names
+    from ..views.numbers import plain
+    from .session import explained, graph_of, named, require_graph, run_program
+    from .session import start_of_pass as started
+
+    names = Names()
+    run = run_program(request, names.heard)
+    names.settle(run.inputs, run.variables, run.prepared.code.assigned)
+    require_graph(run)
+    start = started(run, grad_output)
+    view = graph_of(run, local_gradients=False)
+    with explained(run):
+        steps = explain(run.output, start, names, view)
+    output = output_view(run.output, run.output_name, named(run))
+    given = grad_output is not None
+    return Explanation(run.source, output, plain(start.raw), given, steps)
+
+
+def _stepwise(printer: Printer, explanation: Explanation) -> None:
+    """A step, then a key, until there are no more steps or somebody has had enough."""
+    from ..render.explanation import opening, step
+    from .keys import ENDS, key
+    from .output import prompt
+
+    printer.lines(opening(explanation, printer.layout))
+    last = len(explanation.steps)
+    for each in explanation.steps:
+        printer.lines(step(each, printer.layout))
+        printer.flush()
+        if each.number < last:
+            with prompt(f"({each.number} of {last}: any key for the next, q ends)"):
+                pressed = key()
+            if pressed in ENDS:
+                return

@@ -1,0 +1,48 @@
+"""One key from the terminal, without waiting for a line's end.
+
+Invariant: however the process ends, the terminal is left as it was found.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from .app import before_exit
+
+ENDS = frozenset({"q", "Q", "\x04", ""})
+"""Keys that end what is stepped through; Ctrl-D and a closed terminal among them."""
+
+LONGEST_KEY = 32
+"""Bytes that one key may send, as an arrow does several."""
+
+
+def terminal() -> bool:
+    """Whether somebody is there to read and to press keys."""
+    streams = (sys.stdin, sys.stdout)
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def key() -> str:
+    """Wait for a key; what it sends as text."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        return msvcrt.getwch()
+    import termios
+    import tty
+
+    terminal = sys.stdin.fileno()
+    before: Any = termios.tcgetattr(terminal)
+
+    def restore() -> None:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+    before_exit.append(restore)
+    try:
+        tty.setcbreak(terminal)
+        return os.read(terminal, LONGEST_KEY).decode(errors="replace")
+    finally:
+        restore()
+        before_exit.remove(restore)

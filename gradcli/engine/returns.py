@@ -1,0 +1,45 @@
+"""Several outputs under PyTorch's names: ``x.max(dim=0).values``.
+
+Invariant: a named result is a tuple in every way; its class is PyTorch's
+``torch.return_types`` class of the function.
+
+    values, indices = x.sort()
+    x.sort().indices
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+CHOSEN = ("values", "indices")
+FIELDS = {
+    "max": CHOSEN, "min": CHOSEN, "median": CHOSEN, "nanmedian": CHOSEN,
+    "sort": CHOSEN, "topk": CHOSEN, "kthvalue": CHOSEN, "cummax": CHOSEN,
+    "cummin": CHOSEN, "aminmax": ("min", "max"), "slogdet": ("sign", "logabsdet"),
+}  # fmt: skip
+"""The outputs' names of each function that names them."""
+
+
+class Named(tuple[Any, ...]):
+    """A tuple whose entries have names; ``fields`` are the names."""
+
+    __slots__ = ()
+    fields: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        pairs = zip(self.fields, self, strict=True)
+        shown = ",\n".join(f"{name}={value!r}" for name, value in pairs)
+        return f"torch.return_types.{type(self).__name__}(\n{shown})"
+
+
+def _field(place: int) -> Any:
+    return property(lambda self: self[place])
+
+
+def _class(name: str, fields: tuple[str, ...]) -> type[Named]:
+    members: dict[str, Any] = {name: _field(i) for i, name in enumerate(fields)}
+    return type(name, (Named,), {"__slots__": (), "fields": fields, **members})
+
+
+CLASSES = {name: _class(name, fields) for name, fields in FIELDS.items()}
+"""The class of each function's results, by the function's name in the table."""

@@ -1,0 +1,70 @@
+"""Refuses to compute a gradient from values that were changed in place.
+
+Invariant: only values that the node's rules read are looked at, and only if something
+was changed since the node was made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import dtypes
+from .errors import GradError
+from .node import FREED, Node, Port
+from .saved import used_parts
+from .versions import version, version_at
+
+CHANGED = (
+    "one of the variables needed for gradient computation has been modified by an "
+    "inplace operation: [{what}]{made} is at version {now}; expected version {then} "
+    "instead. Hint: enable anomaly detection to find the operation that failed to "
+    "compute its gradient, with torch.autograd.set_detect_anomaly(True, "
+    "check_nan=False)."
+)
+
+
+def demand_unchanged(node: Node) -> None:
+    """Compare what a node saved with what its memory holds now.
+
+    Raises:
+        GradError: in PyTorch's words, naming the value.
+    """
+    if node.saved is FREED or node.y is None and node.saved is None:
+        return
+    parts = used_parts(node)
+    raw, y = node.restored()
+    edges = dict(zip(node.slots or range(len(raw)), node.edges, strict=False))
+    for slot in parts.inputs:
+        _demand(raw[slot], node.born, edges.get(slot))
+    if parts.output:
+        for nr, part in enumerate(y if isinstance(y, tuple) else (y,)):
+            _demand(part, node.born, Port(node, nr))
+
+
+def _demand(raw: Any, born: int, edge: Any) -> None:
+    if not hasattr(raw, "dtype"):
+        return
+    demand_version(raw, version_at(raw, born), edge)
+
+
+def demand_version(raw: Any, then: int, edge: Any) -> None:
+    """Refuse a saved value whose memory is at another version than ``then``.
+
+    Raises:
+        GradError: in PyTorch's words, naming the value.
+    """
+    now = version(raw)
+    if now != then:
+        kind = dtypes.of(raw).legacy
+        what = f"torch.{kind}Tensor {list(raw.shape)}"
+        raise GradError(
+            CHANGED.format(what=what, made=_made_by(edge), now=now, then=then)
+        )
+
+
+def _made_by(edge: Any) -> str:
+    node, nr = (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
+    if not isinstance(node, Node):
+        return ""
+    name = node.name().rstrip("0123456789").removesuffix("Backward")
+    return f", which is output {nr} of {name},"

@@ -1,0 +1,35 @@
+"""Transforms of pure functions: gradients, Jacobians, batches, and their nestings.
+
+Invariant: a transform differentiates its function on tensors of its own and leaves no
+trace of them: a result is recorded only by what the function met from outside, be it
+an outer transform's input or a tensor that requires a gradient.
+
+    grad(grad(lambda x: x**3))(torch.tensor(2.0))        # tensor(12.)
+    vmap(grad(loss), in_dims=(None, 0))(weights, samples)
+"""
+
+from __future__ import annotations
+
+from .autograd.transforms import (
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    vjp,
+)
+from .autograd.vmap import vmap
+
+__all__ = [
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "vjp",
+    "vmap",
+]

@@ -1,0 +1,175 @@
+"""A program's inputs moved downhill, step by step.
+
+Invariant: when a descent ends, however it ends, the inputs hold the values that the
+last reported loss was computed at. A step evaluates the program once, whatever the
+optimizer, except where that evaluates it again itself.
+
+    descent = Descent(Repeated(prepared), SGD([w], lr=0.1), [w])
+    end = descent.run(100)
+    end.steps, end.loss, end.stopped        # 100, 1.2e-9, "steps"
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import hypot, inf, isfinite, sqrt
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from gradcli.engine import Tensor
+from gradcli.engine.errors import EngineError
+from gradcli.lang.batches import Batches
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.record import Record
+
+
+class Step(NamedTuple):
+    """The loss and the length of its gradient after a number of steps."""
+
+    number: int
+    loss: float
+    grad_norm: float
+
+    @property
+    def finite(self) -> bool:
+        return isfinite(self.loss) and isfinite(self.grad_norm)
+
+
+class End(Record):
+    """How a descent ended.
+
+    ``stopped`` is "steps", "tolerance", "interrupted" or "diverged". ``lost`` is the
+    step without a finite loss or gradient that a descent ended at, or the error that
+    the program then raised.
+    """
+
+    reached: Step | None
+    stopped: str
+    lost: Step | Exception | None = None
+
+
+class Program(Protocol):
+    """What is minimised; `gradcli.lang.repeat.Repeated` is one."""
+
+    def rebind(self, values: Mapping[str, Tensor]) -> None: ...
+    def __call__(self) -> Tensor: ...
+
+
+class Optimizer(Protocol):
+    """What changes the inputs by their gradients."""
+
+    def zero_grad(self) -> None: ...
+    def step(self, closure: Callable[[], Tensor]) -> Any: ...
+
+
+class Descent:
+    """One way down.
+
+    Args:
+        program: gives the loss at the inputs' present values.
+        optimizer: changes the inputs.
+        inputs: the leaves that it changes.
+        batches: the data that the program sees; None: always all of it.
+        on_step: told of each step, before the next one is taken.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        optimizer: Optimizer,
+        inputs: Sequence[Tensor],
+        batches: Batches | None = None,
+        on_step: Callable[[Step], None] = lambda step: None,
+    ) -> None:
+        self._program = program
+        self._optimizer = optimizer
+        self._inputs = inputs
+        self._batches = batches
+        self._on_step = on_step
+        self._reached: Step | None = None
+        self._values: list[Any] = []
+        self._fresh: Tensor | None = None
+
+    def run(self, steps: int, tolerance: float = -inf) -> End:
+        """Take so many steps, or fewer if the gradient gets as short as ``tolerance``.
+
+        Ctrl-C ends it too. A loss or gradient that is not finite, or an error of the
+        program once there was a loss, leads back to the values before it.
+
+        Raises:
+            ProgramError, EngineError: there is not even a loss to begin with.
+        """
+        with np.errstate(all="ignore"):
+            try:
+                return self._run(steps, tolerance)
+            except KeyboardInterrupt:
+                return self._back("interrupted")
+            except (ProgramError, EngineError) as error:
+                if self._reached is None:
+                    raise
+                return self._back("diverged", error)
+
+    def _run(self, steps: int, tolerance: float) -> End:
+        for number in range(steps):
+            if self._batches is not None:
+                self._program.rebind(self._batches.following())
+            step = self._evaluate(number)
+            if not step.finite:
+                return self._back("diverged", step)
+            self._report(step)
+            if step.grad_norm <= tolerance:
+                return self._whole(step, "tolerance")
+            self._optimizer.step(self._closure)
+        return self._whole(None, "steps", steps)
+
+    def _whole(self, step: Step | None, stopped: str, number: int = 0) -> End:
+        """The end, judged by all of the data."""
+        if self._batches is not None:
+            self._program.rebind(self._batches.whole())
+        elif step is not None:
+            return End(step, stopped)
+        last = self._evaluate(number if step is None else step.number)
+        if not last.finite:
+            return self._back("diverged", last)
+        if step is None:
+            self._report(last)
+        return End(last, stopped)
+
+    def _evaluate(self, number: int) -> Step:
+        """The loss and its gradients where the inputs are."""
+        loss = self._differentiated()
+        self._fresh = loss
+        lengths = [_length(x.grad) for x in self._inputs if x.grad is not None]
+        return Step(number, float(loss.item()), hypot(*lengths))
+
+    def _differentiated(self) -> Tensor:
+        self._optimizer.zero_grad()
+        loss = self._program()
+        loss.backward()
+        return loss
+
+    def _closure(self) -> Tensor:
+        """The loss with its gradients; the first time they are there already."""
+        loss, self._fresh = self._fresh, None
+        return self._differentiated() if loss is None else loss
+
+    def _report(self, step: Step) -> None:
+        self._values = [x.raw.copy() for x in self._inputs]
+        self._reached = step
+        self._on_step(step)
+
+    def _back(self, stopped: str, lost: Step | Exception | None = None) -> End:
+        for x, raw in zip(self._inputs, self._values, strict=False):
+            x.raw = raw
+        return End(self._reached, stopped, lost)
+
+
+def _length(gradient: Tensor) -> float:
+    flat = gradient.raw.reshape(-1)
+    square = float(flat.dot(flat))
+    if isfinite(square):
+        return sqrt(square)
+    largest = float(abs(flat).max())
+    if not isfinite(largest):
+        return largest
+    scaled = flat / largest
+    return largest * sqrt(scaled.dot(scaled))

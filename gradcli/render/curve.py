@@ -1,0 +1,97 @@
+"""A series of numbers as a curve of dots, as wide as there is room.
+
+Invariant: a column shows the mean of the numbers that fall into it, or lies on the line
+between two numbers; columns are joined, so that no jump leaves a gap. Numbers that are all above 0 and span two decades
+or more are drawn by their logarithms, and the axis says so.
+
+     5.0 ┤⠉⠢⡀
+         │  ⠈⠑⠤⣀
+    0.02 ┤      ⠉⠒⠒⠤⠤⣀⣀
+         └─────────────
+         0           40
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import log10
+
+from .line import Line
+from .numbers import six_digits
+
+ROWS = 8
+DOTS_UP = 4
+DOTS_ACROSS = 2
+WIDEST = 100
+DECADES = 2
+EMPTY = 0x2800
+"""The Unicode block of dot patterns begins here; a pattern adds its bits."""
+
+BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
+"""The bit of each dot: by column, then from the lowest dot up."""
+
+
+def curve(numbers: Sequence[float], name: str, width: int) -> Iterator[Line]:
+    """The curve with its axes; at least two numbers, all finite.
+
+    Args:
+        numbers: in order; the first belongs to step 0.
+        name: what they are, for the heading.
+        width: columns there are.
+    """
+    low, high = min(numbers), max(numbers)
+    logarithmic = low > 0 and log10(high) - log10(low) >= DECADES
+    heights = [log10(n) for n in numbers] if logarithmic else numbers
+    marks = [six_digits(high), six_digits(low)]
+    margin = max(map(len, marks))
+    columns = min(WIDEST, max(8, width - margin - 4))
+    scale = " (log scale)" if logarithmic else ""
+    yield Line(((f"{name}{scale}", "title"),))
+    for place, row in enumerate(dotted(heights, columns, ROWS)):
+        mark = {0: marks[0], ROWS - 1: marks[1]}.get(place, "")
+        tick = "┤" if mark else "│"
+        yield Line(((f"{mark:>{margin}} {tick}", "dim"), (row, "number")))
+    last = str(len(numbers) - 1)
+    pad = " " * (margin + 1)
+    yield Line(((f"{pad}└{'─' * columns}", "dim"),))
+    yield Line(((f"{pad}0{last.rjust(columns)}", "dim"),))
+
+
+def dotted(heights: Sequence[float], columns: int, rows: int) -> list[str]:
+    """The rows of a curve from the top, each so many characters of dots."""
+    levels = _levels(_means(heights, columns * DOTS_ACROSS), rows * DOTS_UP - 1)
+    cells = [[EMPTY] * columns for _ in range(rows)]
+    before = levels[0]
+    for x, level in enumerate(levels):
+        start = before + (level > before) - (level < before)
+        for y in range(min(start, level), max(start, level) + 1):
+            row, dot = divmod(y, DOTS_UP)
+            cell, side = divmod(x, DOTS_ACROSS)
+            cells[rows - 1 - row][cell] |= BITS[side][dot]
+        before = level
+    return ["".join(map(chr, row)).replace(chr(EMPTY), " ").rstrip() for row in cells]
+
+
+def _means(heights: Sequence[float], count: int) -> list[float]:
+    """So many heights: means of those that fall together, or points in between."""
+    total = len(heights)
+    if total < count:
+        return [_between(heights, i * (total - 1) / (count - 1)) for i in range(count)]
+    bounds = [i * total // count for i in range(count + 1)]
+    parts = [heights[start:end] for start, end in pairwise(bounds)]
+    return [sum(h / len(part) for h in part) for part in parts]
+
+
+def _between(heights: Sequence[float], place: float) -> float:
+    """The height at a place that may lie between two of them."""
+    at = int(place)
+    after = heights[min(at + 1, len(heights) - 1)]
+    return heights[at] * (at + 1 - place) + after * (place - at)
+
+
+def _levels(heights: Sequence[float], top: int) -> list[int]:
+    """Each height as a whole number from 0, the lowest, to ``top``, the highest."""
+    low, high = min(heights), max(heights)
+    half = (high / 2 - low / 2) or 1.0
+    return [round((h / 2 - low / 2) / half * top) for h in heights]

@@ -1,0 +1,95 @@
+"""A descent as text: a line per step, then where it ended.
+
+step 40  loss 2.1e-09  grad_norm 7.3e-05
+
+loss = 2.1e-09
+w=3.0
+b=-1.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+
+from ..lang.excerpt import printable
+from ..views.descent import DescentView, ReachedView
+from ..views.numbers import Plain
+from .arrays import SHORTENED
+from .line import BLANK, Layout, Line
+from .numbers import ELLIPSIS, number
+
+OUTCOMES = {
+    "steps": "after {} steps",
+    "tolerance": "after {} steps, within the tolerance",
+    "interrupted": "interrupted after {} steps",
+    "diverged": "after {} steps, the last with finite values",
+}
+"""By how a descent was stopped."""
+
+LONGEST = 600
+"""Characters of a value that a terminal shows of each input."""
+
+
+def step_line(step: int, loss: float, grad_norm: float) -> Line:
+    """One step, its numbers in every second word."""
+    return Line(
+        (
+            (f"step {step}", "dim"),
+            ("  loss ", "plain"),
+            (number(loss), "number"),
+            ("  grad_norm ", "dim"),
+            (number(grad_norm), "number"),
+        )
+    )
+
+
+def end(view: DescentView, layout: Layout) -> Iterator[Line]:
+    """The loss that was reached, the values to paste, in a terminal the curve."""
+    if layout.width is not None and len(view.losses) > 1:
+        from .curve import curve
+
+        yield from curve(view.losses, printable(view.output), layout.width)
+        yield BLANK
+    outcome = OUTCOMES[view.stopped].format(f"{view.steps:,}")
+    if view.steps == 1:
+        outcome = outcome.replace("steps", "step")
+    yield Line(
+        (
+            (printable(view.output), "name"),
+            (" = ", "plain"),
+            (number(view.loss), "number"),
+            (f"  {outcome}", "dim"),
+        )
+    )
+    yield Line((("grad_norm", "name"), (f" = {number(view.grad_norm)}", "plain")))
+    yield BLANK
+    cut = False
+    for given in view.inputs:
+        text = quote(binding(given))
+        if layout.width is not None and len(text) > LONGEST:
+            text, cut = text[:LONGEST] + ELLIPSIS, True
+        yield Line(((text, "number"),), hang="")
+    if cut:
+        yield SHORTENED
+
+
+def bare(view: DescentView) -> Iterator[Line]:
+    """The values alone, one a line, without a blank: a shell splits them as it should.
+
+    gradcli grad "$loss" $(gradcli descend -q "$loss" w=0 b=0)
+    """
+    for given in view.inputs:
+        yield Line(((binding(given), "number"),))
+
+
+def binding(given: ReachedView) -> str:
+    """``w=[1.0,2.0]``: an argument that gives the input this value again."""
+    return f"{printable(given.name)}={_tight(given.value)}"
+
+
+def _tight(value: Plain) -> str:
+    """Nested lists without blanks; as deep as the shape is long."""
+    if not isinstance(value, list):
+        return number(value)
+    return "[" + ",".join([_tight(entry) for entry in value]) + "]"

@@ -1,0 +1,190 @@
+"""The backward pass step by step, as text and as JSON.
+
+1  RsubBackward1  L = 10 - d
+   arrives  1.0
+   to d     1.0 * -1.0 = -1.0
+
+Invariant: a pipe gets every number; in a terminal a large array is told by its shape
+and its range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..lang.excerpt import printable
+from ..views.explanation import Explanation, Send, StepView
+from ..views.numbers import Plain
+from .gradients import derived
+from .jsons import SCHEMA, dumps, output_object
+from .labels import shape_text, sizes
+from .line import BLANK, Layout, Line, Part
+from .numbers import ELLIPSIS, inline, six_digits
+
+LONGEST_VALUE = 40
+"""Characters of an array that a terminal still shows whole."""
+
+LONGEST_LABEL = 16
+"""Columns that labels are padded to at most."""
+
+INDENT = "  "
+
+
+def whole(explanation: Explanation, layout: Layout) -> Iterator[Line]:
+    """All of it."""
+    yield from opening(explanation, layout)
+    for each in explanation.steps:
+        yield from step(each, layout)
+
+
+def opening(explanation: Explanation, layout: Layout) -> Iterator[Line]:
+    """The output and the gradient that the pass starts with."""
+    output = explanation.output
+    name = printable(output.name)
+    yield Line(
+        ((name, "name"), (" = ", "plain"), (value(output.value, layout), "number"))
+    )
+    seed = derived(output)
+    label = "--grad-output" if explanation.given else f"d{seed}/d{seed}" * bool(seed)
+    start = [(label, "name"), (" = ", "plain")] if label else []
+    parts: list[Part] = [("the pass starts with ", "dim"), *start]  # type: ignore[list-item]
+    yield Line((*parts, (value(explanation.start, layout), "number")))
+
+
+def step(view: StepView, layout: Layout) -> Iterator[Line]:
+    """A blank line, the node, and what happened there."""
+    yield BLANK
+    number = str(view.number)
+    yield Line(
+        (
+            (number, "dim"),
+            (f"  {view.node}", "node"),
+            (f"  {_made(view)}", "name" if view.is_leaf else "plain"),
+        )
+    )
+    margin = " " * len(number) + INDENT
+    rows = [(f"arrives{_which(view, nr)}", _text(g, layout), "")
+            for nr, g in enumerate(view.incoming)]  # fmt: skip
+    incoming = view.incoming[0] if len(view.incoming) == 1 else None
+    rows += [(*_going(send, incoming, layout),) for send in view.sends]
+    rows += _accumulated(view, layout)
+    width = min(LONGEST_LABEL, max(len(label) for label, _, _ in rows))
+    for label, said, note in rows:
+        tail: list[Part] = [(f"  ({note})", "dim")] if note else []
+        yield Line(
+            ((margin + label.ljust(width), "dim"), (f"  {said}", "number"), *tail),
+            margin + INDENT,
+        )
+
+
+def _made(view: StepView) -> str:
+    source, name = printable(view.source or ""), printable(view.name or "")
+    return f"{name} = {source}" if name and source and name != source else name or source
+
+
+def _which(view: StepView, nr: int) -> str:
+    return f" #{nr}" if len(view.incoming) > 1 else ""
+
+
+def _going(
+    send: Send, incoming: Plain | None, layout: Layout
+) -> tuple[str, str, str]:
+    """Label, sum and note of one edge."""
+    label = f"to {printable(send.name or send.to)}"
+    label += f" #{send.output_nr}" if send.output_nr else ""
+    said, notes = value(send.gradient, layout), []
+    if send.local_gradient is None:
+        notes.append("not elementwise: by the node's own rule")
+    elif incoming is not None:
+        factor = value(send.local_gradient, layout)
+        said = f"{value(incoming, layout)} * {factor} = {said}"
+    if send.reduced is not None:
+        notes.append(f"summed to the shape {shape_text(send.reduced) or '[]'}")
+    if send.held is not None:
+        held, total = value(send.held, layout), value(send.total, layout)
+        notes.append(f"{held} had arrived: together {total}")
+    return label, said, ", ".join(notes)
+
+
+def _accumulated(view: StepView, layout: Layout) -> list[tuple[str, str, str]]:
+    if not view.is_leaf:
+        return []
+    label = f"{printable(view.name or 'leaf')}.grad"
+    after = _text(view.grad_after, layout)
+    if view.grad_before is None:
+        return [(label, after, "was None")]
+    return [(label, f"{value(view.grad_before, layout)} + what arrives = {after}", "")]
+
+
+def value(number: Plain, layout: Layout) -> str:
+    """A value on one line; a large array in a terminal by its shape and range."""
+    text = inline(number)
+    if layout.rows is None or len(text) <= LONGEST_VALUE:
+        return text
+    entries = _flat(number)
+    low, high = six_digits(min(entries)), six_digits(max(entries))
+    return f"[{'×'.join(map(str, sizes(number)))}] from {low} to {high}"
+
+
+def _text(number: Plain | None, layout: Layout) -> str:
+    return "None" if number is None else value(number, layout)
+
+
+def _flat(number: Any) -> list[float]:
+    level = number
+    while level and isinstance(level[0], list):
+        level = [entry for row in level for entry in row]
+    return list(level)
+
+
+def bare(explanation: Explanation) -> Iterator[Line]:
+    """What arrives at each step, one a line."""
+    for view in explanation.steps:
+        text = " ".join("None" if g is None else inline(g) for g in view.incoming)
+        yield Line(((text, "number"),))
+
+
+def as_json(explanation: Explanation) -> Iterator[Line]:
+    """One object, a line per step."""
+    head = {
+        "schema": SCHEMA,
+        "command": "explain",
+        "program": explanation.program,
+        "output": output_object(explanation.output),
+        "grad_output": explanation.start,
+    }
+    yield Line(((dumps(head)[:-1] + ', "steps": [', "plain"),))
+    last = len(explanation.steps)
+    for view in explanation.steps:
+        comma = "" if view.number == last else ","
+        yield Line(((dumps(_step_object(view)) + comma, "plain"),))
+    yield Line((("]}", "plain"),))
+
+
+def _step_object(view: StepView) -> dict[str, Any]:
+    return {
+        "step": view.number,
+        "node": view.node,
+        "name": view.name,
+        "source": view.source,
+        "line": view.line,
+        "column": view.column,
+        "incoming": view.incoming[0] if len(view.incoming) == 1 else view.incoming,
+        "outputs": len(view.incoming),
+        "local_gradients": [send.local_gradient for send in view.sends],
+        "sends": [_send_object(send) for send in view.sends],
+        "grad_before": view.grad_before,
+        "grad_after": view.grad_after,
+    }
+
+
+def _send_object(send: Send) -> dict[str, Any]:
+    return {
+        "to": send.to,
+        "name": send.name,
+        "output_nr": send.output_nr,
+        "gradient": send.gradient,
+        "held": send.held,
+        "total": send.total,
+    }

@@ -1,0 +1,258 @@
+"""The chain rule path by path, as text and as JSON.
+
+dL/da = -1.125  2 paths
+
+1  L → d → b → a
+   RsubBackward1 → AddBackward0 → MulBackward0 → MulBackward0 → AccumulateGrad
+   -1 * w3 * w1 = -1.0 * 1.0 * 3.0 * 0.5 = -1.5  (133.3 % of the sum)
+
+Invariant: what repeats is written once with how often it comes; only in a terminal is
+anything longer left out, and then a line says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from itertools import groupby
+from math import isfinite, log10
+from typing import Any
+
+from ..lang.excerpt import printable
+from ..views.numbers import Plain
+from ..views.paths import Cancellation, PathsAnswer, PathsView, PathView
+from .arrays import SHORTENED, value_lines
+from .jsons import SCHEMA, dumps
+from .line import BLANK, Layout, Line, Part
+from .numbers import ELLIPSIS, draw, inline, number
+
+ARROW = " → "
+TERMINAL_RUNS = 12
+"""Different nodes or factors in a row that a terminal shows."""
+
+REPEATED = 4
+"""Equal neighbours from which on they are counted rather than written out."""
+
+LONGEST_FACTORS = 60
+"""Characters up to which arrays among the factors are written out."""
+
+OUT_OF_RANGE = "beyond the range of numbers it matters in which order terms are added"
+
+LISTED = {"exact": "the heaviest", "estimated": "those that seem heaviest"}
+
+LONGEST_COUNT = 24
+"""Digits of a count that a terminal shows."""
+
+READABLE_BY_ALL = 10**308
+"""A JSON reader that keeps numbers as doubles reads smaller ones at least nearly."""
+
+
+def listing(answer: PathsAnswer, layout: Layout) -> Iterator[Line]:
+    """Every target with its paths, their sum, and what to know about it."""
+    shortened = False
+    for place, target in enumerate(answer.targets):
+        if place:
+            yield BLANK
+        cut = yield from _target(answer, target, layout)
+        shortened = shortened or cut
+    if shortened:
+        yield BLANK
+        yield SHORTENED
+
+
+def _target(
+    answer: PathsAnswer, target: PathsView, layout: Layout
+) -> Generator[Line, None, bool]:
+    label = f"d{printable(answer.derived)}/d{printable(target.to)}"
+    if not target.count:
+        start, end = printable(answer.start), printable(target.to)
+        note = f"no path leads from {start} to {end}"
+        return (yield from value_lines(label, None, layout, note))
+    digits = count_text(target.count)
+    many = layout.rows is not None and len(digits) > LONGEST_COUNT
+    shown = f"about {_rounded(target.count)}" if many else digits
+    paths = "path" if target.count == 1 else "paths"
+    cut = yield from value_lines(label, target.gradient, layout, f"{shown} {paths}")
+    width = len(str(len(target.paths)))
+    for nr, path in enumerate(target.paths, 1):
+        yield BLANK
+        only = target.count == 1
+        left_out = yield from _path(path, str(nr).rjust(width), only, layout)
+        cut = cut or left_out
+    yield BLANK
+    yield from _sum(answer, target, label)
+    return cut or many
+
+
+def _path(
+    path: PathView, nr: str, only: bool, layout: Layout
+) -> Generator[Line, None, bool]:
+    indent = " " * (len(nr) + 2)
+    names, cut_names = _runs(path.variables, ARROW, layout)
+    nodes, cut_nodes = _runs(path.nodes, ARROW, layout)
+    yield Line(((nr, "dim"), ("  ", "plain"), (names, "name")), indent + "  ")
+    yield Line(((indent, "plain"), (nodes, "node")), indent + "  ")
+    factors, cut_factors = _factors(path, layout)
+    known = [text for text in (printable(path.formula or ""), factors) if text]
+    notes = [] if path.share is None or only else [share_text(path.share)]
+    notes += [] if path.elementwise else ["pushed along the path, not elementwise"]
+    note = f"({', '.join(notes)})" if notes else ""
+    cut = yield from _product(path.product, indent, known, note, layout)
+    return cut or cut_names or cut_nodes or cut_factors
+
+
+def share_text(share: float) -> str:
+    return f"{100 * share:.4g} % of the sum"
+
+
+def _product(
+    value: Plain, indent: str, known: list[str], note: str, layout: Layout
+) -> Generator[Line, None, bool]:
+    """``formula = factors = product  (note)``; an array stands in lines of its own."""
+    hang = indent + "  "
+    if not isinstance(value, list):
+        said = " = ".join([*known, ""])
+        tail: list[Part] = [(f"  {note}", "dim")] if note else []
+        parts: list[Part] = [(indent + said, "plain"), (number(value), "number"), *tail]
+        yield Line(tuple(parts), hang)
+        return False
+    if known:
+        yield Line(((indent + " = ".join(known), "plain"),), hang)
+    room = None if layout.width is None else max(8, layout.width - len(indent))
+    lines, cut = draw(value, Layout(room, layout.rows))
+    for place, text in enumerate(lines, 1):
+        last: list[Part] = [(f"  {note}", "dim")] if note and place == len(lines) else []
+        yield Line(((indent + text, "number"), *last), hang)
+    return cut
+
+
+def _factors(path: PathView, layout: Layout) -> tuple[str, bool]:
+    """The local gradients as a product, where each is short."""
+    partials = path.local_gradients
+    if len(partials) < 2 or not path.elementwise:
+        return "", False
+    texts = [inline(p) for p in partials if p is not None]
+    if any(isinstance(p, list) for p in partials) and sum(map(len, texts)) > LONGEST_FACTORS:
+        return "", False
+    return _runs(texts, " * ", layout, "**")
+
+
+def _runs(
+    texts: Sequence[str], between: str, layout: Layout, power: str = " ×"
+) -> tuple[str, bool]:
+    """Texts in a row, equal neighbours joined; whether the middle was left out."""
+    parts: list[str] = []
+    for text, same in groupby(map(printable, texts)):
+        times = sum(1 for _ in same)
+        parts += [text] * times if times < REPEATED else [f"{text}{power}{times}"]
+    if layout.rows is None or len(parts) <= TERMINAL_RUNS:
+        return between.join(parts), False
+    half = TERMINAL_RUNS // 2
+    return between.join([*parts[:half], ELLIPSIS, *parts[-half:]]), True
+
+
+def _sum(answer: PathsAnswer, target: PathsView, label: str) -> Iterator[Line]:
+    told: list[Part] = [(f"{_which(target)} ", "dim")]
+    if target.adds_up:
+        told.append((f"is {label}", "dim"))
+    else:
+        told.append((f"is {inline(target.sum)}, not {label}", "fair"))
+    told += [(f": {_added(target)}", "number")] if _added(target) else []
+    told += [(", contracted with --grad-output", "dim")] if answer.weighted else []
+    yield Line(tuple(told))
+    if not target.adds_up:
+        yield Line(((OUT_OF_RANGE, "fair"),))
+    if target.cancellation is not None:
+        yield Line((("cancellation: ", "fair"), (_lost(target.cancellation), "plain")))
+
+
+def _which(target: PathsView) -> str:
+    if target.count == 1:
+        return "the path's product"
+    if len(target.paths) == target.count:
+        return "the sum over the paths"
+    return f"{LISTED[target.ranking]} are listed; the sum over all paths"
+
+
+def _added(target: PathsView) -> str:
+    """``-1.5 + 0.375 = -1.125``, where all terms are numbers and listed."""
+    terms = [number(p.product) for p in target.paths if isinstance(p.product, float)]
+    if not 1 < len(terms) == target.count or isinstance(target.sum, list):
+        return ""
+    later = [f"({term})" if term.startswith("-") else term for term in terms[1:]]
+    return f"{' + '.join([terms[0], *later])} = {number(target.sum)}"
+
+
+def _lost(found: Cancellation) -> str:
+    where = f" at {list(found.entry)}" if found.entry else ""
+    large, left = number(found.largest), number(found.sum)
+    text = f"of a term of size {large} the sum leaves {left}{where}"
+    if not isfinite(found.ratio):
+        return f"{text}, and no digit of it"
+    return f"{text}: about {log10(found.ratio):.0f} digits are lost"
+
+
+def count_text(count: int) -> str:
+    """All digits; Python itself refuses to write very many."""
+    from decimal import Decimal
+
+    return str(count) if count < READABLE_BY_ALL else f"{Decimal(count):f}"
+
+
+def _rounded(count: int) -> str:
+    from decimal import Decimal
+
+    return f"{Decimal(count):.3e}".replace("e+", "e")
+
+
+def bare(answer: PathsAnswer) -> Iterator[Line]:
+    """The products alone, one a line, target by target."""
+    for target in answer.targets:
+        for path in target.paths:
+            yield Line(((inline(path.product), "number"),))
+
+
+def as_json(answer: PathsAnswer) -> Iterator[Line]:
+    """One object: of one target flat, of several with a list of them."""
+    head = {
+        "schema": SCHEMA,
+        "command": "paths",
+        "program": answer.program,
+        "from": answer.start,
+    }
+    targets = [_as_object(target) for target in answer.targets]
+    body = targets[0] if len(targets) == 1 else {"targets": targets}
+    yield Line(((dumps(head | body), "plain"),))
+
+
+def _as_object(target: PathsView) -> dict[str, Any]:
+    count: int | str = target.count
+    found = target.cancellation
+    return {
+        "to": target.to,
+        "count": count if count < READABLE_BY_ALL else count_text(target.count),
+        "ranking": target.ranking,
+        "paths": [_path_object(path) for path in target.paths],
+        "sum": target.sum,
+        "gradient": target.gradient,
+        "adds_up": target.adds_up,
+        "cancellation": found
+        and {
+            "entry": found.entry,
+            "largest": found.largest,
+            "sum": found.sum,
+            "ratio": found.ratio,
+        },
+    }
+
+
+def _path_object(path: PathView) -> dict[str, Any]:
+    return {
+        "variables": path.variables,
+        "nodes": path.nodes,
+        "sources": path.sources,
+        "local_gradients": path.local_gradients,
+        "product": path.product,
+        "elementwise": path.elementwise,
+        "formula": path.formula,
+        "share": path.share,
+    }

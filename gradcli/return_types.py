@@ -1,0 +1,18 @@
+"""The classes of named results, under PyTorch's names: `return_types.max`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .engine.returns import CLASSES
+
+
+def __getattr__(name: str) -> Any:
+    found = CLASSES.get(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(CLASSES)

@@ -1,0 +1,232 @@
+"""Judging claims: first at points, then by a counterexample or a proof.
+
+Invariant: `refuted` rests on a point where both sides are finite and differ by far
+more than 50 digits allow for; `agrees` on that many points; `proved` on SymPy alone.
+
+    judge(task).rulings[0].verdict      # "proved"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Final
+
+from .budget import Budget, OutOfTime
+from .claims_points import Point, given_point, random_points
+from .claims_proof import prove
+from .claims_search import Search
+from .claims_task import ClaimsTask, Judgement, Ruling
+from .claims_text import Claim
+from .claims_truth import Grid, Visit, differing, fits
+from .job import AGREES, PROVED, REFUTED
+from .measure import told
+
+Report = Callable[[Judgement], None]
+
+TRIES: Final = 6
+"""Random points tried for each that is wanted: some lie outside the domain."""
+
+REFUSALS: Final = 5
+"""Points that the program fails at before given values are no longer varied."""
+
+LARGEST: Final = 5_000
+"""Entries of all inputs together beyond which a claim is not looked at."""
+
+
+@dataclass(slots=True)
+class Case:
+    """One claim under work."""
+
+    claim: Claim
+    ruling: Ruling = field(default_factory=Ruling)
+    wrong_at: Point | None = None
+    seen: list[Visit] = field(default_factory=list)
+    undefined: int = 0
+    reason: str | None = None
+    note: str | None = None
+
+
+def judge(
+    task: ClaimsTask, report: Report = lambda judgement: None
+) -> Judgement:
+    """Rule on every claim within the task's time; ``report`` hears of each step."""
+    return Judge(task, report).work()
+
+
+class Judge:
+    """One task under work."""
+
+    def __init__(self, task: ClaimsTask, report: Report) -> None:
+        self.task = task
+        self.report = report
+        self.budget = Budget(task.seconds)
+        self.cases = [Case(claim) for claim in task.claims]
+        self.held: frozenset[str] = frozenset()
+        self.tried = 0
+        self.refusal: str | None = None
+
+    def work(self) -> Judgement:
+        count = sum(given.size for given in self.task.inputs)
+        if count > LARGEST:
+            return self.task.unanswered().ended(
+                f"too large to check: {count} entries; smaller shapes say as much"
+            )
+        reason = "nothing could be shown"
+        try:
+            with self.budget.slice(self.budget.left):
+                self._compare()
+            self._tell()
+            for case in self.cases:
+                self._settle(case)
+                self._tell()
+        except OutOfTime:
+            reason = f"time-out after {self.task.seconds:g} s"
+        except Exception as error:
+            reason = told(error)
+        return self._now().ended(reason)
+
+    def _now(self) -> Judgement:
+        rulings = tuple(case.ruling for case in self.cases)
+        return Judgement(rulings, round(self.budget.spent, 3))
+
+    def _tell(self) -> None:
+        self.report(self._now())
+
+    # at points
+
+    def _compare(self) -> None:
+        """Look at every claim from every point, up to the first where it is wrong."""
+        for visit in self._visits():
+            for case in self.cases:
+                if case.wrong_at is None:
+                    self._look(case, visit)
+        for case in self.cases:
+            case.ruling = self._ruling(case)
+
+    def _visits(self) -> Iterator[Visit]:
+        """The given point if there is one, then random points in the domain."""
+        given = given_point(self.task.inputs)
+        if given is not None and (visit := self._visit(given)) is not None:
+            yield visit
+        found = refused = 0
+        points = random_points(self.task.inputs, self.task.seed)
+        for point in islice(points, TRIES * self.task.points):
+            self.tried += 1
+            refusals = self.refusal
+            visit = self._visit({**point, **self._held_values()})
+            refused += self.refusal is not refusals
+            if refused >= REFUSALS and not found and not self.held:
+                self.held = self._holdable()
+            if visit is None:
+                continue
+            found += 1
+            yield visit
+            if found == self.task.points:
+                return
+
+    def _visit(self, point: Point) -> Visit | None:
+        try:
+            visit = Visit(self.task, point)
+        except Exception as error:
+            self.refusal = told(error)
+            return None
+        return None if visit.on_turning() else visit
+
+    def _holdable(self) -> frozenset[str]:
+        """Given inputs that no claim is about, as indices and sizes are."""
+        asked = {name for claim in self.task.claims for name in claim.by}
+        return frozenset(
+            g.name for g in self.task.inputs
+            if g.values is not None and g.name not in asked
+        )  # fmt: skip
+
+    def _held_values(self) -> Point:
+        return {
+            g.name: g.values
+            for g in self.task.inputs
+            if g.name in self.held and g.values is not None
+        }
+
+    def _look(self, case: Case, visit: Visit) -> None:
+        try:
+            true = visit.truth(case.claim)
+            claimed = visit.claimed(case.claim)
+        except KeyError:
+            case.reason = f"'{case.claim.output}' has no value there"
+            return
+        except Exception as error:
+            case.reason = f"the claim does not run on symbols: {told(error)}"
+            return
+        if not true.finite():
+            return
+        if not claimed.finite():
+            case.undefined += 1
+            return
+        if not fits(claimed, true) or differing(claimed, true):
+            case.wrong_at = visit.point  # type: ignore[assignment]
+        case.seen.append(visit)
+        case.note = _shape_note(claimed, true)
+
+    def _ruling(self, case: Case) -> Ruling:
+        seen = len(case.seen)
+        if case.wrong_at is not None:
+            return Ruling(REFUTED, seen, note=case.note)
+        if not seen:
+            return Ruling(note=self._nothing(case))
+        notes = [case.note] if case.note else []
+        if case.undefined:
+            notes.append(
+                f"at {case.undefined} more points the derivative has a value and the "
+                "claim has none"
+            )
+        return Ruling(AGREES, seen, note="; ".join(notes) or None)
+
+    def _nothing(self, case: Case) -> str:
+        if case.undefined:
+            return "the claim has no finite value at any point looked at"
+        why = case.reason or self.refusal
+        tried = f"none of {self.tried} random points could be used"
+        return f"{tried}: {why}" if why else f"{tried}: no finite values there"
+
+    # what follows
+
+    def _settle(self, case: Case) -> None:
+        ruling = case.ruling
+        if case.wrong_at is not None:
+            search = Search(self.task, case.claim, self.held, self.budget)
+            found = search.smallest(case.wrong_at)
+            case.ruling = replace(ruling, counterexample=found)
+        elif case.seen and self.task.prove:
+            case.ruling = self._proved(case)
+
+    def _proved(self, case: Case) -> Ruling:
+        ruling = case.ruling
+        try:
+            with self.budget.slice(self.budget.left / 2):
+                proof = prove(case.seen[0], case.claim, self.budget)
+        except OutOfTime:
+            self.budget.check()
+            return _noted(ruling, "SymPy ran out of time on the proof")
+        except RecursionError:
+            return _noted(ruling, "the expressions are nested too deeply for SymPy")
+        except Exception as error:
+            return _noted(ruling, f"no proof: {told(error)}")
+        if not proof.done:
+            return _noted(ruling, proof.reason or "SymPy found no proof")
+        return replace(ruling, verdict=PROVED, side_conditions=proof.conditions)
+
+
+def _noted(ruling: Ruling, more: str) -> Ruling:
+    note = f"{ruling.note}; {more}" if ruling.note else more
+    return replace(ruling, note=note)
+
+
+def _shape_note(claimed: Grid, true: Grid) -> str | None:
+    if claimed.shape == true.shape:
+        return None
+    said, has = list(claimed.shape), list(true.shape)
+    if fits(claimed, true):
+        return f"the claim's shape {said} stands for {has}"
+    return f"the claim has shape {said}, the derivative {has}"

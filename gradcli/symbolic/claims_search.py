@@ -1,0 +1,123 @@
+"""The smallest point at which a claim is false.
+
+Invariant: at the point that is found both sides have finite values, and they differ.
+
+    search = Search(task, claim, held, budget)
+    search.smallest(from_point)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from .budget import Budget, OutOfTime
+from .claims_points import Point, simpler, small_points
+from .claims_task import ClaimsTask, Counterexample
+from .claims_text import Claim
+from .claims_truth import Grid, Visit, differing, fits, placed
+
+PASSES: Final = 3
+"""How often all numbers are gone through to make them simpler."""
+
+SHOWN: Final = 64
+"""Entries of a whole array up to which it is shown, where the shapes differ."""
+
+Sides = tuple[Grid, Grid]
+
+
+class Search:
+    """The search for one claim's counterexample."""
+
+    def __init__(
+        self, task: ClaimsTask, claim: Claim, held: frozenset[str], budget: Budget
+    ) -> None:
+        self.task = task
+        self.claim = claim
+        self.held = held
+        self.budget = budget
+
+    def smallest(self, start: Point) -> Counterexample | None:
+        """The simplest point that the time allows, ``start`` at worst."""
+        best = start
+        try:
+            with self.budget.slice(self.budget.left / 2):
+                for point in small_points(self.task.inputs, self.task.seed, self.held):
+                    if self.wrong_at(point):
+                        best = point
+                        break
+                for simplified in self._simplified(best):
+                    best = simplified
+        except OutOfTime:
+            self.budget.check()
+        sides = self.wrong_at(best)
+        return None if sides is None else shown(self.task, best, sides)
+
+    def wrong_at(self, point: Point) -> Sides | None:
+        """Both sides, if they differ there."""
+        try:
+            visit = Visit(self.task, point)
+            if visit.on_turning():
+                return None
+            true, claimed = visit.truth(self.claim), visit.claimed(self.claim)
+        except Exception:
+            # A point that the program does not take is no counterexample.
+            return None
+        if not (true.finite() and claimed.finite()):
+            return None
+        if fits(claimed, true) and not differing(claimed, true):
+            return None
+        return claimed, true
+
+    def _simplified(self, point: Point) -> list[Point]:
+        """Ever simpler points, the last one with no number that could be simpler."""
+        found = []
+        for _ in range(PASSES):
+            before = point
+            for given in self.task.inputs:
+                for place in range(given.size if given.name not in self.held else 0):
+                    point = self._simpler_at(point, given.name, place)
+                    found.append(point)
+            if point == before:
+                break
+        return found
+
+    def _simpler_at(self, point: Point, name: str, place: int) -> Point:
+        numbers = point[name]
+        for value in simpler(numbers[place]):
+            changed = {**point, name: (*numbers[:place], value, *numbers[place + 1 :])}
+            if self.wrong_at(changed):
+                return changed
+        return point
+
+
+def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
+    """A point with the first entry that differs; all entries where shapes do."""
+    claimed, true = sides
+    inputs = tuple((g.name, g.shape, tuple(point[g.name])) for g in task.inputs)
+    if not fits(claimed, true):
+        return Counterexample(
+            inputs, None, _floats(claimed), _floats(true), claimed.shape, true.shape
+        )
+    wrong = differing(claimed, true)[0]
+    values = placed(claimed.values, claimed.shape, true.shape)
+    assert values is not None
+    return Counterexample(
+        inputs, _position(wrong, true.shape),
+        (float(values[wrong]),), (float(true.values[wrong]),),
+        claimed.shape, true.shape,
+    )  # fmt: skip
+
+
+def _floats(grid: Grid) -> tuple[float, ...]:
+    if len(grid.values) > SHOWN:
+        return ()
+    return tuple(float(v) for v in grid.values)
+
+
+def _position(place: int, shape: Sequence[int]) -> tuple[int, ...]:
+    position = []
+    for n in reversed(shape):
+        place, at = divmod(place, n)
+        position.append(at)
+    return tuple(reversed(position))

@@ -1,0 +1,170 @@
+"""Derivatives as formulas: matrices of texts with labelled rows and columns.
+
+Invariant: a text is in the language's own syntax, or None where none was found, and
+then ``missing`` says why.
+
+    (view,) = of_gradients(gradients, verification.inputs)
+    view.label(0, 1)        # "dL/dx[1]"
+    view.nested()           # ["2*x[0]", "2*x[1]"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final, Protocol, TypeAlias
+
+from .derivatives import BlockView, DerivativeView
+from .gradients import GradView, OutputView
+
+FIRST: Final = ("d", "/d")
+
+Texts: TypeAlias = "str | list[Texts] | None"
+
+
+class Found(Protocol):
+    """What was found out about the derivative by one input."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def note(self) -> str | None: ...
+    @property
+    def formulas(self) -> Sequence[str | None]: ...
+    @property
+    def missing(self) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaView:
+    """One block of derivatives.
+
+    of       what is differentiated: the output, or in a Hessian an input
+    by       the input that it is differentiated by
+    around   what stands before either name: ``d`` and ``/d``, or ``d2L/d`` and `` d``
+    rows     how each row's entry is indexed: ``[0]``, ``[0,1]``, nothing for a scalar
+    columns  how each entry of the input is indexed
+    shape    of the block
+    texts    row by row
+    """
+
+    of: str
+    by: str
+    around: tuple[str, str]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    shape: tuple[int, ...]
+    texts: tuple[str | None, ...]
+    missing: str | None
+
+    @property
+    def title(self) -> str:
+        before, between = self.around
+        return before + self.of + between + self.by
+
+    def label(self, row: int, column: int) -> str:
+        """What an entry is called."""
+        before, between = self.around
+        first, second = self.of + self.rows[row], self.by + self.columns[column]
+        return before + first + between + second
+
+    def text(self, row: int, column: int) -> str | None:
+        return self.texts[row * len(self.columns) + column]
+
+    def nested(self) -> Texts:
+        """The texts in the block's shape."""
+        level: list[Any] = list(self.texts)
+        for size in reversed(self.shape):
+            starts = range(0, len(level), size) if size else ()
+            level = [level[start : start + size] for start in starts]
+        return level[0] if level else []
+
+
+def of_gradients(view: GradView, found: Iterable[Found]) -> tuple[FormulaView, ...]:
+    """The gradient by each input, a row each."""
+    by_name = {each.name: each for each in found}
+    return tuple(
+        _view(
+            _called(view.output), given.name, FIRST, (), given.shape,
+            by_name.get(given.name), range(prod(given.shape)),
+        )
+        for given in view.differentiated
+    )  # fmt: skip
+
+
+def of_blocks(view: DerivativeView, found: Iterable[Found]) -> tuple[FormulaView, ...]:
+    """A Jacobian's blocks, or a Hessian's."""
+    by_name = {each.name: each for each in found}
+    if view.command == "hessian":
+        return _of_pairs(view, by_name)
+    lead = view.output.shape
+    return tuple(
+        _view(
+            _called(view.output), block.by[0], FIRST, lead,
+            block.shape[len(lead) :], by_name.get(block.by[0]),
+            range(prod(block.shape)),
+        )
+        for block in view.blocks
+    )  # fmt: skip
+
+
+def _of_pairs(
+    view: DerivativeView, by_name: Mapping[str, Found]
+) -> tuple[FormulaView, ...]:
+    """The claim on an input has all inputs' entries as rows, its own as columns."""
+    shapes = {
+        block.by[0]: block.shape[: len(block.shape) // 2]
+        for block in view.blocks
+        if block.by[0] == block.by[1]
+    }
+    starts: dict[str, int] = {}
+    count = 0
+    for name, shape in shapes.items():
+        starts[name] = count
+        count += prod(shape)
+
+    def places(block: BlockView) -> range:
+        first, second = block.by
+        start = starts[first] * prod(shapes[second])
+        return range(start, start + prod(block.shape))
+
+    return tuple(
+        _view(
+            block.by[0], block.by[1], (f"d2{_called(view.output)}/d", " d"),
+            shapes[block.by[0]], shapes[block.by[1]], by_name.get(block.by[1]),
+            places(block),
+        )
+        for block in view.blocks
+    )  # fmt: skip
+
+
+def _view(
+    of: str, by: str, around: tuple[str, str], lead: tuple[int, ...],
+    shape: tuple[int, ...], found: Found | None, places: range,
+) -> FormulaView:  # fmt: skip
+    known = () if found is None else found.formulas
+    texts = tuple(known[i] if i < len(known) else None for i in places)
+    reason = found and (found.missing or found.note)
+    return FormulaView(
+        of,
+        by,
+        around,
+        indices(lead),
+        indices(shape),
+        (*lead, *shape),
+        texts,
+        reason or "SymPy ran out of time" if None in texts else None,
+    )
+
+
+def _called(output: OutputView) -> str:
+    return output.name if output.named else ""
+
+
+def indices(shape: Sequence[int]) -> tuple[str, ...]:
+    """How the entries of a shape are written behind a name, in C order."""
+    found = [""]
+    for size in shape:
+        found = [f"{text},{i}" for text in found for i in range(size)]
+    return tuple(f"[{text[1:]}]" if text else "" for text in found)

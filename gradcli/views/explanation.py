@@ -1,0 +1,177 @@
+"""The backward pass as it happened: a step per node, in the order of the engine.
+
+Invariants: the steps are what the engine showed to hooks while it ran, in its order;
+what arrives at a step is what the steps before it sent there, added up in that order.
+
+    steps = explain(run.output, cotangent, names, view)
+    steps[0].node, steps[0].sends[0].gradient        # ("RsubBackward1", -1.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy import errstate
+
+from ..engine import AccumulateGrad, Node, Port, Tensor
+from ..engine.walk import inputs_first
+from .gradients import OutputView
+from .graph import GraphView, NodeView, Shape
+from .names import Names
+from .numbers import Plain, plain
+from .partials import raw_partials
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """What one edge carries on.
+
+    ``to`` is the receiver's node, ``name`` what the program calls the value, its text,
+    or None; ``held`` is what had arrived there before, ``total`` what is there now.
+    ``reduced``: the product was summed to the shape of an input that was broadcast.
+    """
+
+    to: str
+    name: str | None
+    output_nr: int
+    local_gradient: Plain | None
+    gradient: Plain
+    reduced: Shape | None
+    held: Plain | None
+    total: Plain
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One node runs. ``incoming`` has an entry per output: None where none arrived."""
+
+    number: int
+    node: str
+    name: str | None
+    source: str | None
+    line: int | None
+    column: int | None
+    incoming: tuple[Plain | None, ...]
+    sends: tuple[Send, ...]
+    grad_before: Plain | None
+    grad_after: Plain | None
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this is a leaf's gradient that is added to."""
+        return self.node == "AccumulateGrad"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The whole pass, from the gradient that it starts with."""
+
+    program: str
+    output: OutputView
+    start: Plain
+    given: bool
+    steps: tuple[StepView, ...]
+
+
+@errstate(all="ignore")
+def explain(
+    output: Tensor, cotangent: Tensor, names: Names, view: GraphView
+) -> tuple[StepView, ...]:
+    """Run the backward pass of ``output`` and tell every step of it.
+
+    Leaves accumulate their gradients, and saved values are freed.
+    """
+    watch = _Watch(output, cotangent, names, view)
+    below = [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]
+    handles = [handle for node in below for handle in watch.over(node)]
+    try:
+        output.backward(cotangent)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return tuple(watch.steps)
+
+
+class _Watch:
+    """Writes the steps down while the engine takes them."""
+
+    def __init__(
+        self, output: Tensor, cotangent: Tensor, names: Names, view: GraphView
+    ) -> None:
+        self.steps: list[StepView] = []
+        self._names = names
+        self._nodes: Mapping[int, NodeView] = {n.address: n for n in view.nodes}
+        self._arrived: dict[Any, Any] = {output.edge: cotangent.raw}
+        self._before: Plain | None = None
+
+    def over(self, node: Node | AccumulateGrad) -> Iterator[Any]:
+        """Hooks for one node."""
+        if isinstance(node, AccumulateGrad):
+            yield node.register_prehook(lambda arriving: self._see_leaf(node))
+            yield node.register_hook(lambda _, given: self._leaf(node, given[0]))
+        else:
+            yield node.register_hook(lambda sent, given: self._node(node, sent, given))
+
+    def _see_leaf(self, leaf: AccumulateGrad) -> None:
+        self._before = None if leaf.grad is None else plain(leaf.grad.raw)
+
+    def _leaf(self, leaf: AccumulateGrad, arriving: Tensor) -> None:
+        after = None if leaf.grad is None else plain(leaf.grad.raw)
+        self._tell(leaf, (plain(arriving.raw),), (), self._before, after)
+
+    def _node(
+        self, node: Node, sent: tuple[Tensor | None, ...], given: tuple[Any, ...]
+    ) -> None:
+        shapes = [tuple(g.shape) for g in given if g is not None]
+        edges = zip(node.edges, sent, raw_partials(node), strict=True)
+        sends = [
+            self._send(edge, g.raw, partial, shapes[0])
+            for edge, g, partial in edges
+            if edge is not None and g is not None
+        ]
+        incoming = tuple(None if g is None else plain(g.raw) for g in given)
+        self._tell(node, incoming, tuple(sends), None, None)
+
+    def _send(self, edge: Any, g: Any, partial: Any, shape: Shape) -> Send:
+        held = self._arrived.get(edge)
+        total = g if held is None else held + g
+        self._arrived[edge] = total
+        receiver = edge.node if isinstance(edge, Port) else edge
+        made = self._nodes[id(receiver)]
+        several = isinstance(edge, Port)
+        return Send(
+            to=made.name,
+            name=self._names.of(edge) or (None if several else made.source),
+            output_nr=edge.nr if isinstance(edge, Port) else 0,
+            local_gradient=None if partial is None else plain(partial),
+            gradient=plain(g),
+            reduced=tuple(g.shape) if partial is not None and g.shape != shape else None,
+            held=None if held is None else plain(held),
+            total=plain(total),
+        )
+
+    def _tell(
+        self,
+        node: Node | AccumulateGrad,
+        incoming: tuple[Plain | None, ...],
+        sends: tuple[Send, ...],
+        before: Plain | None,
+        after: Plain | None,
+    ) -> None:
+        made = self._nodes[id(node)]
+        self.steps.append(
+            StepView(
+                number=len(self.steps) + 1,
+                node=made.name,
+                name=self._names.of(node) or made.variable or made.output,
+                source=made.source,
+                line=made.line,
+                column=made.column,
+                incoming=incoming,
+                sends=sends,
+                grad_before=before,
+                grad_after=after,
+            )
+        )

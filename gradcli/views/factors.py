@@ -1,0 +1,149 @@
+"""Local gradients, and their product along a path, as formulas in the program's names.
+
+Invariant: a formula, evaluated where the program ended, gives the number beside it. So
+a value is spelled by a name that never meant another one, or by its own text if that
+text ran once and reads such names alone; else there is no formula.
+
+    Factors(names, view).product([(node, 0), ...])      # "-1 * w3 * w1"
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from ..engine import Node, Port
+from ..engine.node import ConstantNode
+from .graph import GraphView
+from .names import Names
+from .spelling import ATOM, CHOICE, PRODUCT, SIGN, Nameless, Text, lift, spell
+
+LONGEST = 120
+"""Characters of a formula that is still worth reading."""
+
+LARGEST_WHOLE = 1e15
+"""Up to here a whole number is written without a point."""
+
+_NAMELESS = Nameless()
+_WORD = re.compile(r"[^\W\d]\w*")
+_SIMPLE_CALL = re.compile(r"[\w.]+\([^()]*\)")
+
+
+class Factors:
+    """Spells the local gradients of one recorded graph."""
+
+    def __init__(self, names: Names, view: GraphView) -> None:
+        self._names = names
+        self._texts = _own_texts(names, view)
+        self._found: dict[tuple[int, int], Text | None] = {}
+
+    def product(
+        self, steps: Iterable[tuple[Node, int]], start: str | float = 1
+    ) -> str | None:
+        """The product of local gradients, equal factors joined to a power.
+
+        Args:
+            steps: nodes, each with the number of the edge that is left by.
+            start: what it is multiplied with: a number or a name.
+        """
+        number = 1.0
+        factors: dict[str, tuple[Text, int]] = {}
+        if isinstance(start, str):
+            factors[start] = Text(start), 1
+        else:
+            number = float(start)
+        length = 0
+        for node, edge in steps:
+            local = self.local(node, edge)
+            if local is None:
+                return None
+            value = _number(local)
+            if value is not None:
+                number *= value
+                continue
+            known, times = factors.get(local.written, (local, 0))
+            factors[local.written] = known, times + 1
+            length += 0 if times else len(local.written)
+            if length > LONGEST:
+                return None
+        return _joined(number, list(factors.values()))
+
+    def local(self, node: Node, edge: int) -> Text | None:
+        """One local gradient; None if it is not elementwise or cannot be said."""
+        key = id(node), edge
+        if key not in self._found:
+            self._found[key] = self._spelled(node, edge)
+        return self._found[key]
+
+    def _spelled(self, node: Node, edge: int) -> Text | None:
+        partials = node.op.partials
+        if partials is None or node.shapes is not None:
+            return None
+        partial = partials[node.slots[edge]]
+        if isinstance(node, ConstantNode) or not callable(partial):
+            return spell(partial, _NAMELESS, (), {})
+        edges = dict(zip(node.slots, node.edges, strict=True))
+        inputs = [
+            self._input(edges.get(slot), raw)
+            for slot, raw in enumerate(node.raw_inputs())
+        ]
+        return spell(partial, self._value(node), inputs, node.params)
+
+    def _input(self, edge: Any, raw: Any) -> Any:
+        if not hasattr(raw, "dtype"):
+            return raw
+        if edge is not None:
+            return self._value(edge)
+        name = self._names.of_constant(raw)
+        if name is not None and self._names.sole(name):
+            return Text(name)
+        return lift(float(raw)) if raw.shape == () else _NAMELESS
+
+    def _value(self, edge: Any) -> Text:
+        """The text of what an edge leads to."""
+        name = self._names.of(edge)
+        if name is not None and self._names.sole(name):
+            return Text(name)
+        if isinstance(edge, Port):
+            return _NAMELESS
+        return self._texts.get(id(edge), _NAMELESS)
+
+
+def _own_texts(names: Names, view: GraphView) -> dict[int, Text]:
+    """The texts of the nodes whose text says what they made.
+
+    A span that several nodes share is a call made of several operations, or ran more
+    than once.
+    """
+    ran = Counter(node.span for node in view.nodes)
+    texts = {}
+    for node in view.nodes:
+        text = node.source
+        if text is None or ran[node.span] > 1 or len(text) > LONGEST:
+            continue
+        if all(map(names.sole, _WORD.findall(text))):
+            rank = ATOM if _SIMPLE_CALL.fullmatch(text) else CHOICE - 1
+            texts[node.address] = Text(text, rank)
+    return texts
+
+
+def _number(text: Text) -> float | None:
+    try:
+        return float(text.written)
+    except ValueError:
+        return None
+
+
+def _joined(number: float, factors: list[tuple[Text, int]]) -> str | None:
+    parts: list[str] = []
+    if number != 1 or not factors:
+        whole = number.is_integer() and abs(number) < LARGEST_WHOLE
+        parts.append(repr(int(number) if whole else number))
+    for text, times in factors:
+        tight = SIGN if parts else PRODUCT
+        one = text.within(tight)
+        parts.append(one if times == 1 else f"{text.within(ATOM)}**{times}")
+    formula = " * ".join(parts)
+    return formula if len(formula) <= LONGEST else None

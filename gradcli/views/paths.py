@@ -1,0 +1,300 @@
+"""The chain rule path by path: what each path from an output to an input contributes.
+
+Invariants: a path's product is the cotangent pushed along that path alone, so that the
+products of all paths add up to the gradient, whatever the operations; where all of
+them are elementwise it is the product of the local gradients. `count` is exact.
+
+    view = paths.to("a", most=10)
+    [p.product for p in view.paths]          # [-1.5, 0.375]
+    view.sum, view.gradient                  # (-1.125, -1.125)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import islice
+from typing import Any, Literal
+
+from numpy import errstate
+
+from ..engine import Port, Tensor, grad
+from .factors import Factors
+from .graph import GraphView, NodeView
+from .names import Names
+from .numbers import Plain, plain
+from .partials import raw_partials
+from .routes import Route, Step, Survey, along, largest, met
+
+WORK_LIMIT = 200_000
+"""Steps of all paths together up to which paths of arrays are all followed; steps on
+arrays of thousands of entries count for more."""
+
+LOST = 100.0
+"""How many times larger than the sum a term must be to be called cancelled."""
+
+ROUNDING = {8: 2.0**-40, 4: 2.0**-11, 2: 2.0**-2}
+"""What two ways of adding may differ by, relative to the terms, by bytes a number."""
+
+Ranking = Literal["exact", "estimated"]
+
+
+@dataclass(frozen=True, slots=True)
+class PathView:
+    """One path. ``variables`` are the names on it, ``nodes`` all its nodes.
+
+    ``sources`` is the text of each node or None, ``local_gradients`` what stands on
+    each edge: the elementwise partial, or None. ``share`` of the sum, where that can
+    be said: the shares of all paths add up to 1.
+    """
+
+    variables: tuple[str, ...]
+    nodes: tuple[str, ...]
+    sources: tuple[str | None, ...]
+    local_gradients: tuple[Plain | None, ...]
+    product: Plain
+    elementwise: bool
+    formula: str | None
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cancellation:
+    """Terms that are larger than their sum, at the entry where most is lost."""
+
+    entry: tuple[int, ...]
+    largest: float
+    sum: float
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class PathsView:
+    """The paths to one tensor, heaviest first; all of them or the heaviest alone.
+
+    ``sum`` is over all paths, listed or not; ``adds_up`` says whether it is the
+    gradient, which is None where no path leads.
+    """
+
+    to: str
+    count: int
+    ranking: Ranking
+    paths: tuple[PathView, ...]
+    sum: Plain
+    gradient: Plain | None
+    adds_up: bool
+    cancellation: Cancellation | None
+
+
+@dataclass(frozen=True, slots=True)
+class PathsAnswer:
+    """The paths from one tensor to others.
+
+    ``derived`` is how the tensor is called in a derivative: its name or nothing.
+    """
+
+    program: str
+    start: str
+    derived: str
+    weighted: bool
+    targets: tuple[PathsView, ...]
+
+
+class Paths:
+    """Everything that paths from one tensor have in common.
+
+    Args:
+        root: the tensor they start from; it has a graph.
+        cotangent: what the gradient is contracted with, of its shape.
+        ends: the tensors that are asked for, by name.
+        names: what the program called its values.
+        view: the graph below ``root``.
+    """
+
+    @errstate(all="ignore")
+    def __init__(
+        self,
+        root: Tensor,
+        cotangent: Tensor,
+        ends: Mapping[str, Tensor],
+        names: Names,
+        view: GraphView,
+    ) -> None:
+        self._root, self._g, self._ends = root.edge, cotangent.raw, ends
+        self._start = view.name
+        self._names = names
+        self._factors = Factors(names, view)
+        self._nodes = {node.address: node for node in view.nodes}
+        edges = [t.edge for t in ends.values() if t.edge is not None]
+        self._survey = Survey(root.edge, cotangent.raw, edges)
+        reached = [t for t in ends.values() if t.edge in self._survey.counts]
+        found = grad([root], reached, [cotangent], True) if reached else []
+        self._gradients = {t.edge: g for t, g in zip(reached, found, strict=True)}
+
+    @errstate(all="ignore")
+    def to(self, name: str, most: int) -> PathsView:
+        """The paths to one of the ends, at most so many."""
+        tensor = self._ends[name]
+        end, survey = tensor.edge, self._survey
+        count = survey.counts.get(end, 0)
+        found = self._gradients.get(end)
+        if not count or found is None:
+            nothing = plain(tensor.xp.zeros_like(tensor.raw))
+            return PathsView(name, 0, "exact", (), nothing, None, True, None)
+        ranking, routes = self._chosen(end, most)
+        tally = _Tally(tensor.xp)
+        followed = tally.counting(self._followed(routes))
+        listed = nsmallest(most, followed, key=lambda pair: _heaviness(pair[1]))
+        total = tally.sum if tally.count == count else survey.totals[end]
+        return PathsView(
+            to=name,
+            count=count,
+            ranking=ranking,
+            paths=tuple(self._view(r, name, term, total) for r, term in listed),
+            sum=plain(total),
+            gradient=plain(found.raw),
+            adds_up=_same(total, found.raw, tally.peak, tensor.xp),
+            cancellation=_cancellation(tally.peak, total, tensor.xp),
+        )
+
+    def _chosen(self, end: Any, most: int) -> tuple[Ranking, Iterator[Route]]:
+        """Paths among which the heaviest are; of arrays only following them tells."""
+        survey = self._survey
+        heaviest = survey.heaviest(end)
+        if survey.exact(end):
+            return "exact", islice(heaviest, most)
+        work = survey.lengths[end] * (1 + survey.widest // 1000)
+        if work <= WORK_LIMIT:
+            return "exact", heaviest
+        return "estimated", islice(heaviest, most)
+
+    def _followed(self, routes: Iterable[Route]) -> Iterator[tuple[Route, Any]]:
+        for route in routes:
+            yield route, along(self._root, self._g, route)
+
+    def _view(self, route: Route, to: str, term: Any, total: Any) -> PathView:
+        steps = met(self._root, route)
+        nodes = [self._nodes[id(step.node)] for step in steps]
+        partials = [raw_partials(step.node)[step.nr] for step in steps]
+        return PathView(
+            variables=self._variables(steps, nodes, to),
+            nodes=(*map(_node_name, steps), *self._end_node(to)),
+            sources=(*(node.source for node in nodes), to),
+            local_gradients=tuple(None if p is None else plain(p) for p in partials),
+            product=plain(term),
+            elementwise=all(p is not None for p in partials),
+            formula=self._formula(steps),
+            share=_share(term, total),
+        )
+
+    def _variables(
+        self, steps: list[Step], nodes: list[NodeView], to: str
+    ) -> tuple[str, ...]:
+        """The names on the way; where there is none between, the nodes' own texts."""
+        if not steps:
+            return (to,)
+        between = [n for s in steps[1:] if (n := self._names.of(s.value)) is not None]
+        if not between:
+            texts = dict.fromkeys(node.source for node in nodes[1:])
+            between = [t for t in texts if t is not None and t != nodes[0].source]
+        return self._start, *between, to
+
+    def _end_node(self, to: str) -> Iterator[str]:
+        edge = self._ends[to].edge
+        made = edge.node if isinstance(edge, Port) else edge
+        if made is not None:
+            yield type(made).__name__
+
+    def _formula(self, steps: list[Step]) -> str | None:
+        start = self._uniform()
+        pairs = [(step.node, step.nr) for step in steps]
+        return self._factors.product(pairs, "grad_output" if start is None else start)
+
+    def _uniform(self) -> float | None:
+        """The one value of the cotangent's entries, if there is just one."""
+        g = self._g
+        first = g.reshape(-1)[0] if g.size else 1.0
+        return float(first) if bool((g == first).all()) else None
+
+
+class _Tally:
+    """The sum of the terms that went by, and the largest size of each entry."""
+
+    def __init__(self, xp: Any) -> None:
+        self._xp = xp
+        self.count = 0
+        self.sum: Any = None
+        self.peak: Any = None
+
+    def counting(
+        self, found: Iterable[tuple[Route, Any]]
+    ) -> Iterator[tuple[Route, Any]]:
+        for pair in found:
+            term, size = pair[1], abs(pair[1])
+            first = not self.count
+            self.sum = term if first else self.sum + term
+            self.peak = size if first else self._xp.maximum(self.peak, size)
+            self.count += 1
+            yield pair
+
+
+def _node_name(step: Step) -> str:
+    nr = step.value.nr if isinstance(step.value, Port) else 0
+    return type(step.node).__name__ + (f"#{nr}" if nr else "")
+
+
+def _heaviness(term: Any) -> float:
+    """For sorting: what is not a number first, then by the largest entry."""
+    size = largest(term)
+    return -math.inf if math.isnan(size) else -size
+
+
+def _share(term: Any, total: Any) -> float | None:
+    """The part of the sum that a term makes up: among arrays, of its direction."""
+    if total.size == 1:
+        part, whole = float(term.reshape(())), float(total.reshape(()))
+    else:
+        part, whole = float((term * total).sum()), float((total * total).sum())
+    share = part / whole if whole else math.nan
+    return share if math.isfinite(share) else None
+
+
+def _same(total: Any, gradient: Any, peak: Any, xp: Any) -> bool:
+    """Whether two ways of adding the same terms agree, but for rounding."""
+    scale = max(largest(gradient), largest(peak))
+    room = ROUNDING[gradient.dtype.itemsize] * (scale if math.isfinite(scale) else 0)
+    both_nan = xp.logical_and(xp.isnan(total), xp.isnan(gradient))
+    close = xp.logical_or(abs(total - gradient) <= room, total == gradient)
+    return bool(xp.logical_or(close, both_nan).all())
+
+
+def _cancellation(peak: Any, total: Any, xp: Any) -> Cancellation | None:
+    """The entry whose terms are largest beside their sum, if they are much larger."""
+    if not total.size:
+        return None
+    whole = abs(total)
+    known = xp.logical_and(xp.isfinite(peak), peak > 0)
+    ratios = xp.where(known, peak / xp.where(whole > 0, whole, 1), 0)
+    ratios = xp.where(xp.logical_and(known, whole == 0), math.inf, ratios)
+    flat = ratios.reshape(-1)
+    place = int(flat.argmax())
+    ratio = float(flat[place])
+    if ratio < LOST:
+        return None
+    return Cancellation(
+        entry=_entry(place, tuple(total.shape)),
+        largest=float(peak.reshape(-1)[place]),
+        sum=float(total.reshape(-1)[place]),
+        ratio=ratio,
+    )
+
+
+def _entry(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The index of an entry from its place in order."""
+    index: list[int] = []
+    for size in reversed(shape):
+        place, at = divmod(place, size)
+        index.append(at)
+    return tuple(reversed(index))

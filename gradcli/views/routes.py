@@ -1,0 +1,254 @@
+"""Paths through a recorded graph: how many there are, which weigh most, and what a
+cotangent becomes along one of them.
+
+Invariants: counts are exact, however large; paths come heaviest first, where a path
+weighs the product of its edges' gains; no recursion, and work that grows with the
+graph and with the paths asked for, never with the paths there are. The graph keeps
+its saved values.
+
+A gain is by how much an edge magnifies what it hands on. Among single numbers it is the
+local gradient's size, and the order is exact; of arrays it is measured on the gradient
+that arrives, and the order is an estimate.
+
+    survey = Survey(y.edge, g.raw, [x.edge])
+    survey.counts[x.edge]                    # 2
+    next(survey.heaviest(x.edge))            # (0, 1): the edges to leave by
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any, NamedTuple, TypeAlias
+
+from ..engine import AccumulateGrad, Node, Port
+from ..engine.backward import _materialise as materialise
+from ..engine.walk import inputs_first
+from .partials import raw_partials
+
+Edge: TypeAlias = Any
+Route: TypeAlias = tuple[int, ...]
+"""The number of the edge by which each node on a path is left."""
+
+
+class Weight(NamedTuple):
+    """A product's size as a sum over its factors, so that nothing overflows.
+
+    Factors that are not finite come first, since they decide what the product is;
+    those that are zero last.
+    """
+
+    boundless: int = 0
+    nonzero: int = 0
+    log: float = 0.0
+
+    @classmethod
+    def of(cls, size: float) -> Weight:
+        if not math.isfinite(size):
+            return cls(boundless=1)
+        return cls(log=math.log(size)) if size else cls(nonzero=-1)
+
+    def times(self, other: Weight) -> Weight:
+        return Weight(
+            self.boundless + other.boundless,
+            self.nonzero + other.nonzero,
+            self.log + other.log,
+        )
+
+    def over(self, other: Weight) -> Weight:
+        return Weight(
+            self.boundless - other.boundless,
+            self.nonzero - other.nonzero,
+            self.log - other.log,
+        )
+
+
+UNCHANGED = Weight()
+
+
+class Survey:
+    """One pass over the graph below ``root``, from its cotangent ``g``.
+
+    ``counts``, ``lengths`` and ``totals`` hold per end the number of paths to it, the
+    sum of their lengths and the sum of what arrives along them; an end that no path
+    leads to is in none of them. ``widest`` is the size of the largest array met.
+    """
+
+    def __init__(self, root: Edge, g: Any, ends: Iterable[Edge]) -> None:
+        self.root = root
+        self.counts: dict[Edge, int] = {}
+        self.lengths: dict[Edge, int] = {}
+        self.totals: dict[Edge, Any] = {}
+        self.widest = 1
+        self._order: list[Edge] = inputs_first([root])
+        self._gains: dict[Edge, list[Weight | None]] = {}
+        self._arrays: set[Edge] = set()
+        self._bests: dict[Edge, dict[Edge, Weight]] = {}
+        self._pass_down(g, frozenset(ends))
+
+    def _pass_down(self, g: Any, ends: frozenset[Edge]) -> None:
+        counts, lengths = {self.root: 1}, {self.root: 0}
+        arrived = {self.root: g}
+        for edge in reversed(self._order):
+            if edge not in counts:
+                continue
+            paths, length, total = (d.pop(edge) for d in (counts, lengths, arrived))
+            if edge in ends:
+                self.counts[edge] = paths
+                self.lengths[edge] = length
+                self.totals[edge] = total
+            if isinstance(edge, AccumulateGrad):
+                continue
+            if isinstance(edge, Port):
+                outputs = arrived.setdefault(edge.node, [None] * outputs_of(edge.node))
+                outputs[edge.nr] = total
+                self._gains[edge] = [UNCHANGED]
+                _add(counts, edge.node, paths)
+                _add(lengths, edge.node, length)
+                continue
+            pulled = self._pull(edge, total)
+            for below, gi in zip(edge.edges, pulled, strict=True):
+                if below is not None and gi is not None:
+                    self.widest = max(self.widest, gi.size)
+                    _add(counts, below, paths)
+                    _add(lengths, below, length + paths)
+                    _add(arrived, below, gi)
+
+    def _pull(self, node: Node, total: Any) -> tuple[Any, ...]:
+        """The cotangents of the edges; their gains are kept."""
+        pulled = pull(node, total)
+        single = not isinstance(total, list) and total.size == 1
+        known = raw_partials(node) if single else [None] * len(pulled)
+        if single and any(p is None for p in known):
+            probe: Any = node.xp.ones_like(total)
+            probed = pull(node, probe)
+        else:
+            probe, probed = total, pulled
+        self._gains[node] = [
+            None
+            if gi is None
+            else Weight.of(largest(partial))
+            if partial is not None
+            else _gain(probe, gi)
+            for partial, gi in zip(known, probed, strict=True)
+        ]
+        if not single or any(gi is not None and gi.size != 1 for gi in pulled):
+            self._arrays.add(node)
+        return pulled
+
+    def exact(self, end: Edge) -> bool:
+        """Whether every path to the end is a product of single numbers."""
+        return self._arrays.isdisjoint(self._best(end).keys() - {end})
+
+    def heaviest(self, end: Edge) -> Iterator[Route]:
+        """The paths to an end, heaviest first, equal ones in the graph's order.
+
+        Each node knows the best way on, so a path is given by where it leaves the best
+        one and what that loses; following the best way loses exactly nothing.
+        """
+        best = self._best(end)
+        turn = count()
+        heap: list[Any] = [(UNCHANGED, 0, 0, self.root, None)]
+        while heap and self.root in best:
+            lost, depth, _, edge, link = heappop(heap)
+            if edge == end:
+                yield _unlinked(link)
+                continue
+            ways = zip(edge.edges, self._gains[edge], strict=True)
+            for nr, (below, gain) in enumerate(ways):
+                if gain is not None and below in best:
+                    less = best[edge].over(gain.times(best[below]))
+                    way = lost.times(less), depth - 1, next(turn), below, (link, nr)
+                    heappush(heap, way)
+
+    def _best(self, end: Edge) -> dict[Edge, Weight]:
+        """The weight of the heaviest path to the end, from wherever there is one."""
+        if end in self._bests:
+            return self._bests[end]
+        best = {end: UNCHANGED}
+        for edge in self._order:
+            gains = self._gains.get(edge)
+            if gains is None or edge == end:
+                continue
+            ways = [
+                gain.times(best[below])
+                for below, gain in zip(edge.edges, gains, strict=True)
+                if gain is not None and below in best
+            ]
+            if ways:
+                best[edge] = max(ways)
+        self._bests = {end: best}
+        return best
+
+
+def pull(node: Node, g: Any) -> tuple[Any, ...]:
+    """The cotangents of a node's edges; a list is one of several outputs."""
+    return node.pull(materialise(node, g) if isinstance(g, list) else g)
+
+
+def outputs_of(node: Node) -> int:
+    """How many outputs of a node of several carry a gradient."""
+    return len(node.y_shapes())
+
+
+def along(root: Edge, g: Any, route: Route) -> Any:
+    """What the cotangent ``g`` of ``root`` becomes along one path alone."""
+    edge = root
+    for nr in route:
+        if isinstance(edge, Port):
+            outputs: list[Any] = [None] * outputs_of(edge.node)
+            outputs[edge.nr] = g
+            edge, g = edge.node, outputs
+        else:
+            g = pull(edge, g)[nr]
+            edge = edge.edges[nr]
+    return g
+
+
+class Step(NamedTuple):
+    """A value on a path, the node that made it, and the edge it is left by."""
+
+    value: Edge
+    node: Node
+    nr: int
+
+
+def met(root: Edge, route: Route) -> list[Step]:
+    """The steps of a path, without its end."""
+    steps: list[Step] = []
+    edge, value = root, None
+    for nr in route:
+        value = edge if value is None else value
+        if not isinstance(edge, Port):
+            steps.append(Step(value, edge, nr))
+            value = None
+        edge = edge.edges[nr]
+    return steps
+
+
+def largest(raw: Any) -> float:
+    """The largest size of an entry; 0 of nothing, NaN if there is one."""
+    if isinstance(raw, int | float):
+        return abs(float(raw))
+    return float(abs(raw).max()) if raw.size else 0.0
+
+
+def _gain(g: Any, gi: Any) -> Weight:
+    parts = g if isinstance(g, list) else [g]
+    before = max((largest(part) for part in parts if part is not None), default=0.0)
+    after = largest(gi)
+    return Weight.of(after / before if before else after)
+
+
+def _add(sums: dict[Edge, Any], edge: Edge, term: Any) -> None:
+    sums[edge] = sums[edge] + term if edge in sums else term
+
+
+def _unlinked(link: Any) -> Route:
+    route: list[int] = []
+    while link is not None:
+        link, nr = link
+        route.append(nr)
+    return tuple(reversed(route))

@@ -1,0 +1,278 @@
+"""Layers that draw, that keep statistics, and how parameters begin."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import gradcli as torch
+from gradcli import nn
+from gradcli.nn import functional as F
+
+MANY = (200, 300)
+
+
+def test_dropout_keeps_the_mean_and_drops_entries_from_the_gradient() -> None:
+    torch.manual_seed(0)
+    x = torch.ones(20_000, requires_grad=True)
+    y = F.dropout(x, 0.25)
+    y.sum().backward()
+    assert set(y.tolist()) == {0.0, pytest.approx(4 / 3)}
+    assert x.grad.tolist() == y.tolist()
+    assert abs(y.mean().item() - 1) < 4 * math.sqrt(0.25 / 0.75 / 20_000)
+
+
+def test_dropout_of_nothing_and_in_evaluation_is_the_input_itself() -> None:
+    x = torch.ones(3)
+    assert F.dropout(x, 0.0) is x
+    assert nn.Dropout(0.5).eval()(x) is x
+
+
+def test_dropout_in_place_changes_its_input() -> None:
+    x = torch.ones(1000)
+    y = nn.Dropout(0.5, inplace=True)(x)
+    assert y is x
+    assert set(x.tolist()) == {0.0, 2.0}
+
+
+def test_the_running_statistics_are_exponential_means_of_the_batches() -> None:
+    torch.manual_seed(0)
+    layer = nn.BatchNorm1d(3, momentum=0.2).double()
+    mean, var = torch.zeros(3).double(), torch.ones(3).double()
+    for _ in range(5):
+        batch = torch.randn(7, 3, dtype=torch.float64)
+        layer(batch)
+        mean = 0.8 * mean + 0.2 * batch.mean(0)
+        var = 0.8 * var + 0.2 * batch.var(0)
+    assert torch.allclose(layer.running_mean, mean)
+    assert torch.allclose(layer.running_var, var)
+    assert layer.num_batches_tracked.item() == 5
+
+
+def test_without_momentum_the_statistics_are_plain_means_of_the_batches() -> None:
+    layer = nn.BatchNorm1d(2, momentum=None).double()
+    batches = [torch.randn(4, 2, dtype=torch.float64) for _ in range(3)]
+    for batch in batches:
+        layer(batch)
+    means = torch.stack([batch.mean(0) for batch in batches]).mean(0)
+    assert torch.allclose(layer.running_mean, means)
+    layer.reset_running_stats()
+    assert layer.running_mean.tolist() == [0.0, 0.0]
+
+
+def test_without_statistics_evaluation_uses_the_batch() -> None:
+    layer = nn.BatchNorm1d(2, track_running_stats=False)
+    x = torch.randn(5, 2)
+    assert torch.equal(layer(x), layer.eval()(x))
+    assert list(layer.state_dict()) == ["weight", "bias"]
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (6, 4, 3)])
+def test_a_normalised_batch_has_mean_0_and_variance_1_per_channel(shape: Any) -> None:
+    x = torch.randn(shape, dtype=torch.float64) * 3 + 5
+    y = nn.BatchNorm1d(4, eps=0.0, dtype=torch.float64)(x)
+    dims = tuple(d for d in range(len(shape)) if d != 1)
+    assert torch.allclose(y.mean(dims), torch.zeros(4).double(), atol=1e-12)
+    assert torch.allclose(y.var(dims, correction=0), torch.ones(4).double())
+
+
+def test_a_layer_norm_does_not_see_scale_and_shift_of_its_input() -> None:
+    x = torch.randn(3, 5, dtype=torch.float64)
+    layer = nn.LayerNorm(5, eps=0.0, dtype=torch.float64)
+    assert torch.allclose(layer(x * 7 + 2), layer(x))
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "message"),
+    [
+        (lambda: F.layer_norm(torch.ones(2, 3), (4,)), RuntimeError,
+         r"Given normalized_shape=\[4\], expected input with shape \[\*, 4\]"),
+        (lambda: F.layer_norm(torch.ones(2, 3), (3,), torch.ones(2)), RuntimeError,
+         "Expected weight to be of same shape as normalized_shape"),
+        (lambda: nn.BatchNorm1d(3)(torch.ones(3)), ValueError, "expected 2D or 3D"),
+        (lambda: F.batch_norm(torch.ones(2, 3), torch.ones(2), torch.ones(2)),
+         RuntimeError, "running_mean should contain 3 elements not 2"),
+        (lambda: F.batch_norm(torch.ones(2, 3), None, None), ValueError,
+         "running_mean and running_var to be defined"),
+        (lambda: nn.Embedding(3, 2)(torch.ones(2)), RuntimeError, "Long, Int"),
+        (lambda: nn.Embedding(3, 2)(torch.tensor([-1])), IndexError, "out of range"),
+        (lambda: nn.Embedding(3, 2, padding_idx=3), AssertionError, "Padding_idx"),
+        (lambda: nn.Embedding(3, 2, sparse=True)(torch.tensor([0])),
+         NotImplementedError, "sparse=False"),
+        (lambda: F.one_hot(torch.tensor([3]), 2), ValueError, "smaller than"),
+        (lambda: F.one_hot(torch.tensor([-1])), ValueError, "non-negative"),
+        (lambda: F.one_hot(torch.ones(1)), RuntimeError, "LongTensor"),
+        (lambda: F.hardtanh(torch.ones(1), 2.0, 1.0), ValueError, "min_val"),
+        (lambda: nn.Unflatten(1, 3), TypeError, "must be a tuple of ints"),
+        (lambda: nn.Bilinear(2, 3, 1)(torch.ones(1, 2), torch.ones(1, 2)),
+         RuntimeError, "input2 size does not match weight size: got 2 but expected 3"),
+    ],
+)  # fmt: skip
+def test_what_a_layer_cannot_take_is_refused(
+    act: Any, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        act()
+
+
+def test_a_lookup_is_a_product_with_one_hot_rows() -> None:
+    weight = torch.randn(5, 3)
+    at = torch.tensor([[4, 0], [2, 2]])
+    product = F.one_hot(at, 5).to(weight.dtype) @ weight
+    assert torch.equal(F.embedding(at, weight), product)
+
+
+def test_pretrained_rows_are_frozen_unless_asked() -> None:
+    rows = torch.randn(4, 2)
+    assert not nn.Embedding.from_pretrained(rows).weight.requires_grad
+    assert nn.Embedding.from_pretrained(rows, freeze=False).weight.requires_grad
+
+
+def test_rows_longer_than_max_norm_are_shortened_where_looked_up() -> None:
+    table = nn.Embedding(3, 2, max_norm=1.0)
+    nn.init.constant_(table.weight, 3.0)
+    table(torch.tensor([0, 2]))
+    lengths = table.weight.detach().norm(dim=1).tolist()
+    assert lengths == pytest.approx([1.0, math.sqrt(18), 1.0], rel=1e-5)
+
+
+def test_an_implicit_dimension_warns_and_is_pytorchs() -> None:
+    x = torch.randn(2, 3)
+    with pytest.warns(UserWarning, match="Implicit dimension choice for softmax"):
+        y = nn.Softmax()(x)
+    assert torch.equal(y, F.softmax(x, dim=1))
+
+
+def test_a_target_of_another_size_warns() -> None:
+    with pytest.warns(UserWarning, match=r"target size \(torch.Size\(\[2, 1\]\)\)"):
+        F.mse_loss(torch.ones(2), torch.ones(2, 1))
+
+
+# how parameters begin
+
+SHAPE = (400, 300)
+FAN_IN, FAN_OUT = SHAPE[1], SHAPE[0]
+DEVIATIONS = {
+    "xavier_uniform_": (lambda w: nn.init.xavier_uniform_(w, gain=2.0),
+                        2 * math.sqrt(2 / (FAN_IN + FAN_OUT))),
+    "xavier_normal_": (nn.init.xavier_normal_, math.sqrt(2 / (FAN_IN + FAN_OUT))),
+    "kaiming_uniform_": (lambda w: nn.init.kaiming_uniform_(w, a=math.sqrt(5)),
+                         math.sqrt(2 / 6) / math.sqrt(FAN_IN)),
+    "kaiming_normal_": (lambda w: nn.init.kaiming_normal_(
+        w, mode="fan_out", nonlinearity="relu"), math.sqrt(2 / FAN_OUT)),
+    "normal_": (lambda w: nn.init.normal_(w, std=0.3), 0.3),
+    "uniform_": (lambda w: nn.init.uniform_(w, -1.0, 1.0), 1 / math.sqrt(3)),
+    # The deviation of a normal distribution cut off at two deviations.
+    "trunc_normal_": (lambda w: nn.init.trunc_normal_(w, std=0.5, a=-1.0, b=1.0),
+                      0.5 * 0.8796),
+    "orthogonal_": (nn.init.orthogonal_, 1 / math.sqrt(FAN_OUT)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DEVIATIONS)
+def test_a_filling_has_mean_0_and_the_deviation_of_its_formula(name: str) -> None:
+    torch.manual_seed(0)
+    fill, deviation = DEVIATIONS[name]
+    w = nn.Parameter(torch.empty(SHAPE, dtype=torch.float64))
+    assert fill(w) is w
+    assert w.is_leaf
+    assert w.requires_grad
+    held = w.detach()
+    assert abs(held.mean().item()) < 5 * deviation / math.sqrt(w.numel())
+    assert held.std().item() == pytest.approx(deviation, rel=0.01)
+
+
+def test_a_cut_off_filling_stays_within_its_ends() -> None:
+    w = nn.init.trunc_normal_(torch.empty(10_000), mean=1.0, std=2.0, a=0.0, b=1.5)
+    assert (w.min().item() >= 0, w.max().item() <= 1.5) == (True, True)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 2, 2)])
+def test_an_orthogonal_filling_has_orthonormal_rows_or_columns(shape: Any) -> None:
+    w = nn.init.orthogonal_(torch.empty(shape, dtype=torch.float64), gain=2.0)
+    matrix = w.reshape(shape[0], -1)
+    if matrix.shape[0] > matrix.shape[1]:
+        matrix = matrix.t()
+    expected = 4 * torch.eye(matrix.shape[0], dtype=torch.float64)
+    assert torch.allclose(matrix @ matrix.t(), expected, atol=1e-12)
+
+
+def test_fillings_draw_from_the_generator_they_are_given() -> None:
+    draws = [
+        nn.init.normal_(torch.empty(4), generator=torch.Generator().manual_seed(7))
+        for _ in range(2)
+    ]
+    assert torch.equal(*draws)
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [("linear", None), ("tanh", None), ("relu", None), ("selu", None),
+     ("sigmoid", None), ("conv2d", None), ("leaky_relu", None), ("leaky_relu", 0.2)],
+)  # fmt: skip
+def test_gains_are_pytorchs(name: str, parameter: float | None) -> None:
+    theirs = pytest.importorskip("torch").nn.init.calculate_gain(name, parameter)
+    assert nn.init.calculate_gain(name, parameter) == theirs
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: n.Linear(*MANY),
+        lambda n: n.Bilinear(20, 30, 100),
+        lambda n: n.Embedding(*MANY),
+        lambda n: n.PReLU(5),
+        lambda n: n.LayerNorm(MANY),
+        lambda n: n.BatchNorm1d(50),
+    ],
+    ids=["Linear", "Bilinear", "Embedding", "PReLU", "LayerNorm", "BatchNorm1d"],
+)
+def test_layers_begin_with_pytorchs_distributions(make: Any) -> None:
+    theirs = pytest.importorskip("torch")
+    theirs.manual_seed(0)
+    torch.manual_seed(0)
+    ours = dict(make(nn).named_parameters())
+    for name, expected in make(theirs.nn).named_parameters():
+        got, spread = ours[name].detach(), expected.std().item()
+        assert tuple(got.shape) == tuple(expected.shape)
+        assert got.mean().item() == pytest.approx(
+            expected.mean().item(), abs=8 * spread / math.sqrt(got.numel())
+        )
+        assert got.std().item() == pytest.approx(spread, rel=0.2)
+        assert got.abs().max().item() == pytest.approx(
+            expected.abs().max().item(), rel=0.3
+        )
+
+
+# gradients kept within bounds
+
+
+def test_a_clipped_gradient_keeps_its_direction_and_loses_its_length() -> None:
+    a, b = (torch.randn(3, requires_grad=True) for _ in range(2))
+    (a * a + b**3).sum().backward()
+    before = torch.cat([a.grad, b.grad])
+    total = nn.utils.clip_grad_norm_([a, b], 0.1)
+    after = torch.cat([a.grad, b.grad])
+    assert total.item() == pytest.approx(before.norm().item(), rel=1e-5)
+    assert after.norm().item() == pytest.approx(0.1, rel=1e-3)
+    assert torch.allclose(after / after.norm(), before / before.norm())
+
+
+def test_a_norm_that_is_no_number_is_an_error_where_asked() -> None:
+    w = torch.tensor([1.0], requires_grad=True)
+    w.grad = torch.tensor([float("inf")])
+    with pytest.raises(RuntimeError, match="non-finite"):
+        nn.utils.clip_grad_norm_(w, 1.0, error_if_nonfinite=True)
+
+
+def test_a_vector_of_parameters_goes_there_and_back() -> None:
+    net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+    before = nn.utils.parameters_to_vector(net.parameters()).detach().clone()
+    nn.utils.vector_to_parameters(before * 2, net.parameters())
+    after = nn.utils.parameters_to_vector(net.parameters())
+    assert torch.equal(after, before * 2)
+    assert all(p.is_leaf and p.requires_grad for p in net.parameters())

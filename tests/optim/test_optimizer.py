@@ -1,0 +1,254 @@
+"""What holds for every optimizer: states, groups, closures, hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import gradcli as torch
+from gradcli import nn, optim
+
+MAKERS: dict[str, Callable[[Any], Any]] = {
+    "SGD": lambda p: optim.SGD(p, lr=0.05, momentum=0.9, nesterov=True),
+    "Adam": lambda p: optim.Adam(p, lr=0.05, amsgrad=True),
+    "AdamW": lambda p: optim.AdamW(p, lr=0.05),
+    "RMSprop": lambda p: optim.RMSprop(p, momentum=0.5, centered=True),
+    "Adagrad": lambda p: optim.Adagrad(p, lr=0.1),
+    "LBFGS": lambda p: optim.LBFGS(p, lr=0.1, max_iter=2),
+}
+every = pytest.mark.parametrize("name", MAKERS)
+
+
+def problem() -> tuple[Any, Any]:
+    """Parameters away from the minimum of a function, and the function."""
+    w = torch.tensor([1.5, -0.5, 2.0], dtype=torch.float64, requires_grad=True)
+    b = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    return [w, b], lambda: ((w - b) ** 2).sum() + (b - 1) ** 4 + w.cos().sum()
+
+
+def take_steps(optimizer: Any, loss: Any, count: int) -> None:
+    def closure() -> Any:
+        optimizer.zero_grad()
+        value = loss()
+        value.backward()
+        return value
+
+    for _ in range(count):
+        optimizer.step(closure)
+
+
+def values(parameters: Any) -> list[Any]:
+    return [p.tolist() for p in parameters]
+
+
+@every
+def test_a_saved_state_continues_as_if_never_interrupted(name: str) -> None:
+    parameters, loss = problem()
+    optimizer = MAKERS[name](parameters)
+    take_steps(optimizer, loss, 5)
+    state, kept = optimizer.state_dict(), [p.detach().clone() for p in parameters]
+    others, other_loss = problem()
+    resumed = MAKERS[name](others)
+    resumed.load_state_dict(state)
+    with torch.no_grad():
+        for p, value in zip(others, kept, strict=True):
+            p.copy_(value)
+    take_steps(optimizer, loss, 5)
+    take_steps(resumed, other_loss, 5)
+    assert values(others) == values(parameters)
+
+
+@every
+def test_a_loaded_state_shares_no_memory(name: str) -> None:
+    parameters, loss = problem()
+    optimizer = MAKERS[name](parameters)
+    take_steps(optimizer, loss, 2)
+    others, other_loss = problem()
+    resumed = MAKERS[name](others)
+    resumed.load_state_dict(optimizer.state_dict())
+    before = repr(optimizer.state_dict()["state"])
+    take_steps(resumed, other_loss, 3)
+    assert repr(optimizer.state_dict()["state"]) == before
+
+
+@every
+def test_steps_go_downhill(name: str) -> None:
+    parameters, loss = problem()
+    first = loss().item()
+    take_steps(MAKERS[name](parameters), loss, 20)
+    assert loss().item() < first
+
+
+@every
+def test_a_step_records_nothing_and_keeps_leaves_and_memory(name: str) -> None:
+    parameters, loss = problem()
+    seen = [p.detach() for p in parameters]
+    take_steps(MAKERS[name](parameters), loss, 3)
+    assert all(p.is_leaf and p.requires_grad for p in parameters)
+    assert values(seen) == values(parameters)
+
+
+@every
+def test_a_step_is_a_change_in_place_that_backward_notices(name: str) -> None:
+    parameters, loss = problem()
+    optimizer = MAKERS[name](parameters)
+    recorded = (parameters[0] * parameters[0]).sum()
+    take_steps(optimizer, loss, 1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        recorded.backward()
+
+
+@pytest.mark.parametrize("name", [n for n in MAKERS if n != "LBFGS"])
+def test_maximising_is_minimising_the_negative(name: str) -> None:
+    up, down = problem()[0], problem()[0]
+    rising = MAKERS[name](up)
+    for group in rising.param_groups:
+        group["maximize"] = True
+    falling = MAKERS[name](down)
+    for _ in range(5):
+        for optimizer, (w, b), sign in ((rising, up, 1), (falling, down, -1)):
+            optimizer.zero_grad()
+            (sign * (w.sin().sum() + w.sum() * b)).backward()
+            optimizer.step()
+    assert values(up) == values(down)
+
+
+def test_a_later_group_gets_the_defaults_it_does_not_name() -> None:
+    w, b = (torch.ones(1, requires_grad=True) for _ in range(2))
+    optimizer = optim.SGD([w], lr=0.1, momentum=0.5)
+    optimizer.add_param_group({"params": b, "lr": 1.0})
+    assert optimizer.param_groups[1]["momentum"] == 0.5
+    (w + b).sum().backward()
+    optimizer.step()
+    assert (w.item(), b.item()) == (pytest.approx(0.9), 0.0)
+
+
+def test_hooks_run_around_every_step_until_removed() -> None:
+    w = torch.ones(1, requires_grad=True)
+    optimizer = optim.SGD([w], lr=0.1)
+    log: list[str] = []
+    before = optimizer.register_step_pre_hook(lambda *_: log.append("before"))
+    after = optimizer.register_step_post_hook(lambda *_: log.append("after"))
+    optimizer.step()
+    before.remove()
+    after.remove()
+    optimizer.step()
+    assert log == ["before", "after"]
+
+
+def test_named_parameters_keep_their_names() -> None:
+    optimizer = optim.Adam(nn.Linear(2, 1).named_parameters())
+    assert optimizer.param_groups[0]["param_names"] == ["weight", "bias"]
+    assert optimizer.state_dict()["param_groups"][0]["param_names"][1] == "bias"
+
+
+def test_an_optimizer_of_ones_own_needs_step_alone() -> None:
+    class Signs(optim.Optimizer):
+        def __init__(self, params: Any, lr: float) -> None:
+            super().__init__(params, {"lr": lr})
+
+        def step(self, closure: Any = None) -> None:
+            with torch.no_grad():
+                for group in self.param_groups:
+                    for p in group["params"]:
+                        p.sub_(group["lr"] * p.grad.sign())
+
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    optimizer = Signs([w], lr=0.5)
+    (w**2).sum().backward()
+    optimizer.step()
+    assert w.tolist() == [0.5, -1.5]
+
+
+def test_a_tensor_may_be_the_rate() -> None:
+    w = torch.tensor([1.0], requires_grad=True)
+    optimizer = optim.SGD([w], lr=torch.tensor(0.5))
+    w.sum().backward()
+    optimizer.step()
+    assert w.item() == 0.5
+
+
+def test_a_parameter_that_is_a_result_taken_out_of_its_graph_is_trained() -> None:
+    w = torch.tensor([1.0, 2.0]).sum().detach().requires_grad_()
+    optimizer = optim.Adam([w], lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        (w * w).backward()
+        optimizer.step()
+    assert w.item() == pytest.approx(2.7, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda w: optim.SGD([w], lr=-1), "Invalid learning rate: -1"),
+        (lambda w: optim.SGD([w], momentum=-1), "Invalid momentum value: -1"),
+        (lambda w: optim.Adam([w], eps=-1), "Invalid epsilon value: -1"),
+        (lambda w: optim.Adam([w], betas=(0.9, 1.0)), "parameter at index 1: 1.0"),
+        (lambda w: optim.RMSprop([w], alpha=-1), "Invalid alpha value: -1"),
+        (lambda w: optim.Adagrad([w], lr_decay=-1), "Invalid lr_decay value: -1"),
+        (lambda w: optim.SGD([w], lr=torch.ones(2)), "lr must be 1-element"),
+        (lambda w: optim.LBFGS([{"params": [w]}, {"params": []}]), "doesn't support"),
+        (lambda w: optim.SGD([{"params": [w]}, {"params": [w]}]), "more than one"),
+        (lambda w: optim.SGD([("a", w), w]), "with/without names"),
+    ],
+)
+def test_what_an_optimizer_cannot_take_is_refused(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make(torch.ones(1, requires_grad=True))
+
+
+def test_recorded_steps_are_refused_with_a_way_out() -> None:
+    with pytest.raises(NotImplementedError, match="differentiable=False"):
+        optim.Adam([torch.ones(1, requires_grad=True)], differentiable=True)
+
+
+def test_a_state_of_another_shape_is_refused() -> None:
+    w = torch.ones(1, requires_grad=True)
+    optimizer = optim.SGD([w])
+    with pytest.raises(ValueError, match="different number of parameter groups"):
+        optimizer.load_state_dict({"state": {}, "param_groups": []})
+    with pytest.raises(ValueError, match="doesn't match the size"):
+        optimizer.load_state_dict({"state": {}, "param_groups": [{"params": [0, 1]}]})
+
+
+def test_a_schedule_asked_before_any_step_warns() -> None:
+    optimizer = optim.SGD([torch.ones(1, requires_grad=True)])
+    schedule = optim.lr_scheduler.StepLR(optimizer, 2)
+    with pytest.warns(UserWarning, match="before `optimizer.step"):
+        schedule.step()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o: optim.lr_scheduler.StepLR(o, 3),
+        lambda o: optim.lr_scheduler.MultiStepLR(o, [2, 5, 5]),
+        lambda o: optim.lr_scheduler.ExponentialLR(o, 0.9),
+        lambda o: optim.lr_scheduler.CosineAnnealingLR(o, 20, eta_min=0.1),
+    ],
+)
+def test_the_chain_of_a_schedule_agrees_with_its_closed_form(make: Any) -> None:
+    optimizer = optim.SGD([torch.ones(1, requires_grad=True)], lr=2.0)
+    schedule = make(optimizer)
+    optimizer.step()
+    for _ in range(12):
+        schedule.step()
+        assert schedule.get_last_lr() == pytest.approx(schedule._get_closed_form_lr())
+
+
+def test_a_saved_schedule_goes_on_where_it_was() -> None:
+    optimizer = optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+    schedule = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+    optimizer.step()
+    schedule.step()
+    other = optim.lr_scheduler.LambdaLR(
+        optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0),
+        lambda epoch: 0.5**epoch,
+    )
+    other.load_state_dict(schedule.state_dict())
+    other.optimizer.step()
+    other.step()
+    assert (other.last_epoch, other.get_last_lr()) == (2, [0.25])

@@ -1,0 +1,124 @@
+"""The backward pass as it happened: the engine's own order, and its sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.views.explanation import StepView, explain
+
+from .recorded import PROGRAMS, Named, ran, ran_known
+
+
+def steps_of(named: Named) -> tuple[StepView, ...]:
+    run, names, view = named
+    return explain(run.output, named.cotangent, names, view)
+
+
+def by_name(steps: tuple[StepView, ...]) -> dict[str | None, StepView]:
+    return {step.name: step for step in steps}
+
+
+@pytest.mark.parametrize("known", PROGRAMS, ids=lambda known: str(known["name"]))
+def test_what_leaves_accumulate_is_pytorchs_gradient(known: Any) -> None:
+    leaves = {s.name: s for s in steps_of(ran_known(known)) if s.is_leaf}
+    for name, expected in known["grads"].items():
+        if expected is None:
+            assert name not in leaves
+            continue
+        step = leaves[name]
+        assert step.grad_before is None
+        for told in (step.incoming[0], step.grad_after):
+            np.testing.assert_allclose(
+                np.array(told, float), expected, rtol=1e-12, atol=1e-12
+            )
+
+
+@pytest.mark.parametrize("known", PROGRAMS, ids=lambda known: str(known["name"]))
+def test_what_arrives_is_what_was_sent_added_up_in_order(known: Any) -> None:
+    named = ran_known(known)
+    steps = steps_of(named)
+    assert [step.number for step in steps] == list(range(1, len(steps) + 1))
+    for place, step in enumerate(steps):
+        for send in step.sends:
+            if send.held is None:
+                assert send.total == send.gradient
+            else:
+                np.testing.assert_array_equal(
+                    np.add(send.held, send.gradient), np.array(send.total)
+                )
+        if not place or len(step.incoming) > 1 or step.name is None:
+            continue
+        sent = [s for one in steps[:place] for s in one.sends if s.name == step.name]
+        if sent and sent[-1].output_nr == 0:
+            np.testing.assert_array_equal(sent[-1].total, step.incoming[0])
+        # Nothing is sent to a step that has run.
+        later = [s for one in steps[place:] for s in one.sends]
+        assert all(s.name != step.name for s in later) or "for" in known["program"]
+
+
+@pytest.mark.parametrize("known", PROGRAMS, ids=lambda known: str(known["name"]))
+def test_every_node_is_one_step(known: Any) -> None:
+    named = ran_known(known)
+    assert sorted(step.node for step in steps_of(named)) == sorted(
+        node.name for node in named.view.nodes
+    )
+
+
+def test_elementwise_sends_are_incoming_times_local() -> None:
+    steps = steps_of(ran("y = sin(x)*x; z = y + 2*x", "x=0.5"))
+    for step in steps:
+        for send in step.sends:
+            assert isinstance(step.incoming[0], float)
+            assert isinstance(send.local_gradient, float)
+            assert send.gradient == step.incoming[0] * send.local_gradient
+
+
+def test_a_second_arrival_is_told_with_the_first() -> None:
+    steps = steps_of(ran("x*x", "x=3"))
+    first, second = steps[0].sends
+    assert (first.held, first.total) == (None, 3.0)
+    assert (second.held, second.total) == (3.0, 6.0)
+    assert steps[1].incoming == (6.0,)
+
+
+def test_a_gradient_that_is_there_is_added_to() -> None:
+    named = ran("x*x", "x=3")
+    again = ran("x*x", "x=3")
+    steps_of(named)
+    named.run.output  # noqa: B018
+    leaf = named.inputs["x"]
+    again.inputs["x"].grad = leaf.grad
+    step = by_name(steps_of(again))["x"]
+    assert (step.grad_before, step.grad_after) == (6.0, 12.0)
+
+
+def test_a_broadcast_input_says_what_it_is_summed_to() -> None:
+    steps = steps_of(ran("(x + b).sum()", "x=[1,2,3]", "b=1"))
+    sends = {send.name: send for step in steps for send in step.sends}
+    assert sends["b"].reduced == ()
+    assert sends["x"].reduced is None
+    assert sends["b"].gradient == 3.0
+
+
+def test_all_outputs_of_a_node_arrive_at_once() -> None:
+    steps = steps_of(ran("a, b = x.unbind(); a*b", "x=[2,3]"))
+    unbind = next(step for step in steps if step.node == "UnbindBackward0")
+    assert unbind.incoming == (3.0, 2.0)
+
+
+def test_hooks_are_gone_afterwards() -> None:
+    named = ran("y = x*x; y + x", "x=3")
+    output = named.run.output
+    first = explain(output, named.cotangent, named.names, named.view)
+    again = ran("y = x*x; y + x", "x=3")
+    again.run.output.backward()
+    assert len(first) == 3
+    assert not list(named.inputs["x"].edge.__dict__["extras"].after)  # type: ignore[union-attr]
+
+
+def test_a_loop_of_ten_thousand_steps_is_told_whole() -> None:
+    steps = steps_of(ran("y = x\nfor i in range(10000): y = y*1.0", "x=2"))
+    assert len(steps) == 10_001
