@@ -6,7 +6,8 @@ CuPy computes there; one GPU is used.
 from __future__ import annotations
 
 from .engine.devices import cuda, synchronised, why_no_cuda
-from .engine.draws import manual_seed, manual_seed as manual_seed_all
+from .engine.draws import manual_seed
+from .engine.draws import manual_seed as manual_seed_all
 
 __all__ = [
     "current_device",

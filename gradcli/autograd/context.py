@@ -100,7 +100,7 @@ def _keeper(
     hooks = active_hooks()
     give: Callable[[], Any] = lambda: raw
     if hooks is not None:
-        give = hooks.pack(Tensor(raw, xp))
+        give = hooks.pack(tensor)
     same = None if is_output or hooks is not None else tensor
     del tensor, node
 

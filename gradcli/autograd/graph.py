@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..engine import devices
 from ..engine import node as nodes
+from ..engine.backward import rebuilt
 from ..engine.errors import GradError
 from ..engine.handmade import Handmade
 from ..engine.modes import MODE, no_grad
@@ -183,17 +184,16 @@ def _unpacker(
     node: nodes.Node, parts: Parts, hooks: saved_tensors_hooks
 ) -> Callable[[], tuple[Any, Any]]:
     """Pack the parts of a node; what is returned gives ``saved`` and ``y`` again."""
-    raw, y = node.restored()
+    given, y = rebuilt(node)
     alone = isinstance(node, UnaryNode)
     several = isinstance(y, tuple)
-    outputs = y if several else (y,)
     inputs = [
-        hooks.pack(Tensor(r, node.xp)) if slot in parts.inputs else _kept(node, r)
-        for slot, r in enumerate(raw)
+        hooks.pack(x) if slot in parts.inputs else _kept(node, x)
+        for slot, x in enumerate(given)
     ]
     results = [
-        hooks.pack(Tensor(r, node.xp)) if parts.output else _kept(node, r)
-        for r in outputs
+        hooks.pack(part) if parts.output else _kept(node, part)
+        for part in (y if several else (y,))
     ]
 
     def unpack() -> tuple[Any, Any]:
@@ -206,7 +206,8 @@ def _unpacker(
 
 def _kept(node: nodes.Node, value: Any) -> Callable[[], Any]:
     """What no reverse rule reads: only its shape, where no other rule does either."""
+    kept = value.raw if isinstance(value, Tensor) else value
     partials_alone = node.op.partials is not None and node.op.vjp is None
-    if partials_alone and hasattr(value, "dtype"):
-        value = Shaped(value.shape)
-    return lambda: value
+    if partials_alone and isinstance(value, Tensor):
+        kept = Shaped(kept.shape)
+    return lambda: kept

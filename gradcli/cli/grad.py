@@ -48,7 +48,7 @@ def main(
     if not request.json:
         _show_numbers(printer, request, found.view)
     verification = check.finish(
-        _job(request, found, symbolic) if check.wanted else None
+        gradient_job(request, found, symbolic) if check.wanted else None
     )
     if request.json:
         from ..render.jsons import grad as as_json
@@ -84,7 +84,8 @@ def _show_verdicts(
         printer.lines(formulas(of_gradients(view, verification.inputs), printer.layout))
 
 
-def _job(request: Request, found: Gradients, symbolic: bool) -> Job:
+def gradient_job(request: Request, found: Gradients, symbolic: bool = False) -> Job:
+    """What to check: the gradients as claims."""
     claims = {}
     for given in found.inputs:
         gradient = found.by_name[given.name]

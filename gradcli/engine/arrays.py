@@ -86,7 +86,7 @@ class ArrayNamespace(Namespace):
         return int(x.__array_interface__["data"][0] if there is None else there)
 
     def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
-        """A copy of ``x`` of the type and on the device of these names; None: its own."""
+        """A copy of the type and on the device of these names; None: its own."""
         from .devices import moved_to
 
         if device is not None:

@@ -252,7 +252,7 @@ def _shown(node: Any, g: Any) -> Any:
         return hooks.arrive(node.node, node.nr, g, node.node.xp)
     if type(g) is list:
         return g
-    return hooks.arrive(node, 0, g, hooks.namespace_of(node))
+    return hooks.arrive(node, 0, g, node.xp)
 
 
 def _finish(end: AccumulateGrad, g: Any) -> None:
@@ -317,18 +317,15 @@ def accumulate(x: Tensor, g: Any) -> None:
 
 def _add_to_leaf(end: AccumulateGrad, g: Any) -> None:
     """Add to the leaf's gradient, whose memory is the leaf's own."""
-    variable = end.variable
-    if variable is None:
-        return
     if end.grad is not None:
         _add_to_held(end, end.grad, g)
         return
     if isinstance(g, Tensor):
         end.grad = g
     else:
-        if g.dtype != variable.raw.dtype:
-            g = g.astype(variable.raw.dtype)
-        end.grad = Tensor(g.copy() if g.shape else g, variable.xp)
+        if g.dtype != end.raw.dtype:
+            g = g.astype(end.raw.dtype)
+        end.grad = Tensor(g.copy() if g.shape else g, end.xp)
 
 
 def _add_to_held(end: AccumulateGrad, held: Any, g: Any) -> None:

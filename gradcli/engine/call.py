@@ -33,7 +33,7 @@ def bind(
         if name in values:
             raise CallError(f"{op.base}() got {key!r} twice", names, key)
         values[name] = value
-    defaults = op.fwd.__defaults__ or ()  # type: ignore[attr-defined]
+    defaults = op.fwd.__defaults__ or ()
     optional = names[len(names) - len(defaults) :]
     missing = [n for n in names if n not in values and n not in optional]
     if missing:
@@ -66,8 +66,8 @@ def bind_composite(
         return args, kwargs
     named = [(_parameter(entry, names, k), v) for k, v in kwargs.items()]
     renamed = {name: _as_operand(entry, name, v) for name, v in named}
-    defaults = entry.build.__defaults__ or ()  # type: ignore[attr-defined]
-    keyword_only = entry.build.__kwdefaults__ or {}  # type: ignore[attr-defined]
+    defaults = entry.build.__defaults__ or ()
+    keyword_only = entry.build.__kwdefaults__ or {}
     positional = entry.build.__code__.co_argcount - 1
     twice = [k for k in renamed if k in names[: min(len(args), positional)]]
     if twice:
@@ -124,7 +124,7 @@ def _gather_star(
 
 def _takes_many(entry: Op | Composite) -> bool:
     formula = entry.fwd if isinstance(entry, Op) else entry.build
-    return bool(formula.__code__.co_flags & 0x04)  # type: ignore[attr-defined]
+    return bool(formula.__code__.co_flags & 0x04)
 
 
 def _parameter(entry: Op | Composite, names: tuple[str, ...], key: str) -> str:

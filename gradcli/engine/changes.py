@@ -17,6 +17,7 @@ import numpy as np
 from ..ops import OPS
 from . import devices
 from .errors import EngineError, ShapeError
+from .hooks import keep_gradient, release_gradient
 from .modes import MODE
 from .node import AccumulateGrad, Edge, Node, Port
 from .promote import RANK
@@ -50,7 +51,7 @@ def demand_changeable(t: Tensor, part: bool = False) -> None:
         raise EngineError(VIEW_OF_LEAF)
     if isinstance(t.edge, Port):
         raise EngineError(
-            f"Output {t.edge.nr} of {t.edge.node.name()} is a view and is being "
+            f"Output {t.edge.nr} of {t.edge.node.operation()} is a view and is being "
             "modified inplace. This view is the output of a function that returns "
             "multiple views. Such functions do not allow the output views to be "
             "modified inplace. You should replace the inplace operation by an "
@@ -103,6 +104,8 @@ def write(t: Tensor, at: Any, value: Any) -> None:
         t.raw = t.xp.array_itself(raw).copy()
         t.raw[at or ...] = value
         replaced(raw, t.raw)
+        if isinstance(t.edge, AccumulateGrad):
+            t.edge.raw = t.raw
         return
     _demand_memory(raw)
     raw[at if at != () else ...] = value
@@ -163,10 +166,10 @@ def rebase(t: Tensor, edge: Edge) -> None:
 
 
 def _settle(t: Tensor, edge: Edge) -> None:
+    if t.retains_grad:
+        release_gradient(t.edge)
     t.edge = edge
     if t.retains_grad and edge is not None:
-        from .hooks import keep_gradient
-
         keep_gradient(t)
 
 

@@ -52,7 +52,7 @@ def _wanted(arguments: tuple[Any, ...]) -> dict[str, Any]:
             found[next(flags)] = value
         elif isinstance(value, Device | str | builtins.int):
             found["device"] = value
-        elif isinstance(value, type):
+        elif isinstance(value, builtins.type):
             found["dtype"] = dtypes.to_dtype(value)
         elif value is not None:
             raise TypeError(
@@ -113,7 +113,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return to(self, other.dtype)
 
 
-def type(  # noqa: A001 (PyTorch's name)
+def type(
     self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False
 ) -> Any:
     """The name of its class in PyTorch; given a type, the tensor in that type."""
@@ -139,14 +139,14 @@ def _conversion(name: str, type_: dtype) -> Any:
 
 
 half = _conversion("half", dtypes.float16)
-float = _conversion("float", dtypes.float32)  # noqa: A001
+float = _conversion("float", dtypes.float32)
 double = _conversion("double", dtypes.float64)
 char = _conversion("char", dtypes.int8)
 short = _conversion("short", dtypes.int16)
-int = _conversion("int", dtypes.int32)  # noqa: A001
+int = _conversion("int", dtypes.int32)
 long = _conversion("long", dtypes.int64)
 byte = _conversion("byte", dtypes.uint8)
-bool = _conversion("bool", dtypes.bool_)  # noqa: A001
+bool = _conversion("bool", dtypes.bool_)
 
 
 def numpy(self: Tensor, *, force: builtins.bool = False) -> Any:
@@ -199,7 +199,7 @@ def contiguous(self: Tensor, memory_format: str | None = None) -> Tensor:
     """The tensor itself if its entries lie in order, else a copy that does."""
     return self if is_contiguous(self) else apply(
         OPS["clone"], (self,), {"memory_format": "contiguous"}
-    )  # type: ignore[no-any-return]  # fmt: skip
+    )  # fmt: skip
 
 
 def is_contiguous(self: Tensor, memory_format: str | None = None) -> builtins.bool:

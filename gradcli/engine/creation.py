@@ -228,7 +228,7 @@ def eye(
     shape = sizes_of((n, n if m is None else m), "eye")
     check_size(shape)
     name = DEFAULT.name if dtype is None else dtype.name
-    return made(np.eye(*shape, dtype=name), requires_grad, device)
+    return made(np.eye(shape[0], shape[1], dtype=name), requires_grad, device)
 
 
 def arange(

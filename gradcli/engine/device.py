@@ -9,7 +9,7 @@ from __future__ import annotations
 KINDS = ("cpu", "cuda")
 
 
-class device:  # noqa: N801 (PyTorch's name)
+class device:
     """A kind of device, and which one of its kind.
 
     Args:
@@ -26,19 +26,18 @@ class device:  # noqa: N801 (PyTorch's name)
 
     def __init__(self, type: str | device, index: int | None = None) -> None:
         if isinstance(type, device):
-            type, index = type.type, type.index
+            self.type, self.index = type.type, type.index
+            return
         kind, colon, number = type.partition(":")
         if kind not in KINDS:
             raise RuntimeError(
                 f"Expected one of {', '.join(KINDS)} device type at start of device "
                 f"string: {kind}"
             )
-        if colon:
-            if not number.isdigit():
-                raise RuntimeError(f"Invalid device string: '{type}'")
-            index = int(number)
+        if colon and not number.isdigit():
+            raise RuntimeError(f"Invalid device string: '{type}'")
         self.type = kind
-        self.index = index
+        self.index = int(number) if colon else index
 
     @classmethod
     def named(cls, kind: str, index: int | None = None) -> device:

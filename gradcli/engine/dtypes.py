@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 
-class dtype:  # noqa: N801 (PyTorch's name)
+class dtype:
     """The type of a tensor's entries.
 
     ``name`` is NumPy's as well; ``code`` its kind and width in bytes; ``legacy`` the

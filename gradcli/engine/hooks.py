@@ -36,7 +36,7 @@ HOOKS = _Hooks()
 
 
 class RemovableHandle:
-    """What registering a hook gives back; as a ``with`` block it removes it at its end."""
+    """What registering a hook gives back; a ``with`` block removes it at its end."""
 
     __slots__ = ("_key", "_shelf")
 
@@ -82,7 +82,8 @@ def extras_of(node: Node | AccumulateGrad) -> Extras:
     """What is attached to a node; made when it is first asked for."""
     found: Extras | None = getattr(node, "extras", None)
     if found is None:
-        found = node.extras = Extras()
+        found = Extras()
+        node.extras = found
     return found
 
 
@@ -99,6 +100,12 @@ def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:
     node, nr = _place(t.edge)
     HOOKS.used = True
     return RemovableHandle(extras_of(node).tensor.setdefault(nr, {}), hook)
+
+
+def release_gradient(edge: Edge) -> None:
+    """The opposite of `keep_gradient`, for the edge that a tensor had."""
+    node, nr = _place(edge)
+    extras_of(node).retained.pop(nr, None)
 
 
 def register_post_accumulate(t: Tensor, hook: Hook) -> RemovableHandle:
@@ -155,7 +162,7 @@ def arrive(node: Node | AccumulateGrad, nr: int, g: Any, xp: Any) -> Any:
     if extras is None or g is None:
         return g
     for hook in list(extras.tensor.get(nr, {}).values()):
-        g = _replaced(hook(_shown(g, xp)), g)
+        g = _replaced(hook, hook(_shown(g, xp)), g)
     keep = extras.retained.get(nr)
     if keep is not None:
         keep(_shown(g, xp))
@@ -170,7 +177,7 @@ def before(node: Node | AccumulateGrad, g: Any) -> Any:
     several = isinstance(g, tuple)
     for hook in list(extras.before.values()):
         given = g if several else (g,)
-        returned = hook(tuple([_shown(part, namespace_of(node)) for part in given]))
+        returned = hook(tuple([_shown(part, node.xp) for part in given]))
         if returned is not None:
             parts = _parts(returned, given, "outputs")
             g = parts if several else parts[0]
@@ -182,7 +189,7 @@ def after(node: Node | AccumulateGrad, pulled: tuple[Any, ...], g: Any) -> Any:
     extras: Extras | None = getattr(node, "extras", None)
     if extras is None or not extras.after:
         return pulled
-    xp = namespace_of(node)
+    xp = node.xp
     outputs = tuple([_shown(p, xp) for p in (g if isinstance(g, tuple) else (g,))])
     for hook in list(extras.after.values()):
         returned = hook(tuple([_shown(p, xp) for p in pulled]), outputs)
@@ -199,28 +206,24 @@ def accumulated(end: AccumulateGrad) -> None:
             hook(end.variable)
 
 
-def namespace_of(node: Any) -> Any:
-    """The namespace of what arrives at a node; None at a leaf that is gone."""
-    if isinstance(node, AccumulateGrad):
-        return None if node.variable is None else node.variable.xp
-    return node.xp
 
 
 def _shown(g: Any, xp: Any) -> Any:
     return g if g is None or isinstance(g, Tensor) else Tensor(g, xp)
 
 
-def _replaced(returned: Any, g: Any) -> Any:
+def _replaced(hook: Hook, returned: Any, g: Any) -> Any:
     """A hook's result as the pass goes on with it: a tensor, or a raw value."""
     if returned is None:
         return g
     if not isinstance(returned, Tensor):
         raise TypeError(
-            f"expected Tensor or None, but hook returned {type(returned).__name__}"
+            f"expected Variable, but hook returned '{type(returned).__name__}'"
         )
     if tuple(returned.raw.shape) != tuple(g.shape):
+        name = getattr(hook, "__name__", type(hook).__name__)
         raise EngineError(
-            f"hook has changed the size of value: {list(g.shape)} became "
+            f"hook '{name}' has changed the size of value: {list(g.shape)} became "
             f"{list(returned.shape)}"
         )
     return returned if isinstance(g, Tensor) else returned.raw

@@ -50,7 +50,8 @@ def assignable(x: Tensor, index: Any) -> tuple[tuple[Any, ...], bool]:
         IndexError: it does not fit the tensor.
     """
     items = list(index) if _is_several(index) else [index]
-    at = tuple([_plain_slice(i) if isinstance(i, slice) else _item(x, i) for i in items])
+    read = [_plain_slice(i) if isinstance(i, slice) else _item(x, i) for i in items]
+    at = tuple(read)
     try:
         x.raw[at]
     except IndexError:

@@ -23,16 +23,16 @@ from .node import Edge
 from .record import call, function
 from .tensor import Tensor, constant
 
-NOT_ELEMENTWISE = (
-    "addmm addmv addr baddbmm cumprod cumsum index_add index_copy index_fill scatter "
-    "scatter_add tril triu square round clamp remainder fmod float_power"
-).split()
+NOT_ELEMENTWISE = frozenset({
+    "addmm", "addmv", "addr", "baddbmm", "cumprod", "cumsum", "index_add",
+    "index_copy", "index_fill", "scatter", "scatter_add", "square", "tril", "triu",
+})  # fmt: skip
 NOT_CHANGES = frozenset({"where", "isnan", "isinf", "isfinite", "isclose", "positive"})
 
 
 def _in_place_names() -> frozenset[str]:
     """The functions whose results have the shape of their first operand."""
-    bases = {op.base for op in OPS.values() if op.elementwise} | {*NOT_ELEMENTWISE}
+    bases = {op.base for op in OPS.values() if op.elementwise} | NOT_ELEMENTWISE
     entries = (bases & {*FUNCTIONS}) - NOT_CHANGES
     return frozenset(entries | {a for a, name in ALIASES.items() if name in entries})
 
@@ -97,10 +97,13 @@ def zero_(self: Tensor) -> Tensor:
 
 def fill_(self: Tensor, value: Any) -> Tensor:
     """One number everywhere."""
-    number = _number(value)
+    return _filled(self, "fill_.Scalar", _number(value))
+
+
+def _filled(self: Tensor, name: str, number: Any) -> Tensor:
     if isinstance(number, float) and self.raw.dtype.kind != "f":
         number = int(number)
-    return change(self, lambda old: call("fill_.Scalar", old, number))
+    return change(self, lambda old: call(name, old, number))
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -244,6 +247,9 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     at, arrays = indexing.assignable(self, index)
     given = to(constant(value), self.device)
     whole = not arrays and all(i is ... or i == slice(None) for i in at)
+    if whole and not given.raw.shape and given.edge is None:
+        _filled(self, "fill_.Tensor", given.item())
+        return
     if whole:
         copy_(self, _without_leading_ones(given, self.raw.ndim))
         return

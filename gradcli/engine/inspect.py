@@ -32,6 +32,10 @@ class Inspectable:
         """PyTorch's name for the node."""
         return type(self).__name__
 
+    def operation(self) -> str:
+        """The name of what was done, as messages use it: ``Exp`` of ExpBackward0."""
+        return self.name().rstrip("0123456789").removesuffix("Backward")
+
     @property
     def metadata(self) -> dict[str, Any]:
         """A place for whatever somebody wants to remember with this node."""
@@ -63,7 +67,7 @@ class Saving(Inspectable):
     def __getattr__(self, name: str) -> Any:
         if name.startswith(SAVED):
             return saved_value(self, name.removeprefix(SAVED))
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise _missing(self, name)
 
 
 def saved_value(node: Any, name: str) -> Any:
@@ -88,9 +92,7 @@ def saved_value(node: Any, name: str) -> Any:
             return _parameter(op, name, node.params[name])
         if name in parameters(op)[-len(op.fwd.__defaults__ or ()) or None :]:
             return _default(op, name)
-    raise AttributeError(
-        f"{type(node).__name__!r} object has no attribute {SAVED + name!r}"
-    )
+    raise _missing(node, SAVED + name)
 
 
 def _slot(op: Any, name: str) -> int | None:
@@ -108,9 +110,7 @@ def _slot(op: Any, name: str) -> int | None:
 
 
 def _missing(node: Any, name: str) -> AttributeError:
-    return AttributeError(
-        f"{type(node).__name__!r} object has no attribute {SAVED + name!r}"
-    )
+    return AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
 
 
 def _result(node: Any) -> Any:
@@ -118,7 +118,7 @@ def _result(node: Any) -> Any:
     from .saved import rules_read
 
     if not rules_read(node).output:
-        raise _missing(node, "result")
+        raise _missing(node, f"{SAVED}result")
     return rebuilt(node)[1]
 
 
@@ -127,7 +127,7 @@ def _input(node: Any, slot: int) -> Any:
     from .saved import rules_read, used_parts
 
     if slot not in rules_read(node).inputs:
-        raise _missing(node, OPERANDS[min(slot, 1)][0])
+        raise _missing(node, SAVED + OPERANDS[min(slot, 1)][0])
     return rebuilt(node)[0][slot] if slot in used_parts(node).inputs else None
 
 

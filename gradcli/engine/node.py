@@ -291,9 +291,15 @@ class Port:
 
 
 class AccumulateGrad(Inspectable):
-    """The end of the graph at a leaf: adds what arrives to the leaf's ``grad``."""
+    """The end of the graph at a leaf: adds what arrives to the leaf's ``grad``.
 
-    __slots__ = ("__dict__", "__weakref__", "_variable", "grad")
+    ``raw`` and ``xp`` are the leaf's, so that it can be made anew for who asks.
+    """
+
+    __slots__ = (
+        "__dict__", "__weakref__", "_variable", "extras", "grad", "raw", "xp",
+    )  # fmt: skip
+    extras: Extras
     edges: ClassVar[tuple[Edge, ...]] = ()
     next_functions: ClassVar[tuple[Any, ...]] = ()
 
@@ -302,12 +308,21 @@ class AccumulateGrad(Inspectable):
 
     def __init__(self, variable: Tensor) -> None:
         self._variable = ref(variable)
+        self.raw = variable.raw
+        self.xp = variable.xp
         self.grad: Tensor | None = None
 
     @property
-    def variable(self) -> Tensor | None:
-        """The leaf, as long as somebody holds it."""
-        return self._variable()
+    def variable(self) -> Tensor:
+        """The leaf; made anew, on the same memory, if nobody held it any more."""
+        found = self._variable()
+        if found is None:
+            from .tensor import Tensor
+
+            found = Tensor(self.raw, self.xp)
+            found.edge = self
+            self._variable = ref(found)
+        return found
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"

@@ -12,7 +12,7 @@ default profile.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 DIGITS = 4
@@ -26,7 +26,7 @@ class _Entries:
     """How the entries of one tensor are written: one notation, one width."""
 
     def __init__(self, values: Sequence[Any], floating: bool) -> None:
-        self.write = str
+        self.write: Callable[[Any], str] = str
         self.width = 1
         if not floating:
             self.width = max((len(str(v)) for v in values), default=1)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from ..ops import Op
-from .dtypes import DEFAULT, of
+from .dtypes import DEFAULT, dtype, of
 from .errors import EngineError
 
 RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
@@ -134,7 +134,7 @@ def _operands(op: Op, raw: tuple[Any, ...]) -> list[Any]:
     """The arrays among the inputs whose numbers go into the result."""
     rules: Any = op.partials if op.partials is not None else op.vjp
     if op.variadic or (op.node is None and op.elementwise):
-        places = range(len(raw))
+        places = list(range(len(raw)))
     elif isinstance(rules, tuple):
         places = [i for i, rule in enumerate(rules) if rule is not None]
     else:
@@ -169,7 +169,7 @@ def _demand_one_type(op: Op, arrays: list[Any]) -> None:
     )
 
 
-def _c_name(type_: Any) -> str:
+def _c_name(type_: dtype) -> str:
     names = {"float32": "float", "float64": "double", "int64": "long int",
              "int32": "int", "float16": "c10::Half"}  # fmt: skip
     return names.get(type_.name, type_.name)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from . import devices
-from .dtypes import DEFAULT, dtype, of
+from .dtypes import DEFAULT, of
+from .dtypes import dtype as Type
 from .errors import EngineError
 from .promote import promoted, result_of
 from .record import function
@@ -87,10 +87,9 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 def is_set_to(input: Tensor, tensor: Tensor) -> bool:
     """Whether two tensors are the same view of the same memory."""
     same = input.xp is tensor.xp and input.raw.shape == tensor.raw.shape
+    places = [t.xp.address(t._shareable()) for t in (input, tensor)]
     return bool(
-        same
-        and input.xp.address(input._shareable()) == tensor.xp.address(tensor._shareable())
-        and input.raw.strides == tensor.raw.strides
+        same and places[0] == places[1] and input.raw.strides == tensor.raw.strides
     )
 
 
@@ -102,12 +101,13 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
-    """The positions of entries that are not 0: a row each, or a tensor per dimension."""
+    """Where entries are not 0: a row each, or a tensor per dimension."""
     xp = input.xp
-    found = [Tensor(a, xp) for a in xp.np.nonzero(input._shareable())]
+    lines = xp.np.atleast_1d(input._shareable())
+    found = [Tensor(a, xp) for a in xp.np.nonzero(lines)]
     if as_tuple:
         return tuple(found)
-    if not found:
+    if not input.shape:
         return Tensor(xp.np.zeros((int(bool(input)), 0), "int64"), xp)
     return function("stack")(found, 1)
 
@@ -117,12 +117,12 @@ def argwhere(input: Tensor) -> Any:
     return nonzero(input)
 
 
-def promote_types(type1: dtype, type2: dtype) -> dtype:
+def promote_types(type1: Type, type2: Type) -> Type:
     """The smallest type that holds both."""
     return of(np.empty((), promoted(np.dtype(type1.name), np.dtype(type2.name))))
 
 
-def result_type(tensor1: Any, tensor2: Any) -> dtype:
+def result_type(tensor1: Any, tensor2: Any) -> Type:
     """The type of a result of arithmetic between two tensors or numbers."""
     values = [v.raw if isinstance(v, Tensor) else v for v in (tensor1, tensor2)]
     return of(np.empty((), result_of(values)))
@@ -136,7 +136,7 @@ def typename(obj: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class finfo:  # noqa: N801 (PyTorch's name)
+class finfo:
     """The limits of a type of floats."""
 
     dtype: str
@@ -148,7 +148,7 @@ class finfo:  # noqa: N801 (PyTorch's name)
     smallest_normal: float
     resolution: float
 
-    def __init__(self, type: dtype | None = None) -> None:
+    def __init__(self, type: Type | None = None) -> None:
         chosen = type or DEFAULT.dtype
         if not chosen.is_floating_point:
             raise TypeError(
@@ -161,7 +161,7 @@ class finfo:  # noqa: N801 (PyTorch's name)
 
 
 @dataclass(frozen=True, slots=True)
-class iinfo:  # noqa: N801 (PyTorch's name)
+class iinfo:
     """The limits of a type of whole numbers."""
 
     dtype: str
@@ -169,7 +169,7 @@ class iinfo:  # noqa: N801 (PyTorch's name)
     max: int
     min: int
 
-    def __init__(self, type: dtype) -> None:
+    def __init__(self, type: Type) -> None:
         if type.code[0] not in "iu":
             raise TypeError(
                 "torch.iinfo() requires an integer input type. Use torch.finfo to "
@@ -178,7 +178,7 @@ class iinfo:  # noqa: N801 (PyTorch's name)
         _fill(self, type, np.iinfo(type.name), "max", "min")
 
 
-def _fill(info: Any, type_: dtype, held: Any, *names: str) -> None:
+def _fill(info: Any, type_: Type, held: Any, *names: str) -> None:
     write = object.__setattr__
     write(info, "dtype", type_.name)
     write(info, "bits", 8 * type_.itemsize)

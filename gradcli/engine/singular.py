@@ -13,7 +13,7 @@ from . import devices
 
 
 def zero_pivot(a: Any) -> int:
-    """The number, counted from 1, of the first pivot of a stack of matrices that is 0."""
+    """The number, counted from 1, of the first pivot that is 0."""
     for matrix in _matrices(a):
         n = len(matrix)
         for k in range(n):

@@ -25,8 +25,9 @@ class Size(tuple[int, ...]):
         return prod(self)
 
     def __getitem__(self, at: SupportsIndex | slice) -> Any:
-        found = tuple.__getitem__(self, at)
-        return Size(found) if isinstance(at, slice) else found
+        if isinstance(at, slice):
+            return Size(tuple.__getitem__(self, at))
+        return tuple.__getitem__(self, at)
 
     def __add__(self, other: Any) -> Size:
         return Size(tuple.__add__(self, other))

@@ -252,11 +252,15 @@ class Tensor(Methods):
     def data(self, value: Tensor) -> None:
         self.raw = value._shareable()
         self.xp = value.xp
+        if isinstance(self.edge, AccumulateGrad):
+            self.edge.raw, self.edge.xp = self.raw, self.xp
 
     def _shareable(self) -> Any:
         """The raw array; a scalar of the array module gives way to an array."""
         if not self.raw.shape:
             self.raw = self.xp.array_itself(self.raw)
+            if isinstance(self.edge, AccumulateGrad):
+                self.edge.raw = self.raw
         return self.raw
 
     @property

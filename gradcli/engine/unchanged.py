@@ -29,7 +29,7 @@ def demand_unchanged(node: Node) -> None:
     Raises:
         GradError: in PyTorch's words, naming the value.
     """
-    if node.saved is FREED or node.y is None and node.saved is None:
+    if node.saved is FREED or (node.y is None and node.saved is None):
         return
     parts = used_parts(node)
     raw, y = node.restored()
@@ -66,5 +66,4 @@ def _made_by(edge: Any) -> str:
     node, nr = (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
     if not isinstance(node, Node):
         return ""
-    name = node.name().rstrip("0123456789").removesuffix("Backward")
-    return f", which is output {nr} of {name},"
+    return f", which is output {nr} of {node.operation()},"

@@ -31,10 +31,10 @@ BARE_CONSTANTS = frozenset({"pi", "inf", "nan"})
 """The constants that need no prefix; `e` and `tau` alone are names of inputs."""
 
 _ATTRIBUTES: dict[str, Callable[[Tensor], object]] = {
-    "T": lambda x: x.T,  # type: ignore[attr-defined]
-    "mT": lambda x: x.mT,  # type: ignore[attr-defined]
-    "H": lambda x: x.H,  # type: ignore[attr-defined]
-    "mH": lambda x: x.mH,  # type: ignore[attr-defined]
+    "T": lambda x: x.T,
+    "mT": lambda x: x.mT,
+    "H": lambda x: x.H,
+    "mH": lambda x: x.mH,
     "data": lambda x: x.detach(),
     "device": lambda x: x.xp.device,
     "dtype": lambda x: str(x.raw.dtype),

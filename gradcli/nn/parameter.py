@@ -32,7 +32,7 @@ class Parameter(Tensor):
 
             data = empty(0)
         made: Parameter = _new(cls)
-        made.raw, made.xp, made.edge = data.xp.array(data.raw), data.xp, None
+        made.raw, made.xp, made.edge = data._shareable(), data.xp, None
         if requires_grad:
             made.requires_grad_(True)
         return made

@@ -48,10 +48,6 @@ def whole(value: Any) -> int:
     return number
 
 
-class PositionError(EngineError, IndexError):
-    """A position outside a dimension, where PyTorch raises no IndexError."""
-
-
 def dim_of(shape: Sequence[int], dim: int) -> int:
     """One dimension, counted from the front; a scalar is taken to have one."""
     try:

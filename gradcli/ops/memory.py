@@ -88,7 +88,8 @@ def overwriting(name: str, node: str) -> None:
 
 
 overwriting("zero_.default", "ZeroBackward0")
-overwriting("fill_.Scalar", "FillBackward0")
+overwriting("fill_.Scalar", "FillBackward2")
+overwriting("fill_.Tensor", "FillBackward3")
 
 row("to_copy.default", node="ToCopyBackward0", jvp=LINEAR, formula="y = x",
     doc="A copy of another type or on another device; ``back`` leads home.",

@@ -54,9 +54,9 @@ def dot(xp: Any, a: Any, b: Any) -> Any:
                          f"{len(b.shape)}D tensors")
     if a.shape != b.shape:
         (n,), (m,) = a.shape, b.shape
-        raise ShapeError(f"inconsistent tensor size, expected tensor [{n}] and src [{m}] "
-                         f"to have the same number of elements, but got {n} and {m} "
-                         "elements respectively")
+        raise ShapeError(
+            f"inconsistent tensor size, expected tensor [{n}] and src [{m}] to have "
+            f"the same number of elements, but got {n} and {m} elements respectively")
     return xp.matmul(a, b)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
-from .optimizer import Optimizer, Params, array_in, check_rate, evaluated
+from .optimizer import Optimizer, Params, check_rate, evaluated
 from .wolfe import Evaluation, strong_wolfe
 
 SLIGHT = 1e-10
@@ -126,7 +126,7 @@ class LBFGS(Optimizer):
         """Move all parameters by ``t*direction``."""
         start = 0
         for parameter in self._params:
-            raw = array_in(parameter)
+            raw = parameter._shareable()
             part = direction[start : start + raw.size]
             raw += t * part.reshape(raw.shape)
             touch(raw)

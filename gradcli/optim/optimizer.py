@@ -276,7 +276,7 @@ class Descent(Optimizer):
                 if gradient is None:
                     continue
                 g = gradient.raw if sign == 1 else -gradient.raw
-                raw = array_in(parameter)
+                raw = parameter._shareable()
                 self.update(parameter, raw, g, self.state[parameter], group, lr)
                 touch(raw)
         return loss
@@ -286,13 +286,6 @@ class Descent(Optimizer):
     ) -> None:
         """Change the array ``p`` in place by the gradient ``g``."""
         raise NotImplementedError
-
-
-def array_in(parameter: Tensor) -> Any:
-    """What a parameter holds, as an array that can be written to."""
-    if not parameter.raw.shape:
-        parameter.raw = parameter.xp.array(parameter.raw)
-    return parameter.raw
 
 
 def zeros_beside(parameter: Tensor) -> Tensor:

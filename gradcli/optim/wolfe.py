@@ -29,7 +29,7 @@ class Evaluation:
         self.t = t
         self.loss = loss
         self.gradient = gradient
-        self.slope = None if direction is None else gradient.dot(direction)
+        self.slope: Any = None if direction is None else gradient.dot(direction)
 
 
 def between(a: Evaluation, b: Evaluation, bounds: Any = None) -> Any:

@@ -20,7 +20,7 @@ from .gradients import derived
 from .jsons import SCHEMA, dumps, output_object
 from .labels import shape_text, sizes
 from .line import BLANK, Layout, Line, Part
-from .numbers import ELLIPSIS, inline, six_digits
+from .numbers import inline, six_digits
 
 LONGEST_VALUE = 40
 """Characters of an array that a terminal still shows whole."""
@@ -80,16 +80,16 @@ def step(view: StepView, layout: Layout) -> Iterator[Line]:
 
 def _made(view: StepView) -> str:
     source, name = printable(view.source or ""), printable(view.name or "")
-    return f"{name} = {source}" if name and source and name != source else name or source
+    return (
+        f"{name} = {source}" if name and source and name != source else name or source
+    )
 
 
 def _which(view: StepView, nr: int) -> str:
     return f" #{nr}" if len(view.incoming) > 1 else ""
 
 
-def _going(
-    send: Send, incoming: Plain | None, layout: Layout
-) -> tuple[str, str, str]:
+def _going(send: Send, incoming: Plain | None, layout: Layout) -> tuple[str, str, str]:
     """Label, sum and note of one edge."""
     label = f"to {printable(send.name or send.to)}"
     label += f" #{send.output_nr}" if send.output_nr else ""

@@ -126,6 +126,7 @@ def _input(given: InputView, verdict: VerdictLike | None) -> dict[str, Any]:
         "closed_form": verdict.closed_form if verdict else None,
         "verdict": verdict.verdict if verdict else "unknown",
         "max_error": verdict.max_error if verdict else None,
+        "max_ulps": verdict.max_ulps if verdict else None,
         "note": verdict.note if verdict else UNASKED,
     }
 
@@ -184,6 +185,7 @@ def derivative(
             "structure": block.structure,
             "verdict": verdict.verdict if verdict else "unknown",
             "max_error": verdict.max_error if verdict else None,
+            "max_ulps": verdict.max_ulps if verdict else None,
             "note": verdict.note if verdict else UNASKED,
         }
         if isinstance(formulas, FormulaView):

@@ -120,7 +120,9 @@ def _product(
     room = None if layout.width is None else max(8, layout.width - len(indent))
     lines, cut = draw(value, Layout(room, layout.rows))
     for place, text in enumerate(lines, 1):
-        last: list[Part] = [(f"  {note}", "dim")] if note and place == len(lines) else []
+        last: list[Part] = (
+            [(f"  {note}", "dim")] if note and place == len(lines) else []
+        )
         yield Line(((indent + text, "number"), *last), hang)
     return cut
 
@@ -131,7 +133,10 @@ def _factors(path: PathView, layout: Layout) -> tuple[str, bool]:
     if len(partials) < 2 or not path.elementwise:
         return "", False
     texts = [inline(p) for p in partials if p is not None]
-    if any(isinstance(p, list) for p in partials) and sum(map(len, texts)) > LONGEST_FACTORS:
+    if (
+        any(isinstance(p, list) for p in partials)
+        and sum(map(len, texts)) > LONGEST_FACTORS
+    ):
         return "", False
     return _runs(texts, " * ", layout, "**")
 
@@ -225,11 +230,10 @@ def as_json(answer: PathsAnswer) -> Iterator[Line]:
 
 
 def _as_object(target: PathsView) -> dict[str, Any]:
-    count: int | str = target.count
-    found = target.cancellation
+    count, found = target.count, target.cancellation
     return {
         "to": target.to,
-        "count": count if count < READABLE_BY_ALL else count_text(target.count),
+        "count": count if count < READABLE_BY_ALL else count_text(count),
         "ranking": target.ranking,
         "paths": [_path_object(path) for path in target.paths],
         "sum": target.sum,

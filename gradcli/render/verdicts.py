@@ -23,6 +23,8 @@ class VerdictLike(Protocol):
     @property
     def max_error(self) -> float | None: ...
     @property
+    def max_ulps(self) -> float | None: ...
+    @property
     def closed_form(self) -> str | None: ...
     @property
     def note(self) -> str | None: ...
@@ -98,10 +100,14 @@ def _row(row: VerdictLike, label: str, kinds: int) -> list[Part]:
     if row.closed_form:
         parts.append((f"  {printable(row.closed_form)}", "plain"))
     if row.max_error is not None:
-        parts.append((f"  max_error {row.max_error:.2g}", "dim"))
+        parts.append((f"  max_error {row.max_error:.2g}{_ulps(row.max_ulps)}", "dim"))
     if row.note:
         parts.append((f"  ({printable(row.note)})", "dim"))
     return parts
+
+
+def _ulps(ulps: float | None) -> str:
+    return f" ({ulps:.2g} ulp)" if ulps else ""
 
 
 def _summary(verification: VerificationLike, what: str) -> list[Part]:

@@ -63,6 +63,18 @@ def random_points(
             yield point
 
 
+def counting_point(
+    inputs: Sequence[Given], held: frozenset[str] = frozenset()
+) -> Point:
+    """1, 2, 3, … in the order of the entries of each input."""
+    return {
+        given.name: given.values
+        if given.values is not None and given.name in held
+        else tuple(float(k + 1) for k in range(given.size))
+        for given in inputs
+    }
+
+
 def small_points(
     inputs: Sequence[Given], seed: int, held: frozenset[str] = frozenset()
 ) -> Iterator[Point]:

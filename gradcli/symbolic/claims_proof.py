@@ -74,10 +74,8 @@ def _terms(tensor: Any) -> list[Term]:
 
 
 def _shape(visit: Visit, claim: Claim) -> tuple[int, ...]:
-    sizes: list[int] = [] if len(claim.by) == 2 else [*visit.target(claim).shape]
-    for name in claim.by:
-        sizes += visit.tensors[name].shape
-    return tuple(sizes)
+    lead = () if len(claim.by) == 2 else tuple(visit.target(claim).shape)
+    return lead + tuple(n for name in claim.by for n in visit.tensors[name].shape)
 
 
 def _derivatives(

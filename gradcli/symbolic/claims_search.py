@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from .budget import Budget, OutOfTime
-from .claims_points import Point, simpler, small_points
+from .claims_points import Point, counting_point, simpler, small_points
 from .claims_task import ClaimsTask, Counterexample
 from .claims_text import Claim
 from .claims_truth import Grid, Visit, differing, fits, placed
@@ -36,22 +36,38 @@ class Search:
         self.claim = claim
         self.held = held
         self.budget = budget
+        self.best: Point = {}
 
     def smallest(self, start: Point) -> Counterexample | None:
         """The simplest point that the time allows, ``start`` at worst."""
-        best = start
+        self.best = start
+        sides = self.wrong_at(start)
+        if sides is not None and not fits(*sides):
+            self._distinct()
+        else:
+            self._simplify_in_time()
+        sides = self.wrong_at(self.best)
+        return None if sides is None else shown(self.task, self.best, sides)
+
+    def _distinct(self) -> None:
+        """Where the shapes differ, entries that can be told apart show it best."""
+        point = counting_point(self.task.inputs, self.held)
+        if self.wrong_at(point) is not None:
+            self.best = point
+
+    def _simplify_in_time(self) -> None:
         try:
             with self.budget.slice(self.budget.left / 2):
-                for point in small_points(self.task.inputs, self.task.seed, self.held):
-                    if self.wrong_at(point):
-                        best = point
-                        break
-                for simplified in self._simplified(best):
-                    best = simplified
+                self._start_small()
+                self._simplify()
         except OutOfTime:
             self.budget.check()
-        sides = self.wrong_at(best)
-        return None if sides is None else shown(self.task, best, sides)
+
+    def _start_small(self) -> None:
+        for point in small_points(self.task.inputs, self.task.seed, self.held):
+            if self.wrong_at(point) is not None:
+                self.best = point
+                return
 
     def wrong_at(self, point: Point) -> Sides | None:
         """Both sides, if they differ there."""
@@ -69,26 +85,24 @@ class Search:
             return None
         return claimed, true
 
-    def _simplified(self, point: Point) -> list[Point]:
-        """Ever simpler points, the last one with no number that could be simpler."""
-        found = []
+    def _simplify(self) -> None:
+        """Take the easiest number for every entry that leaves the claim wrong."""
         for _ in range(PASSES):
-            before = point
+            before = self.best
             for given in self.task.inputs:
                 for place in range(given.size if given.name not in self.held else 0):
-                    point = self._simpler_at(point, given.name, place)
-                    found.append(point)
-            if point == before:
-                break
-        return found
+                    self._simplify_at(given.name, place)
+            if self.best == before:
+                return
 
-    def _simpler_at(self, point: Point, name: str, place: int) -> Point:
-        numbers = point[name]
+    def _simplify_at(self, name: str, place: int) -> None:
+        numbers = self.best[name]
         for value in simpler(numbers[place]):
-            changed = {**point, name: (*numbers[:place], value, *numbers[place + 1 :])}
-            if self.wrong_at(changed):
-                return changed
-        return point
+            changed = (*numbers[:place], value, *numbers[place + 1 :])
+            point = {**self.best, name: changed}
+            if self.wrong_at(point) is not None:
+                self.best = point
+                return
 
 
 def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:

@@ -22,7 +22,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from .job import Job, Verification
+    from .claims_task import ClaimsTask
+    from .job import Job
 
 GRACE: Final = 1.0
 """Seconds beyond the job's own for starting and for the last word."""
@@ -40,7 +41,7 @@ class Checker:
 
     def __init__(self, process: Any) -> None:
         self.process = process
-        self._job: Job | None = None
+        self._job: Job | ClaimsTask | None = None
         self._lines: Any = None
         self._threads: list[Any] = []
 
@@ -63,7 +64,7 @@ class Checker:
         )  # fmt: skip
         return cls(process)
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: Job | ClaimsTask) -> None:
         """Hand over the job; returns at once, however long the process takes to read.
 
         Raises:
@@ -83,8 +84,9 @@ class Checker:
         for thread in self._threads:
             thread.start()
 
-    def results(self, timeout: float | None = None) -> Iterator[Verification]:
-        """What was shown, ever more of it, until all is done or time is over.
+    def results(self, timeout: float | None = None) -> Iterator[Any]:
+        """What was shown, ever more of it, until all is done or time is over:
+        a `Verification` of a job, a `Judgement` of a task on claims.
 
         The last one has ``done`` set, also where the process was stopped at its limit
         or broke down; then it says so for all that was not shown by then.
@@ -92,14 +94,12 @@ class Checker:
         from queue import Empty
         from time import monotonic
 
-        from .job import Verification
-
         job = self._job
         if job is None:
             raise RuntimeError("no job was submitted")
         limit = job.seconds + GRACE if timeout is None else timeout
         start = monotonic()
-        last = Verification.nothing(job, "")
+        last: Any = job.unanswered()
         while True:
             try:
                 line = self._lines.get(timeout=max(0.0, start + limit - monotonic()))
@@ -111,7 +111,7 @@ class Checker:
                 self.stop()
                 yield last.ended(f"the checking process ended: {self._why()}")
                 return
-            last = Verification.from_json(line)
+            last = last.from_json(line)
             yield last
             if last.done:
                 self.stop()

@@ -88,7 +88,6 @@ for _head in ("Infinity", "NegativeInfinity", "ComplexInfinity", "NaN", "Imagina
 _PRINTER: Final = _Printer()
 
 
-
 def formula(expression: Any) -> str | None:
     """The expression in the language's syntax; None if it has no words there."""
     try:

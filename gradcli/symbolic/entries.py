@@ -31,6 +31,7 @@ class Entry:
     number: float
     standing: str = UNKNOWN
     error: float | None = None
+    ulps: float | None = None
     reason: str | None = None
     kinked: bool = False
     withheld: bool = False
@@ -40,7 +41,7 @@ class Entry:
         if self.withheld:
             return
         found = distance(self.number, reference, dtype)
-        self.error = found.error
+        self.error, self.ulps = found.error, found.ulps
         if found.right:
             self.standing = standing
         elif found.reason is not None:
@@ -97,6 +98,7 @@ class Account:
             len(self.entries),
             tuple(self.formulas),
             self._missing(),
+            max((e.ulps for e in checked if e.ulps is not None), default=None),
         )
 
     def _missing(self) -> str | None:

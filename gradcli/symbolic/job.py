@@ -106,6 +106,10 @@ class Job:
             told[key] = _block(told[key])
         return cls(**told)
 
+    def unanswered(self) -> Verification:
+        """What is known before anything was done."""
+        return Verification.nothing(self, "")
+
 
 def _as_text(value: object) -> str:
     assert isinstance(value, bytes)
@@ -132,6 +136,7 @@ class InputVerdict:
     checked, of  entries
     formulas     if they were asked for, one per number of the claim; None: not found
     missing      why formulas are missing
+    max_ulps     the largest error in units in the last place
     """
 
     name: str
@@ -143,6 +148,7 @@ class InputVerdict:
     of: int = 0
     formulas: tuple[str | None, ...] = ()
     missing: str | None = None
+    max_ulps: float | None = None
 
 
 def _verdict(told: dict[str, Any]) -> InputVerdict:

@@ -30,6 +30,9 @@ from .watch import Crossing, watched
 ENTRIES: Final = 100
 """Entries at one place whose sides are looked at."""
 
+FINE: Final = 4
+"""Roundings of an entry within which a point is the program's own."""
+
 DIRECTIONS: Final = 8
 CLOSE: Final = WIDE.mpf("1e-20")
 SAME_PLACE: Final = 40
@@ -45,6 +48,7 @@ Span = tuple[int, int]
 class Kink:
     """One decision that turns over.
 
+    more   how many further entries turn over by the same text
     place  which of the report's places it lies at
     rule   the table's convention there; empty for a comparison of the program's own
     """
@@ -52,6 +56,7 @@ class Kink:
     function: str
     span: Span | None
     condition: str | None
+    more: int
     distance: float
     place: int
     rule: str
@@ -122,8 +127,7 @@ class _Search:
         self.start = [WIDE.mpf(e.value) for e in self.entries]
         self.names = _names(job)
         self.radius = radius
-        largest = max((abs(float(e.value)) for e in self.entries), default=1.0)
-        self.here = 4 * unit_roundoff(job.dtype) * max(1.0, largest)
+        self.fine = FINE * unit_roundoff(job.dtype)
         self.field = Field(job)
 
     def report(self, crossings: Sequence[Crossing]) -> Report:
@@ -136,33 +140,41 @@ class _Search:
         ordered = sorted(groups.values(), key=lambda g: g[0].point.distance)
         kinks: list[Kink] = []
         kept: list[Place] = []
-        for group in ordered[:PLACES]:
-            place, real = self._place(group)
+        for candidates in ordered[:PLACES]:
+            place, real = self._place(candidates)
             if real:
-                kinks += [_kink(c, len(kept)) for c in _once(real)]
+                kinks += [_kink(group, len(kept)) for group in self._by_row(real)]
                 kept.append(place)
         return Report(self.radius, tuple(kinks), tuple(kept), len(ordered[PLACES:]))
 
     def _candidates(self, crossings: Iterable[Crossing]) -> Iterable[_Candidate]:
         seen = set()
+        largest = max(map(abs, self.start), default=WIDE.zero)
+        within = max(self.radius, float(self.fine * largest))
         for crossing in crossings:
             key = crossing.span, crossing.left.serial, crossing.right.serial
             if key in seen:
                 continue
             seen.add(key)
-            within = max(self.radius, self.here)
             point = meeting(crossing.left, crossing.right, self.by_serial, within)
-            if point is not None:
+            if point is not None and (
+                point.distance <= self.radius or self._is_here(point)
+            ):
                 yield _Candidate(crossing, point, _condition(crossing))
+
+    def _is_here(self, point: Point) -> bool:
+        """Whether the engine's numbers cannot tell it from the program's own point."""
+        sizes = [abs(self.start[self.position[s]]) for s in point.moved]
+        return bool(point.distance <= self.fine * max(sizes, default=0))
 
     def _place(self, group: Sequence[_Candidate]) -> tuple[Place, list[_Candidate]]:
         """What the sides are there, and which candidates are kinks in earnest."""
-        here = bool(group[0].point.distance <= self.here)
+        here = self._is_here(group[0].point)
         place = list(self.start)
         for serial, value in group[0].point.moved.items():
             place[self.position[serial]] = value
-        involved = [(c, touched) for c in group if (touched := self._touched(c))]
-        touched = sorted(set().union(*(t for _, t in involved)))
+        involved = [(c, own) for c in group if (own := self._touched(c))]
+        touched = sorted({i for _, own in involved for i in own})
         engine = self._engine() if here else {}
         sides = self._sides(place, touched, engine)
         sides = self._jointly(place, touched, sides)
@@ -190,6 +202,16 @@ class _Search:
         serials = below(candidate.crossing.left) | below(candidate.crossing.right)
         return {self.position[s] for s in serials if s in self.position}
 
+    def _by_row(self, real: Iterable[_Candidate]) -> list[list[_Candidate]]:
+        """A row meets its own kink in several ways: one for each set of entries."""
+        rows: dict[Any, dict[frozenset[int], _Candidate]] = {}
+        for each in real:
+            crossing = each.crossing
+            row = crossing.op.name if crossing.op else each.condition
+            own = rows.setdefault((crossing.span, row), {})
+            own.setdefault(frozenset(self._touched(each)), each)
+        return [list(own.values()) for own in rows.values()]
+
     def _engine(self) -> dict[int, float]:
         claims = [i.claim.values() for i in self.job.inputs if i.claim is not None]
         return dict(enumerate(v for claim in claims for v in claim))
@@ -209,9 +231,9 @@ class _Search:
     ) -> list[Side]:
         """Between the slopes in every coordinate is not enough in several."""
         words = {s.verdict for s in sides} - {"gradient"}
-        if not 1 < len(sides) == len(touched) or not words <= _SIGN.keys() or len(words) != 1:
+        word = words.pop() if len(words) == 1 else None
+        if word not in _SIGN or not 1 < len(sides) == len(touched):
             return sides
-        (word,) = words
         draw = Random(self.job.seed)
         for _ in range(DIRECTIONS):
             way = [WIDE.zero] * len(self.entries)
@@ -226,7 +248,7 @@ class _Search:
         return sides
 
 
-_SIGN: Final = {"subgradient": 1, "supergradient": -1}
+_SIGN: Final[dict[str | None, int]] = {"subgradient": 1, "supergradient": -1}
 
 
 def _as_neither(side: Side) -> Side:
@@ -289,23 +311,15 @@ def _condition(crossing: Crossing) -> str | None:
     return None if left is None or right is None else f"{left} == {right}"
 
 
-def _once(candidates: Iterable[_Candidate]) -> list[_Candidate]:
-    """A row meets its own kink in several ways; the first one says it."""
-    kept: dict[Any, _Candidate] = {}
-    for each in candidates:
-        crossing = each.crossing
-        row = crossing.op.name if crossing.op else each.condition
-        kept.setdefault((crossing.span, row), each)
-    return list(kept.values())
-
-
-def _kink(candidate: _Candidate, place: int) -> Kink:
-    crossing = candidate.crossing
+def _kink(group: Sequence[_Candidate], place: int) -> Kink:
+    first = group[0]
+    crossing = first.crossing
     return Kink(
         crossing.op.base if crossing.op else "",
         crossing.span,
-        candidate.condition,
-        float(candidate.point.distance),
+        first.condition,
+        len(group) - 1,
+        float(first.point.distance),
         place,
         crossing.op.kink if crossing.op else "",
     )

@@ -11,8 +11,9 @@ steps that are taken from it; where the method does not settle there is none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from .chain import partial
@@ -22,12 +23,12 @@ from .system import to_context
 from .terms import Term, ordered
 
 WIDE: Final = context_of(400)
-ON_IT: Final = WIDE.mpf("1e-200")
-"""Relative gap from which on a point counts as being on the surface."""
+STILL: Final = WIDE.mpf("1e-200")
+"""A step, relative to the place, from which on the search has settled."""
 
 STEPS: Final = 60
-SLOW: Final = 0.05
-"""A gap that one step shrinks by less than this: the surface is met tangentially."""
+HALF: Final = (0.45, 0.55)
+"""Between these a step is half of the one before."""
 
 FAR: Final = 8
 """How many times the distance asked for the search may stray."""
@@ -55,24 +56,40 @@ def meeting(
         return Point({}, WIDE.zero)
     terms = ordered([left, right])
     start = {s: WIDE.mpf(t.value) for t in terms if (s := t.serial) in entries}
-    place, gap_before = dict(start), None
+    place, steps = dict(start), [WIDE.zero]
     for _ in range(STEPS):
         values = _values(terms, place)
         gap = values[left.serial] - values[right.serial]
-        size = 1 + abs(values[left.serial]) + abs(values[right.serial])
-        distance = _norm([place[s] - start[s] for s in start])
-        if not WIDE.isfinite(gap) or distance > FAR * within:
+        if not WIDE.isfinite(gap) or _distance(place, start) > FAR * within:
             return None
-        if abs(gap) <= ON_IT * size:
-            return Point(place, distance) if distance <= within else None
+        if not gap:
+            return _within(place, start, within)
         following = _step(start, place, gap, _slopes(terms, values, left, right))
         if following is None:
             return None
-        if gap_before is not None and abs(gap) > SLOW * abs(gap_before):
-            # A double root: Newton's step is half of what is left.
+        steps.append(_distance(following, place))
+        if steps[-1] <= STILL * (1 + _norm(place.values())):
+            return _within(following, start, within)
+        if _halving(steps[-3:]):
             following = {s: 2 * following[s] - place[s] for s in place}
-        place, gap_before = following, gap
+            steps = [WIDE.zero]
+        place = following
     return None
+
+
+def _halving(steps: Sequence[Any]) -> bool:
+    """Whether a double root is approached: each step is half of what is left."""
+    least, most = HALF
+    return len(steps) == 3 and all(
+        least * before < after < most * before for before, after in pairwise(steps)
+    )
+
+
+def _within(
+    place: Mapping[int, Any], start: Mapping[int, Any], within: float
+) -> Point | None:
+    distance = _distance(place, start)
+    return Point(place, distance) if distance <= within else None
 
 
 def _step(
@@ -88,7 +105,11 @@ def _step(
     return {s: start[s] + n * (back - gap) / square for s, n in normal.items()}
 
 
-def _norm(vector: Sequence[Any]) -> Any:
+def _distance(a: Mapping[int, Any], b: Mapping[int, Any]) -> Any:
+    return _norm(a[s] - b[s] for s in a)
+
+
+def _norm(vector: Iterable[Any]) -> Any:
     return WIDE.sqrt(WIDE.fsum(v * v for v in vector))
 
 

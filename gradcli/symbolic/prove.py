@@ -16,6 +16,7 @@ import sympy
 
 from .expressions import NoMeaning, compiled
 from .precision import EXACT
+from .rational import Quotients, TooLarge
 
 LARGEST: Final = 600
 """Distinct parts of an expression beyond which no rewriting is tried."""
@@ -23,6 +24,8 @@ LARGEST: Final = 600
 SIMPLIFIABLE: Final = 60
 """Distinct parts up to which SymPy's own general simplification is tried."""
 
+EXPANDABLE: Final = 100
+"""The same for multiplying everything out."""
 
 CASES: Final = 3
 """Quantities whose signs are told apart, case by case."""
@@ -37,7 +40,7 @@ def vanishes(expression: Any, point: Mapping[Any, Any]) -> bool:
         return True
     if not _worth_trying(expression, point, LARGEST):
         return False
-    return any(_is_zero(tactic(expression)) for tactic in _TACTICS)
+    return any(tactic(expression) for tactic in _TACTICS)
 
 
 def simplifies_away(expression: Any, point: Mapping[Any, Any]) -> bool:
@@ -69,8 +72,8 @@ def vanishes_here(
     if not inside or not all(values):
         return None
     signs = {u: 1 if v > 0 else -1 for u, v in zip(inside, values, strict=True)}
-    left = _reduced_numerator(_with_signs(expression, signs))
-    return tuple(signs.items()) if _is_zero(left) else None
+    here = _with_signs(expression, signs)
+    return tuple(signs.items()) if _is_rational_zero(here) else None
 
 
 def _is_zero(expression: Any) -> bool:
@@ -218,24 +221,28 @@ _KERNEL_RULES: Final[dict[Any, Callable[[_Kernels, Any, list[Any]], Any]]] = {
 }
 
 
-def _reduced_numerator(expression: Any) -> Any:
+def _is_rational_zero(expression: Any) -> bool:
+    """Whether it is zero once functions are symbols with their relations."""
     kernels = _Kernels()
     rational = kernels.of(expression)
-    numerator = sympy.expand(sympy.fraction(sympy.together(rational))[0])
-    for symbol, power, equal in reversed(kernels.relations):
-        if numerator == 0:
-            break
-        if numerator.has(symbol):
-            numerator = _reduce(numerator, symbol, power, equal)
-    return numerator
+    equals = [equal for _, _, equal in kernels.relations]
+    symbols = set().union(*[_atoms(part) for part in (rational, *equals)])
+    symbols |= {symbol for symbol, _, _ in kernels.relations}
+    quotients = Quotients(sorted(symbols, key=sympy.default_sort_key))
+    try:
+        numerator = quotients.of(rational).numerator
+        for symbol, power, equal in reversed(kernels.relations):
+            if not numerator:
+                break
+            numerator = quotients.reduced(numerator, symbol, power, equal)
+    except (TooLarge, ZeroDivisionError):
+        return False
+    return not numerator
 
 
-def _reduce(numerator: Any, symbol: Any, power: int, equal: Any) -> Any:
-    """Replace ``symbol**power`` by ``equal`` wherever it occurs."""
-    result = sympy.S.Zero
-    for (n,), coefficient in sympy.Poly(numerator, symbol).terms():
-        result += coefficient * symbol ** (n % power) * equal ** (n // power)
-    return sympy.expand(sympy.fraction(sympy.together(result))[0])
+def _atoms(expression: Any) -> set[Any]:
+    """The symbols, and the constants that are no fractions and stand for themselves."""
+    return {atom for atom in expression.atoms() if not atom.is_Rational}
 
 
 def _inside(expression: Any) -> list[Any]:
@@ -254,21 +261,27 @@ def _with_signs(expression: Any, signs: Mapping[Any, int]) -> Any:
     )  # fmt: skip
 
 
-def _algebra(expression: Any) -> Any:
-    """The numerator that is left; zero for every choice of signs is zero.
+def _by_algebra(expression: Any) -> bool:
+    """As a rational function of its functions, for every choice of signs.
 
     Telling cases apart is far cheaper than carrying absolute values as roots, so it is
     done as long as the cases are few.
     """
     inside = _inside(expression)
     if not inside or len(inside) > CASES:
-        return _reduced_numerator(expression)
-    for signs in product((1, -1), repeat=len(inside)):
-        case = _with_signs(expression, dict(zip(inside, signs, strict=True)))
-        left = _reduced_numerator(case)
-        if not _is_zero(left):
-            return left
-    return sympy.S.Zero
+        return _is_rational_zero(expression)
+    return all(
+        _is_rational_zero(
+            _with_signs(expression, dict(zip(inside, signs, strict=True)))
+        )
+        for signs in product((1, -1), repeat=len(inside))
+    )
 
 
-_TACTICS: Final[tuple[Callable[[Any], Any], ...]] = (sympy.expand, _algebra)
+def _by_expanding(expression: Any) -> bool:
+    """By SymPy's own rules for sums, powers and logarithms, while that is cheap."""
+    small = compiled(expression).size <= EXPANDABLE
+    return small and _is_zero(sympy.expand(expression))
+
+
+_TACTICS: Final[tuple[Callable[[Any], bool], ...]] = (_by_algebra, _by_expanding)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import isfinite, isinf, isnan
 from typing import Any, Final
 
-from .precision import EXACT, unit_roundoff
+from .precision import BITS, EXACT, unit_roundoff
 
 ORDERS: Final = 1024
 """Roundings in the worst path: ten bits for other orders of the same sums, and for
@@ -49,11 +49,13 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """``error`` is relative, None where there is none to speak of."""
+    """``error`` is relative, ``ulps`` the same in units in the last place of the exact
+    number; None where there is none to speak of."""
 
     right: bool
     error: float | None
     reason: str | None = None
+    ulps: float | None = None
 
 
 def distance(number: float, reference: Reference, dtype: str) -> Distance:
@@ -77,11 +79,17 @@ def distance(number: float, reference: Reference, dtype: str) -> Distance:
         relative = float(error / (reference.scale or EXACT.one))
     else:
         relative = float(error / max(abs(exact), TINY[dtype]))
+    ulps = float(error / last_place(exact, dtype)) if exact else None
     if error > allowed:
-        return Distance(False, relative)
+        return Distance(False, relative, None, ulps)
     if relative > WORTHLESS and error > ORDERS * unit_roundoff(dtype):
-        return Distance(False, relative, _worthless(number, exact))
-    return Distance(True, relative)
+        return Distance(False, relative, _worthless(number, exact), ulps)
+    return Distance(True, relative, None, ulps)
+
+
+def last_place(exact: Any, dtype: str) -> Any:
+    """The distance between neighbouring numbers of ``dtype`` at a number."""
+    return EXACT.ldexp(1, EXACT.mag(exact) - BITS[dtype])
 
 
 def _worthless(number: float, exact: Any) -> str:

@@ -40,6 +40,9 @@ CHOICES: Final = 32
 LARGEST: Final = 20_000
 """Size of an expression, written out as a tree, that SymPy is still given."""
 
+COURTESY: Final = 0.5
+"""Seconds that an input's short formula may take."""
+
 SHORT: Final = 9
 """Entries of an input up to which their formulas are shown beside the verdict."""
 
@@ -275,7 +278,7 @@ class Whole:
         if len(found) < len(keys) or not 0 < len(terms) <= SHORT:
             return
         try:
-            with self.budget.slice(max(0.1, self.budget.left / 8)):
+            with self.budget.slice(min(COURTESY, self.budget.left / 8)):
                 forms = [closed_form(self.book.released(d)) for d in found]
         except OutOfTime:
             self.budget.check()

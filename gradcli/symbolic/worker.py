@@ -25,24 +25,20 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Nothing that an import makes is garbage; the search for it is a seventh of it.
     gc.disable()
-    from .job import Job, Verification
-    from .runner import program_of
-    from .verify import verify
+    from .tasks import perform
 
     gc.freeze()
     gc.enable()
     line = sys.stdin.readline()
     if not line:
         return
-    job = Job.from_json(line)
-    _limit(job.seconds)
 
-    def report(verification: Verification) -> None:
-        sys.stdout.write(verification.to_json() + "\n")
+    def report(answer: str) -> None:
+        sys.stdout.write(answer + "\n")
         sys.stdout.flush()
 
     try:
-        report(verify(job, program_of(job), report))
+        perform(line, report, _limit)
     except BrokenPipeError:
         # Nobody listens any more; Python's own flush at exit must find no pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -72,6 +72,11 @@ def load(
         arrays = parse(data)
     except SafetensorError as error:
         raise ValueError(_foreign(data, error)) from None
+    except KeyError as error:
+        raise ValueError(
+            f"the file holds numbers of the type {error.args[0]}, which does not exist "
+            "here: convert them to float32 first"
+        ) from None
     names = [name for name in _order(data) if name in arrays]
     names += [name for name in sorted(arrays) if name not in names]
     return OrderedDict((n, tensor(arrays[n], device=map_location)) for n in names)
@@ -134,8 +139,8 @@ def _refusal(name: Any, value: Any) -> str:
     what = f"save cannot write {name!r}: {type(value).__name__} is not a tensor"
     if isinstance(value, Mapping):
         return (
-            f'{what}; save each dict to a file of its own, or join the names: "{name}.'
-            '..."'
+            f"{what}; save each dict to a file of its own, or join the names to "
+            "one, such as 'state.0.weight'"
         )
     if isinstance(value, bool | int | float):
         return f"{what}; write it as torch.tensor({value!r})"

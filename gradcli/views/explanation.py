@@ -147,7 +147,9 @@ class _Watch:
             output_nr=edge.nr if isinstance(edge, Port) else 0,
             local_gradient=None if partial is None else plain(partial),
             gradient=plain(g),
-            reduced=tuple(g.shape) if partial is not None and g.shape != shape else None,
+            reduced=tuple(g.shape)
+            if partial is not None and g.shape != shape
+            else None,
             held=None if held is None else plain(held),
             total=plain(total),
         )

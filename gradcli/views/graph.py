@@ -13,13 +13,14 @@ frees what the nodes saved, because shapes and local gradients are read from the
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.node import ConstantNode, UnaryNode
 from .numbers import Plain, plain
+from .partials import raw_partials
 
 Shape: TypeAlias = tuple[int, ...]
 Span: TypeAlias = tuple[int, int]
@@ -130,7 +131,8 @@ def _view(
     )
     partials: tuple[Plain | None, ...] = (None,) * len(following)
     if local_gradients and isinstance(node, Node):
-        partials = tuple(_local_gradients(node))
+        found = raw_partials(node)
+        partials = tuple([None if p is None else plain(p) for p in found])
     called = names.get(node)
     return NodeView(
         id=ids[node],
@@ -200,24 +202,6 @@ def input_shapes(node: Node, shape: Shape) -> list[Shape]:
         return [shape if shapes is None else shapes[slot] or () for slot in slots]
     raw = node.raw_inputs()
     return [tuple(getattr(raw[slot], "shape", ())) for slot in slots]
-
-
-def _local_gradients(node: Node) -> Iterator[Plain | None]:
-    """Per edge, the row's partial at the saved values."""
-    partials = node.op.partials
-    if partials is None:
-        for _ in node.edges:
-            yield None
-        return
-    raw = () if isinstance(node, ConstantNode) else node.raw_inputs()
-    for edge, slot in zip(node.edges, node.slots, strict=True):
-        partial = partials[slot]
-        if edge is None or partial is None:
-            yield None
-        elif callable(partial):
-            yield plain(partial(node.xp, node.y, *raw, **node.params))
-        else:
-            yield float(partial)
 
 
 def _names(variables: Mapping[str, object]) -> dict[Any, str]:

@@ -24,7 +24,7 @@ REFUSAL = "implicit conversion to a NumPy array"
 class StrictArray:
     """An array of the imaginary device "strict"."""
 
-    __slots__ = ("held",)
+    __slots__ = ("__weakref__", "held")
     __array_ufunc__ = None
     __hash__ = None  # type: ignore[assignment]
 
@@ -43,6 +43,7 @@ class StrictArray:
     size = property(lambda self: self.held.size)
     dtype = property(lambda self: self.held.dtype)
     flags = property(lambda self: self.held.flags)
+    strides = property(lambda self: self.held.strides)
     T = property(lambda self: StrictArray(self.held.T))
 
     def __getattr__(self, name: str) -> Any:
@@ -97,6 +98,18 @@ def _reflected(name: str) -> Any:
     return run
 
 
+def _changing(name: str) -> Any:
+    apply = getattr(operator, name)
+
+    def run(self: StrictArray, other: Any) -> Any:
+        self.held = numpy.asarray(apply(self.held, _opened(other)))
+        return self
+
+    return run
+
+
+for _name in ("add", "sub", "mul", "truediv"):
+    setattr(StrictArray, f"__i{_name}__", _changing(f"__i{_name}__"))
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
     setattr(StrictArray, f"__{_name}__", _operator(f"__{_name}__"))
     setattr(StrictArray, f"__r{_name}__", _reflected(f"__{_name}__"))

@@ -301,7 +301,8 @@ def test_modules_are_shown_as_pytorch_shows_them() -> None:
             n.Embedding(4, 2, padding_idx=-1, max_norm=1.0, scale_grad_by_freq=True),
             n.ModuleList(), n.ModuleDict({"a": n.ReLU()}), n.Sequential(),
             n.ModuleList([n.Sequential(n.ReLU(), n.Tanh()) for _ in range(3)]),
-            n.ParameterList([t.ones(2), t.ones(2, 3)]), n.ParameterDict({"a": t.ones(2)}),
+            n.ParameterList([t.ones(2), t.ones(2, 3)]),
+            n.ParameterDict({"a": t.ones(2)}),
             *[getattr(n, name)() for name in LOSSES.split()],
         ]  # fmt: skip
         return [repr(module) for module in modules]

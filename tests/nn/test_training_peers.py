@@ -13,7 +13,7 @@ pytestmark = pytest.mark.peers
 
 STEPS = 200
 # float32 rounds every step differently in the two libraries, and training spreads it.
-RELATIVE = {"float64": 1e-6, "float32": 2e-3}
+RELATIVE = {"float64": 1e-6, "float32": 1e-5}
 
 
 def data(dtype: str) -> tuple[Any, Any]:
@@ -55,4 +55,4 @@ def test_two_hundred_steps_of_adam_have_pytorchs_losses(dtype: str) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = losses(gradcli, dtype), losses(torch, dtype)
     assert np.max(np.abs(ours / theirs - 1)) <= RELATIVE[dtype]
-    assert theirs[-1] < 0.1 * theirs[0]
+    assert theirs[-1] < 0.2 * theirs[0]

@@ -65,6 +65,12 @@ def comments(path: Path) -> list[str]:
     return [line.removeprefix("#") for line in lines if line.startswith("#")]
 
 
+def read(line: str) -> Any:
+    """A printed line: a value, or ``NAME=VALUE``."""
+    name, equals, value = line.partition("=")
+    return [name, json.loads(value)] if equals else json.loads(line)
+
+
 def sessions(path: Path) -> list[tuple[str, list[Any]]]:
     """The commands behind `$` in a sample's comments, each with what it prints."""
     found: list[tuple[str, list[Any]]] = []
@@ -74,7 +80,7 @@ def sessions(path: Path) -> list[tuple[str, list[Any]]]:
         if command:
             found.append((command[1], []))
         elif open_session and line.strip():
-            found[-1][1].append(json.loads(line))
+            found[-1][1].append(read(line.strip()))
         open_session = bool(command) or (open_session and bool(line.strip()))
     return found
 
@@ -89,6 +95,8 @@ SESSIONS = [
 def close(a: Any, b: Any) -> bool:
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(close, a, b))
+    if isinstance(a, str):
+        return bool(a == b)
     return math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
@@ -98,7 +106,7 @@ def test_a_command_in_a_sample_prints_what_stands_below_it(
 ) -> None:
     ran = shell(command, gradcli)
     assert ran.returncode == 0, ran.stderr
-    assert close([json.loads(line) for line in ran.stdout.splitlines()], printed)
+    assert close([read(line) for line in ran.stdout.splitlines()], printed)
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)

@@ -156,19 +156,17 @@ def test_the_heaviest_paths_are_those_of_all_paths(
     layers: list[list[float]], most: int
 ) -> None:
     """Each layer multiplies what it gets by each of its factors and adds up."""
-    lines = ["y = x"]
-    lines += [
-        "y = " + " + ".join(f"y*({factor})" for factor in layer) for layer in layers
-    ]
-    program = "\n".join(lines)
-    every = seen(program, "x=1")
-    sizes = [abs(p.product) for p in every.paths if isinstance(p.product, float)]
-    assert sizes == sorted(sizes, reverse=True)
-    assert every.count == math.prod(len(layer) for layer in layers) == len(sizes)
-    few = seen(program, "x=1", most=most)
-    assert [p.product for p in few.paths] == pytest.approx(
-        [p.product for p in every.paths[:most]], abs=0
-    ) or [abs(p.product) for p in few.paths] == sizes[:most]  # type: ignore[arg-type]
+    sums = [" + ".join(f"y*({factor})" for factor in layer) for layer in layers]
+    program = "\n".join(["y = x", *(f"y = {terms}" for terms in sums)])
+    every = sizes_of(seen(program, "x=1"))
+    assert len(every) == math.prod(map(len, layers))
+    assert every == sorted(every, reverse=True)
+    few = sizes_of(seen(program, "x=1", most=most))
+    assert few == pytest.approx(every[:most], rel=1e-12)
+
+
+def sizes_of(view: PathsView) -> list[float]:
+    return [float(np.abs(path.product)) for path in view.paths]
 
 
 def test_paths_of_arrays_are_pushed_along_and_add_up() -> None:
@@ -202,6 +200,7 @@ def test_paths_go_through_nodes_with_several_outputs(program: str) -> None:
     view = seen(program, "x=[2,3]")
     assert view.count > 1 or "max" in program
     total = sum(np.array(path.product) for path in view.paths)
+    assert view.gradient is not None
     np.testing.assert_allclose(total, view.gradient, rtol=1e-14)
 
 

@@ -116,7 +116,8 @@ class ChainDataset(IterableDataset[Any]):
             yield from dataset
 
     def __len__(self) -> int:
-        return sum(len(dataset) for dataset in self.datasets)  # type: ignore[arg-type]
+        parts: list[Any] = list(self.datasets)
+        return sum([len(part) for part in parts])
 
 
 class Subset(Dataset[T_co]):

@@ -1,0 +1,76 @@
+"""``gradcli kinks``: where a program has no derivative, and what its sides are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .exits import Exit
+from .options import Request, on_programs
+
+if TYPE_CHECKING:
+    from ..symbolic.job import Job
+    from ..symbolic.kinks import Report
+
+
+@on_programs
+def main(
+    request: Request,
+    radius: Annotated[
+        float,
+        typer.Option(
+            "--radius",
+            metavar="R",
+            min=0,
+            help="Look for kinks this far around the point (Euclidean, all inputs).",
+        ),
+    ] = 0.0,
+    grad_output: Annotated[
+        str | None,
+        typer.Option(
+            "--grad-output",
+            metavar="VALUE",
+            help="What a vector output's gradient is contracted with.",
+        ),
+    ] = None,
+) -> int:
+    """Where a program is not differentiable, at the point or near it.
+
+    For each kink: its text and condition, the program's derivative from below and from
+    above, the convention behind the engine's answer, and whether that answer is the
+    gradient, a subgradient, or neither. This is a report: the status is 0 either way.
+    --verify-seconds bounds the search.
+
+    Example: gradcli kinks "relu(x) - relu(-x)" x=0
+    """
+    from ..render.kinks import as_json, lines
+    from ..views.kinks import kinks_view
+    from .grad import gradient_job
+    from .output import Printer
+    from .session import gradients, run_program
+
+    found = gradients(run_program(request), grad_output, with_graph=False)
+    report = _report(gradient_job(request, found), radius)
+    view = kinks_view(found.run.source, found.view.output, report)
+    printer = Printer()
+    printer.lines([as_json(view)] if request.json else lines(view))
+    printer.flush()
+    return Exit.DONE
+
+
+def _report(job: Job, radius: float) -> Report:
+    from ..lang.errors import ProgramError
+    from ..symbolic.budget import OutOfTime
+    from ..symbolic.expressions import NoMeaning
+    from ..symbolic.kinks import kinks_of
+
+    try:
+        return kinks_of(job, radius)
+    except OutOfTime:
+        message = f"no kinks were found out in {job.seconds:g} s"
+        hint = "give more time with --verify-seconds, or smaller inputs"
+        raise ProgramError("E405", message, hint=hint) from None
+    except NoMeaning as error:
+        message = f"the program does not run on numbers of many digits: {error}"
+        raise ProgramError("E596", message) from None

@@ -1,0 +1,1 @@
+"""The laws of `gradcli.autograd` and `gradcli.func`."""

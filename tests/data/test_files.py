@@ -1,0 +1,113 @@
+"""Saved tensors come back as they were, and nothing else is saved."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import gradcli as torch
+from gradcli import nn, optim
+
+TYPES = "bool uint8 int8 int16 int32 int64 float16 float32 float64"
+
+tensors = st.sampled_from(TYPES.split()).flatmap(
+    lambda name: arrays.arrays(name, arrays.array_shapes(min_dims=0, min_side=0))
+)
+
+
+def there_and_back(state: Any) -> Any:
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    return torch.load(file)
+
+
+@given(st.dictionaries(st.text(min_size=1).filter(lambda n: n != "__metadata__"),
+                       tensors, max_size=4))  # fmt: skip
+def test_names_types_shapes_and_bits_come_back(given_: dict[str, Any]) -> None:
+    found = there_and_back({n: torch.from_numpy(a) for n, a in given_.items()})
+    assert list(found) == list(given_)
+    for name, array in given_.items():
+        back = found[name].numpy()
+        assert (back.dtype, back.shape) == (array.dtype, array.shape)
+        assert back.tobytes() == array.tobytes()
+
+
+def test_a_module_is_saved_and_loaded_through_its_state(tmp_path: Path) -> None:
+    net, other = (nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)) for _ in range(2))
+    net(torch.randn(5, 2))
+    torch.save(net.state_dict(), tmp_path / "net.safetensors")
+    other.load_state_dict(torch.load(tmp_path / "net.safetensors"))
+    x = torch.randn(4, 2)
+    assert torch.equal(net.eval()(x), other.eval()(x))
+
+
+def test_views_and_results_are_saved_by_value() -> None:
+    x = torch.arange(6).reshape(2, 3)
+    found = there_and_back({"t": x.t(), "row": x[1], "sum": x.sum()})
+    assert found["t"].tolist() == x.t().tolist()
+    assert (found["row"].tolist(), found["sum"].item()) == ([3, 4, 5], 15)
+
+
+def test_what_is_loaded_is_a_leaf_of_its_own() -> None:
+    w = torch.ones(2, requires_grad=True)
+    found = there_and_back({"w": w})["w"]
+    found.add_(1)
+    assert (found.requires_grad, w.tolist()) == (False, [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (torch.ones(2), 'give a dict such as {"weight": tensor}'),
+        ([torch.ones(2)], "such as module.state_dict(), not list"),
+        (nn.ReLU(), "such as module.state_dict(), not ReLU"),
+        ({"a": 3}, "write it as torch.tensor(3)"),
+        ({"a": {"b": torch.ones(1)}}, "save each dict to a file of its own"),
+        ({"a": "text"}, "keep it in a file of another kind"),
+        ({1: torch.ones(1)}, "names that are str, not 1"),
+        (optim.SGD([torch.ones(1)]).state_dict(), "save cannot write 'state'"),
+    ],
+)
+def test_what_is_no_tensor_by_name_is_refused_before_the_file_is_touched(
+    state: Any, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "file"
+    with pytest.raises(TypeError) as raised:
+        torch.save(state, path)
+    assert message in str(raised.value)
+    assert not path.exists()
+
+
+def test_foreign_files_are_refused_with_a_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"PK\x03\x04 and more")
+    with pytest.raises(ValueError, match=r"safetensors\.torch\.save_file"):
+        torch.load(path)
+    path.write_text("no tensors at all")
+    with pytest.raises(ValueError, match="not a safetensors file"):
+        torch.load(path)
+    with pytest.raises(ValueError, match="weights_only=True"):
+        torch.load(path, weights_only=False)
+
+
+def test_numbers_of_a_type_that_does_not_exist_here_are_refused() -> None:
+    header = json.dumps({"w": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}})
+    data = len(header).to_bytes(8, "little") + header.encode() + b"\0\0"
+    with pytest.raises(ValueError, match="BF16"):
+        torch.load(io.BytesIO(data))
+
+
+def test_a_file_of_another_writer_is_read_by_name(tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    save_file({"b": np.ones(2), "a": np.zeros(1)}, tmp_path / "file")
+    assert list(torch.load(tmp_path / "file")) == ["a", "b"]

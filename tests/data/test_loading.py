@@ -1,0 +1,187 @@
+"""Data sets, samplers and loaders: which items come, in which batches."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gradcli as torch
+from gradcli.utils import data
+
+Pair = namedtuple("Pair", "x y")
+
+
+class Countdown(data.IterableDataset):
+    """The numbers below a start, downwards."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.start, 0, -1))
+
+
+sizes = st.integers(1, 40)
+
+
+@given(sizes, st.integers(1, 12), st.booleans(), st.booleans())
+def test_a_pass_gives_every_item_once_in_full_batches_but_for_the_last(
+    count: int, batch_size: int, shuffle: bool, drop_last: bool
+) -> None:
+    loader = data.DataLoader(range(count), batch_size, shuffle, drop_last=drop_last)
+    batches = [batch.tolist() for batch in loader]
+    items = [item for batch in batches for item in batch]
+    assert len(batches) == len(loader)
+    assert all(len(batch) == batch_size for batch in batches[:-1])
+    if drop_last:
+        assert len(items) == count - count % batch_size
+        assert len(set(items)) == len(items)
+    else:
+        assert sorted(items) == list(range(count))
+    if not shuffle:
+        assert items == sorted(items)
+
+
+@given(sizes, st.integers(1, 12), st.booleans())
+def test_a_stream_is_batched_like_a_list(
+    count: int, batch_size: int, drop_last: bool
+) -> None:
+    loader = data.DataLoader(Countdown(count), batch_size, drop_last=drop_last)
+    whole = data.DataLoader(list(range(count, 0, -1)), batch_size, drop_last=drop_last)
+    assert [b.tolist() for b in loader] == [b.tolist() for b in whole]
+
+
+@given(st.lists(st.integers(0, 10), min_size=1, max_size=5))
+def test_a_split_is_a_partition(lengths: list[int]) -> None:
+    total = sum(lengths)
+    parts = data.random_split(range(total), lengths)
+    assert [len(part) for part in parts] == lengths
+    assert sorted(i for part in parts for i in part) == list(range(total))
+
+
+@given(st.lists(sizes, min_size=1, max_size=5))
+def test_concatenated_sets_follow_one_another(counts: list[int]) -> None:
+    parts = [[(i, j) for j in range(n)] for i, n in enumerate(counts)]
+    joined = data.ConcatDataset(parts)
+    expected = [item for part in parts for item in part]
+    assert [joined[i] for i in range(len(joined))] == expected
+    assert joined[-1] == expected[-1]
+    with pytest.raises(ValueError, match="should not exceed"):
+        joined[-len(joined) - 1]
+
+
+def test_sets_are_added_and_stacked() -> None:
+    a, b = data.TensorDataset(torch.arange(3)), data.TensorDataset(torch.arange(2))
+    assert [int(x) for (x,) in [(a + b)[i] for i in range(5)]] == [0, 1, 2, 0, 1]
+    assert list(Countdown(2) + Countdown(3)) == [2, 1, 3, 2, 1]
+    assert data.StackDataset([1, 2], [3, 4])[1] == (2, 4)
+    assert data.StackDataset(x=[1, 2], y=[3, 4])[0] == {"x": 1, "y": 3}
+
+
+def test_samplers_give_what_their_names_say() -> None:
+    torch.manual_seed(0)
+    assert list(data.SequentialSampler("abc")) == [0, 1, 2]
+    assert sorted(data.RandomSampler(range(9))) == list(range(9))
+    assert len(list(data.RandomSampler(range(3), num_samples=7))) == 7
+    again = data.RandomSampler(range(3), replacement=True, num_samples=50)
+    assert set(again) == {0, 1, 2}
+    assert sorted(data.SubsetRandomSampler([5, 7, 9])) == [5, 7, 9]
+    weighted = list(data.WeightedRandomSampler([0.0, 1.0, 3.0], 400))
+    assert weighted.count(0) == 0
+    assert 2 < weighted.count(2) / weighted.count(1) < 4.5
+    assert list(data.BatchSampler(range(5), 2, False)) == [[0, 1], [2, 3], [4]]
+
+
+def test_a_loader_takes_positions_from_a_sampler_of_ones_own() -> None:
+    loader = data.DataLoader([10, 20, 30], sampler=[2, 0], batch_size=2)
+    assert [b.tolist() for b in loader] == [[30, 10]]
+    loader = data.DataLoader([10, 20, 30], batch_sampler=[[0], [1, 2]])
+    assert [b.tolist() for b in loader] == [[10], [20, 30]]
+    assert (len(loader), loader.batch_size) == (2, None)
+
+
+def test_without_a_batch_size_items_come_as_they_are() -> None:
+    items = [np.ones(2), {"x": 3}, (1, "a")]
+    loaded = list(data.DataLoader(items, batch_size=None))
+    assert loaded[0].tolist() == [1.0, 1.0]
+    assert loaded[1:] == [{"x": 3}, [1, "a"]]
+
+
+def test_a_set_that_gives_several_items_at_once_is_asked_for_them() -> None:
+    class Several(data.Dataset):
+        asked: list[list[int]] = []  # noqa: RUF012
+
+        def __len__(self) -> int:
+            return 3
+
+        def __getitems__(self, at: list[int]) -> list[int]:
+            self.asked.append(at)
+            return [10 * i for i in at]
+
+    batches = [b.tolist() for b in data.DataLoader(Several(), batch_size=2)]
+    assert batches == [[0, 10], [20]]
+    assert Several.asked == [[0, 1], [2]]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda t: [t.ones(2), t.zeros(2)],
+        lambda t: [1, 2],
+        lambda t: [1.5, 2.0],
+        lambda t: [True, False],
+        lambda t: ["a", "b"],
+        lambda t: [(1, 2.0), (3, 4.0)],
+        lambda t: [[1, "x"], [3, "y"]],
+        lambda t: [{"a": {"b": [1]}}, {"a": {"b": [2]}}],
+        lambda t: [Pair(1, t.ones(1)), Pair(2, t.zeros(1))],
+        lambda t: [np.float32(1.5), np.float32(2.5)],
+        lambda t: [np.int64(1), np.int64(2)],
+        lambda t: [np.ones((2, 2)), np.zeros((2, 2))],
+    ],
+)
+def test_a_batch_is_put_together_as_in_pytorch(make: Any) -> None:
+    theirs = pytest.importorskip("torch")
+    ours = data.default_collate(make(torch))
+    expected = theirs.utils.data.default_collate(make(theirs))
+    assert repr(ours) == repr(expected)
+    assert type(ours).__name__ == type(expected).__name__
+
+
+def test_what_cannot_be_put_together_is_refused() -> None:
+    with pytest.raises(TypeError, match="found <class 'object'>"):
+        data.default_collate([object()])
+    with pytest.raises(RuntimeError, match="should be of equal size"):
+        data.default_collate([[1], [1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_workers": 2}, "num_workers=2 needs worker processes"),
+        ({"timeout": 5}, "timeout=5 needs worker processes"),
+        ({"persistent_workers": True}, "persistent_workers=True needs"),
+        ({"shuffle": True, "sampler": [0]}, "mutually exclusive with shuffle"),
+        ({"batch_sampler": [[0]], "batch_size": 2}, "mutually exclusive"),
+        ({"batch_size": None, "drop_last": True}, "mutually exclusive with drop_last"),
+        ({"batch_size": 1.5}, "batch_size should be a positive integer value"),
+        ({"drop_last": 3}, "drop_last should be a boolean value"),
+    ],
+)
+def test_options_that_cannot_be_kept_are_refused(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        data.DataLoader([1, 2], **options)
+
+
+def test_a_stream_has_no_order_to_choose() -> None:
+    with pytest.raises(ValueError, match="expected unspecified shuffle"):
+        data.DataLoader(Countdown(3), shuffle=True)
