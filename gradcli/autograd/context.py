@@ -13,7 +13,7 @@ from weakref import ref
 
 from ..engine.errors import FREED as FREED_MESSAGE
 from ..engine.errors import GradError
-from ..engine.node import FREED, Node, Port
+from ..engine.node import FREED, Edge, Node, Port
 from ..engine.tensor import Tensor
 from ..engine.unchanged import demand_version
 from ..engine.versions import version
@@ -89,31 +89,51 @@ class FunctionCtx:
             self._saved = FREED
 
 
+def edge_of(node: Node | None, number: int | None) -> Edge:
+    """The edge of a node's output; ``number`` is None for the only one."""
+    return node if node is None or number is None else Port(node, number)
+
+
 def _keeper(
     tensor: Tensor | None, node: Node, is_output: bool, number: int | None
 ) -> Callable[[], Tensor | None]:
     """A function that gives a saved tensor back."""
     if tensor is None:
         return lambda: None
-    xp, raw, edge = tensor.xp, tensor.raw, tensor.edge
-    saved_at, alive = version(raw), ref(node)
+    if is_output:
+        alive = ref(node)
+        return _raw_keeper(tensor, lambda: edge_of(alive(), number))
+    edge = tensor.edge
+    give = _raw_keeper(tensor, lambda: edge)
+    if active_hooks() is not None:
+        return give
+    raw = tensor.raw
+
+    def itself() -> Tensor:
+        found = give()
+        same = tensor.raw is raw and tensor.edge is edge
+        return tensor if same else found
+
+    return itself
+
+
+def _raw_keeper(tensor: Tensor, edge: Callable[[], Edge]) -> Callable[[], Tensor]:
+    """Keeps the value, by itself or in the care of hooks, and not the tensor."""
     hooks = active_hooks()
-    give: Callable[[], Any] = lambda: raw
+    xp = tensor.xp
     if hooks is not None:
-        give = hooks.pack(tensor)
-    same = None if is_output or hooks is not None else tensor
-    del tensor, node
+        unpack = hooks.pack(tensor)
+        return lambda: _tensor(unpack(), xp, edge())
+    raw, saved_at = tensor.raw, version(tensor.raw)
 
-    def unpack() -> Tensor:
-        demand_version(raw, saved_at, edge)
-        if same is not None and same.raw is raw and same.edge is edge:
-            return same
-        out = Tensor(give(), xp)
-        owner = alive()
-        if not is_output:
-            out.edge = edge
-        elif owner is not None:
-            out.edge = owner if number is None else Port(owner, number)
-        return out
+    def give() -> Tensor:
+        demand_version(raw, saved_at, edge())
+        return _tensor(raw, xp, edge())
 
-    return unpack
+    return give
+
+
+def _tensor(raw: Any, xp: Any, edge: Edge) -> Tensor:
+    out = Tensor(raw, xp)
+    out.edge = edge
+    return out

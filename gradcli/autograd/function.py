@@ -109,8 +109,9 @@ class Function:
         result = attach(node, ctx, args, output)
         tangents = [forward_ad.tangent_of(x) for x in tensors]
         if any(t is not None for t in tangents):
-            passing = cls.node_class(ctx, args) if node is None else node
+            passing = cls.node_class(ctx, args)
             passing.likes = likes_of(output)
+            passing.asked = tuple(t is not None for t in tangents)
             forward_ad.push_node(passing, tensors, tangents, result)
         if node is not None:
             for look in MODE.on_node:

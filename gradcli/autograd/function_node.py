@@ -14,7 +14,7 @@ from ..engine.backward import grad
 from ..engine.errors import GradError
 from ..engine.handmade import Handmade
 from ..engine.modes import enable_grad, is_grad_enabled, no_grad
-from ..engine.node import Edge, Port
+from ..engine.node import Edge
 from ..engine.record import RECORDING
 from ..engine.rules import sum_to
 from ..engine.tensor import Tensor
@@ -35,7 +35,7 @@ class FunctionNode(Handmade):
     Attributes that it does not have itself are those of the ``ctx``.
     """
 
-    __slots__ = ("arguments", "ctx", "likes")
+    __slots__ = ("arguments", "asked", "ctx", "likes")
     made_by: ClassVar[Any]
 
     def __init__(self, ctx: FunctionCtx, args: Sequence[Any]) -> None:
@@ -45,6 +45,7 @@ class FunctionNode(Handmade):
         self.xp = next((x.xp for x in tensors if x.edge is not None), tensors[0].xp)
         self.span = None
         self.arguments = tuple(like_of(x) for x in args)
+        self.asked = tuple(edge is not None for edge in self.edges)
         self.likes: tuple[Any, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
@@ -84,18 +85,18 @@ class FunctionNode(Handmade):
                 f"(expected {count}, got {len(given)})"
             )
         pulled: list[Tensor | None] = []
-        for place, (t, like) in enumerate(zip(given, self.arguments, strict=True)):
+        for nr, (t, like) in enumerate(zip(given, self.arguments, strict=True), 1):
             if t is not None and like is None:
                 raise GradError(
                     f"function {self.name()} returned a gradient different than None "
-                    f"at position {place + 1}, but the corresponding forward input was "
+                    f"at position {nr}, but the corresponding forward input was "
                     "not a Variable"
                 )
             if like is None:
                 continue
-            live = self.edges[len(pulled)] is not None
-            fitted = self._fitted(t, like, len(pulled)) if live else None
-            pulled.append(fitted)
+            place = len(pulled)
+            asked = self.asked[place]
+            pulled.append(self._fitted(t, like, place) if asked else None)
         return tuple(pulled)
 
     def _fitted(self, t: Any, like: Tensor, place: int) -> Tensor | None:
@@ -240,8 +241,3 @@ def _refused(t: Any, cause: Tensor) -> Any:
     out = t.detach()
     out.edge = DelayedError(cause.edge, t.xp)
     return out
-
-
-def edge_of(node: FunctionNode, number: int | None) -> Edge:
-    """The edge of an output of a node; ``number`` is None for the only one."""
-    return node if number is None else Port(node, number)

@@ -11,8 +11,8 @@ from typing import Any
 from ..engine.errors import GradError
 from ..engine.node import AccumulateGrad
 from ..engine.tensor import Tensor
-from .context import FunctionCtx
-from .function_node import FunctionNode, edge_of, like_of
+from .context import FunctionCtx, edge_of
+from .function_node import FunctionNode, like_of
 
 DIRTY_LEAF = (
     "a leaf Variable that requires grad has been used in an in-place operation."

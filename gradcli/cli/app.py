@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ..lang.errors import ProgramError
 
 COMMANDS = (
-    "grad", "graph", "jacobian", "hessian", "paths", "explain", "kinks", "descend",
-    "ops",
+    "grad", "graph", "jacobian", "hessian", "check", "paths", "explain", "kinks",
+    "descend", "ops",
 )  # fmt: skip
 """Each is a file of this package with a function `main`."""
 

@@ -13,10 +13,11 @@ from .app import before_exit
 if TYPE_CHECKING:
     from ..engine import Tensor
     from ..lang.run import Run
+    from ..symbolic.claims_task import ClaimsTask, Judgement
     from ..symbolic.job import Block, Job, Verification
     from .options import Request
 
-CHECKED = frozenset({"grad", "jacobian", "hessian"})
+CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """The commands that have something to check."""
 
 _UNCHECKED = frozenset({"--no-verify", "--help", "-h"})
@@ -67,6 +68,15 @@ class Check:
         updates = list(self._checker.results(job.seconds))
         self._checker.stop()
         return updates[-1] if updates else None
+
+    def judge(self, task: ClaimsTask) -> Judgement:
+        """What could be said of the claims within their time."""
+        if self._checker is None:
+            return task.unanswered().ended("no checking process could be started")
+        self._checker.submit(task)
+        updates: list[Judgement] = list(self._checker.results(task.seconds))
+        self._checker.stop()
+        return updates[-1]
 
     @property
     def wanted(self) -> bool:

@@ -8,6 +8,7 @@ import typer
 
 from .checking import Check, job_for, numbers_in
 from .exits import Exit
+from .extras import MOST_DIGITS, extras_of
 from .options import Request, on_programs
 
 if TYPE_CHECKING:
@@ -32,6 +33,23 @@ def main(
         bool,
         typer.Option("--symbolic", help="Show the gradients as formulas, in full."),
     ] = False,
+    digits: Annotated[
+        int | None,
+        typer.Option(
+            "--digits",
+            metavar="N",
+            min=1,
+            max=MOST_DIGITS,
+            help="Show value and gradients with N digits, too; decimals mean what is "
+            "typed.",
+        ),
+    ] = None,
+    condition: Annotated[
+        bool,
+        typer.Option(
+            "--condition", help="How much an input's relative error is amplified."
+        ),
+    ] = False,
 ) -> int:
     """Gradients of a program by its inputs, checked.
 
@@ -45,15 +63,22 @@ def main(
     drawn = not (request.json or request.quiet)
     found = gradients(session, grad_output, with_graph=drawn)
     printer = Printer()
-    if not request.json:
+    if not request.json and not (request.quiet and digits):
         _show_numbers(printer, request, found.view)
-    verification = check.finish(
-        gradient_job(request, found, symbolic) if check.wanted else None
-    )
+    needed = check.wanted or digits is not None
+    job = gradient_job(request, found, symbolic) if needed else None
+    extras = extras_of(request, found, job, grad_output, digits, condition)
+    if drawn:
+        printer.lines(extras.lines(found))
+        printer.flush()
+    elif request.quiet and digits and not request.json:
+        printer.lines(extras.bare())
+    verification = check.finish(job if check.wanted else None)
     if request.json:
         from ..render.jsons import grad as as_json
 
-        printer.lines([as_json(found.view, verification, symbolic)])
+        whole, by_input = extras.as_json()
+        printer.lines([as_json(found.view, verification, symbolic, whole, by_input)])
     elif verification is not None and not request.quiet:
         _show_verdicts(printer, found.view, verification, symbolic)
     printer.flush()

@@ -53,13 +53,13 @@ def main(
     if start is not None and request.of is not None:
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
     from ..views.names import Names
-    from .session import require_graph, run_program
+    from .session import as_name, require_graph, run_program
 
     names = Names()
     run = run_program(request, names.heard)
     names.settle(run.inputs, run.variables, run.prepared.code.assigned)
     if start is not None:
-        run = _started(run, start)
+        run = _started(run, as_name(start))
     require_graph(run)
     answer = _answer(run, names, to, most, grad_output)
     from ..render import paths as draw
@@ -117,7 +117,8 @@ def _ends(run: Run, to: str | None) -> dict[str, Tensor]:
 
 def _outputs(run: Run) -> dict[str, object]:
     """Values by name: what a name means in the end."""
-    return {**{i.name: i.tensor for i in run.inputs}, **run.variables}
+    inputs = {given.name: given.tensor for given in run.inputs}
+    return {run.output_name: run.output, **inputs, **run.variables}
 
 
 def _inputs(run: Run) -> dict[str, object]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..engine import Tensor
     from ..lang.machine import Trace
     from ..lang.run import Input, Run
+    from ..views.blame import Trouble
     from ..views.gradients import GradView
     from ..views.graph import GraphView
 
@@ -62,7 +63,14 @@ def listed(text: str | None) -> list[str] | None:
     """The names in an option's text, as the language spells them."""
     if text is None:
         return None
-    return [name.strip() for name in text.split(",") if name.strip()]
+    return [as_name(name) for name in text.split(",") if name.strip()]
+
+
+def as_name(text: str) -> str:
+    """A name as a program spells it: in Unicode's form NFC."""
+    from unicodedata import normalize
+
+    return normalize("NFC", text.strip())
 
 
 def _tell(run: Run, request: Request) -> None:
@@ -81,16 +89,22 @@ def _tell(run: Run, request: Request) -> None:
         note(f"note: {text}")
 
 
-def _tell_of_gradients(run: Run, found: list[Tensor | None]) -> None:
-    """A note on stderr where finite values lead to a gradient that is not finite."""
+def _trouble(
+    run: Run, found: list[Tensor | None], cotangent: Tensor | None
+) -> Trouble | None:
+    """Where a gradient or the value stopped being finite, noted on stderr; None if
+    none did."""
     from ..lang.run import all_finite
 
-    if all(g is None or all_finite(g) for g in found):
-        return
-    from ..lang.diagnose import gradient_notes
+    if all_finite(run.output) and all(g is None or all_finite(g) for g in found):
+        return None
+    from ..render.blame import notes
+    from ..views.blame import trouble
 
-    for text in gradient_notes(run, found):
+    arose = trouble(run, cotangent)
+    for text in notes(arose):
         note(f"note: {text}")
+    return arose
 
 
 def differentiated(run: Run) -> list[Input]:
@@ -128,6 +142,7 @@ class Gradients:
     by_name: dict[str, Tensor | None]
     cotangent: Tensor | None
     view: GradView
+    trouble: Trouble | None
 
 
 def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
@@ -143,7 +158,7 @@ def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
         tensors = [given.tensor for given in inputs]
         found = grad([run.output], tensors, [cotangent])
     grads = {given.name: g for given, g in zip(inputs, found, strict=True)}
-    _tell_of_gradients(run, found)
+    arose = _trouble(run, found, cotangent)
     view = GradView(
         program=run.source,
         device=run.device,
@@ -153,7 +168,7 @@ def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
         inputs=input_views(run.inputs, grads),
         graph=graph,
     )
-    return Gradients(run, inputs, grads, cotangent, view)
+    return Gradients(run, inputs, grads, cotangent, view, arose)
 
 
 def cotangent_of(run: Run, text: str) -> Tensor:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 from .devices import namespace_of
 from .errors import GradError
@@ -26,6 +26,10 @@ from .tensor import Tensor
 from .walk import inputs_first
 
 PACKAGE = __name__.partition(".")[0]
+UNSEEN = (
+    "Its forward operation ran before anomaly detection was enabled; enable it for the "
+    "forward pass as well to see its line."
+)
 DEEPEST = 20
 """How many lines of the program are remembered for a node, the innermost ones."""
 
@@ -46,17 +50,18 @@ class Line:
         return f"{place}\n    {text}" if text else place
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where a node was recorded: innermost line last.
 
-    ``cause`` is the node whose backward pass recorded it, if one did; ``made`` says
-    what its forward operation made of finite inputs: "nan", "infinite" or nothing.
+    ``made`` says what its forward operation made of finite inputs: "nan", "infinite" or
+    nothing. ``cause`` is the name and the origin of the node whose backward pass
+    recorded it, if one did.
     """
 
     lines: tuple[Line, ...]
-    cause: ref[Node] | None
     made: str = ""
+    cause: tuple[str, Origin | None] | None = None
 
 
 class Anomaly:
@@ -100,8 +105,9 @@ class Anomaly:
                 raise GradError(self._explain(node, kind, place))
 
     def _remember(self, node: Node) -> None:
-        cause = None if self._running is None else ref(self._running)
-        self.origins[node] = Origin(_lines(), cause)
+        running = self._running
+        cause = None if running is None else (running.name(), self.origins.get(running))
+        self.origins[node] = Origin(_lines(), cause=cause)
 
     def _judge(self, op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
         """Mark the node whose operation made something wrong of finite inputs."""
@@ -112,39 +118,38 @@ class Anomaly:
         made = next(filter(None, map(_what_is_wrong, outputs)), "")
         if made and not any(map(_what_is_wrong, raw)):
             origin = self.origins[node]
-            self.origins[node] = Origin(origin.lines, origin.cause, made)
+            self.origins[node] = Origin(origin.lines, made, origin.cause)
 
     def _explain(self, node: Node, kind: str, place: int) -> str:
         text = [
-            f"Function '{node.name()}' returned {kind} values in its {place}th output."
+            f"Function '{node.name()}' returned {kind} values in its {place}th output.",
+            *_where(self.origins.get(node), "Its forward operation is recorded here:"),
         ]
-        text += self._where(node, "Its forward operation is recorded here:")
         for edge in inputs_first([node]):
             origin = self.origins.get(edge) if isinstance(edge, Node) else None
             if origin is not None and origin.made and edge is not node:
-                text += self._where(
-                    edge,
+                text += _where(
+                    origin,
                     f"The forward pass had {origin.made} values before: "
                     f"'{edge.name()}' made them of finite ones here:",
                 )
                 break
         return "\n".join(text)
 
-    def _where(self, node: Node, heading: str) -> list[str]:
-        origin = self.origins.get(node)
-        if origin is None:
-            return [
-                "Its forward operation ran before anomaly detection was enabled; "
-                "enable it for the forward pass as well to see its line."
-            ]
-        text = [heading, *map(str, origin.lines)]
-        cause = None if origin.cause is None else origin.cause()
-        if cause is not None:
-            text += self._where(cause, f"Recorded by the backward of '{cause.name()}':")
-        return text
-
 
 ANOMALY = Anomaly()
+
+
+def _where(origin: Origin | None, heading: str) -> list[str]:
+    """The lines of an origin, and of those that caused it."""
+    if origin is None:
+        return [UNSEEN]
+    text = [heading, *map(str, origin.lines)]
+    while origin is not None and origin.cause is not None:
+        name, origin = origin.cause
+        text.append(f"Recorded by the backward of '{name}', whose forward ran here:")
+        text += [UNSEEN] if origin is None else map(str, origin.lines)
+    return text
 
 
 def _lines() -> tuple[Line, ...]:

@@ -86,11 +86,11 @@ class ArrayNamespace(Namespace):
         return int(x.__array_interface__["data"][0] if there is None else there)
 
     def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
-        """A copy of the type and on the device of these names; None: its own."""
-        from .devices import moved_to
+        """A copy of a type, by its name, and in a device's namespace; None: its own."""
+        from .devices import move
 
         if device is not None:
-            x = moved_to(x, device)
+            x = move(x, device)
         return x.copy() if dtype is None else x.astype(dtype)
 
     # elementwise, with a parameter or of more than one call

@@ -78,7 +78,7 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
 def _snapshot(t: Tensor) -> Tensor:
     """What ``compute`` reads: the memory itself, or a copy where it may be saved."""
     out: Tensor = _new(Tensor)
-    out.raw = t.raw.copy() if MODE.recording and t.raw.shape else t.raw
+    out.raw = t.raw.copy() if MODE.recording else t.raw
     out.xp, out.edge = t.xp, t.edge
     return out
 
@@ -115,8 +115,8 @@ def write(t: Tensor, at: Any, value: Any) -> None:
 
 def _demand_memory(raw: Any) -> None:
     """Refuse to write where several entries share a place."""
-    shared = any(n > 1 and not s for n, s in zip(raw.shape, raw.strides, strict=True))
-    if shared:
+    steps = zip(raw.shape, raw.strides, strict=True)
+    if raw.size and any(n > 1 and not step for n, step in steps):
         raise EngineError(
             "unsupported operation: more than one element of the written-to tensor "
             "refers to a single memory location. Please clone() the tensor before "

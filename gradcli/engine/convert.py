@@ -28,14 +28,14 @@ NUMPY_OF_RECORDED = (
 )
 
 
-def moved(t: Tensor, type_: str | None, place: str | None, back: Any = None) -> Tensor:
-    """A recorded copy of the type and on the device of these names; None: its own."""
+def moved(t: Tensor, type_: str | None, place: Any, back: Any = None) -> Tensor:
+    """A recorded copy of a type, by its name, in a namespace; None: its own."""
     if back is None:
-        back = (t.raw.dtype.name, None if place is None else t.xp.device)
+        back = (t.raw.dtype.name, None if place is None else t.xp)
     params = {"dtype": type_, "device": place, "back": back}
     out: Tensor = apply(OPS["to_copy.default"], (t,), params)
     if place is not None:
-        out.xp = devices.resolve(place)
+        out.xp = place
     return out
 
 
@@ -83,7 +83,7 @@ def to(
         xp = target if hasattr(target, "symbolic") else devices.place(target)
     chosen = wanted["dtype"]
     type_ = None if chosen is None or chosen is self.dtype else chosen.name
-    place = None if xp.device == self.xp.device else xp.device
+    place = None if xp.device == self.xp.device else xp
     if type_ is None and place is None:
         return self.clone() if wanted["copy"] else self
     return moved(self, type_, place)
@@ -113,9 +113,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return to(self, other.dtype)
 
 
-def type(
-    self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False
-) -> Any:
+def type(self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
     """The name of its class in PyTorch; given a type, the tensor in that type."""
     if dtype is None:
         place = "cuda." if self.is_cuda else ""

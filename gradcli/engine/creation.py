@@ -50,9 +50,7 @@ __all__ = [
 ]
 
 
-def made(
-    raw: Any, requires_grad: bool, device: Place = None, xp: Any = None
-) -> Tensor:
+def made(raw: Any, requires_grad: bool, device: Place = None, xp: Any = None) -> Tensor:
     """The tensor of a fresh NumPy array, on a device or in a namespace."""
     if xp is None:
         xp = devices.place(device)
@@ -107,9 +105,7 @@ def _copied(
     return _leaf(out) if requires_grad else out
 
 
-def as_tensor(
-    data: Any, dtype: dtype | None = None, device: Place = None
-) -> Tensor:
+def as_tensor(data: Any, dtype: dtype | None = None, device: Place = None) -> Tensor:
     """The data as a tensor that shares its memory, if type and device allow it."""
     if isinstance(data, Tensor):
         return data.to(device or data.device, dtype or data.dtype)

@@ -1,7 +1,7 @@
 """Where a tensor lives, as PyTorch names it.
 
-    device("cuda", 0)           # device(type='cuda', index=0)
-    str(device("cpu"))          # 'cpu'
+device("cuda", 0)           # device(type='cuda', index=0)
+str(device("cpu"))          # 'cpu'
 """
 
 from __future__ import annotations

@@ -117,11 +117,6 @@ def move(array: Any, target: ArrayNamespace) -> Any:
     return target.array(array)
 
 
-def moved_to(array: Any, device: str) -> Any:
-    """The array on the device of this name."""
-    return move(array, resolve(device))
-
-
 def host(array: Any) -> Any:
     """The array's entries as a NumPy array: an explicit copy if it lives elsewhere."""
     if isinstance(array, numpy.ndarray | numpy.generic):

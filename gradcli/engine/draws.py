@@ -120,7 +120,7 @@ def _floats(type_: dtype | None, kernel: str) -> str:
     if type_ is None:
         return DEFAULT.name
     if not type_.is_floating_point:
-        raise NotImplementedError(f'"{kernel}" not implemented for \'{type_.legacy}\'')
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_.legacy}'")
     return type_.name
 
 

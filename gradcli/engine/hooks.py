@@ -206,8 +206,6 @@ def accumulated(end: AccumulateGrad) -> None:
             hook(end.variable)
 
 
-
-
 def _shown(g: Any, xp: Any) -> Any:
     return g if g is None or isinstance(g, Tensor) else Tensor(g, xp)
 

@@ -13,37 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from ..ops import ALIASES, FUNCTIONS, OPS
 from . import indexing
 from .changes import change, demand_changeable, edge_of, grid, on_host, rebase, write
 from .convert import to
 from .errors import ShapeError
 from .modes import MODE
 from .node import Edge
+from .public import public
 from .record import call, function
 from .tensor import Tensor, constant
-
-NOT_ELEMENTWISE = frozenset({
-    "addmm", "addmv", "addr", "baddbmm", "cumprod", "cumsum", "index_add",
-    "index_copy", "index_fill", "scatter", "scatter_add", "square", "tril", "triu",
-})  # fmt: skip
-NOT_CHANGES = frozenset({"where", "isnan", "isinf", "isfinite", "isclose", "positive"})
-
-
-def _in_place_names() -> frozenset[str]:
-    """The functions whose results have the shape of their first operand."""
-    bases = {op.base for op in OPS.values() if op.elementwise} | NOT_ELEMENTWISE
-    entries = (bases & {*FUNCTIONS}) - NOT_CHANGES
-    return frozenset(entries | {a for a, name in ALIASES.items() if name in entries})
-
-
-IN_PLACE = _in_place_names()
-"""The functions that have an in-place form."""
 
 
 def in_place(name: str) -> Callable[..., Tensor]:
     """The in-place form of a function of the table."""
-    apply = function(ALIASES.get(name, name))
+    apply = public(name)
 
     def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return change(self, lambda old: apply(old, *args, **kwargs))
@@ -86,6 +69,13 @@ __ior__ = _logical("__or__")
 __ixor__ = _logical("__xor__")
 
 
+def _operand(self: Tensor, value: Any) -> Tensor:
+    """What is written to a tensor, as a tensor on its device."""
+    if isinstance(value, Tensor):
+        return to(value, device=self.xp)
+    return Tensor(self.xp.array(constant(value).raw), self.xp)
+
+
 def _number(value: Any) -> Any:
     return value.item() if isinstance(value, Tensor) else value
 
@@ -108,7 +98,7 @@ def _filled(self: Tensor, name: str, number: Any) -> Tensor:
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """The entries of another tensor, which broadcasts, is cast and is moved."""
-    given = to(constant(src), self.device)
+    given = _operand(self, src)
     try:
         np.broadcast_shapes(self.raw.shape, given.raw.shape)
     except ValueError:
@@ -245,7 +235,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         ShapeError: the value does not broadcast to what the index names.
     """
     at, arrays = indexing.assignable(self, index)
-    given = to(constant(value), self.device)
+    given = _operand(self, value)
     whole = not arrays and all(i is ... or i == slice(None) for i in at)
     if whole and not given.raw.shape and given.edge is None:
         _filled(self, "fill_.Tensor", given.item())

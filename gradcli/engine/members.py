@@ -9,9 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from .inplace import IN_PLACE, in_place
 from .methods import Late, Methods
-from .public import names, public
+from .public import IN_PLACE, names, public
 from .tensor import Tensor
 
 ELSEWHERE = {
@@ -38,7 +37,7 @@ def install() -> None:
             setattr(Methods, name, Late(name, _finder(public, name)))
             if name in IN_PLACE:
                 later = f"{name}_"
-                setattr(Methods, later, Late(later, _finder(in_place, name)))
+                setattr(Methods, later, Late(later, _finder(_in_place, name)))
     for module, listed in ELSEWHERE.items():
         for name in listed.split():
             if name not in taken:
@@ -48,6 +47,12 @@ def install() -> None:
 def where(self: Tensor, condition: Tensor, other: Any) -> Any:
     """The tensor's entries where the condition is true, else those of the other."""
     return public("where")(condition, self, other)
+
+
+def _in_place(name: str) -> Any:
+    from .inplace import in_place
+
+    return in_place(name)
 
 
 def _finder(find: Any, name: str) -> Any:

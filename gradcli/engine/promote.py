@@ -164,9 +164,7 @@ def _demand_one_type(op: Op, arrays: list[Any]) -> None:
         raise EngineError(
             f"expected m1 and m2 to have the same dtype, but got: {' != '.join(names)}"
         )
-    raise EngineError(
-        f"expected scalar type {first.legacy} but found {second.legacy}"
-    )
+    raise EngineError(f"expected scalar type {first.legacy} but found {second.legacy}")
 
 
 def _c_name(type_: dtype) -> str:

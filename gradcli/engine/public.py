@@ -14,7 +14,7 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-from ..ops import ALIASES, FUNCTIONS
+from ..ops import ALIASES, FUNCTIONS, OPS
 from .record import function
 
 INTERNAL = frozenset({"as_index", "as_type_of", "numpy_T", "matrix_H", "mT", "mH"})
@@ -26,6 +26,24 @@ SPECIAL = (
     "round", "sinc", "softmax", "xlog1py", "xlogy",
 )  # fmt: skip
 """What PyTorch also has as ``special.name``."""
+
+
+NOT_ELEMENTWISE = frozenset({
+    "addmm", "addmv", "addr", "baddbmm", "cumprod", "cumsum", "index_add",
+    "index_copy", "index_fill", "scatter", "scatter_add", "square", "tril", "triu",
+})  # fmt: skip
+NOT_CHANGES = frozenset({"where", "isnan", "isinf", "isfinite", "isclose", "positive"})
+
+
+def _in_place_names() -> frozenset[str]:
+    """The functions whose results have the shape of their first operand."""
+    bases = {op.base for op in OPS.values() if op.elementwise} | NOT_ELEMENTWISE
+    entries = (bases & {*FUNCTIONS}) - NOT_CHANGES
+    return frozenset(entries | {a for a, name in ALIASES.items() if name in entries})
+
+
+IN_PLACE = _in_place_names()
+"""The functions that have an in-place form."""
 
 
 def names() -> list[str]:

@@ -72,9 +72,7 @@ def allclose(
         EngineError: the two are of different types.
     """
     if input.dtype is not other.dtype:
-        raise EngineError(
-            f"{input.dtype.legacy} did not match {other.dtype.legacy}"
-        )
+        raise EngineError(f"{input.dtype.legacy} did not match {other.dtype.legacy}")
     close = function("isclose")(input.detach(), other.detach(), rtol, atol, equal_nan)
     return bool(close.raw.all())
 

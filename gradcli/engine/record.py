@@ -126,6 +126,7 @@ def _raw(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     xp: Any = None
     first: Tensor
     raw = []
+    mixed = False
     for value in inputs:
         if isinstance(value, Tensor):
             raw.append(value.raw)
@@ -134,23 +135,35 @@ def _raw(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
             elif value.xp is not xp:
                 first = _leading(first, value)
                 xp = first.xp
+                mixed = True
         else:
             raw.append(value)
+    if mixed and not xp.symbolic:
+        raw = [_number(v, r, xp) for v, r in zip(inputs, raw, strict=True)]
     if xp is None:
         first = constant(inputs[0])
         return first.xp, (first.raw, *raw[1:])
     return xp, tuple(raw)
 
 
+def _number(value: Any, raw: Any, xp: Any) -> Any:
+    """A lone number on the host as Python's, where it meets another device's arrays."""
+    away = isinstance(value, Tensor) and value.xp.device != xp.device
+    return raw.item() if away else raw
+
+
 def _leading(a: Tensor, b: Tensor) -> Tensor:
     """Of operands of two number systems the one whose system takes both.
 
-    A symbolic system lifts constant arrays; nothing is moved between devices.
+    A symbolic system lifts constant arrays; of arrays only a lone number on the host
+    meets those of another device.
     """
     if normal(a.xp) is normal(b.xp):
         return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):
-        if one.xp.symbolic and not other.xp.symbolic and other.edge is None:
+        lone = other.xp.device == "cpu" and not other.raw.shape
+        lifted = one.xp.symbolic and not other.xp.symbolic
+        if (lifted or lone) and other.edge is None:
             return one
     raise DeviceError(
         "Expected all tensors to be on the same device, but found at "

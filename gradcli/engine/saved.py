@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..ops import Op
 from .node import ConstantNode, Node
 
 SHAPE_ONLY = ("shape", "ndim")
@@ -57,9 +58,25 @@ def rules_read(node: Node) -> Parts:
     op = node.op
     if op.variadic:
         return _parts([(op.vjp, 2)], len(node.edges))
-    rules: Any = op.partials if op.vjp is None else op.vjp
-    before = 1 if op.vjp is None else 2
-    return _parts([(rule, before) for rule in rules], len(rules))
+    count = len(op.partials or op.vjp)
+    return _parts([_rule_of(op, slot) for slot in range(count)], count)
+
+
+def _rule_of(op: Op, slot: int) -> tuple[Any, int]:
+    """The rule that tells what an input's cotangent is made of, and the place of ``y``.
+
+    A rule that takes its inputs as ``*inputs`` does not tell; beside it the partial,
+    from which it is made, does.
+    """
+    vjp: Any = op.vjp
+    if vjp is not None and not (op.partials and _is_open(vjp[slot])):
+        return vjp[slot], 2
+    assert op.partials is not None
+    return op.partials[slot], 1
+
+
+def _is_open(rule: Any) -> bool:
+    return bool(callable(rule) and rule.__code__.co_flags & VARARGS)
 
 
 def _parts(rules: list[tuple[Any, int]], count: int) -> Parts:

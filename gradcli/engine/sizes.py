@@ -1,7 +1,7 @@
 """A shape as a caller writes it: numbers, one tuple, sizes that are tensors.
 
-    sizes_of((2, 3), "zeros")       # (2, 3)
-    sizes_of(((2, 3),), "zeros")    # (2, 3)
+sizes_of((2, 3), "zeros")       # (2, 3)
+sizes_of(((2, 3),), "zeros")    # (2, 3)
 """
 
 from __future__ import annotations

@@ -37,8 +37,16 @@ def demand_unchanged(node: Node) -> None:
     for slot in parts.inputs:
         _demand(raw[slot], node.born, edges.get(slot))
     if parts.output:
-        for nr, part in enumerate(y if isinstance(y, tuple) else (y,)):
-            _demand(part, node.born, Port(node, nr))
+        outputs = y if isinstance(y, tuple) else (y,)
+        for nr in _read_outputs(node, outputs):
+            _demand(outputs[nr], node.born, Port(node, nr))
+
+
+def _read_outputs(node: Node, outputs: tuple[Any, ...]) -> range:
+    """Of values and where they stand a rule reads where they stand."""
+    op = node.op
+    carrying = op.carries if op.returns > 1 else 0
+    return range(carrying if carrying < len(outputs) else 0, len(outputs))
 
 
 def _demand(raw: Any, born: int, edge: Any) -> None:

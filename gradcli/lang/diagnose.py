@@ -1,13 +1,13 @@
 """Where values stopped being finite: a second run that watches every step.
 
-Loaded only when an output or a gradient is infinite or NaN. The first step whose result
+Loaded only when an output is infinite or NaN. The first step whose result
 is not finite is named with its text, its place and, where that is known, the reason.
 
     first_not_finite(prepared)
     # ["log(x) is nan: the logarithm of a negative number (line 1, column 5)"]
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from gradcli.engine import AccumulateGrad, Node, Port, Tensor
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.machine import MAX_STEPS
 from gradcli.lang.machine import run as run_code
-from gradcli.lang.run import Prepared, Run, all_finite, execute, place_of
+from gradcli.lang.run import Prepared, all_finite, place_of
 from gradcli.lang.tensors import TensorLibrary
 
 _LONGEST_QUOTE = 40
@@ -79,24 +79,6 @@ def first_not_finite(prepared: Prepared, max_steps: int = MAX_STEPS) -> list[str
     return []
 
 
-def gradient_notes(run: Run, gradients: Iterable[Tensor | None]) -> list[str]:
-    """A sentence on the derivative at which finite values lead to no finite gradient.
-
-    Args:
-        run: the run; its own graph may have been freed.
-        gradients: of its inputs.
-    """
-    if not all_finite(run.output) or all(g is None or all_finite(g) for g in gradients):
-        return []
-    again = execute(run.prepared, of=run.of)
-    with np.errstate(all="ignore"):
-        for node in _nodes(again.output):
-            for g in _local_gradients(node):
-                if not all_finite(g):
-                    return [_derivative_sentence(g, node.span, run.source)]
-    return []
-
-
 def _nodes(output: Tensor) -> Iterator[Node]:
     """All nodes below, nearest first."""
     seen: set[int] = set()
@@ -113,15 +95,6 @@ def _nodes(output: Tensor) -> Iterator[Node]:
         level = following
 
 
-def _local_gradients(node: Node) -> list[Tensor]:
-    """What the node's rules give for a cotangent of ones."""
-    y = node.y
-    if y is None or isinstance(y, tuple):
-        return []
-    pulled = node.pull(node.xp.ones_like(y))
-    return [Tensor(g, node.xp) for g in pulled if hasattr(g, "dtype")]
-
-
 def _sentence(value: Tensor, span: Span, source: str) -> str:
     kind = _worst(value)
     # One operator may be several nodes, as 1/x is Mul of Reciprocal.
@@ -129,11 +102,6 @@ def _sentence(value: Tensor, span: Span, source: str) -> str:
     reasons = [_REASONS[key] for n in made if (key := (n.op.base, kind)) in _REASONS]
     because = f": {reasons[0]}" if reasons else ""
     return f"{_text(span, source)} is {kind}{because} ({place_of(span, source)})"
-
-
-def _derivative_sentence(g: Tensor, span: Span | None, source: str) -> str:
-    place = f" ({place_of(span, source)})" if span is not None else ""
-    return f"the derivative of {_text(span, source)} is {_worst(g)} here{place}"
 
 
 def _worst(value: Tensor) -> str:

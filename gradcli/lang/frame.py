@@ -60,6 +60,8 @@ class Frame:
         self.library = library
         self.max_steps = max_steps
         self.trace = trace
+        # A library whose numbers have more digits answers for plain numbers, too.
+        self.arithmetic = getattr(library, "arithmetic", binary)
         self.modes: list[AbstractContextManager[Any]] = []
         self.restart(registers)
         # Types the library answers for: found out once, then looked up.
@@ -80,7 +82,7 @@ class Frame:
         def note(message: str) -> None:
             self.notes[message, at] = None
 
-        return binary(sign, left, right, note)
+        return self.arithmetic(sign, left, right, note)
 
     def admit(self, value: object) -> None:
         """Let a value into an operator, or say why it cannot be there."""

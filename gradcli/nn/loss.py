@@ -131,7 +131,12 @@ class CrossEntropyLoss(NLLLoss):
     """Cross entropy of scores and classes, or of scores and probabilities."""
 
     function = F.cross_entropy
-    options: ClassVar[tuple[str, ...]] = ("weight", "ignore_index", "reduction", "label_smoothing")
+    options: ClassVar[tuple[str, ...]] = (
+        "weight",
+        "ignore_index",
+        "reduction",
+        "label_smoothing",
+    )
 
     def __init__(
         self, weight: Tensor | None = None, size_average: Flag = None,

@@ -31,6 +31,11 @@ class Parameter(Tensor):
             from ..engine.creation import empty
 
             data = empty(0)
+        if not isinstance(data, Tensor):
+            raise TypeError(
+                f"a Parameter holds a tensor, not {type(data).__name__}: make it one "
+                "with tensor(...)"
+            )
         made: Parameter = _new(cls)
         made.raw, made.xp, made.edge = data._shareable(), data.xp, None
         if requires_grad:

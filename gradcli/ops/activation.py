@@ -265,16 +265,16 @@ def log_softmax_of(xp: Any, x: Any, dim: int) -> Any:
     return shifted - xp.log(xp.sum(xp.exp(shifted), over, True))
 
 
-def softmax_push(xp: Any, t: Any, y: Any, x: Any, dim: int) -> Any:
+def softmax_push(xp: Any, t: Any, y: Any, dim: int) -> Any:
     """The softmax's derivative, a symmetric matrix, applied to a vector."""
-    return y * (t - xp.sum(y * t, dims_of(x.shape, dim), True))
+    return y * (t - xp.sum(y * t, dims_of(y.shape, dim), True))
 
 
 row("softmax", node="SoftmaxBackward0", formula="e**x / sum(e**x, dim)",
     doc="Exponentials that add up to 1 along a dimension.",
     fwd=softmax_of,
-    vjp=(lambda xp, g, y, x, dim: softmax_push(xp, g, y, x, dim),),
-    jvp=lambda xp, t, y, x, dim: softmax_push(xp, t[0], y, x, dim), cases=ALONG)
+    vjp=(lambda xp, g, y, x, dim: softmax_push(xp, g, y, dim),),
+    jvp=lambda xp, t, y, x, dim: softmax_push(xp, t[0], y, dim), cases=ALONG)
 
 row("log_softmax", node="LogSoftmaxBackward0", formula="x - logsumexp(x, dim)",
     doc="Logarithm of the softmax.",

@@ -95,13 +95,18 @@ row("frac", node="FracBackward0", latex=r"\operatorname{{frac}} {0}",
 # extrema of two
 
 
+def array_of(*operands: Any) -> Any:
+    """The first operand that is no plain number: its type is the result's."""
+    return next(v for v in operands if hasattr(v, "dtype"))
+
+
 def extremum(name: str, *, loses: tuple[Any, Any], **facts: Any) -> None:
     """Enter an extremum: the operand that ``loses`` gets nothing, equal ones half."""
 
     def partial(nr: int) -> Any:
         return lambda xp, y, a, b: (
-            1 - xp.as_type_of(loses[nr](xp, a, b), y)
-            - xp.as_type_of(xp.eq(a, b), y) / 2)
+            1 - xp.as_type_of(loses[nr](xp, a, b), array_of(a, b))
+            - xp.as_type_of(xp.eq(a, b), array_of(a, b)) / 2)
 
     partials = (partial(0), partial(1))
     row(name, fwd=lambda xp, a, b: getattr(xp, name)(a, b),
@@ -193,27 +198,27 @@ def reaches(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
     if min is None or max is None:
         bound = max if min is None else min
         beaten = xp.gt(x, bound) if min is None else xp.lt(x, bound)
-        return 1 - xp.as_type_of(beaten, y) - xp.as_type_of(xp.eq(x, bound), y) / 2
+        return 1 - xp.as_type_of(beaten, x) - xp.as_type_of(xp.eq(x, bound), x) / 2
     inside = xp.logical_and(xp.ge(x, min), xp.le(x, max))
-    return xp.as_type_of(inside, y)
+    return xp.as_type_of(inside, x)
 
 
 def lower_takes(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
     if min is None:
-        return xp.zeros_like(y)
+        return xp.zeros_like(x)
     taken = xp.lt(x, min)
     if max is None:
-        return xp.as_type_of(taken, y) + xp.as_type_of(xp.eq(x, min), y) / 2
-    return xp.as_type_of(xp.logical_and(taken, xp.lt(min, max)), y)
+        return xp.as_type_of(taken, x) + xp.as_type_of(xp.eq(x, min), x) / 2
+    return xp.as_type_of(xp.logical_and(taken, xp.lt(min, max)), x)
 
 
 def upper_takes(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
     if max is None:
-        return xp.zeros_like(y)
+        return xp.zeros_like(x)
     taken = xp.gt(x, max)
     if min is None:
-        return xp.as_type_of(taken, y) + xp.as_type_of(xp.eq(x, max), y) / 2
-    return xp.as_type_of(xp.logical_or(taken, xp.gt(min, max)), y)
+        return xp.as_type_of(taken, x) + xp.as_type_of(xp.eq(x, max), x) / 2
+    return xp.as_type_of(xp.logical_or(taken, xp.gt(min, max)), x)
 
 
 row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
@@ -231,8 +236,8 @@ def one_sided(
     name: str, node: str, latex: str, fwd: Any, side: Any, takes: Any
 ) -> None:
     """Enter a clamp with one bound, which is a tensor; ``side`` gives (min, max)."""
-    partials = (lambda xp, y, x, bound: reaches(xp, y, x, *side(bound)),
-                lambda xp, y, x, bound: takes(xp, y, x, *side(bound)))
+    partials = (lambda xp, y, x, bound: reaches(xp, None, x, *side(bound)),
+                lambda xp, y, x, bound: takes(xp, None, x, *side(bound)))
     row(name, node=node, latex=latex, formula="max(x, min) or min(x, max)", kink=TIE,
         doc="Limits values from one side by a tensor.",
         fwd=fwd, partials=partials, vjp=masked(partials), cases=PAIR[:2])

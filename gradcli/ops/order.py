@@ -58,9 +58,9 @@ def _kthvalue(
     return xp.reshape(values, shape), at.reshape(shape)
 
 
-def _kept(xp: Any, value: Any, x: Any, dim: int, keepdim: bool) -> Any:
+def _kept(xp: Any, value: Any, shape: Any, dim: int, keepdim: bool) -> Any:
     """``value`` with the dimension that `kthvalue` dropped."""
-    return value if keepdim or not x.shape else xp.unsqueeze(value, dim)
+    return value if keepdim or not shape else xp.unsqueeze(value, dim)
 
 
 def _sorting(name: str, node: str) -> None:
@@ -92,10 +92,10 @@ row("kthvalue", node="KthvalueBackward0", fwd=_kthvalue, returns=2,
     doc="The k-th smallest entry of a dimension and where it stands.",
     formula="y = x[indices]",
     vjp=(lambda xp, g, y, x, k, dim=-1, keepdim=False:
-         xp.call("gather.backward", _kept(xp, g, x, dim, keepdim),
-                 _kept(xp, y[1], x, dim, keepdim), x.shape, dim),),
+         xp.call("gather.backward", _kept(xp, g, x.shape, dim, keepdim),
+                 _kept(xp, y[1], x.shape, dim, keepdim), x.shape, dim),),
     jvp=lambda xp, t, y, x, k, dim=-1, keepdim=False: xp.reshape(
-        xp.gather(t[0], dim, _kept(xp, y[1], x, dim, keepdim)), y[0].shape),
+        xp.gather(t[0], dim, _kept(xp, y[1], x.shape, dim, keepdim)), y[0].shape),
     cases=[case((3, 4), k=2, make="distinct"),
            case((3, 4), k=3, dim=0, keepdim=True, make="distinct"),
            case((5,), k=1, make="distinct")])

@@ -26,7 +26,11 @@ def spread(xp: Any, g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 def kept(xp: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     """A reduction's result with its reduced dimensions in place."""
-    return y if keepdim else xp.reshape(y, kept_shape(x.shape, dims_of(x.shape, dim)))
+    return kept_in(xp, y, x.shape, dim, keepdim)
+
+
+def kept_in(xp: Any, y: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
+    return y if keepdim else xp.reshape(y, kept_shape(shape, dims_of(shape, dim)))
 
 
 def dropped(xp: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
@@ -195,10 +199,10 @@ def chosen(xp: Any, x: Any, at: Any, dim: int, keepdim: bool) -> tuple[Any, Any]
     return dropped(xp, y, x, dim, keepdim), dropped(xp, at, x, dim, keepdim)
 
 
-def to_chosen(xp: Any, g: Any, y: Any, x: Any, dim: int, keepdim: bool) -> Any:
-    at = kept(xp, y[1], x, dim, keepdim)
-    g = kept(xp, g, x, dim, keepdim)
-    return xp.call("gather.backward", g, at, x.shape, dim)
+def to_chosen(xp: Any, g: Any, y: Any, shape: Any, dim: int, keepdim: bool) -> Any:
+    at = kept_in(xp, y[1], shape, dim, keepdim)
+    g = kept_in(xp, g, shape, dim, keepdim)
+    return xp.call("gather.backward", g, at, shape, dim)
 
 
 def of_chosen(xp: Any, t: Any, y: Any, x: Any, dim: int, keepdim: bool) -> Any:
@@ -234,7 +238,7 @@ def extremum(name: str, node: str, word: str) -> None:
         doc=f"The {word} entry along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False: best(xp, name, x, dim, keepdim),
         vjp=(lambda xp, g, y, x, dim, keepdim=False:
-             to_chosen(xp, g, y, x, dim, keepdim),),
+             to_chosen(xp, g, y, x.shape, dim, keepdim),),
         jvp=lambda xp, t, y, x, dim, keepdim=False:
             of_chosen(xp, t[0], y, x, dim, keepdim),
         cases=[case(c.inputs[0], make="distinct", **c.params) for c in ALONG])

@@ -96,7 +96,8 @@ def logit_of(xp: Any, x: Any, eps: float | None = None) -> Any:
 
 def logit_slope(xp: Any, y: Any, x: Any, eps: float | None = None) -> Any:
     if eps is None:
-        return xp.where(xp.isnan(y), y, 1 / (x * (1 - x)))
+        outside = xp.logical_or(xp.lt(x, 0), xp.gt(x, 1))
+        return xp.where(outside, float("nan"), 1 / (x * (1 - x)))
     outside = xp.logical_or(xp.lt(x, eps), xp.gt(x, 1 - eps))
     p = xp.where(outside, 0.5, x)
     return xp.where(outside, 0, 1 / (p * (1 - p)))

@@ -27,6 +27,8 @@ SCHEMA = "gradcli/1"
 
 UNASKED = "the check was not asked for"
 
+EMPTY: Mapping[str, Any] = {}
+
 UNVERIFIED: Mapping[str, Any] = {
     "verdict": "unknown",
     "checked": 0,
@@ -63,11 +65,18 @@ def _object(value: Any) -> Line:
 
 
 def grad(
-    view: GradView, verification: VerificationLike | None, symbolic: bool = False
+    view: GradView,
+    verification: VerificationLike | None,
+    symbolic: bool = False,
+    more: Mapping[str, Any] = EMPTY,
+    by_input: Mapping[str, Mapping[str, Any]] = EMPTY,
 ) -> Line:
-    """The whole answer with its verdicts, with ``symbolic`` all formulas too."""
+    """The whole answer with its verdicts, with ``symbolic`` all formulas too; ``more``
+    and ``by_input`` are added to the whole and to the inputs."""
     verdicts = {v.name: v for v in verification.inputs} if verification else {}
     inputs = [_input(i, verdicts.get(i.name)) for i in view.inputs]
+    for entry in inputs:
+        entry |= by_input.get(entry["name"], EMPTY)
     if symbolic:
         written = {f.by: f for f in of_gradients(view, verdicts.values())}
         for entry in inputs:
@@ -82,6 +91,7 @@ def grad(
             "dtype": view.dtype,
             "output": output_object(view.output),
             "inputs": inputs,
+            **more,
             "verification": verified(verification),
         }
     )

@@ -19,7 +19,7 @@ from .claims_proof import prove
 from .claims_search import Search
 from .claims_task import ClaimsTask, Judgement, Ruling
 from .claims_text import Claim
-from .claims_truth import Grid, Visit, differing, fits
+from .claims_truth import Grid, Visit, differing, fits, values_of
 from .job import AGREES, PROVED, REFUTED
 from .measure import told
 
@@ -27,6 +27,9 @@ Report = Callable[[Judgement], None]
 
 TRIES: Final = 6
 """Random points tried for each that is wanted: some lie outside the domain."""
+
+COMPARING: Final = 0.6
+"""The part of the time that the points may take."""
 
 REFUSALS: Final = 5
 """Points that the program fails at before given values are no longer varied."""
@@ -48,9 +51,7 @@ class Case:
     note: str | None = None
 
 
-def judge(
-    task: ClaimsTask, report: Report = lambda judgement: None
-) -> Judgement:
+def judge(task: ClaimsTask, report: Report = lambda judgement: None) -> Judgement:
     """Rule on every claim within the task's time; ``report`` hears of each step."""
     return Judge(task, report).work()
 
@@ -66,6 +67,7 @@ class Judge:
         self.held: frozenset[str] = frozenset()
         self.tried = 0
         self.refusal: str | None = None
+        self.given_used = True
 
     def work(self) -> Judgement:
         count = sum(given.size for given in self.task.inputs)
@@ -75,8 +77,7 @@ class Judge:
             )
         reason = "nothing could be shown"
         try:
-            with self.budget.slice(self.budget.left):
-                self._compare()
+            self._compare_in_time()
             self._tell()
             for case in self.cases:
                 self._settle(case)
@@ -96,20 +97,31 @@ class Judge:
 
     # at points
 
+    def _compare_in_time(self) -> None:
+        """The rest of the time is for counterexamples and proofs."""
+        try:
+            with self.budget.slice(COMPARING * self.budget.left):
+                self._compare()
+        except OutOfTime:
+            self.refusal = self.refusal or "time ran out; smaller shapes say as much"
+        for case in self.cases:
+            case.ruling = self._ruling(case)
+
     def _compare(self) -> None:
         """Look at every claim from every point, up to the first where it is wrong."""
         for visit in self._visits():
             for case in self.cases:
                 if case.wrong_at is None:
                     self._look(case, visit)
-        for case in self.cases:
-            case.ruling = self._ruling(case)
 
     def _visits(self) -> Iterator[Visit]:
         """The given point if there is one, then random points in the domain."""
         given = given_point(self.task.inputs)
-        if given is not None and (visit := self._visit(given)) is not None:
-            yield visit
+        if given is not None:
+            visit = self._visit(given)
+            self.given_used = visit is not None
+            if visit is not None:
+                yield visit
         found = refused = 0
         points = random_points(self.task.inputs, self.task.seed)
         for point in islice(points, TRIES * self.task.points):
@@ -132,7 +144,18 @@ class Judge:
         except Exception as error:
             self.refusal = told(error)
             return None
-        return None if visit.on_turning() else visit
+        return visit if self._usable(visit) else None
+
+    def _usable(self, visit: Visit) -> bool:
+        """Whether the program is smooth there and every target has a value."""
+        if visit.on_turning():
+            return False
+        try:
+            targets = [visit.target(claim) for claim in self.task.claims]
+        except KeyError:
+            # A variable that only another branch computes; the claim on it says so.
+            return True
+        return all(values_of(target).finite() for target in targets)
 
     def _holdable(self) -> frozenset[str]:
         """Given inputs that no claim is about, as indices and sizes are."""
@@ -176,6 +199,8 @@ class Judge:
         if not seen:
             return Ruling(note=self._nothing(case))
         notes = [case.note] if case.note else []
+        if not self.given_used:
+            notes.append("the point given is on a kink or outside the domain")
         if case.undefined:
             notes.append(
                 f"at {case.undefined} more points the derivative has a value and the "

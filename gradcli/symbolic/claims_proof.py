@@ -91,9 +91,7 @@ def _derivatives(
 
 def _equal(book: Expressions, a: Any, b: Any) -> bool:
     difference = book.released(off_jumps(a - b))
-    return vanishes(difference, book.values) or simplifies_away(
-        difference, book.values
-    )
+    return vanishes(difference, book.values) or simplifies_away(difference, book.values)
 
 
 def _book(

@@ -10,7 +10,6 @@ included.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -147,8 +146,11 @@ def _ruling(told: dict[str, Any]) -> Ruling:
 def _counterexample(told: dict[str, Any]) -> Counterexample:
     inputs = tuple((n, tuple(s), tuple(v)) for n, s, v in told["inputs"])
     entry = told["entry"]
-    rest: dict[str, Sequence[Any]] = {
-        key: tuple(told[key])
-        for key in ("claimed", "true", "claimed_shape", "true_shape")
-    }
-    return Counterexample(inputs, None if entry is None else tuple(entry), **rest)
+    return Counterexample(
+        inputs,
+        None if entry is None else tuple(entry),
+        tuple(told["claimed"]),
+        tuple(told["true"]),
+        tuple(told["claimed_shape"]),
+        tuple(told["true_shape"]),
+    )

@@ -16,11 +16,11 @@ from typing import Final, NoReturn
 
 from ..lang.errors import ProgramError, Span
 
-_NAME: Final = r"[^\W\d]\w*"
+_NAME: Final = r"[^\W\d²][^\W²]*"
 _TARGET: Final = re.compile(
     rf"\s*[d∂]\s*(?P<second>(?:\^|\*\*)?2|²)?\s*(?P<output>{_NAME})?\s*"
-    rf"/\s*[d∂]\s*(?P<first>{_NAME}?)\s*"
-    rf"(?:(?P<twice>(?:\^|\*\*)2|²|(?<=\w)2)|[d∂]\s*(?P<last>{_NAME}))?\s*"
+    rf"/\s*[d∂]\s*(?P<first>{_NAME})\s*"
+    rf"(?:(?P<twice>(?:\^|\*\*)2|²)|[d∂]\s*(?P<last>{_NAME}))?\s*"
 )
 _HINT: Final = 'write "d/dw = EXPR", "dL/dw = EXPR" or "d2L/dw dv = EXPR"'
 
@@ -75,7 +75,7 @@ def read_claim(text: str) -> Claim:
     if not right.strip():
         _refuse(text, Span(offset - 1, offset), "nothing is claimed behind '='")
     found = _TARGET.fullmatch(left)
-    if found is None or not found["first"]:
+    if found is None:
         span = Span(0, max(1, len(left.rstrip())))
         _refuse(text, span, "the left-hand side is no derivative")
     first, last = found["first"], found["last"]

@@ -102,7 +102,7 @@ class Visit:
         """
         if claim.expression is None:
             return self._derivative(claim, self.other())
-        return _plain(self.expression(claim))
+        return values_of(self.expression(claim))
 
     def expression(self, claim: Claim) -> Tensor:
         """The claim's expression on terms; an input's name means the input."""
@@ -127,7 +127,7 @@ class Visit:
 
     def _derivative(self, claim: Claim, target: Tensor) -> Grid:
         if not claim.by:
-            return _plain(target)
+            return values_of(target)
         if len(claim.by) == 1:
             return self._first(target, claim.by[0])
         return self._second(claim)
@@ -191,14 +191,15 @@ def _terms(tensor: Tensor) -> list[Term]:
     return list(tensor.raw.data.flat)
 
 
-def _plain(tensor: Tensor) -> Grid:
+def values_of(tensor: Tensor) -> Grid:
+    """A tensor's own values."""
     values = [t.value for t in _terms(tensor)]
     return Grid(tuple(tensor.shape), values, [abs(v) for v in values])
 
 
-def placed(claimed: Sequence[Any], shape: Sequence[int], onto: Sequence[int]) -> (
-    list[Any] | None
-):
+def placed(
+    claimed: Sequence[Any], shape: Sequence[int], onto: Sequence[int]
+) -> list[Any] | None:
     """A claim's entries in the shape of the derivative: as they are, with dimensions
     of size 1 added or dropped, or broadcast; None where none of that fits."""
     if [n for n in shape if n != 1] == [n for n in onto if n != 1]:

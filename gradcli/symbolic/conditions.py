@@ -95,14 +95,20 @@ def undefined(terms: Terms, output: Term) -> str:
     take."""
     for term in ordered([output]):
         if EXACT.isnan(term.value):
-            asked = [d for d in terms.domains([term]) if not _holds(d)]
             if term.name == "symbol":
                 return f"the input {term.content} is nan"
-            if asked:
-                where = _sentence(asked[0])
-                return f"{_called(term)} needs {where or 'an argument in its domain'}"
-            return f"{_called(term)} gives nan"
+            needed = [_needed(d) for d in terms.domains([term]) if not _holds(d)]
+            said = f"needs {needed[0]}" if needed else "gives nan"
+            return f"{_called(term)} {said}"
     return "its value is not a number"
+
+
+def _needed(decision: Decision) -> str:
+    sentence = _sentence(decision)
+    varies = Expressions().of(decision.left).free_symbols
+    if sentence is None or not varies:
+        return f"an argument {decision.relation} {shown(decision.right)}"
+    return sentence
 
 
 def _called(term: Term) -> str:

@@ -41,7 +41,7 @@ LARGEST: Final = 20_000
 """Size of an expression, written out as a tree, that SymPy is still given."""
 
 COURTESY: Final = 0.5
-"""Seconds that an input's short formula may take."""
+"""Seconds that making one formula shorter may take."""
 
 SHORT: Final = 9
 """Entries of an input up to which their formulas are shown beside the verdict."""
@@ -294,7 +294,7 @@ class Whole:
         offset = self._offset(account.name)
 
         def attempt() -> AbstractContextManager[None]:
-            return self.budget.slice(max(0.05, self.budget.left / 8))
+            return self.budget.slice(min(COURTESY, self.budget.left / 8))
 
         for place, entry in enumerate(account.entries):
             row, at = divmod(place, count)

@@ -76,11 +76,11 @@ def claim_view(claim: Claim, ruling: Ruling, diagnosis: Diagnosis | None) -> Cla
 
 
 def _counterexample(found: Counterexample) -> CounterexampleView:
-    inputs = tuple((name, nested(values, shape)) for name, shape, values in found.inputs)
+    inputs = tuple(
+        (name, nested(values, shape)) for name, shape, values in found.inputs
+    )
     if found.entry is not None:
-        return CounterexampleView(
-            inputs, found.entry, found.claimed[0], found.true[0]
-        )
+        return CounterexampleView(inputs, found.entry, found.claimed[0], found.true[0])
     return CounterexampleView(
         inputs,
         None,

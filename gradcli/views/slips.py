@@ -244,9 +244,7 @@ def _names_swapped(evidence: Evidence) -> Diagnosis | None:
     return None
 
 
-def _right_with(
-    evidence: Evidence, said: str, sample: Sample, a: str, b: str
-) -> bool:
+def _right_with(evidence: Evidence, said: str, sample: Sample, a: str, b: str) -> bool:
     known = sample.variables
     named = {**known, a: known[b], b: known[a]}
     try:

@@ -69,7 +69,7 @@ def test_one_of_several_outputs_of_a_node_may_be_an_input() -> None:
     first, second = x.split([1, 2])
     assert grad((values * values).sum(), values)[0].tolist() == [2, 4, 6]
     assert grad((second * second).sum(), second)[0].tolist() == [2, 4]
-    with pytest.raises(RuntimeError, match="not to have been used"):
+    with pytest.raises(RuntimeError, match="not have been used"):
         grad((second * second).sum(), first)
 
 
@@ -108,12 +108,18 @@ def test_a_batch_may_be_recorded() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda x: grad(x * 2, []), "`inputs` argument to `grad\\(\\)` cannot be empty"),
+        (
+            lambda x: grad(x * 2, []),
+            "argument to `grad..` cannot be empty",
+        ),
         (lambda x: backward((x * 2).sum(), inputs=[]), "cannot be empty"),
         (lambda x: backward([(x * 2).sum()] * 2, [None]), "got 2 tensors and 1 grad"),
         (lambda x: grad(x * 2, x, [None]), "only for scalar outputs"),
         (lambda x: grad([x.sum(), torch.ones(1)], x), "element 1 of tensors does not"),
-        (lambda x: grad((x * 2).sum(), x, torch.ones(2)), "grad_output\\[0\\] has a shape"),
+        (
+            lambda x: grad((x * 2).sum(), x, torch.ones(2)),
+            "grad_output.0. has a shape",
+        ),
         (
             lambda x: grad(x * 2, x, torch.ones(2), is_grads_batched=True),
             "interpret the first dimension",

@@ -37,7 +37,8 @@ def test_one_block_may_be_entered_again_inside_itself() -> None:
 
 @pytest.mark.parametrize("decorate", [torch.no_grad, torch.no_grad()])
 def test_a_function_is_decorated_with_and_without_parentheses(
-    decorate, x: torch.Tensor  # type: ignore[no-untyped-def]
+    decorate,
+    x: torch.Tensor,  # type: ignore[no-untyped-def]
 ) -> None:
     @decorate
     def double(t: torch.Tensor) -> torch.Tensor:

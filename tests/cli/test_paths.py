@@ -153,6 +153,13 @@ def test_errors_have_a_way_out(
     assert said in ended.err
 
 
+def test_names_are_read_as_the_program_reads_them(gradcli: Run) -> None:
+    # The option's é is a letter and an accent of its own, the program's is one.
+    ended = gradcli("paths", "\u00e9 = x*2; \u00e9*3", "x=1", "--to", "e\u0301", "-q")
+    assert ended.out == "3.0\n"
+    assert gradcli("paths", "x*2", "x=1", "--from", "output", "-q").out == "2.0\n"
+
+
 def test_a_number_is_no_end_of_a_path(gradcli: Run) -> None:
     ended = gradcli("paths", "n = 2; x*n", "x=1", "--to", "n")
     assert ended.status == 2

@@ -18,7 +18,7 @@ from typing import Any
 
 import gradcli
 from gradcli.engine import members, public
-from gradcli.engine.inplace import IN_PLACE
+from gradcli.engine.public import IN_PLACE
 from gradcli.engine.returns import FIELDS
 from gradcli.engine.tensor import Tensor
 from gradcli.ops import ALIASES, FUNCTIONS, Composite, parameters

@@ -105,7 +105,7 @@ def draw(op: Op, number: int) -> Spot:
 def _given(value: Any) -> Any:
     value = value.value if isinstance(value, Fixed) else value
     plain = value is None or isinstance(value, str | bool)
-    return value if plain else constant(value).raw
+    return value if plain else constant(np.asarray(value)).raw
 
 
 def draw_array(rng: np.random.Generator, shape: tuple[int, ...], case: Case) -> Any:

@@ -13,12 +13,24 @@ from __future__ import annotations
 import operator
 from importlib import import_module
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy
 
 from gradcli.engine.arrays import ArrayNamespace
 
 REFUSAL = "implicit conversion to a NumPy array"
+
+
+_OWNERS: WeakValueDictionary[int, Any] = WeakValueDictionary()
+"""The first strict array of each NumPy array that owns its memory."""
+
+
+class _Memory:
+    """Where an array lies, as CuPy says it."""
+
+    def __init__(self, held: Any) -> None:
+        self.ptr = held.__array_interface__["data"][0]
 
 
 class StrictArray:
@@ -30,6 +42,12 @@ class StrictArray:
 
     def __init__(self, held: Any) -> None:
         self.held = numpy.asarray(held)
+        if self.held.base is None:
+            _OWNERS.setdefault(id(self.held), self)
+
+    def get(self) -> Any:
+        """The explicit copy to the host."""
+        return self.held.copy()
 
     @property
     def __gradcli_namespace__(self) -> ArrayNamespace:
@@ -44,6 +62,8 @@ class StrictArray:
     dtype = property(lambda self: self.held.dtype)
     flags = property(lambda self: self.held.flags)
     strides = property(lambda self: self.held.strides)
+    data = property(lambda self: _Memory(self.held))
+    base = property(lambda self: _OWNERS.get(id(self.held.base)))
     T = property(lambda self: StrictArray(self.held.T))
 
     def __getattr__(self, name: str) -> Any:
@@ -179,6 +199,14 @@ class StrictModule:
         return _wrapped(found)
 
 
-STRICT = ArrayNamespace(
+class StrictNamespace(ArrayNamespace):
+    """The one door: `array` takes a NumPy array over, as CuPy's `asarray` does."""
+
+    def array(self, values: Any) -> Any:
+        known = isinstance(values, numpy.ndarray | numpy.generic)
+        return StrictArray(values if known else _opened(values))
+
+
+STRICT = StrictNamespace(
     StrictModule(numpy), lambda: StrictModule(import_module("scipy.special")), "strict"
 )

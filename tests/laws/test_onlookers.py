@@ -68,9 +68,7 @@ def test_a_dual_level_pushes_what_forward_mode_pushes(
         given = [x if recorded else x.detach() for x in leaves]
         duals = map(forward_ad.make_dual, given, tensors(t))
         chosen = dict(zip(spot.free, duals, strict=True))
-        inputs = tuple(
-            chosen.get(i, spot._fixed(i)) for i in range(len(spot.arrays))
-        )
+        inputs = tuple(chosen.get(i, spot._fixed(i)) for i in range(len(spot.arrays)))
         y = apply(spot.op, inputs, dict(spot.case.params))
         parts = y if isinstance(y, tuple) else (y,)
         tangents = [

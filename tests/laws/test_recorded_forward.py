@@ -39,7 +39,9 @@ def forward_over_reverse(spot: Spot, t: Arrays, v: Arrays) -> Arrays:
     """The tangent of ``(transpose of J) v`` along ``t``."""
     leaves, y = spot.run()
     pulled = grad(outputs_of(y), leaves, tensors(v), create_graph=True)
-    known = [leaf * 0 if g is None else g for g, leaf in zip(pulled, leaves, strict=True)]
+    known = [
+        leaf * 0 if g is None else g for g, leaf in zip(pulled, leaves, strict=True)
+    ]
     return [np.asarray(out.raw) for out in jvp(known, leaves, tensors(t))]
 
 

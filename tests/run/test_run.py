@@ -347,16 +347,6 @@ def test_finite_values_make_no_note() -> None:
     assert ran("y = log(x)", "x=1").notes == ()
 
 
-def test_a_note_names_the_derivative_that_is_not_finite() -> None:
-    from gradcli.lang.diagnose import gradient_notes
-
-    run = ran("y = 1 + sqrt(x*2)", "x=0")
-    found = grad([run.output], [run.inputs[0].tensor])
-    (note,) = gradient_notes(run, found)
-    assert note == "the derivative of sqrt(x*2) is inf here (line 1, column 9)"
-    assert gradient_notes(run, [None]) == []
-
-
 def test_an_option_s_value_is_a_tensor_of_the_run() -> None:
     prepared = prepare("y = x*x", read_bindings(["x=[1, 2]"]), dtype="float32")
     given = option_value("ones(2)", "--grad-output", prepared)

@@ -10,10 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws.strict import STRICT, StrictArray
 
 from gradcli.engine import Tensor
 from gradcli.lang.run import evaluate
 from gradcli.views import paths as module
+from gradcli.views.explanation import explain
+from gradcli.views.graph import graph_view
+from gradcli.views.names import Names
 from gradcli.views.paths import Paths, PathsView
 
 from .recorded import PROGRAMS, Named, ran, ran_known
@@ -271,3 +275,22 @@ def test_the_graph_can_be_differentiated_afterwards() -> None:
     paths_of(named).to("x", 5)
     named.run.output.backward()
     assert named.inputs["x"].grad is not None
+
+
+def test_arrays_of_another_kind_stay_their_kind() -> None:
+    def leaf(values: Any) -> Tensor:
+        return Tensor(StrictArray(np.array(values, float)), STRICT, True)
+
+    inputs = {"W": leaf([[1, 2], [3, 4]]), "x": leaf([1, 1])}
+    program = "h = relu(W@x); a, b = h.unbind(); L = (h*h).sum() + h.sum()/3 + a*b"
+    output, name, variables = evaluate(program, inputs)
+    start = Tensor(output.xp.ones_like(output.raw), output.xp)
+    view = graph_view(
+        output, source=program, name=name, variables=variables, local_gradients=False
+    )
+    paths = Paths(output, start, inputs, Names(), view)
+    for to in inputs:
+        found = paths.to(to, EVERY)
+        assert (found.count, found.adds_up) == (5, True)
+    leaves = [s for s in explain(output, start, Names(), view) if s.is_leaf]
+    assert {s.name for s in leaves} == {"W", "x"}

@@ -111,7 +111,7 @@ def batch_norm(
     In training the batch's own statistics are used, and the running ones are moved
     towards them by ``momentum``, in place; otherwise the running ones are used.
     """
-    if training and input.numel() == input.shape[1]:
+    if training and input.ndim > 1 and input.numel() == input.shape[1]:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "
             f"{input.size()}"

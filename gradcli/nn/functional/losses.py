@@ -40,11 +40,16 @@ def _same_size(input: Tensor, target: Tensor, stacklevel: int = 3) -> None:
         )
 
 
-def _same_batch(input: Tensor, target: Tensor) -> None:
+def _check_classes(input: Tensor, target: Tensor) -> None:
+    """Classes are whole numbers, one for each item of the batch."""
     if input.ndim > 1 and target.ndim and input.raw.shape[0] != target.raw.shape[0]:
         raise ValueError(
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
             f"({target.shape[0]})."
+        )
+    if target.dtype.code not in ("i8", "u1"):
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {target.dtype.legacy}"
         )
 
 
@@ -140,7 +145,7 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """Negative log likelihood of the target classes."""
-    _same_batch(input, target)
+    _check_classes(input, target)
     how = reduction_of(size_average, reduce, reduction)
     return run("nll_loss", input, target, weight, ignore_index, how)
 
@@ -151,7 +156,13 @@ def cross_entropy(
     reduction: str = "mean", label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """Cross entropy of scores and classes, or of scores and probabilities."""
-    _same_batch(input, target)
+    if target.shape != input.shape:
+        _check_classes(input, target)
+    elif not target.is_floating_point():
+        raise RuntimeError(
+            "Expected floating point type for target with class probabilities, got "
+            f"{target.dtype.legacy}"
+        )
     how = reduction_of(size_average, reduce, reduction)
     return run(
         "cross_entropy", input, target, weight, ignore_index, how, label_smoothing

@@ -1,0 +1,126 @@
+"""``gradcli check``: is a derivative that was worked out by hand right, and if not,
+what is the slip; are two programs the same function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .checking import Check
+from .exits import Exit
+from .options import Request, on_programs
+from .problems import wrong
+
+if TYPE_CHECKING:
+    from ..symbolic.claims_task import ClaimsTask, Judgement
+    from ..views.claims import ClaimsView
+
+DIAGNOSIS_SECONDS = 3.0
+"""Most time for finding the slip in one claim."""
+
+
+@on_programs
+def main(
+    request: Request,
+    claim: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--claim",
+            metavar="EQUATION",
+            help="A derivative worked out by hand: 'd/dw = EXPR', 'dL/dw = EXPR' or "
+            "'d2L/dw dv = EXPR', in the program's inputs and variables. Several may "
+            "be given.",
+        ),
+    ] = None,
+    same: Annotated[
+        str | None,
+        typer.Option(
+            "--same",
+            metavar="EXPR",
+            help="Another program: has it the same values and gradients?",
+        ),
+    ] = None,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shape",
+            metavar="NAME=SIZES",
+            help="The shape of an input without a value: X=3,2. Without one it is a "
+            "single number.",
+        ),
+    ] = None,
+    points: Annotated[
+        int,
+        typer.Option("--points", metavar="K", min=1, help="Random points to look at."),
+    ] = 8,
+) -> int:
+    """Claims about derivatives: proved, or refuted with the slip in them.
+
+    A claim is compared with the program's derivative at the point given and at random
+    points, with 50 digits; then SymPy proves it, or the smallest counterexample is
+    looked for, and what would repair the claim.
+
+    Example: gradcli check "sin(x**2)" --claim "d/dx = cos(x**2)"
+    """
+    _refuse(request, claim, same)
+    check = Check.start(request, needed=True)
+    from .claims import claims_task
+
+    task = claims_task(request, claim or [], same, shape or [], points)
+    judgement = check.judge(task)
+    view = _view(task, judgement)
+    _show(request, view)
+    return _status(view.verdict)
+
+
+def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None:
+    """Options that mean nothing where formulas are compared."""
+    if not claim and same is None:
+        hint = 'give --claim "d/dx = EXPR" or --same EXPR'
+        raise wrong("E590", "there is nothing to check", hint)
+    if request.dtype != "float64":
+        hint = "leave --dtype out"
+        raise wrong("E590", "claims are compared with 50 digits", hint)
+    if request.device == "cuda":
+        hint = "leave --device out"
+        raise wrong("E590", "claims are compared on the CPU alone", hint)
+    if request.wrt is not None and same is None:
+        hint = "leave --wrt out, or compare two programs with --same"
+        raise wrong("E590", "a claim names its inputs itself", hint)
+
+
+def _view(task: ClaimsTask, judgement: Judgement) -> ClaimsView:
+    from ..views.claims import ClaimsView, claim_view
+    from ..views.diagnosis import diagnose
+
+    seconds = min(DIAGNOSIS_SECONDS, task.seconds)
+    found = [
+        claim_view(
+            claim,
+            ruling,
+            diagnose(task, claim, seconds) if ruling.verdict == "refuted" else None,
+        )
+        for claim, ruling in zip(task.claims, judgement.rulings, strict=True)
+    ]
+    return ClaimsView(
+        task.source, task.other, task.seed, judgement.seconds, tuple(found)
+    )
+
+
+def _show(request: Request, view: ClaimsView) -> None:
+    from ..render import claims
+    from .output import Printer
+
+    printer = Printer()
+    if request.json:
+        printer.lines([claims.as_object(view)])
+    else:
+        printer.lines(claims.bare(view) if request.quiet else claims.claims(view))
+    printer.flush()
+
+
+def _status(verdict: str) -> int:
+    """What could not be decided is no success: a script asked for an answer."""
+    known = {"refuted": Exit.REFUTED, "unknown": Exit.LIMIT}
+    return known.get(verdict, Exit.DONE)

@@ -1,0 +1,229 @@
+"""From a command line to a task on claims.
+
+Invariant: whatever is wrong with a program, a value, a shape or a claim is found here,
+with a caret under it, before the checking process is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..lang.errors import ProgramError, Span
+from .options import Request
+from .problems import wrong
+from .sources import program_and_bindings
+
+if TYPE_CHECKING:
+    from ..lang.bindings import Binding
+    from ..lang.run import Prepared, Run
+    from ..symbolic.claims_task import ClaimsTask, Given
+    from ..symbolic.claims_text import Claim
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+_SIZES = re.compile(r"[(\[]?\s*(\d+(\s*[,x]\s*\d+)*)?\s*,?\s*[)\]]?")
+
+
+def claims_task(
+    request: Request,
+    claims: Sequence[str],
+    same: str | None,
+    shapes: Sequence[str],
+    points: int,
+) -> ClaimsTask:
+    """What to judge.
+
+    Raises:
+        ProgramError: the program, an input, a shape or a claim does not fit.
+    """
+    source, words = program_and_bindings(request)
+    from ..lang.bindings import read_bindings
+    from ..symbolic.claims_task import ClaimsTask
+    from ..symbolic.claims_text import read_claim
+    from .session import _spare_threads
+
+    _spare_threads(words)
+    equations = [read_claim(text) for text in claims]
+    sizes = _shapes(shapes)
+    programs = [source] if same is None else [source, same]
+    prepared = _prepared(programs, read_bindings(words), request)
+    inputs = _inputs(prepared, sizes)
+    run = _run(prepared[0], inputs, request.of)
+    for claim in equations:
+        _try(claim, run)
+    if same is not None:
+        _run(prepared[1], inputs, None)
+        equations += _comparisons(inputs, request.wrt)
+    return ClaimsTask(
+        source=source,
+        inputs=tuple(inputs),
+        claims=tuple(equations),
+        of=request.of,
+        other=same,
+        points=points,
+        seed=request.seed,
+        prove=not request.no_verify,
+        seconds=request.verify_seconds,
+    )
+
+
+def _shapes(words: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """``X=3,2``, ``X=(3,2)`` or ``X=3x2``; ``x=()`` is a single number."""
+    found: dict[str, tuple[int, ...]] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        name = name.strip()
+        if not equals or not name.isidentifier() or not _SIZES.fullmatch(text.strip()):
+            span = Span(0, max(1, len(word)))
+            message = "this is no shape"
+            raise ProgramError(
+                "E595", message, span, word,
+                hint="write --shape X=3,2", exit_status=2,
+            )  # fmt: skip
+        if name in found:
+            raise wrong("E595", f"--shape: '{name}' has two shapes", "keep one")
+        found[name] = tuple(int(n) for n in re.findall(r"\d+", text))
+    return found
+
+
+def _prepared(
+    programs: Sequence[str], bindings: Sequence[Binding], request: Request
+) -> list[Prepared]:
+    """The programs, each with the values that it reads."""
+    from ..lang.parser import parse
+    from ..lang.run import input_names, prepare
+
+    given = {binding.name for binding in bindings}
+    reads = [set(input_names(parse(text, given), given)) for text in programs]
+    read_somewhere = set().union(*reads)
+    return [
+        prepare(
+            text,
+            # A value that neither program reads is refused with the first.
+            [b for b in bindings if b.name in names or b.name not in read_somewhere],
+            seed=request.seed,
+            strict=request.strict,
+        )
+        for text, names in zip(programs, reads, strict=True)
+    ]
+
+
+def _inputs(prepared: Sequence[Prepared], shapes: Shapes) -> list[Given]:
+    """All inputs of all programs, with the shapes that they were given."""
+    from ..symbolic.claims_task import Given
+
+    found: dict[str, Given] = {}
+    for program in prepared:
+        for given in program.inputs:
+            shape = tuple(given.tensor.shape)
+            if given.sampled:
+                found[given.name] = Given(given.name, shapes.get(given.name, ()))
+            else:
+                values = tuple(given.tensor.raw.reshape(-1).tolist())
+                found[given.name] = Given(given.name, shape, values)
+    for name in shapes:
+        _refuse_shape(name, found)
+    return list(found.values())
+
+
+def _refuse_shape(name: str, inputs: Mapping[str, Given]) -> None:
+    from ..lang.suggest import did_you_mean
+
+    if name not in inputs:
+        listed = f"the inputs are {', '.join(inputs)}" if inputs else None
+        hint = did_you_mean(name, tuple(inputs)) or listed
+        raise wrong("E595", f"--shape: no input is called '{name}'", hint)
+    if inputs[name].values is not None:
+        hint = "leave --shape out for it"
+        raise wrong("E595", f"--shape: '{name}' has a value, and so a shape", hint)
+
+
+def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
+    """Run the program once, so that what it refuses is told in its own text."""
+    import numpy as np
+
+    from ..lang.run import Input, Prepared, execute
+
+    given = {g.name: g for g in inputs}
+
+    def drawn(name: str) -> Any:
+        values = given[name].values
+        if values is None:
+            return abs(prepared.home.draw(name, given[name].shape)) + 0.5
+        return np.array(values).reshape(given[name].shape)
+
+    tensors = tuple(
+        Input(i.name, prepared.home.leaf(drawn(i.name)), i.sampled, True)
+        for i in prepared.inputs
+    )
+    return execute(
+        Prepared(prepared.source, prepared.code, prepared.home, tensors), of=of
+    )
+
+
+def _try(claim: Claim, run: Run) -> None:
+    """Let an error in a claim show before anything is judged.
+
+    Raises:
+        ProgramError: it points into the claim's own text.
+    """
+    from ..lang.run import evaluate
+
+    inputs = {given.name: given.tensor for given in run.inputs}
+    for name in claim.by:
+        _refuse_by(claim, name, inputs, run)
+    named: dict[str, Any] = {**inputs, **run.variables}
+    if claim.output is not None and claim.output not in named:
+        raise _unknown(claim, claim.output, tuple(named))
+    target = run.output if claim.output is None else named[claim.output]
+    if len(claim.by) == 2 and getattr(target, "size", None) and target.numel() != 1:
+        span = Span(0, claim.offset - 1)
+        message = "only a single number has a Hessian here"
+        hint = f"the output has shape {list(target.shape)}: add .sum(), or index it"
+        raise ProgramError("E596", message, span, claim.text, hint=hint)
+    assert claim.expression is not None
+    try:
+        evaluate(claim.expression, named, seed=run.seed)
+    except ProgramError as error:
+        raise claim.placed(error) from error.__cause__
+
+
+def _refuse_by(claim: Claim, name: str, inputs: Mapping[str, Any], run: Run) -> None:
+    if name in inputs:
+        return
+    if name in run.variables:
+        message = f"the program computes '{name}': a claim is by an input"
+        hint = f"leave its assignment out, and '{name}' is one"
+        raise _misnamed(claim, name, message, hint)
+    raise _unknown(claim, name, tuple(inputs))
+
+
+def _unknown(claim: Claim, name: str, known: tuple[str, ...]) -> ProgramError:
+    from ..lang.suggest import did_you_mean
+
+    hint = did_you_mean(name, known) or f"there are {', '.join(known) or 'none'}"
+    return _misnamed(claim, name, f"the program has no '{name}'", hint)
+
+
+def _misnamed(claim: Claim, name: str, message: str, hint: str) -> ProgramError:
+    """A name on the left-hand side that does not fit."""
+    at = max(claim.text[: claim.offset].rfind(name), 0)
+    span = Span(at, at + len(name))
+    return ProgramError("E595", message, span, claim.text, hint=hint, exit_status=2)
+
+
+def _comparisons(inputs: Sequence[Given], wrt: str | None) -> list[Claim]:
+    """Value against value, then gradient against gradient."""
+    from ..symbolic.claims_text import Claim
+
+    names = [given.name for given in inputs]
+    if wrt is not None:
+        chosen = [name.strip() for name in wrt.split(",") if name.strip()]
+        for name in chosen:
+            if name not in names:
+                hint = f"the inputs are {', '.join(names)}"
+                raise wrong("E507", f"--wrt: no input is called '{name}'", hint)
+        names = chosen
+    return [Claim("value"), *(Claim(f"d/d{name}", by=(name,)) for name in names)]

@@ -1,0 +1,101 @@
+"""What `gradcli grad` adds on demand: more digits, condition numbers.
+
+Invariant: both are made from the command line and the numbers that are there; neither
+waits for the check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .options import Request
+
+if TYPE_CHECKING:
+    from ..render.line import Line
+    from ..symbolic.digits import Precisely
+    from ..symbolic.job import Job
+    from ..views.blame import Trouble
+    from ..views.condition import Condition
+    from .session import Gradients
+
+MOST_DIGITS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What was asked for beside the gradients; None: it was not."""
+
+    precisely: Precisely | None
+    conditions: tuple[Condition, ...] | None
+    trouble: Trouble | None
+
+    def lines(self, found: Gradients) -> Iterator[Line]:
+        """All of it as text."""
+        from ..render.gradients import labels
+        from ..render.precision import condition_lines, digit_lines
+
+        if self.precisely is not None:
+            yield from digit_lines(self.precisely, found.view, labels(found.view))
+        if self.conditions is not None:
+            yield from condition_lines(self.conditions, found.run.dtype)
+
+    def bare(self) -> Iterator[Line]:
+        """The gradients with all their digits, one a line."""
+        from ..render.precision import bare_digits
+
+        assert self.precisely is not None
+        return bare_digits(self.precisely)
+
+    def as_json(self) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
+        """What to add to the whole object, and by input."""
+        from ..render.precision import condition_json, digits_json
+
+        whole: dict[str, Any] = {}
+        inputs: dict[str, dict[str, Any]] = {}
+        if self.precisely is not None:
+            whole, inputs = digits_json(self.precisely)
+        for name, more in condition_json(self.conditions or ()).items():
+            inputs[name] = inputs.get(name, {}) | more
+        if self.trouble is not None:
+            from ..render.blame import as_json
+
+            whole |= as_json(self.trouble)
+        return whole, inputs
+
+
+def extras_of(
+    request: Request,
+    found: Gradients,
+    job: Job | None,
+    grad_output: str | None,
+    digits: int | None,
+    condition: bool,
+) -> Extras:
+    """Compute what was asked for."""
+    precisely = None
+    if digits is not None:
+        assert job is not None
+        precisely = _precisely(request, job, grad_output, digits)
+    conditions = _conditions(found) if condition else None
+    return Extras(precisely, conditions, found.trouble)
+
+
+def _conditions(found: Gradients) -> tuple[Condition, ...]:
+    from ..views.condition import conditions
+    from ..views.numbers import plain
+
+    given = found.cotangent
+    return conditions(found.view, None if given is None else plain(given.raw))
+
+
+def _precisely(
+    request: Request, job: Job, grad_output: str | None, digits: int
+) -> Precisely:
+    from ..lang.bindings import read_bindings
+    from ..symbolic.digits import precise
+
+    words = list(request.words or ())[0 if request.file is not None else 1 :]
+    typed = {binding.name: binding.text for binding in read_bindings(words)}
+    return precise(job, typed, grad_output, digits)

@@ -1,0 +1,81 @@
+"""Where a gradient stopped being finite, as notes and as JSON.
+
+sqrt(x) (line 1, column 14): incoming gradient 0.0 * local gradient inf = nan
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..lang.excerpt import printable
+from ..views.blame import Edge, Trouble, WayOut
+from .numbers import inline, number
+
+
+def notes(found: Trouble) -> Iterator[str]:
+    """A sentence per edge, and the way out."""
+    for edge in found.edges:
+        yield _arose(edge)
+    if found.way_out is not None:
+        yield _advice(found.way_out)
+
+
+def _advice(way: WayOut) -> str:
+    parts = [f"the value {_brief(inline(way.value))}"]
+    parts += [
+        f"d/d{printable(name)} = {'None' if g is None else _brief(inline(g))}"
+        for name, g in way.gradients
+    ]
+    return (
+        f"write {printable(way.text)} for {printable(way.instead)}: that gives "
+        f"{', '.join(parts)}"
+    )
+
+
+LONGEST = 60
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def _arose(edge: Edge) -> str:
+    text = printable(edge.source or edge.node)
+    place = "" if edge.line is None else f", line {edge.line}, column {edge.column}"
+    at = f", entry {list(edge.entry)}" if edge.entry else ""
+    head = f"the gradient becomes {number(edge.result)} at {text}"
+    if edge.incoming is None or edge.local is None:
+        return f"{head} ({edge.node} to {printable(edge.to)}{place}{at})"
+    return (
+        f"{head}: {number(edge.incoming)} * {number(edge.local)}, incoming times local "
+        f"gradient ({edge.node} to {printable(edge.to)}{place}{at})"
+    )
+
+
+def as_json(found: Trouble) -> dict[str, Any]:
+    """What to add to a result."""
+    way = found.way_out
+    rewriting = way and {
+        "text": way.text,
+        "instead": way.instead,
+        "program": way.program,
+        "value": way.value,
+        "gradients": dict(way.gradients),
+    }
+    edges = [_edge(edge) for edge in found.edges]
+    return {"blame": {"edges": edges, "rewriting": rewriting}}
+
+
+def _edge(edge: Edge) -> dict[str, Any]:
+    return {
+        "node": edge.node,
+        "source": edge.source,
+        "line": edge.line,
+        "column": edge.column,
+        "to": edge.to,
+        "entry": edge.entry,
+        "incoming": edge.incoming,
+        "local_gradient": edge.local,
+        "result": edge.result,
+    }

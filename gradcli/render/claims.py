@@ -1,0 +1,149 @@
+"""Claims as text and as an object: the verdict, and of a false one the counterexample,
+the slip and its repair.
+
+d/dw = X.t() @ r  refuted
+  at X = [[1.0]], w = [1.0], y = [0.0]
+  entry [0]: claimed 1.0, true 2.0
+  the factor 2 is missing: multiply by 2
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from ..lang.excerpt import printable
+from ..views.claims import ClaimsView, ClaimView, CounterexampleView
+from .line import Line, Part
+from .numbers import inline, number
+from .verdicts import EXCEPTIONS, ROLES
+
+NO_CAUSE = "no simple cause was found"
+
+
+def claims(view: ClaimsView) -> Iterator[Line]:
+    """Every claim, then how many have the verdict of the whole."""
+    for claim in view.claims:
+        yield from _claim(claim)
+    yield _summary(view)
+
+
+def bare(view: ClaimsView) -> Iterator[Line]:
+    """The verdicts alone, one a line, in the order of the claims."""
+    for claim in view.claims:
+        yield Line(((claim.verdict, ROLES.get(claim.verdict, "plain")),))
+
+
+def _claim(claim: ClaimView) -> Iterator[Line]:
+    head: list[Part] = [
+        (printable(claim.text), "name"),
+        (f"  {claim.verdict}", ROLES.get(claim.verdict, "plain")),
+    ]
+    said = _remark(claim)
+    if said:
+        head.append((f"  ({printable(said)})", "dim"))
+    yield Line((*head,))
+    if claim.side_conditions:
+        conditions = ", ".join(map(printable, claim.side_conditions))
+        yield Line((("  where ", "dim"), (conditions, "plain")))
+    if claim.counterexample is not None:
+        yield from _counterexample(claim.counterexample)
+    if claim.verdict == "refuted":
+        yield Line((("  " + printable(_cause(claim)), "bad"),))
+
+
+def _remark(claim: ClaimView) -> str:
+    """How much was looked at where there is no proof, and what else is to be said."""
+    parts = []
+    if claim.verdict == "agrees":
+        points = "1 point" if claim.points == 1 else f"{claim.points} points"
+        parts.append(f"at {points}")
+    if claim.note:
+        parts.append(claim.note)
+    return "; ".join(parts)
+
+
+def _counterexample(found: CounterexampleView) -> Iterator[Line]:
+    values = [f"{printable(name)} = {inline(value)}" for name, value in found.inputs]
+    yield Line((("  at ", "dim"), (", ".join(values), "plain")), hang="     ")
+    if found.entry is None:
+        for what, value in (("claimed", found.claimed), ("true", found.true)):
+            text = "too large to show" if value is None else inline(value)
+            yield Line(((f"  {what} ", "dim"), (text, "number")))
+        return
+    place = f"entry {list(found.entry)}: " if found.entry else ""
+    yield Line(
+        (
+            (f"  {place}claimed ", "dim"), (_single(found.claimed), "number"),
+            (", true ", "dim"), (_single(found.true), "number"),
+        )
+    )  # fmt: skip
+
+
+def _single(value: Any) -> str:
+    return number(value)
+
+
+def _cause(claim: ClaimView) -> str:
+    found = claim.diagnosis
+    return NO_CAUSE if found is None else f"{found.text}: {found.repair}"
+
+
+def _summary(view: ClaimsView) -> Line:
+    overall, total = view.verdict, len(view.claims)
+    counts = Counter(claim.verdict for claim in view.claims)
+    said = counts[overall] if overall in EXCEPTIONS else total
+    text = f": {said} of {total} claims"
+    if len(counts) > 1:
+        text += f" ({', '.join(f'{n} {verdict}' for verdict, n in counts.items())})"
+    return Line(
+        (
+            (overall, ROLES.get(overall, "plain")),
+            (text, "plain"),
+            (f", {view.seconds:.2f} s", "dim"),
+        )
+    )
+
+
+def as_object(view: ClaimsView) -> Line:
+    """One object for all claims."""
+    from .jsons import SCHEMA, dumps
+
+    told = {
+        "schema": SCHEMA,
+        "command": "check",
+        "program": view.program,
+        "same": view.other,
+        "seed": view.seed,
+        "claims": [_as_object(claim) for claim in view.claims],
+        "verification": {
+            "verdict": view.verdict,
+            "checked": sum(claim.verdict != "unknown" for claim in view.claims),
+            "of": len(view.claims),
+            "seconds": round(view.seconds, 3),
+        },
+    }
+    return Line(((dumps(told), "plain"),))
+
+
+def _as_object(claim: ClaimView) -> dict[str, Any]:
+    found, slip = claim.counterexample, claim.diagnosis
+    refuted = claim.verdict == "refuted"
+    return {
+        "claim": claim.text,
+        "derivative": claim.label,
+        "verdict": claim.verdict,
+        "points": claim.points,
+        "counterexample": None if found is None else {
+            "inputs": dict(found.inputs),
+            "entry": found.entry,
+            "claimed": found.claimed,
+            "true": found.true,
+        },
+        "diagnosis": slip.text if slip else NO_CAUSE if refuted else None,
+        "cause": slip.cause if slip else None,
+        "repair": slip.repair if slip else None,
+        "side_conditions": claim.side_conditions,
+        "note": claim.note,
+    }  # fmt: skip

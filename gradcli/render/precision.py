@@ -1,0 +1,134 @@
+"""Digits and condition numbers of a gradient, as text and as JSON.
+
+condition: what a relative error of an input becomes in the output
+  x  1.5e+03  amplified 1500 times: an error of 1e-16 becomes 1.5e-13
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite, isnan
+from typing import TYPE_CHECKING, Any
+
+from ..lang.excerpt import printable
+from .line import BLANK, Line, Part, title
+
+if TYPE_CHECKING:
+    from ..symbolic.digits import Numerals, Precisely
+    from ..views.condition import Condition
+    from ..views.gradients import GradView
+
+ROUNDING: Mapping[str, float] = {"float64": 1e-16, "float32": 6e-8}
+"""About half the distance between a number and its neighbours, relative to it."""
+
+SHARP = 1.05
+"""Below this an error is as good as handed on."""
+
+AS_TYPED = "decimals mean what is typed: 0.1 is a tenth, not the nearest float"
+
+
+def condition_lines(found: Sequence[Condition], dtype: str) -> Iterator[Line]:
+    """A line per input, in plain words."""
+    yield BLANK
+    yield title("condition: what a relative error of an input becomes in the output")
+    width = max((len(printable(c.name)) for c in found), default=0)
+    for each in found:
+        parts: list[Part] = [
+            ("  " + printable(each.name).ljust(width), "name"),
+            (f"  {each.norm:.3g}", "number"),
+            (f"  {in_words(each.norm, ROUNDING[dtype])}", "plain"),
+        ]
+        if each.entry != each.name:
+            text = f"; the largest by one entry is {each.largest:.3g}"
+            parts.append((f"{text}, {printable(each.entry)}", "dim"))
+        yield Line(tuple(parts), "      ")
+
+
+def in_words(number: float, rounding: float) -> str:
+    """What a condition number means."""
+    if isnan(number):
+        return "not known: a value or a gradient is not finite"
+    if not isfinite(number):
+        return "without bound: the output is 0, and any error is more than all of it"
+    if not number:
+        return "none: the output does not react"
+    becomes = f"an error of {rounding:g} becomes {number * rounding:.2g}"
+    if number < 1 / SHARP:
+        return f"damped to {number:.3g} of it: {becomes}"
+    if number < SHARP:
+        return f"handed on as it is: {becomes}"
+    return f"amplified {number:.3g} times: {becomes}"
+
+
+def condition_json(found: Sequence[Condition]) -> dict[str, dict[str, Any]]:
+    """By input, what to add to it."""
+    return {
+        c.name: {
+            "condition": {"norm": c.norm, "largest": c.largest, "entry": c.entry}
+        }
+        for c in found
+    }  # fmt: skip
+
+
+def digit_lines(
+    found: Precisely, view: GradView, labels: Mapping[str, str]
+) -> Iterator[Line]:
+    """The output and the gradients with all their digits."""
+    yield BLANK
+    yield title(f"with {found.digits} digits ({AS_TYPED})")
+    rows: list[tuple[str, Numerals | None]] = [
+        (printable(view.output.name), found.output),
+        *((labels[name], found.gradients[name]) for name in labels),
+    ]
+    width = max(len(label) for label, _ in rows)
+    for label, numerals in rows:
+        parts: list[Part] = [
+            ("  " + label.ljust(width), "name"),
+            (" = ", "plain"),
+            (written(numerals), "number"),
+        ]
+        if numerals is not None and numerals.unsettled:
+            parts.append(("  (not all digits are certain)", "fair"))
+        yield Line(tuple(parts))
+    for number in found.doubtful:
+        yield Line(((f"  {doubt(number)}", "fair"),))
+
+
+def doubt(number: float) -> str:
+    """What a constant that is known to 17 digits does to the rest of them."""
+    return f"{number!r} is known to 17 digits only; further digits rest on a guess"
+
+
+def bare_digits(found: Precisely) -> Iterator[Line]:
+    """The gradients alone, one a line."""
+    for numerals in found.gradients.values():
+        yield Line(((written(numerals), "number"),))
+
+
+def written(numerals: Numerals | None) -> str:
+    """Nested lists of numerals on one line; None where nothing arrives."""
+    if numerals is None:
+        return "None"
+    level = list(numerals.texts)
+    for size in reversed(numerals.shape):
+        starts = range(0, len(level), size) if size else ()
+        level = ["[" + ", ".join(level[i : i + size]) + "]" for i in starts]
+    return level[0] if level else "[]"
+
+
+def digits_json(found: Precisely) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """What to add to the whole, and by input."""
+    from ..symbolic.digits import nested
+
+    whole = {
+        "digits": {
+            "digits": found.digits,
+            "output": nested(found.output),
+            "notes": [doubt(number) for number in found.doubtful],
+        }
+    }
+    inputs = {
+        name: {"grad_digits": None if numerals is None else nested(numerals)}
+        for name, numerals in found.gradients.items()
+    }
+    return whole, inputs

@@ -1,0 +1,73 @@
+"""Condition numbers: what a relative error of an input becomes in the output.
+
+Invariant: computed from the values and gradients that are shown, and from nothing
+else; where the output is 0 a relative error has no size, and the number is infinite.
+
+    conditions(view, [1.0])[0].norm          # |x * f'(x) / f(x)|
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import fsum, hypot, inf, isnan, nan
+
+from .closed_forms import indices
+from .gradients import GradView, InputView
+from .numbers import Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How the output reacts to one input.
+
+    norm     the norm of the input times the norm of its gradient, over the output
+    largest  the largest of the entries' own condition numbers
+    entry    the entry that it belongs to, as ``x[1]``
+    """
+
+    name: str
+    norm: float
+    largest: float
+    entry: str
+
+
+def conditions(view: GradView, cotangent: Plain | None) -> tuple[Condition, ...]:
+    """The condition number by each input that was differentiated.
+
+    Args:
+        view: values and gradients.
+        cotangent: what a vector output was contracted with; None: ones.
+    """
+    values = list(_flat(view.output.value))
+    weights = [1.0] * len(values) if cotangent is None else list(_flat(cotangent))
+    output = abs(fsum(w * v for w, v in zip(weights, values, strict=True)))
+    return tuple(_condition(given, output) for given in view.differentiated)
+
+
+def _condition(given: InputView, output: float) -> Condition:
+    values = list(_flat(given.value))
+    slopes = [0.0] * len(values) if given.grad is None else list(_flat(given.grad))
+    parts = [_ratio(abs(x * g), output) for x, g in zip(values, slopes, strict=True)]
+    norm = _ratio(hypot(*values) * hypot(*slopes), output)
+    if not parts:
+        return Condition(given.name, 0.0, 0.0, given.name)
+    worst = max(range(len(parts)), key=lambda i: inf if isnan(parts[i]) else parts[i])
+    entry = given.name + indices(given.shape)[worst]
+    return Condition(given.name, norm, parts[worst], entry)
+
+
+def _ratio(change: float, output: float) -> float:
+    if output:
+        return change / output
+    return nan if isnan(change) else inf if change else 0.0
+
+
+def _flat(value: Plain) -> Iterator[float]:
+    """The numbers of nested lists in order; depth is the shape's length."""
+    level: Sequence[object] = [value]
+    while level and isinstance(level[0], list):
+        level = [entry for row in level if isinstance(row, list) for entry in row]
+    for entry in level:
+        assert isinstance(entry, float | int)
+        yield float(entry)

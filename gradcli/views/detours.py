@@ -1,0 +1,199 @@
+"""Slips along single paths of the chain rule: one left out, one with a wrong sign.
+
+The derivative is the sum of what its paths contribute. If a claim is the sum of the
+same contributions with other constants in front, the constants tell the slip.
+
+Invariant: the constants fit more equations than there are paths, and leave nothing
+over; where several choices would, the one with the fewest wrong paths is taken.
+
+    wrong_path(evidence).text           # "the path L → d → b → a is missing"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from .diagnosis import Diagnosis, Evidence
+from .evidence import Sample, gather
+from .likeness import Array, constant_factor, largest, number_text, simple_number
+from .recorded import Texts
+from .routes import Route, Survey, along
+
+MOST_PATHS = 24
+MOST_ENTRIES = 64
+"""Paths and entries of the output up to which each is followed alone."""
+
+EQUATIONS = 3
+"""Equations per unknown constant."""
+
+MOST_WRONG = 3
+
+TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Paths whose contributions are multiples of each other, and so one unknown."""
+
+    routes: tuple[Route, ...]
+    total: Array
+
+
+def wrong_path(evidence: Evidence) -> Diagnosis | None:
+    """The paths whose contributions the claim has wrong."""
+    if len(evidence.claim.by) != 1 or evidence.claim.expression is None:
+        return None
+    routes = _routes(evidence, evidence.samples[0])
+    if routes is None:
+        return None
+    samples = _enough(evidence, len(routes))
+    columns = _columns(evidence, samples, routes)
+    claimed = _claimed(samples)
+    if columns is None or claimed is None:
+        return None
+    bundles = _bundles(routes, columns)
+    constants = _constants([b.total for b in bundles], claimed)
+    if constants is None:
+        return None
+    return _told(evidence, routes, list(zip(bundles, constants, strict=True)))
+
+
+def _routes(evidence: Evidence, sample: Sample) -> list[Route] | None:
+    """All paths in the graph's order; None if there are too many, or none."""
+    root, end = sample.target.edge, sample.inputs[evidence.claim.by[0]].edge
+    if root is None or sample.target.numel() > MOST_ENTRIES:
+        return None
+    ones = np.ones(tuple(sample.target.shape))
+    survey = Survey(root, ones, [end])
+    if not 0 < survey.counts.get(end, 0) <= MOST_PATHS:
+        return None
+    return sorted(survey.heaviest(end))
+
+
+def _enough(evidence: Evidence, paths: int) -> Sequence[Sample]:
+    per_sample = evidence.samples[0].true.size or 1
+    wanted = -(-EQUATIONS * paths // per_sample) + 1
+    if wanted <= len(evidence.samples):
+        return evidence.samples
+    return gather(evidence.task, evidence.claim, wanted, evidence.until)
+
+
+def _columns(
+    evidence: Evidence, samples: Sequence[Sample], routes: list[Route]
+) -> list[Array] | None:
+    """Per path what it contributes, through all samples."""
+    parts: list[list[Array]] = [[] for _ in routes]
+    for sample in samples:
+        # A branch taken otherwise makes another graph, with paths of its own.
+        if not evidence.in_time() or _routes(evidence, sample) != routes:
+            return None
+        for column, route in zip(parts, routes, strict=True):
+            column.append(_contribution(sample, route))
+    return [np.concatenate(column) for column in parts]
+
+
+def _contribution(sample: Sample, route: Route) -> Array:
+    shape, count = tuple(sample.target.shape), sample.target.numel()
+    rows = [
+        along(sample.target.edge, unit.reshape(shape), route) for unit in np.eye(count)
+    ]
+    return np.concatenate([np.ravel(row) for row in rows])
+
+
+def _claimed(samples: Sequence[Sample]) -> Array | None:
+    from .slips import aligned
+
+    grids = [aligned(sample) for sample in samples]
+    known = [np.ravel(grid) for grid in grids if grid is not None]
+    return np.concatenate(known) if len(known) == len(grids) and known else None
+
+
+def _bundles(routes: Sequence[Route], columns: Sequence[Array]) -> list[Bundle]:
+    bundles: list[Bundle] = []
+    for route, column in zip(routes, columns, strict=True):
+        for k, bundle in enumerate(bundles):
+            if constant_factor([(column, bundle.total)]) is not None:
+                both = bundle.total + column
+                bundles[k] = Bundle((*bundle.routes, route), both)
+                break
+        else:
+            bundles.append(Bundle((route,), column))
+    return [bundle for bundle in bundles if largest(bundle.total)]
+
+
+def _constants(columns: Sequence[Array], claimed: Array) -> list[float] | None:
+    if not columns or len(claimed) < 2 * len(columns):
+        return None
+    sizes = [largest(column) for column in columns]
+    matrix = np.stack([c / s for c, s in zip(columns, sizes, strict=True)], axis=1)
+    found, _, rank, _ = np.linalg.lstsq(matrix, claimed, rcond=1e-9)
+    scale = max(largest(claimed), max(sizes))
+    if rank < len(columns):
+        return _few_wrong(columns, claimed, TOLERANCE * scale)
+    if largest(matrix @ found - claimed) > TOLERANCE * scale:
+        return None
+    return [float(a / s) for a, s in zip(found, sizes, strict=True)]
+
+
+def _few_wrong(
+    columns: Sequence[Array], claimed: Array, allowed: float
+) -> list[float] | None:
+    """The same where contributions depend on each other: one or two paths missing, or
+    one with the wrong sign, before anything less likely."""
+    total = np.sum(columns, axis=0)
+    places = range(len(columns))
+    for constant, count in ((0.0, 1), (-1.0, 1), (0.0, 2)):
+        for wrong in combinations(places, count):
+            left = total + (constant - 1) * sum(columns[k] for k in wrong)
+            if largest(left - claimed) <= allowed:
+                return [constant if k in wrong else 1.0 for k in places]
+    return None
+
+
+def _told(
+    evidence: Evidence, routes: list[Route], found: list[tuple[Bundle, float]]
+) -> Diagnosis | None:
+    wrong = [(b, a) for b, a in found if abs(a - 1) > TOLERANCE * 10]
+    missing = all(abs(a) <= TOLERANCE * 10 for _, a in found)
+    if not 0 < len(wrong) <= MOST_WRONG or (len(wrong) == len(found) and not missing):
+        return None
+    texts = Texts(evidence, evidence.samples[0])
+    labels = dict(zip(routes, texts.unique(routes, evidence.claim.by[0]), strict=True))
+    told = [_slip(texts, labels, bundle, a) for bundle, a in wrong]
+    known = [slip for slip in told if slip is not None]
+    if len(known) < len(told):
+        return None
+    return Diagnosis(
+        known[0].cause,
+        "; ".join(slip.text for slip in known),
+        "; ".join(slip.repair for slip in known),
+    )
+
+
+def _slip(
+    texts: Texts, labels: dict[Route, str], bundle: Bundle, a: float
+) -> Diagnosis | None:
+    """What a constant in front of some paths means."""
+    constant = simple_number(a) if abs(a) > TOLERANCE * 10 else 0
+    if constant is None:
+        return None
+    names = list(dict.fromkeys(labels[route] for route in bundle.routes))
+    one = len(names) == 1
+    path = f"the path{'' if one else 's'} {' and '.join(names)}"
+    if constant == 0:
+        terms = [texts.product(route) for route in bundle.routes]
+        what = " + ".join(t for t in terms if t is not None)
+        repair = f"add {what}" if None not in terms else "add what it contributes"
+        verb = "is" if one else "are"
+        return Diagnosis("path", f"{path} {verb} missing", repair)
+    if constant == -1:
+        verb = "has" if one else "have"
+        return Diagnosis(
+            "sign", f"{path} {verb} the wrong sign", "turn the sign of that term"
+        )
+    text = f"{path} counts {number_text(a)} times instead of once"
+    return Diagnosis("factor", text, f"multiply that term by {number_text(1 / a)}")

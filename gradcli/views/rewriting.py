@@ -1,0 +1,321 @@
+"""Ways to write a program that keep its gradient finite.
+
+A row of the table below is two texts of the language: what is looked for and what to
+write instead. A capital letter stands for any expression, REST for more arguments.
+
+Invariant: nothing is proposed that was not run: the new program has the old value
+where that is finite, and its value is finite; so are its gradients, unless there is no
+proposal of which that can be said.
+
+    rewriting(run, [span]).text     # "where(x > 0, sqrt(where(x > 0, x, 1)), 0)"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ..engine import Tensor, grad
+from ..lang.errors import ProgramError, Span
+from ..lang.parser import parse
+from ..lang.run import Run, all_finite, evaluate
+from ..lang.syntax import (
+    Assign,
+    Binary,
+    Call,
+    Expression,
+    Literal,
+    MethodCall,
+    Name,
+    Program,
+    Unary,
+    walk,
+)
+from ..ops import ALIASES
+
+INSTEAD: Sequence[tuple[str, str]] = (
+    ("log(softmax(A, REST))", "log_softmax(A, REST)"),
+    ("log(sigmoid(A))", "logsigmoid(A)"),
+    ("log(1 - sigmoid(A))", "logsigmoid(-(A))"),
+    ("log(1 + exp(A))", "softplus(A)"),
+    ("log1p(exp(A))", "softplus(A)"),
+    ("log(exp(A) + exp(B))", "logaddexp(A, B)"),
+    ("log(sum(exp(A)))", "logsumexp(flatten(A), dim=0)"),
+    ("log(sum(exp(A), REST))", "logsumexp(A, REST)"),
+    ("exp(A)/(1 + exp(A))", "sigmoid(A)"),
+    ("1/(1 + exp(-A))", "sigmoid(A)"),
+    ("exp(A)/sum(exp(A))", "softmax(A, dim=0)"),
+    ("exp(A)/sum(exp(A), REST)", "softmax(A, dim=-1)"),
+    ("log(prod(A))", "sum(log(A))"),
+    ("A*log(B)", "xlogy(A, B)"),
+    ("A*log1p(B)", "special.xlog1py(A, B)"),
+    ("sqrt(sum(A**2))", "norm(A)"),
+    ("sqrt(sum(A*A))", "norm(A)"),
+    ("sum(A**2)**0.5", "norm(A)"),
+    ("sqrt(A**2 + B**2)", "norm(stack([A, B]))"),
+    ("sqrt(A*A + B*B)", "norm(stack([A, B]))"),
+    ("sqrt(A**2)", "abs(A)"),
+)
+
+HARMLESS: Mapping[str, str] = {
+    "sqrt": "1", "rsqrt": "1", "log": "1", "log2": "1", "log10": "1", "log1p": "0",
+    "asin": "0", "acos": "0", "atanh": "0", "acosh": "2", "reciprocal": "1",
+    "exp": "0", "exp2": "0", "expm1": "0", "sinh": "0", "cosh": "0", "pow": "1",
+    "norm": "1", "lgamma": "1", "digamma": "1", "logit": "0.5", "erfinv": "0",
+    "/": "1", "**": "1",
+}  # fmt: skip
+"""An argument at which a function and its derivative are finite."""
+
+_WHICH = {"/": 1}
+"""The operand that has to be harmless, if not the first."""
+
+REST = "REST"
+MOST_TRIED = 24
+SAME = 1e-9
+COMMUTATIVE = frozenset("+*")
+LETTERS = re.compile(r"\b[AB]\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """An expression or assignment to write, in place of what, and the whole program
+    with it, its value and its gradients."""
+
+    text: str
+    instead: str
+    program: str
+    value: Any
+    gradients: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposal:
+    """What to put at a stretch of the program, and how both are shown."""
+
+    span: Span
+    put: str
+    text: str
+    instead: str
+
+
+@dataclass(slots=True)
+class _Match:
+    letters: dict[str, str] = field(default_factory=dict)
+    rest: str = ""
+
+
+def rewriting(run: Run, culprits: Sequence[Span]) -> Rewriting | None:
+    """The first rewriting that helps; None if none of the known ones does.
+
+    Args:
+        run: a run whose value or gradients are not finite.
+        culprits: the texts at which that arose.
+    """
+    program = parse(run.source, [given.name for given in run.inputs])
+    second_best = None
+    for proposal in islice(_proposals(program, culprits), MOST_TRIED):
+        span = proposal.span
+        source = run.source[: span.start] + proposal.put + run.source[span.end :]
+        tried = _tried(run, source)
+        if tried is None:
+            continue
+        output, gradients = tried
+        found = Rewriting(
+            proposal.text, proposal.instead, source, output.raw,
+            {n: None if g is None else g.raw for n, g in gradients.items()},
+        )  # fmt: skip
+        if all(g is None or all_finite(g) for g in gradients.values()):
+            return found
+        if not all_finite(run.output):
+            second_best = second_best or found
+    return second_best
+
+
+def _proposals(program: Program, culprits: Sequence[Span]) -> Iterator[_Proposal]:
+    definitions = _definitions(program)
+    nodes = [node for node in walk(program) if isinstance(node, Expression)]
+    for pattern, replacement in INSTEAD:
+        for node in nodes:
+            match = _Match()
+            if _matches(_pattern(pattern), node, program, definitions, match):
+                text = _filled(replacement, match)
+                yield _Proposal(node.span, text, text, program.text(node))
+    for culprit in culprits:
+        for node in nodes:
+            if node.span == culprit:
+                yield from _guarded(program, nodes, node, definitions)
+
+
+def _definitions(program: Program) -> dict[str, Expression]:
+    """The names that are assigned once, and what they stand for."""
+    found: dict[str, Expression] = {}
+    twice: set[str] = set()
+    for node in walk(program):
+        if isinstance(node, Assign):
+            for target in node.targets:
+                if target.name in found:
+                    twice.add(target.name)
+                found[target.name] = node.value
+    return {name: value for name, value in found.items() if name not in twice}
+
+
+@cache
+def _pattern(text: str) -> Expression:
+    statement = parse(text, ["A", "B", REST]).body.statements[0]
+    value: Expression = statement.value  # type: ignore[attr-defined]
+    return value
+
+
+def _called(node: Any) -> tuple[str, tuple[Any, ...]] | None:
+    """A call or method call as a function's name and its arguments."""
+    if isinstance(node, Call):
+        return ALIASES.get(node.function, node.function), (
+            *node.arguments, *node.keywords,
+        )  # fmt: skip
+    if isinstance(node, MethodCall):
+        return ALIASES.get(node.method, node.method), (
+            node.receiver, *node.arguments, *node.keywords,
+        )  # fmt: skip
+    return None
+
+
+def _matches(
+    pattern: Any,
+    node: Any,
+    program: Program,
+    definitions: Mapping[str, Expression],
+    match: _Match,
+) -> bool:
+    """Whether the node is what the pattern says; recursion is as deep as the pattern."""
+
+    def inside(a: Any, b: Any) -> bool:
+        return _matches(a, b, program, definitions, match)
+
+    if isinstance(pattern, Name) and LETTERS.fullmatch(pattern.name):
+        text = program.text(node)
+        return match.letters.setdefault(pattern.name, text) == text
+    if isinstance(node, Name):
+        defined = definitions.get(node.name)
+        return defined is not None and inside(pattern, defined)
+    if isinstance(pattern, Literal):
+        return isinstance(node, Literal) and bool(node.value == pattern.value)
+    if isinstance(pattern, Unary):
+        same = isinstance(node, Unary) and node.operator == pattern.operator
+        return same and inside(pattern.operand, node.operand)
+    if isinstance(pattern, Binary):
+        if not isinstance(node, Binary) or node.operator != pattern.operator:
+            return False
+        before = dict(match.letters)
+        if inside(pattern.left, node.left) and inside(pattern.right, node.right):
+            return True
+        match.letters = before
+        turned = pattern.operator in COMMUTATIVE
+        return (
+            turned
+            and inside(pattern.left, node.right)
+            and inside(pattern.right, node.left)
+        )
+    wanted, given = _called(pattern), _called(node)
+    if wanted is None or given is None or wanted[0] != given[0]:
+        return False
+    arguments = list(wanted[1])
+    if _is_rest(arguments[-1]):
+        arguments.pop()
+        further = given[1][len(arguments) :]
+        match.rest = "".join(f", {program.text(a)}" for a in further)
+    elif len(given[1]) != len(arguments):
+        return False
+    pairs = zip(arguments, given[1], strict=False)
+    return len(given[1]) >= len(arguments) and all(inside(a, b) for a, b in pairs)
+
+
+def _is_rest(node: Any) -> bool:
+    return isinstance(node, Name) and node.name == REST
+
+
+def _filled(replacement: str, match: _Match) -> str:
+    text = replacement.replace(f", {REST}", match.rest)
+    return LETTERS.sub(lambda letter: match.letters.get(letter[0], letter[0]), text)
+
+
+def _guarded(
+    program: Program, nodes: Sequence[Any], culprit: Any,
+    definitions: Mapping[str, Expression],
+) -> Iterator[_Proposal]:  # fmt: skip
+    """A harmless argument wherever a `where` drops the result anyway."""
+    guarded = _argument(culprit)
+    if guarded is None:
+        return
+    argument, harmless = guarded
+    inner = program.text(argument)
+    for node in nodes:
+        called = _called(node)
+        if called is None or called[0] != "where" or len(called[1]) != 3:
+            continue
+        condition, taken, dropped = called[1]
+        pairs = {taken: f"{inner}, {harmless}", dropped: f"{harmless}, {inner}"}
+        for branch, pair in pairs.items():
+            put = f"where({program.text(condition)}, {pair})"
+            name = branch.name if isinstance(branch, Name) else ""
+            whole = definitions.get(name, branch) if name else node
+            if _within(culprit.span, definitions.get(name, branch).span):
+                head = f"{name} = " if name else ""
+                text = head + _put(program, whole.span, argument.span, put)
+                yield _Proposal(argument.span, put, text, head + program.text(whole))
+
+
+def _argument(culprit: Any) -> tuple[Any, str] | None:
+    """What must be harmless of a function or an operator, and what is."""
+    called = _called(culprit)
+    if called is not None and called[0] in HARMLESS and called[1]:
+        return called[1][0], HARMLESS[called[0]]
+    if isinstance(culprit, Binary) and culprit.operator in HARMLESS:
+        operands = (culprit.left, culprit.right)
+        which = _WHICH.get(culprit.operator, 0)
+        return operands[which], HARMLESS[culprit.operator]
+    return None
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
+def _put(program: Program, whole: Span, part: Span, new: str) -> str:
+    source = program.source
+    return source[whole.start : part.start] + new + source[part.end : whole.end]
+
+
+def _tried(run: Run, source: str) -> tuple[Tensor, dict[str, Tensor | None]] | None:
+    """Value and gradients of the new program, if it is the same where the old one has
+    a value, and has one everywhere."""
+    leaves = {
+        given.name: Tensor(given.tensor.raw, given.tensor.xp, given.requires_grad)
+        for given in run.inputs
+    }
+    names = [given.name for given in run.inputs if given.requires_grad]
+    try:
+        with np.errstate(all="ignore"):
+            output, _, _ = evaluate(source, leaves, of=run.of, seed=run.seed,
+                                    dtype=run.dtype)  # fmt: skip
+            ones = Tensor(output.xp.ones_like(output.raw), output.xp)
+            found = grad([output], [leaves[name] for name in names], [ones])
+    except (ProgramError, ValueError, RuntimeError):
+        return None
+    if not all_finite(output) or not _same(run.output, output):
+        return None
+    return output, dict(zip(names, found, strict=True))
+
+
+def _same(before: Tensor, after: Tensor) -> bool:
+    """Up to rounding, wherever there was a finite value before."""
+    if before.shape != after.shape:
+        return False
+    xp = before.xp
+    close = abs(before.raw - after.raw) <= SAME * (1 + abs(before.raw))
+    return bool((close | ~xp.isfinite(before.raw)).all())

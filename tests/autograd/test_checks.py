@@ -1,0 +1,176 @@
+"""`gradcheck` passes what is right, and fails and explains what is not."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+import gradcli as torch
+from gradcli.autograd import Function, GradcheckError, gradcheck, gradgradcheck
+
+
+def leaf(*values: float) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+def with_backward(forward: Any, rule: Any, jvp: Any = None) -> Any:
+    """A function with a hand-written gradient, given as plain functions of x."""
+
+    class Made(Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> Any:
+            ctx.save_for_backward(x)
+            return forward(x)
+
+        @staticmethod
+        def backward(ctx: Any, *g: torch.Tensor) -> torch.Tensor:
+            return rule(*ctx.saved_tensors, *g)
+
+    return Made.apply
+
+
+@pytest.mark.parametrize(
+    "function",
+    [torch.tanh, torch.exp, lambda x: x.sum(), lambda x: (x[0] * x, x.prod()),
+     lambda x: torch.ones(3, dtype=torch.float64), lambda x: x.long(),
+     lambda x: x.outer(x).reshape(-1)],
+)  # fmt: skip
+def test_right_gradients_pass_in_all_modes(function: Any) -> None:
+    x = leaf(0.5, -1.5)
+    assert gradcheck(function, x, check_forward_ad=True)
+    assert gradgradcheck(function, (x,), check_fwd_over_rev=True)
+
+
+def test_other_arguments_are_handed_on() -> None:
+    a, b = leaf(2.0), torch.tensor([3.0], dtype=torch.float64)
+    assert gradcheck(lambda a, n, b: a * n * b, (a, 2.5, b))
+
+
+def test_a_mistake_is_named_with_entry_and_both_values() -> None:
+    def rule(x: torch.Tensor, g: torch.Tensor) -> torch.Tensor:
+        return 2 * x * g * torch.tensor([1.0, 1.5])
+
+    with pytest.raises(GradcheckError) as caught:
+        gradcheck(with_backward(lambda x: x * x, rule), leaf(1.0, 3.0))
+    text = str(caught.value)
+    assert text.startswith("Jacobian mismatch for output 0 with respect to input 0,\n")
+    assert "output entry [1] by input entry [1]" in text
+    assert "numerical 6" in text
+    assert "analytical 9" in text
+    assert "differing by 3" in text
+
+
+def test_the_input_is_named_by_its_place_among_all_arguments() -> None:
+    wrong = with_backward(lambda x: x * x, lambda x, g: g)
+    with pytest.raises(GradcheckError, match="output 1 with respect to input 2"):
+        gradcheck(lambda a, n, b: (a * n, wrong(b)), (leaf(1.0), 2, leaf(3.0)))
+
+
+@pytest.mark.parametrize(
+    ("function", "below", "above"),
+    [(torch.abs, "-1", "1"), (torch.relu, "0", "1"),
+     (lambda x: torch.maximum(x, -2 * x), "-2", "1"),
+     (lambda x: (x**2).sqrt(), "-1", "1")],
+)  # fmt: skip
+def test_a_kink_does_not_pass(function: Any, below: str, above: str) -> None:
+    with pytest.raises(GradcheckError) as caught:
+        gradcheck(function, leaf(1.0, 0.0))
+    text = str(caught.value)
+    assert f"its slope is {below} below and {above} above" in text
+    assert "[1]" in text
+
+
+def test_a_kink_whose_quotient_agrees_by_chance_is_no_pass() -> None:
+    with pytest.raises(GradcheckError, match="No derivative for output 0"):
+        gradcheck(torch.abs, leaf(0.0))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [torch.abs, torch.relu, lambda x: (1e4 * x) ** 2 / 1e6, lambda x: x * 1e9,
+     lambda x: (300 * x).tanh(), lambda x: x.abs() * x],
+)  # fmt: skip
+@pytest.mark.parametrize("at", [0.01, -0.02, 3.0])
+def test_curvature_and_rounding_are_no_kinks(function: Any, at: float) -> None:
+    assert gradcheck(function, leaf(at), atol=1e-4)
+
+
+def test_a_value_that_is_no_number_does_not_pass() -> None:
+    with pytest.raises(GradcheckError, match="numerical nan, analytical inf"):
+        gradcheck(torch.sqrt, leaf(0.0))
+
+
+def test_without_raising_the_verdict_is_returned() -> None:
+    wrong = with_backward(lambda x: x * 3, lambda x, g: g * 2)
+    assert gradcheck(wrong, leaf(1.0), raise_exception=False) is False
+    assert gradcheck(torch.abs, leaf(0.0), raise_exception=False) is False
+
+
+def test_tolerances_are_absolute_plus_relative_to_the_quotient() -> None:
+    wrong = with_backward(lambda x: x * 100, lambda x, g: g * 101)
+    assert not gradcheck(wrong, leaf(1.0), atol=0.1, rtol=0.008, raise_exception=False)
+    assert gradcheck(wrong, leaf(1.0), atol=0.2, rtol=0.0081)
+
+
+def test_second_order_mistakes_are_caught() -> None:
+    detached = with_backward(lambda x: x * x, lambda x, g: 2 * x.detach() * g)
+    x = leaf(1.5)
+    assert gradcheck(detached, x)
+    with pytest.raises(GradcheckError, match="with respect to input 0"):
+        gradgradcheck(detached, x)
+
+
+def test_given_cotangents_are_varied_too() -> None:
+    x = leaf(1.5, 0.5)
+    assert gradgradcheck(torch.sin, (x,), (leaf(2.0, -1.0),))
+    assert gradgradcheck(torch.sin, (x,), gen_non_contig_grad_outputs=True)
+
+
+def test_a_backward_that_gives_other_numbers_each_time_is_caught() -> None:
+    drawn = with_backward(
+        lambda x: x * 2, lambda x, g: g * 2 + torch.randn(1).double() * 1e-9
+    )
+    with pytest.raises(GradcheckError, match="Backward is not reentrant"):
+        gradcheck(drawn, leaf(1.0))
+    assert gradcheck(drawn, leaf(1.0), nondet_tol=1e-6)
+
+
+def test_a_rule_that_needs_every_cotangent_is_caught() -> None:
+    class Pair(Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            ctx.set_materialize_grads(False)
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx: Any, a: Any, b: Any) -> torch.Tensor:
+            if a is None:
+                return b * 7
+            return a * 2 if b is None else a * 2 + b * 3
+
+    with pytest.raises(GradcheckError):
+        gradcheck(Pair.apply, leaf(1.0))
+
+
+def test_single_precision_is_warned_of() -> None:
+    x = torch.tensor([0.5], requires_grad=True)
+    with pytest.warns(UserWarning, match="Input #0 requires gradient and is not a do"):
+        gradcheck(torch.sin, x, eps=1e-2, atol=1e-2)
+
+
+def test_inputs_are_left_as_they_were() -> None:
+    x = leaf(0.5, 1.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gradcheck(torch.sin, x)
+    assert x.tolist() == [0.5, 1.5]
+    assert x.grad is None
+
+
+def test_what_cannot_be_checked_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one input tensor to require grad"):
+        gradcheck(torch.sin, torch.ones(1))
+    with pytest.raises(TypeError, match="returns tensors, this one returned int"):
+        gradcheck(lambda x: 5, leaf(1.0))

@@ -1,0 +1,77 @@
+"""Forty claims worked out by hand, half of them wrong in the ways people slip."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradcli.symbolic.claims import judge
+from gradcli.symbolic.claims_task import ClaimsTask, Given, Ruling
+from gradcli.symbolic.claims_text import read_claim
+from gradcli.views.diagnosis import Diagnosis, diagnose
+
+LINES = (Path(__file__).parent / "claims.jsonl").read_text().splitlines()
+CLAIMS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
+WRONG = [k for k, claim in enumerate(CLAIMS) if not claim["right"]]
+
+
+def task_of(told: dict[str, Any], **more: Any) -> ClaimsTask:
+    from gradcli.lang.parser import parse
+    from gradcli.lang.run import input_names
+
+    names = input_names(parse(told["program"]))
+    inputs = tuple(Given(n, tuple(told["shapes"].get(n, ()))) for n in names)
+    claim = read_claim(told["claim"])
+    return ClaimsTask(told["program"], inputs, (claim,), seconds=20.0, **more)
+
+
+@cache
+def ruling(k: int) -> Ruling:
+    return judge(task_of(CLAIMS[k])).rulings[0]
+
+
+@cache
+def slip(k: int) -> Diagnosis | None:
+    task = task_of(CLAIMS[k])
+    return diagnose(task, task.claims[0], 10.0)
+
+
+def test_half_of_forty_claims_are_wrong() -> None:
+    assert (len(CLAIMS), len(WRONG)) == (40, 20)
+
+
+@pytest.mark.parametrize("k", range(len(CLAIMS)), ids=lambda k: CLAIMS[k]["claim"])
+def test_every_claim_is_judged_rightly(k: int) -> None:
+    assert ruling(k).verdict == ("proved" if CLAIMS[k]["right"] else "refuted")
+
+
+@pytest.mark.parametrize("k", WRONG, ids=lambda k: CLAIMS[k]["claim"])
+def test_a_wrong_claim_has_a_counterexample_where_the_two_differ(k: int) -> None:
+    found = ruling(k).counterexample
+    assert found is not None
+    assert (found.claimed, found.claimed_shape) != (found.true, found.true_shape)
+
+
+@pytest.mark.parametrize("k", WRONG, ids=lambda k: CLAIMS[k]["claim"])
+def test_counterexamples_are_made_of_small_round_numbers(k: int) -> None:
+    found = ruling(k).counterexample
+    assert found is not None
+    numbers = [value for _, _, values in found.inputs for value in values]
+    size = len(numbers)
+    assert all(2 * n == int(2 * n) and abs(n) <= max(5, size) for n in numbers)
+
+
+def test_most_wrong_claims_get_the_right_diagnosis() -> None:
+    found = {k: slip(k) for k in WRONG}
+    right = [k for k, d in found.items() if d and d.cause == CLAIMS[k]["cause"]]
+    missed = {
+        CLAIMS[k]["claim"]: (CLAIMS[k]["cause"], d and d.cause)
+        for k, d in found.items()
+        if k not in right
+    }
+    print(f"\n{len(right)} of {len(WRONG)} diagnoses are right; others: {missed}")
+    assert len(right) >= 16, missed

@@ -1,0 +1,107 @@
+"""What programs compute with changes in place: PyTorch's numbers, on every device.
+
+Strict arrays, which refuse to become NumPy's behind one's back, stand for a GPU's; on a
+machine with a GPU that CuPy reaches the programs run there as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.engine import Tensor, resolve
+from gradcli.engine.devices import host
+from gradcli.engine.errors import DeviceError
+
+from laws.strict import STRICT, StrictArray
+from .programs import PROGRAMS, REFUSED, Program
+
+
+def numbers(results: list[Any]) -> list[Any]:
+    return [host(t.detach().raw) for t in results]
+
+
+def on_the_cpu(values: Any) -> Tensor:
+    return gradcli.tensor(values, requires_grad=True)
+
+
+def on_strict_arrays(values: Any) -> Tensor:
+    return Tensor(StrictArray(np.asarray(values, "float32")), STRICT, True)
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_program_computes_what_it_computes_on_pytorch(program: Program) -> None:
+    torch = pytest.importorskip("torch")
+    theirs = program(torch, lambda v: torch.tensor(v, requires_grad=True))
+    ours = numbers(program(gradcli, on_the_cpu))
+    for found, wanted in zip(ours, theirs, strict=True):
+        assert str(found.dtype) == str(wanted.dtype).removeprefix("torch.")
+        np.testing.assert_allclose(found, wanted.detach().numpy(), rtol=3e-7)
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("program", REFUSED.values(), ids=REFUSED)
+def test_a_program_is_refused_as_pytorch_refuses_it(program: Program) -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(RuntimeError) as theirs:
+        program(torch, lambda v: torch.tensor(v, requires_grad=True))
+    with pytest.raises(RuntimeError) as ours:
+        program(gradcli, on_the_cpu)
+    first = str(theirs.value).partition(". ")[0].partition("\n")[0]
+    assert str(ours.value).startswith(first)
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_nothing_leaves_its_device(program: Program) -> None:
+    results = program(gradcli, on_strict_arrays)
+    assert {type(t.raw) for t in results} == {StrictArray}
+    wanted = numbers(program(gradcli, on_the_cpu))
+    for found, same in zip(numbers(results), wanted, strict=True):
+        assert found.dtype == same.dtype
+        np.testing.assert_array_equal(found, same)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_gpu_computes_what_the_cpu_computes(program: Program) -> None:
+    try:
+        resolve("cuda")
+    except DeviceError as error:
+        pytest.skip(str(error))
+    results = program(
+        gradcli, lambda v: gradcli.tensor(v, device="cuda", requires_grad=True)
+    )
+    wanted = numbers(program(gradcli, on_the_cpu))
+    for found, same in zip(results, wanted, strict=True):
+        assert found.is_cuda
+        np.testing.assert_allclose(host(found.detach().raw), same, rtol=1e-6)
+
+
+def test_a_tensor_of_a_device_is_printed_through_an_explicit_copy() -> None:
+    x = on_strict_arrays([1.0, 2.5])
+    assert repr(x) == "tensor([1.0000, 2.5000], device='strict', requires_grad=True)"
+
+
+def test_a_device_that_is_not_there_is_an_error_that_says_why() -> None:
+    try:
+        resolve("cuda")
+    except DeviceError as error:
+        for ask in (gradcli.ones(1).cuda, lambda: gradcli.zeros(1, device="cuda")):
+            with pytest.raises(RuntimeError, match="no CUDA device") as refused:
+                ask()
+            assert str(refused.value) == str(error)
+        assert not gradcli.cuda.is_available()
+        assert gradcli.cuda.device_count() == 0
+    else:
+        assert gradcli.ones(1).cuda().device == gradcli.device("cuda", 0)
+
+
+def test_a_number_on_the_host_meets_another_device_and_an_array_does_not() -> None:
+    x = on_strict_arrays([1.0, 2.0])
+    assert (x * gradcli.tensor(3.0)).tolist() == [3.0, 6.0]
+    with pytest.raises(RuntimeError, match="same device"):
+        x * gradcli.ones(2)
