@@ -19,6 +19,11 @@ from ..lang.descent import Descent, End, Step
 from ..lang.errors import ProgramError
 from ..lang.repeat import Repeated
 from ..lang.run import Input, Run
+from ..render import descent as drawn
+from ..render import jsons
+from ..render.line import BLANK
+from ..render.progress import Bar, wants_bar
+from ..views.descent import DescentView, reached_views
 from .app import before_exit
 from .interrupts import once
 from .options import Request
@@ -35,7 +40,6 @@ from .session import (
 
 if TYPE_CHECKING:
     from ..engine import Tensor
-    from ..views.descent import DescentView
 
 TRIES = 25
 """Losses that a line search may look at in one step."""
@@ -206,8 +210,6 @@ class Report:
     def __init__(
         self, request: Request, found: Way, steps: int, every: int | None
     ) -> None:
-        from ..render.progress import Bar, wants_bar
-
         self._request = request
         self._found = found
         self._printer = Printer()
@@ -249,10 +251,9 @@ class Report:
 
     def _print(self, step: Step) -> None:
         if self._request.json:
-            from ..render.jsons import step as line
+            self._printer.lines([jsons.step(*step)])
         else:
-            from ..render.descent import step_line as line
-        self._printer.lines([line(*step)])
+            self._printer.lines([drawn.step_line(*step)])
         now = monotonic()
         if now - self._flushed > PACE:
             self._flushed = now
@@ -262,9 +263,6 @@ class Report:
         """Print where it ended, if it got anywhere."""
         if end.reached is None:
             return
-        from ..render import descent as drawn
-        from ..render import jsons
-
         view = self._view(end.reached, end.stopped)
         layout = self._printer.layout
         if self._request.json:
@@ -273,15 +271,11 @@ class Report:
             self._printer.lines(drawn.bare(view))
         else:
             if self._every is not None:
-                from ..render.line import BLANK
-
                 self._printer.lines([BLANK])
             self._printer.lines(drawn.end(view, layout))
         self._printer.flush()
 
     def _view(self, reached: Step, stopped: str) -> DescentView:
-        from ..views.descent import DescentView, reached_views
-
         run, choice = self._found.run, self._found.choice
         return DescentView(
             program=run.source,

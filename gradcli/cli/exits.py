@@ -1,7 +1,9 @@
 """Exit statuses.
 
-Invariant: a status means the same in every command; scripts may rely on it. The last
-two take the numbers that BSD's `sysexits.h` gives their meaning.
+Invariant: a status means the same in every command; scripts may rely on it. `PROGRAM`
+says that the program or a value is wrong, and so also that a descent ran off to where
+its loss is no number: what it had reached is printed all the same. `INTERNAL` and
+`OUTPUT` take the numbers that BSD's `sysexits.h` gives their meaning.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from .node import AccumulateGrad, Edge, Node, Port
 from .promote import RANK
 from .record import recorder
 from .tensor import Tensor
-from .versions import CLOCK, replaced, touch
+from .versions import CLOCK, owner, replaced, touch
 from .views import base_of, live_views
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -123,12 +123,11 @@ def _demand_memory(raw: Any) -> None:
             "performing the operation."
         )
     if not getattr(raw.flags, "writeable", True):
-        try:
-            raw.flags.writeable = True
-        except ValueError:
+        if not owner(raw).flags.writeable:
             raise EngineError(
                 "the memory of this tensor is read-only; clone() it to change it"
-            ) from None
+            )
+        raw.flags.writeable = True
 
 
 def edge_of(

@@ -44,6 +44,7 @@ FLOATS_ONLY = {
 """Functions that have no value for whole numbers, and what PyTorch says."""
 
 NO_TRUTH = {
+    "abs": (1, "\"abs_cpu\" not implemented for 'Bool'"),
     "sub.Tensor": (2, "Subtraction, the `-` operator, with two bool tensors is not "
     "supported. Use the `^` or `logical_xor()` operator instead."),
     "neg": (1, "Negation, the `-` operator, on a bool tensor is not supported. If you "
@@ -91,7 +92,9 @@ def _over(higher: Any, lower: Any) -> Any:
     return lower if RANK[lower.kind] > RANK[higher.kind] else higher
 
 
-def harmonised(op: Op, raw: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
+def harmonised(
+    op: Op, raw: tuple[Any, ...], params: dict[str, Any]
+) -> tuple[tuple[Any, ...], bool]:
     """The inputs of a row in the types that its result has; whether none are floats.
 
     Raises:
@@ -114,7 +117,7 @@ def harmonised(op: Op, raw: tuple[Any, ...]) -> tuple[tuple[Any, ...], bool]:
     if op.name in PRODUCTS:
         _demand_one_type(op, arrays)
     operands = _operands(op, raw)
-    numbers = [*operands, *_numbers(op, raw)]
+    numbers = [*operands, *_numbers(op, (*raw, *params.values()))]
     if numbers:
         result = result_of(numbers)
         ours = {id(v) for v in operands if v.dtype != result}
@@ -142,11 +145,11 @@ def _operands(op: Op, raw: tuple[Any, ...]) -> list[Any]:
     return [raw[i] for i in places if hasattr(raw[i], "dtype")]
 
 
-def _numbers(op: Op, raw: tuple[Any, ...]) -> list[Any]:
-    """The plain numbers among the inputs of an elementwise row."""
+def _numbers(op: Op, given: tuple[Any, ...]) -> list[Any]:
+    """The plain numbers that an elementwise row computes with."""
     if not op.elementwise:
         return []
-    return [r for r in raw if isinstance(r, int | float)]
+    return [v for v in given if isinstance(v, int | float)]
 
 
 def _demand_one_type(op: Op, arrays: list[Any]) -> None:

@@ -69,7 +69,7 @@ class Recorder:
         whole = False
         try:
             if not xp.symbolic:
-                raw, whole = harmonised(op, raw)
+                raw, whole = harmonised(op, raw, params)
             if op.elementwise:
                 check_broadcast(raw)
             y = op.fwd(xp, *raw, **params)

@@ -39,14 +39,12 @@ def used_parts(node: Node) -> Parts:
         return Parts((), False)
     op = node.op
     raw, y = node.restored()
-    rules: Any = op.partials if op.vjp is None else op.vjp
-    before = 1 if op.vjp is None else 2
     live = [
-        (rules[slot], before)
+        _rule_of(op, slot)
         for slot, edge in zip(node.slots, node.edges, strict=not op.variadic)
         if edge is not None
     ]
-    found = _parts([(rules, before)] if op.variadic else live, len(raw))
+    found = _parts([(op.vjp, 2)] if op.variadic else live, len(raw))
     held = tuple(slot for slot in found.inputs if hasattr(raw[slot], "dtype"))
     return Parts(held, found.output and y is not None)
 

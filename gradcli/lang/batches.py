@@ -64,7 +64,7 @@ def _common_rows(inputs: Mapping[str, Tensor]) -> int:
             message = f"--batch: '{name}' has no rows to take, its shape is {shape}"
             hint = "rows run along the first dimension"
             raise ProgramError("E509", message, hint=hint)
-    counts = {name: x.shape[0] for name, x in inputs.items()}
+    counts = {name: int(x.shape[0]) for name, x in inputs.items()}
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{name} has {count}" for name, count in counts.items())
         message = f"--batch: the inputs differ in their number of rows: {listed}"

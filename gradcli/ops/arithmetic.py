@@ -132,7 +132,7 @@ row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number
 row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b",
     doc="Quotient, elementwise with broadcasting.",
     fwd=lambda xp, a, b: a / b,
-    partials=(lambda xp, y, a, b: over(1, b), lambda xp, y, a, b: -y / b),
+    partials=(lambda xp, y, a, b: over(1, b), lambda xp, y, a, b: -(a / b) / b),
     cases=AWAY)
 
 

@@ -45,8 +45,7 @@ def _claim(claim: ClaimView) -> Iterator[Line]:
         head.append((f"  ({printable(said)})", "dim"))
     yield Line((*head,))
     if claim.side_conditions:
-        conditions = ", ".join(map(printable, claim.side_conditions))
-        yield Line((("  where ", "dim"), (conditions, "plain")))
+        yield Line((("  where ", "dim"), (_conditions(claim), "plain")))
     if claim.counterexample is not None:
         yield from _counterexample(claim.counterexample)
     if claim.verdict == "refuted":
@@ -62,6 +61,14 @@ def _remark(claim: ClaimView) -> str:
     if claim.note:
         parts.append(claim.note)
     return "; ".join(parts)
+
+
+def _conditions(claim: ClaimView) -> str:
+    """Where the proof holds; conditions too long to show are only counted."""
+    first, *more = map(printable, claim.side_conditions)
+    if not more and first.startswith("and "):
+        return f"{first.split()[1]} conditions hold that are too long to show"
+    return ", ".join((first, *more))
 
 
 def _counterexample(found: CounterexampleView) -> Iterator[Line]:

@@ -61,7 +61,12 @@ def _finite(value: Any) -> Any:
 
 
 def _object(value: Any) -> Line:
-    return Line(((dumps(value), "plain"),))
+    return _whole(dumps(value))
+
+
+def _whole(text: str) -> Line:
+    """A line that stays one, so that it can be copied out of a terminal."""
+    return Line(((text, "plain"),), hang="")
 
 
 def grad(
@@ -151,12 +156,12 @@ def graph(view: GraphView) -> Iterator[Line]:
         "output_nr": view.output_nr,
         "root": view.root,
     }
-    yield Line(((dumps(head)[:-1] + ', "nodes": [', "plain"),))
+    yield _whole(dumps(head)[:-1] + ', "nodes": [')
     last = len(view.nodes) - 1
     for node in view.nodes:
         comma = "" if node.id == last else ","
-        yield Line(((dumps(_node(node)) + comma, "plain"),))
-    yield Line((("]}", "plain"),))
+        yield _whole(dumps(_node(node)) + comma)
+    yield _whole("]}")
 
 
 def _node(node: NodeView) -> dict[str, Any]:

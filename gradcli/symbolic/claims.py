@@ -116,7 +116,7 @@ class Judge:
 
     def _visits(self) -> Iterator[Visit]:
         """The given point if there is one, then random points in the domain."""
-        given = given_point(self.task.inputs)
+        given = given_point(self.task.inputs, self.task.seed)
         if given is not None:
             visit = self._visit(given)
             self.given_used = visit is not None

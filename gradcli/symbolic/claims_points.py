@@ -38,12 +38,10 @@ _GRID: Final = 3
 _TRIES: Final = 60
 
 
-def given_point(inputs: Sequence[Given]) -> Point | None:
-    """The point that was typed, if every input has a value."""
-    values = {given.name: given.values for given in inputs}
-    if not inputs or None in values.values():
-        return None
-    return {name: numbers for name, numbers in values.items() if numbers is not None}
+def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
+    """The point that was typed, drawn numbers for what was not; None: nothing was."""
+    typed = frozenset(given.name for given in inputs if given.values is not None)
+    return next(random_points(inputs, seed, typed)) if typed else None
 
 
 def random_points(

@@ -16,7 +16,7 @@ from .expressions import Expressions
 from .implied import Facts
 from .precision import EXACT
 from .system import RELATIONS
-from .terms import Choice, Decision, Term, Terms, ordered
+from .terms import Choice, Decision, Kink, Term, Terms, ordered
 
 SHOWN: Final = 12
 CONSIDERED: Final = 8 * SHOWN
@@ -80,12 +80,21 @@ def _sides(choice: Choice) -> list[Term]:
     return [side for d in choice.decisions for side in (d.left, d.right)]
 
 
-def kinks_shown(terms: Terms, any_matters: bool) -> tuple[str, ...]:
-    """The ties and poles that the point lies on, if a derivative depends on them."""
+def kinks_shown(
+    terms: Terms, any_matters: bool, own: Sequence[Kink] = ()
+) -> tuple[str, ...]:
+    """The ties and poles that the point lies on, if a derivative depends on them.
+
+    ``own`` are the program's; those that only the reverse pass met say no more, unless
+    there are no others.
+    """
     if not any_matters:
         return ()
-    poles = [f"{k.what}: {shown(k.term) or 'a part of the program'} = "
-             f"{float(k.term.value)!r}" for k in terms.kinks.values()]  # fmt: skip
+    poles = [
+        f"{k.what}: {shown(k.term) or 'a part of the program'} = "
+        f"{float(k.term.value)!r}"
+        for k in own or terms.kinks.values()
+    ]
     ties = [text for d in terms.ties.values() if (text := _sentence(d)) is not None]
     return (*poles[:SHOWN], *dict.fromkeys(ties[:SHOWN]))
 
@@ -155,5 +164,7 @@ def _listed(sentences: Iterable[str | None]) -> tuple[str, ...]:
     every = list(sentences)
     known = list(dict.fromkeys(text for text in every if text is not None))
     hidden = len(known[SHOWN:]) + every.count(None)
+    if hidden and not known:
+        return (f"conditions too long to show: {hidden}",)
     more = (f"and {hidden} more",) if hidden else ()
     return (*known[:SHOWN], *more)

@@ -89,7 +89,7 @@ class _Pass:
         self.context = context_of(work)
         self.system = Precise(self.context)
         self.namespace = PreciseNamespace(self.system)
-        self.library = PreciseLibrary(self.namespace, job.dtype, job.seed)
+        self.library = PreciseLibrary(self.namespace, job.seed)
         given = {i.name: self._input(i, typed.get(i.name)) for i in job.inputs}
         code = self._code(job.source, given)
         with np.errstate(all="ignore"):
@@ -110,8 +110,8 @@ class _Pass:
 
     def _input(self, given: Any, text: str | None) -> Tensor:
         if text is None or text.lstrip().startswith("@"):
-            values = np.array(given.value.values()).reshape(given.value.shape)
-            raw = self.namespace.array(values)
+            shown = [repr(v) for v in given.value.values()]
+            raw = self.namespace.reshape(self._of(shown), given.value.shape)
         else:
             raw = self._typed(text)
         return Tensor(raw, self.namespace, given.claim is not None)

@@ -144,8 +144,8 @@ class _PreciseHome(Home):
 class PreciseLibrary(TensorLibrary):
     """The library whose constants and quotients of whole numbers are exact."""
 
-    def __init__(self, namespace: PreciseNamespace, dtype: str, seed: int) -> None:
-        super().__init__(_PreciseHome(namespace, dtype, seed))
+    def __init__(self, namespace: PreciseNamespace, seed: int) -> None:
+        super().__init__(_PreciseHome(namespace, "float64", seed))
         context = namespace.system.context  # type: ignore[attr-defined]
         named = {"pi": context.pi, "e": context.e, "tau": 2 * context.pi}
         self.constants = {**CONSTANTS, **{n: Exact(+v) for n, v in named.items()}}

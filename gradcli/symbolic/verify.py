@@ -81,6 +81,7 @@ class Verifier:
         self.budget = budget
         self.point = point
         self.reverse = ReversePass(point)
+        self.kinks = tuple(point.terms.kinks.values())
         self.rows: list[Row] = []
         self.accounts = {
             i.name: _account(job, i) for i in job.inputs if i.claim is not None
@@ -114,7 +115,7 @@ class Verifier:
             [a.verdict() for a in self.accounts.values()],
             self.budget.spent,
             side_conditions=self.whole.conditions() if self._proved() else (),
-            kinks=kinks_shown(self.point.terms, self._is_kink()),
+            kinks=kinks_shown(self.point.terms, self._is_kink(), self.kinks),
         )
 
     def _proved(self) -> bool:

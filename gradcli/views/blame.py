@@ -69,7 +69,7 @@ def trouble(run: Run, cotangent: Tensor | None) -> Trouble:
     """Watch the reverse pass of a run whose value or gradients are not finite."""
     edges = tuple(_edges(run, cotangent)) if all_finite(run.output) else ()
     spans = [edge.span for edge in edges if edge.span is not None]
-    found = rewriting(run, spans)
+    found = rewriting(run, spans, cotangent)
     return Trouble(edges, None if found is None else _way_out(found))
 
 

@@ -58,7 +58,7 @@ def gather(task: ClaimsTask, claim: Claim, count: int, until: float) -> list[Sam
         found = list(islice(_samples(task, claim, tried, until), count))
         if len(found) > count // 2:
             return found
-    given = given_point(task.inputs)
+    given = given_point(task.inputs, task.seed)
     return found or list(_samples(task, claim, iter([given] if given else []), until))
 
 

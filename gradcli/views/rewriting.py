@@ -110,19 +110,22 @@ class _Match:
     rest: str = ""
 
 
-def rewriting(run: Run, culprits: Sequence[Span]) -> Rewriting | None:
+def rewriting(
+    run: Run, culprits: Sequence[Span], cotangent: Tensor | None = None
+) -> Rewriting | None:
     """The first rewriting that helps; None if none of the known ones does.
 
     Args:
         run: a run whose value or gradients are not finite.
         culprits: the texts at which that arose.
+        cotangent: what a vector output is contracted with; None: ones.
     """
     program = parse(run.source, [given.name for given in run.inputs])
     second_best = None
     for proposal in islice(_proposals(program, culprits), MOST_TRIED):
         span = proposal.span
         source = run.source[: span.start] + proposal.put + run.source[span.end :]
-        tried = _tried(run, source)
+        tried = _tried(run, source, cotangent)
         if tried is None:
             continue
         output, gradients = tried
@@ -192,7 +195,7 @@ def _matches(
     definitions: Mapping[str, Expression],
     match: _Match,
 ) -> bool:
-    """Whether the node is what the pattern says; recursion is as deep as the pattern."""
+    """Whether the node is what the pattern says; recursion is as deep as it."""
 
     def inside(a: Any, b: Any) -> bool:
         return _matches(a, b, program, definitions, match)
@@ -202,7 +205,8 @@ def _matches(
         return match.letters.setdefault(pattern.name, text) == text
     if isinstance(node, Name):
         defined = definitions.get(node.name)
-        return defined is not None and inside(pattern, defined)
+        followed = defined is not None and not isinstance(defined, Name)
+        return followed and inside(pattern, defined)
     if isinstance(pattern, Literal):
         return isinstance(node, Literal) and bool(node.value == pattern.value)
     if isinstance(pattern, Unary):
@@ -291,7 +295,9 @@ def _put(program: Program, whole: Span, part: Span, new: str) -> str:
     return source[whole.start : part.start] + new + source[part.end : whole.end]
 
 
-def _tried(run: Run, source: str) -> tuple[Tensor, dict[str, Tensor | None]] | None:
+def _tried(
+    run: Run, source: str, cotangent: Tensor | None
+) -> tuple[Tensor, dict[str, Tensor | None]] | None:
     """Value and gradients of the new program, if it is the same where the old one has
     a value, and has one everywhere."""
     leaves = {
@@ -304,7 +310,11 @@ def _tried(run: Run, source: str) -> tuple[Tensor, dict[str, Tensor | None]] | N
             output, _, _ = evaluate(source, leaves, of=run.of, seed=run.seed,
                                     dtype=run.dtype)  # fmt: skip
             ones = Tensor(output.xp.ones_like(output.raw), output.xp)
-            found = grad([output], [leaves[name] for name in names], [ones])
+            found = grad(
+                [output],
+                [leaves[n] for n in names],
+                [ones if cotangent is None else cotangent],
+            )
     except (ProgramError, ValueError, RuntimeError):
         return None
     if not all_finite(output) or not _same(run.output, output):

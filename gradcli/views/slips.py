@@ -15,6 +15,7 @@ import numpy as np
 from ..lang.parser import parse
 from ..lang.run import evaluate
 from ..lang.syntax import Call, MethodCall, walk
+from .altered import passed_over, taken_for_constant
 from .detours import wrong_path
 from .diagnosis import Diagnosis, Evidence, Hypothesis
 from .evidence import Sample, derivative
@@ -189,9 +190,14 @@ def sum_too_much(evidence: Evidence) -> Diagnosis | None:
 
 
 def diagonal(evidence: Evidence) -> Diagnosis | None:
-    """One side is a matrix, the other its diagonal."""
+    """One side is a matrix, the other its diagonal, as a row or between zeros."""
     samples = evidence.samples
     true, claimed = samples[0].true, samples[0].claimed
+    if true.ndim == 2 and true.shape == claimed.shape and true.size > 1:
+        pairs = [(s.true * np.eye(*s.true.shape), s.claimed) for s in samples]
+        if _speaking(pairs) and all_same(pairs):
+            text = "the entries off the diagonal are left out"
+            return Diagnosis("diagonal", text, "add them")
     if true.ndim == 2 and true.shape == (claimed.size,) * 2 and true.size > 1:
         pairs = [(s.true, np.diag(np.ravel(s.claimed))) for s in samples]
         if _speaking(pairs) and all_same(pairs):
@@ -203,6 +209,15 @@ def diagonal(evidence: Evidence) -> Diagnosis | None:
             text = "the derivative is the diagonal of this matrix alone"
             return Diagnosis("diagonal", text, "take its diagonal")
     return None
+
+
+def upside_down(evidence: Evidence) -> Diagnosis | None:
+    pairs = sides(evidence)
+    if pairs is None or not all(a.all() and b.all() for a, b in pairs):
+        return None
+    if not all_same((a, 1 / b) for a, b in pairs):
+        return None
+    return Diagnosis("reciprocal", "the result is upside down", "take 1 divided by it")
 
 
 def swapped(evidence: Evidence) -> Diagnosis | None:
@@ -315,7 +330,10 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     sum_left_out,
     sum_too_much,
     wrong_path,
+    taken_for_constant,
     inner_derivative,
+    passed_over,
+    upside_down,
     swapped,
     lacking_term,
 )

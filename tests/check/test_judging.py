@@ -107,6 +107,15 @@ def test_what_is_detached_counts_as_a_constant() -> None:
     assert ruled("x * x.detach()", X, "d/dx = 2*x").verdict == "refuted"
 
 
+def test_a_point_given_in_part_is_looked_at_first() -> None:
+    given_x = Given("x", (), (0.5,))
+    asked = ClaimsTask(
+        "x*y", (given_x, Given("y", ())), (read_claim("d/dx = y"),),
+        prove=False, points=3, seconds=20.0,
+    )  # fmt: skip
+    assert judge(asked).rulings[0].points == 4
+
+
 def test_points_outside_the_domain_say_nothing() -> None:
     asked = ClaimsTask(
         "log(x)", (Given("x", (), (-1.0,)),), (read_claim("d/dx = 1/x"),), seconds=20.0
@@ -185,6 +194,42 @@ def test_a_missing_path_is_named_by_the_variables_on_it() -> None:
     found = slip(program, inputs, "dL/da = -w4*w2")
     assert found is not None
     assert found.text == "the path L → d → b → a is missing"
+
+
+SLIPS = {
+    "a variable taken for a constant": (
+        "m = x.mean(); y = (x - m)**3; L = (y*g).sum()", {"x": (4,), "g": (4,)},
+        "dL/dx = 3*g*(x - m)**2", "path", "m is taken for a constant",
+    ),
+    "a function passed over in the middle": (
+        "h = tanh(W@x); L = ((V@h)**2).sum()",
+        {"W": (3, 2), "x": (2,), "V": (2, 3)},
+        "dL/dx = 2*W.t() @ (V.t() @ (V@h))", "inner", "inner derivative of tanh(W@x)",
+    ),
+    "only the diagonal": (
+        "x.sum()**3", {"x": (3,)}, "d2/dx2 = 6*x.sum()*eye(3)", "diagonal", "off the",
+    ),
+    "the diagonal as a row": ("sin(x)", {"x": (3,)}, "d/dx = cos(x)", "diagonal", ""),
+    "a term too many": ("x**2", X, "d/dx = 2*x + 1", "term", "1 is added"),
+    "a rounded constant": ("x/3", X, "d/dx = 0.333", "rounding", "differ"),
+    "upside down": ("a/b", {"a": (), "b": ()}, "d/da = b", "reciprocal", ""),
+    "a sum too much": (
+        "(x**2).sum()", {"x": (3,)}, "d/dx = 2*x.sum()", "sum", "the claim takes a sum",
+    ),
+    "one of several paths with a wrong sign": (
+        "x*sin(x)", X, "d/dx = sin(x) - x*cos(x)", "sign", "sin(x) → x has the wrong",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SLIPS)
+def test_a_slip_is_told_by_its_name(kind: str) -> None:
+    program, inputs, claim, cause, said = SLIPS[kind]
+    found = slip(program, inputs, claim)
+    assert found is not None
+    assert found.cause == cause
+    assert said in found.text
+    assert ruled(program, inputs, claim).verdict == "refuted"
 
 
 def test_a_claim_without_a_simple_slip_gets_no_diagnosis() -> None:

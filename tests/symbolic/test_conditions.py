@@ -170,3 +170,15 @@ def test_only_what_follows_is_left_out(
     for each, how in known:
         facts.add(each, how)
     assert facts.imply(quantity, relation) is follows
+
+
+def test_conditions_too_long_to_show_are_counted() -> None:
+    source = "log(" + " + ".join(f"x**{n}*sin(x)**{n}" for n in range(2, 12)) + ")"
+    verification = checked(job(source, {"x": 1.0}))
+    assert verification.verdict == "proved"
+    assert verification.side_conditions == ("conditions too long to show: 1",)
+
+
+def test_kink_is_the_programs_own() -> None:
+    verification = checked(job("sqrt(x)", {"x": 0.0}))
+    assert verification.kinks == ("sqrt has no derivative at 0: x = 0.0",)

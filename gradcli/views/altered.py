@@ -1,0 +1,164 @@
+"""The derivative as it would be after a slip inside the chain rule: a variable taken
+for a constant, or a function's own derivative passed over.
+
+Invariant: an altered reverse pass is the true one but for the one change that it is
+about, so a claim that equals it at every sample has made that very slip.
+
+    taken_for_constant(evidence).text       # "v is taken for a constant: the paths …"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain, combinations
+from typing import Any
+
+import numpy as np
+
+from ..engine import AccumulateGrad, Node, Port
+from ..engine.walk import inputs_first
+from .diagnosis import Diagnosis, Evidence
+from .evidence import Sample
+from .likeness import Array, same
+from .partials import raw_partials
+from .recorded import Texts
+from .routes import outputs_of, pull
+
+MOST_NODES = 200
+MOST_VARIABLES = 12
+MOST_ENTRIES = 64
+"""Entries of the output up to which a pass is made for each."""
+
+Change = Callable[[Sample], tuple[frozenset[Any], Any]]
+"""Per sample the edges that nothing passes, and the node whose rule is left out."""
+
+
+def taken_for_constant(evidence: Evidence) -> Diagnosis | None:
+    """One or two variables that the claim does not differentiate."""
+    if not _fitting(evidence):
+        return None
+    names = _between(evidence.samples[0])
+    for wrong in chain(combinations(names, 1), combinations(names, 2)):
+        if not evidence.in_time():
+            return None
+        if _explains(evidence, _blocking(wrong)):
+            listed = " and ".join(wrong)
+            verb = "is taken for a constant" if len(wrong) == 1 else (
+                "are taken for constants"
+            )  # fmt: skip
+            text = f"{listed} {verb}: the paths through {listed} are missing"
+            return Diagnosis("path", text, f"differentiate {listed} as well")
+    return None
+
+
+def passed_over(evidence: Evidence) -> Diagnosis | None:
+    """A function in the middle of the program whose derivative the claim leaves out."""
+    if not _fitting(evidence):
+        return None
+    first = evidence.samples[0]
+    for place, node in enumerate(_nodes(first)):
+        if not evidence.in_time():
+            return None
+        if _is_function(node) and _explains(evidence, _skipping(place)):
+            texts = Texts(evidence, first)
+            local = texts.factors.local(node, 0)
+            source = texts.source(node) or node.op.name
+            factor = "its derivative" if local is None else local.written
+            text = f"the inner derivative of {source} is missing"
+            repair = f"multiply by {factor} on the way back through it"
+            return Diagnosis("inner", text, repair)
+    return None
+
+
+def _fitting(evidence: Evidence) -> bool:
+    """Whether the claim is about a recorded first derivative of few entries."""
+    claim, first = evidence.claim, evidence.samples[0]
+    return (
+        len(claim.by) == 1
+        and claim.expression is not None
+        and first.target.edge is not None
+        and first.target.numel() <= MOST_ENTRIES
+        and any(sample.claimed.any() for sample in evidence.samples)
+    )
+
+
+def _between(sample: Sample) -> list[str]:
+    """The variables that the program computes on its way, each value once."""
+    ends = {x.edge for x in sample.inputs.values()} | {sample.target.edge, None}
+    names: dict[Any, str] = {}
+    for name, value in sample.variables.items():
+        if value.edge not in ends:
+            names.setdefault(value.edge, name)
+    return list(names.values())[:MOST_VARIABLES]
+
+
+def _blocking(names: Sequence[str]) -> Change:
+    return lambda sample: (
+        frozenset(sample.variables[name].edge for name in names),
+        None,
+    )
+
+
+def _skipping(place: int) -> Change:
+    return lambda sample: (frozenset(), _nodes(sample)[place])
+
+
+def _nodes(sample: Sample) -> list[Any]:
+    return inputs_first([sample.target.edge])[:MOST_NODES]
+
+
+def _is_function(node: Any) -> bool:
+    """Whether a node applies a function of one argument, entry by entry."""
+    if not isinstance(node, Node) or len(node.edges) != 1:
+        return False
+    return hasattr(raw_partials(node)[0], "dtype")
+
+
+def _explains(evidence: Evidence, change: Change) -> bool:
+    from .slips import aligned
+
+    end = evidence.claim.by[0]
+    for sample in evidence.samples:
+        claimed = aligned(sample)
+        try:
+            blocked, skipped = change(sample)
+        except (KeyError, IndexError):
+            # Another branch was taken there, and the graph has another form.
+            return False
+        if claimed is None or not same(
+            _derivative(sample, end, blocked, skipped), claimed
+        ):
+            return False
+    return True
+
+
+def _derivative(
+    sample: Sample, name: str, blocked: frozenset[Any], skipped: Any
+) -> Array:
+    target, end = sample.target, sample.inputs[name]
+    rows = [
+        _pass(target.edge, unit.reshape(tuple(target.shape)), end, blocked, skipped)
+        for unit in np.eye(target.numel())
+    ]
+    return np.stack(rows).reshape(sample.true.shape)
+
+
+def _pass(
+    root: Any, g: Array, end: Any, blocked: frozenset[Any], skipped: Any
+) -> Array:
+    """A reverse pass that ends at ``blocked`` and leaves out ``skipped``'s rule."""
+    arrived: dict[Any, Any] = {root: g}
+    for edge in reversed(inputs_first([root])):
+        if edge not in arrived or edge in blocked or isinstance(edge, AccumulateGrad):
+            continue
+        total = arrived.pop(edge)
+        if isinstance(edge, Port):
+            outputs = arrived.setdefault(edge.node, [None] * outputs_of(edge.node))
+            outputs[edge.nr] = total
+            continue
+        pulled = (total,) if edge is skipped else pull(edge, total)
+        for below, gi in zip(edge.edges, pulled, strict=True):
+            if below is not None and gi is not None:
+                arrived[below] = arrived[below] + gi if below in arrived else gi
+    found = arrived.get(end.edge)
+    return np.zeros(tuple(end.shape)) if found is None else np.asarray(found)

@@ -1,0 +1,64 @@
+"""`import gradcli` is free, and every name that it promises is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import gradcli
+from gradcli.engine.public import IN_PLACE, names
+
+HEAVY = ("numpy", "scipy", "sympy", "mpmath", "rich", "typer", "cupy", "safetensors")
+
+
+def test_importing_it_imports_nothing_else() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import gradcli;"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert [name for name in loaded if name.startswith("gradcli")] == ["gradcli"]
+    assert not {*loaded} & {*HEAVY}
+
+
+def test_the_engine_imports_no_heavy_library_but_numpy() -> None:
+    code = "import sys, gradcli; gradcli.ones(2).exp(); print(*sys.modules)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert loaded & set(HEAVY) == {"numpy"}
+
+
+@pytest.mark.parametrize("name", [n for n in dir(gradcli) if not n.startswith("_")])
+def test_every_listed_name_is_there(name: str) -> None:
+    assert getattr(gradcli, name) is getattr(gradcli, name)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'as_index'"):
+        gradcli.as_index  # noqa: B018
+    assert not hasattr(gradcli, "no_such_function")
+
+
+def test_every_function_is_a_method_and_completion_shows_it() -> None:
+    shown = set(dir(gradcli.Tensor))
+    assert set(names()) <= shown
+    assert {f"{name}_" for name in IN_PLACE} <= shown
+
+
+@pytest.mark.parametrize("module", ["linalg", "special", "random", "cuda"])
+def test_a_submodules_names_are_there(module: str) -> None:
+    found = getattr(gradcli, module)
+    for name in [n for n in dir(found) if not n.startswith("_")]:
+        assert getattr(found, name) is not None
+
+
+def test_the_linalg_functions_are_the_tables() -> None:
+    a = gradcli.tensor([[2.0, 1.0], [1.0, 3.0]])
+    b = gradcli.tensor([1.0, 2.0])
+    assert gradcli.allclose(a @ gradcli.linalg.solve(a, b), b)
+    assert gradcli.special.expit is gradcli.sigmoid

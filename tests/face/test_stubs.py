@@ -1,0 +1,32 @@
+"""The type stubs say what is there, and a user's program passes the strictest check."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from . import stubs, user_program
+
+ROOT = Path(__file__).parents[2]
+STUBS = stubs.stubs()
+
+
+@pytest.mark.parametrize("path", STUBS, ids=lambda p: p.name)
+def test_a_stub_is_what_its_script_writes(path: Path) -> None:
+    assert path.read_text() == STUBS[path], "run python tests/face/stubs.py"
+
+
+def test_a_users_program_passes_mypy_strict() -> None:
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent",
+               "tests/face/user_program.py"]  # fmt: skip
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_users_program_runs() -> None:
+    losses = user_program.losses
+    assert losses == sorted(losses, reverse=True)
+    assert user_program.out.shape == (2,)

@@ -1,0 +1,132 @@
+"""A gradient that is not finite is traced to one edge, and a way out is tried first."""
+
+from __future__ import annotations
+
+from math import inf, isnan
+
+import pytest
+
+from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.lang.bindings import read_bindings
+from gradcli.lang.run import Run, all_finite, execute, prepare
+from gradcli.views.blame import Edge, Trouble, WayOut, trouble
+
+
+def ran(source: str, *bindings: str) -> Run:
+    return execute(prepare(source, read_bindings(bindings)))
+
+
+def found_in(source: str, *bindings: str) -> Trouble:
+    return trouble(ran(source, *bindings), None)
+
+
+def way_out(source: str, *bindings: str) -> WayOut:
+    way = found_in(source, *bindings).way_out
+    assert way is not None
+    return way
+
+
+def test_edge_is_named_with_what_was_multiplied() -> None:
+    (edge,) = found_in("where(x > 0, sqrt(x), 0)", "x=0").edges
+    assert isinstance(edge, Edge)
+    assert (edge.node, edge.source, edge.to) == ("SqrtBackward0", "sqrt(x)", "x")
+    assert (edge.line, edge.column) == (1, 14)
+    assert (edge.incoming, edge.local) == (0.0, inf)
+    assert isnan(edge.result)
+
+
+def test_infinity_is_named_before_the_nan_that_it_makes() -> None:
+    first, second = found_in("sqrt(sum(x**2))", "x=[0, 0]").edges
+    assert (first.source, first.incoming, first.local) == ("sqrt(sum(x**2))", 1.0, inf)
+    assert (second.source, second.incoming, second.local) == ("x**2", inf, 0.0)
+    assert (first.result, isnan(second.result)) == (inf, True)
+
+
+def test_entry_is_that_of_the_first_bad_number() -> None:
+    source = "where(x > 0, log(x), 0*x).sum()"
+    (edge,) = found_in(source, "x=[[1, 2], [3, 0]]").edges
+    assert edge.entry == (1, 1)
+    assert (edge.incoming, edge.local) == (0.0, inf)
+
+
+def test_broadcast_entry_is_counted_in_the_product() -> None:
+    (edge,) = found_in("where(x > 5, x/y, 0*x).sum()", "x=[0, 1]", "y=0").edges
+    assert edge.node == "DivBackward0"
+    assert (edge.entry, edge.incoming, edge.local) == ((0,), 0.0, inf)
+
+
+GUARDS = {
+    "where(x > 0, sqrt(x), 0)": ("x=0", "where(x > 0, sqrt(where(x > 0, x, 1)), 0)"),
+    "where(x > 0, log(x), 0)": ("x=0", "where(x > 0, log(where(x > 0, x, 1)), 0)"),
+    "where(x > -1, asin(x), 0)": ("x=-1",
+                                  "where(x > -1, asin(where(x > -1, x, 0)), 0)"),
+    "where(x == 0, 1, sin(x)/x)": ("x=0",
+                                   "where(x == 0, 1, sin(x)/where(x == 0, 1, x))"),
+    "where(x > 0, x**0.5, 0)": ("x=0", "where(x > 0, where(x > 0, x, 1)**0.5, 0)"),
+    "where(x > 0, x.sqrt(), 0)": ("x=0", "where(x > 0, where(x > 0, x, 1).sqrt(), 0)"),
+    "s = sqrt(x); where(x > 0, s, 0)": ("x=0", "s = sqrt(where(x > 0, x, 1))"),
+    "where(x > 700, 0, exp(x))": ("x=800",
+                                  "where(x > 700, 0, exp(where(x > 700, 0, x)))"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", GUARDS)
+def test_dropped_branch_gets_a_harmless_argument(source: str) -> None:
+    binding, text = GUARDS[source]
+    way = way_out(source, binding)
+    assert way.text == text
+    assert dict(way.gradients) == {"x": 0.0}
+
+
+STABLE = {
+    "log(softmax(x, dim=0))": ("x=[0, 1000]", "log_softmax(x, dim=0)"),
+    "softmax(x, dim=0).log()": ("x=[0, 1000]", "log_softmax(x, dim=0)"),
+    "log(sum(exp(x)))": ("x=[1000, 1]", "logsumexp(flatten(x), dim=0)"),
+    "log(sum(exp(x), dim=0))": ("x=[1000, 1]", "logsumexp(x, dim=0)"),
+    "log(1 + exp(x))": ("x=1000", "softplus(x)"),
+    "log(exp(x) + 1)": ("x=1000", "softplus(x)"),
+    "log1p(exp(x))": ("x=1000", "softplus(x)"),
+    "log(exp(x) + exp(2*x))": ("x=1000", "logaddexp(x, 2*x)"),
+    "log(sigmoid(x))": ("x=-1000", "logsigmoid(x)"),
+    "exp(x)/(1 + exp(x))": ("x=1000", "sigmoid(x)"),
+    "exp(x)/sum(exp(x))": ("x=[1000, 1]", "softmax(x, dim=0)"),
+    "sqrt(sum(x**2))": ("x=[0, 0]", "norm(x)"),
+    "e = exp(x); log(1 + e)": ("x=1000", "softplus(x)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", STABLE)
+def test_stable_function_is_proposed(source: str) -> None:
+    binding, text = STABLE[source]
+    assert way_out(source, binding).text == text
+
+
+@pytest.mark.parametrize("source", [*GUARDS, *STABLE])
+def test_proposed_program_runs_with_finite_value_and_gradient(source: str) -> None:
+    binding = {**GUARDS, **STABLE}[source][0]
+    again = ran(way_out(source, binding).program, binding)
+    assert all_finite(again.output)
+    ones = Tensor(NUMPY.ones_like(again.output.raw), NUMPY)
+    (gradient,) = grad([again.output], [again.inputs[0].tensor], [ones])
+    assert gradient is not None
+    assert all_finite(gradient)
+
+
+def test_zero_times_the_logarithm_of_zero_is_written_as_xlogy() -> None:
+    way = way_out("p*log(q)", "p=0", "q=0")
+    assert (way.text, way.value) == ("xlogy(p, q)", 0.0)
+
+
+def test_text_that_is_replaced_is_named() -> None:
+    source = "p = softmax(x, dim=0); -(p*log(p)).sum()"
+    way = way_out(source, "x=[0, 1000]")
+    assert (way.text, way.instead) == ("log_softmax(x, dim=0)", "log(p)")
+
+
+@pytest.mark.parametrize("source", ["sqrt(x)", "log(x)*0.5", "x**-0.5 - 1"])
+def test_nothing_is_proposed_where_the_derivative_is_infinite(source: str) -> None:
+    assert found_in(source, "x=0").way_out is None
+
+
+def test_names_assigned_in_terms_of_each_other_end() -> None:
+    assert found_in("a = b; b = a; sqrt(x) + b", "b=1", "x=0").way_out is None

@@ -1,0 +1,95 @@
+"""A condition number is what a relative error of an input becomes in the output."""
+
+from __future__ import annotations
+
+from math import exp, hypot, inf, tan
+
+import pytest
+
+from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.lang.bindings import read_bindings
+from gradcli.lang.run import execute, prepare
+from gradcli.render.precision import in_words
+from gradcli.views.condition import Condition, conditions
+from gradcli.views.gradients import GradView, input_views, output_view
+
+
+def condition_of(
+    source: str, *bindings: str, weights: object = None
+) -> dict[str, Condition]:
+    run = execute(prepare(source, read_bindings(bindings)))
+    given = None if weights is None else Tensor(NUMPY.array(weights), NUMPY)
+    found = grad([run.output], [i.tensor for i in run.inputs], [given])
+    names = [i.name for i in run.inputs]
+    view = GradView(
+        source, "cpu", "float64", 0, output_view(run.output, run.output_name, False),
+        input_views(run.inputs, dict(zip(names, found, strict=True))), None,
+    )  # fmt: skip
+    return {c.name: c for c in conditions(view, weights)}  # type: ignore[arg-type]
+
+
+CASES = {
+    # |x f'/f| by hand
+    "x**5": (2.0, 5.0),
+    "exp(x)": (3.0, 3.0),
+    "sin(x)": (0.3, 0.3 / tan(0.3)),
+    "x - 1": (1.001, 1.001 / (1.001 - 1)),
+    "7*x": (4.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("source", CASES)
+def test_of_a_number_it_is_x_times_slope_over_value(source: str) -> None:
+    x, expected = CASES[source]
+    found = condition_of(source, f"x={x}")["x"]
+    assert found.norm == pytest.approx(expected, rel=1e-12)
+    assert (found.largest, found.entry) == (found.norm, "x")
+
+
+@pytest.mark.parametrize("source", CASES)
+def test_it_is_the_ratio_of_small_relative_changes(source: str) -> None:
+    x, _ = CASES[source]
+    step = 1e-6
+    values = [execute(prepare(source, read_bindings([f"x={v!r}"]))).output.item()
+              for v in (x, x * (1 + step))]  # fmt: skip
+    measured = abs((values[1] - values[0]) / values[0]) / step
+    assert condition_of(source, f"x={x}")["x"].norm == pytest.approx(measured, rel=1e-4)
+
+
+def test_of_an_array_it_is_the_norms_and_the_worst_entry() -> None:
+    found = condition_of("sum(x) - 3", "x=[1, 2.5, -0.25]")["x"]
+    assert found.norm == pytest.approx(hypot(1, 2.5, 0.25) * hypot(1, 1, 1) / 0.25)
+    assert found.largest == pytest.approx(2.5 / 0.25)
+    assert found.entry == "x[1]"
+
+
+def test_entry_of_a_matrix_is_called_by_both_indices() -> None:
+    found = condition_of("sum(x*x)", "x=[[1, 2], [3, 4]]")["x"]
+    assert found.entry == "x[1,1]"
+    assert found.largest == pytest.approx(2 * 16 / 30)
+
+
+def test_output_that_vanishes_has_no_bound() -> None:
+    assert condition_of("x - 2", "x=2")["x"].norm == inf
+    assert "without bound" in in_words(inf, 1e-16)
+
+
+def test_input_that_does_nothing_has_none() -> None:
+    found = condition_of("x + 0*y", "x=1", "y=3")
+    assert found["y"].norm == 0.0
+    assert "does not react" in in_words(0.0, 1e-16)
+
+
+def test_vector_output_is_contracted_as_its_gradient_is() -> None:
+    found = condition_of("stack([exp(x), sin(x)])", "x=0.5", weights=[2.0, 0.0])["x"]
+    assert found.norm == pytest.approx(0.5 * 2 * exp(0.5) / (2 * exp(0.5)))
+    other = condition_of("stack([exp(x), sin(x)])", "x=0.5", weights=[0.0, 1.0])["x"]
+    assert other.norm == pytest.approx(0.5 / tan(0.5))
+
+
+@pytest.mark.parametrize(
+    ("number", "word"),
+    [(1000.0, "amplified 1e+03 times"), (1.0, "handed on"), (0.01, "damped to 0.01")],
+)
+def test_words_say_what_becomes_of_an_error(number: float, word: str) -> None:
+    assert in_words(number, 1e-16).startswith(word)
