@@ -192,8 +192,8 @@ def _unpacker(
         for slot, x in enumerate(given)
     ]
     results = [
-        hooks.pack(part) if parts.output else _kept(node, part)
-        for part in (y if several else (y,))
+        hooks.pack(part) if parts.reads(nr) else _kept(node, part)
+        for nr, part in enumerate(y if several else (y,))
     ]
 
     def unpack() -> tuple[Any, Any]:

@@ -109,10 +109,9 @@ def kinks(
         with numpy.errstate(invalid="ignore"):
             real = numpy.isfinite(middle.jump)
             real &= middle.jump > allowed(middle.steepest)
-            for s in per_scale:
-                real &= s.jump <= STEADY * middle.jump
-                real &= middle.jump <= STEADY * s.jump
-                real &= s.jump > s.noise
+            jumps = numpy.array([s.jump for s in per_scale])
+            real &= jumps.max(0) <= STEADY * jumps.min(0)
+            real &= numpy.all(jumps > [s.noise for s in per_scale], 0)
         for at in numpy.argwhere(real):
             entry = tuple(int(i) for i in at)
             slope = float(middle.below[entry]), float(middle.above[entry])

@@ -74,7 +74,7 @@ class Check:
         if self._checker is None:
             return task.unanswered().ended("no checking process could be started")
         self._checker.submit(task)
-        updates: list[Judgement] = list(self._checker.results(task.seconds))
+        updates: list[Judgement] = list(self._checker.results())
         self._checker.stop()
         return updates[-1]
 

@@ -12,6 +12,7 @@ from ..lang.errors import ProgramError
 from .exits import Exit
 
 CODES = {
+    "E405": "the limit on time",
     "E590": "a command line that does not fit the command",
     "E591": "an option that there is not",
     "E592": "a command that there is not",

@@ -32,7 +32,9 @@ NOT_ELEMENTWISE = frozenset({
     "addmm", "addmv", "addr", "baddbmm", "cumprod", "cumsum", "index_add",
     "index_copy", "index_fill", "scatter", "scatter_add", "square", "tril", "triu",
 })  # fmt: skip
-NOT_CHANGES = frozenset({"where", "isnan", "isinf", "isfinite", "isclose", "positive", "rsub"})
+NOT_CHANGES = frozenset({
+    "where", "isnan", "isinf", "isfinite", "isclose", "positive", "rsub",
+})  # fmt: skip
 
 
 def _in_place_names() -> frozenset[str]:

@@ -5,13 +5,13 @@ which only the shape is asked does not count, nor does one that is read by the r
 an edge that needs no gradient, nor what a linear row keeps. So ``x * 5.0`` saves
 nothing of ``x``, and ``exp`` saves its result, as in PyTorch.
 
-    used_parts((x * w).grad_fn)          # Parts(inputs=(0, 1), output=False)
+    used_parts((x * w).grad_fn).inputs   # (0, 1)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ..ops import Op
 from .node import ConstantNode, Node
@@ -24,19 +24,34 @@ VARARGS = 0x04
 
 
 class Parts(NamedTuple):
-    """The slots of the inputs that are read, and whether the output is."""
+    """The slots of the inputs that are read, and whether the output is.
+
+    Where there are several outputs, ``some`` are the numbers of those that are read;
+    None: all of them may be.
+    """
 
     inputs: tuple[int, ...]
     output: bool
+    some: frozenset[int] | None = None
+
+    def reads(self, nr: int) -> bool:
+        """Whether output number ``nr`` is read."""
+        return self.output and (self.some is None or nr in self.some)
 
 
-_read: dict[Any, frozenset[int] | None] = {}
+NOTHING = Parts((), False)
+
+Reading: TypeAlias = "dict[int, frozenset[int] | None]"
+"""Of a rule's parameters, by place, the constant subscripts that are read of their
+values; None: the whole."""
+
+_read: dict[Any, Reading | None] = {}
 
 
 def used_parts(node: Node) -> Parts:
     """What the rules of the node's live edges read."""
     if isinstance(node, ConstantNode):
-        return Parts((), False)
+        return NOTHING
     op = node.op
     raw, y = node.restored()
     live = [
@@ -46,17 +61,18 @@ def used_parts(node: Node) -> Parts:
     ]
     found = _parts([(op.vjp, 2)] if op.variadic else live, len(raw))
     held = tuple(slot for slot in found.inputs if hasattr(raw[slot], "dtype"))
-    return Parts(held, found.output and y is not None)
+    return found._replace(inputs=held, output=found.output and y is not None)
 
 
 def rules_read(node: Node) -> Parts:
     """What the rules of all edges read, whether they need a gradient or not."""
     if isinstance(node, ConstantNode):
-        return Parts((), False)
+        return NOTHING
     op = node.op
     if op.variadic:
         return _parts([(op.vjp, 2)], len(node.edges))
-    count = len(op.partials or op.vjp)
+    rules: Any = op.partials or op.vjp
+    count = len(rules)
     return _parts([_rule_of(op, slot) for slot in range(count)], count)
 
 
@@ -80,20 +96,23 @@ def _is_open(rule: Any) -> bool:
 def _parts(rules: list[tuple[Any, int]], count: int) -> Parts:
     """Collect over rules; ``before`` is the place of ``y`` among the parameters."""
     inputs: set[int] = set()
-    output = False
+    outputs: list[frozenset[int] | None] = []
     for rule, before in rules:
         if not callable(rule):
             continue
         read = _parameters_read(rule)
         if read is None:
             return Parts(tuple(range(count)), True)
-        output = output or before in read
+        if before in read:
+            outputs.append(read[before])
         inputs |= {i - before - 1 for i in read if 0 <= i - before - 1 < count}
-    return Parts(tuple(sorted(inputs)), output)
+    known = [some for some in outputs if some is not None]
+    some = frozenset().union(*known) if len(known) == len(outputs) else None
+    return Parts(tuple(sorted(inputs)), bool(outputs), some)
 
 
-def _parameters_read(rule: Callable[..., Any]) -> frozenset[int] | None:
-    """The places of the parameters whose values a rule reads; None: it may be any."""
+def _parameters_read(rule: Callable[..., Any]) -> Reading | None:
+    """The parameters whose values a rule reads; None: it may be any."""
     code = getattr(rule, "__code__", None)
     if code is None or code.co_flags & VARARGS:
         return None
@@ -102,17 +121,31 @@ def _parameters_read(rule: Callable[..., Any]) -> frozenset[int] | None:
     return _read[code]
 
 
-def _loaded(code: Any) -> frozenset[int]:
+def _loaded(code: Any) -> Reading:
     from dis import get_instructions
 
     names = code.co_varnames[: code.co_argcount]
-    loaded = {name for name in names if name in code.co_cellvars}
+    found: dict[str, frozenset[int] | None] = {
+        name: None for name in names if name in code.co_cellvars
+    }
     steps = list(get_instructions(code))
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
+    for place, step in enumerate(steps):
         if not step.opname.startswith("LOAD_FAST"):
             continue
-        asked = following is not None and following.opname == "LOAD_ATTR"
-        shape_only = asked and following.argval in SHAPE_ONLY  # type: ignore[union-attr]
-        values = step.argval if isinstance(step.argval, tuple) else (step.argval,)
-        loaded |= set(values[:-1] if shape_only else values)
-    return frozenset(i for i, name in enumerate(names) if name in loaded)
+        *whole, last = step.argval if isinstance(step.argval, tuple) else [step.argval]
+        found.update(dict.fromkeys(whole))
+        following = steps[place + 1 : place + 3]
+        if following[0].opname == "LOAD_ATTR" and following[0].argval in SHAPE_ONLY:
+            continue
+        before = found.get(last, frozenset())
+        at = _subscript(following)
+        found[last] = None if before is None or at is None else before | {at}
+    return {i: found[name] for i, name in enumerate(names) if name in found}
+
+
+def _subscript(following: list[Any]) -> int | None:
+    """The constant by which two instructions subscript what was loaded before them."""
+    constant, operation = following[0], following[-1]
+    fixed = constant.opname.startswith("LOAD_") and isinstance(constant.argval, int)
+    is_subscript = operation.opname == "BINARY_SUBSCR" or operation.argrepr == "[]"
+    return constant.argval if fixed and is_subscript else None

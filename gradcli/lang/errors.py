@@ -57,7 +57,6 @@ CODES: dict[str, str] = {
     "E402": "the limit on the size of an integer",
     "E403": "the limit on memory",
     "E404": "the limit on depth or length",
-    "E405": "the limit on time",
     "E501": "an argument that is not NAME=VALUE",
     "E502": "a name that no program can use",
     "E503": "a name with two values",

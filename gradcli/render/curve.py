@@ -1,9 +1,11 @@
 """A series of numbers as a curve of dots, as wide as there is room.
 
 Invariant: a column shows the mean of the numbers that fall into it, or lies on the line
-between two numbers; columns are joined, so that no jump leaves a gap. Numbers that are all above 0 and span two decades
-or more are drawn by their logarithms, and the axis says so.
+between two numbers; columns are joined, so that no jump leaves a gap. Numbers that are
+all above 0 and span two decades or more are drawn by their logarithms, and the heading
+says so.
 
+    loss (log scale)
      5.0 ┤⠉⠢⡀
          │  ⠈⠑⠤⣀
     0.02 ┤      ⠉⠒⠒⠤⠤⣀⣀

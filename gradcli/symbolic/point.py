@@ -43,9 +43,7 @@ class Run:
         return list(chain.from_iterable(self.entries.values()))
 
 
-def run(
-    job: Job, evaluate: Evaluate, lean: int = 0, terms: Terms | None = None
-) -> Run:
+def run(job: Job, evaluate: Evaluate, lean: int = 0, terms: Terms | None = None) -> Run:
     """Run the program; ``lean`` decides ties, as in `Terms`, if none are given.
 
     Raises:

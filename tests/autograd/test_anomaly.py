@@ -72,6 +72,11 @@ def test_where_the_forward_pass_went_wrong_before_is_told_too() -> None:
     assert "y = x.log()" in text
 
 
+def test_a_nan_that_was_handed_in_is_blamed_on_no_operation() -> None:
+    text = message(lambda x: (x * 2).exp() * 3, leaf(float("nan")))
+    assert "The forward pass had" not in text
+
+
 def test_the_lines_lead_from_the_outermost_to_the_innermost() -> None:
     text = message(lambda x: root(x), leaf(-1.0))
     assert text.index("in <lambda>") < text.index("in root")

@@ -290,6 +290,21 @@ def test_what_backward_returns_is_checked(value: Any, message: str) -> None:
         returning(value).apply(x, 2.0).sum().backward()
 
 
+def test_a_rule_is_recorded_only_where_the_pass_is() -> None:
+    modes = []
+
+    class Seeing(Cube):
+        @staticmethod
+        def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+            modes.append(torch.is_grad_enabled())
+            return Cube.backward(ctx, g)
+
+    x = leaf(1.0)
+    grad(Seeing.apply(x).sum(), x)
+    grad(Seeing.apply(x).sum(), x, create_graph=True)
+    assert modes == [False, True]
+
+
 def test_more_nones_than_arguments_are_taken() -> None:
     x = torch.ones(2, requires_grad=True)
     returning((torch.ones(2), None, None)).apply(x, 2.0).sum().backward()

@@ -53,6 +53,9 @@ class Counting:
         (lambda x: x.outer(x), 2),
         (lambda x: x**3, 1),
         (lambda x: torch.ones(2) * x, 1),
+        (lambda x: x.log_softmax(0), 1),
+        (lambda x: x.max(0).values, 1),
+        (lambda x: torch.addmm(x, torch.ones(2, 2), torch.ones(2, 2)), 0),
     ],
 )
 def test_hooks_see_what_the_rules_read_and_nothing_else(f: Any, count: int) -> None:

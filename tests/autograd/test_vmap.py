@@ -99,6 +99,7 @@ def test_an_empty_batch_has_empty_outputs_of_the_right_shape() -> None:
     a, b = vmap(f)(torch.ones(0, 3))
     assert (tuple(a.shape), tuple(b.shape)) == ((0, 3, 3), (0,))
     assert tuple(vmap(lambda v: v, out_dims=1)(torch.ones(0, 3)).shape) == (3, 0)
+    assert tuple(vmap(lambda v: v, in_dims=-1)(torch.ones(3, 2, 0)).shape) == (0, 3, 2)
 
 
 @pytest.mark.parametrize(

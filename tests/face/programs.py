@@ -256,6 +256,38 @@ REFUSED: dict[str, Program] = {
 }  # fmt: skip
 """Programs that end with an error."""
 
+
+def hooks_on_nodes_and_leaves(torch: Any, make: Make) -> list[Any]:
+    seen: list[Any] = []
+    x = make([1.0, 2.0])
+    y = x * x
+    y.grad_fn.register_prehook(lambda outputs: (outputs[0] * 2,))
+    y.grad_fn.register_hook(lambda inputs, outputs: seen.extend([*inputs, *outputs]))
+    x.register_hook(lambda g: g + 1)
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad.clone()))
+    with y.register_hook(lambda g: g * 3):
+        y.sum().backward(retain_graph=True)
+    y.sum().backward()
+    return [*seen, x.grad]
+
+
+def hooks_of_a_recorded_pass(torch: Any, make: Make) -> list[Any]:
+    x = make([1.0, 2.0])
+    y = x**3
+    y.register_hook(lambda g: g * x)
+    (first,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    first.sum().backward()
+    return [first, x.grad]
+
+
+def gradient_kept_in_its_memory(torch: Any, make: Make) -> list[Any]:
+    x = make([1.0, 2.0])
+    (x * x).sum().backward()
+    held = x.grad
+    (x * x).sum().backward()
+    return [held, x.grad]
+
+
 PROGRAMS: dict[str, Program] = {
     program.__name__: program
     for program in (
@@ -264,5 +296,7 @@ PROGRAMS: dict[str, Program] = {
         positions_assigned, entries_from_one_another, scalar_changed,
         chain_of_changes, overwritten, retained_and_changed, leaf_descended,
         diagonal_filled, types_converted, hooks_on_the_way,
+        hooks_on_nodes_and_leaves, hooks_of_a_recorded_pass,
+        gradient_kept_in_its_memory,
     )
 }  # fmt: skip

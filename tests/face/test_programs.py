@@ -6,6 +6,7 @@ machine with a GPU that CuPy reaches the programs run there as well.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ from .programs import PROGRAMS, REFUSED, Program
 
 def numbers(results: list[Any]) -> list[Any]:
     return [host(t.detach().raw) for t in results]
+
+
+def core(message: str) -> str:
+    """A message's first sentence, without the name of the node that made a value."""
+    first = message.partition(". ")[0].partition("\n")[0]
+    return re.sub(r", which is output \d+ of \w+,", "", first)
 
 
 def on_the_cpu(values: Any) -> Tensor:
@@ -51,8 +58,7 @@ def test_a_program_is_refused_as_pytorch_refuses_it(program: Program) -> None:
         program(torch, lambda v: torch.tensor(v, requires_grad=True))
     with pytest.raises(RuntimeError) as ours:
         program(gradcli, on_the_cpu)
-    first = str(theirs.value).partition(". ")[0].partition("\n")[0]
-    assert str(ours.value).startswith(first)
+    assert core(str(ours.value)).startswith(core(str(theirs.value)))
 
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
