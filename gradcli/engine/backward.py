@@ -160,8 +160,9 @@ def _run(
                 if gi is not None:
                     arrived[edge] = arrived[edge] + gi if edge in arrived else gi
                 left = waiting[edge] - 1
-                waiting[edge] = left
-                if not left:
+                if left:
+                    waiting[edge] = left
+                else:
                     ready.append(edge)
     finally:
         MODE.record(before)

@@ -36,17 +36,9 @@ def demand_unchanged(node: Node) -> None:
     edges = dict(zip(node.slots or range(len(raw)), node.edges, strict=False))
     for slot in parts.inputs:
         _demand(raw[slot], node.born, edges.get(slot))
-    if parts.output:
-        outputs = y if isinstance(y, tuple) else (y,)
-        for nr in _read_outputs(node, outputs):
-            _demand(outputs[nr], node.born, Port(node, nr))
-
-
-def _read_outputs(node: Node, outputs: tuple[Any, ...]) -> range:
-    """Of values and where they stand a rule reads where they stand."""
-    op = node.op
-    carrying = op.carries if op.returns > 1 else 0
-    return range(carrying if carrying < len(outputs) else 0, len(outputs))
+    for nr, part in enumerate(y if isinstance(y, tuple) else (y,)):
+        if parts.reads(nr):
+            _demand(part, node.born, Port(node, nr))
 
 
 def _demand(raw: Any, born: int, edge: Any) -> None:

@@ -199,8 +199,8 @@ def chosen(xp: Any, x: Any, at: Any, dim: int, keepdim: bool) -> tuple[Any, Any]
     return dropped(xp, y, x, dim, keepdim), dropped(xp, at, x, dim, keepdim)
 
 
-def to_chosen(xp: Any, g: Any, y: Any, shape: Any, dim: int, keepdim: bool) -> Any:
-    at = kept_in(xp, y[1], shape, dim, keepdim)
+def to_chosen(xp: Any, g: Any, at: Any, shape: Any, dim: int, keepdim: bool) -> Any:
+    at = kept_in(xp, at, shape, dim, keepdim)
     g = kept_in(xp, g, shape, dim, keepdim)
     return xp.call("gather.backward", g, at, shape, dim)
 
@@ -238,7 +238,7 @@ def extremum(name: str, node: str, word: str) -> None:
         doc=f"The {word} entry along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False: best(xp, name, x, dim, keepdim),
         vjp=(lambda xp, g, y, x, dim, keepdim=False:
-             to_chosen(xp, g, y, x.shape, dim, keepdim),),
+             to_chosen(xp, g, y[1], x.shape, dim, keepdim),),
         jvp=lambda xp, t, y, x, dim, keepdim=False:
             of_chosen(xp, t[0], y, x, dim, keepdim),
         cases=[case(c.inputs[0], make="distinct", **c.params) for c in ALONG])

@@ -192,7 +192,7 @@ def median(name: str, node: str, find: Any, doc: str) -> None:
         fwd=lambda xp, x, dim, keepdim=False:
             median_along(xp, find, x, dim, keepdim),
         vjp=(lambda xp, g, y, x, dim, keepdim=False:
-             to_chosen(xp, g, y, x.shape, dim, keepdim),),
+             to_chosen(xp, g, y[1], x.shape, dim, keepdim),),
         jvp=lambda xp, t, y, x, dim, keepdim=False:
             of_chosen(xp, t[0], y, x, dim, keepdim),
         cases=[case((3, 4), dim=0, make="distinct"), case((), dim=0),

@@ -1,0 +1,118 @@
+"""Everything of `gradcli.autograd` and `gradcli.func` stays on its device.
+
+Strict arrays stand for a GPU's: they refuse a hidden conversion to NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli import func
+from gradcli.autograd import (
+    Function,
+    detect_anomaly,
+    forward_ad,
+    functional,
+    grad,
+    gradcheck,
+    gradgradcheck,
+)
+from gradcli.autograd.graph import save_on_cpu, saved_tensors_hooks
+from gradcli.engine import NUMPY, Tensor
+from gradcli.engine.modes import inference_mode
+
+from .strict import STRICT, StrictArray
+
+POINT = np.array([0.5, -1.5, 2.0])
+DIRECTION = np.array([1.0, 0.5, -2.0])
+
+
+class Cube(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Tensor:
+        (x,) = ctx.saved_tensors
+        return 3 * x**2 * g
+
+
+def f(x: Tensor) -> Any:
+    return (x.sin() * x).exp() + Cube.apply(x)
+
+
+def scalar(x: Tensor) -> Any:
+    return f(x).sum()
+
+
+def dual(x: Tensor, t: Tensor) -> Any:
+    with forward_ad.dual_level():
+        return forward_ad.unpack_dual(f(forward_ad.make_dual(x, t))).tangent
+
+
+def hooked(x: Tensor, block: Any) -> Any:
+    leaf = x.detach().requires_grad_()
+    with block:
+        y = scalar(leaf)
+    return grad(y, leaf)
+
+
+def anomalous(x: Tensor) -> Any:
+    with detect_anomaly():
+        return hooked(x, inference_mode(False))
+
+
+def batched(x: Tensor) -> Any:
+    leaf = x.detach().requires_grad_()
+    rows = func.jacrev(lambda v: v)(x)
+    return grad(f(leaf), leaf, rows, is_grads_batched=True)
+
+
+COMPUTED: dict[str, Callable[[Tensor, Tensor], Any]] = {
+    "grad": lambda x, t: func.grad(scalar)(x),
+    "jacrev": lambda x, t: func.jacrev(f)(x),
+    "jacfwd": lambda x, t: func.jacfwd(f)(x),
+    "hessian": lambda x, t: func.hessian(scalar)(x),
+    "jvp": lambda x, t: func.jvp(f, (x,), (t,)),
+    "vjp": lambda x, t: func.vjp(f, x)[1](t),
+    "vmap": lambda x, t: func.vmap(lambda a: a * a, out_dims=0)(x),
+    "functional": lambda x, t: functional.jacobian(f, x, strategy="forward-mode"),
+    "hvp": lambda x, t: functional.hvp(scalar, x, t),
+    "vhp": lambda x, t: functional.vhp(scalar, x, t),
+    "dual": dual,
+    "anomaly": lambda x, t: anomalous(x),
+    "hooks": lambda x, t: hooked(x, saved_tensors_hooks(lambda t: t, lambda t: t)),
+    "save on cpu": lambda x, t: hooked(x, save_on_cpu()),
+    "batch": lambda x, t: batched(x),
+}
+
+
+def leaves_of(value: Any) -> list[Tensor]:
+    if isinstance(value, tuple):
+        return [leaf for part in value for leaf in leaves_of(part)]
+    return [value]
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_results_stay_on_the_device_and_are_the_host_s(name: str) -> None:
+    compute = COMPUTED[name]
+    on_host = compute(Tensor(POINT, NUMPY), Tensor(DIRECTION, NUMPY))
+    there = compute(
+        Tensor(StrictArray(POINT), STRICT), Tensor(StrictArray(DIRECTION), STRICT)
+    )
+    pairs = zip(leaves_of(there), leaves_of(on_host), strict=True)
+    for ours, theirs in pairs:
+        assert type(ours.raw) is StrictArray
+        np.testing.assert_allclose(ours.raw.held, theirs.raw, rtol=1e-13)
+
+
+def test_gradients_are_checked_there() -> None:
+    x = Tensor(StrictArray(POINT), STRICT, True)
+    assert gradcheck(f, (x,), check_forward_ad=True)
+    assert gradgradcheck(f, (x,))
