@@ -97,7 +97,7 @@ row("frac", node="FracBackward0", latex=r"\operatorname{{frac}} {0}",
 
 def array_of(*operands: Any) -> Any:
     """The first operand that is no plain number: its type is the result's."""
-    return next(v for v in operands if hasattr(v, "dtype"))
+    return next((v for v in operands if hasattr(v, "dtype")), operands[0])
 
 
 def extremum(name: str, *, loses: tuple[Any, Any], **facts: Any) -> None:

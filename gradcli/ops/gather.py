@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from .checks import PositionError, ShapeError, broadcast_shape, dim_of
-from .index import along, check_positions
+from .index import OUTSIDE, along, check_positions
 from .op import LINEAR, Fixed, Formula, case, function, row
 from .shape import Shape, sum_to
 
@@ -199,7 +199,8 @@ def slices_at(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
     d, at = dim_of(shape, dim), xp.as_index(index)
     if at.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    check_positions(shape[d] if shape else 1, d, at, words="index out of range in self")
+    check_positions(shape[d] if shape else 1, d, at,
+                    words="index out of range in self: " + OUTSIDE)
     return along(d, at.reshape([-1])) if shape else ()
 
 

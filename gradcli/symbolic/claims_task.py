@@ -117,13 +117,19 @@ class Judgement:
     seconds: float = 0.0
     done: bool = False
 
-    def ended(self, reason: str) -> Judgement:
-        """The same, where what is still unknown has ``reason`` for it."""
+    def ended(self, reason: str, seconds: float | None = None) -> Judgement:
+        """The same, where what is still unknown has ``reason`` for it.
+
+        Args:
+            reason: why no more was shown.
+            seconds: what was spent by then, where whoever ended it knows better.
+        """
+        spent = self.seconds if seconds is None else round(seconds, 3)
         rulings = tuple(
             replace(r, note=r.note or reason) if r.verdict == UNKNOWN else r
             for r in self.rulings
         )
-        return replace(self, rulings=rulings, done=True)
+        return replace(self, rulings=rulings, seconds=spent, done=True)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

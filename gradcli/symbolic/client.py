@@ -105,11 +105,13 @@ class Checker:
                 line = self._lines.get(timeout=max(0.0, start + limit - monotonic()))
             except Empty:
                 self.stop()
-                yield last.ended(f"time-out after {limit:g} s")
+                yield last.ended(f"time-out after {limit:g} s", monotonic() - start)
                 return
             if line is None:
                 self.stop()
-                yield last.ended(f"the checking process ended: {self._why()}")
+                yield last.ended(
+                    f"the checking process ended: {self._why()}", monotonic() - start
+                )
                 return
             last = last.from_json(line)
             yield last

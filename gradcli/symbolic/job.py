@@ -194,13 +194,19 @@ class Verification:
             done=True,
         )
 
-    def ended(self, reason: str) -> Verification:
-        """The same, where what is still unknown has ``reason`` for it."""
+    def ended(self, reason: str, seconds: float | None = None) -> Verification:
+        """The same, where what is still unknown has ``reason`` for it.
+
+        Args:
+            reason: why no more was shown.
+            seconds: what was spent by then, where whoever ended it knows better.
+        """
+        spent = self.seconds if seconds is None else round(seconds, 3)
         inputs = tuple(
             replace(v, note=v.note or reason) if v.verdict == UNKNOWN else v
             for v in self.inputs
         )
-        return replace(self, inputs=inputs, done=True)
+        return replace(self, inputs=inputs, seconds=spent, done=True)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

@@ -21,10 +21,10 @@ TOLERANCE = 1e-12
 def gradcli(command: str, record: dict[str, Any]) -> dict[str, Any]:
     """The JSON that ``gradcli command`` prints for a record."""
     bindings = [f"{name}={json.dumps(v)}" for name, v in record["inputs"].items()]
-    options = ["--json"] + (["--no-verify"] if command == "grad" else [])
+    options = ["--json", *(["--no-verify"] if command == "grad" else [])]
+    words = [command, record["program"], *bindings, *options]
     run = subprocess.run(
-        [sys.executable, "-m", "gradcli", command, record["program"], *bindings]
-        + options,
+        [sys.executable, "-m", "gradcli", *words],
         capture_output=True,
         text=True,
         timeout=60,
