@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 import subprocess
@@ -34,3 +35,11 @@ def test_readme_shows_what_is_printed(command: str, shown: str) -> None:
 
 def test_readme_has_examples() -> None:
     assert len(EXAMPLES) >= 10
+
+
+def test_readme_s_python_prints_what_it_shows() -> None:
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    failed, tried = doctest.testfile(
+        str(ROOT / "README.md"), module_relative=False, optionflags=flags
+    )
+    assert (failed, tried >= 5) == (0, True)
