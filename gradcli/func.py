@@ -10,6 +10,8 @@ an outer transform's input or a tensor that requires a gradient.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .autograd.transforms import (
     grad,
     grad_and_value,
@@ -22,7 +24,11 @@ from .autograd.transforms import (
 )
 from .autograd.vmap import vmap
 
+if TYPE_CHECKING:
+    from .nn.stateless import functional_call, stack_module_state
+
 __all__ = [
+    "functional_call",
     "grad",
     "grad_and_value",
     "hessian",
@@ -30,6 +36,16 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "stack_module_state",
     "vjp",
     "vmap",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What knows modules is imported when it is first used."""
+    if name not in ("functional_call", "stack_module_state"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .nn import stateless
+
+    return getattr(stateless, name)

@@ -21,6 +21,7 @@ from ..engine.forward import push
 from ..engine.modes import MODE, no_grad
 from ..engine.node import Node, differentiable_slots
 from ..engine.record import call, recorder
+from ..engine.show import TANGENT
 from ..engine.tensor import Tensor
 from ..engine.versions import version
 
@@ -42,8 +43,6 @@ CHANGED = (
     "a tensor that carries a tangent was changed in place; write the change as an "
     "operation that gives a new tensor, so that its tangent follows"
 )
-KEY = "_dual"
-"""Where a tensor carries its tangent, in its ``__dict__``."""
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -54,7 +53,9 @@ class UnpackedDualTensor(NamedTuple):
 
 
 class _Level:
-    """One opened level; a tangent belongs to the level it was made in."""
+    """A level; a tangent belongs to the one it was made in, as long as it is open."""
+
+    open = True
 
 
 class _Dual(NamedTuple):
@@ -88,7 +89,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     if not _LEVELS or level not in (None, 0):
         raise GradError("Trying to exit a forward AD level that was not the last one "
                         "that was created. This is not supported.")  # fmt: skip
-    _LEVELS.pop()
+    _LEVELS.pop().open = False
     MODE.watch(MODE.on_node, [look for look in MODE.on_call if look is not _propagate])
 
 
@@ -155,8 +156,8 @@ def tangent_of(tensor: Any) -> Tensor | None:
     Raises:
         GradError: the tensor was changed in place since.
     """
-    dual = tensor.__dict__.get(KEY) if isinstance(tensor, Tensor) else None
-    if dual is None or not _LEVELS or dual.level is not _LEVELS[-1]:
+    dual = tensor.__dict__.get(TANGENT) if isinstance(tensor, Tensor) else None
+    if dual is None or not dual.level.open:
         return None
     if version(tensor.raw) != dual.version:
         raise GradError(CHANGED)
@@ -166,7 +167,7 @@ def tangent_of(tensor: Any) -> Tensor | None:
 def _carry(tensor: Tensor, tangent: Tensor | None) -> None:
     if tangent is not None:
         dual = _Dual(_LEVELS[-1], tangent, version(tensor.raw))
-        tensor.__dict__[KEY] = dual
+        tensor.__dict__[TANGENT] = dual
 
 
 def _propagate(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:

@@ -40,6 +40,11 @@ def demand_changeable(t: Tensor, part: bool = False) -> None:
     """
     if t.xp.symbolic:
         raise EngineError("only arrays of numbers can be changed in place")
+    if t.xp.inference and not MODE.inference:
+        raise EngineError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. "
+            "You can make a clone to get a normal tensor before doing inplace update."
+        )
     if not MODE.recording:
         return
     if isinstance(t.edge, AccumulateGrad):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .errors import EngineError
+from .modes import MODE
 from .node import AccumulateGrad, Port
 from .tensor import Tensor
 
@@ -30,6 +31,11 @@ def set_requires_grad(t: Tensor, wanted: bool) -> None:
     if wanted == (t.edge is not None):
         return
     if wanted:
+        if t.xp.inference and not MODE.inference:
+            raise EngineError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode "
+                "is not allowed."
+            )
         if t.raw.dtype.kind not in "fO":
             raise EngineError(
                 "Only Tensors of floating point and complex dtype can require gradients"

@@ -12,6 +12,9 @@ from . import devices, printing
 from .dtypes import DEFAULT
 from .tensor import Tensor
 
+TANGENT = "_dual"
+"""Where a tensor carries its tangent of forward mode, in its ``__dict__``."""
+
 
 def show(t: Tensor) -> str:
     """``tensor([1., 2.], requires_grad=True)``."""
@@ -36,6 +39,10 @@ def _facts(t: Tensor, raw: Any) -> list[str]:
 
 def _graph(t: Tensor) -> list[str]:
     made = t.grad_fn
+    facts = ["requires_grad=True"] if made is None and t.requires_grad else []
     if made is not None:
-        return [f"grad_fn=<{made.name()}>"]
-    return ["requires_grad=True"] if t.requires_grad else []
+        facts = [f"grad_fn=<{made.name()}>"]
+    dual = t.__dict__.get(TANGENT)
+    if dual is not None and dual.level.open:
+        facts.append(f"tangent={show(dual.tangent)}")
+    return facts

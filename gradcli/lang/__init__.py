@@ -2,7 +2,7 @@
 
     program = parse("y = x**3 + b", variables=bindings)
     inputs = free_names(program, known=library.constants)
-    result = run(compile_program(program), bindings, library)
+    result = machine.run(compile_program(program), bindings, library)
 
 Nothing here knows tensors: values, functions and methods come from a `Library`. The
 only exceptions that leave are `ProgramError` and `KeyboardInterrupt`.
@@ -16,7 +16,6 @@ from gradcli.lang.errors import Span as Span
 from gradcli.lang.library import Library as Library
 from gradcli.lang.machine import Note as Note
 from gradcli.lang.machine import Result as Result
-from gradcli.lang.machine import run as run
 from gradcli.lang.names import assigned_names as assigned_names
 from gradcli.lang.names import free_names as free_names
 from gradcli.lang.parser import parse as parse

@@ -68,6 +68,13 @@ def test_closing_the_level_drops_tangents() -> None:
     assert not forward_ad.MODE.on_call
 
 
+def test_a_tangent_is_shown_while_its_level_is_open() -> None:
+    with dual_level():
+        y = make_dual(torch.ones(2), torch.tensor([1.0, 5.0])) * 3
+        assert repr(y) == "tensor([3., 3.], tangent=tensor([ 3., 15.]))"
+    assert repr(y) == "tensor([3., 3.])"
+
+
 def test_a_primal_has_no_tangent_of_its_own() -> None:
     with dual_level():
         primal, _ = unpack_dual(make_dual(torch.ones(2), torch.ones(2)))

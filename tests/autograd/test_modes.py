@@ -115,3 +115,14 @@ def test_inference_tensors_compute_with_others_unless_they_are_saved(
     (x * y.clone()).sum().backward()
     assert x.grad.tolist() == [3, 3]
     assert not (y * 2).is_inference()
+
+
+def test_an_inference_tensor_is_left_as_it_is_outside() -> None:
+    with torch.inference_mode():
+        y = torch.ones(2)
+        y.add_(1)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        y.add_(1)
+    with pytest.raises(RuntimeError, match="Setting requires_grad=True on inference"):
+        y.requires_grad_()
+    assert y.tolist() == [2, 2]

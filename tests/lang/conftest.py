@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gradcli.lang import Result, compile_program, parse, run
+from gradcli.lang import Result, compile_program, parse
+from gradcli.lang.machine import run
 
 
 class Box:

@@ -1,0 +1,138 @@
+"""A module as a pure function of its parameters and buffers.
+
+Invariant: the module is left as it was, whatever its forward does; the given tensors
+take the places of its own only while it runs.
+
+    y = functional_call(net, dict(net.named_parameters()), (x,))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..engine.record import call
+from ..engine.tensor import Tensor
+from .module import Module
+
+Named = Mapping[str, Tensor]
+
+
+def functional_call(
+    module: Module,
+    parameter_and_buffer_dicts: Named | Sequence[Named],
+    args: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Run ``module`` with tensors in place of its parameters and buffers.
+
+    Args:
+        parameter_and_buffer_dicts: tensors by dotted name; of several dicts, all.
+        args: the arguments; anything but a tuple is the only one.
+        kwargs: the keyword arguments.
+        tie_weights: what has several names takes the tensor given under one of them.
+        strict: demand a tensor for every parameter and buffer.
+
+    Raises:
+        KeyError: the module has no parameter or buffer of a name.
+        RuntimeError: with ``strict``, one is missing.
+    """
+    given = _merged(parameter_and_buffer_dicts)
+    places = _places(module)
+    unknown = [name for name in given if name not in places]
+    if unknown:
+        raise KeyError(f"the module has no parameter or buffer {unknown[0]!r}")
+    missing = [name for name in places if name not in given]
+    if strict and missing:
+        raise RuntimeError(f"missing parameters or buffers: {', '.join(missing)}")
+    if tie_weights:
+        given = _tied(given, places)
+    positional = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _in_place_of(places, given):
+        return module(*positional, **(kwargs or {}))
+
+
+def stack_module_state(
+    models: Sequence[Module],
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The parameters and the buffers of modules of one class, stacked by name.
+
+    Raises:
+        RuntimeError: there are none, or they are of several classes or modes.
+    """
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if len({type(m) for m in models}) > 1:
+        raise RuntimeError(
+            "stack_module_state: Expected all models to be of the same class."
+        )
+    if len({m.training for m in models}) > 1:
+        raise RuntimeError(
+            "stack_module_state: Expected all models to have the same training/eval "
+            "mode."
+        )
+    parameters = [dict(m.named_parameters()) for m in models]
+    buffers = [dict(m.named_buffers()) for m in models]
+    return _stacked(parameters), _stacked(buffers)
+
+
+def _stacked(named: Sequence[Named]) -> dict[str, Tensor]:
+    """New leaves, where what was stacked asks for gradients."""
+    found = {}
+    for name, first in named[0].items():
+        whole: Tensor = call("stack", [tensors[name].detach() for tensors in named], 0)
+        found[name] = whole.requires_grad_() if first.requires_grad else whole
+    return found
+
+
+def _merged(dicts: Named | Sequence[Named]) -> dict[str, Tensor]:
+    parts = [dicts] if isinstance(dicts, Mapping) else list(dicts)
+    merged: dict[str, Tensor] = {}
+    for part in parts:
+        twice = merged.keys() & part.keys()
+        if twice:
+            raise ValueError(f"{sorted(twice)} appeared in multiple dictionaries")
+        merged.update(part)
+    return merged
+
+
+Place = tuple[Any, str]
+"""A module's table of parameters or buffers, and the name in it."""
+
+
+def _places(module: Module) -> dict[str, Place]:
+    """Where each parameter and buffer stands, under every name that it has."""
+    found: dict[str, Place] = {}
+    for prefix, owner in module.named_modules(remove_duplicate=False):
+        for table in (owner._parameters, owner._buffers):
+            for name, tensor in table.items():
+                if tensor is not None:
+                    found[f"{prefix}.{name}" if prefix else name] = table, name
+    return found
+
+
+def _tied(given: Named, places: Mapping[str, Place]) -> dict[str, Tensor]:
+    """What was given, also under the other names of the same tensors."""
+    own = {name: table[key] for name, (table, key) in places.items()}
+    by_identity = {id(own[name]): tensor for name, tensor in given.items()}
+    found = {
+        name: by_identity[id(t)] for name, t in own.items() if id(t) in by_identity
+    }
+    return {**found, **given}
+
+
+@contextmanager
+def _in_place_of(places: Mapping[str, Place], given: Named) -> Iterator[None]:
+    before = [(places[name], places[name][0][places[name][1]]) for name in given]
+    try:
+        for name, tensor in given.items():
+            table, key = places[name]
+            table[key] = tensor
+        yield
+    finally:
+        for (table, key), tensor in before:
+            table[key] = tensor
