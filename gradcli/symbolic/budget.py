@@ -13,6 +13,9 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
+AGAIN = 0.2
+"""Seconds to the next ring: one that falls into a finalizer is lost there."""
+
 
 class OutOfTime(BaseException):
     """Not an `Exception`, so that no library on the way takes it for its own."""
@@ -51,14 +54,14 @@ class Budget:
         began = monotonic()
         before = signal.signal(signal.SIGALRM, _ring)
         asked = max(1e-3, min(seconds, self.left))
-        outer, _ = signal.setitimer(signal.ITIMER_REAL, asked)
+        outer, _ = signal.setitimer(signal.ITIMER_REAL, asked, AGAIN)
         try:
             yield
         finally:
             rest = max(1e-3, outer - (monotonic() - began)) if outer else 0
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
-            signal.setitimer(signal.ITIMER_REAL, rest)
+            signal.setitimer(signal.ITIMER_REAL, rest, AGAIN if rest else 0)
 
 
 def _has_timer() -> bool:
