@@ -91,13 +91,13 @@ def gradcheck(
     try:
         with enable_grad():
             check.differences()
+            if check_backward_ad and check_undefined_grad:
+                check.undefined_cotangents()
             if check_backward_ad:
                 check.reverse(nondet_tol, check_grad_dtypes)
             if check_forward_ad:
                 check.forward()
             check.kinks()
-            if check_undefined_grad and check_backward_ad:
-                check.undefined_cotangents()
     except GradcheckError:
         if raise_exception:
             raise

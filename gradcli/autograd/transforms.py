@@ -68,9 +68,8 @@ class _Trace:
         own = frozenset(x.edge for x in self.inputs if x.is_leaf)
         if leaf.is_leaf and leaf.edge not in own:
             return leaf
-        return (
-            leaf if self.outside and reaches_leaf([leaf.edge], own) else leaf.detach()
-        )
+        recorded = self.outside and reaches_leaf([leaf.edge], own)
+        return leaf if recorded else leaf.detach()
 
     def close(self) -> None:
         """Nothing outside depends on the fresh inputs any more."""

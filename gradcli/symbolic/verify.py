@@ -21,7 +21,7 @@ from .budget import Budget, OutOfTime
 from .chain import below
 from .conditions import kinks_shown, shown, undefined
 from .entries import Account, labelled
-from .job import PER_NODE, PROVED, REFUTED, Input, Job, Verification
+from .job import PER_NODE, PROVED, REFUTED, UNKNOWN, Input, Job, Verification
 from .measure import Row, Turnings, cotangents, measure, natural_errors, told
 from .point import Evaluate, ReversePass, Run, entry_name, run, spread
 from .precision import EXACT, engine_precision
@@ -144,9 +144,13 @@ class Verifier:
                     f"entry {k} of the output is {number!r}, with 50 digits "
                     f"{EXACT.nstr(term.value, 17)}"
                 )
+                # Where there is a reason, rounding or no reference, nothing is wrong.
+                standing = UNKNOWN if found.reason else REFUTED
+                if found.reason:
+                    text = f"the output: {found.reason}"
                 for account in self.accounts.values():
                     for entry in account.entries:
-                        entry.standing, entry.reason = REFUTED, text
+                        entry.standing, entry.reason = standing, text
                 return text
         return None
 

@@ -137,7 +137,9 @@ def test_a_backward_that_gives_other_numbers_each_time_is_caught() -> None:
     assert gradcheck(drawn, leaf(1.0), nondet_tol=1e-6)
 
 
-def test_a_rule_that_needs_every_cotangent_is_caught() -> None:
+def pair_with(rule: Any) -> Any:
+    """Two outputs, ``2 x`` and ``3 x``, whose missing cotangents are None."""
+
     class Pair(Function):
         @staticmethod
         def forward(ctx: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -146,12 +148,39 @@ def test_a_rule_that_needs_every_cotangent_is_caught() -> None:
 
         @staticmethod
         def backward(ctx: Any, a: Any, b: Any) -> torch.Tensor:
-            if a is None:
-                return b * 7
-            return a * 2 if b is None else a * 2 + b * 3
+            return rule(a, b)
 
-    with pytest.raises(GradcheckError):
-        gradcheck(Pair.apply, leaf(1.0))
+    return Pair.apply
+
+
+def test_a_rule_that_needs_every_cotangent_is_caught() -> None:
+    with pytest.raises(GradcheckError, match="it raises TypeError"):
+        gradcheck(pair_with(lambda a, b: a * 2 + b * 3), leaf(1.0))
+
+
+def test_a_rule_that_takes_one_cotangent_for_both_is_caught() -> None:
+    def rule(a: Any, b: Any) -> Any:
+        if a is not None and b is not None:
+            return a * 2 + b * 5
+        return a * 2 if b is None else b * 3
+
+    with pytest.raises(GradcheckError, match="other gradients than with zeros"):
+        gradcheck(pair_with(rule), leaf(1.0))
+    assert gradcheck(pair_with(rule), leaf(1.0), check_undefined_grad=False)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: 1e4 * x**2, lambda x: x.cosh() * 1e6, lambda x: (50 * x).cos()],
+)
+def test_a_sharp_bend_is_no_kink(function: Any) -> None:
+    assert gradcheck(function, leaf(0.0))
+    assert gradcheck(lambda x: function(x - 3.0), leaf(3.0), atol=1e-3)
+
+
+def test_rounding_of_a_large_value_is_no_kink() -> None:
+    points = torch.linspace(-1, 1, 60, dtype=torch.float64).requires_grad_()
+    assert gradcheck(lambda x: x.sin() + 1e7, points, atol=1e-2)
 
 
 def test_single_precision_is_warned_of() -> None:

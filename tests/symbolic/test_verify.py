@@ -242,3 +242,10 @@ def test_too_many_entries_are_refused_with_the_reason() -> None:
     verification = checked(given)
     assert verification.verdict == "unknown"
     assert "60000 entries" in (verification.inputs[0].note or "")
+
+
+def test_a_chaotic_program_is_unknown_for_its_rounding_and_not_refuted() -> None:
+    given = job("y = x\nfor i in range(200): y = 3.7*y*(1 - y)", {"x": 0.3})
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "unknown"
+    assert "rounding left few digits or none" in (verdict.note or "")
