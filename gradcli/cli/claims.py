@@ -42,9 +42,9 @@ def claims_task(
     from ..lang.bindings import read_bindings
     from ..symbolic.claims_task import ClaimsTask
     from ..symbolic.claims_text import read_claim
-    from .session import _spare_threads
+    from .session import spare_threads
 
-    _spare_threads(words)
+    spare_threads(words)
     equations = [read_claim(text) for text in claims]
     sizes = _shapes(shapes)
     programs = [source] if same is None else [source, same]

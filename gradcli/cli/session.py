@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def run_program(request: Request, trace: Trace | None = None) -> Run:
     """Read the program and its inputs and run it; ``trace`` is told of statements."""
     source, words = program_and_bindings(request)
-    _spare_threads(words)
+    spare_threads(words)
     from ..lang.bindings import read_bindings
     from ..lang.run import execute, prepare
 
@@ -49,7 +49,7 @@ def run_program(request: Request, trace: Trace | None = None) -> Run:
     return run
 
 
-def _spare_threads(words: Sequence[str]) -> None:
+def spare_threads(words: Sequence[str]) -> None:
     """One thread of linear algebra where all data came by the command line.
 
     Starting more takes longer than such a run. Must precede NumPy's import; the

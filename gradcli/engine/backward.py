@@ -150,7 +150,7 @@ def _run(
             elif special:
                 pulled = _pull_with_care(node, g, create_graph)
             else:
-                pulled = node.pull(g if type(g) is not list else _materialise(node, g))
+                pulled = node.pull(g if type(g) is not list else materialise(node, g))
             if not retain_graph:
                 node.free()
             for place, edge in enumerate(edges):
@@ -220,7 +220,7 @@ def _deliver(
         ready.append(node)
 
 
-def _materialise(node: Node, gs: list[Any]) -> Any:
+def materialise(node: Node, gs: list[Any]) -> Any:
     """The cotangents of all outputs that carry one, zeros where none arrived."""
     if isinstance(node, Handmade):
         return tuple(gs)
@@ -236,7 +236,7 @@ def _materialise(node: Node, gs: list[Any]) -> Any:
 def _pull_with_care(node: Node, g: Any, create_graph: bool) -> tuple[Any, ...]:
     """Pull through a node where the pass is recorded or its numbers are checked."""
     if type(g) is list:
-        g = _materialise(node, g)
+        g = materialise(node, g)
     g = hooks.before(node, g)
     if ANOMALY.enabled:
         with ANOMALY.inside(node):

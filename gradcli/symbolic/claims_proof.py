@@ -23,7 +23,7 @@ from .expressions import Expressions
 from .prove import simplifies_away, vanishes
 from .terms import Term
 from .whole import CHOICES, LARGEST
-from .whole import _off_jumps as off_jumps
+from .whole import off_jumps
 
 ENTRIES: Final = 64
 """Entries of a derivative up to which a proof of all of them is attempted."""

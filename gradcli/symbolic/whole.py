@@ -197,7 +197,7 @@ class Whole:
 
     def _derive(self, base: Any, row: int, entry: Entry, at: int, term: Term) -> None:
         """SymPy's derivative of the whole against the engine's number."""
-        derivative = _off_jumps(sympy.diff(base, self.book.of(term)))
+        derivative = off_jumps(sympy.diff(base, self.book.of(term)))
         program = compiled(derivative)
         value = program.run(EXACT, self.book.values)
         if self.job.kind == "hessian":
@@ -311,7 +311,7 @@ class Whole:
         return sum(len(self.point.entries[n]) for n in before)
 
 
-def _off_jumps(derivative: Any) -> Any:
+def off_jumps(derivative: Any) -> Any:
     """Without the impulses of jumps, which are zero wherever the point may lie."""
     return derivative.replace(sympy.DiracDelta, lambda *at: sympy.S.Zero)
 
