@@ -22,8 +22,7 @@ from .conditions import indifferent, side_conditions
 from .expressions import Expressions
 from .prove import simplifies_away, vanishes
 from .terms import Term
-from .whole import CHOICES, LARGEST
-from .whole import off_jumps
+from .whole import CHOICES, LARGEST, off_jumps
 
 ENTRIES: Final = 64
 """Entries of a derivative up to which a proof of all of them is attempted."""
