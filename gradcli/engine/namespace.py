@@ -11,6 +11,7 @@ row of that name, run in this same namespace.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -20,10 +21,14 @@ from ..ops import FUNCTIONS, OPS, Composite
 class Namespace:
     """Resolves every name outside its basis through the table.
 
-    ``inference`` marks the twin that tensors made in inference mode carry.
+    ``inference`` marks the twin that tensors made in inference mode carry, ``plain``
+    the namespaces of arrays that are no such twins.
+    ``whole_row(op, inputs, params)`` gives a row's result where a namespace does not
+    leave that to the row's formula.
     """
 
-    inference = False
+    inference = plain = False
+    whole_row: Callable[..., Any] | None = None
 
     def __getattr__(self, name: str) -> Any:
         entry = FUNCTIONS.get(name)

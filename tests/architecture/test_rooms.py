@@ -16,21 +16,23 @@ MAY_KNOW = {
     "engine": {"ops"},
     "autograd": {"engine", "ops"},
     "nn": {"autograd", "engine", "ops"},
-    "optim": {"autograd", "engine", "ops"},
+    "optim": {"nn", "autograd", "engine", "ops"},
     "utils": {"autograd", "engine", "ops"},
     "lang": {"autograd", "engine", "ops"},
     "symbolic": {"lang", "autograd", "engine", "ops"},
     "views": {"symbolic", "lang", "autograd", "engine", "ops"},
+    "adjoint": {"views", "lang", "autograd", "engine", "ops"},
     "render": {"views", "symbolic", "lang", "autograd", "engine", "ops"},
     "cli": {
-        "render", "views", "symbolic", "lang", "optim", "autograd", "engine", "ops"
+        "render", "adjoint", "views", "symbolic", "lang", "optim", "autograd", "engine",
+        "ops",
     },
 }  # fmt: skip
 # Each heavy library, and where it may be imported.
 HOME = {
     "numpy": {
         "engine", "autograd", "nn", "optim", "utils", "lang", "symbolic", "views",
-        "render", "cli",
+        "adjoint", "render", "cli",
     },
     "scipy": {"engine"},
     "cupy": {"engine/devices.py"},

@@ -1,0 +1,96 @@
+"""From a row's inputs and parameters to its public function's call.
+
+Invariant: what a call leaves out is what its function takes by default.
+
+    row_call(OPS["softmax"], (x,), {"dim": 1})      # ((x, 1), {})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import signature
+from typing import Any, Final, TypeAlias
+
+from ..engine import NUMPY
+from ..ops import FUNCTIONS, Composite, Op, parameters
+from .tree import Tree
+
+Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]
+
+VARARGS: Final = 0x04
+"""The flag of a function that takes any number of positional arguments."""
+
+
+def basis_call(name: str, args: tuple[Any, ...], params: Mapping[str, Any]) -> Call:
+    """A call of the array vocabulary."""
+    known = signature(getattr(NUMPY, name)).parameters
+    if any(p.kind is p.VAR_POSITIONAL for p in known.values()):
+        return args, dict(params)
+    defaults = {p.name: p.default for p in known.values() if p.default is not p.empty}
+    return _arranged(
+        {**dict(zip(known, args, strict=False)), **params}, defaults, known
+    )
+
+
+def row_call(op: Op, raw: tuple[Any, ...], params: Mapping[str, Any]) -> Call:
+    """A call of the row's public function, in that one's order."""
+    public = FUNCTIONS[op.base]
+    names = parameters(public)
+    if op.variadic:
+        return _variadic(public, names, raw, params)
+    own = parameters(op)
+    given = {**dict(zip(own, raw, strict=False)), **params}
+    defaults = _defaults(op.fwd, own)
+    code = _formula(public).__code__
+    ordered = {name: given[name] for name in names if name in given}
+    ordered |= {n: v for n, v in given.items() if not _same(v, defaults.get(n, ...))}
+    return _arranged(ordered, defaults, names[: code.co_argcount - 1])
+
+
+def _variadic(
+    public: Op | Composite, names: tuple[str, ...], raw: tuple[Any, ...],
+    params: Mapping[str, Any],
+) -> Call:  # fmt: skip
+    """The inputs as they are where the function takes any number, else as a list."""
+    first = tuple([params[name] for name in names if name in params])
+    if _formula(public).__code__.co_flags & VARARGS:
+        return (*first, *raw), {}
+    return (raw,), dict(params)
+
+
+def _arranged(
+    given: Mapping[str, Any], defaults: Mapping[str, Any], order: Any
+) -> Call:
+    """By position what has no default, as far as the order goes; else by name."""
+    args: list[Any] = []
+    params: dict[str, Any] = {}
+    expected = iter(order)
+    for name, value in given.items():
+        plain = _dimension(name, value)
+        in_order = not params and next(expected, None) == name
+        if name not in defaults and in_order and not isinstance(value, str):
+            args.append(plain)
+        elif name not in defaults or not _same(value, defaults[name]):
+            params[name] = plain
+    return tuple(args), params
+
+
+def _dimension(name: str, value: Any) -> Any:
+    """A list of one dimension as that dimension."""
+    lone = name == "dim" and isinstance(value, tuple | list) and len(value) == 1
+    return value[0] if lone else value
+
+
+def _formula(entry: Op | Composite) -> Any:
+    return entry.fwd if isinstance(entry, Op) else entry.build
+
+
+def _defaults(function: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    last = function.__defaults__ or ()
+    positional = names[: function.__code__.co_argcount - 1]
+    defaults = dict(zip(reversed(positional), reversed(last), strict=False))
+    return defaults | (function.__kwdefaults__ or {})
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and not isinstance(a, Tree) and a == b)

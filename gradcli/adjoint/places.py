@@ -1,0 +1,70 @@
+"""Zeros with something put at an index, in the words of the language.
+
+Invariant: ``put`` and ``added`` are the vocabulary's ``put_view`` and ``put_add``; one
+dimension is filled up by one word, so an index of one slice is one word.
+
+    put(xp, (5,), (slice(1, 3),), g)      # slice_scatter(zeros([5]), g, 0, 1, 3)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .tree import LITERAL, Tree
+
+if TYPE_CHECKING:
+    from .namespace import TreeNamespace
+
+
+def put(xp: TreeNamespace, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
+    """Zeros of ``shape`` with ``g`` at ``index``, which names no entry twice."""
+    items = _spread(index, len(shape))
+    if not all(isinstance(i, int | slice) for i in items):
+        return added(xp, shape, index, g)
+    now = g
+    for dim, item in enumerate(items):
+        if isinstance(item, int):
+            sizes = (*now.shape[:dim], shape[dim], *now.shape[dim:])
+            now = xp.word("select_scatter", xp.filled(sizes, 0.0), now, dim, item)
+        elif range(shape[dim])[item] != range(shape[dim]):
+            sizes = (*now.shape[:dim], shape[dim], *now.shape[dim + 1 :])
+            start, stop, step = item.indices(shape[dim])
+            now = xp.word(
+                "slice_scatter", xp.filled(sizes, 0.0), now, dim, start, stop, step
+            )
+    return now
+
+
+def added(xp: TreeNamespace, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
+    """The same, where what falls on one place adds up."""
+    items = _spread(index, len(shape))
+    where = tuple([_position(i, size) for i, size in zip(items, shape, strict=False)])
+    zeros = xp.filled(shape, 0.0)
+    return xp.word("index_put", zeros, where, g, accumulate=True)
+
+
+def _position(item: Any, size: int) -> Any:
+    """An item as a list of positions; None: all of them."""
+    if isinstance(item, slice):
+        chosen = range(size)[item]
+        return None if chosen == range(size) else list(chosen)
+    if isinstance(item, Tree) and item.head == LITERAL and item.dtype.kind != "b":
+        return item.value.tolist()
+    return item
+
+
+def _spread(index: Any, ndim: int) -> list[Any]:
+    """One item per dimension of the result."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    taken = sum(_dimensions(i) for i in items if i is not ...)
+    whole = [slice(None)] * (ndim - taken)
+    if any(i is ... for i in items):
+        at = next(k for k, i in enumerate(items) if i is ...)
+        return [*items[:at], *whole, *items[at + 1 :]]
+    return [*items, *whole]
+
+
+def _dimensions(item: Any) -> int:
+    """How many dimensions an item stands for: a mask stands for several."""
+    mask = getattr(getattr(item, "dtype", None), "kind", None) == "b"
+    return item.ndim if mask else 1

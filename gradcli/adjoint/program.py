@@ -1,0 +1,174 @@
+"""The adjoint program: a gradient that is itself a program.
+
+The program is run on trees by the same machine and engine that run it on arrays; the
+reverse pass then puts the rules' own formulas together. Loops appear unrolled and
+branches as they were taken.
+
+Invariant: what comes out depends on the inputs' names and shapes, on the decisions that
+are listed, and on no input's value otherwise.
+
+    adjoint(run).gradients["x"]       # the tree of 2 * x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..engine import Tensor, grad
+from ..engine.dtypes import default_dtype
+from ..engine.modes import MODE
+from ..lang.compiler import compile_program
+from ..lang.errors import ProgramError, Span
+from ..lang.home import CONSTRUCTORS, Draws, Home
+from ..lang.machine import run as run_code
+from ..lang.parser import parse
+from ..lang.run import Run, output_of
+from ..lang.tensors import TensorLibrary
+from .dialect import Unwritable
+from .names import Names
+from .namespace import TreeNamespace
+from .tree import TooLong, Tree
+
+MADE = (CONSTRUCTORS - {"tensor"}) | {"rand_like", "randn_like"}
+"""Constructors that are written as they were called; `tensor` is written as data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adjoint:
+    """Trees of a program's value and of its gradients.
+
+    inputs     what each input is called in the code, in the run's order
+    output     the value and its name
+    gradients  per input that is differentiated, what its gradient is called, and it
+    called     names of trees in between, by serial
+    draws      random numbers, in the order of their drawing
+    decisions  truth values that the course depended on
+    """
+
+    run: Run
+    inputs: dict[str, str]
+    output: tuple[str, Tree]
+    gradients: tuple[tuple[str, Tree], ...]
+    called: dict[int, str]
+    names: Names
+    draws: tuple[Tree, ...]
+    decisions: tuple[Tree, ...]
+
+
+class TreeHome(Home):
+    """Constructors whose results remember how they were made."""
+
+    def constructors(self, draws: Draws | None = None) -> dict[str, Callable[..., Any]]:
+        made = super().constructors(draws)
+        return {n: self._remembering(n, f) if n in MADE else f for n, f in made.items()}
+
+    def _remembering(self, name: str, make: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            tensor = make(*args, **kwargs)
+            given = tuple([a.raw if isinstance(a, Tensor) else a for a in args])
+            tensor.raw = self.xp.constructed(name, given, kwargs, tensor.raw.value)
+            return tensor
+
+        return call
+
+
+def adjoint(
+    run: Run, cotangent: Tensor | None, xp: TreeNamespace, reserved: Iterable[str] = ()
+) -> Adjoint:
+    """The gradient of a run's output by its inputs, as trees.
+
+    Args:
+        run: a program that has run on arrays.
+        cotangent: what a vector output is contracted with.
+        xp: where the trees are made.
+        reserved: names that the code needs for itself.
+
+    Raises:
+        Unwritable: the program does something that expressions cannot.
+        TooLong: it would be made of too many parts.
+    """
+    names = Names(reserved)
+    inputs = {given.name: names.take(given.name) for given in run.inputs}
+    given = {
+        i.name: Tensor(xp.named(inputs[i.name], _host(i.tensor.raw)), xp,
+                       i.requires_grad)
+        for i in run.inputs
+    }  # fmt: skip
+    traced: list[tuple[str, Tensor]] = []
+    output = _executed(run, xp, given, traced)
+    wanted = [given[i.name] for i in run.inputs if i.requires_grad]
+    inner = [t for _, t in traced if t.edge is not None and t is not output]
+    seed = None if cotangent is None else Tensor(xp.array(_host(cotangent.raw)), xp)
+    with rows_whole(), np.errstate(all="ignore"):
+        found = grad([output], [*wanted, *inner], [seed])
+    trees = [
+        xp.zeros_like(t.raw) if g is None else g.raw
+        for t, g in zip(wanted, found, strict=False)
+    ]
+    outputs = [names.take(f"{i.name}_grad") for i in run.inputs if i.requires_grad]
+    called = _called(traced, names)
+    for t, g in zip(inner, found[len(wanted) :], strict=True):
+        if g is not None and g.raw.serial not in called:
+            called[g.raw.serial] = names.take(f"{called[t.raw.serial]}_grad")
+    named = called.get(output.raw.serial) or names.take(run.output_name)
+    return Adjoint(
+        run, inputs, (named, output.raw), tuple(zip(outputs, trees, strict=True)),
+        called, names, tuple(xp.draws), tuple(xp.decisions.values()),
+    )  # fmt: skip
+
+
+def _host(raw: Any) -> Any:
+    """The numbers on the host, in double precision."""
+    return np.asarray(raw.get() if hasattr(raw, "get") else raw, dtype=np.float64)
+
+
+@contextmanager
+def rows_whole() -> Iterator[None]:
+    """Inside, each call takes the way that hands its row to the namespace whole."""
+    nodes, calls = MODE.on_node, MODE.on_call
+    MODE.watch(nodes, [*calls, _ignored])
+    try:
+        yield
+    finally:
+        MODE.watch(nodes, calls)
+
+
+def _ignored(*call: Any) -> None:
+    pass
+
+
+def _executed(
+    run: Run, xp: TreeNamespace, given: dict[str, Tensor],
+    traced: list[tuple[str, Tensor]],
+) -> Tensor:  # fmt: skip
+    """The program's output on trees; ``traced`` gets what it gives names to."""
+
+    def trace(span: Span, name: str | None, value: object) -> None:
+        if name is not None and isinstance(value, Tensor):
+            traced.append((name, value))
+
+    home = TreeHome(xp, "float64", run.seed)
+    code = compile_program(parse(run.source, given))
+    try:
+        with np.errstate(all="ignore"), default_dtype("float64"), rows_whole():
+            with xp.watched():
+                result = run_code(code, given, TensorLibrary(home), trace=trace)
+            return output_of(result, run.of, code, home)[0]
+    except ProgramError as error:
+        if isinstance(error.__cause__, TooLong):
+            raise error.__cause__ from None
+        raise Unwritable(error.message) from error
+
+
+def _called(traced: Iterable[tuple[str, Tensor]], names: Names) -> dict[int, str]:
+    """A name per tree: the program's, numbered where it is given anew."""
+    called: dict[int, str] = {}
+    for name, tensor in traced:
+        if isinstance(tensor.raw, Tree) and tensor.raw.serial not in called:
+            called[tensor.raw.serial] = names.take(name)
+    return called

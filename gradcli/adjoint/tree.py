@@ -1,0 +1,203 @@
+"""An expression of the language that knows its value at the point.
+
+Invariant: a tree is what its head says of its arguments; equal trees of one namespace
+are one object, so that what occurs twice is found by identity. The value decides
+shapes, branches and ties, and never stands in the text.
+
+    xp = TreeNamespace()
+    x = xp.named("x", 2.0)
+    xp.sin(x) * 2 is xp.sin(x) * 2      # True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from ..engine.errors import EngineError
+
+NAME: Final = "a name"
+NUMBER: Final = "a number"
+FILLED: Final = "one number everywhere"
+LITERAL: Final = "an array"
+LEAVES: Final = frozenset({NAME, NUMBER, FILLED, LITERAL})
+"""Heads that no function of the language has; their argument is not a tree."""
+CALLED: Final = "()"
+"""Ends the head of a function that is called where an operator has its name."""
+
+
+class TooLong(EngineError):
+    """More trees, or larger values in them, than a text is worth."""
+
+
+class Tree:
+    """``head(*args, **params)``; an argument may hold trees in tuples."""
+
+    __slots__ = ("args", "head", "params", "serial", "value", "xp")
+
+    # NumPy's own arrays hand every operator over to this class.
+    __array_ufunc__ = None
+
+    def __init__(
+        self, head: str, args: tuple[Any, ...], params: Mapping[str, Any],
+        value: Any, serial: int, xp: Any,
+    ) -> None:  # fmt: skip
+        self.head = head
+        self.args = args
+        self.params = params
+        self.value = value
+        self.serial = serial
+        self.xp = xp
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        return self.value.size  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        return self.value.dtype
+
+    @property
+    def T(self) -> Any:
+        return self.xp.permute(self, tuple(reversed(range(self.ndim))))
+
+    def reshape(self, *shape: Any) -> Any:
+        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        return self.xp.reshape(self, tuple(sizes))
+
+    def copy(self) -> Tree:
+        return self
+
+    def astype(self, dtype: Any) -> Any:
+        return self.xp.to_copy(self, dtype, None)
+
+    def min(self) -> Any:
+        return self.value.min()
+
+    def max(self) -> Any:
+        return self.value.max()
+
+    def tolist(self) -> Any:
+        return self.value.tolist()
+
+    def item(self) -> Any:
+        return self.value.item()
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.xp.getitem(self, index)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __bool__(self) -> bool:
+        return self.xp.decide(self)  # type: ignore[no-any-return]
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __repr__(self) -> str:
+        return f"Tree({self.head}, {self.value!r})"
+
+    __hash__ = object.__hash__
+
+
+def constant(tree: Tree) -> bool:
+    """Whether the tree is a number, or one number everywhere."""
+    return tree.head in (NUMBER, FILLED)
+
+
+def known(tree: Tree) -> bool:
+    """Whether the tree is numbers that are written out."""
+    return tree.head in (NUMBER, FILLED, LITERAL)
+
+
+def parts(value: Any) -> Iterator[Tree]:
+    """The trees in an argument."""
+    if isinstance(value, Tree):
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from parts(each)
+    elif isinstance(value, slice):
+        yield from parts((value.start, value.stop, value.step))
+
+
+def below(tree: Tree) -> list[Tree]:
+    """The trees that a tree is made of directly, each as often as it occurs."""
+    if tree.head in LEAVES:
+        return []
+    return [*parts(tree.args), *parts(tuple(tree.params.values()))]
+
+
+def frozen(value: Any) -> Any:
+    """A key that is equal for equal arguments and differs for others."""
+    if isinstance(value, Tree):
+        return value.serial, Tree
+    if isinstance(value, tuple | list):
+        return tuple(map(frozen, value))
+    if isinstance(value, slice):
+        return slice, frozen((value.start, value.stop, value.step))
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, Mapping):
+        return tuple((key, frozen(each)) for key, each in value.items())
+    return type(value), repr(value)
+
+
+def valued(value: Any) -> Any:
+    """An argument with the trees' values in place of the trees."""
+    if isinstance(value, Tree):
+        return value.value
+    if isinstance(value, tuple | list):
+        return type(value)([valued(each) for each in value])
+    if isinstance(value, slice):
+        return slice(*map(valued, (value.start, value.stop, value.step)))
+    if isinstance(value, dict):
+        return {key: valued(each) for key, each in value.items()}
+    return value
+
+
+def _operator(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def straight(self: Tree, other: Any) -> Any:
+        return self.xp.operate(name, self, other)
+
+    def reflected(self: Tree, other: Any) -> Any:
+        return self.xp.operate(name, other, self)
+
+    return straight, reflected
+
+
+def _install() -> None:
+    twofold = {
+        "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",
+        "matmul": "matmul", "floordiv": "floor_divide", "mod": "remainder",
+        "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
+    }  # fmt: skip
+    for operator, name in twofold.items():
+        straight, reflected = _operator(name)
+        setattr(Tree, f"__{operator}__", straight)
+        setattr(Tree, f"__r{operator}__", reflected)
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        setattr(Tree, f"__{name}__", _operator(name)[0])
+    for operator, name in {"neg": "neg", "abs": "abs", "invert": "logical_not"}.items():
+        setattr(Tree, f"__{operator}__", _unary(name))
+
+
+def _unary(name: str) -> Callable[[Tree], Any]:
+    return lambda self: self.xp.operate(name, self)
+
+
+_install()

@@ -1,0 +1,76 @@
+"""A row's value and gradient on trees, beside the same on arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradcli.adjoint.names import Names
+from gradcli.adjoint.namespace import TreeNamespace
+from gradcli.adjoint.program import rows_whole
+from gradcli.adjoint.steps import Step, arranged
+from gradcli.adjoint.tree import Tree
+from gradcli.engine import Tensor, grad
+from gradcli.engine.record import apply
+from gradcli.ops import OPS
+from tests.laws.draw import Spot, draw
+from tests.laws.measure import cotangents, outputs_of, pull
+
+
+class Grown:
+    """A row's case as trees: outputs and gradients by name, and what they must be.
+
+    ``given`` holds the inputs by name; those that carry no gradient are written out.
+    """
+
+    def __init__(self, name: str, number: int, words: bool) -> None:
+        spot = draw(OPS[name], number)
+        v = cotangents(spot, "adjoint program")
+        pulled = pull(spot, v)
+        self.xp = TreeNamespace(words, draws=False)
+        self.given: dict[str, Any] = {}
+        leaves: dict[str, Tensor] = {}
+        inputs = [self._input(spot, i, leaves) for i in range(len(spot.arrays))]
+        with rows_whole(), np.errstate(all="ignore"):
+            y = outputs_of(apply(spot.op, tuple(inputs), dict(spot.case.params)))
+            found = grad(y, list(leaves.values()), [self._constant(c) for c in v])
+        self.trees: list[tuple[str, Tree]] = []
+        self.numbers: list[Any] = []
+        for (key, leaf), g, true in zip(leaves.items(), found, pulled, strict=True):
+            self._ask(f"{key}_grad", self._zeros(leaf) if g is None else g.raw, true)
+        for nr, part in enumerate(outputs_of(spot.run()[1])):
+            self._ask(f"y{nr}", y[nr].raw, np.asarray(part.raw))
+
+    def _ask(self, name: str, tree: Tree, number: Any) -> None:
+        self.trees.append((name, tree))
+        self.numbers.append(number)
+
+    def _input(self, spot: Spot, at: int, leaves: dict[str, Tensor]) -> Any:
+        array = spot.arrays[at]
+        if at in spot.free:
+            name = f"x{at}"
+            self.given[name] = array
+            leaves[name] = Tensor(self.xp.named(name, array), self.xp, True)
+            return leaves[name]
+        return self._constant(array) if hasattr(array, "dtype") else array
+
+    def _constant(self, array: Any) -> Tensor:
+        return Tensor(self.xp.array(array), self.xp)
+
+    def _zeros(self, leaf: Tensor) -> Tree:
+        return self.xp.zeros_like(leaf.raw)  # type: ignore[no-any-return]
+
+    def steps(self, dialect: Any) -> tuple[Step, ...]:
+        return arranged(self.trees, {}, dialect, Names(self.given))
+
+    def text(self, dialect: Any) -> str:
+        return "\n".join(f"{s.name} = {s.text}" for s in self.steps(dialect))
+
+
+def differs(found: Any, true: Any, tolerance: float = 1e-12) -> bool:
+    """Whether numbers differ by more than rounding, or in shape."""
+    found, true = np.asarray(found), np.asarray(true)
+    return found.shape != true.shape or not np.allclose(
+        found, true, rtol=tolerance, atol=tolerance, equal_nan=True
+    )

@@ -1,0 +1,181 @@
+"""Laws of the adjoint program: it is the gradient, as a program, and not long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.adjoint.code import program, written
+from gradcli.adjoint.namespace import TreeNamespace
+from gradcli.adjoint.program import adjoint
+from gradcli.adjoint.steps import reachable
+from gradcli.adjoint.tree import LEAVES
+from gradcli.engine import Tensor, grad
+from gradcli.lang.run import Run
+
+from .programs import BY_NAME, run_of, summed_gradient, zeros_for
+from .rows import differs
+
+RECORDED = list(BY_NAME)
+
+LOSING = {
+    "pow-tensor": "at 0 the power and the logarithm need a case each",
+    "max-all": "ties are shared, which has to be counted",
+    "max-all-tie": "ties are shared, which has to be counted",
+    "amax-dim": "ties are shared, which has to be counted",
+    "maximum": "ties are shared, which has to be counted",
+    "cumprod": "products that leave one factor out, exact where one is 0",
+    "prod-with-zero": "products that leave one factor out, exact where one is 0",
+    "sum-dim-keepdim": "products that leave one factor out, exact where one is 0",
+    "mean-dim": "products that leave one factor out, exact where one is 0",
+    "std": "at 0 the root needs a case",
+    "det": "one word, whose derivative takes four",
+    "div": "one operator, whose derivatives take four",
+}
+"""Records whose adjoint program has four times as many operations, or more."""
+
+
+def as_run(name: str) -> Run:
+    record = BY_NAME[name]
+    return run_of(record["program"], record["inputs"])
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_adjoint_program_gives_the_recorded_gradients(name: str) -> None:
+    record = BY_NAME[name]
+    text = program(as_run(name))
+    for given, true in record["grads"].items():
+        if true is not None:
+            found = run_of(text, record["inputs"], f"{given}_grad").output.raw
+            assert not differs(found, true), f"{given} of\n{text}"
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_gradient_of_the_adjoint_program_is_the_second_derivative(name: str) -> None:
+    record = BY_NAME[name]
+    run = as_run(name)
+    inputs = [given.tensor for given in run.inputs]
+    first = grad([run.output], inputs, create_graph=True)
+    text = program(run)
+    for given, g in zip(run.inputs, first, strict=True):
+        again = summed_gradient(run_of(text, record["inputs"], f"{given.name}_grad"))
+        true = second(g, inputs)
+        for other, w in zip(run.inputs, true, strict=True):
+            found = again.get(other.name, np.zeros(other.tensor.shape))
+            assert not differs(found, w, 1e-10), f"{given.name}, {other.name}\n{text}"
+
+
+def second(g: Tensor | None, inputs: list[Tensor]) -> list[Any]:
+    """The gradient of a gradient's sum."""
+    if g is None or g.edge is None:
+        return [np.zeros(t.shape) for t in inputs]
+    found = grad([g], inputs, [Tensor(np.ones(g.shape), g.xp)], retain_graph=True)
+    return [zeros_for(f, t) for f, t in zip(found, inputs, strict=True)]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_adjoint_program_is_less_than_four_times_the_program(name: str) -> None:
+    found = adjoint(as_run(name), None, TreeNamespace(words=True))
+    forward = operations([found.output[1]])
+    ratio = operations([tree for _, tree in found.gradients]) / max(forward, 1)
+    assert (ratio >= 4) == (name in LOSING), f"{ratio:.1f} times"
+
+
+def operations(trees: list[Any]) -> int:
+    return sum(tree.head not in LEAVES for tree in reachable(trees))
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_numpy_function_gives_value_and_recorded_gradients(name: str) -> None:
+    record = BY_NAME[name]
+    check(record, called(written(as_run(name), None, "numpy"), record, np.array))
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("name", RECORDED)
+def test_torch_function_gives_value_and_recorded_gradients(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    record = BY_NAME[name]
+
+    def tensor(values: Any) -> Any:
+        return torch.tensor(values, dtype=torch.float64)
+
+    check(record, called(written(as_run(name), None, "torch"), record, tensor))
+
+
+def called(code: str, record: dict[str, Any], array: Any) -> Any:
+    scope: dict[str, Any] = {}
+    exec(code, scope)
+    names = [given.name for given in as_run(record["name"]).inputs]
+    floats = [np.asarray(record["inputs"][name], dtype=float) for name in names]
+    value, gradients = scope["gradient"](*[array(f.tolist()) for f in floats])
+    return value, dict(zip(names, gradients, strict=True))
+
+
+def check(record: dict[str, Any], found: Any) -> None:
+    value, gradients = found
+    assert not differs(value, record["output"]["value"])
+    for name, true in record["grads"].items():
+        assert true is None or not differs(gradients[name], true), name
+
+
+def test_shared_parts_are_named_once() -> None:
+    text = program(run_of("exp(x*y) * sin(exp(x*y))", {"x": 0.5, "y": 2.0}))
+    assert text.count("exp(") == 1
+
+
+def test_a_names_number_tells_its_values_apart() -> None:
+    text = program(run_of("y = x*x; y = y*y; y = y*y", {"x": 1.5}))
+    assert text.splitlines()[0] == "y = x * x"
+    assert "y_2 = y * y" in text
+
+
+def test_a_branch_is_told_as_it_was_taken() -> None:
+    source = "if x > 1: y = x*x\nelse: y = x\ny"
+    assert "# where x > 1" in program(run_of(source, {"x": 2.0}))
+    assert "# where not (x > 1)" in program(run_of(source, {"x": 0.5}))
+    assert "Holds where x > 1." in written(run_of(source, {"x": 2.0}), None, "numpy")
+
+
+def test_what_is_held_constant_stays_so_when_read_again() -> None:
+    source = "c = x.detach() * x; with no_grad(): d = x * 3\nc * d"
+    inputs = {"x": 2.0}
+    again = run_of(program(run_of(source, inputs)), inputs, "x_grad")
+    # x_grad is detach(x) * detach(3 * x): no path leads to x.
+    assert summed_gradient(again) == {"x": 0.0}
+
+
+def test_draws_are_drawn_again_in_their_order() -> None:
+    source = "a = randn(3); b = rand(3); (b * x).sum() + (a * x * x).sum()"
+    inputs = {"x": [1.0, 2.0, 3.0]}
+    run = run_of(source, inputs)
+    again = run_of(program(run), inputs, "x_grad")
+    assert not differs(again.output.raw, summed_gradient(run)["x"])
+    assert "randn(" not in written(run, None, "numpy")
+
+
+def test_a_cotangent_contracts_a_vector_output() -> None:
+    inputs = {"x": [1.0, 2.0], "y": [3.0, 4.0]}
+    run = run_of("x * y", inputs)
+    text = program(run, Tensor(np.array([1.0, -2.0]), run.output.xp))
+    assert run_of(text, inputs, "x_grad").output.tolist() == [3.0, -8.0]
+
+
+@pytest.mark.parametrize(
+    "name", ["np", "torch", "gradient", "lambda_", "t1", "x_grad", "F", "put_add"]
+)
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_an_inputs_name_cannot_break_the_code(name: str, library: str) -> None:
+    pytest.importorskip(library)
+    source = f"y = exp({name} * x)[1] + {name}; y * exp({name} * x)[0]"
+    run = run_of(source, {name: 0.5, "x": [1.0, 2.0]})
+    scope: dict[str, Any] = {}
+    exec(written(run, None, library), scope)
+    array: Any = np.array if library == "numpy" else scope["torch"].tensor
+    given = {name: array(0.5), "x": array([1.0, 2.0])}
+    value, found = scope["gradient"](*[given[i.name] for i in run.inputs])
+    assert not differs(value, run.output.raw, 1e-6)
+    for g, true in zip(found, summed_gradient(run).values(), strict=True):
+        assert not differs(g, true, 1e-6)

@@ -1,0 +1,61 @@
+"""Laws of every row and case: what is written of it gives its value and gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.adjoint.dialect import LANGUAGE
+from gradcli.adjoint.numpy_words import HELPERS, NUMPY_WORDS
+from gradcli.adjoint.torch_words import TorchWords
+from gradcli.engine import NUMPY, Tensor
+from gradcli.lang.run import evaluate
+from tests.laws.draw import ident, spots
+
+from .rows import Grown, differs
+
+SPOTS = list(spots())
+
+SEVEN_DIGITS = {"digamma", "polygamma.order"}
+"""Rows whose derivative PyTorch itself has to seven digits (its trigamma)."""
+
+
+@pytest.mark.parametrize("spot", SPOTS, ids=ident)
+def test_language_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
+    grown = Grown(*spot, words=True)
+    text = grown.text(LANGUAGE)
+    given = {name: Tensor(np.asarray(a), NUMPY) for name, a in grown.given.items()}
+    for (name, _), true in zip(grown.trees, grown.numbers, strict=True):
+        found, _, _ = evaluate(text, given, of=name)
+        assert not differs(found.raw, true), f"{name} of\n{text}"
+
+
+@pytest.mark.parametrize("spot", SPOTS, ids=ident)
+def test_numpy_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
+    from scipy import special
+
+    grown = Grown(*spot, words=False)
+    text = grown.text(NUMPY_WORDS)
+    scope: dict[str, Any] = {"np": np, "special": special, **grown.given}
+    with np.errstate(all="ignore"):
+        exec("\n".join([*HELPERS.values(), text]), scope)
+    for (name, _), true in zip(grown.trees, grown.numbers, strict=True):
+        assert not differs(scope[name], true), f"{name} of\n{text}"
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("spot", SPOTS, ids=ident)
+def test_torch_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
+    torch = pytest.importorskip("torch")
+    grown = Grown(*spot, words=True)
+    if not grown.given:
+        pytest.skip("nothing is differentiated")
+    text = grown.text(TorchWords(next(iter(grown.given))))
+    scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
+    scope |= {name: torch.tensor(a) for name, a in grown.given.items()}
+    exec(text, scope)
+    for (name, _), true in zip(grown.trees, grown.numbers, strict=True):
+        tolerance = 1e-7 if spot[0] in SEVEN_DIGITS else 1e-12
+        assert not differs(scope[name], true, tolerance), f"{name} of\n{text}"
