@@ -9,6 +9,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from gradcli.engine import NUMPY, Tensor, call, grad
+from gradcli.engine.forward import jvp
+
 INF, NAN = math.inf, math.nan
 
 
@@ -41,6 +46,37 @@ def at(
 ) -> Point:
     several = grads if isinstance(grads, tuple) else (grads,)
     return Point(name, inputs, several, torch, params, why, output)
+
+
+def run(point: Point) -> tuple[list[Tensor], Tensor]:
+    """The inputs that are numbers, as leaves, and the output."""
+    inputs = [
+        None if value is None else Tensor(np.asarray(value), NUMPY, True)
+        for value in point.inputs
+    ]
+    y = call(point.name, *inputs, **point.params)
+    y = y[point.output] if isinstance(y, tuple) else y
+    return [t for t in inputs if t is not None], y
+
+
+def gradients(point: Point) -> list[Any]:
+    """The gradient of the output's sum by every input that is a number."""
+    leaves, y = run(point)
+    ones = Tensor(np.ones(y.shape), NUMPY)
+    return [None if g is None else g.raw for g in grad([y], leaves, [ones])]
+
+
+def tangents(point: Point) -> list[Any]:
+    """The same entry by entry, in forward mode."""
+    leaves, y = run(point)
+    found = [np.zeros(leaf.shape) for leaf in leaves]
+    for leaf, slopes in zip(leaves, found, strict=True):
+        for place in np.ndindex(*leaf.shape):
+            unit = np.zeros(leaf.shape)
+            unit[place] = 1
+            (t,) = jvp([y], [leaf], [Tensor(unit, NUMPY)])
+            slopes[place] = np.sum(t.raw)
+    return found
 
 
 NEWER = "PyTorch's releases differ; this is the newer convention"
@@ -164,6 +200,7 @@ POINTS = [
     at("clamp_min.Tensor", 1.0, 1.0, grads=(0.5, 0.5), why=NEWER),
     at("clamp_max.Tensor", 1.0, 1.0, grads=(0.5, 0.5), why=NEWER),
     at("clamp.Tensor", 1.0, 1.0, None, grads=(0.5, 0.5), why=NEWER),
+    at("clamp.Tensor", 1.0, None, 1.0, grads=(0.5, 0.5), why=NEWER),
     at("clamp.Tensor", 1.0, 1.0, 2.0, grads=(1.0, 0.0, 0.0), torch="torch.clamp"),
     at("clamp.Tensor", 0.0, 2.0, 1.0, grads=(0.0, 0.0, 1.0), torch="torch.clamp"),
     # reductions
@@ -196,6 +233,17 @@ POINTS = [
        torch="torch.linalg.vector_norm", ord=1),
     at("linalg_vector_norm.default", [3.0, -3.0], grads=[0.5, -0.5],
        torch="torch.linalg.vector_norm", ord=INF),
+    at("cdist.default", [[1.0, 2.0]], [[1.0, 2.0]],
+       grads=([[0.0, 0.0]], [[0.0, 0.0]]), torch="torch.cdist"),
+    at("cdist.default", [[3.0, -3.0]], [[0.0, 0.0]], p=INF,
+       grads=([[0.5, -0.5]], [[-0.5, 0.5]]),
+       why="PyTorch gives the whole cotangent to each of the entries that are tied"),
+    at("quantile", [1.0, 3.0, 3.0], grads=[0.0, 0.5, 0.5], torch="torch.quantile",
+       q=0.75),
+    at("quantile", [4.0, 1.0, 2.0], grads=[0.0, 0.0, 1.0], torch="torch.quantile",
+       q=0.5),
+    at("nanquantile", [NAN, 3.0, 3.0, 1.0], grads=[0.0, 0.5, 0.5, 0.0],
+       torch="torch.nanquantile", q=0.75),
     at("dist", [1.0, 2.0], [1.0, 2.0], grads=([0.0, 0.0], [0.0, 0.0]),
        torch="torch.dist"),
     # singular matrices
@@ -203,6 +251,21 @@ POINTS = [
        why=SINGULAR),
     at("logdet", [[1.0, 2.0], [2.0, 4.0]], grads=[[NAN, NAN], [NAN, NAN]],
        why=SINGULAR),
+    # the largest of a window: the first of its equals
+    at("max_pool1d", [[2.0, 2.0, 1.0]], grads=[[1.0, 0.0, 0.0]],
+       torch="F.max_pool1d", kernel_size=3),
+    at("max_pool2d", [[[2.0, 1.0], [2.0, 2.0]]], grads=[[[1.0, 0.0], [0.0, 0.0]]],
+       torch="F.max_pool2d", kernel_size=2),
+    at("max_pool2d.indices", [[[2.0, 1.0], [2.0, 2.0]]],
+       grads=[[[1.0, 0.0], [0.0, 0.0]]], torch="F.max_pool2d", kernel_size=(2, 2),
+       stride=(2, 2), padding=(0, 0), dilation=(1, 1)),
+    at("adaptive_max_pool1d", [[2.0, 2.0, 1.0]], grads=[[1.0, 0.0, 0.0]],
+       torch="F.adaptive_max_pool1d", output_size=1),
+    at("adaptive_max_pool2d", [[[2.0, 1.0], [2.0, 2.0]]],
+       grads=[[[1.0, 0.0], [0.0, 0.0]]], torch="F.adaptive_max_pool2d", output_size=1),
+    at("adaptive_max_pool2d.indices", [[[2.0, 1.0], [2.0, 2.0]]],
+       grads=[[[1.0, 0.0], [0.0, 0.0]]], torch="F.adaptive_max_pool2d",
+       output_size=(1, 1)),
     # losses
     at("l1_loss", [1.0], [1.0], grads=([0.0], [0.0]), torch="F.l1_loss"),
     at("binary_cross_entropy.default", [0.0], [1.0], grads=([-1e12], [100.0]),

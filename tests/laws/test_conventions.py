@@ -7,23 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.engine import NUMPY, Tensor, call, grad
 from gradcli.ops import FUNCTIONS, OPS, Composite
 
-from .conventions import POINTS, Point
-
-
-def gradients(point: Point) -> list[Any]:
-    """The gradient of the output's sum by every input that is a number."""
-    inputs = [
-        None if value is None else Tensor(np.asarray(value), NUMPY, True)
-        for value in point.inputs
-    ]
-    y = call(point.name, *inputs, **point.params)
-    y = y[point.output] if isinstance(y, tuple) else y
-    ones = Tensor(np.ones(y.shape), NUMPY)
-    leaves = [t for t in inputs if t is not None]
-    return [None if g is None else g.raw for g in grad([y], leaves, [ones])]
+from .conventions import POINTS, Point, gradients, tangents
 
 
 def label(point: Point) -> str:
@@ -34,6 +20,12 @@ def label(point: Point) -> str:
 @pytest.mark.parametrize("point", POINTS, ids=label)
 def test_gradient_at_a_kink_is_the_convention(point: Point) -> None:
     for found, expected in zip(gradients(point), point.grads, strict=True):
+        np.testing.assert_allclose(found, np.asarray(expected), rtol=1e-14)
+
+
+@pytest.mark.parametrize("point", POINTS, ids=label)
+def test_tangents_at_a_kink_are_the_convention(point: Point) -> None:
+    for found, expected in zip(tangents(point), point.grads, strict=True):
         np.testing.assert_allclose(found, np.asarray(expected), rtol=1e-14)
 
 
