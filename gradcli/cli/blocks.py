@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .checking import Check, job_for, numbers_in
+from .code import as_json, code_lines, code_of
 from .exits import Exit
+from .forms import Forms
 from .grad import exit_status
 from .options import Request
 from .output import Printer
@@ -17,6 +19,7 @@ from .output import Printer
 if TYPE_CHECKING:
     from ..engine import Tensor
     from ..lang.run import Run
+    from ..symbolic.job import Verification
     from ..views.derivatives import BlockView, DerivativeView
 
 Claims = Mapping[str, tuple[tuple[int, ...], list[float]]]
@@ -36,34 +39,49 @@ def present(
     view: DerivativeView,
     claims: Claims,
     check: Check,
-    symbolic: bool,
+    forms: Forms,
 ) -> int:
     """Print the blocks, then what could be shown of them; the exit status."""
     from ..render import derivatives, jsons
-    from ..render.closed_forms import formulas
-    from ..render.verdicts import verdict_lines
     from ..views.closed_forms import of_blocks
 
     printer = Printer()
-    if request.quiet:
+    alone = forms.alone(request)
+    job = None
+    if check.wanted or forms.code is not None:
+        job = job_for(run, request, view.command, claims, formulas=forms.formulas)
+    code = code_of(run, job, forms.code)
+    if alone:
+        printer.lines(code_lines(code or ()))
+    elif request.quiet:
         printer.lines(derivatives.bare(view))
     elif not request.json:
         printer.lines(derivatives.blocks(view, printer.layout))
     printer.flush()
-    job = None
-    if check.wanted:
-        job = job_for(run, request, view.command, claims, formulas=symbolic)
     verification = check.finish(job)
     if request.json:
-        printer.lines([jsons.derivative(view, verification, symbolic)])
-    elif verification is not None and not request.quiet:
-        labels = {b.by[-1]: derivatives.verdict_label(view, b) for b in view.blocks}
-        printer.lines(verdict_lines(verification, labels, "blocks"))
-        if symbolic:
+        whole = jsons.derivative(
+            view, verification, forms.formulas, forms.latex, as_json(code)
+        )
+        printer.lines([whole])
+    elif verification is not None:
+        if not (request.quiet or alone):
+            _show_verdicts(printer, view, verification)
+        if forms.formulas and (alone or not request.quiet):
             found = of_blocks(view, verification.inputs)
-            printer.lines(formulas(found, printer.layout))
+            forms.show(printer, found, alone)
     printer.flush()
     return exit_status(verification) if verification is not None else Exit.DONE
+
+
+def _show_verdicts(
+    printer: Printer, view: DerivativeView, verification: Verification
+) -> None:
+    from ..render.derivatives import verdict_label
+    from ..render.verdicts import verdict_lines
+
+    labels = {block.by[-1]: verdict_label(view, block) for block in view.blocks}
+    printer.lines(verdict_lines(verification, labels, "blocks"))
 
 
 def stacked(blocks: Sequence[Tensor]) -> list[float]:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .checking import Check, job_for, numbers_in
+from .code import as_json as code_json
+from .code import code_lines, code_of, program_of_gradients
 from .exits import Exit
 from .extras import MOST_DIGITS, extras_of
-from .options import Request, on_programs
+from .forms import Forms, GradientCode, Latex, Symbolic
+from .options import GradOutput, Request, on_programs
 
 if TYPE_CHECKING:
     from ..symbolic.job import Job, Verification
@@ -21,18 +24,10 @@ if TYPE_CHECKING:
 @on_programs
 def main(
     request: Request,
-    grad_output: Annotated[
-        str | None,
-        typer.Option(
-            "--grad-output",
-            metavar="VALUE",
-            help="What a vector output's gradient is contracted with.",
-        ),
-    ] = None,
-    symbolic: Annotated[
-        bool,
-        typer.Option("--symbolic", help="Show the gradients as formulas, in full."),
-    ] = False,
+    grad_output: GradOutput = None,
+    symbolic: Symbolic = False,
+    latex: Latex = False,
+    code: GradientCode = None,
     digits: Annotated[
         int | None,
         typer.Option(
@@ -55,18 +50,26 @@ def main(
 
     Example: gradcli grad "y = x**3 + b" x=2 b=1
     """
-    check = Check.start(request, needed=symbolic)
+    forms = Forms(symbolic, latex, code)
+    forms.check(request, digits=digits, condition=condition)
+    check = Check.start(request, needed=forms.formulas)
     from .output import Printer
     from .session import gradients, run_program
 
     session = run_program(request)
-    drawn = not (request.json or request.quiet)
+    alone = forms.alone(request)
+    drawn = not (request.json or request.quiet or alone)
     found = gradients(session, grad_output, with_graph=drawn)
     printer = Printer()
-    if not request.json and not (request.quiet and digits):
+    if not (request.json or alone) and not (request.quiet and digits):
         _show_numbers(printer, request, found.view)
-    needed = check.wanted or digits is not None
-    job = gradient_job(request, found, symbolic) if needed else None
+    needed = check.wanted or digits is not None or code is not None
+    job = gradient_job(request, found, forms.formulas) if needed else None
+    text = code_of(session, job, code, found.cotangent)
+    steps = program_of_gradients(found) if symbolic else None
+    if alone:
+        printer.lines(code_lines(text or ()))
+        printer.flush()
     extras = extras_of(request, found, job, grad_output, digits, condition)
     if drawn:
         printer.lines(extras.lines(found))
@@ -78,9 +81,23 @@ def main(
         from ..render.jsons import grad as as_json
 
         whole, by_input = extras.as_json()
-        printer.lines([as_json(found.view, verification, symbolic, whole, by_input)])
-    elif verification is not None and not request.quiet:
-        _show_verdicts(printer, found.view, verification, symbolic)
+        printer.lines([
+            as_json(
+                found.view, verification, forms.formulas,
+                {**whole, **code_json(text, steps)}, by_input, latex,
+            )
+        ])  # fmt: skip
+    elif verification is not None:
+        if drawn:
+            _show_verdicts(printer, found.view, verification)
+        if forms.formulas and (drawn or alone):
+            from ..views.closed_forms import of_gradients
+
+            forms.show(printer, of_gradients(found.view, verification.inputs), alone)
+    if steps is not None and drawn:
+        from ..render.closed_forms import program
+
+        printer.lines(program(steps))
     printer.flush()
     return exit_status(verification)
 
@@ -96,17 +113,12 @@ def _show_numbers(printer: Printer, request: Request, view: GradView) -> None:
 
 
 def _show_verdicts(
-    printer: Printer, view: GradView, verification: Verification, symbolic: bool
+    printer: Printer, view: GradView, verification: Verification
 ) -> None:
     from ..render.gradients import labels
     from ..render.verdicts import verdict_lines
 
     printer.lines(verdict_lines(verification, labels(view), "gradients"))
-    if symbolic:
-        from ..render.closed_forms import formulas
-        from ..views.closed_forms import of_gradients
-
-        printer.lines(formulas(of_gradients(view, verification.inputs), printer.layout))
 
 
 def gradient_job(request: Request, found: Gradients, symbolic: bool = False) -> Job:

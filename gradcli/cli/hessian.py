@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from .checking import Check
+from .forms import Code, Forms, Latex, Symbolic
 from .options import Request, on_programs
 
 
 @on_programs
 def main(
     request: Request,
-    symbolic: Annotated[
-        bool, typer.Option("--symbolic", help="Show the entries as formulas, too.")
-    ] = False,
+    symbolic: Symbolic = False,
+    latex: Latex = False,
+    code: Code = None,
 ) -> int:
     """The Hessian of a scalar, a block per pair of inputs.
 
     A block has the first input's shape followed by the second's.
     """
-    check = Check.start(request, needed=symbolic)
+    forms = Forms(symbolic, latex, code)
+    forms.check(request)
+    check = Check.start(request, needed=forms.formulas)
     from ..autograd.blocks import hessian
     from ..views.derivatives import DerivativeView
     from ..views.gradients import output_view
@@ -53,4 +52,4 @@ def main(
         given.name: ((sum(sizes), *given.tensor.shape), stacked(column))
         for given, column in zip(inputs, zip(*rows, strict=True), strict=True)
     }
-    return present(request, run, view, claims, check, symbolic)
+    return present(request, run, view, claims, check, forms)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from .checking import Check, numbers_in
+from .forms import Code, Forms, Latex, Symbolic
 from .options import Request, on_programs
 
 
@@ -17,15 +18,17 @@ def main(
         Literal["auto", "rev", "fwd"],
         typer.Option("--mode", help="Backward or forward passes; auto takes fewer."),
     ] = "auto",
-    symbolic: Annotated[
-        bool, typer.Option("--symbolic", help="Show the entries as formulas, too.")
-    ] = False,
+    symbolic: Symbolic = False,
+    latex: Latex = False,
+    code: Code = None,
 ) -> int:
     """The Jacobian of a program, a block per input.
 
     A block has the output's shape followed by the input's.
     """
-    check = Check.start(request, needed=symbolic)
+    forms = Forms(symbolic, latex, code)
+    forms.check(request)
+    check = Check.start(request, needed=forms.formulas)
     from ..autograd.blocks import jacobian
     from ..views.derivatives import DerivativeView
     from ..views.gradients import output_view
@@ -52,4 +55,4 @@ def main(
     claims = {
         given.name: (tuple(block.shape), numbers_in(block)) for given, block in pairs
     }
-    return present(request, run, view, claims, check, symbolic)
+    return present(request, run, view, claims, check, forms)

@@ -26,7 +26,8 @@ class dtype:
     def __init__(self, name: str, code: str, legacy: str) -> None:
         self.name = name
         self.code = code
-        self.itemsize = int(code[1:])
+        # Entries that are no machine's numbers, as symbols, have no width.
+        self.itemsize = int(code[1:] or 0)
         self.legacy = legacy
 
     @property
@@ -111,11 +112,7 @@ def default_dtype(name: str) -> Iterator[None]:
 
 
 def of(raw: Any) -> dtype:
-    """The type of an array's entries.
-
-    Raises:
-        TypeError: entries that are no numbers of a machine.
-    """
+    """The type of an array's entries."""
     code = raw.dtype.str[1:]
     found = _BY_CODE.get(code)
     if found is None:

@@ -52,11 +52,14 @@ CODES: dict[str, str] = {
     "E305": "a value that is neither true nor false",
     "E306": "a value that cannot be iterated over or unpacked so",
     "E307": "a plain number that cannot be converted",
+    "E398": "a program that cannot be written as expressions",
     "E399": "an operation refused its values",
     "E401": "the limit on executed steps",
     "E402": "the limit on the size of an integer",
     "E403": "the limit on memory",
     "E404": "the limit on depth or length",
+    "E405": "the limit on time",
+    "E406": "the limit on the length of code",
     "E501": "an argument that is not NAME=VALUE",
     "E502": "a name that no program can use",
     "E503": "a name with two values",
@@ -77,16 +80,33 @@ CODES: dict[str, str] = {
     "E519": "a value that is no tensor",
     "E520": "an output that is no tensor",
     "E521": "a loss or a gradient that is not finite",
+    "E590": "a command line that does not fit the command",
+    "E591": "an option that there is not",
+    "E592": "a command that there is not",
+    "E593": "no program was given",
+    "E594": "a program that cannot be read",
+    "E595": "an option's value that does not fit",
+    "E596": "a derivative that the output does not have",
+    "E597": "an operation that there is not",
+    "E598": "output that cannot be written",
+    "E599": "an error inside gradcli",
 }
 
 COMMAND_LINE_IS_WRONG = 2
 PROGRAM_IS_WRONG = 3
 LIMIT_REACHED = 4
+OUTPUT_FAILED = 74
+OUR_MISTAKE = 70
+"""The last two are those that BSD's ``sysexits.h`` gives this meaning."""
 
 _EXIT_STATUS = {
     "E4": LIMIT_REACHED,
     "E515": LIMIT_REACHED,
     "E50": COMMAND_LINE_IS_WRONG,
+    "E59": COMMAND_LINE_IS_WRONG,
+    "E596": PROGRAM_IS_WRONG,
+    "E598": OUTPUT_FAILED,
+    "E599": OUR_MISTAKE,
 }
 """By the beginning of the code; the longest that fits counts, and else it is 3."""
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..lang.excerpt import printable
-from ..views.closed_forms import FormulaView
+from ..views.closed_forms import FormulaView, ProgramView
 from .line import BLANK, Layout, Line, Part, Role
 
 NONE_FOUND = "?"
@@ -40,6 +40,19 @@ def formulas(views: Iterable[FormulaView], layout: Layout) -> Iterator[Line]:
         if view.missing:
             text = f"{NONE_FOUND}: no formula: {printable(view.missing)}"
             yield Line(((text, "dim"),))
+
+
+def program(view: ProgramView) -> Iterator[Line]:
+    """The adjoint program, to be copied as it stands."""
+    told = (
+        "run at this point it gives the gradients above"
+        if view.repeats
+        else "run at this point it gives other numbers than the gradients above"
+    )
+    yield BLANK
+    yield Line((("adjoint program", "title"), (f"  {told}", "dim")))
+    for text in view.lines:
+        yield Line(((printable(text), "plain"),), hang="")
 
 
 def _shown(text: str | None) -> str:

@@ -20,6 +20,7 @@ from ..views.derivatives import DerivativeView
 from ..views.descent import DescentView
 from ..views.gradients import GradView, InputView, OutputView
 from ..views.graph import GraphView, NodeView
+from .latex_forms import equations
 from .line import Line
 from .verdicts import VerdictLike, VerificationLike
 
@@ -38,12 +39,15 @@ UNVERIFIED: Mapping[str, Any] = {
 }
 
 
+_ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False)
+
+
 def dumps(value: Any) -> str:
     """JSON on one line."""
     try:
-        return json.dumps(value, allow_nan=False, ensure_ascii=False)
+        return _ENCODER.encode(value)
     except ValueError:
-        return json.dumps(_finite(value), allow_nan=False, ensure_ascii=False)
+        return _ENCODER.encode(_finite(value))
 
 
 def _finite(value: Any) -> Any:
@@ -75,18 +79,20 @@ def grad(
     symbolic: bool = False,
     more: Mapping[str, Any] = EMPTY,
     by_input: Mapping[str, Mapping[str, Any]] = EMPTY,
+    latex: bool = False,
 ) -> Line:
-    """The whole answer with its verdicts, with ``symbolic`` all formulas too; ``more``
-    and ``by_input`` are added to the whole and to the inputs."""
+    """The whole answer with its verdicts, with ``symbolic`` all formulas too, with
+    ``latex`` also as LaTeX; ``more`` and ``by_input`` are added to the whole and to the
+    inputs."""
     verdicts = {v.name: v for v in verification.inputs} if verification else {}
     inputs = [_input(i, verdicts.get(i.name)) for i in view.inputs]
     for entry in inputs:
         entry |= by_input.get(entry["name"], EMPTY)
     if symbolic:
-        written = {f.by: f for f in of_gradients(view, verdicts.values())}
+        written = _written(of_gradients(view, verdicts.values()), latex)
+        by_name = dict(zip([g.name for g in view.differentiated], written, strict=True))
         for entry in inputs:
-            if entry["name"] in written:
-                entry |= _written(written[entry["name"]])
+            entry |= by_name.get(entry["name"], EMPTY)
     return _object(
         {
             "schema": SCHEMA,
@@ -102,8 +108,15 @@ def grad(
     )
 
 
-def _written(formulas: FormulaView) -> dict[str, Any]:
-    return {"symbolic": formulas.nested(), "symbolic_note": formulas.missing}
+def _written(views: Sequence[FormulaView], latex: bool) -> list[dict[str, Any]]:
+    """The formulas of each block, with ``latex`` its equation too."""
+    found = [
+        {"symbolic": view.nested(), "symbolic_note": view.missing} for view in views
+    ]
+    if latex:
+        for entry, text in zip(found, equations(views), strict=True):
+            entry["latex"] = text
+    return found
 
 
 def verified(verification: VerificationLike | None) -> Mapping[str, Any]:
@@ -184,10 +197,15 @@ def derivative(
     view: DerivativeView,
     verification: VerificationLike | None,
     symbolic: bool,
+    latex: bool = False,
+    more: Mapping[str, Any] = EMPTY,
 ) -> Line:
-    """A Jacobian's or a Hessian's blocks, with ``symbolic`` their formulas too."""
+    """A Jacobian's or a Hessian's blocks, with ``symbolic`` their formulas too, with
+    ``latex`` also as LaTeX; ``more`` is added to the whole."""
     verdicts = {v.name: v for v in verification.inputs} if verification else {}
-    written = of_blocks(view, verdicts.values()) if symbolic else view.blocks
+    written: Sequence[Mapping[str, Any]] = [EMPTY] * len(view.blocks)
+    if symbolic:
+        written = _written(of_blocks(view, verdicts.values()), latex)
     blocks = []
     for block, formulas in zip(view.blocks, written, strict=True):
         verdict = verdicts.get(block.by[-1])
@@ -203,9 +221,7 @@ def derivative(
             "max_ulps": verdict.max_ulps if verdict else None,
             "note": verdict.note if verdict else UNASKED,
         }
-        if isinstance(formulas, FormulaView):
-            entry |= _written(formulas)
-        blocks.append(entry)
+        blocks.append(entry | dict(formulas))
     return _object(
         {
             "schema": SCHEMA,
@@ -217,6 +233,7 @@ def derivative(
             "passes": view.passes,
             "output": output_object(view.output),
             "blocks": blocks,
+            **more,
             "verification": verified(verification),
         }
     )

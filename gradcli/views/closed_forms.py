@@ -40,6 +40,7 @@ class Found(Protocol):
 class FormulaView:
     """One block of derivatives.
 
+    output   the output's name, if the program gave it one
     of       what is differentiated: the output, or in a Hessian an input
     by       the input that it is differentiated by
     around   what stands before either name: ``d`` and ``/d``, or ``d2L/d`` and `` d``
@@ -49,6 +50,7 @@ class FormulaView:
     texts    row by row
     """
 
+    output: str
     of: str
     by: str
     around: tuple[str, str]
@@ -57,6 +59,11 @@ class FormulaView:
     shape: tuple[int, ...]
     texts: tuple[str | None, ...]
     missing: str | None
+
+    @property
+    def second(self) -> bool:
+        """Whether these are second derivatives."""
+        return self.around != FIRST
 
     @property
     def title(self) -> str:
@@ -81,12 +88,21 @@ class FormulaView:
         return level[0] if level else []
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramView:
+    """The adjoint program, and whether it repeats the gradients when it is run."""
+
+    lines: tuple[str, ...]
+    repeats: bool
+
+
 def of_gradients(view: GradView, found: Iterable[Found]) -> tuple[FormulaView, ...]:
     """The gradient by each input, a row each."""
     by_name = {each.name: each for each in found}
+    name = _called(view.output)
     return tuple(
         _view(
-            _called(view.output), given.name, FIRST, (), given.shape,
+            name, name, given.name, FIRST, (), given.shape,
             by_name.get(given.name), range(prod(given.shape)),
         )
         for given in view.differentiated
@@ -98,10 +114,10 @@ def of_blocks(view: DerivativeView, found: Iterable[Found]) -> tuple[FormulaView
     by_name = {each.name: each for each in found}
     if view.command == "hessian":
         return _of_pairs(view, by_name)
-    lead = view.output.shape
+    name, lead = _called(view.output), view.output.shape
     return tuple(
         _view(
-            _called(view.output), block.by[0], FIRST, lead,
+            name, name, block.by[0], FIRST, lead,
             block.shape[len(lead) :], by_name.get(block.by[0]),
             range(prod(block.shape)),
         )
@@ -118,10 +134,11 @@ def _of_pairs(
         for block in view.blocks
         if block.by[0] == block.by[1]
     }
+    name = _called(view.output)
     starts: dict[str, int] = {}
     count = 0
-    for name, shape in shapes.items():
-        starts[name] = count
+    for given, shape in shapes.items():
+        starts[given] = count
         count += prod(shape)
 
     def places(block: BlockView) -> range:
@@ -131,7 +148,7 @@ def _of_pairs(
 
     return tuple(
         _view(
-            block.by[0], block.by[1], (f"d2{_called(view.output)}/d", " d"),
+            name, block.by[0], block.by[1], (f"d2{name}/d", " d"),
             shapes[block.by[0]], shapes[block.by[1]], by_name.get(block.by[1]),
             places(block),
         )
@@ -140,13 +157,14 @@ def _of_pairs(
 
 
 def _view(
-    of: str, by: str, around: tuple[str, str], lead: tuple[int, ...],
+    output: str, of: str, by: str, around: tuple[str, str], lead: tuple[int, ...],
     shape: tuple[int, ...], found: Found | None, places: range,
 ) -> FormulaView:  # fmt: skip
     known = () if found is None else found.formulas
     texts = tuple(known[i] if i < len(known) else None for i in places)
     reason = found and (found.missing or found.note)
     return FormulaView(
+        output,
         of,
         by,
         around,

@@ -62,6 +62,13 @@ def test_a_hessian_has_a_block_of_formulas_per_pair(gradcli: Run) -> None:
     }
 
 
+@pytest.mark.parametrize("function", ["maximum", "minimum", "fmax", "fmin"])
+def test_a_hessian_through_an_extremum_is_proved(gradcli: Run, function: str) -> None:
+    program = f"sum({function}(x, y)*x)"
+    told = gradcli("hessian", program, "x=[1,2]", "y=1.5", "--json").json
+    assert told["verification"]["verdict"] == "proved"
+
+
 def test_a_gradients_formulas_are_programs_with_its_numbers(gradcli: Run) -> None:
     words = ["sum(softmax(A @ x, dim=0)**2)", "A=[[1,2],[3,1]]", "x=[0.5,0.25]"]
     told = gradcli("grad", *words, "--symbolic", "--json").json
@@ -81,6 +88,10 @@ def test_a_gradients_formulas_follow_the_verdicts(gradcli: Run) -> None:
         "dL/dx[1] = y*cos(x[1])\n"
         "\n"
         "dL/dy = sin(x[0]) + sin(x[1])\n"
+        "\n"
+        "adjoint program  run at this point it gives the gradients above\n"
+        "y_grad = sum(sin(x))\n"
+        "x_grad = y * cos(x)\n"
     )
 
 

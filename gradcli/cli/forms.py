@@ -1,0 +1,89 @@
+"""The options that show a derivative as formulas, as LaTeX or as code.
+
+Invariant: what cannot be shown together is refused before any work is done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+from .options import Request
+from .problems import wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..views.closed_forms import FormulaView
+    from .output import Printer
+
+CodeLanguage: TypeAlias = Literal["numpy", "torch", "c"]
+GradientLanguage: TypeAlias = Literal["gradcli", "numpy", "torch", "c"]
+
+Symbolic: TypeAlias = Annotated[
+    bool, typer.Option("--symbolic", help="Show the derivatives as formulas, in full.")
+]
+Latex: TypeAlias = Annotated[
+    bool, typer.Option("--latex", help="Show the formulas as LaTeX (with -q: alone).")
+]
+Code: TypeAlias = Annotated[
+    CodeLanguage | None,
+    typer.Option("--code", help="Print a function that computes them, and only that."),
+]
+GradientCode: TypeAlias = Annotated[
+    GradientLanguage | None,
+    typer.Option(
+        "--code",
+        help="Print the gradient as a program of gradcli's own, or as a function of "
+        "NumPy, PyTorch or C, and only that.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What was asked for beside the numbers."""
+
+    symbolic: bool
+    latex: bool
+    code: GradientLanguage | None
+
+    @property
+    def formulas(self) -> bool:
+        """Whether formulas have to be found."""
+        return self.symbolic or self.latex
+
+    def alone(self, request: Request) -> bool:
+        """Whether the numbers are left out."""
+        if request.json:
+            return False
+        return self.code is not None or (self.latex and request.quiet)
+
+    def check(self, request: Request, **others: object) -> None:
+        """Refuse what does not go together.
+
+        Args:
+            request: the shared options.
+            others: further options that add to the output, by name.
+        """
+        if self.code is None or request.json:
+            return
+        asked = {"symbolic": self.symbolic, "latex": self.latex, **others}
+        extra = [f"--{name}" for name, value in asked.items() if value]
+        if extra:
+            message = f"--code prints the code alone, without {extra[0]}"
+            raise wrong("E590", message, "drop one of them, or add --json")
+
+    def show(self, printer: Printer, views: Sequence[FormulaView], bare: bool) -> None:
+        """Print the formulas; ``bare``: the LaTeX alone."""
+        from ..render.closed_forms import formulas
+        from ..render.latex_forms import latex_lines
+        from ..render.line import BLANK
+
+        if self.symbolic and not bare:
+            printer.lines(formulas(views, printer.layout))
+        if self.latex:
+            printer.lines([] if bare else [BLANK])
+            printer.lines(latex_lines(views))

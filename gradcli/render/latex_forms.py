@@ -1,0 +1,114 @@
+"""Blocks of derivatives as equations in LaTeX.
+
+Invariant: an equation stands on one line and compiles with the package amsmath; a
+block of more than two dimensions names the order of its rows and columns.
+
+    equations([view])
+    # [r"\\frac{\\partial L}{\\partial x} = 2 x"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from ..lang.excerpt import printable
+from ..views.closed_forms import FormulaView
+from .latex import latex, names_in
+from .latex_names import Symbols
+from .line import Line
+
+NONE_FOUND: Final = "?"
+
+UNNAMED: Final = ("f", "F", "g", "h")
+"""What an output without a name is called: the first that no input is called."""
+
+
+def equations(views: Sequence[FormulaView]) -> list[str | None]:
+    """The equation of each block; None where there is no formula."""
+    names = list(_names(views))
+    output = next((n for n in UNNAMED if n not in names), "f_")
+    symbols = Symbols([*names, output])
+    return [_equation(view, symbols, view.output or output) for view in views]
+
+
+def latex_lines(views: Sequence[FormulaView]) -> Iterator[Line]:
+    """An equation a line; a comment where there is none, or not of every entry."""
+    for view, text in zip(views, equations(views), strict=True):
+        if text is not None:
+            yield Line(((text, "plain"),), hang="")
+        if view.missing:
+            title = printable(view.title)
+            reason = " ".join(printable(view.missing).split())
+            what = f"{NONE_FOUND}: no formula" if text else f"{title}: no formula"
+            yield Line(((f"% {what}: {reason}", "dim"),), hang="")
+
+
+def _names(views: Iterable[FormulaView]) -> Iterator[str]:
+    for view in views:
+        yield from filter(None, (view.output, view.of, view.by))
+        for text in view.texts:
+            if text is not None:
+                yield from names_in(text)
+
+
+def _equation(view: FormulaView, symbols: Symbols, output: str) -> str | None:
+    if view.texts and not any(view.texts):
+        return None
+    entries = [
+        NONE_FOUND if text is None else latex(text, symbols) for text in view.texts
+    ]
+    return f"{_left(view, symbols, output)} = {_right(view, entries)}"
+
+
+def _dimensions(indices: Sequence[str]) -> int:
+    """Of what is indexed so; an array without entries has at least one."""
+    return indices[0].count(",") + bool(indices[0]) if indices else 1
+
+
+def _is_matrix(view: FormulaView) -> bool:
+    """Whether the rows and columns can be seen, so that they need not be named."""
+    return len(view.shape) <= 2
+
+
+def _left(view: FormulaView, symbols: Symbols, output: str) -> str:
+    of, by = view.of or output, view.by
+    if not _is_matrix(view):
+        above = _listed(of, view.rows, symbols)
+        below = _listed(by, view.columns, symbols)
+    else:
+        above, below = symbols[of], symbols[by]
+    if not view.second:
+        return rf"\frac{{\partial {above}}}{{\partial {below}}}"
+    top = rf"\partial^{{2}} {symbols[output]}"
+    if _is_matrix(view) and not view.shape and of == by:
+        return rf"\frac{{{top}}}{{\partial {symbols[by]}^{{2}}}}"
+    turned = r"^{\top}" if _is_matrix(view) and _dimensions(view.columns) == 1 else ""
+    return rf"\frac{{{top}}}{{\partial {above} \, \partial {below}{turned}}}"
+
+
+def _listed(name: str, indices: Sequence[str], symbols: Symbols) -> str:
+    """All entries in their order, as in the notation of a Jacobian determinant."""
+    entries = [symbols.entry(name, index.strip("[]")) for index in indices]
+    if len(entries) == 1:
+        return entries[0]
+    if len(entries) > 9:
+        entries = [*entries[:3], r"\ldots", entries[-1]]
+    return rf"\left({', '.join(entries)}\right)"
+
+
+def _right(view: FormulaView, entries: Sequence[str]) -> str:
+    if not view.shape:
+        return entries[0]
+    if _is_matrix(view):
+        width = view.shape[1] if len(view.shape) == 2 else _width_of_vector(view)
+    else:
+        width = len(view.columns)
+    rows = [entries[at : at + width] for at in range(0, len(entries), width or 1)]
+    body = r" \\ ".join(" & ".join(row) for row in rows)
+    return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
+
+
+def _width_of_vector(view: FormulaView) -> int:
+    """A gradient is a column; by a vector, a number's derivative in a Hessian a row."""
+    return len(view.columns) if view.second and _dimensions(view.columns) else 1

@@ -1,0 +1,103 @@
+"""Names as LaTeX writes them: Greek letters, subscripts, words upright.
+
+Invariant: two names of one set never look alike, and whatever a name is, the LaTeX
+compiles.
+
+    names = Symbols(["w1", "alpha", "x_max"])
+    names["w1"], names["alpha"], names["x_max"]
+    # ("w_{1}", r"\\alpha", r"x_{\\mathrm{max}}")
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+from unicodedata import name as described
+
+GREEK: Final = frozenset(
+    {
+        *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"),
+        *("iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau"),
+        *("upsilon", "phi", "chi", "psi", "omega", "varepsilon", "vartheta", "varphi"),
+        *("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi"),
+        *("Psi", "Omega"),
+    }
+)
+"""Letters that LaTeX has a command for."""
+
+_PART: Final = re.compile(r"([^\W\d_]+)(\d*)|(\d+)")
+
+_ESCAPED: Final = {sign: "\\" + sign for sign in "#$%&_{}"}
+
+
+class Symbols:
+    """The symbols of a set of names."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        every = list(dict.fromkeys(names))
+        nice = {name: _symbol(name) for name in every}
+        counts = Counter(nice.values())
+        self._symbols = {
+            name: text if counts[text] == 1 else verbatim(name)
+            for name, text in nice.items()
+        }
+
+    def __getitem__(self, name: str) -> str:
+        found = self._symbols.get(name)
+        return _symbol(name) if found is None else found
+
+    def entry(self, name: str, index: str) -> str:
+        """An entry of an array; ``index`` is its place as text, or nothing."""
+        symbol = self[name]
+        if not index:
+            return symbol
+        whole = f"({symbol})" if "_" in symbol.replace(r"\_", "") else symbol
+        return f"{whole}_{{{index}}}"
+
+
+def verbatim(text: str) -> str:
+    """A word as it is, in the middle of a formula."""
+    escaped = "".join(_ESCAPED.get(sign, sign) for sign in text)
+    return rf"\mathtt{{{escaped}}}" if text.isascii() else rf"\text{{{escaped}}}"
+
+
+def _symbol(name: str) -> str:
+    """``x_max`` with a subscript; what is put together otherwise stays as it is."""
+    base = name.rstrip("_")
+    if base != name and base not in GREEK:
+        return verbatim(name)
+    parts = base.split("_")
+    first = _PART.fullmatch(parts[0])
+    rest = [_PART.fullmatch(part) for part in parts[1:]]
+    if first is None or first[3] or None in rest:
+        return verbatim(name)
+    below = [first[2], *(_word(match[0], r"\mathrm") for match in rest if match)]
+    shown = ",".join(part for part in below if part)
+    symbol = _word(first[1], r"\mathit")
+    return f"{symbol}_{{{shown}}}" if shown else symbol
+
+
+def _word(text: str, style: str) -> str:
+    """A letter as it is, a Greek one as its command, a word in one style."""
+    if text in GREEK:
+        return f"\\{text}"
+    if not text.isascii():
+        greek = _greek(text)
+        return greek or rf"\text{{{text}}}"
+    match = _PART.fullmatch(text)
+    if len(text) == 1 or (match is not None and match[3]):
+        return text
+    return f"{style}{{{text}}}"
+
+
+def _greek(text: str) -> str | None:
+    """The command of a Greek letter."""
+    words = described(text, "").lower().split() if len(text) == 1 else []
+    if words[:1] != ["greek"] or len(words) != 4:
+        return None
+    name = words[3].replace("lamda", "lambda")
+    if words[1] == "capital":
+        name = name.capitalize()
+    return f"\\{name}" if name in GREEK else None

@@ -1,0 +1,175 @@
+"""What is written runs, and gives the engine's numbers: in C, on NumPy, on PyTorch."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .written import Library, Written, run_python, same, written
+
+RECORDS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "reference" / "torch-2.13.jsonl")
+    .read_text()
+    .splitlines()
+]
+
+needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+
+MATRIX = [[0.5, -1.0, 2.0], [1.5, 0.25, -0.75], [-0.5, 1.0, 1.25]]
+
+LARGER = [[0.1, 2, 3, 1], [4, 1, -1, 0], [2, 2, 1, 5], [0, 1, 7, -3]]
+
+BLOCKS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "jacobian-linear": ("jacobian", "A @ x", {"A": MATRIX, "x": [1, 2, 3]}),
+    "jacobian-softmax": ("jacobian", "softmax(x, 0)", {"x": [0.5, 2, 1.0]}),
+    "jacobian-scalars": ("jacobian", "stack([a*b, sin(a)])", {"a": 2, "b": 3}),
+    "jacobian-inverse": ("jacobian", "inverse(A)", {"A": MATRIX}),
+    "jacobian-large-inverse": ("jacobian", "inverse(A)", {"A": LARGER}),
+    "jacobian-of-a-scalar": ("jacobian", "x**2", {"x": 3}),
+    "hessian-rosenbrock": ("hessian", "(1 - x)**2 + 100*(y - x**2)**2",
+                           {"x": -1.2, "y": 1}),
+    "hessian-quadratic": ("hessian", "x @ A @ x", {"A": MATRIX, "x": [1, 2, 3]}),
+    "hessian-logsumexp": ("hessian", "logsumexp(x, 0) * w", {"x": [1, 2, 3], "w": 2}),
+    "hessian-extrema": ("hessian", "sum(maximum(x, y)**3 + fmin(x, y)*y)",
+                        {"x": [1, 2, 1.5], "y": 1.5}),
+    "hessian-kinks": ("hessian", "sum(relu(x)**2*w + clamp(x, -1, 1)**3 + abs(x)*x)",
+                      {"x": [1, -2, 0, 0.5], "w": 2}),
+    "hessian-largest": ("hessian", "max(x)**2 + min(x*w)", {"x": [1, 3, 2], "w": 2}),
+    "hessian-sigmoid": ("hessian", "sum(log(sigmoid(X @ w)))",
+                        {"X": MATRIX, "w": [0.1, 0.2, 0.3]}),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def programs() -> dict[str, Written]:
+    found = {
+        r["name"]: written(r["program"], r["inputs"], wrt=list(r["grads"]))
+        for r in RECORDS
+    }
+    for name, (kind, source, values) in BLOCKS.items():
+        found[name] = written(source, values, kind)
+    return found
+
+
+@pytest.fixture(scope="module")
+def library(programs: dict[str, Written], tmp_path_factory: Any) -> Library:
+    texts = [each.text("c") for each in programs.values()]
+    return Library(texts, tmp_path_factory.mktemp("c"))
+
+
+ALL = [*[r["name"] for r in RECORDS], *BLOCKS]
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ALL)
+def test_c_gives_the_engines_numbers(
+    programs: dict[str, Written], library: Library, name: str
+) -> None:
+    each = programs[name]
+    same(library.run(ALL.index(name), each.listing, each.inputs), each.results)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_numpy_gives_the_engines_numbers(
+    programs: dict[str, Written], name: str
+) -> None:
+    each = programs[name]
+    same(run_python(each.text("numpy"), each.listing.kind, each.inputs), each.results)
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("name", ALL)
+def test_torch_gives_the_engines_numbers(
+    programs: dict[str, Written], name: str
+) -> None:
+    pytest.importorskip("torch")
+    each = programs[name]
+    same(run_python(each.text("torch"), each.listing.kind, each.inputs), each.results)
+
+
+ELSEWHERE = [
+    ("relu(x)*w", {"x": 2, "w": 3}, {"x": -2, "w": 3}),
+    ("abs(x) + sign(x)*y", {"x": 2, "y": 3}, {"x": -2, "y": 3}),
+    ("sum(maximum(x, y))", {"x": [1, 2, 3], "y": [3, 2, 1]},
+     {"x": [5, 1, 3], "y": [3, 2, 3]}),
+    ("max(x)**2", {"x": [1, 2, 3]}, {"x": [4, 4, 1]}),
+    ("sum(where(x > y, x**3, y*x))", {"x": [1, 2], "y": [2, 1]},
+     {"x": [3, 1], "y": [0, 4]}),
+    ("sum(clamp(x, -1, 1)*y)", {"x": [0.5, 3], "y": [2, 4]},
+     {"x": [1, -0.5], "y": [2, 4]}),
+    ("sum(leaky_relu(x, 0.1))", {"x": [1, -1]}, {"x": [-2, 0]}),
+    ("sum(softplus(x))", {"x": [1, -1]}, {"x": [25, -40]}),
+    ("sum(elu(x))", {"x": [1, -1]}, {"x": [-2, 0]}),
+    ("norm(x)", {"x": [1, 2]}, {"x": [0, 0]}),
+    ("sum(huber_loss(x, y))", {"x": [1, 2], "y": [1.5, 0]}, {"x": [9, 0], "y": [1, 0]}),
+    ("floor(x)*y + x % y + fmod(x, y) + x // y", {"x": 7.5, "y": 2},
+     {"x": -7.5, "y": 3}),
+    ("prod(x)", {"x": [1, 2, 3]}, {"x": [0, 2, 0]}),
+    ("x**y", {"x": 2, "y": 3}, {"x": 0.5, "y": -2}),
+    ("nan_to_num(x/y)*x", {"x": 2, "y": 3}, {"x": 2, "y": 0}),
+    ("sum((x > 1).float()*x)", {"x": [0, 2]}, {"x": [3, 1]}),
+    ("logaddexp(x, y)", {"x": 1, "y": 2}, {"x": 3, "y": 3}),
+    ("xlogy(x, y)", {"x": 1, "y": 2}, {"x": 0, "y": 0}),
+    ("sum(softmax(x, 0)*x)", {"x": [1, 2, 3]}, {"x": [800, -5, 799]}),
+]  # fmt: skip
+
+
+@needs_compiler
+def test_c_holds_on_the_other_side_of_every_comparison_that_stays_in_arrays(
+    tmp_path: Path,
+) -> None:
+    here = [written(source, values) for source, values, _ in ELSEWHERE]
+    there = [written(source, values) for source, _, values in ELSEWHERE]
+    library = Library([each.text("c") for each in here], tmp_path)
+    for number, (one, other) in enumerate(zip(here, there, strict=True)):
+        assert not one.listing.conditions
+        same(library.run(number, one.listing, other.inputs), other.results)
+
+
+@pytest.mark.parametrize("language", ["numpy", "torch"])
+@pytest.mark.parametrize(("source", "here", "there"), ELSEWHERE)
+def test_python_holds_on_the_other_side_of_every_comparison_that_stays_in_arrays(
+    language: str, source: str, here: Any, there: Any
+) -> None:
+    if language == "torch":
+        pytest.importorskip("torch")
+    one, other = written(source, here), written(source, there)
+    same(run_python(one.text(language), "gradient", other.inputs), other.results)
+
+
+@pytest.mark.parametrize(
+    ("source", "values", "condition"),
+    [
+        ("y = x*2\nif y > 1:\n  y = y**2\ny", {"x": 3}, "x * 2.0 > 1.0"),
+        ("y = x*2\nif y > 1:\n  y = y**2\ny", {"x": 0}, "x * 2.0 <= 1.0"),
+        ("sum(sort(x)[0][:2])", {"x": [3, 1, 2]}, "x[1] <= x[2]"),
+        ("x[i]*2", {"x": [1, 2], "i": 1}, "i == 1.0"),
+        ("sum(x[x > 1])", {"x": [0, 2]}, "x[0] <= 1.0"),
+    ],
+)
+def test_what_was_decided_by_value_is_said(
+    source: str, values: Any, condition: str
+) -> None:
+    text = written(source, values, wrt=["x"]).text("c")
+    assert f" *     {condition}\n" in text
+
+
+@pytest.mark.parametrize("size", [3, 4])
+def test_pivots_chosen_by_value_are_said(size: int) -> None:
+    matrix = np.eye(size) + np.arange(size**2).reshape(size, size) / 20
+    text = written("det(A)", {"A": matrix}).text("c")
+    assert ("pivots" in text) == (size > 3)
+
+
+def test_an_entry_that_nothing_depends_on_has_the_derivative_zero() -> None:
+    each = written("x[0]*2", {"x": [[1, 2], [3, 4]]})
+    (value, gradient) = run_python(each.text("numpy"), "gradient", each.inputs)
+    assert value.tolist() == [2, 4]
+    assert gradient.tolist() == [[2, 2], [0, 0]]
+    assert np.asarray(gradient).dtype == np.float64
