@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from ..engine.backward import backward as _backward
 from ..engine.backward import grad as _grad
-from ..engine.errors import GradError
+from ..engine.errors import NO_GRAD_FN, GradError
 from ..engine.record import call
 from ..engine.tensor import Tensor
 from .graph import GradientEdge, stand_in
@@ -114,6 +114,9 @@ def grad(
     roots, targets = _tensors(outputs), [stand_in(x) for x in _as_list(inputs)]
     if not targets:
         raise GradError(EMPTY_INPUTS.format("grad"))
+    for place, root in enumerate(roots):
+        if isinstance(root, Tensor) and root.edge is None:
+            raise GradError(NO_GRAD_FN.format(place))
     for x in targets:
         _demand_grad(x)
     cotangents = _cotangents(grad_outputs, len(roots))
@@ -207,7 +210,8 @@ def _variable(target: Given) -> Tensor:
     leaf = getattr(target.node, "variable", None)
     if leaf is None:
         raise GradError("backward() adds to leaves; this edge is not one of a leaf")
-    return leaf  # type: ignore[no-any-return]
+    found: Tensor = leaf
+    return found
 
 
 def _demand_grad(x: Tensor) -> Tensor:

@@ -161,7 +161,8 @@ def tangent_of(tensor: Any) -> Tensor | None:
         return None
     if version(tensor.raw) != dual.version:
         raise GradError(CHANGED)
-    return dual.tangent  # type: ignore[no-any-return]
+    found: Tensor | None = dual.tangent
+    return found
 
 
 def _carry(tensor: Tensor, tangent: Tensor | None) -> None:

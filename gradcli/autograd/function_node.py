@@ -192,13 +192,15 @@ def _backward_of(function: Any) -> Callable[..., Any]:
     own_vjp = _has_own(function, "vjp")
     if own_backward and own_vjp:
         raise RuntimeError(ONE_NAME_ALONE)
-    return function.vjp if own_vjp else function.backward  # type: ignore[no-any-return]
+    found: Callable[..., Any] = function.vjp if own_vjp else function.backward
+    return found
 
 
 class DelayedError(Handmade):
     """Stands where a second derivative would go on, and refuses to."""
 
     __slots__ = ()
+    holds = False
 
     def __init__(self, edge: Edge, xp: Any) -> None:
         self.edges = (edge,)
@@ -207,9 +209,6 @@ class DelayedError(Handmade):
 
     def name(self) -> str:
         return "torch::autograd::Error"
-
-    def free(self) -> None:
-        """Nothing was saved."""
 
     def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
         raise GradError(TWICE)

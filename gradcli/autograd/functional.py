@@ -167,15 +167,11 @@ def vhp(
     strict: bool = False,
 ) -> tuple[Any, Any]:
     """The value, and the product of ``v`` with the Hessian, by two reverse passes."""
-    own, outputs, shape = _run(func, inputs, create_graph, "vhp", strict)
-    demand_scalar(outputs, "vhp", shape.several_outputs)
-    cotangents = check_vector(v, own, "input")
-    with enable_grad():
-        first = _gradients(outputs, own, None, True, strict)
-        if strict:
-            check_second(first, own)
-        second = _gradients(first, own, cotangents, create_graph)
-    return _both(outputs[0], shape.inputs(second), create_graph)
+
+    def pull(first: Tensors, own: Tensors, vector: Tensors) -> Tensors:
+        return _gradients(first, own, vector, create_graph)
+
+    return _with_hessian(func, inputs, v, create_graph, strict, "vhp", pull)
 
 
 def hvp(
@@ -186,14 +182,26 @@ def hvp(
     strict: bool = False,
 ) -> tuple[Any, Any]:
     """The value, and the product of the Hessian with ``v``, by forward over reverse."""
-    own, outputs, shape = _run(func, inputs, create_graph, "hvp", strict)
-    demand_scalar(outputs, "hvp", shape.several_outputs)
-    tangents = check_vector(v, own, "input")
+
+    def push(first: Tensors, own: Tensors, vector: Tensors) -> Tensors:
+        return tuple(_forward(first, own, vector, create_graph))
+
+    return _with_hessian(func, inputs, v, create_graph, strict, "hvp", push)
+
+
+def _with_hessian(
+    func: Func, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str,
+    product: Callable[[Tensors, Tensors, Tensors], Tensors],
+) -> tuple[Any, Any]:  # fmt: skip
+    """The value, and the ``product`` of the gradient's Jacobian and ``v``."""
+    own, outputs, shape = _run(func, inputs, create_graph, name, strict)
+    demand_scalar(outputs, name, shape.several_outputs)
+    vector = check_vector(v, own, "input")
     with enable_grad():
         first = _gradients(outputs, own, None, True, strict)
         if strict:
             check_second(first, own)
-        second = tuple(_forward(first, own, tangents, create_graph))
+        second = product(first, own, vector)
     return _both(outputs[0], shape.inputs(second), create_graph)
 
 
@@ -228,7 +236,8 @@ def _run(
 def _own(x: Tensor, create_graph: bool) -> Tensor:
     """The input under an edge of its own: below it only if results are recorded."""
     if create_graph and x.requires_grad:
-        return call("alias", x)  # type: ignore[no-any-return]
+        found: Tensor = call("alias", x)
+        return found
     return x.detach().requires_grad_(True)
 
 

@@ -68,4 +68,5 @@ def assemble(
     empty = zeros(like, part_shape)
     full = [empty if part is None else part for part in parts]
     stacked: Tensor = call("stack", full, dim)
-    return call("reshape", stacked, shape)  # type: ignore[no-any-return]
+    found: Tensor = call("reshape", stacked, shape)
+    return found

@@ -166,7 +166,8 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
         wanted = any(isinstance(v, Tensor) and v.requires_grad for v in given)
         recorded = trace.recorded or (MODE.recording and wanted)
         pulled = trace.shape.fill(trace.pull(given, recorded))
-        return pulled if wanted else trace.settle(pulled)  # type: ignore[no-any-return]
+        found: tuple[Any, ...] = pulled if wanted else trace.settle(pulled)
+        return found
 
     output, aux = trace.value(), trace.settle(trace.aux)
     trace.close()
@@ -294,7 +295,8 @@ def _fresh(x: Any, outside: bool) -> Tensor:
     if not isinstance(x, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
     if x.edge is not None and outside:
-        return call("alias", x)  # type: ignore[no-any-return]
+        found: Tensor = call("alias", x)
+        return found
     return x.detach().requires_grad_(True)
 
 

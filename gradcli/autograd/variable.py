@@ -17,7 +17,10 @@ class _AnyTensor(type):
 class Variable(metaclass=_AnyTensor):
     """``Variable(tensor, requires_grad=True)`` gives a leaf on the tensor's memory."""
 
-    def __new__(cls, data: Tensor, requires_grad: bool = False, **_: Any) -> Tensor:  # type: ignore[misc]
+    # PyTorch's `Variable(...)` makes a tensor, which is no instance of this class.
+    def __new__(  # type: ignore[misc]
+        cls, data: Tensor, requires_grad: bool = False, **_: Any
+    ) -> Tensor:
         leaf = data.detach()
         if requires_grad:
             leaf.requires_grad_(True)

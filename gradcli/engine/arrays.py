@@ -61,6 +61,7 @@ class ArrayNamespace(Namespace):
     def __init__(self, np: Any, special: Any, device: str) -> None:
         self.np = np
         self.device = device
+        self.plain = True
         self._special = special
         for name, theirs in UFUNCS.items():
             setattr(self, name, getattr(np, theirs))
@@ -181,7 +182,7 @@ class ArrayNamespace(Namespace):
     # shape
 
     def reshape(self, x: Any, shape: Sequence[int]) -> Any:
-        return self.np.reshape(x, tuple(shape))
+        return x.reshape(shape)
 
     def is_contiguous(self, x: Any) -> Any:
         return self.np.bool_(x.flags.c_contiguous)
@@ -202,10 +203,10 @@ class ArrayNamespace(Namespace):
         return self.np.broadcast_to(x, tuple(shape))
 
     def permute(self, x: Any, dims: Sequence[int]) -> Any:
-        return self.np.transpose(x, tuple(dims))
+        return x.transpose(dims)
 
     def transpose(self, x: Any, dim0: int, dim1: int) -> Any:
-        return self.np.swapaxes(x, dim0, dim1)
+        return x.swapaxes(dim0, dim1)
 
     def unsqueeze(self, x: Any, dim: int) -> Any:
         return self.np.expand_dims(x, dim)
@@ -309,4 +310,4 @@ class ArrayNamespace(Namespace):
 
     def as_type_of(self, x: Any, like: Any) -> Any:
         """``x`` (a mask, an index) as numbers of the dtype of ``like``."""
-        return self.np.asarray(x).astype(like.dtype)
+        return self.np.asarray(x).astype(getattr(like, "dtype", float))

@@ -12,6 +12,7 @@ on tensors (`create_graph`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import Any
 
 from . import hooks
@@ -69,12 +70,20 @@ def grad(
     cotangents = _cotangents(outputs, grad_outputs or [None] * len(outputs))
     captured: dict[Any, Any] = {t.edge: None for t in inputs if t.edge is not None}
     _run(outputs, cotangents, retain_graph or create_graph, create_graph, captured)
-    return [
-        _as_tensor(captured[t.edge], t.xp)
-        if t.edge is not None and captured[t.edge] is not None
-        else None
-        for t in inputs
-    ]
+    return [_gradient_of(t, captured.get(t.edge)) for t in inputs]
+
+
+def _gradient_of(t: Tensor, g: Any) -> Tensor | None:
+    """What arrived at a tensor, in its type: on the way wider operands widen it."""
+    return None if g is None else _in_type_of(t, _as_tensor(g, t.xp))
+
+
+def _in_type_of(t: Tensor, g: Tensor) -> Tensor:
+    if t.raw is None or g.raw.dtype == t.raw.dtype:
+        return g
+    from .convert import to
+
+    return to(g, t.dtype)
 
 
 def _cotangents(
@@ -96,7 +105,7 @@ def _cotangent(output: Tensor, given: Tensor | None, place: int) -> Tensor:
             f"Mismatch in shape: grad_output[{place}] has a shape of {given.shape} and "
             f"output[{place}] has a shape of {output.shape}."
         )
-    return given
+    return _in_type_of(output, given)
 
 
 def _run(
@@ -120,6 +129,7 @@ def _run(
     ready: list[Any] = [edge for edge in arrived if not waiting[edge]]
     special = create_graph or ANOMALY.enabled or HOOKS.used
     watched = captured is not None or HOOKS.used
+    frees = not retain_graph
     clock = CLOCK.now
     before = MODE.enabled
     MODE.record(create_graph)
@@ -151,12 +161,11 @@ def _run(
                 pulled = _pull_with_care(node, g, create_graph)
             else:
                 pulled = node.pull(g if type(g) is not list else materialise(node, g))
-            if not retain_graph:
+            if frees and node.holds:
                 node.free()
-            for place, edge in enumerate(edges):
+            for edge, gi in zip(edges, pulled):  # noqa: B905 (hot; both are one per edge)
                 if edge is None or (pruned and edge not in waiting):
                     continue
-                gi = pulled[place]
                 if gi is not None:
                     arrived[edge] = arrived[edge] + gi if edge in arrived else gi
                 left = waiting[edge] - 1
@@ -244,7 +253,8 @@ def _pull_with_care(node: Node, g: Any, create_graph: bool) -> tuple[Any, ...]:
         ANOMALY.check(node, g, pulled)
     else:
         pulled = _pull_recorded(node, g) if create_graph else node.pull(g)
-    return hooks.after(node, pulled, g)  # type: ignore[no-any-return]
+    found: tuple[Any, ...] = hooks.after(node, pulled, g)
+    return found
 
 
 def _shown(node: Any, g: Any) -> Any:
@@ -316,8 +326,17 @@ def accumulate(x: Tensor, g: Any) -> None:
         x.__dict__["_grad"] = _as_tensor(g, x.xp)
 
 
+_ADDING = Lock()
+"""Held while a leaf's gradient is read and written: passes may run in threads."""
+
+
 def _add_to_leaf(end: AccumulateGrad, g: Any) -> None:
     """Add to the leaf's gradient, whose memory is the leaf's own."""
+    with _ADDING:
+        _add(end, g)
+
+
+def _add(end: AccumulateGrad, g: Any) -> None:
     if end.grad is not None:
         _add_to_held(end, end.grad, g)
         return

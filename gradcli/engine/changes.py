@@ -19,12 +19,12 @@ from . import devices
 from .errors import EngineError, ShapeError
 from .hooks import keep_gradient, release_gradient
 from .modes import MODE
-from .node import AccumulateGrad, Edge, Node, Port
+from .node import AccumulateGrad, Edge, Node
 from .promote import RANK
 from .record import recorder
 from .tensor import Tensor
 from .versions import CLOCK, owner, replaced, touch
-from .views import base_of, live_views
+from .views import base_of, demand_sturdy, live_views, lose, lose_views
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 VIEW_OF_LEAF = f"a view of {LEAF}"
@@ -33,34 +33,31 @@ _new = object.__new__
 
 
 def demand_changeable(t: Tensor, part: bool = False) -> None:
-    """Refuse what must not be changed in place: leaves, and one of several views.
+    """Refuse what must not be changed in place: leaves, and views without a future.
 
     Args:
         part: only a part of the tensor is to be changed.
     """
-    if t.xp.symbolic:
+    if not t.xp.plain:
+        _demand_numbers(t.xp)
+    if not MODE.enabled or MODE.inference:
+        return
+    base = getattr(t, "view_of", None)
+    if base is not None and base.edge is not None:
+        demand_sturdy(t)
+        if isinstance(base.edge, AccumulateGrad):
+            raise EngineError(VIEW_OF_LEAF)
+    if isinstance(t.edge, AccumulateGrad):
+        raise EngineError(VIEW_OF_LEAF if part else LEAF)
+
+
+def _demand_numbers(xp: Any) -> None:
+    if xp.symbolic:
         raise EngineError("only arrays of numbers can be changed in place")
-    if t.xp.inference and not MODE.inference:
+    if xp.inference and not MODE.inference:
         raise EngineError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. "
             "You can make a clone to get a normal tensor before doing inplace update."
-        )
-    if not MODE.recording:
-        return
-    if isinstance(t.edge, AccumulateGrad):
-        raise EngineError(VIEW_OF_LEAF if part else LEAF)
-    base = base_of(t)
-    if base is t:
-        return
-    if isinstance(base.edge, AccumulateGrad):
-        raise EngineError(VIEW_OF_LEAF)
-    if isinstance(t.edge, Port):
-        raise EngineError(
-            f"Output {t.edge.nr} of {t.edge.node.operation()} is a view and is being "
-            "modified inplace. This view is the output of a function that returns "
-            "multiple views. Such functions do not allow the output views to be "
-            "modified inplace. You should replace the inplace operation by an "
-            "out-of-place one."
         )
 
 
@@ -69,6 +66,8 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
     demand_changeable(t)
     result = compute(_snapshot(t))
     _demand_fit(t, result)
+    if result.edge is not None:
+        demand_sturdy(t)
     write(t, (), result.raw)
     if MODE.recording and (result.edge is not None or t.edge is not None):
         edge = result.edge
@@ -89,6 +88,8 @@ def _snapshot(t: Tensor) -> Tensor:
 
 
 def _demand_fit(t: Tensor, result: Tensor) -> None:
+    if t.raw.dtype is result.raw.dtype and t.raw.shape == result.raw.shape:
+        return
     have, want = tuple(t.raw.shape), tuple(result.raw.shape)
     if have != want:
         raise ShapeError(
@@ -105,7 +106,7 @@ def _demand_fit(t: Tensor, result: Tensor) -> None:
 def write(t: Tensor, at: Any, value: Any) -> None:
     """Write ``value`` at an index of ``t``'s memory; () means all of it."""
     raw = t.raw
-    if not hasattr(raw, "flags") or isinstance(raw, np.generic):
+    if isinstance(raw, np.generic):
         t.raw = t.xp.array_itself(raw).copy()
         t.raw[at or ...] = value
         replaced(raw, t.raw)
@@ -116,23 +117,28 @@ def write(t: Tensor, at: Any, value: Any) -> None:
     raw[at if at != () else ...] = value
     if not t.__dict__.get("_unwatched"):
         touch(raw)
+        lose_views(t)
 
 
 def _demand_memory(raw: Any) -> None:
     """Refuse to write where several entries share a place."""
-    steps = zip(raw.shape, raw.strides, strict=True)
-    if raw.size and any(n > 1 and not step for n, step in steps):
+    if 0 in raw.strides and _overlaps(raw):
         raise EngineError(
             "unsupported operation: more than one element of the written-to tensor "
             "refers to a single memory location. Please clone() the tensor before "
             "performing the operation."
         )
-    if not getattr(raw.flags, "writeable", True):
+    if not getattr(raw.flags, "writeable", True):  # an array of CuPy's always is
         if not owner(raw).flags.writeable:
             raise EngineError(
                 "the memory of this tensor is read-only; clone() it to change it"
             )
         raw.flags.writeable = True
+
+
+def _overlaps(raw: Any) -> bool:
+    steps = zip(raw.shape, raw.strides, strict=True)
+    return bool(raw.size) and any(n > 1 and not step for n, step in steps)
 
 
 def edge_of(
@@ -164,7 +170,9 @@ def rebase(t: Tensor, edge: Edge) -> None:
         _settle(base, edge_of("copy_slices.positions", (base, t), (base.edge, edge),
                               at=at))  # fmt: skip
     for view in live_views(base):
-        if view is t or outside or view.edge is not None:
+        if view.fragile:
+            lose(view)
+        elif view is t or outside or view.edge is not None:
             at = positions(base, view)
             _settle(view, edge_of("as_strided.positions", (base,), (base.edge,), at=at))
 

@@ -17,6 +17,7 @@ from . import devices, dtypes
 from .device import device as Device
 from .dtypes import dtype
 from .errors import EngineError
+from .modes import is_grad_enabled
 from .record import apply
 from .tensor import Tensor
 
@@ -155,12 +156,12 @@ def numpy(self: Tensor, *, force: builtins.bool = False) -> Any:
             that is needed.
 
     Raises:
-        RuntimeError: the tensor requires a gradient.
+        RuntimeError: the tensor requires a gradient, and gradients are recorded.
         TypeError: it lives on a GPU.
     """
     if force:
         return np.asarray(devices.host(self.detach()._shareable()))
-    if self.requires_grad:
+    if self.requires_grad and is_grad_enabled():
         raise EngineError(NUMPY_OF_RECORDED)
     if self.xp.device != "cpu":
         raise TypeError(
@@ -190,7 +191,8 @@ def __dlpack__(self: Tensor, **options: Any) -> Any:
 
 def __dlpack_device__(self: Tensor) -> tuple[Any, Any]:
     """Where the memory is, by the DLPack protocol."""
-    return self._shareable().__dlpack_device__()  # type: ignore[no-any-return]
+    found: tuple[Any, Any] = self._shareable().__dlpack_device__()
+    return found
 
 
 def contiguous(self: Tensor, memory_format: str | None = None) -> Tensor:
@@ -216,12 +218,14 @@ def storage_offset(self: Tensor) -> builtins.int:
     from .versions import owner
 
     start = self.xp.address(owner(self.raw))
-    return (self.xp.address(self.raw) - start) // self.raw.dtype.itemsize  # type: ignore[no-any-return]
+    found: builtins.int = (self.xp.address(self.raw) - start) // self.raw.dtype.itemsize
+    return found
 
 
 def data_ptr(self: Tensor) -> builtins.int:
     """The address of its first entry."""
-    return self.xp.address(self._shareable())  # type: ignore[no-any-return]
+    found: builtins.int = self.xp.address(self._shareable())
+    return found
 
 
 def element_size(self: Tensor) -> builtins.int:

@@ -1,7 +1,8 @@
 """Random numbers: generators, seeds and the tensors drawn with them.
 
 Invariant: every draw takes a generator, the default one unless another is given, and
-happens on the CPU; so a seed gives the same numbers on every device.
+happens on the CPU; so a seed gives the same numbers on every device, and the ones that
+it gives in PyTorch.
 
     manual_seed(0)
     randn(2, 3), randint(10, (4,)), randperm(5)
@@ -9,6 +10,7 @@ happens on the CPU; so a seed gives the same numbers on every device.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from .creation import Place, made
 from .dtypes import DEFAULT, dtype
 from .errors import EngineError
 from .limits import check_size
+from .mersenne import Mersenne
 from .numbers import array_of
 from .sizes import sizes_of
 from .tensor import Tensor
@@ -25,7 +28,7 @@ from .tensor import Tensor
 FIRST_SEED = 67280421310721
 """The seed of a generator that was given none, as in PyTorch."""
 
-_STATE_BYTES = 16
+_SEED_BYTES = 8
 
 
 class Generator:
@@ -40,12 +43,8 @@ class Generator:
         self._start(FIRST_SEED)
 
     def _start(self, seed: int) -> None:
-        from numpy.random import PCG64
-        from numpy.random import Generator as NumPyGenerator
-
         self._seed = seed
-        self._bits = PCG64(seed % (1 << 64))
-        self.draw = NumPyGenerator(self._bits)
+        self.stream = Mersenne(seed)
 
     def manual_seed(self, seed: int) -> Generator:
         """Start anew from a seed."""
@@ -65,25 +64,14 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """Where it stands, as bytes in a tensor."""
-        state: Any = self._bits.state
-        numbers = (state["state"]["state"], state["state"]["inc"],
-                   state["has_uint32"], state["uinteger"], self._seed)  # fmt: skip
-        held = b"".join(n.to_bytes(_STATE_BYTES, "little") for n in numbers)
+        held = self._seed.to_bytes(_SEED_BYTES, "little") + self.stream.state()
         return made(np.frombuffer(held, "uint8").copy(), False)
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Go back to where `get_state` was asked."""
         held = new_state.numpy().tobytes()
-        state, inc, has, last, self._seed = (
-            int.from_bytes(held[at : at + _STATE_BYTES], "little")
-            for at in range(0, len(held), _STATE_BYTES)
-        )
-        self._bits.state = {
-            "bit_generator": "PCG64",
-            "state": {"state": state, "inc": inc},
-            "has_uint32": has,
-            "uinteger": last,
-        }
+        self._seed = int.from_bytes(held[:_SEED_BYTES], "little")
+        self.stream.go_back(held[_SEED_BYTES:])
         return self
 
 
@@ -132,17 +120,16 @@ def _shape(size: Any, name: str) -> tuple[int, ...]:
 
 def uniform(shape: tuple[int, ...], name: str, generator: Generator | None) -> Any:
     """An array drawn uniformly from [0, 1); no entry rounds up to 1."""
-    draw = (generator or default_generator).draw
-    if name == "float64":
-        return draw.random(shape)
-    return draw.random(shape, "float32").astype(name)
+    stream = (generator or default_generator).stream
+    return stream.uniform(prod(shape), name).reshape(shape)
 
 
 def standard_normal(
     shape: tuple[int, ...], name: str, generator: Generator | None
 ) -> Any:
     """An array drawn from the standard normal distribution."""
-    return (generator or default_generator).draw.standard_normal(shape).astype(name)
+    stream = (generator or default_generator).stream
+    return stream.normal(prod(shape), name).reshape(shape)
 
 
 def rand(
@@ -193,9 +180,9 @@ def randint(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= "
             f"to={high}"
         )
-    drawn = (generator or default_generator).draw.integers(
-        low, high, _shape((size,), "randint")
-    )
+    shape = _shape((size,), "randint")
+    stream = (generator or default_generator).stream
+    drawn = low + stream.below(prod(shape), high - low).reshape(shape)
     name = "int64" if dtype is None else dtype.name
     return made(np.asarray(drawn, name), requires_grad, device)
 
@@ -210,7 +197,7 @@ def randperm(
 ) -> Tensor:
     """The numbers from 0 to n - 1 in random order."""
     (count,) = _shape((n,), "randperm")
-    order = (generator or default_generator).draw.permutation(count)
+    order = (generator or default_generator).stream.permutation(count)
     name = "int64" if dtype is None else dtype.name
     return made(order.astype(name), requires_grad, device)
 
@@ -275,11 +262,11 @@ def normal(
         shape: tuple[int, ...] = np.broadcast_shapes(means.shape, deviations.shape)
     else:
         shape = _shape((size,), "normal")
-    drawn = means + deviations * standard_normal(shape, "float64", generator)
     name = DEFAULT.name if dtype is None else dtype.name
     like = next((v for v in (mean, std) if isinstance(v, Tensor)), None)
     if like is not None and dtype is None:
         name = like.dtype.name
+    drawn = means + deviations * standard_normal(shape, name, generator)
     return made(np.asarray(drawn, name), requires_grad,
                 device or (None if like is None else like.device))  # fmt: skip
 
@@ -289,7 +276,7 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     chances = _host_array(input)
     if not bool(((chances >= 0) & (chances <= 1)).all()):
         raise EngineError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    drawn = uniform(chances.shape, "float64", generator) < chances
+    drawn = uniform(chances.shape, chances.dtype.name, generator) < chances
     return made(np.asarray(drawn, input.dtype.name), False, input.device)
 
 
@@ -301,8 +288,7 @@ def multinomial(
     generator: Generator | None = None,
 ) -> Tensor:
     """Positions drawn with the weights in each row."""
-    weights = _host_array(input).astype("float64")
-    draw = (generator or default_generator).draw
+    weights = _host_array(input)
     rows = weights.reshape(-1, weights.shape[-1])
     if not bool((rows >= 0).all() and (rows.sum(1) > 0).all()):
         raise EngineError(
@@ -312,10 +298,27 @@ def multinomial(
         raise EngineError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
-    drawn = np.stack([
-        draw.choice(len(row), num_samples, replacement, row / row.sum()) for row in rows
-    ])  # fmt: skip
+    choose = _with_replacement if replacement else _without_replacement
+    drawn = choose(rows, num_samples, generator)
     return made(drawn.reshape(*weights.shape[:-1], num_samples), False, input.device)
+
+
+def _with_replacement(rows: Any, count: int, generator: Generator | None) -> Any:
+    """Where draws fall among the rows' running sums."""
+    sums = rows.cumsum(1)
+    sums = sums / sums[:, -1:]
+    drawn = uniform((len(rows), count), "float64", generator)
+    return np.stack([
+        np.searchsorted(each, at) for each, at in zip(sums, drawn, strict=True)
+    ])  # fmt: skip
+
+
+def _without_replacement(rows: Any, count: int, generator: Generator | None) -> Any:
+    """The entries that come first in a race of exponential times."""
+    times = -np.log1p(-uniform(rows.shape, "float64", generator))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        speed = np.where(rows > 0, rows / times, -1)
+    return np.argsort(-speed, axis=1, kind="stable")[:, :count]
 
 
 def _host_array(value: Any) -> Any:

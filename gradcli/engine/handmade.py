@@ -19,6 +19,7 @@ class Handmade(Node):
     __slots__ = ("__dict__",)
     saved = y = None
     born = 0
+    holds = True
 
     def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
         """A cotangent per edge; ``g`` is a tensor, or a tuple of one per output."""

@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 
 from .errors import EngineError
+from .inspect import Inspectable
 from .node import AccumulateGrad, Edge, Node, Port
 from .tensor import Tensor
 
@@ -78,7 +79,7 @@ class Extras:
         self.metadata: dict[str, Any] = {}
 
 
-def extras_of(node: Node | AccumulateGrad) -> Extras:
+def extras_of(node: Inspectable) -> Extras:
     """What is attached to a node; made when it is first asked for."""
     found: Extras | None = getattr(node, "extras", None)
     if found is None:
@@ -118,13 +119,13 @@ def register_post_accumulate(t: Tensor, hook: Hook) -> RemovableHandle:
     return RemovableHandle(extras_of(t.edge).accumulated, hook)
 
 
-def register_after(node: Node | AccumulateGrad, hook: Hook) -> RemovableHandle:
+def register_after(node: Inspectable, hook: Hook) -> RemovableHandle:
     """`Node.register_hook`: called with the gradients of inputs and outputs."""
     HOOKS.used = True
     return RemovableHandle(extras_of(node).after, hook)
 
 
-def register_before(node: Node | AccumulateGrad, hook: Hook) -> RemovableHandle:
+def register_before(node: Inspectable, hook: Hook) -> RemovableHandle:
     """`Node.register_prehook`: called with the gradients of outputs."""
     HOOKS.used = True
     return RemovableHandle(extras_of(node).before, hook)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..ops import OPS
-from ..ops.index import check_positions
+from ..ops.index import check_mask, check_positions, is_mask
 from .record import apply, call
 from .tensor import Tensor
 
@@ -93,8 +93,8 @@ def _item(x: Tensor, item: Any) -> Any:
         return item
     if isinstance(item, Tensor):
         array = x.xp.as_index(item.xp.as_index(item.raw))
-    elif isinstance(item, list | tuple):
-        array = x.xp.as_index(item if len(item) else [0])[: len(item)]
+    elif isinstance(item, list | tuple | range):
+        array = x.xp.as_index(list(item) if len(item) else [0])[: len(item)]
     elif hasattr(item, "dtype"):
         array = x.xp.as_index(item)
     else:
@@ -147,11 +147,12 @@ class _Reading:
             self.dim += _dimensions(item)
 
     def result(self) -> Tensor:
+        found = self.x
         if self.arrays:
-            return call("index.Tensor", self.x, self._indices())  # type: ignore[no-any-return]
-        if self.x is self.start:
-            return call("alias", self.x)  # type: ignore[no-any-return]
-        return self.x
+            found = call("index.Tensor", self.x, self._indices())
+        elif self.x is self.start:
+            found = call("alias", self.x)
+        return found
 
     def _indices(self) -> tuple[Any, ...]:
         indices: list[Any] = []
@@ -193,7 +194,8 @@ def _slice(x: Tensor, dim: int, item: slice) -> Tensor:
     start = _whole_number(item.start, None)
     stop = _whole_number(item.stop, None)
     params = {"dim": dim, "start": start, "end": stop, "step": step}
-    return apply(_SLICE, (x,), params)  # type: ignore[no-any-return]
+    found: Tensor = apply(_SLICE, (x,), params)
+    return found
 
 
 def _whole_number(value: Any, default: int | None) -> Any:
@@ -216,7 +218,8 @@ def _select(x: Tensor, dim: int, index: int, named: int) -> Tensor:
         raise IndexError(
             f"index {index} is out of bounds for dimension {named} with size {size}"
         )
-    return apply(_SELECT, (x,), {"dim": dim, "index": index})  # type: ignore[no-any-return]
+    found: Tensor = apply(_SELECT, (x,), {"dim": dim, "index": index})
+    return found
 
 
 def _demand_dimension(x: Tensor, message: str) -> None:
@@ -225,10 +228,7 @@ def _demand_dimension(x: Tensor, message: str) -> None:
 
 
 def _check_positions(shape: tuple[int, ...], dim: int, array: Any, named: int) -> None:
-    if array.dtype.kind != "b":
+    if is_mask(array):
+        check_mask(shape, dim, array, named)
+    else:
         check_positions(shape[dim], named, array)
-    elif tuple(array.shape) != shape[dim : dim + array.ndim]:
-        raise IndexError(
-            f"The shape of the mask {list(array.shape)} at index {named} does not "
-            f"match the shape of the indexed tensor {list(shape)} at index {named}"
-        )

@@ -44,7 +44,7 @@ def settled(xp: Any) -> Any:
     if twin is None:
         twin = object.__new__(type(xp))
         twin.__dict__.update(xp.__dict__)
-        twin.inference = True
+        twin.inference, twin.plain = True, False
         twin.normal = xp
         _TWINS[id(xp)] = twin
     return twin

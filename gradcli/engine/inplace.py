@@ -22,6 +22,7 @@ from .node import Edge
 from .public import public
 from .record import call, function
 from .tensor import Tensor, constant
+from .views import demand_sturdy
 
 
 def in_place(name: str) -> Callable[..., Tensor]:
@@ -37,13 +38,12 @@ def in_place(name: str) -> Callable[..., Tensor]:
 
 
 def _augmented(name: str) -> Callable[[Tensor, Any], Any]:
-    apply = function(name)
+    apply = getattr(Tensor, f"__{name}__")
 
     def run(self: Tensor, other: Any) -> Any:
         if other is None or isinstance(other, str):
             return NotImplemented
-        operand = other if isinstance(other, int | float) else constant(other)
-        return change(self, lambda old: apply(old, operand))
+        return change(self, lambda old: apply(old, other))
 
     return run
 
@@ -51,9 +51,9 @@ def _augmented(name: str) -> Callable[[Tensor, Any], Any]:
 __iadd__ = _augmented("add")
 __isub__ = _augmented("sub")
 __imul__ = _augmented("mul")
-__itruediv__ = _augmented("div")
-__ifloordiv__ = _augmented("floor_divide")
-__imod__ = _augmented("remainder")
+__itruediv__ = _augmented("truediv")
+__ifloordiv__ = _augmented("floordiv")
+__imod__ = _augmented("mod")
 __ipow__ = _augmented("pow")
 
 
@@ -103,6 +103,9 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         np.broadcast_shapes(self.raw.shape, given.raw.shape)
     except ValueError:
         raise _does_not_fit(self.raw.shape, given.raw.shape) from None
+    if not self.is_floating_point() and given.dtype != self.dtype:
+        # Whole numbers and truth values carry no gradient; the cast is all there is.
+        given = given.detach().to(self.dtype)
     return change(self, lambda old: call("copy_.default", old, given))
 
 
@@ -170,7 +173,7 @@ def random_(
     from .draws import randint
 
     if to is None:
-        digits = {"f2": 1 << 11, "f4": 1 << 24, "f8": 1 << 53, "b1": 2}
+        digits = {"f2": 2**11 + 1, "f4": 2**24 + 1, "f8": 2**53 + 1, "b1": 2}
         code = self.dtype.code
         from_, to = 0, from_ or digits.get(code, 1 << (8 * int(code[1:]) - 1))
     drawn = randint(from_, to, self.raw.shape, generator=generator)
@@ -244,7 +247,10 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         copy_(self, _without_leading_ones(given, self.raw.ndim))
         return
     demand_changeable(self, part=not arrays)
-    numbers = grid(self)[on_host(at)] if _is_recorded(self, given) else None
+    recorded = _is_recorded(self, given)
+    if recorded:
+        demand_sturdy(self)
+    numbers = grid(self)[on_host(at)] if recorded else None
     if given.raw.ndim:
         given = _without_leading_ones(given, self.raw[at].ndim)
     try:
@@ -276,5 +282,6 @@ def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:
     """The value with as many dimensions as it is written to, where it has more."""
     extra = value.raw.ndim - ndim
     if extra > 0 and all(n == 1 for n in value.raw.shape[:extra]):
-        return call("reshape", value, value.raw.shape[extra:])  # type: ignore[no-any-return]
+        found: Tensor = call("reshape", value, value.raw.shape[extra:])
+        return found
     return value

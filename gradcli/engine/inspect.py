@@ -11,7 +11,10 @@ there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .hooks import Extras
 
 SAVED = "_saved_"
 OPERANDS = (
@@ -26,7 +29,8 @@ SIZES = "_sym_sizes"
 class Inspectable:
     """The face of a node: its name, its hooks, what is attached to it and saved."""
 
-    __slots__ = ()
+    __slots__ = ("extras",)
+    extras: Extras
 
     def name(self) -> str:
         """PyTorch's name for the node."""
@@ -41,19 +45,19 @@ class Inspectable:
         """A place for whatever somebody wants to remember with this node."""
         from .hooks import extras_of
 
-        return extras_of(self).metadata  # type: ignore[arg-type]
+        return extras_of(self).metadata
 
     def register_hook(self, hook: Callable[..., Any]) -> Any:
         """Call ``hook(grad_inputs, grad_outputs)`` after the node has run backwards."""
         from .hooks import register_after
 
-        return register_after(self, hook)  # type: ignore[arg-type]
+        return register_after(self, hook)
 
     def register_prehook(self, hook: Callable[..., Any]) -> Any:
         """Call ``hook(grad_outputs)`` before the node runs backwards."""
         from .hooks import register_before
 
-        return register_before(self, hook)  # type: ignore[arg-type]
+        return register_before(self, hook)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"

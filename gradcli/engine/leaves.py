@@ -141,7 +141,8 @@ def copied_leaf(t: Tensor, memo: dict[int, Any]) -> Tensor:
             "module, this may be because of a torch.nn.utils.weight_norm usage"
         )
     if id(t) in memo:
-        return memo[id(t)]  # type: ignore[no-any-return]
+        found: Tensor = memo[id(t)]
+        return found
     out = Tensor(t.xp.clone(t._shareable()), t.xp, t.requires_grad)
     memo[id(t)] = out
     if t.grad is not None:

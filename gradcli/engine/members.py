@@ -19,7 +19,8 @@ ELSEWHERE = {
     "nelement ndimension new_tensor new_empty __array__ __dlpack__ __dlpack_device__ "
     "pin_memory is_pinned",
     "members": "where",
-    "queries": "equal allclose is_nonzero is_set_to is_same_size nonzero argwhere",
+    "queries": "equal allclose is_nonzero is_set_to is_same_size nonzero argwhere "
+    "unique unique_consecutive",
     "inplace": "zero_ fill_ copy_ uniform_ normal_ random_ bernoulli_ exponential_ "
     "fill_diagonal_ set_ squeeze_ unsqueeze_ t_ transpose_ __setitem__ __iadd__ "
     "__isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ "

@@ -1,8 +1,10 @@
 """Whether operations are recorded, and who else looks at them.
 
 Invariant: one switch, `MODE`; every recorder reads it, and only its own methods write
-it. ``fast`` says that a node may be made without anybody looking; ``looked_at`` that
-an operation which is not recorded has to take the general path all the same.
+it. Each thread has its own, and starts by recording: a backward pass in one thread
+does not keep another from building its graph. ``fast`` says that a node may be made
+without anybody looking; ``looked_at`` that an operation which is not recorded has to
+take the general path all the same.
 
     with no_grad():
         y = x * 2                        # y.requires_grad is False
@@ -12,18 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from functools import wraps
+from threading import local
 from types import TracebackType
 from typing import Any
 
 
-class _Mode:
+class _Mode(local):
     """The switch and those who look at what passes it.
 
     ``on_node`` are called with each new node; ``on_call`` with each operation: its row,
     inputs, parameters, the raw inputs and the outputs.
     """
-
-    __slots__ = ("enabled", "fast", "inference", "looked_at", "on_call", "on_node")
 
     def __init__(self) -> None:
         self.enabled = self.fast = True
@@ -129,11 +130,7 @@ class _Named(_Block):
     """A block without an argument: the class itself decorates as well."""
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
-        block = super().__new__(cls)
-        if function is None:
-            return block
-        block.__init__()  # type: ignore[misc]
-        return block(function)
+        return super().__new__(cls) if function is None else cls()(function)
 
 
 class no_grad(_Named):
@@ -186,11 +183,7 @@ class inference_mode(_Block):
     """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
-        block = super().__new__(cls)
-        if isinstance(mode, bool):
-            return block
-        block.__init__(True)  # type: ignore[misc]
-        return block(mode)
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:
         super().__init__()

@@ -19,7 +19,6 @@ from .inspect import Inspectable, Saving
 from .rules import reverse_rules, sum_to
 
 if TYPE_CHECKING:
-    from .hooks import Extras
     from .tensor import Tensor
 
 Edge: TypeAlias = "Node | Port | AccumulateGrad | None"
@@ -47,11 +46,14 @@ class Packed:
 class Shaped:
     """The shape of a value that a linear rule need not keep."""
 
-    __slots__ = ("ndim", "shape")
+    __slots__ = ("shape",)
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
-        self.ndim = len(shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
 
 
 def broadcast_shapes(raw: tuple[Any, ...], y: Any) -> Any:
@@ -68,8 +70,7 @@ class Node(Saving):
     """
 
     __slots__ = (
-        "__weakref__", "born", "edges", "extras", "params", "saved", "shapes", "span",
-        "xp", "y",
+        "__weakref__", "born", "edges", "params", "saved", "shapes", "span", "xp", "y",
     )  # fmt: skip
     op: ClassVar[Op]
     rules: ClassVar[Any]
@@ -83,7 +84,6 @@ class Node(Saving):
     xp: Any
     span: Any
     born: int
-    extras: Extras
 
     def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
         """Save what the reverse rule will need: for a linear row, only shapes."""
@@ -92,12 +92,12 @@ class Node(Saving):
         self.shapes = broadcast_shapes(raw, y) if op.elementwise else None
         if op.jvp is LINEAR:
             linear = range(len(raw)) if op.variadic else self.slots
-            self.saved = tuple(
+            self.saved = tuple([
                 Shaped(r.shape) if i in linear and hasattr(r, "shape") else r
                 for i, r in enumerate(raw)
-            )
+            ])  # fmt: skip
             several = isinstance(y, tuple)
-            self.y = tuple(Shaped(part.shape) for part in y) if several else None
+            self.y = tuple([Shaped(part.shape) for part in y]) if several else None
         else:
             self.saved = raw
             self.y = y
@@ -138,10 +138,9 @@ class Node(Saving):
         return self.restored()[0]
 
     def free(self) -> None:
-        """Let go of saved values, unless the rule needs none."""
-        if self.holds:
-            self.saved = FREED
-            self.y = None
+        """Let go of saved values; asked only of nodes that hold some."""
+        self.saved = FREED
+        self.y = None
 
     def y_shapes(self) -> list[tuple[int, ...]]:
         """The shapes of the outputs that carry a gradient, where there are several."""
@@ -164,7 +163,7 @@ class UnaryNode(Node):
 
     __slots__ = ()
     partial: ClassVar[Any]
-    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
+    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]  # in a slot's place
 
     def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
         self.saved = raw[0]
@@ -200,7 +199,7 @@ class BinaryNode(Node):
     __slots__ = ()
     partial_a: ClassVar[Any]
     partial_b: ClassVar[Any]
-    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
+    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]  # in a slot's place
 
     def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
         self.saved = raw
@@ -234,7 +233,7 @@ class ConstantNode(Node):
     factors: ClassVar[tuple[float, ...]]
     passes: ClassVar[bool]
     """Whether every factor is 1."""
-    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
+    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]  # in a slot's place
 
     def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
         self.saved = self.y = None
@@ -242,8 +241,9 @@ class ConstantNode(Node):
 
     def pull(self, g: Any) -> tuple[Any, ...]:
         shapes = self.shapes
-        if shapes is None and self.passes and None not in self.edges:
-            return (g,) * len(self.edges)
+        if shapes is None and self.passes and len(self.edges) == 2:
+            a, b = self.edges
+            return (None if a is None else g, None if b is None else g)
         pulled: list[Any] = []
         for slot, edge in enumerate(self.edges):
             if edge is None:
@@ -260,9 +260,6 @@ class ConstantNode(Node):
     def restored(self) -> tuple[tuple[Any, ...], Any]:
         """One nothing per input: the rules read no values."""
         return (None,) * len(self.factors), None
-
-    def free(self) -> None:
-        """Nothing was saved."""
 
 
 class Port:
@@ -297,9 +294,8 @@ class AccumulateGrad(Inspectable):
     """
 
     __slots__ = (
-        "__dict__", "__weakref__", "_variable", "extras", "grad", "raw", "xp",
+        "__dict__", "__weakref__", "_variable", "grad", "raw", "xp",
     )  # fmt: skip
-    extras: Extras
     edges: ClassVar[tuple[Edge, ...]] = ()
     next_functions: ClassVar[tuple[Any, ...]] = ()
 
@@ -351,7 +347,9 @@ def node_class(op: Op) -> type[Node]:
     rules = reverse_rules(op)
     members["rules"] = staticmethod(rules) if op.variadic else rules
     members["slots"] = differentiable_slots(op)
-    members["holds"] = op.jvp is not LINEAR or (not op.variadic and None in rules)
+    members["holds"] = base is not ConstantNode and (
+        op.jvp is not LINEAR or (not op.variadic and None in rules)
+    )
     if not op.variadic:
         members["rules"] = tuple(r for r in rules if r is not None)
     return type(op.node, (base,), members)

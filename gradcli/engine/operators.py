@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops import ALIASES, FUNCTIONS, OPS
+from .fast import binary, plain, with_number
 from .indexing import getitem, rows_of
 from .members import install as members_of_tensors
-from .record import binary, call, function, plain, with_number
+from .record import call, function, recorder
 from .tensor import Tensor, constant
 
 TRANSPOSES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH"}
@@ -33,16 +34,17 @@ LOGICAL = {
 
 def install() -> None:
     """Give `Tensor` its operators; called once when the engine is imported."""
-    add, mul = binary(OPS["add.Tensor"]), binary(OPS["mul"])
+    add, sub, mul, div = (_binary(n) for n in ("add.Tensor", "sub.Tensor", "mul",
+                                               "div.Tensor"))  # fmt: skip
     reciprocal = function("reciprocal")
     members: dict[str, Any] = {
         "__add__": add,
         "__radd__": add,
-        "__sub__": binary(OPS["sub.Tensor"]),
-        "__rsub__": _chosen(with_number(OPS["rsub.Scalar"]), _exchanged("sub.Tensor")),
+        "__sub__": sub,
+        "__rsub__": _chosen(_with_number("rsub.Scalar"), _exchanged("sub.Tensor")),
         "__mul__": mul,
         "__rmul__": mul,
-        "__truediv__": binary(OPS["div.Tensor"]),
+        "__truediv__": div,
         "__rtruediv__": _chosen(
             lambda x, number: mul(reciprocal(x), number), _exchanged("div")
         ),
@@ -50,8 +52,8 @@ def install() -> None:
         "__pos__": function("positive"),
         "__abs__": function("abs"),
         "__invert__": _logical("logical_not", operator.invert),
-        "__pow__": _chosen(with_number(OPS["pow.Tensor_Scalar"]), _named("pow")),
-        "__rpow__": _chosen(with_number(OPS["pow.Scalar"]), _exchanged("pow")),
+        "__pow__": _chosen(_with_number("pow.Tensor_Scalar"), _named("pow")),
+        "__rpow__": _chosen(_with_number("pow.Scalar"), _exchanged("pow")),
         "__getitem__": getitem,
         "__iter__": rows_of,
         "__hash__": object.__hash__,
@@ -70,6 +72,14 @@ def install() -> None:
     members_of_tensors()
     for name, transposed in TRANSPOSES.items():
         setattr(Tensor, name, property(function(transposed)))
+
+
+def _binary(name: str) -> Callable[[Tensor, Any], Tensor]:
+    return binary(recorder(OPS[name]))
+
+
+def _with_number(name: str) -> Callable[[Tensor, float], Tensor]:
+    return with_number(recorder(OPS[name]))
 
 
 def _named(name: str) -> Callable[..., Any]:

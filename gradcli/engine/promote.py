@@ -14,22 +14,11 @@ from typing import Any
 import numpy
 
 from ..ops import Op
+from ..ops.op import FIRST, GIVEN, WHOLE
 from .dtypes import DEFAULT, dtype, of
 from .errors import EngineError
 
 RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
-
-PRODUCTS = frozenset({
-    "mm", "mv", "dot", "vdot", "bmm", "addmm", "addmv", "baddbmm", "addr",
-    "einsum.default", "solve",
-})  # fmt: skip
-"""Rows whose operands have to be of one type."""
-
-WHOLE = frozenset({"round.default", "round.decimals", "div.Tensor_mode"})
-"""Rows that give whole numbers for whole numbers."""
-
-OWN_TYPE = frozenset({"to_copy.default"})
-"""Rows that are told the type of their result."""
 
 FLOATS_ONLY = {
     "mean": "mean(): could not infer output dtype. Input dtype must be either a "
@@ -114,12 +103,12 @@ def harmonised(
         return raw, False
     arrays = [r for r in raw if hasattr(r, "dtype")]
     _refuse(op, arrays)
-    if op.name in PRODUCTS:
-        _demand_one_type(op, arrays)
     operands = _operands(op, raw)
+    if op.one_type:
+        _demand_one_type(op, operands)
     numbers = [*operands, *_numbers(op, (*raw, *params.values()))]
     if numbers:
-        result = result_of(numbers)
+        result = first if op.result is FIRST else result_of(numbers)
         ours = {id(v) for v in operands if v.dtype != result}
         raw = tuple([r.astype(result) if id(r) in ours else r for r in raw])
     return raw, all(getattr(r, "dtype", first).kind != "f" for r in raw)
@@ -153,21 +142,11 @@ def _numbers(op: Op, given: tuple[Any, ...]) -> list[Any]:
 
 
 def _demand_one_type(op: Op, arrays: list[Any]) -> None:
-    kinds = {a.dtype: of(a) for a in arrays}
-    if len(kinds) < 2:
-        return
-    first, second = list(kinds.values())[:2]
-    if op.name in ("dot", "vdot"):
-        raise EngineError(
-            f"{op.name} : expected both vectors to have same dtype, but found "
-            f"{first.legacy} and {second.legacy}"
-        )
-    if op.name in ("mm", "addmm"):
-        names = [_c_name(each) for each in (first, second)]
-        raise EngineError(
-            f"expected m1 and m2 to have the same dtype, but got: {' != '.join(names)}"
-        )
-    raise EngineError(f"expected scalar type {first.legacy} but found {second.legacy}")
+    found = {a.dtype: of(a) for a in arrays}
+    if len(found) > 1:
+        one, other = list(found.values())[:2]
+        names = {"c0": _c_name(one), "c1": _c_name(other)}
+        raise EngineError(op.one_type.format(one.legacy, other.legacy, **names))
 
 
 def _c_name(type_: dtype) -> str:
@@ -178,8 +157,10 @@ def _c_name(type_: dtype) -> str:
 
 def settled(op: Op, raw: tuple[Any, ...], y: Any) -> Any:
     """The result of a row on whole numbers alone, in PyTorch's type."""
-    if op.name in OWN_TYPE:
+    if op.result is GIVEN:
         return y
+    if op.result is FIRST:
+        return y.astype(raw[0].dtype)
     if isinstance(y, tuple):
         return tuple([settled(op, raw, part) for part in y])
     kind = y.dtype.kind
@@ -187,6 +168,6 @@ def settled(op: Op, raw: tuple[Any, ...], y: Any) -> Any:
         return y.astype("int64")
     if kind != "f":
         return y
-    if op.name in WHOLE:
+    if op.result is WHOLE:
         return y.astype(result_of([r for r in raw if hasattr(r, "dtype")]))
     return y if y.dtype.name == DEFAULT.name else y.astype(DEFAULT.name)

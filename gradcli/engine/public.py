@@ -30,7 +30,8 @@ SPECIAL = (
 
 NOT_ELEMENTWISE = frozenset({
     "addmm", "addmv", "addr", "baddbmm", "cumprod", "cumsum", "index_add",
-    "index_copy", "index_fill", "scatter", "scatter_add", "square", "tril", "triu",
+    "index_copy", "index_fill", "index_put", "masked_scatter", "scatter",
+    "scatter_add", "square", "tril", "triu",
 })  # fmt: skip
 NOT_CHANGES = frozenset({
     "where", "isnan", "isinf", "isfinite", "isclose", "positive", "rsub",

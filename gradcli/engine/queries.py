@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.checks import count_of, dim_of
 from .dtypes import DEFAULT, of
 from .dtypes import dtype as Type
 from .errors import EngineError
@@ -28,6 +29,8 @@ __all__ = [
     "promote_types",
     "result_type",
     "typename",
+    "unique",
+    "unique_consecutive",
     "where",
 ]
 
@@ -113,6 +116,80 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 def argwhere(input: Tensor) -> Any:
     """The positions of entries that are not 0, a row each."""
     return nonzero(input)
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The entries without repetitions, in order; with ``dim``, the slices.
+
+    Args:
+        sorted: accepted; they are in order in either case.
+        return_inverse: also where in the result each entry of ``input`` is.
+        return_counts: also how often each occurs.
+
+    Returns:
+        A tensor, or a tuple of it and what else was asked for; no gradient passes.
+    """
+    return _distinct(input, return_inverse, return_counts, dim, _sorted_apart)
+
+
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """As `unique`, but only repetitions next to one another are left out."""
+    return _distinct(input, return_inverse, return_counts, dim, _apart)
+
+
+def _distinct(
+    x: Tensor, inverse: bool, counts: bool, dim: int | None, apart: Any
+) -> Any:
+    """What `unique` gives; ``apart`` says in which order and where runs begin."""
+    raw, np = x.detach()._shareable(), x.xp.np
+    d = None if dim is None else dim_of(raw.shape, dim)
+    lines = raw.reshape(-1, 1) if d is None else _as_lines(np, raw, d)
+    order, begins = apart(np, lines)
+    runs = np.cumsum(begins) - 1
+    kept = lines[order][begins]
+    values = kept.reshape(-1) if d is None else _from_lines(np, kept, raw.shape, d)
+    found = [values]
+    if inverse:
+        where = np.empty(len(lines), "int64")
+        where[order] = runs
+        found.append(where.reshape(raw.shape) if d is None else where)
+    if counts:
+        found.append(np.bincount(runs, minlength=len(kept)).astype("int64"))
+    tensors = tuple([Tensor(each, x.xp) for each in found])
+    return tensors if len(tensors) > 1 else tensors[0]
+
+
+def _as_lines(np: Any, raw: Any, d: int) -> Any:
+    moved = np.moveaxis(raw, d, 0)
+    return moved.reshape(len(moved), count_of(moved.shape[1:]))
+
+
+def _from_lines(np: Any, lines: Any, shape: tuple[int, ...], d: int) -> Any:
+    rest = (*shape[:d], *shape[d + 1 :])
+    return np.ascontiguousarray(np.moveaxis(lines.reshape(len(lines), *rest), 0, d))
+
+
+def _apart(np: Any, lines: Any) -> tuple[Any, Any]:
+    """The lines as they stand, and which differ from the one before."""
+    begins = np.ones(len(lines), bool)
+    begins[1:] = (lines[1:] != lines[:-1]).any(1)
+    return np.arange(len(lines)), begins
+
+
+def _sorted_apart(np: Any, lines: Any) -> tuple[Any, Any]:
+    order = np.lexsort(lines.T[::-1]) if lines.shape[1] else np.arange(len(lines))
+    return order, _apart(np, lines[order])[1]
 
 
 def promote_types(type1: Type, type2: Type) -> Type:

@@ -13,22 +13,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops import FUNCTIONS, OPS, Composite, Op, parameters
-from .call import bind, bind_composite
+from ..ops import FUNCTIONS, OPS, Composite, Op
+from .call import Signature
 from .errors import DeviceError, explain_failure
+from .fast import binary, of_one, unary
 from .inference import (
     inference_was_used,
     normal,
     refuse_inference_tensors,
     settled,
 )
-from .limits import LIMIT, check_broadcast
+from .limits import check_broadcast
 from .modes import MODE
 from .namespace import Namespace
 from .node import (
     BinaryNode,
     ConstantNode,
-    Node,
     Port,
     UnaryNode,
     carried,
@@ -40,62 +40,54 @@ from .promote import settled as settled_type
 from .returns import CLASSES
 from .tensor import Tensor, constant
 from .versions import CLOCK
-from .views import note_views
+from .views import note_view
 
 _new = object.__new__
-_NO_PARAMS: dict[str, Any] = {}
 
-WHOLE = "biu"
-"""The kinds of arrays whose results the general path gives their type."""
+PLAIN = (UnaryNode, BinaryNode, ConstantNode)
+"""The nodes that the fast recorders of one and of two operands can make."""
 
 
 class Recorder:
     """One row, ready to run on tensors; its node class is made on first use."""
 
-    __slots__ = ("cls", "may_view", "op", "slots")
+    __slots__ = ("bind", "cls", "may_view", "of_one", "of_two", "op", "slots")
 
     def __init__(self, op: Op) -> None:
         self.op = op
+        signature = Signature(op)
+        self.bind = signature.bind
         differentiable = op.node is not None
         self.cls: Any = node_class(op) if differentiable else None
         self.slots = differentiable_slots(op) if differentiable else ()
         self.may_view = differentiable and not op.elementwise and not op.variadic
+        lone = signature.inputs == 1 and op.returns == 1 and not op.variadic
+        self.of_one = of_one(self) if lone else None
+        self.of_two = binary(self) if self.is_plain and not lone else None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a row has one or two inputs, a partial for each, and that is all."""
+        return self.cls is not None and issubclass(self.cls, PLAIN)
 
     def __call__(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if self.of_one is not None:
+            if isinstance(inputs[0], Tensor):
+                return self.of_one(inputs[0], params)
+        elif self.of_two is not None and isinstance(inputs[0], Tensor):
+            return self.of_two(*inputs)
+        return self.general(inputs, params)
+
+    def general(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Run the row whatever its inputs are, and whoever looks."""
         op = self.op
         xp, raw = _raw(op, inputs)
         if MODE.inference or xp.inference:
             xp = settled(xp)
-        whole = False
-        try:
-            if not xp.symbolic:
-                raw, whole = harmonised(op, raw, params)
-            if op.elementwise:
-                check_broadcast(raw)
-            y = op.fwd(xp, *raw, **params)
-        except Exception as error:
-            failure = explain_failure(op, raw, error)
-            if failure is error:
-                raise
-            raise failure from error
-        if whole:
-            y = settled_type(op, raw, y)
-        edges: tuple[Any, ...] = ()
-        if self.cls is not None and MODE.recording:
-            chosen = inputs if op.variadic else [inputs[i] for i in self.slots]
-            edges = tuple([t.edge if isinstance(t, Tensor) else None for t in chosen])
-        node: Any = None
-        if edges and any(e is not None for e in edges):
-            node = _new(self.cls)
-            node.edges = edges
-            node.xp = xp
-            node.span = None
-            node.born = CLOCK.now
-            node.keep(raw, y, params)
-            if inference_was_used():
-                refuse_inference_tensors(node, inputs)
+        raw, y = _computed(op, xp, raw, params)
+        node = self._node(inputs, xp, raw, y, params)
         out: Any
-        if op.returns == 1 and not isinstance(y, tuple):
+        if op.returns == 1:
             out = _tensor(y, xp, node)
         else:
             count = 0 if node is None else carried(op, y)
@@ -104,11 +96,56 @@ class Recorder:
                 for i, part in enumerate(y)
             ]
             out = CLASSES.get(op.base, tuple)(parts)
-        if self.may_view:
-            note_views(inputs[0], out)
+        if self.may_view and isinstance(inputs[0], Tensor):
+            several = op.returns != 1
+            for part in out if several else (out,):
+                note_view(inputs[0], part, several)
         if MODE.looked_at:
             _look(op, inputs, params, raw, node, out)
         return out
+
+    def _node(
+        self, inputs: Any, xp: Any, raw: Any, y: Any, params: dict[str, Any]
+    ) -> Any:
+        """The node of what was computed; None if nothing is to be recorded."""
+        if self.cls is None or not MODE.enabled or MODE.inference:
+            return None
+        chosen = inputs if self.op.variadic else [inputs[i] for i in self.slots]
+        edges = [t.edge if isinstance(t, Tensor) else None for t in chosen]
+        if edges.count(None) == len(edges):
+            return None
+        node = _new(self.cls)
+        node.edges = tuple(edges)
+        node.xp = xp
+        node.span = None
+        node.born = CLOCK.now
+        node.keep(raw, y, params)
+        if inference_was_used():
+            refuse_inference_tensors(node, inputs)
+        return node
+
+
+def _computed(
+    op: Op, xp: Any, raw: tuple[Any, ...], params: dict[str, Any]
+) -> tuple[tuple[Any, ...], Any]:
+    """The raw inputs, of fitting types, and what the row's formula makes of them."""
+    whole = False
+    try:
+        if not xp.symbolic:
+            raw, whole = harmonised(op, raw, params)
+        if op.elementwise and len(raw) > 1:
+            check_broadcast(raw)
+        whole_row = xp.whole_row
+        if whole_row is None:
+            y = op.fwd(xp, *raw, **params)
+        else:
+            y = whole_row(op, raw, params)
+    except Exception as error:
+        failure = explain_failure(op, raw, error)
+        if failure is error:
+            raise
+        raise failure from error
+    return raw, settled_type(op, raw, y) if whole else y
 
 
 def _look(
@@ -179,138 +216,6 @@ def _tensor(raw: Any, xp: Any, edge: Any) -> Tensor:
     return out
 
 
-def unary(op: Op) -> Callable[[Tensor], Tensor]:
-    """The fast recorder of a row with one input and no parameters."""
-    slow = recorder(op)
-    fwd, cls = op.fwd, slow.cls
-    keeps = not issubclass(cls, ConstantNode)
-
-    def call(t: Tensor) -> Tensor:
-        x, xp, edge = t.raw, t.xp, t.edge
-        try:
-            y = fwd(xp, x)
-        except Exception:
-            return slow((t,), _NO_PARAMS)  # type: ignore[no-any-return]
-        out: Tensor = _new(Tensor)
-        out.raw = y
-        out.xp = xp
-        if edge is None or not MODE.fast:
-            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
-                return slow((t,), _NO_PARAMS)  # type: ignore[no-any-return]
-            out.edge = None
-            return out
-        node: Node = _new(cls)
-        node.edges = (edge,)
-        node.xp = xp
-        node.shapes = node.span = None
-        node.born = CLOCK.now
-        if keeps:
-            node.saved = x
-            node.y = y
-        else:
-            node.saved = node.y = None
-        out.edge = node
-        return out
-
-    return call
-
-
-def with_number(op: Op) -> Callable[[Tensor, float], Tensor]:
-    """The fast recorder of an elementwise row of one tensor and one number."""
-    (parameter,) = parameters(op)[1:]
-    slow = recorder(op)
-    fwd, cls = op.fwd, slow.cls
-
-    def call(t: Tensor, number: float) -> Tensor:
-        x, xp, edge = t.raw, t.xp, t.edge
-        try:
-            y = fwd(xp, x, number)
-        except Exception:
-            return slow((t,), {parameter: number})  # type: ignore[no-any-return]
-        out: Tensor = _new(Tensor)
-        out.raw = y
-        out.xp = xp
-        if edge is None or not MODE.fast:
-            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
-                return slow((t,), {parameter: number})  # type: ignore[no-any-return]
-            out.edge = None
-            return out
-        node: Node = _new(cls)
-        node.edges = (edge,)
-        node.xp = xp
-        node.params = {parameter: number}
-        node.saved = (x,)
-        node.y = y
-        node.shapes = node.span = None
-        node.born = CLOCK.now
-        out.edge = node
-        return out
-
-    return call
-
-
-def plain(number: Any) -> Any:
-    """A number of NumPy's as one of Python's, which leaves a tensor its type."""
-    return number.item() if hasattr(number, "item") else number
-
-
-def binary(op: Op) -> Callable[[Tensor, Any], Tensor]:
-    """The fast recorder of an operator: a tensor and a tensor or a number."""
-    slow = recorder(op)
-    fwd, cls = op.fwd, slow.cls
-    keeps = any(callable(p) for p in op.partials or ())
-
-    def call(t: Tensor, other: Any) -> Tensor:
-        a, xp, edge_a = t.raw, t.xp, t.edge
-        shapes = None
-        if isinstance(other, Tensor):
-            b, edge_b = other.raw, other.edge
-            if other.xp is not xp:
-                return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
-            if a.shape != b.shape:
-                shapes = (a.shape, b.shape)
-                if a.size * b.size > LIMIT.entries or a.dtype is not b.dtype:
-                    return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
-            elif (edge_a is None or edge_b is None) and a.dtype is not b.dtype:
-                return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
-        elif type(other) is float or type(other) is int:
-            b, edge_b = other, None
-        elif isinstance(other, int | float) or not getattr(other, "shape", True):
-            b, edge_b = plain(other), None
-        else:
-            return call(t, constant(other))
-        try:
-            y = fwd(xp, a, b)
-        except Exception:
-            return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
-        out: Tensor = _new(Tensor)
-        out.raw = y
-        out.xp = xp
-        if (edge_a is None and edge_b is None) or not MODE.fast:
-            if MODE.looked_at or xp.inference or a.dtype.kind in WHOLE:
-                return slow((t, other), _NO_PARAMS)  # type: ignore[no-any-return]
-            out.edge = None
-            return out
-        node: Node = _new(cls)
-        node.edges = (edge_a, edge_b)
-        node.xp = xp
-        node.shapes = shapes
-        node.span = None
-        node.born = CLOCK.now
-        if keeps:
-            node.saved = (a, b)
-            node.y = y
-        else:
-            node.saved = node.y = None
-        out.edge = node
-        return out
-
-    return call
-
-
-PLAIN = (UnaryNode, BinaryNode, ConstantNode)
-"""The nodes that the fast recorders of one and of two operands can make."""
-
 RECORDERS: dict[str, Recorder] = {}
 FUNCTIONS_ON_TENSORS: dict[str, Callable[..., Any]] = {}
 
@@ -329,10 +234,21 @@ def recorder(op: Op) -> Recorder:
 
 def call(name: str, *args: Any, **kwargs: Any) -> Any:
     """Run a row (by its full name) or a public function on tensors."""
-    op = OPS.get(name)
-    if op is not None:
-        return apply(op, *bind(op, args, kwargs))
-    return function(name)(*args, **kwargs)
+    record = RECORDERS.get(name)
+    if record is None:
+        op = OPS.get(name)
+        if op is None:
+            return function(name)(*args, **kwargs)
+        record = recorder(op)
+    if record.op.query:
+        return ask(record.op, *args)
+    return record(*record.bind(args, kwargs))
+
+
+def ask(op: Op, x: Any, *args: Any) -> Any:
+    """The plain answer of a row that is a question."""
+    t = constant(x)
+    return op.fwd(t.xp, t.raw, *args)
 
 
 def function(name: str) -> Callable[..., Any]:
@@ -349,26 +265,32 @@ def function(name: str) -> Callable[..., Any]:
 
 def _row(op: Op) -> Callable[..., Any]:
     record = recorder(op)
-    count = len(parameters(op))
-    plain = record.cls is not None and issubclass(record.cls, PLAIN)
-    fast: Any = (unary, binary)[count - 1](op) if plain and count <= 2 else None
+    bind = record.bind
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        return record(*bind(op, args, kwargs))
+        return record(*bind(args, kwargs))
+
+    if not record.is_plain:
+        return run
+    alone = record.of_two is None
+    count = 1 if alone else 2
+    fast: Any = unary(record) if alone else record.of_two
 
     def run_plain(*args: Any, **kwargs: Any) -> Any:
         fits = len(args) == count and not kwargs and isinstance(args[0], Tensor)
-        if fits and (count == 1 or isinstance(args[1], Tensor | int | float)):
+        if fits and (alone or isinstance(args[1], Tensor | int | float)):
             return fast(*args)
         return run(*args, **kwargs)
 
-    return run if fast is None else run_plain
+    return run_plain
 
 
 def _composite(entry: Composite) -> Callable[..., Any]:
+    arguments, build = Signature(entry).arguments, entry.build
+
     def run(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs = bind_composite(entry, args, kwargs)
-        return entry.build(call, *args, **kwargs)
+        args, kwargs = arguments(args, kwargs)
+        return build(call, *args, **kwargs)
 
     return run
 

@@ -11,6 +11,7 @@ from typing import Any
 from . import devices, printing
 from .dtypes import DEFAULT
 from .tensor import Tensor
+from .views import LostView
 
 TANGENT = "_dual"
 """Where a tensor carries its tangent of forward mode, in its ``__dict__``."""
@@ -38,6 +39,8 @@ def _facts(t: Tensor, raw: Any) -> list[str]:
 
 
 def _graph(t: Tensor) -> list[str]:
+    if isinstance(t, LostView):
+        return ["grad_fn=<Invalid>"]
     made = t.grad_fn
     facts = ["requires_grad=True"] if made is None and t.requires_grad else []
     if made is not None:

@@ -7,7 +7,6 @@ Invariant: a `Size` is a tuple in every way; slices and sums of it are of its ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import prod
 from typing import Any, SupportsIndex
 
@@ -16,9 +15,6 @@ class Size(tuple[int, ...]):
     """The sizes of a tensor's dimensions."""
 
     __slots__ = ()
-
-    def __new__(cls, sizes: Iterable[int] = ()) -> Size:
-        return tuple.__new__(cls, sizes)
 
     def numel(self) -> int:
         """How many entries a tensor of this shape has."""

@@ -44,12 +44,16 @@ class Tensor(Methods):
         requires_grad: make it a leaf that gradients are accumulated for.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "edge", "raw", "view_of", "views", "xp")
+    __slots__ = (
+        "__dict__", "__weakref__", "edge", "fragile", "raw", "view_of", "views", "xp",
+    )  # fmt: skip
     raw: Any
     xp: Any
     edge: Edge
     view_of: Tensor
     views: list[Any]
+    fragile: str
+    """Of a view, why no change of its memory can be followed; empty if one can."""
 
     def __init__(self, *data: Any, requires_grad: bool = False) -> None:
         if len(data) > 1 and isinstance(data[1], Namespace):
@@ -284,7 +288,8 @@ class Tensor(Methods):
             raise EngineError(
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar"
             )
-        return self.raw.item()  # type: ignore[no-any-return]
+        found: float | int | bool = self.raw.item()
+        return found
 
     def tolist(self) -> Any:
         """Nested lists of Python numbers; a number for shape ()."""
@@ -293,10 +298,11 @@ class Tensor(Methods):
     def __len__(self) -> int:
         if not self.raw.shape:
             raise TypeError("len() of a 0-d tensor")
-        return self.raw.shape[0]  # type: ignore[no-any-return]
+        found: int = self.raw.shape[0]
+        return found
 
     def __bool__(self) -> bool:
-        count = self.numel()
+        count = self.raw.size
         if count != 1:
             held = "more than one value" if count else "no values"
             raise EngineError(f"Boolean value of Tensor with {held} is ambiguous")

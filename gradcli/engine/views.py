@@ -1,7 +1,9 @@
 """Which tensors are views of which: what an in-place change has to reach.
 
 Invariant: a view knows the tensor at the bottom of its chain of views, never a view
-between; that one knows its views only weakly.
+between; that one knows its views only weakly. A *fragile* view cannot be followed
+through a change of its memory, since nothing says what its part of the graph would be:
+one of several that an operation gave, or one made while nothing was recorded.
 """
 
 from __future__ import annotations
@@ -9,23 +11,64 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
+from .errors import EngineError
+from .modes import MODE
+from .node import Node, Port
 from .tensor import Tensor
 
 FEW = 64
 """From so many views on, dead ones are swept out whenever their number doubles."""
 
+ONE_OF_SEVERAL = (
+    "This view is the output of a function that returns multiple views. Such functions "
+    "do not allow the output views to be modified inplace. You should replace the "
+    "inplace operation by an out-of-place one."
+)
+UNRECORDED = (
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can "
+    "clarify your code by moving both the view and the inplace either both inside the "
+    "no_grad block (if you don't want the inplace to be tracked) or both outside (if "
+    "you want the inplace to be tracked)."
+)
+ITSELF = "is being modified inplace"
+ANOTHER = "its base or another view of its base has been modified inplace"
 
-def note_views(source: Any, out: Any) -> None:
-    """Remember which of an operation's outputs share the memory of its first input."""
-    if not isinstance(source, Tensor):
-        return
-    raw = source.raw
-    below = getattr(raw, "base", None)
-    for part in out if isinstance(out, tuple) else (out,):
-        y = part.raw
+
+class LostView(Tensor):
+    """A fragile view whose memory was changed: who asks for its edge is refused."""
+
+    __slots__ = ()
+
+    edge: Any = property(lambda self: _refused(self))
+    requires_grad: Any = property(lambda self: True)
+
+
+def _refused(view: LostView) -> None:
+    if MODE.enabled:
+        raise EngineError(view.__dict__["_lost"])
+
+
+def note_view(source: Tensor, out: Tensor, several: bool = False) -> None:
+    """Remember that an operation's output is a view of its input, if it is one.
+
+    Args:
+        several: the operation gives more than one.
+    """
+    raw, y = source.raw, out.raw
+    if y is not raw:
         base = getattr(y, "base", None)
-        if base is not None and (base is raw or base is below or y is raw):
-            _note(base_of(source), part)
+        if base is None or (base is not raw and base is not getattr(raw, "base", None)):
+            return
+    below = getattr(source, "view_of", None)
+    if not MODE.enabled:
+        out.fragile = UNRECORDED
+    elif several:
+        out.fragile = ONE_OF_SEVERAL
+    elif below is not None and source.fragile:
+        out.fragile = source.fragile
+    else:
+        out.fragile = ""
+    _note(source if below is None else below, out)
 
 
 def base_of(t: Tensor) -> Tensor:
@@ -37,6 +80,51 @@ def live_views(base: Tensor) -> list[Tensor]:
     """The views of a tensor that somebody still holds."""
     found = [held() for held in getattr(base, "views", ())]
     return [view for view in found if view is not None]
+
+
+def is_fragile(t: Tensor) -> bool:
+    """Whether a tensor is a view that no change can be followed to."""
+    return hasattr(t, "view_of") and bool(t.fragile)
+
+
+def demand_sturdy(t: Tensor) -> None:
+    """Refuse a change, which is to be recorded, of a fragile view.
+
+    Raises:
+        EngineError: in PyTorch's words.
+    """
+    if is_fragile(t):
+        raise EngineError(_why(t, ITSELF))
+
+
+def lose(view: Tensor) -> None:
+    """Give up a fragile view, whose memory was changed."""
+    if type(view) is Tensor:
+        view.__dict__["_lost"] = _why(view, ANOTHER)
+        view.__class__ = LostView
+
+
+def lose_views(t: Tensor) -> None:
+    """Give up what a change of ``t``'s memory leaves without a place in the graph."""
+    base = base_of(t)
+    if hasattr(base, "views") and base.edge is not None:
+        for view in live_views(base):
+            if view.fragile:
+                lose(view)
+
+
+def _why(view: Tensor, change: str) -> str:
+    if isinstance(view, LostView):
+        return str(view.__dict__["_lost"]).replace(ANOTHER, change)
+    edge = view.edge
+    if edge is None:
+        what = "A view was created in no_grad mode"
+        change = f"{change} with grad mode enabled"
+    else:
+        node, nr = (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
+        assert isinstance(node, Node)
+        what = f"Output {nr} of {node.operation()} is a view"
+    return f"{what} and {change}. {view.fragile}"
 
 
 def _note(base: Tensor, view: Tensor) -> None:

@@ -59,7 +59,8 @@ row("softplus", node="SoftplusBackward0",
         xp.where(xp.gt(beta * x, threshold), x, softplus_of(xp, beta * x) / beta),
     partials=(lambda xp, y, x, beta=1.0, threshold=20.0:
               xp.where(xp.gt(beta * x, threshold), 1, xp.sigmoid(beta * x)),),
-    cases=[*ALL, case((3,), beta=2.0, threshold=10.0), case((2,), low=21, high=900)])
+    cases=[*ALL, case((3,), beta=2.0, threshold=10.0), case((2,), low=21, high=900),
+           case((2,), low=5.5, high=9.0, beta=2.0, threshold=10.0)])
 
 
 def gelu_of(xp: Any, x: Any, approximate: str = "none") -> Any:
@@ -175,7 +176,7 @@ row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
     kink="at -3 the derivative is 0, at 3 it is 1",
     fwd=lambda xp, x: x * (xp.minimum(xp.maximum(x + 3, 0), 6) / 6),
     partials=(lambda xp, y, x: xp.where(
-        between(xp, x, -3, 3), x / 3 + 0.5, xp.as_type_of(xp.ge(x, 3), x)),),
+        xp.le(x, -3), 0, xp.where(xp.ge(x, 3), 1, x / 3 + 0.5)),),
     cases=[*ALL, case((3,), low=3.1, high=4.0), case((3,), low=-4.0, high=-3.1)])
 
 row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lambd, 0)",
@@ -189,7 +190,7 @@ row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lamb
 row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 0",
     latex=r"{0} [|{0}| > \lambda]",
     doc="Sets small entries to 0.", kink="at -lambd and lambd the derivative is 0",
-    fwd=lambda xp, x, lambd=0.5: xp.where(xp.gt(xp.abs(x), lambd), x, 0),
+    fwd=lambda xp, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, x),
     partials=(lambda xp, y, x, lambd=0.5: xp.as_type_of(xp.gt(xp.abs(x), lambd), x),),
     vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.gt(xp.abs(x), lambd), g, 0),),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
@@ -198,10 +199,10 @@ row("threshold", node="ThresholdBackward0", formula="x if x > threshold else val
     latex=r"{0} [{0} > {threshold}]",
     doc="Replaces what is not above a threshold.",
     kink="at the threshold the derivative is 0",
-    fwd=lambda xp, x, threshold, value: xp.where(xp.gt(x, threshold), x, value),
+    fwd=lambda xp, x, threshold, value: xp.where(xp.le(x, threshold), value, x),
     partials=(lambda xp, y, x, threshold, value:
-              xp.as_type_of(xp.gt(x, threshold), x),),
-    vjp=(lambda xp, g, y, x, threshold, value: xp.where(xp.gt(x, threshold), g, 0),),
+              1 - xp.as_type_of(xp.le(x, threshold), x),),
+    vjp=(lambda xp, g, y, x, threshold, value: xp.where(xp.le(x, threshold), 0, g),),
     cases=[case((3, 4), low=0.6, threshold=0.5, value=7.0),
            case((3,), threshold=3.0, value=-1.0)])
 
@@ -338,7 +339,7 @@ def glu_of(xp: Any, x: Any, dim: int = -1) -> Any:
 def glu_pull(xp: Any, g: Any, y: Any, x: Any, dim: int = -1) -> Any:
     _, b = halves(xp, x, dim)
     gate = xp.sigmoid(b)
-    return xp.cat([g * gate, g * y * (1 - gate)], dim_of(x.shape, dim))
+    return xp.cat([g * gate, g * (y * (1 - gate))], dim_of(x.shape, dim))
 
 
 def glu_push(xp: Any, t: Any, y: Any, x: Any, dim: int = -1) -> Any:

@@ -15,7 +15,7 @@ from math import copysign, inf
 from typing import Any
 
 from .checks import ArgumentError
-from .op import case, function, row
+from .op import WHOLE, case, function, row
 
 # fmt: off
 
@@ -158,7 +158,7 @@ row("div.Tensor_mode", node="DivBackward2", formula="floor(a / b) or trunc(a / b
     latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
     doc="Quotient rounded down or towards zero; locally constant.",
     kink="the derivative is 0 everywhere, also at the steps",
-    fwd=rounded_quotient, partials=(0, 0),
+    fwd=rounded_quotient, partials=(0, 0), result=WHOLE,
     cases=[case((3, 4), (4,), low=0.6, high=0.9, rounding_mode="floor"),
            case((), (2,), low=0.6, high=0.9, rounding_mode="trunc")])
 
@@ -255,10 +255,10 @@ row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** 
               if base == 0 else y * xp.log(xp.new_full(y, (), base)),),
     cases=[case((3, 4), base=2), case((), base=0.5), case((2,), base=10)])
 
-function("pow", lambda call, a, b:
-         call("pow.Tensor_Scalar", a, exponent=b) if is_number(b)
-         else call("pow.Scalar", b, base=a) if is_number(a)
-         else call("pow.Tensor_Tensor", a, b),
+function("pow", lambda call, a, exponent:
+         call("pow.Tensor_Scalar", a, exponent=exponent) if is_number(exponent)
+         else call("pow.Scalar", exponent, base=a) if is_number(a)
+         else call("pow.Tensor_Tensor", a, exponent),
          aliases=("power", "float_power"),
          doc="Power, elementwise with broadcasting.", formula="a ** b")
 

@@ -39,6 +39,8 @@ class ArgumentError(EngineError):
 
 def whole(value: Any) -> int:
     """A size or a count, which may come as a number or as a tensor of one."""
+    if type(value) is int:
+        return value
     try:
         number = int(value)
     except (OverflowError, ValueError):
@@ -50,10 +52,11 @@ def whole(value: Any) -> int:
 
 def dim_of(shape: Sequence[int], dim: int) -> int:
     """One dimension, counted from the front; a scalar is taken to have one."""
-    try:
-        dim = index(dim)
-    except TypeError:
-        raise TypeError(f"dim must be one whole number, not {dim!r}") from None
+    if type(dim) is not int:
+        try:
+            dim = index(dim)
+        except TypeError:
+            raise TypeError(f"dim must be one whole number, not {dim!r}") from None
     ndim = len(shape) or 1
     if not -ndim <= dim < ndim:
         raise IndexError(

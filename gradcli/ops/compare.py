@@ -13,7 +13,7 @@ from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError
-from .op import Fixed, case, function, row
+from .op import WHOLE, Fixed, case, function, row
 
 # fmt: off
 
@@ -66,12 +66,12 @@ row("ceil", node="CeilBackward0", latex=r"\lceil {0} \rceil", formula="ceil(x)",
 
 row("round.default", node="RoundBackward0", latex=r"\operatorname{{round}} {0}",
     formula="round(x)", doc="Rounds to the nearest whole number, halves to even.",
-    kink=STEPS,
+    kink=STEPS, result=WHOLE,
     fwd=lambda xp, x: xp.round(x), partials=(0,), cases=BETWEEN)
 
 row("round.decimals", node="RoundBackward1", latex=r"\operatorname{{round}} {0}",
     formula="round(x*10**decimals)/10**decimals", doc="Rounds to so many decimals.",
-    kink=STEPS,
+    kink=STEPS, result=WHOLE,
     fwd=lambda xp, x, decimals:
         xp.round(x * 10**decimals) / 10**decimals if decimals >= 0
         else xp.round(x / 10**-decimals) * 10**-decimals,
@@ -152,7 +152,6 @@ extremum("fmin", node="FminBackward0", latex=r"\min({0}, {1})",
 # clamps: by numbers, and by tensors that are operands themselves
 
 BOUND = "at a bound the derivative is 0"
-MIXED = [case((3, 4)), case(())]
 
 
 def clamped(xp: Any, x: Any, min: Any = None, max: Any = None) -> Any:

@@ -13,7 +13,7 @@ from string import ascii_letters
 from typing import Any
 
 from .checks import ArgumentError, ShapeError, ValueRangeError
-from .op import MULTILINEAR, case, function, row
+from .op import MULTILINEAR, ONE_TYPE, case, function, row
 from .products import identity
 
 # fmt: off
@@ -119,7 +119,7 @@ def cotangents(xp: Any, g: Any, y: Any, *operands: Any, equation: str) -> Any:
 
 
 row("einsum.default", node="EinsumBackward0", variadic=True, jvp=MULTILINEAR,
-    formula="sum of products over repeated labels",
+    one_type=ONE_TYPE, formula="sum of products over repeated labels",
     doc="Sums of products, by one letter per dimension.",
     fwd=contracted, vjp=cotangents,
     cases=[case((3, 4), (4, 2), equation="ij,jk->ik"), case((3, 3), equation="ii"),
@@ -140,5 +140,8 @@ function("einsum", lambda call, equation, *operands: call(
 def spread_out(operands: Any) -> Any:
     """The operands of ``einsum(eq, a, b)`` and of ``einsum(eq, [a, b])``."""
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
-        return operands[0]
+        operands = operands[0]
+    if not operands:
+        raise ArgumentError("einsum(): must specify the equation string and at least "
+                            "one operand")
     return operands

@@ -13,7 +13,7 @@ from typing import Any
 
 from .checks import PositionError, ShapeError, broadcast_shape, dim_of
 from .index import OUTSIDE, along, check_positions
-from .op import LINEAR, Fixed, Formula, case, function, row
+from .op import FIRST, LINEAR, Fixed, Formula, case, function, row
 from .shape import Shape, sum_to
 
 # fmt: off
@@ -111,7 +111,7 @@ def _take_along_dim(call: Formula, x: Any, indices: Any, dim: int | None = None)
     return call("gather", call("expand", x, wide), d, call("expand", index, picked))
 
 
-row("as_index", doc="Whole numbers to index with.", formula="x",
+row("as_index", query=True, doc="Whole numbers to index with.", formula="x",
     fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))])
 
 function("take_along_dim", _take_along_dim, operands=("x", "indices"),
@@ -144,12 +144,16 @@ def grown(xp: Any, g: Any, shape: Shape) -> Any:
     return xp.constant_pad_nd(g, [w for n in reversed(missing) for w in (0, n)])
 
 
+SCATTER = "scatter(): Expected self.dtype to be equal to src.dtype"
+
+
 def _scatter(xp: Any, x: Any, index: Any, src: Any, dim: int) -> Any:
     put = xp.put_view(x.shape, cell(xp, x.shape, dim, index), src_part(xp, src, index))
     return xp.where(written(xp, x, index, dim), put, x)
 
 
 row("scatter.src", node="ScatterBackward0", fwd=_scatter, jvp=LINEAR,
+    one_type=SCATTER,
     doc="Entries of src written at positions along a dimension.",
     formula="y[i, index[i, j]] = src[i, j]",
     vjp=(lambda xp, g, y, x, index, src, dim: xp.scatter(g, dim, index, 0), None,
@@ -175,7 +179,7 @@ function("scatter", lambda call, x, dim, index, src:
          formula="y[i, index[i, j]] = src[i, j]",
          doc="A tensor's entries, or a number, written at positions.")
 
-row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR,
+row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=SCATTER,
     doc="Entries of src added at positions along a dimension; repeats add up.",
     formula="y[i, index[i, j]] += src[i, j]",
     fwd=lambda xp, x, index, src, dim:
@@ -229,6 +233,7 @@ function("index_select", lambda call, x, dim, index:
          doc="Slices read along a dimension by a list of positions.")
 
 row("index_add.default", node="IndexAddBackward0", jvp=LINEAR,
+    one_type="index_add_(): self ({0}) and source ({1}) must have the same scalar type",
     doc="Slices of source added at a list of positions; repeats add up.",
     formula="y[i, index[j]] += alpha source[i, j]",
     fwd=lambda xp, x, index, source, dim, alpha=1:
@@ -286,7 +291,7 @@ def _filled_vjp(xp: Any, g: Any, y: Any, x: Any, mask: Any, value: Any) -> Any:
 
 MASK = Fixed([[True, False, False], [False, True, True]])
 
-row("masked_fill.Scalar", node="MaskedFillBackward0",
+row("masked_fill.Scalar", node="MaskedFillBackward0", result=FIRST,
     doc="A number written where the mask is true.", formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value:
@@ -294,7 +299,7 @@ row("masked_fill.Scalar", node="MaskedFillBackward0",
     cases=[case((2, 3), MASK, value=0.5), case((2, 1), MASK, value=-1),
            case((2, 3), Fixed([True, False, True]), value=0)])
 
-row("masked_fill.Tensor", node="MaskedFillBackward1",
+row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST,
     doc="A scalar tensor written where the mask is true.",
     formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),

@@ -64,9 +64,42 @@ def check_positions(
             raise kind(words.format(at=extreme, dim=dim, size=size))
 
 
+def is_mask(item: Any) -> bool:
+    return hasattr(item, "dtype") and item.dtype.kind == "b"
+
+
+def check_mask(shape: Shape, dim: int, mask: Any, named: int) -> None:
+    """Raise unless a mask has the sizes of the dimensions from ``dim`` on.
+
+    Args:
+        named: the place that the error speaks of.
+    """
+    if tuple(mask.shape) != shape[dim : dim + mask.ndim]:
+        raise IndexError(
+            f"The shape of the mask {list(mask.shape)} at index {named} does not "
+            f"match the shape of the indexed tensor {list(shape)} at index {named}")
+
+
 def entries_at(xp: Any, indices: Any) -> tuple[Any, ...]:
     """Lists and masks as arrays; None stands for a dimension that is read whole."""
     return tuple([slice(None) if i is None else xp.as_index(i) for i in indices])
+
+
+def checked_entries(xp: Any, shape: Shape, indices: Any) -> tuple[Any, ...]:
+    """`entries_at`, once every position is known to lie in its dimension."""
+    at = entries_at(xp, indices)
+    counts = [i.ndim if is_mask(i) else 1 for i in at]
+    if sum(counts) > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} "
+                         f"(got {sum(counts)})")
+    dim = 0
+    for i, count in zip(at, counts, strict=True):
+        if is_mask(i):
+            check_mask(shape, dim, i, dim)
+        elif not isinstance(i, slice):
+            check_positions(shape[dim], dim, i)
+        dim += count
+    return at
 
 
 row("select", node="SelectBackward0", doc="One entry of a dimension, which is dropped.",

@@ -196,6 +196,8 @@ def solve_tangent(xp: Any, t: Any, y: Any, a: Any, b: Any, left: bool = True) ->
 row("solve", node="LinalgSolveExBackward0", formula="a**-1 @ b",
     aliases=("linalg.solve",), doc="The solution x of a @ x = b, or of x @ a = b.",
     fwd=solve, vjp=(by_a, by_b), jvp=solve_tangent,
+    one_type="linalg.solve: Expected A and B to have the same dtype, but found A of "
+    "type {0} and B of type {1} instead",
     cases=[case((3, 3), (3, 2), make="regular"), case((3, 3), (3,), make="regular"),
            case((2, 3, 3), (2, 3, 1), make="regular"),
            case((2, 3, 3), (3, 2), make="regular"),

@@ -67,9 +67,9 @@ row("mse_loss.default", node="MseLossBackward0", formula="mean((x - target)**2)"
     fwd=lambda xp, x, target, reduction="mean":
         reduced(xp, xp.square(x - target), reduction),
     vjp=(lambda xp, g, y, x, target, reduction="mean":
-             each(g, x, reduction) * (2 * (x - target)),
+             2 * each(g, x, reduction) * (x - target),
          lambda xp, g, y, x, target, reduction="mean":
-             each(g, x, reduction) * (2 * (target - x))),
+             2 * each(g, x, reduction) * (target - x)),
     jvp=lambda xp, t, y, x, target, reduction="mean":
         reduced(xp, 2 * (x - target) * (t[0] - t[1]), reduction),
     cases=PAIR)
@@ -81,7 +81,7 @@ def smooth_l1(xp: Any, d: Any, beta: float) -> Any:
 
 
 def smooth_l1_slope(xp: Any, d: Any, beta: float) -> Any:
-    return xp.where(xp.lt(xp.abs(d), beta), d / beta, xp.sign(d))
+    return xp.where(xp.ge(xp.abs(d), beta), xp.sign(d), d / beta)
 
 
 row("smooth_l1_loss.default", node="SmoothL1LossBackward0",
@@ -104,7 +104,7 @@ def huber(xp: Any, d: Any, delta: float) -> Any:
 
 
 def huber_slope(xp: Any, d: Any, delta: float) -> Any:
-    return xp.where(xp.le(xp.abs(d), delta), d, delta * xp.sign(d))
+    return xp.where(xp.gt(xp.abs(d), delta), delta * xp.sign(d), d)
 
 
 row("huber_loss.default", node="HuberLossBackward0",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .op import LINEAR, case, row
+from .op import GIVEN, LINEAR, case, row
 from .shape import Shape, sum_to
 
 # fmt: off
@@ -91,7 +91,8 @@ overwriting("zero_.default", "ZeroBackward0")
 overwriting("fill_.Scalar", "FillBackward2")
 overwriting("fill_.Tensor", "FillBackward3")
 
-row("to_copy.default", node="ToCopyBackward0", jvp=LINEAR, formula="y = x",
+row("to_copy.default", node="ToCopyBackward0", jvp=LINEAR, result=GIVEN,
+    formula="y = x",
     doc="A copy of another type or on another device; ``back`` leads home.",
     fwd=lambda xp, x, dtype, device, back: xp.to_copy(x, dtype, device),
     vjp=(lambda xp, g, y, x, dtype, device, back:

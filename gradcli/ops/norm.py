@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .checks import ShapeError, ValueRangeError, dim_of, dims_of
-from .op import case, function, row
+from .checks import ShapeError, ValueRangeError, broadcast_shape, dim_of, dims_of
+from .op import ONE_TYPE, case, function, row
 from .reduce import dropped, kept, share
 from .shape import sum_to
 
@@ -169,5 +169,53 @@ row("dist", node="DistBackward0", formula="norm(a - b, p)",
     vjp=(lambda xp, g, y, a, b, p=2: sum_to(xp, g * gap(xp, a, b, p)[1], a.shape),
          lambda xp, g, y, a, b, p=2: sum_to(xp, -g * gap(xp, a, b, p)[1], b.shape)),
     jvp=lambda xp, t, y, a, b, p=2: xp.sum((t[0] - t[1]) * gap(xp, a, b, p)[1]),
-    cases=[case((3, 4), (3, 4)), case((3, 4), (4,), p=1), case((3,), (3,), p=3),
+    cases=[case((3, 4), (3, 4)), case((3, 4), (4,), p=1), case((5,), (5,), p=3),
            case((), ())])
+
+
+def between_rows(xp: Any, a: Any, b: Any) -> Any:
+    """Every row of ``a`` minus every row of ``b``, at a shape that was asked for."""
+    for name, m in (("X1", a), ("X2", b)):
+        if len(m.shape) < 2:
+            raise ShapeError("cdist only supports at least 2D tensors, "
+                             f"{name} got: {len(m.shape)}D")
+    if a.shape[-1] != b.shape[-1]:
+        raise ShapeError("X1 and X2 must have the same number of columns. "
+                         f"X1: {a.shape[-1]} X2: {b.shape[-1]}")
+    batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
+    shape = (*batch, a.shape[-2], b.shape[-2], a.shape[-1])
+    return (xp.expand(xp.unsqueeze(a, -2), shape)
+            - xp.expand(xp.unsqueeze(b, -3), shape))
+
+
+def row_norms(xp: Any, d: Any, p: float) -> Any:
+    """The norms along the last dimension, which stays."""
+    if p < 0:
+        raise ValueRangeError("cdist only supports non-negative p values")
+    return norm_of(xp, d, p, -1) if d.shape[-1] else xp.sum(d, -1, True)
+
+
+def row_slopes(xp: Any, a: Any, b: Any, y: Any, p: float) -> Any:
+    return slope_of(xp, between_rows(xp, a, b), xp.unsqueeze(y, -1), p, -1)
+
+
+row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
+    doc="The distance of every row of one matrix from every row of another.",
+    kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
+         "the cotangent evenly", one_type=ONE_TYPE,
+    fwd=lambda xp, x1, x2, p=2.0:
+        xp.squeeze(row_norms(xp, between_rows(xp, x1, x2), p), -1),
+    vjp=(lambda xp, g, y, x1, x2, p=2.0: sum_to(xp, xp.sum(
+             xp.unsqueeze(g, -1) * row_slopes(xp, x1, x2, y, p), -2), x1.shape),
+         lambda xp, g, y, x1, x2, p=2.0: sum_to(xp, -xp.sum(
+             xp.unsqueeze(g, -1) * row_slopes(xp, x1, x2, y, p), -3), x2.shape)),
+    jvp=lambda xp, t, y, x1, x2, p=2.0:
+        xp.sum(between_rows(xp, *t) * row_slopes(xp, x1, x2, y, p), -1),
+    cases=[case((3, 2), (4, 2)), case((2, 3), (2, 3), p=1.0),
+           case((2, 3, 2), (4, 2), p=3.0), case((1, 2), (3, 2), p=0.0),
+           case((3, 2), (2, 2), p=INFINITY, make="distinct")])
+
+function("cdist", lambda call, x1, x2, p=2.0, compute_mode=None:
+         call("cdist.default", x1, x2, p), operands=("x1", "x2"),
+         formula="norm(x1[i] - x2[j], p)",
+         doc="The distance of every row of one matrix from every row of another.")

@@ -43,6 +43,25 @@ MULTILINEAR: Final = _Marker("MULTILINEAR")
 """Linear in each input alone: the jvp is the product rule."""
 
 
+PROMOTED: Final = _Marker("PROMOTED")
+"""The type of all operands together; floats for whole numbers."""
+
+WHOLE: Final = _Marker("WHOLE")
+"""As PROMOTED, but whole numbers stay whole."""
+
+FIRST: Final = _Marker("FIRST")
+"""The type of the first operand; the others are converted to it."""
+
+GIVEN: Final = _Marker("GIVEN")
+"""The type that the row is told."""
+
+ONE_TYPE: Final = "expected scalar type {0} but found {1}"
+"""What is mostly said of operands that have to be of one type, and are not."""
+
+MANY: Final = 0
+"""Stands for any number of outputs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """A case's input given by value: an index, a mask, a target."""
@@ -96,10 +115,16 @@ class Op:
                tuple, a tangent per input: zeros where none arrives, None for an input
                that carries no gradient; derived where there are partials
     variadic   the inputs are a list of tensors of any length
-    returns    outputs that ``fwd`` returns; more than one: a tuple
+    returns    outputs that ``fwd`` returns; more than one, or MANY: a tuple
     carries    how many of them, counted from the first, carry a gradient
     star       the parameter that takes all further positional arguments
     sym        ``fwd`` under SymPy where that is not simply ``fwd``
+    result     the type of the result: PROMOTED, WHOLE, FIRST or GIVEN
+    one_type   what is said of operands of two types where they have to be of one:
+               ``{0}`` and ``{1}`` are PyTorch's names of the two, ``{c0}`` and ``{c1}``
+               those in C; empty: they may differ
+    query      a question that composites ask: inside them `call` gives the plain
+               answer, not a tensor
     """
 
     name: str
@@ -113,6 +138,9 @@ class Op:
     carries: int
     star: str | None
     sym: Formula | None
+    result: _Marker
+    one_type: str
+    query: bool
     doc: str
     formula: str
     latex: str
@@ -184,6 +212,9 @@ def row(
     carries: int = 1,
     star: str | None = None,
     sym: Formula | None = None,
+    result: _Marker = PROMOTED,
+    one_type: str = "",
+    query: bool = False,
     aliases: Sequence[str] = (),
     doc: str = "",
     formula: str = "",
@@ -203,7 +234,7 @@ def row(
         raise ValueError(f"row {name!r} has no cases")
     op = Op(
         name, fwd, node, partials, vjp, jvp, variadic, returns, carries, star, sym,
-        doc, formula, latex, kink, tuple(cases),
+        result, one_type, query, doc, formula, latex, kink, tuple(cases),
     )  # fmt: skip
     OPS[name] = op
     if "." not in name:

@@ -106,7 +106,8 @@ def _sort_any(
     *, stable: bool | None = None,
 ) -> Pair:
     name = "sort.default" if stable is None else "sort.stable"
-    return call(name, x, dim, descending)  # type: ignore[no-any-return]
+    found: Pair = call(name, x, dim, descending)
+    return found
 
 
 row("argsort", doc="The positions of the entries in order.", formula="indices",

@@ -8,13 +8,15 @@ the place where it was written.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from .arrange import on_diagonal
-from .checks import ShapeError
-from .gather import slices_at
-from .index import select_at, slice_at
-from .op import LINEAR, Fixed, case, function, row
+from .checks import ShapeError, broadcast_shape
+from .gather import MASK, as_mask, grown, slices_at
+from .index import checked_entries, select_at, slice_at
+from .op import FIRST, LINEAR, Fixed, Formula, case, function, row
+from .shape import Shape, sum_to
 
 # fmt: off
 
@@ -41,7 +43,7 @@ def filled(xp: Any, x: Any, index: Any, dim: int, value: Any) -> Any:
     return where_put(xp, x, value, xp.put_view(x.shape, at, ones))
 
 
-row("select_scatter", node="SelectScatterBackward0", jvp=LINEAR,
+row("select_scatter", node="SelectScatterBackward0", jvp=LINEAR, result=FIRST,
     doc="One entry of a dimension replaced.", formula="y[..., index, ...] = src",
     fwd=lambda xp, x, src, dim, index:
     replaced(xp, x, select_at(x.shape, dim, index), src),
@@ -50,7 +52,7 @@ row("select_scatter", node="SelectScatterBackward0", jvp=LINEAR,
          lambda xp, g, y, x, src, dim, index: xp.select(g, dim, index)),
     cases=[case((3, 4), (4,), dim=0, index=1), case((3, 4), (3,), dim=-1, index=-1)])
 
-row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR,
+row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR, result=FIRST,
     doc="A stretch of a dimension replaced.",
     formula="y[..., start:end:step, ...] = src",
     fwd=lambda xp, x, src, dim=0, start=None, end=None, step=1:
@@ -64,7 +66,7 @@ row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR,
     cases=[case((5, 2), (2, 2), start=1, end=3),
            case((2, 6), (2, 3), dim=-1, start=1, step=2)])
 
-row("diagonal_scatter", node="DiagonalScatterBackward0", jvp=LINEAR,
+row("diagonal_scatter", node="DiagonalScatterBackward0", jvp=LINEAR, result=FIRST,
     doc="A diagonal of two dimensions replaced.", formula="y[i, i + offset] = src[i]",
     fwd=lambda xp, x, src, offset=0, dim1=0, dim2=1: where_put(
         xp, x, on_diagonal(xp, src, x.shape, offset, dim1, dim2),
@@ -76,6 +78,8 @@ row("diagonal_scatter", node="DiagonalScatterBackward0", jvp=LINEAR,
     cases=[case((3, 4), (3,)), case((3, 3), (2,), offset=1)])
 
 row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR,
+    one_type="index_copy_(): self and source expected to have the same dtype, but got "
+    "(self) {0} and (source) {1}",
     doc="Slices replaced at a list of positions.",
     formula="y[i, index[j]] = source[i, j]",
     fwd=lambda xp, x, index, source, dim:
@@ -85,7 +89,7 @@ row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR,
     cases=[case((3, 4), Fixed([2, 0]), (2, 4), dim=0),
            case((3, 4), Fixed([1]), (3, 1), dim=-1)])
 
-row("index_fill.Scalar", node="IndexFillBackward0",
+row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST,
     doc="A number written into slices at a list of positions.",
     formula="y[i, index[j]] = value",
     fwd=lambda xp, x, index, dim, value: filled(xp, x, index, dim, value),
@@ -94,7 +98,7 @@ row("index_fill.Scalar", node="IndexFillBackward0",
     cases=[case((3, 4), Fixed([2, 0]), dim=0, value=1.5),
            case((3,), Fixed([1]), dim=-1, value=0)])
 
-row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR,
+row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
     doc="A scalar tensor written into slices at a list of positions.",
     formula="y[i, index[j]] = value",
     fwd=lambda xp, x, index, value, dim: filled(xp, x, index, dim, value),
@@ -115,3 +119,108 @@ function("index_fill", lambda call, x, dim, index, value:
          else call("index_fill.Tensor", x, index, value, dim),
          operands=("x", "index"), formula="y[i, index[j]] = value",
          doc="A number, or a scalar tensor, written into slices.")
+
+# -- entries by lists of positions and masks ------------------------------------------
+
+
+def _fitted(xp: Any, values: Any, shape: Shape) -> Any:
+    """``values`` broadcast to what an index names."""
+    have = values.shape
+    pairs = zip(reversed(have), reversed(shape), strict=False)
+    if len(have) > len(shape) or any(n not in (m, 1) for n, m in pairs):
+        raise ShapeError(f"shape mismatch: value tensor of shape {list(have)} cannot "
+                         f"be broadcast to indexing result of shape {list(shape)}")
+    return xp.expand(values, shape)
+
+
+def _index_put(
+    xp: Any, x: Any, values: Any, indices: Any, accumulate: bool = False
+) -> Any:
+    at = checked_entries(xp, x.shape, indices)
+    shape = xp.getitem(x, at).shape
+    src = _fitted(xp, values, shape)
+    if accumulate:
+        return x + xp.put_add(x.shape, at, src)
+    mark = xp.put_view(x.shape, at, xp.new_full(values, shape, 1))
+    return where_put(xp, x, xp.put_view(x.shape, at, src), mark)
+
+
+def _index_put_vjp(
+    xp: Any, g: Any, y: Any, x: Any, values: Any, indices: Any,
+    accumulate: bool = False,
+) -> Any:  # fmt: skip
+    """The cotangent of what was not overwritten."""
+    if accumulate:
+        return g
+    nothing = xp.new_full(g, values.shape, 0)
+    return xp.call("index_put.default", g, nothing, indices)
+
+
+row("index_put.default", node="IndexPutBackward0", fwd=_index_put, jvp=LINEAR,
+    one_type="Index put requires the source and destination dtypes match, got {0} for "
+    "the destination and {1} for the source.",
+    doc="Entries replaced, or added to, at lists of positions or where masks are true.",
+    formula="y[i[k], j[k], ...] = values[k]",
+    vjp=(_index_put_vjp, lambda xp, g, y, x, values, indices, accumulate=False:
+         sum_to(xp, xp.call("index.Tensor", g, indices), values.shape)),
+    cases=[case((3,), (2,), indices=([0, 2],)),
+           case((3, 2), (4, 2), indices=([0, 2, 0, -1],), accumulate=True),
+           case((3, 4), (), indices=(None, [1, -1])),
+           case((3, 4), (2,), indices=([0, 2], [1, 1])),
+           case((3, 2), (2, 1), indices=([True, False, True],)),
+           case((2, 2), (), indices=([[True, False], [True, True]],), accumulate=True),
+           case((3, 2, 4), (2, 2), indices=([0, 2], None, [1, 1]), accumulate=True)])
+
+
+def _put_at(
+    call: Formula, x: Any, indices: Any, values: Any, accumulate: bool = False
+) -> Any:
+    if not isinstance(indices, list | tuple):
+        raise TypeError("index_put(): argument 'indices' (position 2) must be tuple of "
+                        "Tensors, one for each dimension")
+    at = tuple([None if i is None else call("as_index", i) for i in indices])
+    return call("index_put.default", x, values, at, accumulate)
+
+
+function("index_put", _put_at, operands=("x", "values"),
+         formula="y[i[k], j[k], ...] = values[k]",
+         doc="Entries replaced at positions, or added up there: accumulate=True.")
+
+
+def _masked_scatter(xp: Any, x: Any, mask: Any, source: Any) -> Any:
+    shape = broadcast_shape(x.shape, mask.shape)
+    keep, x = xp.expand(as_mask(xp, mask), shape), xp.expand(x, shape)
+    count = xp.getitem(x, (keep,)).shape[0]
+    if prod(source.shape) < count:
+        raise ShapeError("Number of elements of source < number of ones in mask")
+    put = xp.put_view(shape, (keep,), first_entries(xp, source, count))
+    return xp.where(keep, put, x)
+
+
+def first_entries(xp: Any, source: Any, count: int) -> Any:
+    return xp.getitem(xp.reshape(source, (prod(source.shape),)), (slice(0, count),))
+
+
+def _taken_from_source(
+    xp: Any, g: Any, y: Any, x: Any, mask: Any, source: Any
+) -> Any:
+    taken = xp.masked_select(g, mask)
+    return xp.reshape(grown(xp, taken, (prod(source.shape),)), source.shape)
+
+
+row("masked_scatter.default", node="MaskedScatterBackward0", fwd=_masked_scatter,
+    jvp=LINEAR,
+    doc="Entries replaced, where a mask is true, by those of source in order.",
+    formula="source, entry by entry, where mask, else x",
+    one_type="masked_scatter: expected self and source to have same dtypes but got"
+    "{0} and {1}",
+    vjp=(lambda xp, g, y, x, mask, source:
+         sum_to(xp, xp.masked_fill(g, mask, 0), x.shape), None, _taken_from_source),
+    cases=[case((2, 3), MASK, (3,)), case((2, 3), MASK, (2, 3)), case((3,), MASK, (4,)),
+           case((2, 3), Fixed([True, False, True]), (5,))])
+
+function("masked_scatter", lambda call, x, mask, source:
+         call("masked_scatter.default", x, mask, source),
+         operands=("x", "mask", "source"),
+         formula="source, entry by entry, where mask, else x",
+         doc="Entries replaced, where a mask is true, by those of source in order.")

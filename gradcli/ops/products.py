@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
-from .op import MULTILINEAR, case, function, row
+from .op import MULTILINEAR, ONE_TYPE, case, function, row
 from .shape import sum_to
 
 # fmt: off
@@ -72,12 +72,13 @@ def bmm(xp: Any, a: Any, b: Any) -> Any:
 
 row("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
     fwd=mm, jvp=MULTILINEAR,
+    one_type="expected m1 and m2 to have the same dtype, but got: {c0} != {c1}",
     vjp=(lambda xp, g, y, a, b: xp.matmul(g, turned(xp, b)),
          lambda xp, g, y, a, b: xp.matmul(turned(xp, a), g)),
     cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))])
 
 row("mv", node="MvBackward0", formula="a @ v", doc="Product of a matrix and a vector.",
-    fwd=mv, jvp=MULTILINEAR,
+    fwd=mv, jvp=MULTILINEAR, one_type=ONE_TYPE,
     vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
          lambda xp, g, y, a, v: xp.matmul(turned(xp, a), g)),
     cases=[case((3, 4), (4,)), case((1, 2), (2,))])
@@ -85,12 +86,14 @@ row("mv", node="MvBackward0", formula="a @ v", doc="Product of a matrix and a ve
 for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
     row(_name, node=_node, formula="sum(a * b)", doc="Inner product of two vectors.",
         fwd=dot, jvp=MULTILINEAR,
+        one_type=f"{_name} : expected both vectors to have same dtype, but found {{0}} "
+        "and {1}",
         vjp=(lambda xp, g, y, a, b: g * b, lambda xp, g, y, a, b: g * a),
         cases=[case((4,), (4,)), case((1,), (1,))])
 
 row("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
     doc="Products of two stacks of matrices.",
-    fwd=bmm, jvp=MULTILINEAR,
+    fwd=bmm, jvp=MULTILINEAR, one_type=ONE_TYPE,
     vjp=(lambda xp, g, y, a, b: xp.matmul(g, turned(xp, b)),
          lambda xp, g, y, a, b: xp.matmul(turned(xp, a), g)),
     cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))])
@@ -171,7 +174,7 @@ function("matmul", matmul, operands=("a", "b"),
 
 
 def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str,
-          formula: str, cases: list[Any]) -> None:
+          formula: str, cases: list[Any], one_type: str = ONE_TYPE) -> None:
     """Enter ``beta*x + alpha*product(a, b)``; ``left`` and ``right`` are the product's
     reverse rules."""
     def times(xp: Any, a: Any, b: Any) -> Any:
@@ -185,6 +188,7 @@ def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str
         return beta * x + y
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
+        one_type=one_type,
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1: sum_to(xp, beta * g, x.shape),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: left(xp, alpha * g, a, b),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: right(xp, alpha * g, a, b)),
@@ -202,6 +206,7 @@ def by_right(xp: Any, g: Any, a: Any, b: Any) -> Any:
 
 fused("addmm", "AddmmBackward0", "mm", left=by_left, right=by_right,
       doc="A tensor plus the product of two matrices.",
+      one_type="self and mat2 must have the same dtype, but got {0} and {1}",
       formula="beta*input + alpha*(a @ b)",
       cases=[case((3, 2), (3, 4), (4, 2)), case((2,), (3, 4), (4, 2)),
              case((3, 1), (3, 4), (4, 2), beta=0.5, alpha=-2)])
@@ -221,7 +226,7 @@ fused("baddbmm", "BaddbmmBackward0", "bmm", left=by_left, right=by_right,
 fused("addr", "AddrBackward0", "outer",
       left=lambda xp, g, a, b: xp.matmul(g, b),
       right=lambda xp, g, a, b: xp.matmul(turned(xp, g), a),
-      doc="A tensor plus the outer product of two vectors.",
+      doc="A tensor plus the outer product of two vectors.", one_type="",
       formula="beta*input + alpha*outer(a, b)",
       cases=[case((3, 4), (3,), (4,)), case((4,), (3,), (4,), beta=0.5, alpha=-2)])
 

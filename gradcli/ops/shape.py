@@ -19,8 +19,14 @@ from .op import LINEAR, Formula, case, function, row
 Shape = tuple[int, ...]
 
 
+def _are_sizes(shape: tuple[Any, ...]) -> bool:
+    return all(type(n) is int and n >= 0 for n in shape)
+
+
 def sizes_of(shape: Any, numel: int) -> Shape:
     """The target of a reshape, with an entry -1 replaced by what is left."""
+    if type(shape) is tuple and prod(shape) == numel and _are_sizes(shape):
+        return shape
     asked = [whole(n) for n in (shape if isinstance(shape, list | tuple) else (shape,))]
     if asked.count(-1) > 1:
         raise ShapeError("only one dimension can be inferred")
@@ -54,11 +60,11 @@ def sum_to(xp: Any, g: Any, shape: Shape) -> Any:
 
 # -- one shape into another -----------------------------------------------------------
 
-row("is_contiguous", fwd=lambda xp, x: xp.is_contiguous(x),
+row("is_contiguous", query=True, fwd=lambda xp, x: xp.is_contiguous(x),
     doc="Whether the entries lie in memory in the order of their indices.",
     formula="is_contiguous(x)", cases=[case((3, 4)), case(())])
 
-row("view.fits", fwd=lambda xp, x, shape: xp.is_viewable(x, shape),
+row("view.fits", query=True, fwd=lambda xp, x, shape: xp.is_viewable(x, shape),
     doc="Whether the array can be seen under another shape without moving entries.",
     formula="fits(x, shape)", cases=[case((3, 4), shape=(4, 3)), case((), shape=(1,))])
 
@@ -214,13 +220,17 @@ row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR,
     cases=[case((3, 4), dims=(1, 0)), case((2, 3, 4), dims=(2, 0, 1)),
            case((2, 3, 4), dims=(-1, 0, -2)), case((), dims=())])
 
-row("transpose", node="TransposeBackward0", doc="Two dimensions exchanged.",
-    formula="y[..., j, ..., i, ...] = x[..., i, ..., j, ...]", jvp=LINEAR,
-    aliases=("swapaxes", "swapdims"),
-    fwd=lambda xp, x, dim0, dim1: swap(xp, x, dim0, dim1),
-    vjp=(lambda xp, g, y, x, dim0, dim1: swap(xp, g, dim0, dim1),),
-    cases=[case((3, 4), dim0=0, dim1=1), case((2, 3, 4), dim0=-1, dim1=0),
-           case((2, 3), dim0=1, dim1=1), case((), dim0=0, dim1=-1)])
+def _transposing(name: str, node: str, aliases: tuple[str, ...] = ()) -> None:
+    row(name, node=node, doc="Two dimensions exchanged.", jvp=LINEAR, aliases=aliases,
+        formula="y[..., j, ..., i, ...] = x[..., i, ..., j, ...]",
+        fwd=lambda xp, x, dim0, dim1: swap(xp, x, dim0, dim1),
+        vjp=(lambda xp, g, y, x, dim0, dim1: swap(xp, g, dim0, dim1),),
+        cases=[case((3, 4), dim0=0, dim1=1), case((2, 3, 4), dim0=-1, dim1=0),
+               case((2, 3), dim0=1, dim1=1), case((), dim0=0, dim1=-1)])
+
+
+_transposing("transpose", "TransposeBackward0", ("swapaxes", "swapdims"))
+_transposing("transpose_.inside", "TransposeBackward1")
 
 row("t", node="TBackward0", doc="The transpose of a matrix; a vector stays.",
     formula="y[j, i] = x[i, j]", latex="{0}^T", jvp=LINEAR, fwd=_t,
@@ -322,8 +332,13 @@ function("squeeze", _squeeze, operands=("x",),
          doc="Drop dimensions of size 1: all, one, or those named.",
          cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
 
-row("unsqueeze", node="UnsqueezeBackward0", doc="A dimension of size 1 put in.",
-    formula="x[..., None, ...]", jvp=LINEAR, fwd=_unsqueeze,
-    vjp=(lambda xp, g, y, x, dim: xp.squeeze(g, dim),),
-    cases=[case((3, 4), dim=0), case((3, 4), dim=-1), case((3,), dim=1),
-           case((), dim=0)])
+def _unsqueezing(name: str, node: str) -> None:
+    row(name, node=node, doc="A dimension of size 1 put in.",
+        formula="x[..., None, ...]", jvp=LINEAR, fwd=_unsqueeze,
+        vjp=(lambda xp, g, y, x, dim: xp.squeeze(g, dim),),
+        cases=[case((3, 4), dim=0), case((3, 4), dim=-1), case((3,), dim=1),
+               case((), dim=0)])
+
+
+_unsqueezing("unsqueeze", "UnsqueezeBackward0")
+_unsqueezing("unsqueeze_.inside", "UnsqueezeBackward1")

@@ -123,7 +123,8 @@ def sinc_slope(xp: Any, y: Any, x: Any) -> Any:
 row("sinc", node="SincBackward0", latex=r"\operatorname{{sinc}} {0}",
     formula="sin(pi*x)/(pi*x)", doc="Normalised sinc; 1 at 0.",
     fwd=lambda xp, x: xp.sinc(x), partials=(sinc_slope,),
-    cases=[*ALL, case((4,), low=-0.009, high=0.009), case((2,), low=0.02, high=0.1)])
+    cases=[*ALL, case((4,), low=-0.009, high=0.009), case((2,), low=0.02, high=0.1),
+           case((2,), low=0.0095, high=0.0099)])
 
 row("deg2rad", node="Deg2RadBackward0", latex=r"\frac{{\pi}}{{180}} {0}",
     formula="x*pi/180", doc="Degrees to radians.",

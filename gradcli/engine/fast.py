@@ -1,0 +1,219 @@
+"""The recorders of the hot path: rows of one or two tensors, and nobody looking.
+
+Invariant: what is made here is what the general recorder makes of the same call, graph
+included; whatever is out of the ordinary is left to it. ``slow`` is that recorder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ..ops import LINEAR, Op, parameters
+from .limits import LIMIT
+from .modes import MODE
+from .node import ConstantNode, Node, Shaped
+from .tensor import Tensor, constant
+from .versions import CLOCK
+from .views import note_view
+
+_new = object.__new__
+_NO_PARAMS: dict[str, Any] = {}
+
+WHOLE = "biu"
+"""The kinds of arrays whose results the general path gives their type."""
+
+
+class General(Protocol):
+    """The general recorder of a row with one output."""
+
+    @property
+    def op(self) -> Op:
+        """The row."""
+
+    @property
+    def cls(self) -> Any:
+        """The class of its nodes; None: it has no gradient."""
+
+    @property
+    def may_view(self) -> bool:
+        """Whether its output may share its input's memory."""
+
+    def general(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Tensor:
+        """Run the row and record its node."""
+
+
+def unary(record: General) -> Callable[[Tensor], Tensor]:
+    """The recorder of an elementwise row with one input and no parameters."""
+    fwd, cls, slow = record.op.fwd, record.cls, record.general
+    keeps = not issubclass(cls, ConstantNode)
+
+    def call(t: Tensor) -> Tensor:
+        x, xp, edge = t.raw, t.xp, t.edge
+        try:
+            y = fwd(xp, x)
+        except Exception:
+            return slow((t,), _NO_PARAMS)
+        out: Tensor = _new(Tensor)
+        out.raw = y
+        out.xp = xp
+        if edge is None or not MODE.fast:
+            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
+                return slow((t,), _NO_PARAMS)
+            out.edge = None
+            return out
+        node: Node = _new(cls)
+        node.edges = (edge,)
+        node.xp = xp
+        node.shapes = node.span = None
+        node.born = CLOCK.now
+        if keeps:
+            node.saved = x
+            node.y = y
+        else:
+            node.saved = node.y = None
+        out.edge = node
+        return out
+
+    return call
+
+
+def with_number(record: General) -> Callable[[Tensor, float], Tensor]:
+    """The recorder of an elementwise row of one tensor and one number."""
+    (parameter,) = parameters(record.op)[1:]
+    fwd, cls, slow = record.op.fwd, record.cls, record.general
+
+    def call(t: Tensor, number: float) -> Tensor:
+        x, xp, edge = t.raw, t.xp, t.edge
+        try:
+            y = fwd(xp, x, number)
+        except Exception:
+            return slow((t,), {parameter: number})
+        out: Tensor = _new(Tensor)
+        out.raw = y
+        out.xp = xp
+        if edge is None or not MODE.fast:
+            if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
+                return slow((t,), {parameter: number})
+            out.edge = None
+            return out
+        node: Node = _new(cls)
+        node.edges = (edge,)
+        node.xp = xp
+        node.params = {parameter: number}
+        node.saved = (x,)
+        node.y = y
+        node.shapes = node.span = None
+        node.born = CLOCK.now
+        out.edge = node
+        return out
+
+    return call
+
+
+def plain(number: Any) -> Any:
+    """A number of NumPy's as one of Python's, which leaves a tensor its type."""
+    return number.item() if hasattr(number, "item") else number
+
+
+def binary(record: General) -> Callable[[Tensor, Any], Tensor]:
+    """The recorder of an operator: a tensor and a tensor or a number."""
+    fwd, cls, slow = record.op.fwd, record.cls, record.general
+    keeps = any(callable(p) for p in record.op.partials or ())
+
+    def call(t: Tensor, other: Any) -> Tensor:
+        a, xp, edge_a = t.raw, t.xp, t.edge
+        shapes = None
+        if isinstance(other, Tensor):
+            b, edge_b = other.raw, other.edge
+            if other.xp is not xp:
+                return slow((t, other), _NO_PARAMS)
+            if a.shape != b.shape:
+                shapes = (a.shape, b.shape)
+                if a.size * b.size > LIMIT.entries or a.dtype is not b.dtype:
+                    return slow((t, other), _NO_PARAMS)
+            elif (edge_a is None or edge_b is None) and a.dtype is not b.dtype:
+                return slow((t, other), _NO_PARAMS)
+        elif type(other) is float or type(other) is int:
+            b, edge_b = other, None
+        elif isinstance(other, int | float) or not getattr(other, "shape", True):
+            b, edge_b = plain(other), None
+        else:
+            return call(t, constant(other))
+        try:
+            y = fwd(xp, a, b)
+        except Exception:
+            return slow((t, other), _NO_PARAMS)
+        out: Tensor = _new(Tensor)
+        out.raw = y
+        out.xp = xp
+        if (edge_a is None and edge_b is None) or not MODE.fast:
+            if MODE.looked_at or xp.inference or a.dtype.kind in WHOLE:
+                return slow((t, other), _NO_PARAMS)
+            out.edge = None
+            return out
+        node: Node = _new(cls)
+        node.edges = (edge_a, edge_b)
+        node.xp = xp
+        node.shapes = shapes
+        node.span = None
+        node.born = CLOCK.now
+        if keeps:
+            node.saved = (a, b)
+            node.y = y
+        else:
+            node.saved = node.y = None
+        out.edge = node
+        return out
+
+    return call
+
+
+def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
+    """The recorder of any row with one input and one output."""
+    fwd, cls, slow = record.op.fwd, record.cls, record.general
+    may_view = record.may_view
+    plainly_kept = cls is not None and cls.keep is Node.keep
+    linear = record.op.jvp is LINEAR
+
+    def call(t: Tensor, params: dict[str, Any]) -> Tensor:
+        x, xp, edge = t.raw, t.xp, t.edge
+        recorded = MODE.fast
+        if not xp.plain or x.dtype.kind in WHOLE or (not recorded and MODE.looked_at):
+            return slow((t,), params)
+        if may_view and not x.shape:
+            x = t._shareable()
+        try:
+            y = fwd(xp, x, **params)
+        except Exception:
+            return slow((t,), params)
+        out: Tensor = _new(Tensor)
+        out.raw = y
+        out.xp = xp
+        if edge is None or cls is None or not recorded:
+            out.edge = None
+        else:
+            node: Node = _new(cls)
+            node.edges = (edge,)
+            node.xp = xp
+            node.span = None
+            node.born = CLOCK.now
+            if not plainly_kept:
+                node.keep((x,), y, params)
+            else:
+                node.params = params
+                node.shapes = None
+                if linear:
+                    seen = _new(Shaped)
+                    seen.shape = x.shape
+                    node.saved = (seen,)
+                    node.y = None
+                else:
+                    node.saved = (x,)
+                    node.y = y
+            out.edge = node
+        if may_view:
+            note_view(t, out)
+        return out
+
+    return call

@@ -1,0 +1,357 @@
+"""Convolutions over one, two or three dimensions, and their transposes.
+
+Invariant: three rows are closed under differentiation. With ``y`` for `convolve` of
+``x`` and ``w``, each rule of one is another of the three: by ``x`` the transpose, by
+``w`` the correlation of ``x`` with the cotangent. An input is (N, C, spatial...), a
+weight (O, C/groups, window...).
+
+    conv2d(x, w, padding=1)         # ConvolutionBackward0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+from .checks import ShapeError, ValueRangeError
+from .join import as_sizes
+from .op import MULTILINEAR, Fixed, Formula, case, function, row
+
+# fmt: off
+
+Shape = tuple[int, ...]
+
+
+class Windows(NamedTuple):
+    """How windows lie in a padded input: one entry per spatial dimension."""
+
+    kernel: Shape
+    stride: Shape
+    padding: Shape
+    dilation: Shape
+
+    def padded(self, size: Shape) -> Shape:
+        return tuple([n + 2 * p for n, p in zip(size, self.padding, strict=True)])
+
+    def reach(self) -> Shape:
+        """From a window's first entry to behind its last."""
+        return tuple([d * (k - 1) + 1
+                      for k, d in zip(self.kernel, self.dilation, strict=True)])
+
+    def counts(self, size: Shape) -> Shape:
+        """How many windows an input of this size holds."""
+        spans = zip(self.padded(size), self.reach(), self.stride, strict=True)
+        return tuple([(n - r) // s + 1 for n, r, s in spans])
+
+    def slices(self, size: Shape) -> list[tuple[slice, ...]]:
+        """For each entry of a window, where it lies in the padded input."""
+        counts = self.counts(size)
+        return [
+            (slice(None), slice(None), *[
+                slice(d * j, d * j + s * (n - 1) + 1, s)
+                for j, d, s, n in zip(at, self.dilation, self.stride, counts,
+                                      strict=True)])
+            for at in product(*map(range, self.kernel))
+        ]
+
+
+def border(padding: Shape, sign: int = 1) -> Shape:
+    """The widths that `constant_pad_nd` takes, the last dimension's first."""
+    return tuple([sign * p for p in reversed(padding) for _ in range(2)])
+
+
+def entries(xp: Any, x: Any, windows: Windows, groups: int) -> Any:
+    """The input by group, by channel and place in the window, by window."""
+    padded = xp.constant_pad_nd(x, border(windows.padding))
+    size = x.shape[2:]
+    parts = [xp.getitem(padded, at) for at in windows.slices(size)]
+    rows = x.shape[1] // groups * len(parts)
+    return xp.reshape(xp.stack(parts, 2),
+                      (x.shape[0], groups, rows, prod(windows.counts(size))))
+
+
+def overlaid(xp: Any, cells: Any, size: Shape, windows: Windows) -> Any:
+    """The transpose of `entries`: what windows share adds up."""
+    inner = size[2:]
+    wide = (*size[:2], *windows.padded(inner))
+    places = windows.slices(inner)
+    parts = xp.reshape(cells, (*size[:2], len(places), *windows.counts(inner)))
+    total = 0
+    for i, at in enumerate(places):
+        part = xp.getitem(parts, (slice(None), slice(None), i))
+        total = total + xp.put_view(wide, at, part)
+    return xp.constant_pad_nd(total, border(windows.padding, -1))
+
+
+def by_group(xp: Any, weight: Any, groups: int) -> Any:
+    """The weight as one matrix per group: outputs by entries of a window."""
+    return xp.reshape(weight, (groups, weight.shape[0] // groups,
+                               prod(weight.shape[1:])))
+
+
+def outputs_by_group(xp: Any, g: Any, groups: int) -> Any:
+    return xp.reshape(g, (g.shape[0], groups, g.shape[1] // groups, prod(g.shape[2:])))
+
+
+def with_bias(xp: Any, y: Any, bias: Any) -> Any:
+    if bias is None:
+        return y
+    return y + xp.reshape(bias, (y.shape[1],) + (1,) * (len(y.shape) - 2))
+
+
+def by_bias(xp: Any, g: Any) -> Any:
+    return xp.sum(g, tuple([d for d in range(len(g.shape)) if d != 1]))
+
+
+def windows_of(kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
+               ) -> Windows:
+    return Windows(kernel[2:], tuple(stride), tuple(padding), tuple(dilation))
+
+
+def convolve(xp: Any, x: Any, weight: Any, bias: Any, stride: Shape, padding: Shape,
+             dilation: Shape, groups: int = 1) -> Any:
+    windows = windows_of(weight.shape, stride, padding, dilation)
+    y = xp.matmul(by_group(xp, weight, groups), entries(xp, x, windows, groups))
+    shape = (x.shape[0], weight.shape[0], *windows.counts(x.shape[2:]))
+    return with_bias(xp, xp.reshape(y, shape), bias)
+
+
+def spread(xp: Any, x: Any, weight: Any, bias: Any, size: Shape, stride: Shape,
+           padding: Shape, dilation: Shape, groups: int = 1) -> Any:
+    """The transpose of `convolve` in its input; ``size`` is that input's."""
+    windows = windows_of(weight.shape, stride, padding, dilation)
+    matrices = xp.transpose(by_group(xp, weight, groups), -2, -1)
+    cells = xp.matmul(matrices, outputs_by_group(xp, x, groups))
+    return with_bias(xp, overlaid(xp, cells, tuple(size), windows), bias)
+
+
+def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shape,
+              dilation: Shape, groups: int = 1) -> Any:
+    """The transpose of `convolve` in its weight; ``size`` is the weight's."""
+    windows = windows_of(tuple(size), stride, padding, dilation)
+    cells = xp.transpose(entries(xp, x, windows, groups), -2, -1)
+    each = xp.matmul(outputs_by_group(xp, g, groups), cells)
+    return xp.reshape(xp.sum(each, 0), tuple(size))
+
+
+row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
+    doc="Sums of products of a window that slides over the input, and a weight.",
+    formula="y[o, p] = sum(weight[o, c, k]*x[c, p*stride + k*dilation - padding])",
+    vjp=(lambda xp, g, y, x, weight, bias, stride, padding, dilation, groups=1:
+         xp.call("convolution.transposed", g, weight, None, x.shape, stride, padding,
+                 dilation, groups),
+         lambda xp, g, y, x, weight, bias, stride, padding, dilation, groups=1:
+         xp.call("convolution.weight", g, x, weight.shape, stride, padding, dilation,
+                 groups),
+         lambda xp, g, y, x, weight, bias, stride, padding, dilation, groups=1:
+         by_bias(xp, g)),
+    jvp=lambda xp, t, y, x, weight, bias, stride, padding, dilation, groups=1:
+    xp.call("convolution.default", t[0], weight, None if bias is None else t[2],
+            stride, padding, dilation, groups)
+    + xp.call("convolution.default", x, t[1], None, stride, padding, dilation, groups),
+    cases=[case((1, 1, 5), (2, 1, 3), (2,), stride=(1,), padding=(0,), dilation=(1,)),
+           case((2, 2, 5), (2, 1, 2), Fixed(None), stride=(2,), padding=(1,),
+                dilation=(2,), groups=2),
+           case((1, 2, 3, 4), (1, 2, 2, 2), (1,), stride=(1, 2), padding=(1, 0),
+                dilation=(1, 1))])
+
+row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
+    doc="Each entry of the input times a weight, added where the windows lie.",
+    formula="y[c, p*stride + k*dilation - padding] += weight[o, c, k]*x[o, p]",
+    vjp=(lambda xp, g, y, x, weight, bias, size, stride, padding, dilation, groups=1:
+         xp.call("convolution.default", g, weight, None, stride, padding, dilation,
+                 groups),
+         lambda xp, g, y, x, weight, bias, size, stride, padding, dilation, groups=1:
+         xp.call("convolution.weight", x, g, weight.shape, stride, padding, dilation,
+                 groups),
+         lambda xp, g, y, x, weight, bias, size, stride, padding, dilation, groups=1:
+         by_bias(xp, g)),
+    jvp=lambda xp, t, y, x, weight, bias, size, stride, padding, dilation, groups=1:
+    xp.call("convolution.transposed", t[0], weight, None if bias is None else t[2],
+            size, stride, padding, dilation, groups)
+    + xp.call("convolution.transposed", x, t[1], None, size, stride, padding, dilation,
+              groups),
+    cases=[case((1, 2, 3), (2, 1, 3), (1,), size=(1, 1, 5), stride=(1,), padding=(0,),
+                dilation=(1,)),
+           case((1, 2, 2), (2, 1, 2), Fixed(None), size=(1, 2, 5), stride=(2,),
+                padding=(0,), dilation=(2,), groups=2)])
+
+row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
+    jvp=MULTILINEAR, doc="Sums of products of cotangents and windows of the input.",
+    formula="y[o, c, k] = sum(g[o, p]*x[c, p*stride + k*dilation - padding])",
+    vjp=(lambda xp, g, y, a, x, size, stride, padding, dilation, groups=1:
+         xp.call("convolution.default", x, g, None, stride, padding, dilation, groups),
+         lambda xp, g, y, a, x, size, stride, padding, dilation, groups=1:
+         xp.call("convolution.transposed", a, g, None, x.shape, stride, padding,
+                 dilation, groups)),
+    cases=[case((1, 2, 3), (1, 1, 5), size=(2, 1, 3), stride=(1,), padding=(0,),
+                dilation=(1,)),
+           case((2, 2, 2), (2, 2, 4), size=(2, 1, 2), stride=(2,), padding=(1,),
+                dilation=(2,), groups=2)])
+
+
+def each_dim(value: Any, rank: int, name: str) -> Shape:
+    """One number for all spatial dimensions, or a list with one for each."""
+    given = as_sizes(value) if isinstance(value, list | tuple) else (int(value),)
+    if len(given) not in (1, rank):
+        raise ShapeError(f"expected {name} to be a single integer value or a list of "
+                         f"{rank} values to match the convolution dimensions, but got "
+                         f"{name}={list(given)}")
+    return given * rank if len(given) == 1 else given
+
+
+def shown(sizes: Sequence[int]) -> str:
+    return " x ".join(map(str, sizes))
+
+
+def check_operands(x: Any, weight: Any, bias: Any, groups: int, transposed: bool
+                   ) -> None:
+    wide, sizes = list(weight.shape), list(x.shape)
+    if len(sizes) != len(wide):
+        raise ShapeError(
+            f"Expected {len(wide)}-dimensional input for {len(wide)}-dimensional "
+            f"weight {wide}, but got {len(sizes)}-dimensional input of size {sizes} "
+            "instead")
+    if wide[0] % groups:
+        raise ShapeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at "
+            f"dimension 0, but got weight of size [{wide}] instead")
+    wanted = wide[0] if transposed else wide[1] * groups
+    if sizes[1] != wanted:
+        words = f"Given transposed={groups}" if transposed else f"Given groups={groups}"
+        raise ShapeError(
+            f"{words}, weight of size {wide}, expected input{sizes} to have {wanted} "
+            f"channels, but got {sizes[1]} channels instead")
+    outputs = wide[1] * groups if transposed else wide[0]
+    if bias is not None and list(bias.shape) != [outputs]:
+        raise ShapeError(
+            f"Given {'transposed=1, ' * transposed}weight of size {wide}, expected "
+            f"bias to be 1-dimensional with {outputs} elements, but got bias of size "
+            f"{list(bias.shape)} instead")
+
+
+def check_windows(windows: Windows, size: Shape) -> None:
+    if min(windows.stride) < 1:
+        raise ValueRangeError("non-positive stride is not supported")
+    if min(windows.padding) < 0:
+        raise ValueRangeError("negative padding is not supported")
+    if min(windows.dilation) < 1:
+        raise ValueRangeError("dilation should be greater than zero, but got "
+                              f"{list(windows.dilation)}")
+    padded, reach = windows.padded(size), windows.reach()
+    if any(n < r for n, r in zip(padded, reach, strict=True)):
+        raise ShapeError(
+            f"Calculated padded input size per channel: ({shown(padded)}). Kernel "
+            f"size: ({shown(reach)}). Kernel size can't be greater than actual input "
+            "size")
+
+
+def convolution(call: Formula, input: Any, weight: Any, bias: Any, stride: Any,
+                padding: Any, dilation: Any, transposed: bool, output_padding: Any,
+                groups: int) -> Any:
+    rank = len(weight.shape) - 2
+    if rank < 1:
+        raise ShapeError("weight should have at least three dimensions")
+    if groups < 1:
+        raise ValueRangeError("non-positive groups is not supported")
+    steps, edges, gaps, extra = (
+        each_dim(value, rank, name) for name, value in (
+            ("stride", stride), ("padding", padding), ("dilation", dilation),
+            ("output_padding", output_padding)))
+    check_operands(input, weight, bias, groups, transposed)
+    windows = Windows(tuple(weight.shape[2:]), steps, edges, gaps)
+    if not transposed:
+        check_windows(windows, tuple(input.shape[2:]))
+        return call("convolution.default", input, weight, bias, steps, edges, gaps,
+                    groups)
+    if any(e >= max(s, d) for e, s, d in zip(extra, steps, gaps, strict=True)):
+        raise ValueRangeError(
+            "output padding must be smaller than either stride or dilation, but got "
+            f"output_padding={list(extra)} stride={list(steps)} "
+            f"dilation={list(gaps)}")
+    spans = zip(input.shape[2:], steps, edges, windows.reach(), extra, strict=True)
+    inner = [(n - 1) * s - 2 * p + r + e for n, s, p, r, e in spans]
+    if min(inner) < 1:
+        raise ShapeError(f"Given input size per channel: ({shown(input.shape[2:])}). "
+                         f"Calculated output size per channel: ({shown(inner)}). "
+                         "Output size is too small")
+    size = (input.shape[0], weight.shape[1] * groups, *inner)
+    return call("convolution.transposed", input, weight, bias, size, steps, edges,
+                gaps, groups)
+
+
+function("convolution", convolution, operands=("input", "weight"),
+         formula="y[o, p] = sum(weight[o, c, k]*input[c, p + k])",
+         doc="A convolution, or its transpose, over as many dimensions as the weight "
+             "has beyond two.")
+
+
+def check_rank(input: Any, rank: int, name: str) -> None:
+    if len(input.shape) not in (rank + 1, rank + 2):
+        raise ShapeError(f"Expected {rank + 1}D (unbatched) or {rank + 2}D (batched) "
+                         f"input to {name}, but got input of size: "
+                         f"{list(input.shape)}")
+
+
+def in_batch(call: Formula, input: Any, rank: int, run: Formula) -> Any:
+    """``run`` on a batch of one where the input is a single item."""
+    if len(input.shape) == rank + 2:
+        return run(input)
+    return call("squeeze", run(call("unsqueeze", input, 0)), 0)
+
+
+def same(call: Formula, input: Any, weight: Any, stride: Any, dilation: Any, rank: int
+         ) -> tuple[Any, Shape]:
+    """The input and the padding that give an output of the input's size."""
+    if max(each_dim(stride, rank, "stride")) > 1:
+        raise ValueRangeError(
+            "padding='same' is not supported for strided convolutions")
+    total = [d * (k - 1) for d, k in zip(each_dim(dilation, rank, "dilation"),
+                                         weight.shape[2:], strict=True)]
+    odd = [n % 2 for n in total]
+    if any(odd):
+        widths = tuple([n for o in reversed(odd) for n in (0, o)])
+        input = call("constant_pad_nd", input, widths, 0)
+    return input, tuple([n // 2 for n in total])
+
+
+def enter(rank: int) -> None:
+    """``conv{rank}d`` and ``conv_transpose{rank}d``."""
+    def conv(call: Formula, input: Any, weight: Any, bias: Any = None, stride: Any = 1,
+             padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
+        check_rank(input, rank, f"conv{rank}d")
+
+        def run(x: Any) -> Any:
+            edges = padding
+            if edges == "same":
+                x, edges = same(call, x, weight, stride, dilation, rank)
+            elif edges == "valid":
+                edges = 0
+            elif isinstance(edges, str):
+                raise ValueRangeError(f"Invalid padding string: '{edges}'")
+            return call("convolution", x, weight, bias, stride, edges, dilation, False,
+                        0, groups)
+        return in_batch(call, input, rank, run)
+
+    def transposed(call: Formula, input: Any, weight: Any, bias: Any = None,
+                   stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+                   groups: int = 1, dilation: Any = 1) -> Any:
+        check_rank(input, rank, f"conv_transpose{rank}d")
+        return in_batch(call, input, rank, lambda x: call(
+            "convolution", x, weight, bias, stride, padding, dilation, True,
+            output_padding, groups))
+
+    lengths = ("a sequence", "a picture", "a volume")[rank - 1]
+    function(f"conv{rank}d", conv, operands=("input", "weight", "bias"),
+             formula="y[o, p] = sum(weight[o, c, k]*input[c, p*stride + k])",
+             doc=f"A weight's window slid over {lengths}, channel by channel.")
+    function(f"conv_transpose{rank}d", transposed,
+             operands=("input", "weight", "bias"),
+             formula="y[c, p*stride + k] += weight[o, c, k]*input[o, p]",
+             doc=f"The transpose of conv{rank}d: windows laid over {lengths}.")
+
+
+for dims in (1, 2, 3):
+    enter(dims)

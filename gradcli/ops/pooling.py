@@ -1,0 +1,341 @@
+"""Pooling: the largest entry, or the mean, of each window of the last two dimensions.
+
+Invariant: a largest entry is the first of its equals, and the cotangent goes to it
+alone; a mean is a product with one matrix of shares for rows and one for columns. In
+one dimension PyTorch pools a picture of one row, and so do we.
+
+    max_pool2d(x, 2)                # MaxPool2DWithIndicesBackward0
+    adaptive_avg_pool2d(x, 3)       # AdaptiveAvgPool2DBackward0
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from .checks import ShapeError, ValueRangeError
+from .join import as_sizes
+from .op import LINEAR, Formula, case, function, row
+
+# fmt: off
+
+Shape = tuple[int, ...]
+Spots = list[list[int]]
+"""For each window the positions that it covers along a dimension."""
+
+
+def sliding(n: int, kernel: int, stride: int, padding: int, dilation: int,
+            ceil_mode: bool) -> Spots:
+    """Windows over ``n`` positions; those in the padding are below 0 or from n on."""
+    room = n + 2 * padding - dilation * (kernel - 1) - 1
+    count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
+    if ceil_mode and (count - 1) * stride >= n + padding:
+        count -= 1
+    starts = [i * stride - padding for i in range(count)]
+    return [[at + j * dilation for j in range(kernel)] for at in starts]
+
+
+def adaptive(n: int, count: int) -> Spots:
+    """Windows of about equal length that cover ``n`` positions between them."""
+    return [list(range(i * n // count, -(-(i + 1) * n // count)))
+            for i in range(count)]
+
+
+def inside(spots: Spots, n: int) -> Spots:
+    """Positions in the padding replaced by the window's first one outside of it."""
+    real = [[at for at in window if 0 <= at < n] for window in spots]
+    return [[at if 0 <= at < n else first[0] for at in window]
+            for window, first in zip(spots, real, strict=True)]
+
+
+def level(spots: Spots) -> Spots:
+    """Windows of one length: short ones repeat their first position."""
+    longest = max(map(len, spots))
+    return [window + window[:1] * (longest - len(window)) for window in spots]
+
+
+# the largest
+
+
+def largest(xp: Any, x: Any, rows: Spots, columns: Spots) -> tuple[Any, Any]:
+    """The largest entry of each window, and where it stands in its picture."""
+    height, width = x.shape[-2:]
+    cells = [[r * width + c for r in tall for c in wide]
+             for tall in level(inside(rows, height))
+             for wide in level(inside(columns, width))]
+    spots = xp.as_index(cells)
+    flat = xp.reshape(x, (*x.shape[:-2], height * width))
+    best = xp.argmax(xp.getitem(flat, (..., spots)), -1)
+    at = spots[(xp.as_index(list(range(len(cells)))), best)]
+    shape = (*x.shape[:-2], len(rows), len(columns))
+    return xp.reshape(xp.gather(flat, -1, at), shape), at.reshape(shape)
+
+
+def flattened(x: Any) -> Shape:
+    return (*x.shape[:-2], prod(x.shape[-2:]))
+
+
+def largest_by_x(xp: Any, g: Any, y: Any, x: Any) -> Any:
+    at = y[1].reshape(flattened(y[1]))
+    back = xp.call("gather.backward", xp.reshape(g, at.shape), at, flattened(x), -1)
+    return xp.reshape(back, x.shape)
+
+
+def largest_along(xp: Any, t: Any, y: Any, x: Any) -> Any:
+    at = y[1].reshape(flattened(y[1]))
+    return xp.reshape(xp.gather(xp.reshape(t[0], flattened(x)), -1, at), y[1].shape)
+
+
+def max_pool(xp: Any, x: Any, kernel_size: Shape, stride: Shape, padding: Shape,
+             dilation: Shape, ceil_mode: bool = False) -> tuple[Any, Any]:
+    spots = [sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(
+        x.shape[-2:], kernel_size, stride, padding, dilation, strict=True)]
+    return largest(xp, x, *spots)
+
+
+row("max_pool2d.indices", node="MaxPool2DWithIndicesBackward0", fwd=max_pool, returns=2,
+    doc="The largest entry of each window, and where it stands.",
+    formula="y[p] = max(x[p*stride + k])", kink="equal entries: the first of them",
+    vjp=(lambda xp, g, y, x, kernel_size, stride, padding, dilation, ceil_mode=False:
+         largest_by_x(xp, g, y, x),),
+    jvp=lambda xp, t, y, x, kernel_size, stride, padding, dilation, ceil_mode=False:
+    largest_along(xp, t, y, x),
+    cases=[case((1, 4, 4), kernel_size=(2, 2), stride=(2, 2), padding=(0, 0),
+                dilation=(1, 1), make="distinct"),
+           case((2, 3, 4), kernel_size=(2, 3), stride=(1, 2), padding=(1, 1),
+                dilation=(1, 1), make="distinct"),
+           case((1, 5, 5), kernel_size=(2, 2), stride=(2, 2), padding=(0, 0),
+                dilation=(2, 1), ceil_mode=True, make="distinct")])
+
+row("adaptive_max_pool2d.indices", node="AdaptiveMaxPool2DBackward0", returns=2,
+    doc="The largest entry of each of a given number of windows, and where it stands.",
+    formula="y[p] = max(x[window p])", kink="equal entries: the first of them",
+    fwd=lambda xp, x, output_size: largest(
+        xp, x, *map(adaptive, x.shape[-2:], output_size)),
+    vjp=(lambda xp, g, y, x, output_size: largest_by_x(xp, g, y, x),),
+    jvp=lambda xp, t, y, x, output_size: largest_along(xp, t, y, x),
+    cases=[case((1, 4, 5), output_size=(2, 3), make="distinct")])
+
+
+# the mean
+
+
+def shares(xp: Any, x: Any, spots: Spots, n: int, counts: list[int]) -> Any:
+    """A matrix: in each window's row its positions' shares of the mean."""
+    hits = xp.as_index([[int(at in window) for at in range(n)] for window in spots])
+    share = xp.as_type_of(xp.as_index([[count] for count in counts]), x)
+    return xp.as_type_of(hits, x) / share
+
+
+def averaged(xp: Any, x: Any, rows: Any, columns: Any) -> Any:
+    return xp.matmul(xp.matmul(rows, x), xp.transpose(columns, 0, 1))
+
+
+def scattered(xp: Any, g: Any, rows: Any, columns: Any) -> Any:
+    return xp.matmul(xp.matmul(xp.transpose(rows, 0, 1), g), columns)
+
+
+def in_windows(xp: Any, x: Any, size: Shape, kernel_size: Shape, stride: Shape,
+               padding: Shape, ceil_mode: bool, count_include_pad: bool) -> list[Any]:
+    """The matrices of shares that average pictures of a size."""
+    found = []
+    for n, k, s, p in zip(size[-2:], kernel_size, stride, padding, strict=True):
+        spots = sliding(n, k, s, p, 1, ceil_mode)
+        low, high = (-p, n + p) if count_include_pad else (0, n)
+        counts = [sum(low <= at < high for at in window) for window in spots]
+        found.append(shares(xp, x, spots, n, counts))
+    return found
+
+
+def in_parts(xp: Any, x: Any, size: Shape, output_size: Shape) -> list[Any]:
+    found = []
+    for n, count in zip(size[-2:], output_size, strict=True):
+        spots = adaptive(n, count)
+        found.append(shares(xp, x, spots, n, list(map(len, spots))))
+    return found
+
+
+row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR,
+    doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
+    fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
+    count_include_pad=True: averaged(xp, x, *in_windows(
+        xp, x, x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad)),
+    vjp=(lambda xp, g, y, x, **how: xp.call("avg_pool2d.backward", g, x.shape, **how),),
+    cases=[case((1, 4, 4), kernel_size=(2, 2), stride=(2, 2), padding=(0, 0)),
+           case((2, 3, 4), kernel_size=(2, 3), stride=(1, 2), padding=(1, 1)),
+           case((1, 3, 3), kernel_size=(2, 2), stride=(2, 2), padding=(1, 0),
+                ceil_mode=True, count_include_pad=False)])
+
+row("avg_pool2d.backward", node="AvgPool2DBackwardBackward0", jvp=LINEAR,
+    doc="Each window's cotangent in equal shares where the window lies.",
+    formula="y[p*stride + k] += g[p]/count(k)",
+    fwd=lambda xp, x, input_sizes, kernel_size, stride, padding, ceil_mode=False,
+    count_include_pad=True: scattered(xp, x, *in_windows(
+        xp, x, input_sizes, kernel_size, stride, padding, ceil_mode,
+        count_include_pad)),
+    vjp=(lambda xp, g, y, x, input_sizes, **how:
+         xp.call("avg_pool2d.default", g, **how),),
+    cases=[case((1, 2, 2), input_sizes=(1, 4, 4), kernel_size=(2, 2), stride=(2, 2),
+                padding=(0, 0)),
+           case((2, 4, 2), input_sizes=(2, 3, 4), kernel_size=(2, 3), stride=(1, 2),
+                padding=(1, 1))])
+
+row("adaptive_avg_pool2d.default", node="AdaptiveAvgPool2DBackward0", jvp=LINEAR,
+    doc="The mean of each of a given number of windows.",
+    formula="y[p] = mean(x[window p])",
+    fwd=lambda xp, x, output_size: averaged(
+        xp, x, *in_parts(xp, x, x.shape, output_size)),
+    vjp=(lambda xp, g, y, x, output_size:
+         xp.call("adaptive_avg_pool2d.backward", g, x.shape, output_size),),
+    cases=[case((1, 4, 5), output_size=(2, 3)), case((2, 3, 2), output_size=(1, 2))])
+
+row("adaptive_avg_pool2d.backward", node="AdaptiveAvgPool2DBackwardBackward0",
+    doc="Each window's cotangent in equal shares where the window lies.",
+    formula="y[window p] += g[p]/count(window p)", jvp=LINEAR,
+    fwd=lambda xp, x, input_sizes, output_size: scattered(
+        xp, x, *in_parts(xp, x, input_sizes, output_size)),
+    vjp=(lambda xp, g, y, x, input_sizes, output_size:
+         xp.call("adaptive_avg_pool2d.default", g, output_size),),
+    cases=[case((1, 2, 3), input_sizes=(1, 4, 5), output_size=(2, 3))])
+
+
+# public
+
+
+def of_rank(value: Any, rank: int) -> Shape:
+    """One number for all dimensions, or a list with one for each."""
+    given = as_sizes(value) if isinstance(value, list | tuple) else (int(value),)
+    if len(given) not in (1, rank):
+        raise ShapeError(f"expected one number or {rank}, got {list(given)}")
+    return given * rank if len(given) == 1 else given
+
+
+def options(kernel_size: Any, stride: Any, padding: Any, dilation: Any, rank: int
+            ) -> tuple[Shape, Shape, Shape, Shape]:
+    """Kernel, step, border and gap of windows over two dimensions."""
+    kernel = of_rank(kernel_size, rank)
+    given = kernel if stride in (None, (), []) else of_rank(stride, rank)
+    edges, gaps = of_rank(padding, rank), of_rank(dilation, rank)
+    if rank == 1:
+        kernel, given, edges, gaps = (
+            (one, *values) for one, values in (
+                (1, kernel), (1, given), (0, edges), (1, gaps)))
+    for values, name in ((kernel, "kernel size"), (given, "stride"),
+                         (gaps, "dilation")):
+        if min(values) < 1:
+            raise ValueRangeError(f"{name} should be greater than zero, but got "
+                                  f"{list(values)}")
+    for p, k, d in zip(edges, kernel, gaps, strict=True):
+        if not 0 <= p <= (d * (k - 1) + 1) // 2:
+            raise ValueRangeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}"
+                f", kernel_size={k} and dilation={d}" if p >= 0 else
+                f"pad must be non-negative, but got pad: {p}")
+    return kernel, given, edges, gaps
+
+
+def check_picture(input: Any, rank: int, name: str) -> None:
+    if len(input.shape) in (rank + 1, rank + 2):
+        return
+    if rank == 1:
+        raise ShapeError(f"{name}: Expected 2D or 3D (batch mode) tensor with optional "
+                         f"0 dim batch size for input, but got:{list(input.shape)}")
+    raise ShapeError(
+        "non-empty 3D or 4D (batch mode) tensor expected for input")
+
+
+def check_output(input: Any, spots: list[Spots]) -> None:
+    counts = list(map(len, spots))
+    if min(counts) < 1:
+        shown = ["x".join(map(str, [input.shape[-3], *sizes]))
+                 for sizes in (input.shape[-2:], counts)]
+        raise ShapeError(f"Given input size: ({shown[0]}). Calculated output size: "
+                         f"({shown[1]}). Output size is too small")
+
+
+def as_picture(call: Formula, input: Any, rank: int, run: Formula) -> Any:
+    """``run`` on the input; a sequence is made a picture of one row and back."""
+    if rank == 2:
+        return run(input)
+    found = run(call("unsqueeze", input, -2))
+    if isinstance(found, tuple):
+        return tuple([call("squeeze", part, -2) for part in found])
+    return call("squeeze", found, -2)
+
+
+def pictures(input: Any, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape,
+             ceil_mode: bool) -> list[Spots]:
+    return [sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(
+        input.shape[-2:], kernel, stride, padding, dilation, strict=True)]
+
+
+def enter(rank: int) -> None:
+    """The four kinds of pooling over this many dimensions."""
+    def max_pool(call: Formula, input: Any, kernel_size: Any, stride: Any = None,
+                 padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+                 return_indices: bool = False) -> Any:
+        check_picture(input, rank, f"max_pool{rank}d")
+        how = options(kernel_size, stride, padding, dilation, rank)
+
+        def run(x: Any) -> Any:
+            check_output(x, pictures(x, *how, ceil_mode))
+            found = call("max_pool2d.indices", x, *how, ceil_mode)
+            return found if return_indices else found[0]
+        return as_picture(call, input, rank, run)
+
+    def avg_pool(call: Formula, input: Any, kernel_size: Any, stride: Any = None,
+                 padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True) -> Any:
+        check_picture(input, rank, f"avg_pool{rank}d")
+        kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)
+
+        def run(x: Any) -> Any:
+            check_output(x, pictures(x, kernel, steps, edges, gaps, ceil_mode))
+            return call("avg_pool2d.default", x, kernel, steps, edges, ceil_mode,
+                        count_include_pad)
+        return as_picture(call, input, rank, run)
+
+    def wanted(input: Any, output_size: Any) -> Shape:
+        sizes = output_size if isinstance(output_size, list | tuple) else [
+            output_size] * rank
+        own = input.shape[len(input.shape) - rank:]
+        found = tuple([n if size is None else int(size)
+                       for size, n in zip(sizes, own, strict=True)])
+        return found if rank == 2 else (1, *found)
+
+    def adaptive_avg(call: Formula, input: Any, output_size: Any) -> Any:
+        check_picture(input, rank, f"adaptive_avg_pool{rank}d")
+        size = wanted(input, output_size)
+        if size == (1, 1):
+            return as_picture(call, input, rank,
+                              lambda x: call("mean", x, (-1, -2), True))
+        return as_picture(call, input, rank,
+                          lambda x: call("adaptive_avg_pool2d.default", x, size))
+
+    def adaptive_max(call: Formula, input: Any, output_size: Any,
+                     return_indices: bool = False) -> Any:
+        check_picture(input, rank, f"adaptive_max_pool{rank}d")
+
+        def run(x: Any) -> Any:
+            found = call("adaptive_max_pool2d.indices", x, wanted(input, output_size))
+            return found if return_indices else found[0]
+        return as_picture(call, input, rank, run)
+
+    function(f"max_pool{rank}d", max_pool, operands=("input",),
+             formula="y[p] = max(input[p*stride + k])",
+             kink="equal entries: the first of them",
+             doc="The largest entry of each window that slides over the input.")
+    function(f"avg_pool{rank}d", avg_pool, operands=("input",),
+             formula="y[p] = mean(input[p*stride + k])",
+             doc="The mean of each window that slides over the input.")
+    function(f"adaptive_avg_pool{rank}d", adaptive_avg, operands=("input",),
+             formula="y[p] = mean(input[window p])",
+             doc="The mean of each of a given number of windows.")
+    function(f"adaptive_max_pool{rank}d", adaptive_max, operands=("input",),
+             formula="y[p] = max(input[window p])",
+             kink="equal entries: the first of them",
+             doc="The largest entry of each of a given number of windows.")
+
+
+for dims in (1, 2):
+    enter(dims)

@@ -1,0 +1,121 @@
+"""Quantiles: between which two entries of the sorted dimension they lie, and where.
+
+Invariant: the graph is PyTorch's: what was sorted is read twice and interpolated, so
+that a cotangent goes to the two entries, and to ``q`` where that is asked for.
+
+    quantile(x, 0.5, dim=0)
+    quantile(x, [0.25, 0.75])       # one result per entry of q, along a new dimension
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from .checks import ShapeError, ValueRangeError, dim_of
+from .op import Formula, case, function
+
+# fmt: off
+
+MODES = ("linear", "lower", "higher", "midpoint", "nearest")
+ROUNDINGS = {"lower": "floor", "higher": "ceil", "nearest": "round"}
+ORDER = "one result per entry of q: the entry of rank q*(n - 1), between two of them"
+
+
+def fractions_of(call: Formula, name: str, x: Any, q: Any) -> Any:
+    """``q`` as a tensor beside ``x``, with all of it in [0, 1]."""
+    if isinstance(q, int | float):
+        if not 0 <= q <= 1:
+            raise ValueRangeError(
+                f"{name}() q must be in the range [0, 1] but got {q}")
+        return call("new_full", x, (), q)
+    if isinstance(q, list | tuple):
+        q = call("as_type_of", q, x)
+    if len(q.shape) > 1:
+        raise ShapeError(f"{name}() q must be a scalar or 1D tensor")
+    inside = call("logical_and", call("ge", q, 0), call("le", q, 1))
+    if not bool(call("all", inside)):
+        raise ValueRangeError(f"{name}() q values must be in the range [0, 1]")
+    return q
+
+
+def in_order(call: Formula, x: Any, dim: int | None) -> Any:
+    """The entries sorted along the last dimension, which took the place of ``dim``."""
+    if dim is None:
+        x = call("flatten", x)
+    elif dim != x.ndim - 1:
+        x = call("transpose", call("unsqueeze", x, -1), dim, -1)
+    return call("sort.default", x, -1)[0]
+
+
+def left_shape(x: Any, dim: int | None, keepdim: bool) -> tuple[int, ...]:
+    """The shape of one quantile."""
+    if dim is None:
+        return (1,) * x.ndim if keepdim else ()
+    return (*x.shape[:dim], *((1,) if keepdim else ()), *x.shape[dim + 1:])
+
+
+def ranks_of(call: Formula, ordered: Any, q: Any, skips_nan: bool) -> Any:
+    """Where the quantiles lie along the last dimension; at a NaN's place for NaN."""
+    absent = call("isnan", ordered)
+    if skips_nan:
+        present = call("sum", call("as_type_of", call("logical_not", absent), ordered),
+                       -1, True)
+        ranks = call("mul", q, call("sub", present, 1))
+        return call("masked_fill", ranks, call("lt", ranks, 0), 0)
+    last = ordered.shape[-1] - 1
+    some = call("any", absent, -1, True)
+    shape = (*ordered.shape[:-1], prod(q.shape))
+    ranks = call("expand", call("mul.Scalar", q, last), shape)
+    return call("masked_fill", ranks, call("expand", some, shape), last)
+
+
+def read(call: Formula, ordered: Any, ranks: Any) -> Any:
+    return call("gather", ordered, -1, call("as_index", ranks))
+
+
+def interpolated(call: Formula, ordered: Any, ranks: Any, mode: str) -> Any:
+    if mode in ROUNDINGS:
+        return read(call, ordered, call(ROUNDINGS[mode], call("detach", ranks)))
+    below = call("floor", call("detach", ranks))
+    above = call("ceil", call("detach", ranks))
+    weights = (call("full_like", below, 0.5) if mode == "midpoint"
+               else call("sub", ranks, below))
+    return call("lerp", read(call, ordered, below), read(call, ordered, above), weights)
+
+
+def quantile_of(name: str, skips_nan: bool) -> Formula:
+    def quantile(call: Formula, x: Any, q: Any, dim: int | None = None,
+                 keepdim: bool = False, *, interpolation: str = "linear") -> Any:
+        if interpolation not in MODES:
+            raise ValueRangeError(
+                f"{name}() interpolation must be one of linear, lower, higher, "
+                f"midpoint or nearest, but got {interpolation}")
+        if 0 in x.shape:
+            raise ShapeError(f"{name}() input tensor must be non-empty")
+        d = None if dim is None or not x.shape else dim_of(x.shape, dim)
+        fractions = fractions_of(call, name, x, q)
+        ordered = in_order(call, x, d)
+        shape = (prod(fractions.shape), *left_shape(x, d, keepdim))
+        ordered = call("view", ordered, (*shape[1:], ordered.shape[-1]))
+        ranks = ranks_of(call, ordered, fractions, skips_nan)
+        values = interpolated(call, ordered, ranks, interpolation)
+        if fractions.shape:
+            values = call("unsqueeze_.inside", values, 0)
+            values = call("transpose_.inside", values, 0, -1)
+        return call("squeeze_.dim", values, -1)
+
+    return quantile
+
+
+for _name, _skips, _doc in (
+    ("quantile", False, "The q-th quantiles of all entries, or along a dimension."),
+    ("nanquantile", True, "The q-th quantiles of what is not NaN."),
+):
+    function(_name, quantile_of(_name, _skips), operands=("x",), doc=_doc,
+             formula=ORDER, kink="the derivative is that of the entries met",
+             cases=[case((3, 4), q=0.3, make="distinct"),
+                    case((3, 4), q=0.6, dim=0, keepdim=True, make="distinct"),
+                    case((5,), q=0.5, interpolation="midpoint", make="distinct"),
+                    case((2, 5), q=0.6, dim=-1, interpolation="lower",
+                         make="distinct")])
