@@ -33,7 +33,8 @@ _HOMES = {
     "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
     "randint_like normal bernoulli multinomial",
     "engine.queries": "is_tensor equal allclose numel is_floating_point is_nonzero "
-    "result_type promote_types finfo iinfo typename where nonzero argwhere",
+    "result_type promote_types finfo iinfo typename where nonzero argwhere "
+    "unique unique_consecutive",
     "utils.files": "save load",
     "autograd.anomaly_mode": "is_anomaly_enabled set_anomaly_enabled",
     "autograd.vmap": "vmap",
@@ -78,7 +79,12 @@ def _find(name: str) -> Any:
         return import_module(f"{__name__}.engine.dtypes").bool_
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    return import_module(f"{__name__}.engine.public").public(name)
+    public = import_module(f"{__name__}.engine.public")
+    if name not in public.names():
+        raise import_module(f"{__name__}.engine.absent").absent(
+            __name__, name, __dir__()
+        )
+    return public.public(name)
 
 
 def __dir__() -> list[str]:

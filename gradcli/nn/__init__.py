@@ -4,6 +4,9 @@ from gradcli import nn
 net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
 """
 
+from typing import TYPE_CHECKING
+
+from ..engine.absent import absent
 from . import functional, init, utils
 from .activation import (
     CELU,
@@ -25,6 +28,7 @@ from .activation import (
     Sigmoid,
     SiLU,
     Softmax,
+    Softmax2d,
     Softmin,
     Softplus,
     Softshrink,
@@ -33,12 +37,55 @@ from .activation import (
     Tanhshrink,
     Threshold,
 )  # fmt: skip
+from .attention import (
+    MultiheadAttention,
+)  # fmt: skip
+from .batch_norm import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+)  # fmt: skip
+from .cells import (
+    GRUCell,
+    LSTMCell,
+    RNNCell,
+    RNNCellBase,
+)  # fmt: skip
 from .containers import (
     ModuleDict,
     ModuleList,
     ParameterDict,
     ParameterList,
     Sequential,
+)  # fmt: skip
+from .convolution import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)  # fmt: skip
+from .distance import (
+    CosineEmbeddingLoss,
+    CosineSimilarity,
+    MultiLabelSoftMarginLoss,
+    PairwiseDistance,
+    TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
+)  # fmt: skip
+from .dropout import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+)  # fmt: skip
+from .embedding import (
+    Embedding,
 )  # fmt: skip
 from .linear import Bilinear, Identity, Linear
 from .loss import (
@@ -58,25 +105,93 @@ from .loss import (
     SoftMarginLoss,
 )  # fmt: skip
 from .module import Module
-from .norm import BatchNorm1d, Dropout, Embedding, LayerNorm
-from .parameter import Parameter
-from .shaping import Flatten, Unflatten
+from .norm import (
+    GroupNorm,
+    LayerNorm,
+    RMSNorm,
+)  # fmt: skip
+from .parameter import (
+    Buffer,
+    Parameter,
+)
+from .pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    MaxPool1d,
+    MaxPool2d,
+)  # fmt: skip
+from .recurrent import (
+    GRU,
+    LSTM,
+    RNN,
+    RNNBase,
+)  # fmt: skip
+from .shaping import (
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    Flatten,
+    Unflatten,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
+from .transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)  # fmt: skip
 
 __all__ = [
     "CELU",
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "SELU",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AlphaDropout",
+    "AvgPool1d",
+    "AvgPool2d",
     "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
     "Bilinear",
+    "Buffer",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+    "CosineEmbeddingLoss",
+    "CosineSimilarity",
     "CrossEntropyLoss",
     "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
     "Embedding",
     "Flatten",
+    "GRUCell",
     "GaussianNLLLoss",
+    "GroupNorm",
     "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
@@ -84,8 +199,12 @@ __all__ = [
     "HingeEmbeddingLoss",
     "HuberLoss",
     "Identity",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -93,16 +212,25 @@ __all__ = [
     "LogSoftmax",
     "MSELoss",
     "MarginRankingLoss",
+    "MaxPool1d",
+    "MaxPool2d",
     "Mish",
     "Module",
     "ModuleDict",
     "ModuleList",
+    "MultiLabelSoftMarginLoss",
+    "MultiheadAttention",
     "NLLLoss",
     "PReLU",
+    "PairwiseDistance",
     "Parameter",
     "ParameterDict",
     "ParameterList",
     "PoissonNLLLoss",
+    "RMSNorm",
+    "RNNBase",
+    "RNNCell",
+    "RNNCellBase",
     "ReLU",
     "ReLU6",
     "Sequential",
@@ -111,6 +239,7 @@ __all__ = [
     "SmoothL1Loss",
     "SoftMarginLoss",
     "Softmax",
+    "Softmax2d",
     "Softmin",
     "Softplus",
     "Softshrink",
@@ -118,8 +247,24 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
     "Unflatten",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
     "functional",
     "init",
     "utils",
 ]
+
+
+if not TYPE_CHECKING:  # with it, a type checker would take any name
+
+    def __getattr__(name):
+        raise absent(__name__, name, __all__)

@@ -142,6 +142,17 @@ class Softmax(_Along):
     function = F.softmax
 
 
+class Softmax2d(Module):
+    """Softmax along the channels of (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim not in (3, 4):
+            raise ValueError(
+                f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead"
+            )
+        return F.softmax(input, -3)
+
+
 class LogSoftmax(_Along):
     """Logarithm of the softmax."""
 

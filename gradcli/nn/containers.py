@@ -7,7 +7,7 @@ walk over modules and every state finds them.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import index
 from typing import Any, TypeVar
 
@@ -201,10 +201,13 @@ def as_parameter(value: Any) -> Any:
     return Parameter(value) if plain else value
 
 
-def _shown(parameter: Any) -> str:
-    sizes = "x".join(map(str, parameter.shape))
-    size = f" of size {sizes}" if sizes else ""
-    return f"Parameter containing: [{parameter.dtype}{size}]"
+def _shown(parameters: Iterable[tuple[str, Any]], kind: Callable[[Any], str]) -> str:
+    """A line for each parameter: its name, what it holds, and its sizes."""
+    return "\n".join(
+        f"  ({name}): Parameter containing: "
+        f"[{kind(p)} of size {'x'.join(map(str, p.shape))}]"
+        for name, p in parameters
+    )
 
 
 class ParameterList(Module):
@@ -249,10 +252,8 @@ class ParameterList(Module):
     def __iadd__(self, values: Iterable[Any]) -> ParameterList:
         return self.extend(values)
 
-    def __repr__(self) -> str:
-        lines = [f"    ({name}): {_shown(p)}" for name, p in self._parameters.items()]
-        body = "\n".join(lines)
-        return f"{type(self).__name__}(\n{body}\n)" if lines else "ParameterList()"
+    def extra_repr(self) -> str:
+        return _shown(self._parameters.items(), lambda p: str(p.dtype))
 
 
 class ParameterDict(Module):
@@ -291,7 +292,5 @@ class ParameterDict(Module):
     def items(self) -> Iterable[tuple[str, Any]]:
         return self._parameters.items()
 
-    def __repr__(self) -> str:
-        lines = [f"  ({name}): {_shown(p)}" for name, p in self._parameters.items()]
-        body = "\n".join(lines)
-        return f"{type(self).__name__}({body})"
+    def extra_repr(self) -> str:
+        return _shown(self._parameters.items(), text.kind)

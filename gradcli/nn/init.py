@@ -11,7 +11,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..engine.draws import randperm
 from ..engine.modes import no_grad
+from ..engine.record import call
 from ..engine.tensor import Tensor
 
 GAINS = {
@@ -108,10 +110,28 @@ def trunc_normal_(
 ) -> Tensor:  # fmt: skip
     """Draw from the normal distribution, cut off outside of ``[a, b]``."""
     low, high = (math.erf((end - mean) / std / math.sqrt(2.0)) for end in (a, b))
+    if high - low > LIKELY:
+        return _drawn_within(tensor, mean, std, a, b, generator)
     with no_grad():
         tensor.uniform_(low, high, generator=generator)
         drawn = tensor.erfinv() * (std * math.sqrt(2.0)) + mean
         return tensor.copy_(drawn.clamp(a, b))
+
+
+LIKELY = 0.6
+"""Twice the probability from which on draws are repeated until they are inside."""
+
+
+def _drawn_within(
+    tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any
+) -> Tensor:
+    """Normal draws, repeated where they fall outside of ``[a, b]``."""
+    with no_grad():
+        tensor.normal_(mean, std, generator=generator)
+        while bool((outside := (tensor < a) | (tensor > b)).any()):
+            again = tensor.detach().clone().normal_(mean, std, generator=generator)
+            tensor.copy_(call("where", outside, again, tensor))
+    return tensor
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
@@ -166,3 +186,35 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         q = q * tensor.xp.sign(r.diagonal())
         q = q.T if rows < columns else q
         return tensor.copy_(Tensor(q.reshape(tensor.raw.shape) * gain, tensor.xp))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Make a convolution's weight keep as many channels as it can, group by group."""
+    if tensor.ndim not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    outputs, inputs = tensor.shape[:2]
+    if outputs % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    middle = tuple([size // 2 for size in tensor.shape[2:]])
+    of_group = outputs // groups
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for channel in range(min(of_group, inputs)):
+                tensor[(group * of_group + channel, channel, *middle)] = 1.0
+    return tensor
+
+
+def sparse_(
+    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None
+) -> Tensor:
+    """Draw a matrix normally and set a share of each column to 0 (Martens 2010)."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    with no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(columns):
+            tensor[randperm(rows, generator=generator)[:zeros], column] = 0.0
+    return tensor

@@ -13,7 +13,6 @@ attributes; whatever walks a module walks these tables and nothing else.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -41,16 +40,17 @@ class Module:
     training: bool
     forward: Callable[..., Any] = _no_forward
     _hooks: ClassVar[Hooks | None] = None
-    _parameters: OrderedDict[str, Parameter | None]
-    _buffers: OrderedDict[str, Tensor | None]
-    _modules: OrderedDict[str, Module | None]
+    _may_miss: ClassVar[frozenset[str]] = frozenset()
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
     _transient: set[str]
 
     def __init__(self) -> None:
         own = self.__dict__
         own["training"] = True
         for table in TABLES:
-            own[table] = OrderedDict()
+            own[table] = {}
         own["_transient"] = set()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Parameters: the tensors that a module trains.
+"""Parameters, the tensors that a module trains, and buffers, which it keeps.
 
-Invariant: a parameter is a leaf that shares its memory with the tensor it was made
-from; what is computed from it is a plain tensor.
+Invariant: both share their memory with the tensor they were made from, and what is
+computed from them is a plain tensor; a parameter is a leaf.
 
     w = Parameter(torch.zeros(3))       # requires_grad is True
 """
@@ -55,3 +55,36 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+class Buffer(Tensor):
+    """A tensor that becomes part of `Module.buffers` when assigned to a module.
+
+    Args:
+        data: what it holds; the memory is shared. None: an empty vector.
+        persistent: whether it is part of a module's state.
+    """
+
+    __slots__ = ("persistent",)
+
+    persistent: bool
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Buffer:
+        if data is None:
+            from ..engine.creation import empty
+
+            data = empty(0)
+        made: Buffer = _new(cls)
+        made.raw, made.xp, made.edge = data._shareable(), data.xp, data.edge
+        made.persistent = persistent
+        return made
+
+    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+        """Everything is done by ``__new__``; a tensor's own constructor has to rest."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Buffer:
+        known: Buffer | None = memo.get(id(self))
+        if known is None:
+            copied = self.detach().clone()
+            known = memo[id(self)] = type(self)(copied, persistent=self.persistent)
+        return known

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..engine.tensor import Tensor
-from .parameter import Parameter
+from .parameter import Buffer, Parameter
 from .text import kind
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ WANTED = {
 
 NOT_READY = {
     "_parameters": "cannot assign parameters before Module.__init__() call",
+    "_buffers": "cannot assign buffers before Module.__init__() call",
     "_modules": "cannot assign module before Module.__init__() call",
 }
 
@@ -36,6 +37,8 @@ def home_of(value: Any) -> str | None:
 
     if isinstance(value, Parameter):
         return "_parameters"
+    if isinstance(value, Buffer):
+        return "_buffers"
     return "_modules" if isinstance(value, Module) else None
 
 
@@ -62,6 +65,11 @@ def place(module: Module, name: str, value: Any) -> bool:
             raise AttributeError(NOT_READY[home])
         _forget(module, name, home)
         own[home][name] = value
+        if isinstance(value, Buffer):
+            keep = (
+                module._transient.discard if value.persistent else module._transient.add
+            )
+            keep(name)
         return True
     for table in TABLES:
         if name in own.get(table, ()):

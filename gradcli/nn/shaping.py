@@ -1,11 +1,16 @@
-"""Layers that change the shape alone."""
+"""Layers that change the shape alone, or add a border.
+
+Invariant: widths of a border come in pairs, the last dimension's first.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from ..engine.record import call
 from ..engine.tensor import Tensor
+from .convolution import Sizes, each
 from .module import Module
 
 
@@ -48,3 +53,65 @@ class Unflatten(Module):
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
+
+class _ConstantPad(Module):
+    """A border of one number around the last dimensions.
+
+    Args:
+        padding: the width of the border, or a width for each side.
+        value: what the border is filled with.
+    """
+
+    rank: ClassVar[int]
+
+    def __init__(self, padding: Sizes, value: float) -> None:
+        super().__init__()
+        self.padding = each(padding, 2 * self.rank)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Any:
+        return call("constant_pad_nd", input, self.padding, self.value)
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPad):
+    __doc__ = _ConstantPad.__doc__
+    rank = 1
+
+
+class ConstantPad2d(_ConstantPad):
+    __doc__ = _ConstantPad.__doc__
+    rank = 2
+
+
+class ConstantPad3d(_ConstantPad):
+    __doc__ = _ConstantPad.__doc__
+    rank = 3
+
+
+class _ZeroPad(_ConstantPad):
+    """A border of zeros; ``padding`` is its width, or a width for each side."""
+
+    def __init__(self, padding: int | Sequence[int]) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class ZeroPad1d(_ZeroPad):
+    __doc__ = _ZeroPad.__doc__
+    rank = 1
+
+
+class ZeroPad2d(_ZeroPad):
+    __doc__ = _ZeroPad.__doc__
+    rank = 2
+
+
+class ZeroPad3d(_ZeroPad):
+    __doc__ = _ZeroPad.__doc__
+    rank = 3

@@ -1,7 +1,8 @@
 """A module's state: all parameters and persistent buffers by dotted name.
 
 Invariant: loading either finds every name and shape in order or lists all that is not;
-values that fit are copied into the module's own memory.
+values that fit are copied into the module's own memory. What states of older releases
+lack (`Module._may_miss`) is not missed.
 """
 
 from __future__ import annotations
@@ -57,7 +58,11 @@ def load(
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state)}.")
     own = list(entries(module, ""))
     names = {full for full, *_ in own}
-    missing = [full for full, *_ in own if full not in state]
+    missing = [
+        full
+        for full, owner, name, _ in own
+        if full not in state and name not in owner._may_miss
+    ]
     unexpected = [name for name in state if name not in names]
     problems: list[str] = []
     if strict:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import ShapeError, dim_of, dims_of
+from .checks import ShapeError, dim_of, dims_of, whole
 from .index import along
 from .join import as_sizes
 from .op import LINEAR, Formula, case, function, row
@@ -331,6 +331,8 @@ def _interleaved(call: Formula, x: Any, repeats: Any, dim: int | None) -> Any:
     if dim is None:
         x, dim = call("reshape", x, (-1,)), 0
     d = dim_of(x.shape, dim)
+    if isinstance(repeats, float):
+        repeats = whole(repeats)
     if not isinstance(repeats, int):
         counts = as_sizes(repeats.tolist() if hasattr(repeats, "tolist") else repeats)
         if len(counts) == 1:

@@ -6,20 +6,40 @@ loss(net(x), y).backward()
 optimizer.step()
 """
 
-from . import lr_scheduler
+from typing import TYPE_CHECKING
+
+from ..engine.absent import absent
+from . import lr_scheduler, swa_utils
+from .adadelta import Adadelta
 from .adam import Adam, AdamW
+from .asgd import ASGD
 from .lbfgs import LBFGS
+from .moments import Adamax, NAdam, RAdam
 from .optimizer import Optimizer
 from .rmsprop import Adagrad, RMSprop
+from .rprop import Rprop
 from .sgd import SGD
 
 __all__ = [
+    "ASGD",
     "LBFGS",
     "SGD",
+    "Adadelta",
     "Adagrad",
     "Adam",
     "AdamW",
+    "Adamax",
+    "NAdam",
     "Optimizer",
+    "RAdam",
     "RMSprop",
+    "Rprop",
     "lr_scheduler",
+    "swa_utils",
 ]
+
+
+if not TYPE_CHECKING:  # with it, a type checker would take any name
+
+    def __getattr__(name):
+        raise absent(__name__, name, __all__)

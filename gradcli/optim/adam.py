@@ -11,6 +11,7 @@ from .optimizer import (
     Params,
     State,
     at_least_0,
+    check_betas,
     check_rate,
     count_step,
     move_towards,
@@ -45,9 +46,7 @@ class Adam(Descent):
     ) -> None:  # fmt: skip
         check_rate(lr)
         at_least_0(eps=eps)
-        for i, beta in enumerate(betas):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        check_betas(betas)
         at_least_0(weight_decay=weight_decay)
         no_graph_through_steps(differentiable)
         defaults = {

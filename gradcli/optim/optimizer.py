@@ -292,11 +292,11 @@ def zeros_beside(parameter: Tensor) -> Tensor:
     return Tensor(parameter.xp.zeros_like(parameter.raw), parameter.xp)
 
 
-def step_counter() -> Tensor:
+def step_counter(start: float = 0.0) -> Tensor:
     """A tensor that counts steps, in main memory whatever the parameter's device."""
     from ..engine.creation import tensor
 
-    return tensor(0.0)
+    return tensor(start)
 
 
 def count_step(state: State) -> float:
@@ -329,6 +329,13 @@ def check_rate(lr: Any) -> None:
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
     at_least_0(lr=lr)
+
+
+def check_betas(betas: tuple[float, float]) -> None:
+    """Raise for a share that is kept from step to step and not within [0, 1)."""
+    for i, beta in enumerate(betas):
+        if not 0 <= beta < 1:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
 
 def no_graph_through_steps(differentiable: bool) -> None:

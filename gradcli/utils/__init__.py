@@ -1,5 +1,14 @@
 """Tools around training, as PyTorch's ``utils`` has them: ``utils.data``."""
 
+from typing import TYPE_CHECKING
+
+from ..engine.absent import absent
 from . import data
 
 __all__ = ["data"]
+
+
+if not TYPE_CHECKING:  # with it, a type checker would take any name
+
+    def __getattr__(name):
+        raise absent(__name__, name, __all__)

@@ -18,6 +18,12 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
     "AdamW": lambda p: optim.AdamW(p, lr=0.05),
     "RMSprop": lambda p: optim.RMSprop(p, momentum=0.5, centered=True),
     "Adagrad": lambda p: optim.Adagrad(p, lr=0.1),
+    "Adamax": lambda p: optim.Adamax(p, lr=0.05),
+    "NAdam": lambda p: optim.NAdam(p, lr=0.05),
+    "RAdam": lambda p: optim.RAdam(p, lr=0.05),
+    "Adadelta": lambda p: optim.Adadelta(p, lr=2.0),
+    "ASGD": lambda p: optim.ASGD(p, lr=0.05, t0=1),
+    "Rprop": lambda p: optim.Rprop(p, lr=0.01),
     "LBFGS": lambda p: optim.LBFGS(p, lr=0.1, line_search_fn="strong_wolfe"),
 }
 
@@ -63,5 +69,37 @@ def test_training_elsewhere_gives_the_same_losses(name: str) -> None:
     y = torch.rand(7, 4, dtype=torch.float64)
     here = losses(network(), x, y, MAKERS[name])
     there = losses(moved(network()), strict(x), strict(y), MAKERS[name])
+    assert there == here
+    assert here[-1] < here[0]
+
+
+class Pictures(nn.Module):
+    """Windows, groups, a recurrent network and attention in one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.windows = nn.Sequential(
+            nn.Conv2d(1, 4, 2, padding=1), nn.MaxPool2d(2, 1), nn.GroupNorm(2, 4),
+            nn.ConvTranspose2d(4, 4, 2), nn.BatchNorm2d(4), nn.AvgPool2d(2),
+        )  # fmt: skip
+        self.along = nn.LSTM(4, 4, batch_first=True)
+        self.attention = nn.TransformerEncoderLayer(4, 2, 6, 0.0, batch_first=True)
+
+    def forward(self, x: Any) -> Any:
+        steps, _ = self.along(self.windows(x).flatten(2).transpose(1, 2))
+        return self.attention(steps).mean(1)
+
+
+def pictures() -> Any:
+    torch.manual_seed(0)
+    return Pictures().double()
+
+
+def test_windows_sequences_and_attention_train_elsewhere_as_here() -> None:
+    torch.manual_seed(1)
+    x = torch.rand(3, 1, 4, 4, dtype=torch.float64)
+    y = torch.rand(3, 4, dtype=torch.float64)
+    here = losses(pictures(), x, y, MAKERS["Adam"])
+    there = losses(moved(pictures()), strict(x), strict(y), MAKERS["Adam"])
     assert there == here
     assert here[-1] < here[0]

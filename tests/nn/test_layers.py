@@ -280,3 +280,64 @@ def test_a_vector_of_parameters_goes_there_and_back() -> None:
     after = nn.utils.parameters_to_vector(net.parameters())
     assert torch.equal(after, before * 2)
     assert all(p.is_leaf and p.requires_grad for p in net.parameters())
+
+
+@pytest.mark.parametrize(
+    ("layer", "bound"),
+    [
+        (nn.Conv2d(4, 300, 3), 1 / 6),
+        (nn.Conv1d(8, 600, 2, groups=2), 8**-0.5),
+        (nn.ConvTranspose1d(16, 64, 4), 1 / 16),
+        (nn.LSTM(50, 64), 1 / 8),
+        (nn.GRUCell(50, 64), 1 / 8),
+    ],
+    ids=str,
+)
+def test_windows_and_cells_begin_evenly_within_their_bound(
+    layer: Any, bound: float
+) -> None:
+    for parameter in layer.parameters():
+        assert parameter.abs().max().item() <= bound
+        if parameter.numel() > 1000:
+            assert parameter.abs().max().item() > 0.99 * bound
+            assert abs(parameter.std().item() * math.sqrt(3) / bound - 1) < 0.05
+
+
+def test_dropout_of_channels_drops_them_whole() -> None:
+    torch.manual_seed(0)
+    y = nn.Dropout2d(0.5)(torch.ones(100, 5, 2, 2))
+    assert set(y.mean((2, 3)).flatten().tolist()) == {0.0, 2.0}
+
+
+def test_alpha_dropout_keeps_mean_and_variance() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(100_000, dtype=torch.float64)
+    y = nn.AlphaDropout(0.2)(x)
+    assert abs(y.mean().item()) < 0.02
+    assert abs(y.var().item() - 1) < 0.03
+
+
+def test_dropout_between_layers_is_drawn_in_training_alone() -> None:
+    torch.manual_seed(0)
+    net, x = nn.GRU(3, 8, 2, dropout=0.5), torch.ones(4, 1, 3)
+    assert not torch.equal(net(x)[0], net(x)[0])
+    net.eval()
+    assert torch.equal(net(x)[0], net(x)[0])
+
+
+def test_a_stack_copies_its_layer() -> None:
+    layer = nn.TransformerEncoderLayer(4, 2, 8)
+    net = nn.TransformerEncoder(layer, 2)
+    first, second = (part.linear1.weight for part in net.layers)
+    assert torch.equal(first, second)
+    assert first is not second
+
+
+def test_gumbel_softmax_draws_categories_in_proportion() -> None:
+    torch.manual_seed(0)
+    shares = torch.tensor([0.1, 0.2, 0.7], dtype=torch.float64)
+    drawn = F.gumbel_softmax(shares.log().expand(20_000, 3), hard=True)
+    assert torch.allclose(drawn.mean(0), shares, atol=0.02)
+    logits = torch.zeros(1, 3, requires_grad=True)
+    (F.gumbel_softmax(logits, hard=True) * torch.arange(3.0)).sum().backward()
+    assert logits.grad.abs().sum().item() > 0

@@ -36,6 +36,23 @@ OPTIMIZERS: dict[str, Make] = {
     "RMSprop centered": lambda o, p: o.RMSprop(
         p, centered=True, momentum=0.4, weight_decay=0.1, alpha=0.9),
     "Adagrad": lambda o, p: o.Adagrad(p, lr=0.1),
+    "Adamax": lambda o, p: o.Adamax(p, lr=0.05),
+    "Adamax decay": lambda o, p: o.Adamax(
+        p, lr=0.02, betas=(0.8, 0.95), weight_decay=0.1),
+    "NAdam": lambda o, p: o.NAdam(p, lr=0.05),
+    "NAdam decoupled": lambda o, p: o.NAdam(
+        p, lr=0.05, weight_decay=0.1, decoupled_weight_decay=True),
+    "RAdam": lambda o, p: o.RAdam(p, lr=0.05),
+    "RAdam decay": lambda o, p: o.RAdam(
+        p, lr=0.02, betas=(0.4, 0.9), weight_decay=0.1),
+    "Adadelta": lambda o, p: o.Adadelta(p),
+    "Adadelta decay": lambda o, p: o.Adadelta(p, lr=0.5, rho=0.7, weight_decay=0.1),
+    "ASGD": lambda o, p: o.ASGD(p, lr=0.01),
+    "ASGD averaging": lambda o, p: o.ASGD(
+        p, lr=0.01, lambd=0.1, t0=5, weight_decay=0.1),
+    "Rprop": lambda o, p: o.Rprop(p, lr=5e-4, etas=(0.5, 1.05)),
+    "Rprop bounded": lambda o, p: o.Rprop(
+        p, lr=0.02, etas=(0.4, 1.5), step_sizes=(0.01, 0.1)),
     "Adagrad decay": lambda o, p: o.Adagrad(
         p, lr=0.1, lr_decay=0.1, weight_decay=0.1, initial_accumulator_value=0.2),
 }  # fmt: skip
@@ -128,6 +145,25 @@ SCHEDULES: dict[str, Make] = {
     "LambdaLR per group": lambda s, o: s.LambdaLR(
         o, [lambda epoch: 1 / (1 + epoch), lambda epoch: 0.5]),
     "MultiplicativeLR": lambda s, o: s.MultiplicativeLR(o, lambda epoch: 0.95),
+    "PolynomialLR": lambda s, o: s.PolynomialLR(o, total_iters=20, power=2.0),
+    "PolynomialLR to the end": lambda s, o: s.PolynomialLR(o, total_iters=7),
+    "CosineAnnealingWarmRestarts": lambda s, o: s.CosineAnnealingWarmRestarts(o, 3, 2),
+    "CyclicLR": lambda s, o: s.CyclicLR(o, 0.1, [1.0, 2.0], 3, 2, cycle_momentum=False),
+    "CyclicLR halved": lambda s, o: s.CyclicLR(
+        o, 0.1, 1.0, 3, mode="triangular2", cycle_momentum=False),
+    "CyclicLR fading": lambda s, o: s.CyclicLR(
+        o, 0.1, 1.0, 3, mode="exp_range", gamma=0.9, base_momentum=0.5),
+    "CyclicLR by a function": lambda s, o: s.CyclicLR(
+        o, 0.1, 1.0, 3, scale_fn=lambda x: 1 / x, cycle_momentum=False),
+    "OneCycleLR": lambda s, o: s.OneCycleLR(o, max_lr=[0.3, 0.6], total_steps=16),
+    "OneCycleLR in three": lambda s, o: s.OneCycleLR(
+        o, 0.3, epochs=4, steps_per_epoch=4, three_phase=True,
+        anneal_strategy="linear"),
+    "ChainedScheduler": lambda s, o: s.ChainedScheduler(
+        [s.ConstantLR(o, 0.5, 4), s.ExponentialLR(o, 0.9)]),
+    "SequentialLR": lambda s, o: s.SequentialLR(
+        o, [s.LinearLR(o, total_iters=3), s.StepLR(o, 2), s.ExponentialLR(o, 0.9)],
+        [3, 9]),
 }  # fmt: skip
 EPOCHS = 16
 
@@ -142,8 +178,9 @@ def rates(torch: Any, make: Make) -> list[list[float]]:
     schedule = make(torch.optim.lr_scheduler, optimizer)
     seen = []
     for _ in range(EPOCHS):
-        seen.append([group["lr"] for group in optimizer.param_groups])
-        assert seen[-1] == schedule.get_last_lr()
+        groups = optimizer.param_groups
+        seen.append([group[name] for group in groups for name in ("lr", "momentum")])
+        assert seen[-1][::2] == schedule.get_last_lr()
         optimizer.step()
         schedule.step()
     return seen

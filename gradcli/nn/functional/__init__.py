@@ -4,8 +4,12 @@ from gradcli.nn import functional as F
 F.cross_entropy(F.linear(x, weight, bias), target)
 """
 
+from typing import TYPE_CHECKING
+
+from ...engine.absent import absent
 from .activations import (
     celu,
+    celu_,
     elu,
     elu_,
     gelu,
@@ -14,6 +18,7 @@ from .activations import (
     hardsigmoid,
     hardswish,
     hardtanh,
+    hardtanh_,
     leaky_relu,
     leaky_relu_,
     log_softmax,
@@ -35,18 +40,39 @@ from .activations import (
     tanh,
     tanhshrink,
     threshold,
+    threshold_,
+)  # fmt: skip
+from .attention import (
+    scaled_dot_product_attention,
+)  # fmt: skip
+from .distances import (
+    cosine_embedding_loss,
+    multilabel_soft_margin_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
+)  # fmt: skip
+from .dropout import (
+    alpha_dropout,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
 )  # fmt: skip
 from .layers import (
     batch_norm,
     bilinear,
     cosine_similarity,
-    dropout,
     embedding,
+    group_norm,
+    gumbel_softmax,
+    instance_norm,
     layer_norm,
     linear,
     normalize,
     one_hot,
     pad,
+    pairwise_distance,
+    rms_norm,
 )  # fmt: skip
 from .losses import (
     binary_cross_entropy,
@@ -64,28 +90,66 @@ from .losses import (
     smooth_l1_loss,
     soft_margin_loss,
 )  # fmt: skip
+from .windows import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    avg_pool1d,
+    avg_pool2d,
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    max_pool1d,
+    max_pool2d,
+)  # fmt: skip
 
 __all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "alpha_dropout",
+    "avg_pool1d",
+    "avg_pool2d",
     "batch_norm",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "celu_",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
     "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
     "elu",
     "elu_",
     "embedding",
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "group_norm",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "hardtanh_",
     "hinge_embedding_loss",
     "huber_loss",
+    "instance_norm",
     "kl_div",
     "l1_loss",
     "layer_norm",
@@ -95,17 +159,23 @@ __all__ = [
     "log_softmax",
     "logsigmoid",
     "margin_ranking_loss",
+    "max_pool1d",
+    "max_pool2d",
     "mish",
     "mse_loss",
+    "multilabel_soft_margin_loss",
     "nll_loss",
     "normalize",
     "one_hot",
     "pad",
+    "pairwise_distance",
     "poisson_nll_loss",
     "prelu",
     "relu",
     "relu6",
     "relu_",
+    "rms_norm",
+    "scaled_dot_product_attention",
     "selu",
     "selu_",
     "sigmoid",
@@ -120,4 +190,13 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "threshold_",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
 ]
+
+
+if not TYPE_CHECKING:  # with it, a type checker would take any name
+
+    def __getattr__(name):
+        raise absent(__name__, name, __all__)

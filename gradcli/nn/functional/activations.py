@@ -73,6 +73,11 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _of("celu", inplace, input, alpha)
 
 
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """`celu` in place."""
+    return _of("celu", True, input, alpha)
+
+
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """``input`` times the normal distribution up to it; or "tanh" approximates that."""
     return _of("gelu", False, input, approximate)
@@ -107,6 +112,11 @@ def hardtanh(
     return _of("hardtanh", inplace, input, min_val, max_val)
 
 
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """`hardtanh` in place."""
+    return hardtanh(input, min_val, max_val, True)
+
+
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """``relu6(input + 3)/6``."""
     return _of("hardsigmoid", inplace, input)
@@ -122,6 +132,11 @@ def threshold(
 ) -> Tensor:
     """``input`` where it is above the threshold, ``value`` elsewhere."""
     return _of("threshold", inplace, input, threshold, value)
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """`threshold` in place."""
+    return _of("threshold", True, input, threshold, value)
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...engine.draws import rand
 from ...engine.modes import no_grad
+from ...engine.queries import finfo
 from ...engine.tensor import Tensor
 from .run import run
 
@@ -27,21 +27,6 @@ def bilinear(
 ) -> Tensor:
     """``input1 @ weight[k] @ input2 + bias[k]`` for each output k."""
     return run("bilinear", input1, input2, weight, bias)
-
-
-def dropout(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
-    """Entries set to 0 with probability p and the others scaled by ``1/(1 - p)``."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not training or not p:
-        return input
-    drawn = rand(input.shape, dtype=input.dtype, device=input.device)
-    xp = input.xp
-    kept = xp.as_type_of(xp.ge(drawn.raw, p), input.raw)
-    noise = Tensor(kept / (1 - p) if p < 1 else kept * 0, xp)
-    return input.mul_(noise) if inplace else input * noise
 
 
 def embedding(
@@ -138,6 +123,63 @@ def _follow(
             var.mul_(1 - momentum).add_(seen.var(dims), alpha=momentum)
 
 
+def instance_norm(
+    input: Tensor, running_mean: Tensor | None = None,
+    running_var: Tensor | None = None, weight: Tensor | None = None,
+    bias: Tensor | None = None, use_input_stats: bool = True, momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Mean 0 and variance 1 per item and channel, then scaled and shifted.
+
+    Running statistics follow the mean of the items' own.
+    """
+    items, channels, *inner = input.shape
+    if use_input_stats and input.numel() == items * channels:
+        raise ValueError(
+            "Expected more than 1 spatial element when training, got input size "
+            f"{input.size()}"
+        )
+    own = (running_mean, running_var, weight, bias)
+    mean, var, scale, shift = (None if t is None else t.repeat(items) for t in own)
+    side_by_side = input.reshape(1, items * channels, *inner)
+    y = run(
+        "batch_norm", side_by_side, mean, var, scale, shift, use_input_stats, momentum,
+        eps,
+    )  # fmt: skip
+    if use_input_stats:
+        _follow(mean, var, side_by_side, momentum)
+        with no_grad():
+            for running, seen in ((running_mean, mean), (running_var, var)):
+                if running is not None and seen is not None:
+                    running.copy_(seen.view(items, channels).mean(0))
+    return y.view(items, channels, *inner)
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None,
+    bias: Tensor | None = None, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Mean 0 and variance 1 per item and group of channels, then scaled and shifted."""
+    return run("group_norm", input, num_groups, weight, bias, eps)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:  # fmt: skip
+    """Mean square 1 over the last dimensions, scaled; ``eps`` None: the dtype's."""
+    least = finfo(input.dtype).eps if eps is None else eps
+    dims = tuple(range(-len(normalized_shape), 0))
+    if tuple(input.shape[dims[0] :]) != tuple(normalized_shape):
+        raise RuntimeError(
+            f"Given normalized_shape={list(normalized_shape)}, expected input with "
+            f"shape [*, {', '.join(map(str, normalized_shape))}], but got input of "
+            f"size{list(input.shape)}"
+        )
+    y = input * (input.pow(2).mean(dims, True) + least).rsqrt()
+    return y if weight is None else y * weight
+
+
 def normalize(
     input: Tensor, p: float = 2.0, dim: int | tuple[int, ...] = 1, eps: float = 1e-12
 ) -> Tensor:
@@ -158,3 +200,33 @@ def cosine_similarity(
 ) -> Tensor:
     """Cosine of the angle between vectors along a dimension."""
     return run("cosine_similarity", x1, x2, dim, eps)
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    """The norm of ``x1 - x2 + eps`` along the last dimension."""
+    return run("norm", x1 - x2 + eps, p, -1, keepdim)
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10,
+    dim: int = -1,
+) -> Tensor:  # fmt: skip
+    """A draw from categories that is differentiable in their logits (Jang et al. 2017).
+
+    Args:
+        logits: logarithms of probabilities, not normalised.
+        tau: the temperature; near 0 draws are nearly ones and zeros.
+        hard: give ones and zeros, with the gradient of the soft draw.
+        eps: taken for PyTorch's sake.
+        dim: along which the categories lie.
+    """
+    with no_grad():
+        noise = -logits.detach().clone().exponential_().log()
+    soft = run("softmax", (logits + noise) / tau, dim)
+    if not hard:
+        return soft
+    best = soft.detach().argmax(dim, True)
+    ones = soft.detach().mul(0).scatter_(dim, best, 1.0)
+    return ones - soft.detach() + soft

@@ -5,6 +5,9 @@ for xs, ys in DataLoader(data, batch_size=32, shuffle=True):
     ...
 """
 
+from typing import TYPE_CHECKING
+
+from ...engine.absent import absent
 from .collate import default_collate, default_convert
 from .dataset import (
     ChainDataset,
@@ -45,3 +48,9 @@ __all__ = [
     "default_convert",
     "random_split",
 ]
+
+
+if not TYPE_CHECKING:  # with it, a type checker would take any name
+
+    def __getattr__(name):
+        raise absent(__name__, name, __all__)

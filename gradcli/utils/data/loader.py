@@ -12,7 +12,7 @@ from typing import Any
 from ...engine.draws import Generator
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
-from .sampler import BatchSampler, RandomSampler, SequentialSampler
+from .sampler import BatchSampler, RandomSampler, SequentialSampler, fresh_seed
 
 ALONE = (
     "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
@@ -93,6 +93,8 @@ class DataLoader:
         self.collate_fn = collate_fn
 
     def __iter__(self) -> Iterator[Any]:
+        # PyTorch draws a seed for its workers here: what follows depends on it.
+        fresh_seed(self.generator)
         return self._streamed() if self._stream else self._picked()
 
     def _picked(self) -> Iterator[Any]:

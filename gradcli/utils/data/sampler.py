@@ -15,6 +15,14 @@ from ...engine.draws import Generator, multinomial, randint, randperm
 T_co = TypeVar("T_co", covariant=True)
 
 
+LARGEST = 1 << 63
+
+
+def fresh_seed(generator: Generator | None = None) -> int:
+    """A seed drawn from a generator, or from the default one."""
+    return int(randint(0, LARGEST, (), generator=generator))
+
+
 class Sampler(Generic[T_co]):
     """Gives positions; a subclass defines ``__iter__``, and mostly ``__len__``."""
 
@@ -64,12 +72,15 @@ class RandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         count, wanted = len(self.data_source), self.num_samples
+        generator = self.generator
+        if generator is None:
+            generator = Generator().manual_seed(fresh_seed())
         if self.replacement:
-            drawn = randint(0, count, (wanted,), generator=self.generator)
+            drawn = randint(0, count, (wanted,), generator=generator)
             yield from drawn.tolist()
             return
         while wanted > 0:
-            order = randperm(count, generator=self.generator).tolist()
+            order = randperm(count, generator=generator).tolist()
             yield from order[:wanted]
             wanted -= count
 

@@ -1,0 +1,173 @@
+"""Layers that normalise each channel, over a batch or over each item.
+
+Invariant: in training a batch's own statistics are used, and running ones, if they are
+kept, follow them; in evaluation the running ones are used where there are any.
+
+    BatchNorm2d(3)(images)      # (N, 3, H, W)
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..engine.creation import ones, tensor, zeros
+from ..engine.dtypes import int64
+from ..engine.tensor import Tensor
+from . import functional as F
+from .linear import sized
+from .module import Module
+from .norm import begin
+
+STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+
+
+class _PerChannel(Module):
+    """Mean 0 and variance 1 per channel.
+
+    Args:
+        num_features: the number of channels.
+        eps: added to the variance.
+        momentum: how far running statistics move towards a batch's; None: their
+            average over all batches so far.
+        affine: scale and shift by trained parameters afterwards.
+        track_running_stats: keep statistics for evaluation.
+        bias: shift as well as scale.
+    """
+
+    ranks: ClassVar[tuple[int, ...]]
+    _may_miss = frozenset({"num_batches_tracked"})
+
+    def __init__(
+        self, num_features: int, eps: float, momentum: float | None, affine: bool,
+        track_running_stats: bool, device: Any, dtype: Any, bias: bool,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        shape = (num_features,)
+        weight = sized(shape, device, dtype) if affine else None
+        shift = sized(shape, device, dtype) if affine and bias else None
+        self.register_parameter("weight", weight)
+        self.register_parameter("bias", shift)
+        tracked: dict[str, Any] = dict.fromkeys(STATISTICS)
+        if track_running_stats:
+            tracked = {
+                "running_mean": zeros(shape, device=device, dtype=dtype),
+                "running_var": ones(shape, device=device, dtype=dtype),
+                "num_batches_tracked": tensor(0, dtype=int64, device=device),
+            }
+        for name, statistic in tracked.items():
+            self.register_buffer(name, statistic)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Forget the batches seen so far."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Forget the batches, set the weight to ones and the bias to zeros."""
+        self.reset_running_stats()
+        begin(self)
+
+    def _check(self, input: Tensor) -> None:
+        if input.ndim not in self.ranks:
+            words = " or ".join(f"{rank}D" for rank in self.ranks)
+            raise ValueError(f"expected {words} input (got {input.ndim}D input)")
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+
+class _BatchNorm(_PerChannel):
+    """Over a batch."""
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
+        affine: bool = True, track_running_stats: bool = True, device: Any = None,
+        dtype: Any = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype,
+            bias,
+        )  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        by_batch = self.training or self.running_mean is None
+        tracks = not self.training or self.track_running_stats
+        return F.batch_norm(
+            input,
+            self.running_mean if tracks else None,
+            self.running_var if tracks else None,
+            self.weight, self.bias, by_batch, momentum, self.eps,
+        )  # fmt: skip
+
+
+class BatchNorm1d(_BatchNorm):
+    __doc__ = f"Over vectors (N, C) or sequences (N, C, L). {_PerChannel.__doc__}"
+    ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    __doc__ = f"Over pictures (N, C, H, W). {_PerChannel.__doc__}"
+    ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    __doc__ = f"Over volumes (N, C, D, H, W). {_PerChannel.__doc__}"
+    ranks = (5,)
+
+
+class _InstanceNorm(_PerChannel):
+    """Over each item by itself; an item may come without a batch."""
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1,
+        affine: bool = False, track_running_stats: bool = False, device: Any = None,
+        dtype: Any = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype,
+            bias,
+        )  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check(input)
+        alone = input.ndim == self.ranks[0]
+        out = F.instance_norm(
+            input.unsqueeze(0) if alone else input, self.running_mean,
+            self.running_var, self.weight, self.bias,
+            self.training or not self.track_running_stats, self.momentum or 0.0,
+            self.eps,
+        )  # fmt: skip
+        return out.squeeze(0) if alone else out
+
+
+class InstanceNorm1d(_InstanceNorm):
+    __doc__ = f"Over sequences (N, C, L). {_PerChannel.__doc__}"
+    ranks = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    __doc__ = f"Over pictures (N, C, H, W). {_PerChannel.__doc__}"
+    ranks = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    __doc__ = f"Over volumes (N, C, D, H, W). {_PerChannel.__doc__}"
+    ranks = (4, 5)

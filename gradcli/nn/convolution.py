@@ -1,0 +1,249 @@
+"""Convolutions as modules.
+
+Invariant: ``kernel_size``, ``stride``, ``padding``, ``dilation`` and
+``output_padding`` are tuples with one entry per spatial dimension; a padding may be
+the word "same" or "valid" instead.
+
+    Conv2d(3, 6, kernel_size=5)(images)         # (N, 3, H, W) -> (N, 6, H - 4, W - 4)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from ..engine.tensor import Tensor
+from . import functional as F
+from . import init
+from .linear import sized
+from .module import Module
+
+Sizes = int | Sequence[int]
+
+WORDS = {"valid", "same"}
+MODES = {"zeros", "reflect", "replicate", "circular"}
+
+
+def each(value: Sizes, rank: int) -> tuple[int, ...]:
+    """One number for every spatial dimension, or the numbers given."""
+    return (value,) * rank if isinstance(value, int) else tuple(value)
+
+
+class _Convolution(Module):
+    """What all convolutions have: sizes, a weight, and a bias unless it is left out."""
+
+    rank: ClassVar[int]
+    transposed: ClassVar[bool] = False
+    function: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes,
+        padding: Sizes | str, dilation: Sizes, output_padding: Sizes, groups: int,
+        bias: bool, padding_mode: str, device: Any, dtype: Any,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        _check(in_channels, out_channels, groups, stride, padding, padding_mode)
+        rank = self.rank
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = each(kernel_size, rank)
+        self.stride = each(stride, rank)
+        self.padding = padding if isinstance(padding, str) else each(padding, rank)
+        self.dilation = each(dilation, rank)
+        self.output_padding = each(output_padding, rank)
+        self.groups = groups
+        self.padding_mode = padding_mode
+        outer, inner = out_channels, in_channels // groups
+        if self.transposed:
+            outer, inner = in_channels, out_channels // groups
+        self.weight = sized((outer, inner, *self.kernel_size), device, dtype)
+        self.register_parameter(
+            "bias", sized((out_channels,), device, dtype) if bias else None
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew, evenly within one over the root of the fan in."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        fan = math.prod(self.weight.shape[1:])
+        if self.bias is not None and fan:
+            bound = 1 / math.sqrt(fan)
+            init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        shown = [
+            f"{self.in_channels}, {self.out_channels}, "
+            f"kernel_size={self.kernel_size}, stride={self.stride}"
+        ]
+        zeros, ones = (0,) * self.rank, (1,) * self.rank
+        for name, usual in (
+            ("padding", zeros), ("dilation", ones), ("output_padding", zeros),
+            ("groups", 1),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if value != usual:
+                shown.append(f"{name}={value}")
+        if self.bias is None:
+            shown.append("bias=False")
+        return ", ".join(shown)
+
+
+def _check(
+    in_channels: int, out_channels: int, groups: int, stride: Sizes,
+    padding: Sizes | str, padding_mode: str,
+) -> None:  # fmt: skip
+    """Raise ValueError for options that contradict each other."""
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    if in_channels % groups:
+        raise ValueError("in_channels must be divisible by groups")
+    if out_channels % groups:
+        raise ValueError("out_channels must be divisible by groups")
+    if isinstance(padding, str):
+        if padding not in WORDS:
+            raise ValueError(
+                f"Invalid padding string {padding!r}, should be one of "
+                "{'valid', 'same'}"
+            )
+        if padding == "same" and set(each(stride, 1)) != {1}:
+            raise ValueError("padding='same' is not supported for strided convolutions")
+    if padding_mode not in MODES:
+        raise ValueError(
+            "padding_mode must be one of {'reflect', 'circular', 'replicate', "
+            f"'zeros'}}, but got padding_mode={padding_mode!r}"
+        )
+    if padding_mode != "zeros":
+        raise NotImplementedError(
+            f"padding_mode={padding_mode!r} is not offered; 'zeros' is"
+        )
+
+
+class _Plain(_Convolution):
+    """A convolution.
+
+    Args:
+        in_channels: how many channels the input has.
+        out_channels: how many the output has.
+        kernel_size: the window's sizes.
+        stride: how far one window is from the next.
+        padding: how many zeros are added at every side; "same": so many that the size
+            is kept; "valid": none.
+        dilation: how far one entry of a window is from the next.
+        groups: channels are divided into this many groups that do not mix.
+        bias: whether to add a bias per output channel.
+    """
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Sizes,
+        stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1,
+        groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, 0,
+            groups, bias, padding_mode, device, dtype,
+        )  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        return type(self).function(
+            input, self.weight, self.bias, self.stride, self.padding, self.dilation,
+            self.groups,
+        )  # fmt: skip
+
+
+class Conv1d(_Plain):
+    __doc__ = f"Over sequences (N, C, L). {_Plain.__doc__}"
+    rank = 1
+    function = F.conv1d
+
+
+class Conv2d(_Plain):
+    __doc__ = f"Over pictures (N, C, H, W). {_Plain.__doc__}"
+    rank = 2
+    function = F.conv2d
+
+
+class Conv3d(_Plain):
+    __doc__ = f"Over volumes (N, C, D, H, W). {_Plain.__doc__}"
+    rank = 3
+    function = F.conv3d
+
+
+class _Transposed(_Convolution):
+    """The transpose of a convolution, which spreads each entry over a window.
+
+    Args:
+        in_channels: how many channels the input has.
+        out_channels: how many the output has.
+        kernel_size: the window's sizes.
+        stride: how far one window is from the next.
+        padding: how much is cut off at every side.
+        output_padding: how much is added at the far end, to choose among the sizes
+            that the convolution takes to one.
+        groups: channels are divided into this many groups that do not mix.
+        bias: whether to add a bias per output channel.
+        dilation: how far one entry of a window is from the next.
+    """
+
+    transposed = True
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Sizes,
+        stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0,
+        groups: int = 1, bias: bool = True, dilation: Sizes = 1,
+        padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation,
+            output_padding, groups, bias, padding_mode, device, dtype,
+        )  # fmt: skip
+
+    def forward(
+        self, input: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        """Apply it; ``output_size`` chooses the spatial sizes of the result."""
+        extra = self.output_padding
+        if output_size is not None:
+            extra = self._extra(input, tuple(output_size)[-self.rank :])
+        return type(self).function(
+            input, self.weight, self.bias, self.stride, self.padding, extra,
+            self.groups, self.dilation,
+        )  # fmt: skip
+
+    def _extra(self, input: Tensor, wanted: tuple[int, ...]) -> tuple[int, ...]:
+        """The output padding that gives the wanted sizes."""
+        if isinstance(self.padding, str):
+            raise ValueError("a transposed convolution takes its padding as numbers")
+        spans = zip(
+            tuple(input.shape)[-self.rank :], self.stride, self.padding, self.dilation,
+            self.kernel_size, strict=True,
+        )  # fmt: skip
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in spans]
+        most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
+        for n, low, high in zip(wanted, least, most, strict=True):
+            if not low <= n <= high:
+                raise ValueError(
+                    f"requested an output size of {wanted}, but valid sizes "
+                    f"range from {least} to {most} (for an input of "
+                    f"{input.size()[2:]})"
+                )
+        return tuple([n - low for n, low in zip(wanted, least, strict=True)])
+
+
+class ConvTranspose1d(_Transposed):
+    __doc__ = f"Over sequences (N, C, L). {_Transposed.__doc__}"
+    rank = 1
+    function = F.conv_transpose1d
+
+
+class ConvTranspose2d(_Transposed):
+    __doc__ = f"Over pictures (N, C, H, W). {_Transposed.__doc__}"
+    rank = 2
+    function = F.conv_transpose2d
+
+
+class ConvTranspose3d(_Transposed):
+    __doc__ = f"Over volumes (N, C, D, H, W). {_Transposed.__doc__}"
+    rank = 3
+    function = F.conv_transpose3d

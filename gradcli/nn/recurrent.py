@@ -1,0 +1,249 @@
+"""Recurrent networks: cells that run along a sequence.
+
+Invariant: a network is its cells, step by step: layer after layer, and in each layer
+forwards and, if ``bidirectional``, backwards.
+
+    output, (h, c) = LSTM(3, 4)(x)      # x: (L, N, 3); output: (L, N, 4)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from ..engine.record import call
+from ..engine.tensor import Tensor
+from . import functional as F
+from .cells import GATES, Recurrent, State, Weights
+from .linear import sized
+
+
+class RNNBase(Recurrent):
+    """A recurrent network along a sequence.
+
+    Args:
+        input_size: the length of an input.
+        hidden_size: the length of the state.
+        num_layers: how many layers; each runs on the output of the one before.
+        bias: whether to add biases.
+        batch_first: sequences come as (N, L, input_size), not (L, N, input_size).
+        dropout: how much is dropped between layers in training.
+        bidirectional: run backwards as well; outputs stand side by side.
+
+    Returns:
+        The outputs of the last layer, and the last state of every layer and direction.
+
+    Raises:
+        RuntimeError: an input or a state of another shape.
+    """
+
+    def __init__(
+        self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1,
+        bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+        bidirectional: bool = False, proj_size: int = 0, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        _check_sizes(hidden_size, num_layers, dropout, proj_size)
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        self.proj_size = proj_size
+        self._all_weights: list[list[str]] = []
+        wide, handed_on = GATES[self.kind] * hidden_size, proj_size or hidden_size
+        directions = 2 if bidirectional else 1
+        for layer in range(num_layers):
+            of_layer = handed_on * directions if layer else input_size
+            shapes: dict[str, tuple[int, ...]] = {
+                "weight_ih": (wide, of_layer), "weight_hh": (wide, handed_on),
+            }  # fmt: skip
+            if bias:
+                shapes |= {"bias_ih": (wide,), "bias_hh": (wide,)}
+            if proj_size:
+                shapes["weight_hr"] = (proj_size, hidden_size)
+            for suffix in (f"_l{layer}", f"_l{layer}_reverse")[:directions]:
+                self._all_weights.append([f"{name}{suffix}" for name in shapes])
+                for name, shape in shapes.items():
+                    self.register_parameter(
+                        f"{name}{suffix}", sized(shape, device, dtype)
+                    )
+        self.reset_parameters()
+
+    @property
+    def all_weights(self) -> list[list[Tensor]]:
+        """The weights of each layer and direction."""
+        return [[getattr(self, n) for n in names] for names in self._all_weights]
+
+    def flatten_parameters(self) -> None:
+        """Nothing: weights need not lie side by side in memory here."""
+
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
+        if input.ndim not in (2, 3):
+            raise ValueError(
+                f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}D instead"
+            )
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(
+                "input.size(-1) must be equal to input_size. Expected "
+                f"{self.input_size}, got {input.shape[-1]}"
+            )
+        batched = input.ndim == 3
+        turned = batched and self.batch_first
+        if not batched:
+            input = input.unsqueeze(1)
+        elif turned:
+            input = input.transpose(0, 1)
+        out, last = self._layers(input, self._states(input, hx, batched))
+        parts = [call("stack", part, 0) for part in zip(*last, strict=True)]
+        if not batched:
+            out, parts = out.squeeze(1), [part.squeeze(1) for part in parts]
+        elif turned:
+            out = out.transpose(0, 1)
+        return out, tuple(parts) if self.kind == "LSTM" else parts[0]
+
+    def _sizes(self) -> tuple[int, ...]:
+        """The lengths of the parts of a state."""
+        handed_on = self.proj_size or self.hidden_size
+        return (handed_on, self.hidden_size) if self.kind == "LSTM" else (handed_on,)
+
+    def _states(self, input: Tensor, given: Any, batched: bool) -> list[State]:
+        """For each layer and direction the state that it begins with."""
+        count, items = len(self._all_weights), input.shape[1]
+        shapes = [(count, items, size) for size in self._sizes()]
+        if given is None:
+            parts = [call("new_zeros", input, shape) for shape in shapes]
+            return list(zip(*[part.unbind(0) for part in parts], strict=True))
+        parts = list(given) if self.kind == "LSTM" else [given]
+        for i, (part, (_, _, size)) in enumerate(zip(parts, shapes, strict=True)):
+            shape = (count, items, size) if batched else (count, size)
+            if tuple(part.shape) != shape:
+                which = f"hidden[{i}]" if len(parts) > 1 else "hidden"
+                raise RuntimeError(
+                    f"Expected {which} size {shape}, got {list(part.shape)}"
+                )
+        if not batched:
+            parts = [part.unsqueeze(1) for part in parts]
+        return list(zip(*[part.unbind(0) for part in parts], strict=True))
+
+    def _layers(self, out: Tensor, states: list[State]) -> tuple[Tensor, list[State]]:
+        """The last layer's outputs, and every layer's and direction's last state."""
+        last: list[State] = []
+        directions = 2 if self.bidirectional else 1
+        weights = self.all_weights
+        for first in range(0, len(weights), directions):
+            steps, ways = out.unbind(0), []
+            for at in range(first, first + directions):
+                backwards = at > first
+                seen, state = self._along(steps, states[at], weights[at], backwards)
+                ways.append(call("stack", seen, 0))
+                last.append(state)
+            out = call("cat", ways, -1) if self.bidirectional else ways[0]
+            if self.dropout and self.training and first + directions < len(weights):
+                out = F.dropout(out, self.dropout)
+        return out, last
+
+    def _along(
+        self, steps: Sequence[Tensor], state: State, given: Weights, backwards: bool
+    ) -> tuple[list[Tensor], State]:
+        biases = given[2:4] if self.bias else (None, None)
+        weights = [*given[:2], *biases, *given[4 if self.bias else 2 :]]
+        seen = []
+        for x in reversed(steps) if backwards else steps:
+            state = self._step(x, state, weights)
+            seen.append(state[0])
+        return seen[::-1] if backwards else seen, state
+
+    def extra_repr(self) -> str:
+        shown = [f"{self.input_size}, {self.hidden_size}"]
+        usual = {
+            "proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False,
+            "dropout": 0.0, "bidirectional": False,
+        }  # fmt: skip
+        for name, default in usual.items():
+            if getattr(self, name) != default:
+                shown.append(f"{name}={getattr(self, name)}")
+        return ", ".join(shown)
+
+
+def _check_sizes(
+    hidden_size: int, num_layers: int, dropout: float, proj_size: int
+) -> None:
+    if isinstance(dropout, bool) or not 0 <= dropout <= 1:
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of"
+            " an element being zeroed"
+        )
+    if dropout > 0 and num_layers == 1:
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so "
+            f"non-zero dropout expects num_layers greater than 1, but got dropout="
+            f"{dropout} and num_layers={num_layers}",
+            stacklevel=4,
+        )
+    if hidden_size <= 0:
+        raise ValueError("hidden_size must be greater than zero")
+    if num_layers <= 0:
+        raise ValueError("num_layers must be greater than zero")
+    if proj_size < 0:
+        raise ValueError(
+            "proj_size should be a positive integer or zero to disable projections"
+        )
+    if proj_size >= hidden_size:
+        raise ValueError("proj_size has to be smaller than hidden_size")
+
+
+class RNN(RNNBase):
+    __doc__ = f"Elman's network, with tanh or relu. {RNNBase.__doc__}"
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1,
+        nonlinearity: str = "tanh", bias: bool = True, batch_first: bool = False,
+        dropout: float = 0.0, bidirectional: bool = False, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(
+                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
+            )
+        super().__init__(
+            f"RNN_{nonlinearity.upper()}", input_size, hidden_size, num_layers, bias,
+            batch_first, dropout, bidirectional, 0, device, dtype,
+        )  # fmt: skip
+        self.nonlinearity = nonlinearity
+
+
+class GRU(RNNBase):
+    __doc__ = f"Gated recurrent units. {RNNBase.__doc__}"
+    kind = "GRU"
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1,
+        bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+        bidirectional: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            "GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout,
+            bidirectional, 0, device, dtype,
+        )  # fmt: skip
+
+
+class LSTM(RNNBase):
+    __doc__ = f"Long short-term memories; the state is (h, c). {RNNBase.__doc__}"
+    kind = "LSTM"
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1,
+        bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+        bidirectional: bool = False, proj_size: int = 0, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            "LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout,
+            bidirectional, proj_size, device, dtype,
+        )  # fmt: skip

@@ -1,0 +1,285 @@
+"""The Transformer of Vaswani et al. (2017): layers, stacks of them, and both stacks.
+
+Invariant: a layer is attention and a small network, each added to its input and
+normalised, after the sum or (``norm_first``) before; a stack copies its layer.
+
+    encoder = TransformerEncoder(TransformerEncoderLayer(16, nhead=2), num_layers=3)
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..engine.creation import full
+from ..engine.tensor import Tensor
+from . import functional as F
+from . import init
+from .attention import MultiheadAttention
+from .containers import ModuleList
+from .dropout import Dropout
+from .linear import Linear
+from .module import Module
+from .norm import LayerNorm
+
+Activation = str | Callable[[Tensor], Tensor]
+Mask = Tensor | None
+
+
+def _function(activation: Activation) -> Callable[[Tensor], Tensor]:
+    if not isinstance(activation, str):
+        return activation
+    if activation not in ("relu", "gelu"):
+        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+    return F.relu if activation == "relu" else F.gelu
+
+
+class _Layer(Module):
+    """What layers of both stacks have in common; ``attentions`` names their parts."""
+
+    def _build(
+        self, attentions: tuple[str, ...], d_model: int, nhead: int,
+        dim_feedforward: int, dropout: float, activation: Activation,
+        layer_norm_eps: float, batch_first: bool, norm_first: bool, bias: bool,
+        device: Any, dtype: Any,
+    ) -> None:  # fmt: skip
+        place = {"device": device, "dtype": dtype}
+        for name in attentions:
+            heads = MultiheadAttention(
+                d_model, nhead, dropout, bias, batch_first=batch_first, **place
+            )
+            self.add_module(name, heads)
+        self.linear1 = Linear(d_model, dim_feedforward, bias, **place)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, **place)
+        self.norm_first = norm_first
+        numbers = range(1, len(attentions) + 2)
+        for i in numbers:
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, **place)
+            self.add_module(f"norm{i}", norm)
+        for i in numbers:
+            self.add_module(f"dropout{i}", Dropout(dropout))
+        self.activation = _function(activation)
+
+    def _network(self, x: Tensor) -> Tensor:
+        wide = self.dropout(self.activation(self.linear1(x)))
+        narrow: Tensor = self.linear2(wide)
+        return narrow
+
+    def _added(self, i: int, x: Tensor, part: Callable[[Tensor], Tensor]) -> Tensor:
+        """``x`` plus a part's output, normalised by the i-th normalisation."""
+        norm, drop = getattr(self, f"norm{i}"), getattr(self, f"dropout{i}")
+        out: Tensor = (
+            x + drop(part(norm(x))) if self.norm_first else norm(x + drop(part(x)))
+        )
+        return out
+
+
+class TransformerEncoderLayer(_Layer):
+    """Attention to the sequence itself, and a network of one hidden layer.
+
+    Args:
+        d_model: the length of an entry.
+        nhead: how many heads.
+        dim_feedforward: the width of the hidden layer.
+        dropout: how much is dropped in training.
+        activation: "relu", "gelu" or a function.
+        layer_norm_eps: added to variances.
+        batch_first: sequences come as (N, L, E), not (L, N, E).
+        norm_first: normalise what goes into each part, not what comes out.
+        bias: whether linear layers and normalisations have a bias.
+    """
+
+    def __init__(
+        self, d_model: int, nhead: int, dim_feedforward: int = 2048,
+        dropout: float = 0.1, activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5, batch_first: bool = False,
+        norm_first: bool = False, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._build(
+            ("self_attn",), d_model, nhead, dim_feedforward, dropout, activation,
+            layer_norm_eps, batch_first, norm_first, bias, device, dtype,
+        )  # fmt: skip
+
+    def forward(
+        self, src: Tensor, src_mask: Mask = None, src_key_padding_mask: Mask = None,
+        is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        def attention(x: Tensor) -> Tensor:
+            return self.self_attn(  # type: ignore[no-any-return]
+                x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal
+            )[0]
+
+        return self._added(2, self._added(1, src, attention), self._network)
+
+
+class TransformerDecoderLayer(_Layer):
+    """Attention to the sequence itself, then to the encoder's output, and a network.
+
+    The arguments are those of `TransformerEncoderLayer`.
+    """
+
+    def __init__(
+        self, d_model: int, nhead: int, dim_feedforward: int = 2048,
+        dropout: float = 0.1, activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5, batch_first: bool = False,
+        norm_first: bool = False, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self._build(
+            ("self_attn", "multihead_attn"), d_model, nhead, dim_feedforward, dropout,
+            activation, layer_norm_eps, batch_first, norm_first, bias, device, dtype,
+        )  # fmt: skip
+
+    def forward(
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Mask = None,
+        memory_mask: Mask = None, tgt_key_padding_mask: Mask = None,
+        memory_key_padding_mask: Mask = None, tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        def to_itself(x: Tensor) -> Tensor:
+            return self.self_attn(  # type: ignore[no-any-return]
+                x, x, x, tgt_key_padding_mask, False, tgt_mask, is_causal=tgt_is_causal
+            )[0]
+
+        def to_memory(x: Tensor) -> Tensor:
+            return self.multihead_attn(  # type: ignore[no-any-return]
+                x, memory, memory, memory_key_padding_mask, False, memory_mask,
+                is_causal=memory_is_causal,
+            )[0]  # fmt: skip
+
+        x = self._added(1, tgt, to_itself)
+        return self._added(3, self._added(2, x, to_memory), self._network)
+
+
+class _Stack(Module):
+    """Copies of a layer, one after the other, and a normalisation if one is given."""
+
+    def __init__(self, layer: Module, num_layers: int, norm: Module | None) -> None:
+        super().__init__()
+        self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def _through(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        for layer in self.layers:
+            x = layer(x, *args, **kwargs)
+        return x if self.norm is None else self.norm(x)
+
+
+class TransformerEncoder(_Stack):
+    """A stack of encoder layers.
+
+    Args:
+        encoder_layer: what is copied.
+        num_layers: how often.
+        norm: applied to the last layer's output.
+        enable_nested_tensor, mask_check: taken for PyTorch's sake.
+    """
+
+    def __init__(
+        self, encoder_layer: Module, num_layers: int, norm: Module | None = None,
+        enable_nested_tensor: bool = True, mask_check: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(encoder_layer, num_layers, norm)
+
+    def forward(
+        self, src: Tensor, mask: Mask = None, src_key_padding_mask: Mask = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        return self._through(src, mask, src_key_padding_mask, bool(is_causal))
+
+
+class TransformerDecoder(_Stack):
+    """A stack of decoder layers.
+
+    Args:
+        decoder_layer: what is copied.
+        num_layers: how often.
+        norm: applied to the last layer's output.
+    """
+
+    def __init__(
+        self, decoder_layer: Module, num_layers: int, norm: Module | None = None
+    ) -> None:
+        super().__init__(decoder_layer, num_layers, norm)
+
+    def forward(
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Mask = None,
+        memory_mask: Mask = None, tgt_key_padding_mask: Mask = None,
+        memory_key_padding_mask: Mask = None, tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        return self._through(
+            tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask,
+            memory_key_padding_mask, bool(tgt_is_causal), memory_is_causal,
+        )  # fmt: skip
+
+
+class Transformer(Module):
+    """An encoder and a decoder, as in the paper.
+
+    Args:
+        d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
+            batch_first, norm_first, bias: those of the layers.
+        num_encoder_layers, num_decoder_layers: how many layers each stack has.
+        custom_encoder, custom_decoder: take the place of the stacks.
+    """
+
+    def __init__(
+        self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6, dim_feedforward: int = 2048, dropout: float = 0.1,
+        activation: Activation = F.relu, custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None, layer_norm_eps: float = 1e-5,
+        batch_first: bool = False, norm_first: bool = False, bias: bool = True,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        options = (
+            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
+            batch_first, norm_first, bias, device, dtype,
+        )  # fmt: skip
+
+        def norm() -> LayerNorm:
+            return LayerNorm(
+                d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype
+            )
+
+        self.encoder = custom_encoder or TransformerEncoder(
+            TransformerEncoderLayer(*options), num_encoder_layers, norm()
+        )
+        self.decoder = custom_decoder or TransformerDecoder(
+            TransformerDecoderLayer(*options), num_decoder_layers, norm()
+        )
+        for parameter in self.parameters():
+            if parameter.ndim > 1:
+                init.xavier_uniform_(parameter)
+        self.d_model = d_model
+        self.nhead = nhead
+        self.batch_first = batch_first
+
+    def forward(
+        self, src: Tensor, tgt: Tensor, src_mask: Mask = None, tgt_mask: Mask = None,
+        memory_mask: Mask = None, src_key_padding_mask: Mask = None,
+        tgt_key_padding_mask: Mask = None, memory_key_padding_mask: Mask = None,
+        src_is_causal: bool | None = None, tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
+        out: Tensor = self.decoder(
+            tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask,
+            memory_key_padding_mask, tgt_is_causal, memory_is_causal,
+        )  # fmt: skip
+        return out
+
+    @staticmethod
+    def generate_square_subsequent_mask(
+        sz: int, device: Any = None, dtype: Any = None
+    ) -> Tensor:
+        """-inf above the diagonal and 0 elsewhere: nobody looks ahead."""
+        return full((sz, sz), -math.inf, device=device, dtype=dtype).triu(diagonal=1)

@@ -1,0 +1,73 @@
+"""Schedules by a function of the epoch.
+
+Invariant: of a function only what a callable object holds is part of the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from ..optimizer import Optimizer
+from .base import LRScheduler
+
+
+class _ByFunctions(LRScheduler):
+    """A schedule by one function of the epoch per group."""
+
+    lr_lambdas: list[Callable[[int], float]]
+
+    def __init__(
+        self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1
+    ) -> None:
+        count = len(optimizer.param_groups)
+        several = isinstance(lr_lambda, list | tuple)
+        self.lr_lambdas = list(lr_lambda) if several else [lr_lambda] * count
+        if len(self.lr_lambdas) != count:
+            raise ValueError(
+                f"Expected {count} lr_lambdas, but got {len(self.lr_lambdas)}"
+            )
+        super().__init__(optimizer, last_epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the schedule stands; of functions nothing is kept."""
+        state = super().state_dict()
+        state["lr_lambdas"] = [
+            None if isinstance(f, FunctionType) else dict(f.__dict__)
+            for f in self.lr_lambdas
+        ]
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave; functions stay the schedule's own."""
+        own = {k: v for k, v in state_dict.items() if k != "lr_lambdas"}
+        self.__dict__.update(own)
+        for function, kept in zip(
+            self.lr_lambdas, state_dict["lr_lambdas"], strict=True
+        ):
+            if kept is not None:
+                function.__dict__.update(kept)
+
+
+class LambdaLR(_ByFunctions):
+    """The initial rate times a function of the epoch."""
+
+    def get_lr(self) -> list[float]:
+        return [
+            base * function(self.last_epoch)
+            for function, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
+        ]
+
+
+class MultiplicativeLR(_ByFunctions):
+    """The rate before, times a function of the epoch."""
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch <= 0:
+            return self._scaled(1)
+        groups = self.optimizer.param_groups
+        return [
+            group["lr"] * function(self.last_epoch)
+            for function, group in zip(self.lr_lambdas, groups, strict=True)
+        ]

@@ -1,0 +1,98 @@
+"""A schedule by a measure: the rate falls when the measure does not improve."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..optimizer import Optimizer
+from .base import LRScheduler
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Times ``factor`` when a measure has not improved for ``patience`` epochs.
+
+    Args:
+        optimizer: whose rates are changed.
+        mode: "min" or "max", what counts as better.
+        factor: below 1.
+        patience: epochs without improvement that are put up with.
+        threshold: how much better an improvement is at least.
+        threshold_mode: "rel" or "abs".
+        cooldown: epochs after a reduction in which none are counted.
+        min_lr: the lowest rate, one for all groups or one for each.
+        eps: a smaller change of a rate is not made.
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1,
+        patience: int = 10, threshold: float = 1e-4, threshold_mode: str = "rel",
+        cooldown: int = 0, min_lr: Any = 0, eps: float = 1e-8,
+    ) -> None:  # fmt: skip
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode {mode} is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        count = len(optimizer.param_groups)
+        lowest = list(min_lr) if isinstance(min_lr, list | tuple) else [min_lr] * count
+        if len(lowest) != count:
+            raise ValueError(f"expected {count} min_lrs, got {len(lowest)}")
+        self.optimizer = optimizer
+        self.factor = factor
+        self.min_lrs = lowest
+        self.patience = patience
+        self.cooldown = cooldown
+        self.eps = eps
+        self.mode = mode
+        self.threshold = threshold
+        self.threshold_mode = threshold_mode
+        self.last_epoch = 0
+        self._last_lr = [group["lr"] for group in optimizer.param_groups]
+        self._reset()
+
+    def _reset(self) -> None:
+        self.best = math.inf if self.mode == "min" else -math.inf
+        self.cooldown_counter = 0
+        self.num_bad_epochs = 0
+
+    @property
+    def in_cooldown(self) -> bool:
+        return self.cooldown_counter > 0
+
+    def is_better(self, a: float, best: float) -> bool:
+        """Whether a measure is an improvement."""
+        sign = 1 if self.mode == "min" else -1
+        if self.threshold_mode == "rel":
+            bound = best * (1 - sign * self.threshold)
+        else:
+            bound = best - sign * self.threshold
+        return sign * a < sign * bound
+
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+        """Go on to the next epoch with what was measured in the last."""
+        measured = float(metrics)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self.is_better(measured, self.best):
+            self.best = measured
+            self.num_bad_epochs = 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce()
+            self.cooldown_counter = self.cooldown
+            self.num_bad_epochs = 0
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def _reduce(self) -> None:
+        groups = self.optimizer.param_groups
+        for group, lowest in zip(groups, self.min_lrs, strict=True):
+            rate = max(group["lr"] * self.factor, lowest)
+            if group["lr"] - rate > self.eps:
+                group["lr"] = rate
