@@ -28,9 +28,9 @@ def main(
         typer.Option(
             "--claim",
             metavar="EQUATION",
-            help="A derivative worked out by hand: 'd/dw = EXPR', 'dL/dw = EXPR' or "
-            "'d2L/dw dv = EXPR', in the program's inputs and variables. Several may "
-            "be given.",
+            help="A derivative worked out by hand: 'd/dw = EXPR', 'dL/dw[0] = EXPR', "
+            "'w.grad = EXPR' or 'd2L/dw dv = EXPR', in the program's inputs and "
+            "variables. Several may be given.",
         ),
     ] = None,
     same: Annotated[
@@ -55,7 +55,7 @@ def main(
         typer.Option("--points", metavar="K", min=1, help="Random points to look at."),
     ] = 8,
 ) -> int:
-    """Claims about derivatives: proved, or refuted with the slip in them.
+    """Claims about derivatives: proved, or refuted with the slip.
 
     A claim is compared with the program's derivative at the point given and at random
     points, with 50 digits; then SymPy proves it, or the smallest counterexample is

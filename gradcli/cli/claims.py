@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..lang.errors import ProgramError, Span
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from ..symbolic.claims_text import Claim
 
 Shapes = Mapping[str, tuple[int, ...]]
+
+TRANSPOSE_SECONDS = 1.0
+"""Most time for seeing whether a transpose is all that a claim lacks."""
 
 _SIZES = re.compile(r"[(\[]?\s*(\d+(\s*[,x]\s*\d+)*)?\s*,?\s*[)\]]?")
 
@@ -45,18 +49,13 @@ def claims_task(
     from .session import spare_threads
 
     spare_threads(words)
-    equations = [read_claim(text) for text in claims]
-    sizes = _shapes(shapes)
     programs = [source] if same is None else [source, same]
     prepared = _prepared(programs, read_bindings(words), request)
-    inputs = _inputs(prepared, sizes)
-    run = _run(prepared[0], inputs, request.of)
-    for claim in equations:
-        _try(claim, run)
-    if same is not None:
-        _run(prepared[1], inputs, None)
-        equations += _comparisons(inputs, request.wrt)
-    return ClaimsTask(
+    inputs = _inputs(prepared, _shapes(shapes))
+    names = [given.name for given in inputs]
+    computed = prepared[0].code.assigned
+    equations = [read_claim(text, names, computed) for text in claims]
+    task = ClaimsTask(
         source=source,
         inputs=tuple(inputs),
         claims=tuple(equations),
@@ -67,6 +66,14 @@ def claims_task(
         prove=not request.no_verify,
         seconds=request.verify_seconds,
     )
+    run = _run(prepared[0], inputs, request.of)
+    for claim in equations:
+        _try(task, claim, run)
+    if same is None:
+        return task
+    _run(prepared[1], inputs, None)
+    compared = _comparisons(inputs, request.wrt)
+    return replace(task, claims=(*equations, *compared))
 
 
 def _shapes(words: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -163,13 +170,14 @@ def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
     )
 
 
-def _try(claim: Claim, run: Run) -> None:
+def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
     """Let an error in a claim show before anything is judged.
 
     Raises:
         ProgramError: it points into the claim's own text.
     """
     from ..lang.run import evaluate
+    from ..symbolic.claims_lists import with_arrays
 
     inputs = {given.name: given.tensor for given in run.inputs}
     for name in claim.by:
@@ -183,11 +191,50 @@ def _try(claim: Claim, run: Run) -> None:
         message = "only a single number has a Hessian here"
         hint = f"the output has shape {list(target.shape)}: add .sum(), or index it"
         raise ProgramError("E596", message, span, claim.text, hint=hint)
+    _refuse_entries(claim, target, inputs)
     assert claim.expression is not None
     try:
-        evaluate(claim.expression, named, seed=run.seed)
+        told = with_arrays(claim.expression)
     except ProgramError as error:
         raise claim.placed(error) from error.__cause__
+    try:
+        evaluate(told.text, named, seed=run.seed)
+    except ProgramError as error:
+        typed = claim.placed(told.placed(error, claim.expression))
+        raise _with_transpose(task, claim, typed) from error.__cause__
+
+
+def _with_transpose(
+    task: ClaimsTask, claim: Claim, error: ProgramError
+) -> ProgramError:
+    """Shapes that do not fit, with the operand that was to be transposed."""
+    if error.code != "E303":
+        return error
+    from ..views.repairs import fitting_transpose
+
+    written = fitting_transpose(task, claim, TRANSPOSE_SECONDS)
+    if written is None:
+        return error
+    return ProgramError(
+        error.code, error.message, error.span, error.source,
+        hint=f"the derivative is {written}", exit_status=error.exit_status,
+    )  # fmt: skip
+
+
+def _refuse_entries(claim: Claim, target: Any, inputs: Mapping[str, Any]) -> None:
+    """An index on the left-hand side that no entry has."""
+    from ..symbolic.claims_entries import positions
+
+    lead = tuple(target.shape) if len(claim.by) == 1 else ()
+    try:
+        positions(claim, lead, [tuple(inputs[name].shape) for name in claim.by])
+    except (IndexError, ValueError):
+        shapes = ", ".join(f"{n} has shape {list(inputs[n].shape)}" for n in claim.by)
+        span = Span(0, len(claim.text[: claim.offset - 1].rstrip(" =")))
+        message = "no entry has this index"
+        raise ProgramError(
+            "E595", message, span, claim.text, hint=shapes, exit_status=2
+        ) from None
 
 
 def _refuse_by(claim: Claim, name: str, inputs: Mapping[str, Any], run: Run) -> None:

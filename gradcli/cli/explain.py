@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .exits import Exit
-from .options import Request, on_programs
+from .options import GradOutput, Request, on_programs
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -21,16 +21,11 @@ def main(
     step: Annotated[
         bool, typer.Option("--step", help="Wait for a key after each step; q ends.")
     ] = False,
-    grad_output: Annotated[
-        str | None,
-        typer.Option(
-            "--grad-output",
-            metavar="VALUE",
-            help="What a vector output's gradient is contracted with.",
-        ),
-    ] = None,
+    grad_output: GradOutput = None,
 ) -> int:
-    """The backward pass as it happens: what arrives at each node and what goes on.
+    """The backward pass as it happens, node by node.
+
+    Shown is what arrives at each node, and what goes on to the next.
 
     Example: gradcli explain "u = x*y; L = u + x" x=2 y=3
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .exits import Exit
-from .options import Request, on_programs
+from .options import GradOutput, Request, on_programs
 
 if TYPE_CHECKING:
     from ..symbolic.job import Job
@@ -26,14 +26,7 @@ def main(
             help="Look for kinks this far around the point (Euclidean, all inputs).",
         ),
     ] = 0.0,
-    grad_output: Annotated[
-        str | None,
-        typer.Option(
-            "--grad-output",
-            metavar="VALUE",
-            help="What a vector output's gradient is contracted with.",
-        ),
-    ] = None,
+    grad_output: GradOutput = None,
 ) -> int:
     """Where a program is not differentiable, at the point or near it.
 

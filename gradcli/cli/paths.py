@@ -8,7 +8,7 @@ import typer
 
 from ..lang.errors import ProgramError
 from .exits import Exit
-from .options import Request, on_programs
+from .options import GradOutput, Request, on_programs
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -37,16 +37,11 @@ def main(
         int,
         typer.Option("--most", metavar="N", min=1, help="List the N heaviest only."),
     ] = 10,
-    grad_output: Annotated[
-        str | None,
-        typer.Option(
-            "--grad-output",
-            metavar="VALUE",
-            help="What a vector output's gradient is contracted with.",
-        ),
-    ] = None,
+    grad_output: GradOutput = None,
 ) -> int:
-    """The chain rule, path by path: their products add up to the gradient.
+    """The chain rule, path by path, with each path's product.
+
+    The products add up to the gradient.
 
     Example: gradcli paths "b = w1*a; c = w2*a; L = 10 - b*c" a=2 w1=3 w2=1 --to a
     """

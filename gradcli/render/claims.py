@@ -21,6 +21,10 @@ from .verdicts import EXCEPTIONS, ROLES
 
 NO_CAUSE = "no simple cause was found"
 
+LARGE, FEW = 16, 4
+"""Of arrays with more entries than the first, all of them zero but so few, these few
+are shown."""
+
 
 def claims(view: ClaimsView) -> Iterator[Line]:
     """Every claim, then how many have the verdict of the whole."""
@@ -72,7 +76,7 @@ def _conditions(claim: ClaimView) -> str:
 
 
 def _counterexample(found: CounterexampleView) -> Iterator[Line]:
-    values = [f"{printable(name)} = {inline(value)}" for name, value in found.inputs]
+    values = [_input(printable(name), value) for name, value in found.inputs]
     yield Line((("  at ", "dim"), (", ".join(values), "plain")), hang="     ")
     if found.entry is None:
         for what, value in (("claimed", found.claimed), ("true", found.true)):
@@ -86,6 +90,28 @@ def _counterexample(found: CounterexampleView) -> Iterator[Line]:
             (", true ", "dim"), (_single(found.true), "number"),
         )
     )  # fmt: skip
+
+
+def _input(name: str, value: Any) -> str:
+    """An input's numbers, of a large array that is nearly all zeros the others."""
+    entries = list(_entries(value))
+    others = [(index, entry) for index, entry in entries if entry]
+    if len(entries) <= LARGE or len(others) > FEW:
+        return f"{name} = {inline(value)}"
+    zeros = f"{name} = 0 everywhere"
+    named = [f"{name}{list(index)} = {number(entry)}" for index, entry in others]
+    return f"{zeros} but {', '.join(named)}" if named else zeros
+
+
+def _entries(
+    value: Any, index: tuple[int, ...] = ()
+) -> Iterator[tuple[tuple[int, ...], float]]:
+    """The numbers of nested lists with their places; as deep as dimensions go."""
+    if not isinstance(value, list):
+        yield index, value
+        return
+    for place, part in enumerate(value):
+        yield from _entries(part, (*index, place))
 
 
 def _single(value: Any) -> str:

@@ -47,8 +47,9 @@ def opening(explanation: Explanation, layout: Layout) -> Iterator[Line]:
     )
     seed = derived(output)
     label = "--grad-output" if explanation.given else f"d{seed}/d{seed}" * bool(seed)
-    start = [(label, "name"), (" = ", "plain")] if label else []
-    parts: list[Part] = [("the pass starts with ", "dim"), *start]  # type: ignore[list-item]
+    parts: list[Part] = [("the pass starts with ", "dim")]
+    if label:
+        parts += (label, "name"), (" = ", "plain")
     yield Line((*parts, (value(explanation.start, layout), "number")))
 
 

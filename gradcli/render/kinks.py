@@ -49,6 +49,9 @@ def lines(view: KinksView) -> Iterator[Line]:
     if report.left_out:
         more = f"{report.left_out} farther places were not looked at"
         yield Line(((more, "dim"),))
+    if report.unsearched:
+        more = f"of {report.unsearched} conditions the nearest place alone was found"
+        yield Line(((more, "dim"),))
 
 
 def _reach(report: Report) -> str:
@@ -139,6 +142,7 @@ def as_json(view: KinksView) -> Line:
         "kinks": [_kink_json(k) for k in view.located],
         "places": [_place_json(p) for p in view.report.places],
         "left_out": view.report.left_out,
+        "unsearched": view.report.unsearched,
     }
     return Line(((dumps(told), "plain"),))
 

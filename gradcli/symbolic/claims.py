@@ -14,10 +14,10 @@ from itertools import islice
 from typing import Final
 
 from .budget import Budget, OutOfTime
-from .claims_points import Point, given_point, random_points
-from .claims_proof import prove
+from .claims_points import Point, about_a_point, given_point, random_points
+from .claims_proof import branch, prove
 from .claims_search import Search
-from .claims_task import ClaimsTask, Judgement, Ruling
+from .claims_task import ClaimsTask, Counterexample, Judgement, Ruling
 from .claims_text import Claim
 from .claims_truth import Grid, Visit, differing, fits, values_of
 from .job import AGREES, PROVED, REFUTED
@@ -34,6 +34,12 @@ COMPARING: Final = 0.6
 REFUSALS: Final = 5
 """Points that the program fails at before given values are no longer varied."""
 
+BRANCHES: Final = 3
+"""Branches of a program that a claim is proved on."""
+
+FEW: Final = 2
+"""Conditions of a branch up to which other branches are looked at."""
+
 LARGEST: Final = 5_000
 """Entries of all inputs together beyond which a claim is not looked at."""
 
@@ -43,10 +49,17 @@ class Case:
     """One claim under work."""
 
     claim: Claim
+    pointed: bool = False
+    """It is about the point given alone, if it does not hold everywhere."""
     ruling: Ruling = field(default_factory=Ruling)
+    right_here: bool = False
+    """It holds at the point given."""
     wrong_at: Point | None = None
     seen: list[Visit] = field(default_factory=list)
     undefined: int = 0
+    """At how many points the claim alone has no value."""
+    beyond: int = 0
+    """At how many points it alone has one."""
     reason: str | None = None
     note: str | None = None
 
@@ -63,7 +76,8 @@ class Judge:
         self.task = task
         self.report = report
         self.budget = Budget(task.seconds)
-        self.cases = [Case(claim) for claim in task.claims]
+        self.given = given_point(task.inputs, task.seed)
+        self.cases = [Case(claim, about_a_point(task, claim)) for claim in task.claims]
         self.held: frozenset[str] = frozenset()
         self.tried = 0
         self.refusal: str | None = None
@@ -109,32 +123,32 @@ class Judge:
 
     def _compare(self) -> None:
         """Look at every claim from every point, up to the first where it is wrong."""
-        for visit in self._visits():
+        for point, visit in self._visits():
             for case in self.cases:
                 if case.wrong_at is None:
-                    self._look(case, visit)
+                    self._look(case, point, visit)
 
-    def _visits(self) -> Iterator[Visit]:
+    def _visits(self) -> Iterator[tuple[Point, Visit]]:
         """The given point if there is one, then random points in the domain."""
-        given = given_point(self.task.inputs, self.task.seed)
-        if given is not None:
-            visit = self._visit(given)
+        if self.given is not None:
+            visit = self._visit(self.given)
             self.given_used = visit is not None
             if visit is not None:
-                yield visit
+                yield self.given, visit
         found = refused = 0
         points = random_points(self.task.inputs, self.task.seed)
-        for point in islice(points, TRIES * self.task.points):
+        for drawn in islice(points, TRIES * self.task.points):
             self.tried += 1
             refusals = self.refusal
-            visit = self._visit({**point, **self._held_values()})
+            point = {**drawn, **self._held_values()}
+            visit = self._visit(point)
             refused += self.refusal is not refusals
             if refused >= REFUSALS and not found and not self.held:
                 self.held = self._holdable()
             if visit is None:
                 continue
             found += 1
-            yield visit
+            yield point, visit
             if found == self.task.points:
                 return
 
@@ -144,7 +158,21 @@ class Judge:
         except Exception as error:
             self.refusal = told(error)
             return None
-        return visit if self._usable(visit) else None
+        if self._usable(visit):
+            return visit
+        for case in self.cases:
+            case.beyond += not case.claim.by and self._alone(visit)
+        return None
+
+    def _alone(self, visit: Visit) -> bool:
+        """Whether the second program has a value where the first has none."""
+        if visit.on_turning() or values_of(visit.output).finite():
+            return False
+        try:
+            return values_of(visit.other()).finite()
+        except Exception:
+            # Neither has one.
+            return False
 
     def _usable(self, visit: Visit) -> bool:
         """Whether the program is smooth there and every target has a value."""
@@ -172,7 +200,7 @@ class Judge:
             if g.name in self.held and g.values is not None
         }
 
-    def _look(self, case: Case, visit: Visit) -> None:
+    def _look(self, case: Case, point: Point, visit: Visit) -> None:
         try:
             true = visit.truth(case.claim)
             claimed = visit.claimed(case.claim)
@@ -188,25 +216,36 @@ class Judge:
             case.undefined += 1
             return
         if not fits(claimed, true) or differing(claimed, true):
-            case.wrong_at = visit.point  # type: ignore[assignment]
+            case.wrong_at = point
+        elif point is self.given:
+            case.right_here = True
         case.seen.append(visit)
         case.note = _shape_note(claimed, true)
 
     def _ruling(self, case: Case) -> Ruling:
         seen = len(case.seen)
+        if case.wrong_at is not None and case.pointed and case.right_here:
+            return Ruling(AGREES, 1, note="the point given, and not everywhere")
+        note = "; ".join(self._notes(case)) or None
         if case.wrong_at is not None:
-            return Ruling(REFUTED, seen, note=case.note)
+            return Ruling(REFUTED, seen, note=note)
         if not seen:
             return Ruling(note=self._nothing(case))
-        notes = [case.note] if case.note else []
+        return Ruling(AGREES, seen, note=note)
+
+    def _notes(self, case: Case) -> Iterator[str]:
+        if case.note:
+            yield case.note
         if not self.given_used:
-            notes.append("the point given is on a kink or outside the domain")
+            yield "the point given is on a kink or outside the domain"
+        sides = ("the first program", "the second program")
+        true, claimed = ("the derivative", "the claim") if case.claim.by else sides
         if case.undefined:
-            notes.append(
-                f"at {case.undefined} more points the derivative has a value and the "
-                "claim has none"
-            )
-        return Ruling(AGREES, seen, note="; ".join(notes) or None)
+            more = f"at {case.undefined} more points"
+            yield f"{more} {true} has a value and {claimed} has none"
+        if case.beyond:
+            more = f"at {case.beyond} more points"
+            yield f"{more} {claimed} has a value and {true} has none"
 
     def _nothing(self, case: Case) -> str:
         if case.undefined:
@@ -220,13 +259,20 @@ class Judge:
     def _settle(self, case: Case) -> None:
         ruling = case.ruling
         if case.wrong_at is not None:
-            search = Search(self.task, case.claim, self.held, self.budget)
-            found = search.smallest(case.wrong_at)
-            case.ruling = replace(ruling, counterexample=found)
+            if ruling.verdict == REFUTED:
+                found = self._counterexample(case, case.wrong_at)
+                case.ruling = replace(ruling, counterexample=found)
         elif case.seen and self.task.prove:
             case.ruling = self._proved(case)
 
+    def _counterexample(self, case: Case, wrong_at: Point) -> Counterexample | None:
+        search = Search(self.task, case.claim, self.held, self.budget)
+        if case.pointed and wrong_at is self.given:
+            return search.at(wrong_at)
+        return search.smallest(wrong_at)
+
     def _proved(self, case: Case) -> Ruling:
+        """Proved on the branch of the first point, and on others that were met."""
         ruling = case.ruling
         try:
             with self.budget.slice(self.budget.left / 2):
@@ -240,7 +286,31 @@ class Judge:
             return _noted(ruling, f"no proof: {told(error)}")
         if not proof.done:
             return _noted(ruling, proof.reason or "SymPy found no proof")
-        return replace(ruling, verdict=PROVED, side_conditions=proof.conditions)
+        conditions = self._further(case, proof.conditions)
+        return replace(ruling, verdict=PROVED, side_conditions=conditions)
+
+    def _further(self, case: Case, first: tuple[str, ...]) -> tuple[str, ...]:
+        """The conditions of a proof, with those of other branches that have one."""
+        proved = {first: None}
+        met = {branch(case.seen[0], case.claim)}
+        for visit in case.seen[1:]:
+            if not 0 < len(first) <= FEW or len(proved) == BRANCHES:
+                break
+            here = branch(visit, case.claim)
+            if here in met:
+                continue
+            met.add(here)
+            try:
+                with self.budget.slice(self.budget.left / 4):
+                    proof = prove(visit, case.claim, self.budget)
+            except (Exception, OutOfTime):
+                # What was proved before stands.
+                break
+            if proof.done and len(proof.conditions) <= FEW:
+                proved[proof.conditions] = None
+        if len(proved) == 1 or () in proved:
+            return first
+        return (" or ".join(" and ".join(each) for each in proved),)
 
 
 def _noted(ruling: Ruling, more: str) -> Ruling:

@@ -13,7 +13,10 @@ from itertools import product
 from random import Random
 from typing import Final
 
-from .claims_task import Given
+from ..lang.names import assigned_names, free_names
+from ..lang.parser import parse
+from .claims_task import ClaimsTask, Given
+from .claims_text import Claim
 
 Point = Mapping[str, tuple[float, ...]]
 
@@ -42,6 +45,16 @@ def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
     """The point that was typed, drawn numbers for what was not; None: nothing was."""
     typed = frozenset(given.name for given in inputs if given.values is not None)
     return next(random_points(inputs, seed, typed)) if typed else None
+
+
+def about_a_point(task: ClaimsTask, claim: Claim) -> bool:
+    """Whether a claim names nothing of a program whose every input was typed: numbers
+    like that are meant for that point."""
+    if claim.expression is None or any(g.values is None for g in task.inputs):
+        return False
+    known = {given.name for given in task.inputs}
+    known |= set(assigned_names(parse(task.source, known)))
+    return known.isdisjoint(free_names(parse(claim.expression, known)))
 
 
 def random_points(

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import sympy
 
+from ..engine import Tensor
 from .budget import Budget
 from .claims_text import Claim
 from .claims_truth import Visit, placed
@@ -39,13 +40,8 @@ class Proof:
 
 def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
     """Prove a claim for the shapes and the branches of a visit."""
-    target = _terms(visit.target(claim))
-    if claim.expression is None:
-        other = visit.other()
-        claimed, shape = _terms(other), tuple(other.shape)
-    else:
-        said = visit.expression(claim)
-        claimed, shape = _terms(said), tuple(said.shape)
+    target, said = _sides(visit, claim)
+    claimed, shape = _terms(said), tuple(said.shape)
     roots = [*target, *claimed]
     sizes = [len(visit.entries(name)) for name in claim.by]
     entries = len(target) * prod(sizes)
@@ -58,8 +54,9 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
     if claim.expression is None:
         said_to_be = _derivatives(book, claimed, visit, claim.by)
     else:
-        onto = _shape(visit, claim)
-        said_to_be = placed([book.of(t) for t in claimed], shape, onto) or []
+        places = visit.places(claim)
+        true = [true[k] for k in places.reshape(-1).tolist()]
+        said_to_be = placed([book.of(t) for t in claimed], shape, places.shape) or []
     for a, b in zip(said_to_be, true, strict=True):
         with budget.slice(max(0.3, budget.left / 2)):
             if not _equal(book, a, b):
@@ -68,13 +65,22 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
     return Proof(True, side_conditions(visit.terms, roots, settled))
 
 
+def branch(visit: Visit, claim: Claim) -> tuple[str, ...]:
+    """What was decided on the way, in words that two visits can be compared by."""
+    target, said = _sides(visit, claim)
+    return side_conditions(visit.terms, [*target, *_terms(said)])
+
+
+def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
+    """The terms that are differentiated, and what is said or compared with."""
+    target = _terms(visit.target(claim))
+    if claim.expression is None:
+        return target, visit.other()
+    return target, visit.expression(claim)
+
+
 def _terms(tensor: Any) -> list[Term]:
     return list(tensor.raw.data.flat)
-
-
-def _shape(visit: Visit, claim: Claim) -> tuple[int, ...]:
-    lead = () if len(claim.by) == 2 else tuple(visit.target(claim).shape)
-    return lead + tuple(n for name in claim.by for n in visit.tensors[name].shape)
 
 
 def _derivatives(

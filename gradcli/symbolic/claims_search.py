@@ -46,8 +46,12 @@ class Search:
             self._distinct()
         else:
             self._simplify_in_time()
-        sides = self.wrong_at(self.best)
-        return None if sides is None else shown(self.task, self.best, sides)
+        return self.at(self.best)
+
+    def at(self, point: Point) -> Counterexample | None:
+        """That point, if the claim is false there."""
+        sides = self.wrong_at(point)
+        return None if sides is None else shown(self.task, point, sides)
 
     def _distinct(self) -> None:
         """Where the shapes differ, entries that can be told apart show it best."""
@@ -59,6 +63,7 @@ class Search:
         try:
             with self.budget.slice(self.budget.left / 2):
                 self._start_small()
+                self._clear()
                 self._simplify()
         except OutOfTime:
             self.budget.check()
@@ -84,6 +89,24 @@ class Search:
         if fits(claimed, true) and not differing(claimed, true):
             return None
         return claimed, true
+
+    def _clear(self) -> None:
+        """Zeros for as long stretches of an input as leave the claim wrong."""
+        for given in self.task.inputs:
+            size = given.size if given.name not in self.held else 0
+            while size > 1:
+                for start in range(0, given.size, size):
+                    self._clear_at(given.name, slice(start, start + size))
+                size //= 2
+
+    def _clear_at(self, name: str, stretch: slice) -> None:
+        numbers = list(self.best[name])
+        if not any(numbers[stretch]):
+            return
+        numbers[stretch] = [0.0] * len(numbers[stretch])
+        point = {**self.best, name: tuple(numbers)}
+        if self.wrong_at(point) is not None:
+            self.best = point
 
     def _simplify(self) -> None:
         """Take the easiest number for every entry that leaves the claim wrong."""

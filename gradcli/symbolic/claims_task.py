@@ -19,6 +19,10 @@ from .job import UNKNOWN
 TASK: Final = "claims"
 """What a task of this kind says of itself, so that it is told from a job."""
 
+STEPS: Final = 50_000
+"""Steps in loops that a program may take: at a point drawn by chance, or with a place
+of it written otherwise, a loop may have no end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -64,7 +68,8 @@ class ClaimsTask:
         del told["task"]
         told["inputs"] = tuple(_given(i) for i in told["inputs"])
         told["claims"] = tuple(
-            Claim(**{**c, "by": tuple(c["by"])}) for c in told["claims"]
+            Claim(**{**c, "by": tuple(c["by"]), "at": tuple(c["at"])})
+            for c in told["claims"]
         )
         return cls(**told)
 

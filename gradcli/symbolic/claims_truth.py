@@ -26,12 +26,15 @@ from ..engine import Tensor
 from ..lang.run import evaluate
 from .arrays import ObjectArray, boxed
 from .chain import gradient
-from .claims_task import ClaimsTask
+from .claims_entries import positions
+from .claims_lists import with_arrays
+from .claims_numbers import Meant
+from .claims_task import STEPS, ClaimsTask
 from .claims_text import Claim
 from .namespace import ObjectNamespace
 from .point import entry_name
 from .precision import EXACT
-from .terms import Term, Terms
+from .terms import Term
 
 STEP: Final = EXACT.mpf(2) ** -60
 """Distance of the two gradients that a second derivative is the difference of."""
@@ -53,6 +56,15 @@ class Grid:
     def finite(self) -> bool:
         return all(EXACT.isfinite(v) for v in self.values)
 
+    def at(self, places: Any) -> Grid:
+        """The entries at ``places``, in the shape of that array."""
+        flat = places.reshape(-1).tolist()
+        return Grid(
+            places.shape,
+            [self.values[k] for k in flat],
+            [self.scales[k] for k in flat],
+        )
+
 
 class Visit:
     """The program at one point."""
@@ -60,7 +72,7 @@ class Visit:
     def __init__(self, task: ClaimsTask, point: Mapping[str, Sequence[Any]]) -> None:
         self.task = task
         self.point = point
-        self.terms = Terms()
+        self.terms = Meant()
         self.namespace = ObjectNamespace(self.terms)
         self.tensors = {
             given.name: self._tensor(given.name, given.shape) for given in task.inputs
@@ -91,8 +103,14 @@ class Visit:
         return self._other
 
     def truth(self, claim: Claim) -> Grid:
-        """The derivative that the program has."""
-        return self._derivative(claim, self.target(claim))
+        """The derivative that the program has, or the entries claimed of it."""
+        found = self._derivative(claim, self.target(claim))
+        return found if claim.whole else found.at(self.places(claim))
+
+    def places(self, claim: Claim) -> Any:
+        """Where the entries claimed stand in the whole derivative."""
+        lead = () if len(claim.by) == 2 else tuple(self.target(claim).shape)
+        return positions(claim, lead, [self.tensors[n].shape for n in claim.by])
 
     def claimed(self, claim: Claim) -> Grid:
         """What is said of it.
@@ -107,9 +125,9 @@ class Visit:
     def expression(self, claim: Claim) -> Tensor:
         """The claim's expression on terms; an input's name means the input."""
         assert claim.expression is not None
-        return self._lifted(
-            evaluate(claim.expression, self.named(), seed=self.task.seed)[0]
-        )
+        text = with_arrays(claim.expression).text
+        seed = self.task.seed
+        return self._lifted(evaluate(text, self.named(), seed=seed, max_steps=STEPS)[0])
 
     def named(self) -> dict[str, Any]:
         """Everything that a claim may name."""
@@ -167,7 +185,7 @@ class Visit:
         self.namespace.watching = True
         try:
             output, _, environment = evaluate(
-                source, dict(self.tensors), of=of, seed=self.task.seed
+                source, dict(self.tensors), of=of, seed=self.task.seed, max_steps=STEPS
             )
         finally:
             self.namespace.watching = False
@@ -181,9 +199,9 @@ class Visit:
         return Tensor(ObjectArray(boxed(data), self.namespace), self.namespace, True)
 
     def _lifted(self, value: Any) -> Tensor:
+        if isinstance(value, Tensor) and isinstance(value.raw, ObjectArray):
+            return value
         raw = value.raw if isinstance(value, Tensor) else value
-        if isinstance(raw, ObjectArray):
-            return value  # type: ignore[no-any-return]
         return Tensor(self.namespace.array(raw), self.namespace)
 
 

@@ -20,7 +20,7 @@ from .budget import Budget
 from .chain import below
 from .conditions import shown
 from .job import Job
-from .nearest import WIDE, Point, meeting
+from .nearest import WIDE, Point, meeting, meetings
 from .point import Run, entry_name
 from .precision import unit_roundoff
 from .slopes import Field, slope, unit_vector
@@ -40,6 +40,9 @@ SAME_PLACE: Final = 40
 
 PLACES: Final = 64
 """Points at a distance that are looked at, nearest first."""
+
+REACH: Final = 32
+"""Steps either way of a rounding that are looked at, where there is a radius."""
 
 Span = tuple[int, int]
 
@@ -87,12 +90,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All kinks, nearest first; ``looked_at`` is False where some were left out."""
+    """All kinks, nearest first.
+
+    left_out    farther places that were not looked at
+    unsearched  conditions that only the nearest place was found for
+    """
 
     radius: float
     kinks: tuple[Kink, ...]
     places: tuple[Place, ...]
     left_out: int
+    unsearched: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +119,7 @@ def kinks_of(job: Job, radius: float) -> Report:
     """
     budget = Budget(job.seconds)
     with budget.slice(job.seconds):
-        point, crossings = watched(job)
+        point, crossings = watched(job, REACH if radius else 0)
         return _Search(job, point, radius, budget).report(crossings)
 
 
@@ -129,6 +137,8 @@ class _Search:
         self.radius = radius
         self.fine = FINE * unit_roundoff(job.dtype)
         self.field = Field(job)
+        self.unsearched = 0
+        """Conditions that there was no time to look for everywhere."""
 
     def report(self, crossings: Sequence[Crossing]) -> Report:
         groups: dict[Any, list[_Candidate]] = {}
@@ -145,22 +155,39 @@ class _Search:
             if real:
                 kinks += [_kink(group, len(kept)) for group in self._by_row(real)]
                 kept.append(place)
-        return Report(self.radius, tuple(kinks), tuple(kept), len(ordered[PLACES:]))
+        return Report(self.radius, tuple(kinks), tuple(kept), len(ordered[PLACES:]),
+                      self.unsearched)  # fmt: skip
 
     def _candidates(self, crossings: Iterable[Crossing]) -> Iterable[_Candidate]:
         seen = set()
-        largest = max(map(abs, self.start), default=WIDE.zero)
-        within = max(self.radius, float(self.fine * largest))
         for crossing in crossings:
             key = crossing.span, crossing.left.serial, crossing.right.serial
             if key in seen:
                 continue
             seen.add(key)
-            point = meeting(crossing.left, crossing.right, self.by_serial, within)
-            if point is not None and (
-                point.distance <= self.radius or self._is_here(point)
-            ):
-                yield _Candidate(crossing, point, _condition(crossing))
+            for point in self._points(crossing):
+                if point.distance <= self.radius or self._is_here(point):
+                    yield _Candidate(crossing, point, _condition(crossing))
+
+    def _points(self, crossing: Crossing) -> Iterable[Point]:
+        """The nearest meeting; all of them where a single entry decides."""
+        largest = max(map(abs, self.start), default=WIDE.zero)
+        within = max(self.radius, float(self.fine * largest))
+        ends = crossing.left, crossing.right
+        nearest = meeting(*ends, self.by_serial, within)
+        if nearest is not None:
+            yield nearest
+        touched = below(crossing.left) | below(crossing.right)
+        alone = len(touched & self.by_serial.keys()) == 1
+        if not self.radius or not (alone or nearest is None):
+            return
+        if self.budget.left < self.job.seconds / 2:
+            self.unsearched += 1
+            return
+        for point in meetings(*ends, self.by_serial, self.radius):
+            # The program's own point has been given, without a move.
+            if point.distance > CLOSE:
+                yield point
 
     def _is_here(self, point: Point) -> bool:
         """Whether the engine's numbers cannot tell it from the program's own point."""

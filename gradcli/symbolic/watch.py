@@ -67,8 +67,9 @@ class _Met:
 class _Watching(Terms):
     """Terms that note what is compared, rounded, or lies at the edge of a domain."""
 
-    def __init__(self) -> None:
+    def __init__(self, reach: int) -> None:
         super().__init__()
+        self._reach = reach
         self.met: list[_Met] = []
         self.attributed: list[tuple[Op | None, _Met]] = []
         self.crossings: list[Crossing] = []
@@ -110,16 +111,19 @@ class _Watching(Terms):
             self.crossings.append(Crossing(op, span, left, right, met.edge))
 
     def _bounds(self, op: Op | None, element: Term) -> list[Term]:
-        """The jumps next to an element that is rounded."""
+        """The jumps around an element that is rounded."""
         base = op.base if op is not None else ""
         if base not in _STEPS:
             return []
         shift = EXACT.mpf(_JUMPS_AT.get(base, 0))
         below = EXACT.floor(element.value - shift) + shift
         above = EXACT.ceil(element.value - shift) + shift
+        found = {below, above}
+        found |= {below - k for k in range(1, self._reach + 1)}
+        found |= {above + k for k in range(1, self._reach + 1)}
         if base in _SMOOTH_AT_ZERO:
-            return [self.lift(float(b)) for b in {below, above} if b]
-        return [self.lift(float(b)) for b in sorted({below, above})]
+            found.discard(EXACT.zero)
+        return [self.lift(float(b)) for b in sorted(found)]
 
 
 class _Attributing(TensorLibrary):
@@ -140,9 +144,14 @@ class _Attributing(TensorLibrary):
             self._terms.computed(None)
 
 
-def watched(job: Job) -> tuple[Run, list[Crossing]]:
-    """Run a job's program on terms and note every crossing near or far."""
-    terms = _Watching()
+def watched(job: Job, reach: int = 0) -> tuple[Run, list[Crossing]]:
+    """Run a job's program on terms and note every crossing near or far.
+
+    Args:
+        job: the program and its point.
+        reach: how many jumps of a rounding are noted beyond the ones next to it.
+    """
+    terms = _Watching(reach)
 
     def evaluate(inputs: dict[str, Any]) -> Any:
         home = Home(next(iter(inputs.values())).xp, job.dtype, job.seed)

@@ -1,5 +1,5 @@
 """The derivative as it would be after a slip inside the chain rule: a variable taken
-for a constant, or a function's own derivative passed over.
+for a constant, a function's own derivative passed over, a way back that ends too soon.
 
 Invariant: an altered reverse pass is the true one but for the one change that it is
 about, so a claim that equals it at every sample has made that very slip.
@@ -70,11 +70,49 @@ def passed_over(evidence: Evidence) -> Diagnosis | None:
     return None
 
 
+def stops_short(evidence: Evidence) -> Diagnosis | None:
+    """The derivative by a value on the way, where one by the input is asked for."""
+    if not _fitting(evidence) or evidence.samples[0].target.numel() != 1:
+        return None
+    first, name = evidence.samples[0], evidence.claim.by[0]
+    arriving = [_arriving(sample) for sample in evidence.samples]
+    for place, node in enumerate(_nodes(first)):
+        if not isinstance(node, Node) or not _leads_to(node, first.inputs[name].edge):
+            continue
+        pairs = zip(evidence.samples, arriving, strict=True)
+        if all(_at_place(sample, found, place) for sample, found in pairs):
+            source = Texts(evidence, first).source(node) or node.op.name
+            text = f"this is the derivative by {source}: the inner derivative of it "
+            repair = f"carry it on through {source} to {name}"
+            return Diagnosis("inner", f"{text}by {name} is missing", repair)
+    return None
+
+
+def _leads_to(node: Node, end: Any) -> bool:
+    return any(below is end for below in inputs_first([node]))
+
+
+def _arriving(sample: Sample) -> dict[Any, Array]:
+    """What arrives at each part of the graph in a reverse pass from a number."""
+    found: dict[Any, Array] = {}
+    ones = np.ones(tuple(sample.target.shape))
+    _pass(sample.target.edge, ones, frozenset(), None, found)
+    return found
+
+
+def _at_place(sample: Sample, arriving: dict[Any, Array], place: int) -> bool:
+    nodes = _nodes(sample)
+    g = arriving.get(nodes[place]) if place < len(nodes) else None
+    known = g is not None and nodes[place] is not sample.target.edge
+    return known and same(np.asarray(g), sample.claimed)
+
+
 def _fitting(evidence: Evidence) -> bool:
     """Whether the claim is about a recorded first derivative of few entries."""
     claim, first = evidence.claim, evidence.samples[0]
     return (
         len(claim.by) == 1
+        and claim.whole
         and claim.expression is not None
         and first.target.edge is not None
         and first.target.numel() <= MOST_ENTRIES
@@ -115,11 +153,9 @@ def _is_function(node: Any) -> bool:
 
 
 def _explains(evidence: Evidence, change: Change) -> bool:
-    from .slips import aligned
-
     end = evidence.claim.by[0]
     for sample in evidence.samples:
-        claimed = aligned(sample)
+        claimed = sample.aligned()
         try:
             blocked, skipped = change(sample)
         except (KeyError, IndexError):
@@ -136,22 +172,26 @@ def _derivative(
     sample: Sample, name: str, blocked: frozenset[Any], skipped: Any
 ) -> Array:
     target, end = sample.target, sample.inputs[name]
-    rows = [
-        _pass(target.edge, unit.reshape(tuple(target.shape)), end, blocked, skipped)
-        for unit in np.eye(target.numel())
-    ]
+    rows = []
+    for unit in np.eye(target.numel()):
+        arrived: dict[Any, Any] = {}
+        g = unit.reshape(tuple(target.shape))
+        _pass(target.edge, g, blocked, skipped, arrived)
+        found = arrived.get(end.edge)
+        rows.append(np.zeros(tuple(end.shape)) if found is None else np.asarray(found))
     return np.stack(rows).reshape(sample.true.shape)
 
 
 def _pass(
-    root: Any, g: Array, end: Any, blocked: frozenset[Any], skipped: Any
-) -> Array:
-    """A reverse pass that ends at ``blocked`` and leaves out ``skipped``'s rule."""
-    arrived: dict[Any, Any] = {root: g}
+    root: Any, g: Array, blocked: frozenset[Any], skipped: Any, arrived: dict[Any, Any]
+) -> None:
+    """A reverse pass that ends at ``blocked`` and leaves out ``skipped``'s rule;
+    ``arrived`` gets what comes to each part of the graph."""
+    arrived[root] = g
     for edge in reversed(inputs_first([root])):
         if edge not in arrived or edge in blocked or isinstance(edge, AccumulateGrad):
             continue
-        total = arrived.pop(edge)
+        total = arrived[edge]
         if isinstance(edge, Port):
             outputs = arrived.setdefault(edge.node, [None] * outputs_of(edge.node))
             outputs[edge.nr] = total
@@ -160,5 +200,3 @@ def _pass(
         for below, gi in zip(edge.edges, pulled, strict=True):
             if below is not None and gi is not None:
                 arrived[below] = arrived[below] + gi if below in arrived else gi
-    found = arrived.get(end.edge)
-    return np.zeros(tuple(end.shape)) if found is None else np.asarray(found)

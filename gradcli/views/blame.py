@@ -67,7 +67,7 @@ class Trouble:
 
 def trouble(run: Run, cotangent: Tensor | None) -> Trouble:
     """Watch the reverse pass of a run whose value or gradients are not finite."""
-    edges = tuple(_edges(run, cotangent)) if all_finite(run.output) else ()
+    edges = tuple(_edges(run, cotangent))
     spans = [edge.span for edge in edges if edge.span is not None]
     found = rewriting(run, spans, cotangent)
     return Trouble(edges, None if found is None else _way_out(found))
@@ -88,6 +88,10 @@ def _edges(run: Run, cotangent: Tensor | None) -> Iterator[Edge]:
     watch = _Watch(again)
     handles = [n.register_hook(watch.seen(n)) for n in _nodes(again.output)]
     given = [i.tensor for i in again.inputs if i.requires_grad]
+    if again.output.edge is None:
+        return
+    if cotangent is None:
+        cotangent = Tensor(again.output.xp.ones_like(again.output.raw), again.output.xp)
     try:
         with np.errstate(all="ignore"):
             grad([again.output], given, [cotangent])

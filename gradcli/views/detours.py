@@ -45,7 +45,8 @@ class Bundle:
 
 def wrong_path(evidence: Evidence) -> Diagnosis | None:
     """The paths whose contributions the claim has wrong."""
-    if len(evidence.claim.by) != 1 or evidence.claim.expression is None:
+    claim = evidence.claim
+    if len(claim.by) != 1 or claim.expression is None or not claim.whole:
         return None
     routes = _routes(evidence, evidence.samples[0])
     if routes is None:
@@ -105,9 +106,7 @@ def _contribution(sample: Sample, route: Route) -> Array:
 
 
 def _claimed(samples: Sequence[Sample]) -> Array | None:
-    from .slips import aligned
-
-    grids = [aligned(sample) for sample in samples]
+    grids = [sample.aligned() for sample in samples]
     known = [np.ravel(grid) for grid in grids if grid is not None]
     return np.concatenate(known) if len(known) == len(grids) and known else None
 
@@ -158,8 +157,8 @@ def _told(
     evidence: Evidence, routes: list[Route], found: list[tuple[Bundle, float]]
 ) -> Diagnosis | None:
     wrong = [(b, a) for b, a in found if abs(a - 1) > TOLERANCE * 10]
-    missing = all(abs(a) <= TOLERANCE * 10 for _, a in found)
-    if not 0 < len(wrong) <= MOST_WRONG or (len(wrong) == len(found) and not missing):
+    plain = all(min(abs(a), abs(a - 2)) <= TOLERANCE * 10 for _, a in wrong)
+    if not 0 < len(wrong) <= MOST_WRONG or (len(wrong) == len(found) and not plain):
         return None
     texts = Texts(evidence, evidence.samples[0])
     labels = dict(zip(routes, texts.unique(routes, evidence.claim.by[0]), strict=True))

@@ -15,15 +15,21 @@ from time import monotonic
 
 import numpy as np
 
+from ..symbolic.claims_points import about_a_point
 from ..symbolic.claims_task import ClaimsTask
 from ..symbolic.claims_text import Claim
-from .evidence import Sample, gather
+from .evidence import Sample, gather, given_sample, said_by, said_in
+from .likeness import Array
 
 POINTS = 12
 """Samples that a hypothesis must fit, all of them."""
 
 LEAST = 3
 """Samples below which any constant would fit, so nothing is concluded."""
+
+
+LONGEST = 120
+"""Characters of a claim that is worth writing out once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +58,47 @@ class Evidence:
     def in_time(self) -> bool:
         return monotonic() < self.until
 
+    @property
+    def text(self) -> str:
+        """The text of the claim's other side."""
+        return said_in(self.task, self.claim)
+
+    def said(self, text: str, sample: Sample) -> Array | None:
+        """The claim's numbers where it reads ``text``; None where it has none."""
+        try:
+            return said_by(self.task, self.claim, text, sample.inputs, sample.named)
+        except Exception:
+            # Written so, the claim need not even have a value.
+            return None
+
+
+def rewritten(cause: str, text: str, before: str, after: str) -> Diagnosis:
+    """A slip whose repair is the text as it should be: of several lines, the one that
+    changes."""
+    lines = zip(before.splitlines(), after.splitlines(), strict=False)
+    changed = "; ".join(new.strip() for old, new in lines if new != old)
+    short = len(changed) <= LONGEST
+    repair = f"write {changed}" if short else "write that place otherwise"
+    return Diagnosis(cause, text, repair)
+
 
 Hypothesis = Callable[[Evidence], Diagnosis | None]
 
 
 def diagnose(task: ClaimsTask, claim: Claim, seconds: float) -> Diagnosis | None:
     """The simplest slip that explains the claim; None where none does."""
-    from .slips import HYPOTHESES
+    from .slips import HYPOTHESES, POINTED
 
     until = monotonic() + seconds
-    samples = gather(task, claim, POINTS, until)
-    if len(samples) < LEAST:
-        return None
+    if about_a_point(task, claim):
+        samples, hypotheses = given_sample(task, claim), POINTED
+    else:
+        samples, hypotheses = gather(task, claim, POINTS, until), HYPOTHESES
+        if len(samples) < LEAST:
+            return None
     evidence = Evidence(task, claim, samples, until)
     with np.errstate(all="ignore"):
-        for hypothesis in HYPOTHESES:
+        for hypothesis in hypotheses if samples else ():
             if not evidence.in_time():
                 return None
             found = hypothesis(evidence)

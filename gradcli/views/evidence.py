@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -23,8 +24,10 @@ import numpy as np
 from ..autograd.blocks import hessian, jacobian
 from ..engine import NUMPY, Tensor
 from ..lang.run import evaluate
+from ..symbolic.claims_entries import positions
+from ..symbolic.claims_lists import with_arrays
 from ..symbolic.claims_points import Point, given_point, random_points
-from ..symbolic.claims_task import ClaimsTask
+from ..symbolic.claims_task import STEPS, ClaimsTask
 from ..symbolic.claims_text import Claim
 
 Array = Any
@@ -39,14 +42,34 @@ class Sample:
 
     target    what is differentiated, with its graph
     inputs    the leaves, by name
-    variables all values that the program named, inputs included
+    named     everything that a claim may name, inputs included
     """
 
     true: Array
     claimed: Array
     target: Tensor
     inputs: Mapping[str, Tensor]
-    variables: Mapping[str, Tensor]
+    named: Mapping[str, Any]
+
+    @property
+    def variables(self) -> dict[str, Tensor]:
+        """The tensors among what is named."""
+        return {k: v for k, v in self.named.items() if isinstance(v, Tensor)}
+
+    def aligned(self) -> Array | None:
+        """The claim's numbers in the derivative's shape; None where they do not fit."""
+        claimed, shape = self.claimed, self.true.shape
+        if [n for n in claimed.shape if n != 1] == [n for n in shape if n != 1]:
+            return claimed.reshape(shape)
+        try:
+            return np.broadcast_to(claimed, shape)
+        except ValueError:
+            return None
+
+    def finite(self) -> bool:
+        """Whether the program and both sides have values there."""
+        known = (self.target.raw, self.true, self.claimed)
+        return all(bool(np.isfinite(values).all()) for values in known)
 
 
 def gather(task: ClaimsTask, claim: Claim, count: int, until: float) -> list[Sample]:
@@ -58,8 +81,13 @@ def gather(task: ClaimsTask, claim: Claim, count: int, until: float) -> list[Sam
         found = list(islice(_samples(task, claim, tried, until), count))
         if len(found) > count // 2:
             return found
+    return found or given_sample(task, claim)
+
+
+def given_sample(task: ClaimsTask, claim: Claim) -> list[Sample]:
+    """The sample at the point that was typed, if there is one."""
     given = given_point(task.inputs, task.seed)
-    return found or list(_samples(task, claim, iter([given] if given else []), until))
+    return list(_samples(task, claim, iter([given] if given else []), inf))
 
 
 def _samples(
@@ -74,7 +102,7 @@ def _samples(
             except Exception:
                 # A point that the program does not take tells nothing.
                 continue
-        if np.isfinite(sample.true).all() and np.isfinite(sample.claimed).all():
+        if sample.finite():
             yield sample
 
 
@@ -85,21 +113,36 @@ def at(task: ClaimsTask, claim: Claim, point: Point) -> Sample:
         ProgramError: the program or the claim fails there.
     """
     inputs = leaves(task, point)
-    target, variables = run(task, claim, inputs)
+    target, named = run(task, claim, inputs)
+    claimed = said_by(task, claim, said_in(task, claim), inputs, named)
+    return Sample(derivative(claim, target, inputs), claimed, target, inputs, named)
+
+
+def said_in(task: ClaimsTask, claim: Claim) -> str:
+    """The text of a claim's other side: an expression, or a whole program."""
+    said = task.other if claim.expression is None else claim.expression
+    assert said is not None
+    return said
+
+
+def said_by(
+    task: ClaimsTask,
+    claim: Claim,
+    text: str,
+    inputs: Mapping[str, Tensor],
+    named: Mapping[str, Any],
+) -> Array:
+    """What a claim says where its other side reads ``text``.
+
+    Raises:
+        ProgramError: that text has no value there.
+    """
     if claim.expression is None:
-        assert task.other is not None
-        other, _, _ = evaluate(task.other, inputs, seed=task.seed)
-        claimed = derivative(claim, other, inputs)
-    else:
-        said, _, _ = evaluate(claim.expression, variables, seed=task.seed)
-        claimed = np.asarray(said.raw, dtype=np.float64)
-    return Sample(
-        derivative(claim, target, inputs),
-        claimed,
-        target,
-        inputs,
-        {k: v for k, v in variables.items() if isinstance(v, Tensor)},
-    )
+        output, _, _ = evaluate(text, inputs, seed=task.seed, max_steps=STEPS)
+        return derivative(claim, output, inputs)
+    told = with_arrays(text).text
+    said, _, _ = evaluate(told, named, seed=task.seed, max_steps=STEPS)
+    return np.asarray(said.raw, dtype=np.float64)
 
 
 def leaves(task: ClaimsTask, point: Point) -> dict[str, Tensor]:
@@ -114,7 +157,9 @@ def run(
     task: ClaimsTask, claim: Claim, inputs: Mapping[str, Tensor]
 ) -> tuple[Tensor, dict[str, Any]]:
     """What the claim differentiates, and everything that it may name."""
-    output, _, environment = evaluate(task.source, inputs, of=task.of, seed=task.seed)
+    output, _, environment = evaluate(
+        task.source, inputs, of=task.of, seed=task.seed, max_steps=STEPS
+    )
     named = {**inputs, **{k: v for k, v in environment.items() if k not in inputs}}
     target: Any = output if claim.output is None else named[claim.output]
     return target, named
@@ -125,13 +170,12 @@ def derivative(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> Ar
     if not claim.by:
         return np.asarray(target.raw, dtype=np.float64)
     wanted = [inputs[name] for name in claim.by]
-    shape = tuple(chain.from_iterable(tuple(x.shape) for x in wanted))
-    if len(wanted) == 1:
-        shape = (*target.shape, *shape)
+    lead = tuple(target.shape) if len(wanted) == 1 else ()
+    places = positions(claim, lead, [tuple(x.shape) for x in wanted])
     if target.edge is None:
-        return np.zeros(shape)
+        return np.zeros(places.shape)
     if len(wanted) == 1:
         (block,) = jacobian(target, wanted, "rev").blocks
     else:
         block = hessian(target, list(dict.fromkeys(wanted)))[0][-1]
-    return np.asarray(block.raw, dtype=np.float64).reshape(shape)
+    return np.asarray(block.raw, dtype=np.float64).reshape(-1)[places]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.node import ConstantNode, UnaryNode
@@ -31,9 +31,8 @@ SOURCE_LIMIT = 1000
 partial sums together are n² long. The span is always exact."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeView:
-    """One node.
+class NodeView(NamedTuple):
+    """One node; a tuple, because there may be a million of them.
 
     ``variable`` is the name of a leaf, ``output`` the program's name for what the node
     made; either may be None. ``next_functions`` holds an id (None: that input needs no
@@ -120,39 +119,48 @@ def _view(
     places: _Places,
     local_gradients: bool,
 ) -> NodeView:
-    leaf = isinstance(node, AccumulateGrad)
-    span = None if isinstance(node, AccumulateGrad) else _span(node)
-    text, line, column = places.find(span)
-    following = tuple(
-        [
-            (None if target is None else ids[target], nr)
-            for target, nr in node.next_functions
-        ]
-    )
-    partials: tuple[Plain | None, ...] = (None,) * len(following)
-    if local_gradients and isinstance(node, Node):
+    if isinstance(node, AccumulateGrad):
+        return NodeView(
+            id=ids[node],
+            name=type(node).__name__,
+            address=id(node),
+            variable=names.get(node),
+            output=None,
+            shape=shape,
+            span=None,
+            source=None,
+            line=None,
+            column=None,
+            next_functions=(),
+            local_gradients=(),
+        )
+    partials: tuple[Plain | None, ...] = (None,) * len(node.edges)
+    if local_gradients:
         found = raw_partials(node)
         partials = tuple([None if p is None else plain(p) for p in found])
-    called = names.get(node)
+    span = node.span
+    text, line, column = places.find(span)
     return NodeView(
         id=ids[node],
         name=type(node).__name__,
         address=id(node),
-        variable=called if leaf else None,
-        output=None if leaf else called,
+        variable=None,
+        output=names.get(node),
         shape=shape,
-        span=span,
+        span=None if span is None else (span[0], span[1]),
         source=text,
         line=line,
         column=column,
-        next_functions=following,
+        next_functions=tuple([_numbered(edge, ids) for edge in node.edges]),
         local_gradients=partials,
     )
 
 
-def _span(node: Node) -> Span | None:
-    span = node.span
-    return None if span is None else (span[0], span[1])
+def _numbered(edge: Any, ids: Mapping[GraphNode, int]) -> tuple[int | None, int]:
+    """An edge as the id of the node that it leads to, and the number of its output."""
+    if edge is None:
+        return None, 0
+    return (ids[edge.node], edge.nr) if isinstance(edge, Port) else (ids[edge], 0)
 
 
 def _ends_at(edge: Any) -> GraphNode | None:

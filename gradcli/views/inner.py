@@ -11,7 +11,7 @@ sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -32,6 +32,13 @@ UNSPOKEN = "it"
 
 MOST_PAIRED = 16
 """Candidates up to which two at a time are tried as well."""
+
+
+_COMMON: dict[str, Callable[[Array], Array]] = {
+    "(1 - {})": lambda v: 1 - v,
+    "log({})": np.log,
+}
+"""Parts of local gradients that come to be forgotten by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +63,17 @@ class Candidate:
 
 def inner_derivative(evidence: Evidence) -> Diagnosis | None:
     """The factor that the claim lacks, or has too much."""
-    from .slips import aligned
-
-    grids = [aligned(sample) for sample in evidence.samples]
+    grids = [sample.aligned() for sample in evidence.samples]
     claimed = [grid for grid in grids if grid is not None]
     if len(claimed) < len(grids) or not any(grid.any() for grid in claimed):
         return None
-    candidates = list(_candidates(evidence))
+    known = list(candidates(evidence))
     for test in (_missing, _surplus, _missing_with_factor):
-        for found in candidates:
+        for found in known:
             slip = test(evidence, claimed, found)
             if slip is not None:
                 return slip
-    inner = [c for c in candidates if c.source is not None]
+    inner = [c for c in known if c.source is not None]
     for a, b in combinations(inner[:MOST_PAIRED], 2):
         if not evidence.in_time():
             return None
@@ -134,7 +139,8 @@ def _surplus(
     return Diagnosis("inner", text, f"divide by {found.factor}")
 
 
-def _candidates(evidence: Evidence) -> Iterator[Candidate]:
+def candidates(evidence: Evidence) -> Iterator[Candidate]:
+    """What a claim may lack: local gradients, then the values that have names."""
     samples = evidence.samples
     graphs = [_locals(sample, evidence.claim.by) for sample in samples]
     if all(set(graph) == set(graphs[0]) for graph in graphs):
@@ -150,6 +156,9 @@ def _candidates(evidence: Evidence) -> Iterator[Candidate]:
         if all(name in sample.variables for sample in samples):
             values = tuple(np.asarray(s.variables[name].raw) for s in samples)
             yield Candidate(name, None, values)
+            for text, function in _COMMON.items():
+                found = tuple(function(value) for value in values)
+                yield Candidate(text.format(name), None, found)
 
 
 def _locals(

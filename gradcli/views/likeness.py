@@ -45,6 +45,8 @@ def constant_factor(pairs: Sequence[Pair]) -> float | None:
     pairs are too poor to tell."""
     if any(np.squeeze(a).shape != np.squeeze(b).shape for a, b in pairs):
         return None
+    if not pairs:
+        return None
     a = np.concatenate([np.ravel(p) for p, _ in pairs])
     b = np.concatenate([np.ravel(q) for _, q in pairs])
     if not a.size or not (np.isfinite(a).all() and np.isfinite(b).all()):

@@ -14,20 +14,22 @@ from typing import Any, TypeAlias
 Plain: TypeAlias = "float | list[Any]"
 """A number, or lists of numbers nested as deep as the shape is long."""
 
-_SHORT_FLOATS = frozenset({"float32", "float16"})
+DOUBLE = 8
+"""Bytes of a number as Python's own floats hold it; shorter ones have fewer digits."""
 
 
 def plain(raw: Any) -> Plain:
     """A number or nested lists from an array, an array's scalar or a number."""
-    if not hasattr(raw, "dtype"):
+    if isinstance(raw, float) or not hasattr(raw, "dtype"):
         return float(raw)
-    if raw.dtype.kind == "f" and raw.dtype.name not in _SHORT_FLOATS:
+    dtype = raw.dtype
+    if dtype.kind == "f" and dtype.itemsize >= DOUBLE:
         listed: Plain = raw.tolist()
         return listed
     import numpy
 
     host = raw.get() if hasattr(raw, "get") else numpy.asarray(raw)
-    if host.dtype.name in _SHORT_FLOATS:
+    if host.dtype.kind == "f" and host.dtype.itemsize < DOUBLE:
         texts = [float(str(entry)) for entry in host.ravel()]
         host = numpy.array(texts, dtype=numpy.float64).reshape(host.shape)
     widened: Plain = host.astype(numpy.float64).tolist()

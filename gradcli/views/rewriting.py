@@ -1,11 +1,11 @@
 """Ways to write a program that keep its gradient finite.
 
 A row of the table below is two texts of the language: what is looked for and what to
-write instead. A capital letter stands for any expression, REST for more arguments.
+write instead. A capital letter stands for any expression, REST for more arguments;
+a letter in braces gets parentheses where its expression needs them.
 
-Invariant: nothing is proposed that was not run: the new program has the old value
-where that is finite, and its value is finite; so are its gradients, unless there is no
-proposal of which that can be said.
+Invariant: nothing is proposed that has not passed `trial`: the new program is the same
+function, and its value and gradients are finite.
 
     rewriting(run, [span]).text     # "where(x > 0, sqrt(where(x > 0, x, 1)), 0)"
 """
@@ -19,16 +19,15 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
-from ..engine import Tensor, grad
-from ..lang.errors import ProgramError, Span
+from ..engine import Tensor
+from ..lang.errors import Span
 from ..lang.parser import parse
-from ..lang.run import Run, all_finite, evaluate
+from ..lang.run import Run
 from ..lang.syntax import (
     Assign,
     Binary,
     Call,
+    Evaluate,
     Expression,
     Literal,
     MethodCall,
@@ -38,11 +37,12 @@ from ..lang.syntax import (
     walk,
 )
 from ..ops import ALIASES
+from .trial import tried
 
 INSTEAD: Sequence[tuple[str, str]] = (
     ("log(softmax(A, REST))", "log_softmax(A, REST)"),
     ("log(sigmoid(A))", "logsigmoid(A)"),
-    ("log(1 - sigmoid(A))", "logsigmoid(-(A))"),
+    ("log(1 - sigmoid(A))", "logsigmoid(-{A})"),
     ("log(1 + exp(A))", "softplus(A)"),
     ("log1p(exp(A))", "softplus(A)"),
     ("log(exp(A) + exp(B))", "logaddexp(A, B)"),
@@ -52,15 +52,30 @@ INSTEAD: Sequence[tuple[str, str]] = (
     ("1/(1 + exp(-A))", "sigmoid(A)"),
     ("exp(A)/sum(exp(A))", "softmax(A, dim=0)"),
     ("exp(A)/sum(exp(A), REST)", "softmax(A, dim=-1)"),
+    ("exp(A)/sum(exp(A), REST)", "softmax(A, dim=0)"),
     ("log(prod(A))", "sum(log(A))"),
-    ("A*log(B)", "xlogy(A, B)"),
-    ("A*log1p(B)", "special.xlog1py(A, B)"),
+    ("A*log(B)", "where({A} == 0, 0, {A}*log(where({A} == 0, 1, B)))"),
+    ("A*log1p(B)", "where({A} == 0, 0, {A}*log1p(where({A} == 0, 0, B)))"),
     ("sqrt(sum(A**2))", "norm(A)"),
     ("sqrt(sum(A*A))", "norm(A)"),
     ("sum(A**2)**0.5", "norm(A)"),
     ("sqrt(A**2 + B**2)", "norm(stack([A, B]))"),
     ("sqrt(A*A + B*B)", "norm(stack([A, B]))"),
     ("sqrt(A**2)", "abs(A)"),
+    ("sqrt(A*A)", "abs(A)"),
+    ("(A**2)**0.5", "abs(A)"),
+    ("sum(A*A)**0.5", "norm(A)"),
+    ("sqrt(mean(A**2))", "(norm(A)/sqrt({A}.numel()))"),
+    ("sqrt(mean(A*A))", "(norm(A)/sqrt({A}.numel()))"),
+    ("sqrt(var(A))", "std(A)"),
+    ("sqrt(var(A, REST))", "std(A, REST)"),
+    ("sqrt(A)**2", "{A}"),
+    ("sqrt(A)*sqrt(A)", "{A}"),
+    ("exp(log(A))", "{A}"),
+    ("exp(A*log(B))", "({B}**{A})"),
+    ("sin(A)/A", "sinc({A}/pi)"),
+    ("(exp(A) - exp(-A))/(exp(A) + exp(-A))", "tanh(A)"),
+    ("exp(A)/(exp(A) + exp(B))", "sigmoid({A} - {B})"),
 )
 
 HARMLESS: Mapping[str, str] = {
@@ -77,9 +92,10 @@ _WHICH = {"/": 1}
 
 REST = "REST"
 MOST_TRIED = 24
-SAME = 1e-9
 COMMUTATIVE = frozenset("+*")
 LETTERS = re.compile(r"\b[AB]\b")
+FILLED = re.compile(r"\{([AB])\}|\b[AB]\b")
+ATOM = re.compile(r"[\w.]+(\([^()]*\))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +112,17 @@ class Rewriting:
 
 @dataclass(frozen=True, slots=True)
 class _Proposal:
-    """What to put at a stretch of the program, and how both are shown."""
+    """What to put at a stretch of the program, and how both are shown.
+
+    ``guards``: it keeps what a `where` drops from being computed, and the gradient is
+    that of the branch taken, which the slopes across the border do not tell.
+    """
 
     span: Span
     put: str
     text: str
     instead: str
+    guards: bool = False
 
 
 @dataclass(slots=True)
@@ -121,38 +142,30 @@ def rewriting(
         cotangent: what a vector output is contracted with; None: ones.
     """
     program = parse(run.source, [given.name for given in run.inputs])
-    second_best = None
     for proposal in islice(_proposals(program, culprits), MOST_TRIED):
         span = proposal.span
         source = run.source[: span.start] + proposal.put + run.source[span.end :]
-        tried = _tried(run, source, cotangent)
-        if tried is None:
-            continue
-        output, gradients = tried
-        found = Rewriting(
-            proposal.text, proposal.instead, source, output.raw,
-            {n: None if g is None else g.raw for n, g in gradients.items()},
-        )  # fmt: skip
-        if all(g is None or all_finite(g) for g in gradients.values()):
-            return found
-        if not all_finite(run.output):
-            second_best = second_best or found
-    return second_best
+        trial = tried(run, source, cotangent, across=not proposal.guards)
+        if trial is not None:
+            return Rewriting(
+                proposal.text, proposal.instead, source, trial.value, trial.gradients
+            )
+    return None
 
 
 def _proposals(program: Program, culprits: Sequence[Span]) -> Iterator[_Proposal]:
     definitions = _definitions(program)
     nodes = [node for node in walk(program) if isinstance(node, Expression)]
+    for culprit in culprits:
+        for node in nodes:
+            if node.span == culprit:
+                yield from _guarded(program, nodes, node, definitions)
     for pattern, replacement in INSTEAD:
         for node in nodes:
             match = _Match()
             if _matches(_pattern(pattern), node, program, definitions, match):
                 text = _filled(replacement, match)
                 yield _Proposal(node.span, text, text, program.text(node))
-    for culprit in culprits:
-        for node in nodes:
-            if node.span == culprit:
-                yield from _guarded(program, nodes, node, definitions)
 
 
 def _definitions(program: Program) -> dict[str, Expression]:
@@ -171,8 +184,8 @@ def _definitions(program: Program) -> dict[str, Expression]:
 @cache
 def _pattern(text: str) -> Expression:
     statement = parse(text, ["A", "B", REST]).body.statements[0]
-    value: Expression = statement.value  # type: ignore[attr-defined]
-    return value
+    assert isinstance(statement, Evaluate)
+    return statement.value
 
 
 def _called(node: Any) -> tuple[str, tuple[Any, ...]] | None:
@@ -245,7 +258,14 @@ def _is_rest(node: Any) -> bool:
 
 def _filled(replacement: str, match: _Match) -> str:
     text = replacement.replace(f", {REST}", match.rest)
-    return LETTERS.sub(lambda letter: match.letters.get(letter[0], letter[0]), text)
+
+    def meant(found: re.Match[str]) -> str:
+        letter = found[1] or found[0]
+        expression = match.letters.get(letter, letter)
+        tight = not found[1] or ATOM.fullmatch(expression)
+        return expression if tight else f"({expression})"
+
+    return FILLED.sub(meant, text)
 
 
 def _guarded(
@@ -271,7 +291,8 @@ def _guarded(
             if _within(culprit.span, definitions.get(name, branch).span):
                 head = f"{name} = " if name else ""
                 text = head + _put(program, whole.span, argument.span, put)
-                yield _Proposal(argument.span, put, text, head + program.text(whole))
+                instead = head + program.text(whole)
+                yield _Proposal(argument.span, put, text, instead, guards=True)
 
 
 def _argument(culprit: Any) -> tuple[Any, str] | None:
@@ -293,39 +314,3 @@ def _within(inner: Span, outer: Span) -> bool:
 def _put(program: Program, whole: Span, part: Span, new: str) -> str:
     source = program.source
     return source[whole.start : part.start] + new + source[part.end : whole.end]
-
-
-def _tried(
-    run: Run, source: str, cotangent: Tensor | None
-) -> tuple[Tensor, dict[str, Tensor | None]] | None:
-    """Value and gradients of the new program, if it is the same where the old one has
-    a value, and has one everywhere."""
-    leaves = {
-        given.name: Tensor(given.tensor.raw, given.tensor.xp, given.requires_grad)
-        for given in run.inputs
-    }
-    names = [given.name for given in run.inputs if given.requires_grad]
-    try:
-        with np.errstate(all="ignore"):
-            output, _, _ = evaluate(source, leaves, of=run.of, seed=run.seed,
-                                    dtype=run.dtype)  # fmt: skip
-            ones = Tensor(output.xp.ones_like(output.raw), output.xp)
-            found = grad(
-                [output],
-                [leaves[n] for n in names],
-                [ones if cotangent is None else cotangent],
-            )
-    except (ProgramError, ValueError, RuntimeError):
-        return None
-    if not all_finite(output) or not _same(run.output, output):
-        return None
-    return output, dict(zip(names, found, strict=True))
-
-
-def _same(before: Tensor, after: Tensor) -> bool:
-    """Up to rounding, wherever there was a finite value before."""
-    if before.shape != after.shape:
-        return False
-    xp = before.xp
-    close = abs(before.raw - after.raw) <= SAME * (1 + abs(before.raw))
-    return bool((close | ~xp.isfinite(before.raw)).all())

@@ -7,21 +7,19 @@ order here is the order in which they are asked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations, permutations
-from typing import Any
 
 import numpy as np
 
 from ..lang.parser import parse
-from ..lang.run import evaluate
 from ..lang.syntax import Call, MethodCall, walk
-from .altered import passed_over, taken_for_constant
+from .altered import passed_over, stops_short, taken_for_constant
 from .detours import wrong_path
 from .diagnosis import Diagnosis, Evidence, Hypothesis
 from .evidence import Sample, derivative
 from .inner import inner_derivative
 from .likeness import (
-    Array,
     Pair,
     all_same,
     constant_factor,
@@ -30,6 +28,8 @@ from .likeness import (
     same,
     simple_number,
 )
+from .repairs import wrong_place
+from .terms import lacking_term, wrong_term
 
 ROUNDED = 2e-3
 """Relative distance up to which a constant may have been rounded."""
@@ -38,22 +38,11 @@ MOST_DIMENSIONS = 4
 MOST_PAIRS = 20
 
 
-def aligned(sample: Sample) -> Array | None:
-    """The claim's numbers in the derivative's shape; None where they do not fit."""
-    claimed, shape = sample.claimed, sample.true.shape
-    if [n for n in claimed.shape if n != 1] == [n for n in shape if n != 1]:
-        return claimed.reshape(shape)
-    try:
-        return np.broadcast_to(claimed, shape)
-    except ValueError:
-        return None
-
-
 def sides(evidence: Evidence) -> list[Pair] | None:
     """Per sample the derivative and the claim, where their shapes fit."""
     pairs = []
     for sample in evidence.samples:
-        claimed = aligned(sample)
+        claimed = sample.aligned()
         if claimed is None:
             return None
         pairs.append((sample.true, claimed))
@@ -103,7 +92,7 @@ def _mean(evidence: Evidence, c: float) -> Diagnosis | None:
         n = simple_number(1 / c)
         text = f"the program takes a mean, the claim a sum: 1/{n} is missing"
         return Diagnosis("mean", text, f"divide by {n}")
-    said = evidence.claim.expression or evidence.task.other or ""
+    said = evidence.text
     if simple_number(c) in counts and _calls(said, "mean"):
         n = simple_number(c)
         text = "the claim takes a mean, the derivative a sum"
@@ -260,33 +249,10 @@ def _names_swapped(evidence: Evidence) -> Diagnosis | None:
 
 
 def _right_with(evidence: Evidence, said: str, sample: Sample, a: str, b: str) -> bool:
-    known = sample.variables
-    named = {**known, a: known[b], b: known[a]}
-    try:
-        found: Any = evaluate(said, named, seed=evidence.task.seed)[0].raw
-    except Exception:
-        # With the names swapped the claim need not even have a value.
-        return False
-    return same(np.asarray(found), sample.true)
-
-
-def lacking_term(evidence: Evidence) -> Diagnosis | None:
-    """A constant that is missing in the sum, or one too many."""
-    pairs = sides(evidence)
-    if pairs is None or not _speaking(pairs):
-        return None
-    gaps = [a - b for a, b in pairs]
-    scale = max(max(largest(a), largest(b)) for a, b in pairs)
-    first = gaps[0]
-    if any(largest(gap - first) > 1e-8 * scale for gap in gaps):
-        return None
-    if largest(first - first.flat[0]) > 1e-8 * scale:
-        return None
-    c = float(first.flat[0])
-    amount = number_text(abs(c))
-    if c > 0:
-        return Diagnosis("term", f"the term {amount} is missing", f"add {amount}")
-    return Diagnosis("term", f"{amount} is added too much", f"subtract {amount}")
+    known = sample.named
+    exchanged = replace(sample, named={**known, a: known[b], b: known[a]})
+    found = evidence.said(said, exchanged)
+    return found is not None and same(found, sample.true)
 
 
 def _speaking(pairs: Sequence[Pair]) -> bool:
@@ -329,11 +295,17 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     diagonal,
     sum_left_out,
     sum_too_much,
+    wrong_term,
     wrong_path,
     taken_for_constant,
     inner_derivative,
     passed_over,
+    stops_short,
     upside_down,
     swapped,
+    wrong_place,
     lacking_term,
 )
+
+POINTED: tuple[Hypothesis, ...] = (wrong_sign, rounded, transposed)
+"""What can be told of numbers that are claimed for one point alone."""

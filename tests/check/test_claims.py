@@ -1,4 +1,4 @@
-"""Forty claims worked out by hand, half of them wrong in the ways people slip."""
+"""Claims worked out by hand, some of them wrong in the ways people slip."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def slip(k: int) -> Diagnosis | None:
     return diagnose(task, task.claims[0], 10.0)
 
 
-def test_half_of_forty_claims_are_wrong() -> None:
-    assert (len(CLAIMS), len(WRONG)) == (40, 20)
+def test_there_are_claims_of_both_kinds() -> None:
+    assert (len(CLAIMS), len(WRONG)) == (120, 70)
 
 
 @pytest.mark.parametrize("k", range(len(CLAIMS)), ids=lambda k: CLAIMS[k]["claim"])
@@ -74,4 +74,4 @@ def test_most_wrong_claims_get_the_right_diagnosis() -> None:
         if k not in right
     }
     print(f"\n{len(right)} of {len(WRONG)} diagnoses are right; others: {missed}")
-    assert len(right) >= 16, missed
+    assert len(right) >= 0.95 * len(WRONG), missed

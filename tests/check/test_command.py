@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.cli.conftest import Run
@@ -104,3 +106,39 @@ def test_time_is_bounded(gradcli: Run) -> None:
     )  # fmt: skip
     assert ended.status == 4
     assert "unknown" in ended.out
+
+
+def test_an_operand_to_transpose_is_named_where_shapes_do_not_fit(
+    gradcli: Run,
+) -> None:
+    ended = gradcli("check", *SQUARES, "--claim", "d/dw = 2*X @ (X@w - y)")
+    assert ended.status == 3
+    assert "the derivative is 2*X.t() @ (X@w - y)" in ended.err
+
+
+def test_an_error_in_a_list_points_into_the_typed_text(gradcli: Run) -> None:
+    ended = gradcli("check", "x**2", "--claim", "d/dx = [1, [xx]]")
+    assert ended.status == 3
+    assert ended.err.splitlines()[2].startswith("    |             ^^ did you mean")
+
+
+def test_an_index_that_no_entry_has_is_refused(gradcli: Run) -> None:
+    ended = gradcli("check", "sum(x)", "x=[1,2]", "--claim", "d/dx[2] = 1")
+    assert ended.status == 2
+    assert "x has shape [2]" in ended.err
+
+
+def test_a_number_claimed_at_the_point_given_is_no_failure(gradcli: Run) -> None:
+    ended = gradcli("check", "x**2", "x=3", "--claim", "dx = 6")
+    assert ended.status == 0
+    assert ended.out.startswith("dx = 6  agrees  (at 1 point; the point given")
+
+
+def test_a_large_counterexample_shows_what_is_not_zero(gradcli: Run) -> None:
+    sizes = ("--shape", "X=9,5", "--shape", "w=5", "--shape", "y=9")
+    ended = gradcli("check", SQUARES[0], *sizes, "--claim", WRONG)
+    assert ended.status == 1
+    place = ended.out.splitlines()[1]
+    assert re.match(r"  at X = 0 everywhere but X\[\d, \d\] = 1.0, w = \[0.0, ", place)
+    told = gradcli("check", SQUARES[0], *sizes, "--claim", WRONG, "--json").json
+    assert len(told["claims"][0]["counterexample"]["inputs"]["X"]) == 9

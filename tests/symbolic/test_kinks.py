@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, isnan, nan, sqrt
+from math import inf, isnan, nan, pi, sqrt
 from typing import Any, NamedTuple
 
 import pytest
@@ -142,6 +142,55 @@ COMPOSED: dict[str, tuple[str, dict[str, Any], dict[str, Expected]]] = {
     "a branch that is not taken": (
         "where(x > 0, sqrt(x), 0)", {"x": 0.0},
         {"x": Expected(0, inf, nan, "neither")}),
+    # the largest of -x, x, x**2 at 0 is |x|
+    "the largest of three": (
+        "maximum(maximum(x, -x), x**2)", {"x": 0.0},
+        {"x": Expected(-1, 1, 0, "subgradient")}),
+    # relu(x) - 1 is x - 1 around 1, and relu keeps its rise
+    "one inside the other": (
+        "relu(relu(x) - 1)", {"x": 1.0}, {"x": Expected(0, 1, 0, "subgradient")}),
+    # |x| all the same, but inf*0 on the engine's way
+    "a root of a square": (
+        "sqrt(x**2)", {"x": 0.0}, {"x": Expected(-1, 1, nan, "neither")}),
+    # sign(x), and 0/0 at 0
+    "a number over its size": (
+        "x/abs(x)", {"x": 0.0}, {"x": Expected(0, 0, nan, "neither")}),
+    # 2x up to 1, which is at 1/2
+    "a clamp in a clamp": (
+        "clamp(2*clamp(x, -1, 1), -1, 1)", {"x": 0.5},
+        {"x": Expected(2, 0, 0, "supergradient")}),
+    # max(x, y) at a tie, less min(x, y): |x - y|
+    "a spread": (
+        "amax(x, dim=0) - amin(x, dim=0)", {"x": [1.0, 1.0]},
+        {"x[0]": Expected(-1, 1, 0, "subgradient"),
+         "x[1]": Expected(-1, 1, 0, "subgradient")}),
+    # x**2 above, x below
+    "branches that join": (
+        "where(x > 0, x**2, x)", {"x": 0.0}, {"x": Expected(1, 0, 1, "supergradient")}),
+    "a sawtooth": (
+        "x - floor(x)", {"x": 2.0}, {"x": Expected(1, 1, 1, "step")}),
+    # |1 - xy| in two hinges: by x the slope is y either way, 1 here
+    "two hinges at once": (
+        "relu(1 - x*y) + relu(x*y - 1)", {"x": 1.0, "y": 1.0},
+        dict.fromkeys("xy", Expected(-1, 1, 0, "subgradient"))),
+    # one norm: a coordinate at 0 has both slopes, the other one
+    "several coordinates at once": (
+        "abs(x).sum() + 3*x[2]", {"x": [0.0, 0.0, 1.0]},
+        dict.fromkeys(("x[0]", "x[1]"), Expected(-1, 1, 0, "subgradient"))),
+    # the smallest of the two: all goes to the first, a vertex of the superdifferential
+    "a sorted tie": (
+        "sort(x)[0][0]", {"x": [2.0, 2.0]},
+        {"x[0]": Expected(1, 0, 1, "supergradient"),
+         "x[1]": Expected(1, 0, 0, "supergradient")}),
+    # the second smallest of three, two tied at it: the larger of those two
+    "a tied median": (
+        "x.median()", {"x": [2.0, 2.0, 3.0]},
+        dict.fromkeys(("x[0]", "x[1]"), Expected(0, 1, 0.5, "subgradient"))),
+    # |x| - |y|: convex one way, concave the other
+    "a saddle": (
+        "abs(x) - abs(y)", {"x": 0.0, "y": 0.0},
+        {"x": Expected(-1, 1, 0, "subgradient"),
+         "y": Expected(1, -1, 0, "supergradient")}),
 }  # fmt: skip
 
 
@@ -168,6 +217,8 @@ NEARBY: dict[str, tuple[str, dict[str, Any], float, float]] = {
     "a point": ("norm(x)", {"x": [3.0, 4.0]}, 6.0, 5.0),
     "a circle": ("relu(x*x + y*y - 1)", {"x": 3.0, "y": 4.0}, 5.0, 4.0),
     "a half": ("round(x)", {"x": 0.25}, 0.3, 0.25),
+    # from (2, 2) the nearest point of xy = 1 is (1, 1)
+    "a hyperbola": ("abs(x*y - 1)", {"x": 2.0, "y": 2.0}, 2.0, sqrt(2)),
 }
 
 
@@ -182,6 +233,32 @@ def test_distance_is_that_of_the_nearest_point(name: str) -> None:
 def test_kink_beyond_the_radius_is_not_told(name: str) -> None:
     source, values, _, distance = NEARBY[name]
     assert report(source, values, distance * 0.99).kinks == ()
+
+
+AROUND: dict[str, tuple[str, float, float, list[float]]] = {
+    "sines": ("abs(sin(x))", 0.3, 10.0, [k * pi for k in range(-3, 4)]),
+    "a parabola": ("abs(x**2 - 1)", 0.2, 3.0, [-1, 1]),
+    "steps": ("floor(x)", 0.5, 2.0, [-1, 0, 1, 2]),
+    "steps of a square": ("floor(x**2)", 0.1, 1.85, [
+        -sqrt(3), -sqrt(2), -1, 1, sqrt(2), sqrt(3)]),
+    "halves": ("round(x)", 0.0, 2.6, [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]),
+    "a root that touches zero": (
+        "sqrt(cos(x) + 1)", 0.1, 10.0, [-3 * pi, -pi, pi, 3 * pi]),
+    "poles": ("1/(x**2 - 1)", 0.5, 2.0, [-1, 1]),
+    "a wave that is cut": (
+        "relu(sin(x) - 0.5)", 0.0, 7.0,
+        [pi / 6, 5 * pi / 6, pi / 6 - 2 * pi, 5 * pi / 6 - 2 * pi, 13 * pi / 6]),
+    "a zero that is no kink": ("abs(cos(x) + 1)", 0.1, 10.0, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_all_kinks_of_a_condition_on_one_entry_are_found(name: str) -> None:
+    source, at, radius, expected = AROUND[name]
+    found = report(source, {"x": at}, radius)
+    places = sorted(place.values[0][1] for place in found.places)
+    assert places == pytest.approx(sorted(expected), rel=1e-15, abs=1e-15)
+    assert (found.left_out, found.unsearched) == (0, 0)
 
 
 @pytest.mark.parametrize("source", ["relu(x*x + 1)", "relu(exp(x))", "abs(cosh(x))"])

@@ -35,6 +35,14 @@ def test_edge_is_named_with_what_was_multiplied() -> None:
     assert isnan(edge.result)
 
 
+def test_edge_is_named_where_the_value_is_not_finite_either() -> None:
+    first, second = found_in("x*log(x)", "x=0").edges
+    assert (first.source, first.incoming, first.local) == ("x*log(x)", 1.0, -inf)
+    assert (second.source, second.incoming, second.local) == ("log(x)", 0.0, inf)
+    (edge,) = found_in("x/y", "x=0", "y=0").edges[:1]
+    assert (edge.source, edge.to, edge.result) == ("x/y", "x", inf)
+
+
 def test_infinity_is_named_before_the_nan_that_it_makes() -> None:
     first, second = found_in("sqrt(sum(x**2))", "x=[0, 0]").edges
     assert (first.source, first.incoming, first.local) == ("sqrt(sum(x**2))", 1.0, inf)
@@ -65,6 +73,7 @@ GUARDS = {
     "where(x > 0, x**0.5, 0)": ("x=0", "where(x > 0, where(x > 0, x, 1)**0.5, 0)"),
     "where(x > 0, x.sqrt(), 0)": ("x=0", "where(x > 0, where(x > 0, x, 1).sqrt(), 0)"),
     "s = sqrt(x); where(x > 0, s, 0)": ("x=0", "s = sqrt(where(x > 0, x, 1))"),
+    "where(x != 0, 1/x, 0)": ("x=0", "where(x != 0, 1/where(x != 0, x, 1), 0)"),
     "where(x > 700, 0, exp(x))": ("x=800",
                                   "where(x > 700, 0, exp(where(x > 700, 0, x)))"),
 }  # fmt: skip
@@ -92,6 +101,21 @@ STABLE = {
     "exp(x)/sum(exp(x))": ("x=[1000, 1]", "softmax(x, dim=0)"),
     "sqrt(sum(x**2))": ("x=[0, 0]", "norm(x)"),
     "e = exp(x); log(1 + e)": ("x=1000", "softplus(x)"),
+    "log(1 - sigmoid(2*x))": ("x=1000", "logsigmoid(-(2*x))"),
+    "x.var().sqrt()": ("x=[2, 2]", "std(x)"),
+    "sqrt(mean((x - 1)**2))": ("x=[1, 1]", "(norm(x - 1)/sqrt((x - 1).numel()))"),
+    "(x**2)**0.5": ("x=0", "abs(x)"),
+    "sqrt(x*x)": ("x=0", "abs(x)"),
+    "sqrt(abs(x))**2 + x**2": ("x=0", "abs(x)"),
+    "exp(log(x**2))": ("x=0", "(x**2)"),
+    "exp(2*log(x))": ("x=0", "(x**2)"),
+    "sin(2*x)/(2*x)": ("x=0", "sinc((2*x)/pi)"),
+    "(exp(x) - exp(-x))/(exp(x) + exp(-x))": ("x=900", "tanh(x)"),
+    "exp(x)/(exp(x) + exp(1 - x))": ("x=900", "sigmoid(x - (1 - x))"),
+    "(exp(x)/sum(exp(x), dim=0, keepdim=True))[0].sum()": (
+        "x=[[1000, 0], [0, 1]]", "softmax(x, dim=0)"),
+    "(exp(x)/sum(exp(x), dim=1, keepdim=True))[0].sum()": (
+        "x=[[1000, 0], [0, 1]]", "softmax(x, dim=-1)"),
 }  # fmt: skip
 
 
@@ -112,9 +136,12 @@ def test_proposed_program_runs_with_finite_value_and_gradient(source: str) -> No
     assert all_finite(gradient)
 
 
-def test_zero_times_the_logarithm_of_zero_is_written_as_xlogy() -> None:
-    way = way_out("p*log(q)", "p=0", "q=0")
-    assert (way.text, way.value) == ("xlogy(p, q)", 0.0)
+def test_zero_times_the_logarithm_of_zero_is_kept_from_being_computed() -> None:
+    way = way_out("-(t*log(p) + (1-t)*log(1-p))", "t=1", "p=1")
+    assert way.text == "where((1-t) == 0, 0, (1-t)*log(where((1-t) == 0, 1, 1-p)))"
+    assert way.value == 0.0
+    # The derivative of -log(p) at 1.
+    assert dict(way.gradients)["p"] == -1.0
 
 
 def test_text_that_is_replaced_is_named() -> None:
@@ -123,7 +150,10 @@ def test_text_that_is_replaced_is_named() -> None:
     assert (way.text, way.instead) == ("log_softmax(x, dim=0)", "log(p)")
 
 
-@pytest.mark.parametrize("source", ["sqrt(x)", "log(x)*0.5", "x**-0.5 - 1"])
+INFINITE = ["sqrt(x)", "log(x)*0.5", "x**-0.5 - 1", "x*log(x)", "1/x - 1/x", "x/x**2"]
+
+
+@pytest.mark.parametrize("source", INFINITE)
 def test_nothing_is_proposed_where_the_derivative_is_infinite(source: str) -> None:
     assert found_in(source, "x=0").way_out is None
 

@@ -1,0 +1,79 @@
+"""The places in a claim's text that stand for values, and the text with one of them
+written otherwise.
+
+Invariant: a text that is put into a place, or taken out of one, has the parentheses
+that it needs there.
+
+    place = next(places("2*(x + 1)"))
+    place.written("x")                      # "x"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..lang.errors import Span
+from ..lang.parser import parse
+from ..lang.syntax import (
+    Attribute,
+    Call,
+    Expression,
+    Index,
+    Keyword,
+    Literal,
+    MethodCall,
+    Name,
+    Node,
+    children,
+)
+
+MOST = 60
+"""Places of a text that are looked at."""
+
+_TIGHT = (Name, Literal, Call, MethodCall, Attribute, Index)
+
+
+class Place(NamedTuple):
+    """An expression inside a text."""
+
+    source: str
+    node: Expression
+
+    @property
+    def text(self) -> str:
+        """Its own text, without the parentheses around it."""
+        return self.source[self.node.span.start : self.node.span.end]
+
+    @property
+    def factor(self) -> str:
+        """Its text as it may stand beside any operator."""
+        return self.text if isinstance(self.node, _TIGHT) else f"({self.text})"
+
+    def part(self, node: Expression) -> Place:
+        """A part of it."""
+        return Place(self.source, node)
+
+    def written(self, new: str) -> str:
+        """The whole text with ``new`` here."""
+        return spliced(self.source, self.node.span, new)
+
+
+def places(source: str) -> Iterator[Place]:
+    """The expressions that stand for values, whole before part."""
+    waiting: list[Node] = [parse(source)]
+    left = MOST
+    while waiting and left:
+        node = waiting.pop()
+        if isinstance(node, Keyword):
+            continue
+        if isinstance(node, Expression):
+            left -= 1
+            yield Place(source, node)
+        parts = children(node)
+        waiting += reversed(parts[:1] if isinstance(node, Index) else parts)
+
+
+def spliced(source: str, span: Span, new: str) -> str:
+    """The text with ``new`` for a stretch of it."""
+    return source[: span.start] + new + source[span.end :]

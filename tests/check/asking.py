@@ -1,0 +1,31 @@
+"""Claims on small programs, asked in a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradcli.symbolic.claims import judge
+from gradcli.symbolic.claims_task import ClaimsTask, Given, Ruling
+from gradcli.symbolic.claims_text import read_claim
+from gradcli.views.diagnosis import Diagnosis, diagnose
+
+Inputs = dict[str, tuple[int, ...]]
+X: Inputs = {"x": ()}
+
+
+def task(program: str, inputs: Inputs, *claims: str, **more: Any) -> ClaimsTask:
+    return ClaimsTask(
+        program,
+        tuple(Given(name, shape) for name, shape in inputs.items()),
+        tuple(read_claim(claim) for claim in claims),
+        **{"seconds": 20.0, **more},
+    )
+
+
+def ruled(program: str, inputs: Inputs, claim: str, **more: Any) -> Ruling:
+    return judge(task(program, inputs, claim, **more)).rulings[0]
+
+
+def slip(program: str, inputs: Inputs, claim: str) -> Diagnosis | None:
+    asked = task(program, inputs, claim)
+    return diagnose(asked, asked.claims[0], 10.0)

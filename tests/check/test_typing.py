@@ -1,0 +1,166 @@
+"""What may be typed as a claim, and what it means."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradcli.lang.errors import ProgramError
+from gradcli.symbolic.claims import judge
+from gradcli.symbolic.claims_lists import with_arrays
+from gradcli.symbolic.claims_task import ClaimsTask, Given, Ruling
+from gradcli.symbolic.claims_text import Claim, read_claim
+from tests.check.asking import ruled, slip, task
+
+LEFT = {
+    "d/dx = 1": (None, ("x",)),
+    "dL/dx=1": ("L", ("x",)),
+    " ∂L / ∂x = 1": ("L", ("x",)),
+    "d2L/dx dy = 1": ("L", ("x", "y")),
+    "d2/dx2 = 1": (None, ("x", "x")),
+    "d²L/dx² = 1": ("L", ("x", "x")),
+    "d^2/dx^2 = 1": (None, ("x", "x")),
+    "dd/da = 1": ("d", ("a",)),
+    "dy/dx2 = 1": ("y", ("x2",)),
+    "d(L)/d(x) = 1": ("L", ("x",)),
+    "d2L/dxdy = 1": ("L", ("x", "y")),
+    "d2L/dx2 == 1": ("L", ("x", "x")),
+    "x.grad = 1": (None, ("x",)),
+    "grad x = 1": (None, ("x",)),
+    "grad_x = 1": (None, ("x",)),
+    "grad(L, x) = 1": ("L", ("x",)),
+    "gradient(x) = 1": (None, ("x",)),
+    "jacobian x = 1": (None, ("x",)),
+    "∇x = 1": (None, ("x",)),
+    "∇_x L = 1": ("L", ("x",)),
+    "∇²x = 1": (None, ("x", "x")),
+    "hessian(L, x) = 1": ("L", ("x", "x")),
+    "dx = 1": (None, ("x",)),
+}
+
+
+@pytest.mark.parametrize("text", LEFT)
+def test_left_hand_sides_are_read_as_mathematicians_write_them(text: str) -> None:
+    claim = read_claim(text, names=("x", "y"))
+    assert (claim.output, claim.by) == LEFT[text]
+    assert claim.expression is not None
+    assert text[claim.offset :] == claim.expression
+
+
+@pytest.mark.parametrize("text", ["2*x", "x = 2", "d/dx =", "dx/y = 1", "", "d2/dx=1"])
+def test_what_is_no_claim_is_refused_with_a_caret_and_a_way_out(text: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        read_claim(text)
+    assert caught.value.span is not None
+    assert caught.value.hint
+    assert caught.value.exit_status == 2
+
+
+PRIMES = {
+    "f' = 1": (None, ("x",)),
+    "f'(x) = 1": (None, ("x",)),
+    "u' = 1": ("u", ("x",)),
+    "f'' = 1": (None, ("x", "x")),
+    "f″(x) = 1": (None, ("x", "x")),
+}
+
+
+@pytest.mark.parametrize("text", PRIMES)
+def test_primes_are_derivatives_by_the_only_input(text: str) -> None:
+    claim = read_claim(text, names=("x",), variables=("u",))
+    assert (claim.output, claim.by) == PRIMES[text]
+    with pytest.raises(ProgramError):
+        read_claim("f' = 1", names=("x", "y"))
+
+
+def test_a_name_that_is_no_input_is_no_derivative() -> None:
+    with pytest.raises(ProgramError):
+        read_claim("dist = 1", names=("x",))
+    with pytest.raises(ProgramError, match="no derivative") as caught:
+        read_claim("x = 1", names=("x",))
+    assert caught.value.hint == 'write "d/dx = EXPR"'
+
+
+ENTRIES = {
+    "d/dx[0] = 2*x[0]*y[0]": "proved",
+    "dL/dx[1] = 2*x[0]*y[0]": "refuted",
+    "x.grad[1:] = 2*x[1:]*y[1:]": "proved",
+    "d2/dx[0]dx[0] = 2*y[0]": "proved",
+    "d2L/dx[0] dy[0] = 2*x[0]": "proved",
+    "d2L/dx[0] dy = [2*x[0], 0, 0]": "proved",
+    "d2L/dx[0] dy[1] = 1": "refuted",
+}
+
+
+@pytest.mark.parametrize("claim", ENTRIES)
+def test_single_entries_can_be_claimed(claim: str) -> None:
+    inputs = {"x": (3,), "y": (3,)}
+    asked = task("L = (x**2 * y).sum()", inputs, claim)
+    assert ClaimsTask.from_json(asked.to_json()) == asked
+    assert judge(asked).rulings[0].verdict == ENTRIES[claim]
+
+
+def test_a_wrong_entry_gets_its_diagnosis() -> None:
+    found = slip("(x**2).sum()", {"x": (3,)}, "d/dx[1] = x[1]")
+    assert found is not None
+    assert found.repair == "multiply by 2"
+
+
+def test_lists_in_a_claim_are_arrays() -> None:
+    program = "stack([x**2 * y, sin(y)])"
+    inputs = {"x": (), "y": ()}
+    assert ruled(program, inputs, "d/dy = [x**2, cos(y)]").verdict == "proved"
+    assert ruled(program, inputs, "d/dx = 2*x*[y, 0]").verdict == "proved"
+    rows = "d/dX = [[X[0, 0], 0], [0, X[1, 1]]] * [[2, 0], [0, 2]]"
+    assert ruled("(X*X*eye(2)).sum()", {"X": (2, 2)}, rows).verdict == "proved"
+
+
+def test_places_in_a_text_with_arrays_lead_back_to_the_typed_one() -> None:
+    typed = "a + [b,[c]] - outer([d], e)"
+    told = with_arrays(typed)
+    assert told.text == "a + stack([b,stack([c])]) - outer([d], e)"
+    for letter in ("a ", "b,", "c]", "- o", "d]", "e)"):
+        assert told.typed(told.text.index(letter)) == typed.index(letter)
+
+
+CONSTANTS = {
+    "0.1*3*x": "0.3*x",
+    "cos(x - pi/2)": "sin(x)",
+    "(2*pi)**-0.5 * x": "x/sqrt(2*pi)",
+    "2**0.5 * x": "sqrt(2)*x",
+    "x*180/pi": "x/(pi/180)",
+    "1/3*x": "0.3333333333333333*x",
+}
+
+
+@pytest.mark.parametrize("program", CONSTANTS)
+def test_constants_are_the_numbers_that_were_meant(program: str) -> None:
+    claims = (Claim("value"), Claim("d/dx", by=("x",)))
+    given_x = (Given("x", ()),)
+    alike = ClaimsTask(program, given_x, claims, other=CONSTANTS[program], seconds=20.0)
+    assert [r.verdict for r in judge(alike).rulings] == ["proved", "proved"]
+
+
+def test_a_rounded_constant_is_not_the_number_itself() -> None:
+    claims = (Claim("value"),)
+    rounded = ClaimsTask("3.14159*x", (Given("x", ()),), claims, other="pi*x")
+    assert judge(rounded).rulings[0].verdict == "refuted"
+
+
+def at_3(*claims: str) -> list[Ruling]:
+    given_x = (Given("x", (), (3.0,)),)
+    read = tuple(read_claim(claim) for claim in claims)
+    return list(judge(ClaimsTask("x**2", given_x, read, seconds=20.0)).rulings)
+
+
+def test_a_number_is_claimed_for_the_point_given_alone() -> None:
+    right, wrong, formula = at_3("d/dx = 6", "d/dx = 5", "d/dx = x + 3")
+    assert (right.verdict, right.points) == ("agrees", 1)
+    assert wrong.counterexample is not None
+    assert wrong.counterexample.inputs == (("x", (), (3.0,)),)
+    assert formula.verdict == "refuted"
+
+
+def test_a_number_that_holds_everywhere_is_proved() -> None:
+    given_x = (Given("x", (), (3.0,)),)
+    asked = ClaimsTask("2*x", given_x, (read_claim("d/dx = 2"),), seconds=20.0)
+    assert judge(asked).rulings[0].verdict == "proved"
