@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = re.findall(
-    r"```console\n\$ gradcli (.+?)\n(.*?)```", (ROOT / "README.md").read_text(), re.S
+    r"```console\n\$ (gradcli .+?)\n(.*?)```", (ROOT / "README.md").read_text(), re.S
 )
 
 
@@ -23,8 +23,9 @@ def without_seconds(text: str) -> str:
 
 @pytest.mark.parametrize(("command", "shown"), EXAMPLES, ids=[c for c, _ in EXAMPLES])
 def test_readme_shows_what_is_printed(command: str, shown: str) -> None:
+    gradcli = f'gradcli() {{ {shlex.quote(sys.executable)} -m gradcli "$@"; }}'
     run = subprocess.run(
-        [sys.executable, "-m", "gradcli", *shlex.split(command)],
+        ["bash", "-c", f"{gradcli}\n{command}"],
         capture_output=True,
         text=True,
         timeout=60,

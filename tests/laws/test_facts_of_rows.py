@@ -1,0 +1,85 @@
+"""What a row says of itself beside its rules, held against what it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.engine import NUMPY, Tensor
+from gradcli.engine.errors import EngineError
+from gradcli.engine.record import apply, call, function
+from gradcli.ops import OPS, Op
+from gradcli.ops.op import FIRST, MANY
+
+from .draw import draw, is_shape
+
+CASES = [(op, i) for op in OPS.values() for i in range(len(op.cases))]
+
+
+@pytest.mark.parametrize(("op", "i"), CASES, ids=[f"{op.name}-{i}" for op, i in CASES])
+def test_a_row_gives_as_many_outputs_as_it_says(op: Op, i: int) -> None:
+    _, y = draw(op, i).run()
+    if op.returns == 1:
+        assert isinstance(y, Tensor)
+    else:
+        assert isinstance(y, tuple)
+        assert op.returns in (MANY, len(y))
+
+
+QUERIES = [op for op in OPS.values() if op.query]
+
+
+@pytest.mark.parametrize("op", QUERIES, ids=[op.name for op in QUERIES])
+def test_a_question_inside_a_composite_has_a_plain_answer(op: Op) -> None:
+    for each in op.cases:
+        given = each.inputs[0]
+        x = np.zeros(given) if is_shape(given) else given.value
+        answer = call(op.name, x, *each.params.values())
+        assert not isinstance(answer, Tensor)
+        assert isinstance(
+            apply(op, (Tensor(np.asarray(x), NUMPY),), each.params), Tensor
+        )
+
+
+def narrow_and_wide(op: Op) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The inputs of a row's first case: the first in float32, other drawn ones wide."""
+    spot = draw(op, 0)
+    drawn = [i for i, given in enumerate(spot.case.inputs) if is_shape(given)]
+    inputs = [
+        Tensor(a.astype("float32" if i == drawn[0] else "float64"), NUMPY)
+        if i in drawn
+        else a
+        for i, a in enumerate(spot.arrays)
+    ]
+    return tuple(inputs), dict(spot.case.params)
+
+
+ALIKE = [op for op in OPS.values() if op.one_type and not op.variadic]
+
+
+@pytest.mark.parametrize("op", ALIKE, ids=[op.name for op in ALIKE])
+def test_operands_of_two_types_are_refused_where_one_is_asked_for(op: Op) -> None:
+    inputs, params = narrow_and_wide(op)
+    with pytest.raises(EngineError, match="type"):
+        apply(op, inputs, params)
+
+
+FIRST_DECIDES = [op for op in OPS.values() if op.result is FIRST]
+
+
+@pytest.mark.parametrize("op", FIRST_DECIDES, ids=[op.name for op in FIRST_DECIDES])
+def test_the_first_operand_decides_the_type_where_it_is_said_to(op: Op) -> None:
+    inputs, params = narrow_and_wide(op)
+    assert apply(op, inputs, params).raw.dtype == np.float32
+
+
+def test_a_gradient_has_the_type_of_its_input() -> None:
+    x = Tensor(np.ones(3, "float32"), NUMPY, True)
+    w = Tensor(np.full(3, 2.0), NUMPY, True)
+    function("sum")(x * w + x).backward()
+    assert x.grad is not None
+    assert x.grad.raw.dtype == np.float32
+    assert w.grad is not None
+    assert w.grad.raw.dtype == np.float64
