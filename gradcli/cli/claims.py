@@ -184,7 +184,7 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
         _refuse_by(claim, name, inputs, run)
     named: dict[str, Any] = {**inputs, **run.variables}
     if claim.output is not None and claim.output not in named:
-        raise _unknown(claim, claim.output, tuple(named))
+        raise _unknown_output(claim, claim.output, tuple(named), run)
     target = run.output if claim.output is None else named[claim.output]
     if len(claim.by) == 2 and getattr(target, "size", None) and target.numel() != 1:
         span = Span(0, claim.offset - 1)
@@ -245,6 +245,17 @@ def _refuse_by(claim: Claim, name: str, inputs: Mapping[str, Any], run: Run) -> 
         hint = f"leave its assignment out, and '{name}' is one"
         raise _misnamed(claim, name, message, hint)
     raise _unknown(claim, name, tuple(inputs))
+
+
+def _unknown_output(
+    claim: Claim, name: str, known: tuple[str, ...], run: Run
+) -> ProgramError:
+    """A claim about a value that the program does not have, or gives no name."""
+    if run.output_name in known:
+        return _unknown(claim, name, known)
+    message = f"the program gives its output no name, so '{name}' is unknown"
+    hint = f"write d/d{claim.by[0]}, or begin the program with '{name} = '"
+    return _misnamed(claim, name, message, hint)
 
 
 def _unknown(claim: Claim, name: str, known: tuple[str, ...]) -> ProgramError:
