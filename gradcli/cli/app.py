@@ -88,9 +88,9 @@ def run(argv: list[str]) -> int:
 
     debug = "--debug" in argv
     try:
-        with standard_output() as stream:
-            status = _dispatch(argv)
-            stream.flush()
+        stream = standard_output(json="--json" in argv)
+        status = _dispatch(argv)
+        stream.flush()
         return status
     except (PipeClosed, BrokenPipeError):
         silence()

@@ -71,9 +71,9 @@ def main(
         ),
     ] = None,
 ) -> int:
-    """Minimise a scalar program over its inputs, or over those of --wrt.
+    """Minimise a scalar program over its inputs.
 
-    Ctrl-C ends it with what was reached.
+    With --wrt only those are moved. Ctrl-C ends it with what was reached.
 
     Example: gradcli descend "(w - 3)**2 + (b + 1)**2" w=0 b=0 --lr 0.2 --steps 40
     """

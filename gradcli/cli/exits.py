@@ -2,13 +2,15 @@
 
 Invariant: a status means the same in every command; scripts may rely on it. `PROGRAM`
 says that the program or a value is wrong, and so also that a descent ran off to where
-its loss is no number: what it had reached is printed all the same. `INTERNAL` and
-`OUTPUT` take the numbers that BSD's `sysexits.h` gives their meaning.
+its loss is no number: what it had reached is printed all the same. What an error ends
+with follows from its code, in `lang/errors.py`.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
+
+from ..lang import errors
 
 
 class Exit(IntEnum):
@@ -16,9 +18,9 @@ class Exit(IntEnum):
 
     DONE = 0
     REFUTED = 1
-    USAGE = 2
-    PROGRAM = 3
-    LIMIT = 4
-    INTERNAL = 70
-    OUTPUT = 74
+    USAGE = errors.COMMAND_LINE_IS_WRONG
+    PROGRAM = errors.PROGRAM_IS_WRONG
+    LIMIT = errors.LIMIT_REACHED
+    INTERNAL = errors.OUR_MISTAKE
+    OUTPUT = errors.OUTPUT_FAILED
     INTERRUPTED = 130

@@ -29,6 +29,8 @@ def main(
 
     Edges carry local gradients: the partial derivative of the node's operation by that
     input, at this point. A node that several edges lead to is drawn once.
+
+    Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7
     """
     asked = dict(zip(FORMS, (tree, chain, dot, mermaid, request.json), strict=True))
     form = _only(asked)

@@ -72,7 +72,9 @@ app = typer.Typer(cls=Commands, rich_markup_mode=None, context_settings=HELP_NAM
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show it."),
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version."
+        ),
     ] = False,
 ) -> None:
     """Options of the group itself."""

@@ -10,17 +10,31 @@ from .exits import Exit
 from .problems import wrong
 
 
+def _names(incomplete: str) -> list[str]:
+    """What the shell offers when a name has been begun."""
+    from ..views.catalog import known_names
+
+    return sorted(name for name in known_names() if name.startswith(incomplete))
+
+
 def main(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="A function; without one, all of them."),
+        typer.Argument(
+            metavar="[NAME]",
+            help="A function; without one, all of them.",
+            autocompletion=_names,
+        ),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
 ) -> int:
-    """The operations: formulas, graph nodes, conventions."""
+    """The operations: formulas, graph nodes, conventions.
+
+    Example: gradcli ops maximum
+    """
     from ..render.catalog import listing, page
     from ..render.jsons import functions
     from ..views.catalog import catalog, find, known_names

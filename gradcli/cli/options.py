@@ -11,14 +11,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, Literal, get_type_hints
+from math import isfinite
+from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
-from .problems import wrong
+from .problems import no_number, wrong
 
 OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
+
+LONGEST_CHECK = 86400
+"""Seconds: a day."""
 
 _HELP = {
     "words": "The program and a value for each of its inputs. EXPR is '-' to read the "
@@ -37,6 +41,17 @@ _HELP = {
     "verify_seconds": "Time for the check.",
     "debug": "Show tracebacks.",
 }
+
+
+GradOutput: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--grad-output",
+        metavar="VALUE",
+        help="What a vector output's gradient is contracted with.",
+    ),
+]
+"""An option that several commands have, but not all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +91,11 @@ class Request:
     verify_seconds: Annotated[
         float,
         typer.Option(
-            "--verify-seconds", metavar="SECONDS", min=0, help=_HELP["verify_seconds"]
+            "--verify-seconds",
+            metavar="SECONDS",
+            min=0,
+            max=LONGEST_CHECK,
+            help=_HELP["verify_seconds"],
         ),
     ] = 5.0
     debug: Annotated[bool, typer.Option("--debug", help=_HELP["debug"])] = False
@@ -106,11 +125,15 @@ def on_programs(function: Callable[..., int]) -> Callable[..., int]:
     ]
 
     def command(**values: Any) -> int:
+        for name, value in values.items():
+            if isinstance(value, float) and not isfinite(value):
+                raise no_number(name.replace("_", "-"), value)
         names = [parameter.name for parameter in shared]
         request = Request(**{name: values.pop(name) for name in names})
         return function(request, **values)
 
     parameters = [*own, *shared]
+    # Functions may have a signature of their own; typer reads it, mypy does not know.
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     command.__doc__ = function.__doc__
@@ -121,6 +144,9 @@ class ExpressionCommand(TyperCommand):
     """A command whose arguments may begin with a minus."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:
+            # A line that is still being typed, of which the shell asks what follows.
+            return super().parse_args(ctx, args)
         takes_value = {
             spelling: (max(param.opts, key=len), not getattr(param, "is_flag", False))
             for param in self.get_params(ctx)
@@ -157,5 +183,5 @@ def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]
 def _value(words: Iterator[str], option: str) -> str:
     value = next(words, None)
     if value is None:
-        raise wrong("E590", f"option {option} needs a value")
+        raise wrong("E590", f"option {option} needs a value", "put it behind")
     return value

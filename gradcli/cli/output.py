@@ -47,20 +47,22 @@ class PipeClosed(Exception):
     out takes it for a failure of its own."""
 
 
-@contextmanager
-def standard_output() -> Iterator[TextIO]:
-    """Standard output; what it cannot encode is written escaped.
+def standard_output(json: bool = False) -> TextIO:
+    """Standard output; what it cannot encode is written escaped or drawn otherwise.
 
     Raises:
         OutputFailed: it cannot be written to.
     """
+    from ..render.narrow import DRAWN, JSON, register
+
     stream = sys.stdout
     if stream is None:
         raise OutputFailed("standard output is closed")
+    register()
     for each in (stream, sys.stderr):
         if each is not None and hasattr(each, "reconfigure"):
-            each.reconfigure(errors="backslashreplace")
-    yield stream
+            each.reconfigure(errors=JSON if json else DRAWN)
+    return stream
 
 
 class Printer:

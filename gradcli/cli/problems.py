@@ -1,34 +1,34 @@
-"""Errors of the command line itself, worded and coded in one place.
+"""Errors of the command line itself, worded in one place.
 
-Invariant: each has a code of the group E59x, says what to do instead, and carries its
-exit status.
+Invariant: each has a code of `lang.errors.CODES`, from which its exit status follows,
+and says what to do instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ..lang.errors import ProgramError
-from .exits import Exit
 
-CODES = {
-    "E405": "the limit on time",
-    "E590": "a command line that does not fit the command",
-    "E591": "an option that there is not",
-    "E592": "a command that there is not",
-    "E593": "no program was given",
-    "E594": "a program that cannot be read",
-    "E595": "an option's value that does not fit",
-    "E596": "a derivative that the output does not have",
-    "E597": "an operation that there is not",
-    "E598": "output that cannot be written",
-    "E599": "an error inside gradcli",
+_MEANT = {
+    **dict.fromkeys(("help", "-help", "-?"), "gradcli --help"),
+    **dict.fromkeys(("version", "-v", "-V"), "gradcli --version"),
 }
+"""What is typed in place of a command, and what it asks for."""
+
+_NUMBERS = {
+    "int": "a whole number",
+    "int range": "a whole number",
+    "float": "a number",
+    "float range": "a number",
+}
+"""The option parser's kinds of numbers in words."""
 
 
 def wrong(code: str, message: str, hint: str | None = None) -> ProgramError:
-    """The command line is wrong."""
-    return ProgramError(code, message, hint=hint, exit_status=Exit.USAGE)
+    """An error that no text of a program stands behind."""
+    return ProgramError(code, message, hint=hint)
 
 
 def usage(error: Exception) -> ProgramError | None:
@@ -39,6 +39,8 @@ def usage(error: Exception) -> ProgramError | None:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "gradcli"
     see = f"see {path} --help"
+    if context is not None and getattr(error, "param", None) is not None:
+        return _bad_value(error, see)
     option = getattr(error, "option_name", None)
     if context is None or option is None or not hasattr(error, "possibilities"):
         return wrong("E590", _sentence(worded()), see)
@@ -48,6 +50,29 @@ def usage(error: Exception) -> ProgramError | None:
     near = did_you_mean(option, [name for name in known if name.startswith("--")])
     behind = f"{see}; a program that looks like an option goes behind --"
     return wrong("E591", f"no such option: {option}", near or behind)
+
+
+def _bad_value(error: Any, see: str) -> ProgramError:
+    """An option's value that the option parser refuses."""
+    option = max(error.param.opts, key=len)
+    given, _, wanted = error.message.partition(" is not ")
+    kind = _NUMBERS.get(getattr(error.param.type, "name", ""))
+    if kind is not None:
+        wanted = f"{kind}{_bounds(error.param.type)}"
+    return wrong("E595", f"{option}: {given} is not {wanted.rstrip('.')}", see)
+
+
+def _bounds(numbers: Any) -> str:
+    """Between what and what a number must be, in words."""
+    least, most = getattr(numbers, "min", None), getattr(numbers, "max", None)
+    if most is None:
+        return "" if least is None else f" of at least {least}"
+    return f" of at most {most}" if least is None else f" from {least} to {most}"
+
+
+def no_number(option: str, value: float) -> ProgramError:
+    """An option's value that is infinite or not a number."""
+    return wrong("E595", f"--{option}: {value} is not a number to work with")
 
 
 def _sentence(text: str) -> str:
@@ -60,29 +85,25 @@ def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
     from ..lang.suggest import did_you_mean
 
     known = tuple(commands)
-    near = did_you_mean(word, known)
-    example = "for a gradient: gradcli grad EXPR name=VALUE"
-    hint = near or f"the commands are {', '.join(known)}; {example}"
+    meant = f"type {_MEANT[word]}" if word in _MEANT else did_you_mean(word, known)
+    if meant is None and not word.isalpha():
+        meant = "for a gradient: gradcli grad EXPR NAME=VALUE"
+    hint = meant or f"the commands are {', '.join(known)}"
     return wrong("E592", f"no such command: {word!r}", hint)
 
 
 def cannot_write(reason: str) -> ProgramError:
     """Standard output does not take what is written."""
     message = f"cannot write to standard output: {reason}"
-    hint = "is the disk full, or the stream closed?"
-    return ProgramError("E598", message, hint=hint, exit_status=Exit.OUTPUT)
+    return wrong("E598", message, "is the disk full, or the stream closed?")
 
 
 def out_of_memory() -> ProgramError:
     """The system gave no more memory."""
-    return ProgramError("E403", "not enough memory", hint="use smaller arrays or loops")
+    return wrong("E403", "not enough memory", "use smaller arrays or loops")
 
 
 def internal(error: Exception) -> ProgramError:
     """A mistake of ours."""
-    return ProgramError(
-        "E599",
-        f"internal error: {type(error).__name__}: {error}",
-        hint="this is a bug in gradcli: please report it with the output of --debug",
-        exit_status=Exit.INTERNAL,
-    )
+    hint = "this is a bug in gradcli: please report it with the output of --debug"
+    return wrong("E599", f"internal error: {type(error).__name__}: {error}", hint)

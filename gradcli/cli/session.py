@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import environ
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..lang.errors import ProgramError, Span
 from .options import Request
@@ -75,18 +75,37 @@ def as_name(text: str) -> str:
 
 def _tell(run: Run, request: Request) -> None:
     """Notes on stderr: what was drawn at random, what is not finite."""
-    from ..lang.excerpt import printable
+    from ..lang.excerpt import enumerated, printable
 
-    sampled = [printable(i.name) for i in run.inputs if i.sampled]
+    sampled = [i.name for i in run.inputs if i.sampled]
+    for text in _slips(sampled, run):
+        note(f"note: {text}")
     if sampled:
         them = "it has" if len(sampled) == 1 else "they have"
-        example = f"{sampled[0]}=VALUE"
+        example = f"{enumerated(sampled[:1])}=VALUE"
+        names = printable(enumerated(sampled))
         note(
-            f"note: {', '.join(sampled)}: sampled with seed {run.seed}, as {them} no "
-            f"value; give one with {example}"
+            f"note: {names}: sampled with seed {run.seed}, as {them} no value; give "
+            f"one with {printable(example)}"
         )
     for text in run.notes:
         note(f"note: {text}")
+
+
+def _slips(sampled: list[str], run: Run) -> Iterator[str]:
+    """Inputs that look as if they were none."""
+    from ..lang.excerpt import printable
+    from ..lang.lexicon import CONSTANTS_MEANT
+    from ..lang.suggest import letters_apart, lookalike
+
+    names = [given.name for given in run.inputs]
+    for name in sampled:
+        twin = lookalike(name, names)
+        if twin:
+            apart = letters_apart(name, twin)
+            yield printable(f"two inputs look alike: {name} and {twin}: {apart}")
+        if name in CONSTANTS_MEANT:
+            yield f"{name} is an input; the constant is {CONSTANTS_MEANT[name]}"
 
 
 def _trouble(
@@ -202,14 +221,18 @@ def start_of_pass(run: Run, grad_output: str | None) -> Tensor:
 def require_graph(run: Run) -> None:
     if run.output.edge is not None:
         return
-    inputs: Sequence[Any] = run.inputs
-    if not inputs:
+    message = "the output does not depend on any input"
+    if not run.inputs:
         hint = "a name without a value is an input: use one in the program"
     elif not differentiated(run):
         hint = "--wrt names no input that it depends on"
     else:
-        hint = "detach() and no_grad() cut the graph; comparisons have no gradient"
-    raise ProgramError("E596", "the output does not depend on any input", hint=hint)
+        message = "no gradient leads from the output to an input"
+        hint = (
+            "comparisons, item(), int() and float() have none; detach() and no_grad() "
+            "cut it off"
+        )
+    raise ProgramError("E596", message, hint=hint)
 
 
 def vector_output(run: Run) -> ProgramError:

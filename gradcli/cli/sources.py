@@ -6,14 +6,17 @@ for one thing only.
 
 from __future__ import annotations
 
+import re
 import sys
+from os import listdir
+from os.path import isdir, isfile, split
 
-from ..lang.errors import ProgramError
-from .exits import Exit
 from .options import Request
 from .problems import wrong
 
 STDIN = "-"
+
+_PROGRAM_FILE = re.compile(r"[^()\s]+\.(grad|py|txt)")
 
 
 def program_and_bindings(request: Request) -> tuple[str, list[str]]:
@@ -29,7 +32,9 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
             raise wrong("E593", "no program", 'give one: gradcli grad "x**2" x=3')
         place = words.pop(0)
         if place != STDIN:
+            _refuse_path(place)
             return place, words
+    _refuse_second_program(place, words)
     if place == STDIN:
         if any(word.endswith("=@-") for word in words):
             hint = "save one of them to a file"
@@ -38,13 +43,39 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
     return _decoded(_contents(place), place), words
 
 
+def _refuse_path(text: str) -> None:
+    """A program's file where its text should be."""
+    if _PROGRAM_FILE.fullmatch(text) and isfile(text):
+        raise wrong("E594", f"{text!r} is a file's name", f"to read it: -f {text}")
+
+
+def _refuse_second_program(place: str, words: list[str]) -> None:
+    second = words[0].strip() if words else ""
+    if second and "=" not in second and not second.isidentifier():
+        whence = "standard input" if place == STDIN else repr(place)
+        message = f"two programs: {second!r} and what {whence} holds"
+        raise wrong("E590", message, "keep one; a value is NAME=VALUE")
+
+
 def _contents(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise wrong("E594", f"cannot read {path!r}: {reason}") from None
+        hint = _near(path) or "give a file of text, or '-' for standard input"
+        raise wrong("E594", f"cannot read {path!r}: {reason}", hint) from None
+
+
+def _near(path: str) -> str | None:
+    """The file in the same folder that may have been meant."""
+    from ..lang.suggest import did_you_mean
+
+    folder, name = split(path)
+    try:
+        return None if isdir(path) else did_you_mean(name, listdir(folder or "."))
+    except OSError:
+        return None
 
 
 def _standard_input() -> bytes:
@@ -66,8 +97,6 @@ def _decoded(data: bytes, place: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ProgramError(
-            "E594",
-            f"{place} is not UTF-8: byte {data[error.start]:#04x} in line {line}",
-            exit_status=Exit.USAGE,
-        ) from None
+        message = f"{place} is not UTF-8: byte {data[error.start]:#04x} in line {line}"
+        hint = "a program is text: save it as UTF-8"
+        raise wrong("E594", message, hint) from None

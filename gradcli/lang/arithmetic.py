@@ -10,12 +10,13 @@ is computed that would: `9**9**9` is refused at once.
 import math
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from gradcli.lang.errors import ProgramError
 
 Number = int | float
 Note = Callable[[str], None]
+Value = TypeVar("Value")
 
 INTEGER_BITS = 4096
 NUMBERS = (int, float)
@@ -71,7 +72,7 @@ def binary(sign: str, left: Number, right: Number, note: Note) -> Any:
     return bounded(result)
 
 
-def bounded(result: Any) -> Any:
+def bounded(result: Value) -> Value:
     """The result itself, unless it is an integer beyond the limit."""
     if isinstance(result, int) and result.bit_length() > INTEGER_BITS:
         raise _too_large()

@@ -22,6 +22,7 @@ _UNSEEN = {
     "indent": "an indented line",
     "dedent": "the end of the body",
 }
+_BODY = "':'"
 _LONGEST_QUOTE = 20
 
 
@@ -76,11 +77,16 @@ class Cursor:
         if token.kind in FOREIGN_WORDS:
             return self.foreign_word()
         before = self.tokens[self.at - 1] if self.at else None
-        if before and before.kind in OPERAND_ENDS and token.kind in OPERAND_STARTS:
+        side_by_side = (
+            before and before.kind in OPERAND_ENDS and token.kind in OPERAND_STARTS
+        )
+        if before and side_by_side and wanted != _BODY:
             return self.missing_operator(before, token)
         found = _UNSEEN.get(token.kind) or f"'{self._text(token)}'"
         if hint is None and token.kind == "=":
             hint = "to compare, write '=='"
+        elif hint is None and self._counts_up():
+            hint = "to count, write i += 1 or i -= 1"
         message = f"expected {wanted}, found {found}"
         return self.fail("E207", message, token.span, hint)
 
@@ -89,7 +95,14 @@ class Cursor:
         message = f"'{word}' is not part of the language"
         return self.fail("E209", message, self.token.span, FOREIGN_WORDS[word])
 
+    def _counts_up(self) -> bool:
+        """Whether `++` or `--` stands before, as other languages count."""
+        one, other = self.tokens[max(self.at - 2, 0)], self.tokens[self.at - 1]
+        return other.kind in ("+", "-") and one.kind == other.kind
+
     def missing_operator(self, before: Token, after: Token) -> ProgramError:
+        """The error for two operands side by side; it takes a multiplication to be
+        meant, or a call, where a function's name stands in front."""
         left, right = self._text(before), self._text(after)
         gap = self.source[before.end : after.start] and " "
         whole = not {before.kind, after.kind} & set("()[]")
@@ -98,9 +111,31 @@ class Cursor:
             "E208",
             f"no operator between {left} and {right}",
             Span(before.start, after.end),
-            f"to multiply, write {product}",
+            self._call_meant(before, after) or f"to multiply, write {product}",
         )
+
+    def _call_meant(self, before: Token, after: Token) -> str | None:
+        """For `sin x` and `sin^2(x)`: how a function is called."""
+        if self._is_function(before):
+            return f"to call it, write {self._text(before)}({_argument(after)})"
+        index = self.tokens.index(before)
+        power = [token.kind for token in self.tokens[max(index - 1, 0) : index + 1]]
+        if power == ["**", "number"] and self._is_function(self.tokens[index - 2]):
+            name, exponent = self._text(self.tokens[index - 2]), self._text(before)
+            return f"to raise what it gives, write {name}(...)**{exponent}"
+        return None
+
+    def _is_function(self, token: Token) -> bool:
+        from gradcli.lang.tensors import is_function
+
+        known = token.kind == "name" and token.value not in self.variables
+        return known and is_function(str(token.value))
 
     def _text(self, token: Token) -> str:
         text = self.source[token.start : token.end]
         return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
+
+
+def _argument(token: Token) -> str:
+    """What is called with, if it is one word."""
+    return str(token.value) if token.kind in ("name", "number") else "..."

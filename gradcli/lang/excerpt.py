@@ -11,12 +11,15 @@ than the window is cut around the span, its cut ends marked `…`.
 
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradcli.lang.errors import Span
 
 WINDOW = 76
 CUT = "…"
+MOST_NAMES = 12
+LONGEST_NAME = 40
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -73,6 +76,15 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(_cell(character).text for character in text)
+
+
+def enumerated(names: Sequence[str]) -> str:
+    """Names in a message: no more of them, and no longer, than can be read."""
+    shown = [n if len(n) <= LONGEST_NAME else n[:LONGEST_NAME] + CUT for n in names]
+    more = len(names) - MOST_NAMES
+    if more <= 0:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:MOST_NAMES])} and {more:,} more"
 
 
 def _window(place: Place) -> tuple[str, str]:

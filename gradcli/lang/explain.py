@@ -15,6 +15,7 @@ from gradcli.engine.errors import (
     CallError,
     DeviceError,
     LimitError,
+    LinAlgError,
     ShapeError,
     ValueRangeError,
 )
@@ -25,7 +26,7 @@ from gradcli.ops import checks
 
 Sampled = Mapping[str, Tensor]
 
-_PLAIN = (int, float, str, list, tuple)
+_PLAIN = (int, float, str, list, tuple, range)
 _PRODUCTS = frozenset({"@", "matmul", "mm", "mv", "dot", "bmm", "linear"})
 _BROADCASTING = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
@@ -79,11 +80,7 @@ def _call(failure: Failure) -> Explanation:
     hint = did_you_mean(error.given, error.allowed) if error.given else None
     if hint is None and error.allowed:
         hint = f"its parameters are {', '.join(error.allowed)}"
-    return "E302", _cleaned(failure.text), hint
-
-
-def _cleaned(text: str) -> str:
-    return text.replace("()", "", 1).replace("got ", "takes no ", 0)
+    return "E302", failure.text.replace("()", "", 1), hint
 
 
 def _limit(failure: Failure) -> Explanation:
@@ -140,15 +137,34 @@ def _index_hint(failure: Failure) -> str | None:
         return "counting starts at 0, and -1 is the last"
     if not shape:
         return "it is one number, without elements"
+    if "valid indices" in failure.text:
+        return "an index is a whole number, a slice, a list of numbers or a mask"
     return None
 
 
-def _range(failure: Failure) -> Explanation:
-    if isinstance(failure.error.__cause__, MemoryError):
-        return "E403", failure.text, "use fewer elements"
+def _matrix(failure: Failure) -> Explanation:
     singular = "singular" in failure.text
     hint = "add a small multiple of eye(n)" if singular else None
     return "E399", failure.text, hint
+
+
+def _value(failure: Failure) -> Explanation:
+    """A parameter that the operation does not know or cannot take."""
+    if isinstance(failure.error.__cause__, MemoryError):
+        return "E403", failure.text, "use fewer elements"
+    from gradcli.ops import FUNCTIONS
+
+    known = failure.name in FUNCTIONS
+    hint = f"'gradcli ops {failure.name}' shows what it takes" if known else None
+    return "E302", failure.text, hint
+
+
+def _overflow(failure: Failure) -> Explanation | None:
+    """A tensor holds floats, and Python's integers go further."""
+    if "too large to convert" not in failure.text:
+        return None
+    message = "an integer is too large to become a float"
+    return "E402", message, "compute with floats from the start"
 
 
 def _device(failure: Failure) -> Explanation:
@@ -161,6 +177,12 @@ def _truth(failure: Failure) -> Explanation | None:
     shape = list(failure.shapes[0])
     message = f"a tensor of shape {shape} is neither true nor false"
     return "E305", message, "choose per entry with where(...), or reduce with .all()"
+
+
+def _conversion(failure: Failure) -> Explanation | None:
+    if "converted to Scalar" not in failure.text:
+        return None
+    return "E307", failure.text, "choose one, as x[0], or reduce them, as x.sum()"
 
 
 def _iteration(failure: Failure) -> Explanation | None:
@@ -195,7 +217,18 @@ def _list_hint(failure: Failure) -> str | None:
     return None
 
 
+def _in_place(failure: Failure) -> Explanation | None:
+    """`x *= 2` where x is an input, or a part of one."""
+    if "in-place" not in failure.text or failure.kind != "operator":
+        return None
+    hint = f"give the new value a name of its own: y = x {failure.name} ..."
+    return "E399", failure.text, hint
+
+
 def _other_runtime_error(failure: Failure) -> Explanation:
+    hint = _list_hint(failure)
+    if hint is not None:
+        return "E302", f"{failure.name} takes tensors, not a list of them", hint
     return "E399", failure.text, None
 
 
@@ -204,13 +237,18 @@ _RULES: tuple[tuple[type[Exception], Callable[[Failure], Explanation | None]], .
     (CallError, _call),
     (ShapeError, _shape),
     (checks.ShapeError, _shape),
-    (ValueRangeError, _range),
+    (LinAlgError, _matrix),
+    (ValueRangeError, _value),
+    (checks.ArgumentError, _value),
+    (OverflowError, _overflow),
     (DeviceError, _device),
     (IndexError, _index),
     (RuntimeError, _truth),
+    (RuntimeError, _conversion),
     (TypeError, _iteration),
     (TypeError, _argument),
     (ValueError, _argument),
     (AttributeError, _not_a_tensor),
+    (RuntimeError, _in_place),
     (RuntimeError, _other_runtime_error),
 )

@@ -12,7 +12,7 @@ operation and not to the operand.
 from typing import Any
 
 from gradcli.lang.cursor import Cursor
-from gradcli.lang.errors import Span
+from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.lexicon import DOTTED, PREFIX_HEADS, PREFIXES
 from gradcli.lang.syntax import (
     Attribute,
@@ -156,8 +156,20 @@ class ExpressionParser(Cursor):
                 span = self.span_from(start)
                 value = Call(span, value.name, arguments, keywords, value.span)
             else:
-                raise self.missing_operator(self.tokens[self.at - 1], self.token)
+                raise self._no_call(value)
         return value
+
+    def _no_call(self, value: Expression) -> ProgramError:
+        """What stands before a bracket is no function; a layer is made and called."""
+        if isinstance(value, Call) and value.function[0].isupper():
+            message = f"the layer '{value.function}' is not part of the language"
+            from gradcli.lang.tensors import is_function
+
+            lowered = value.function.lower()
+            there_is = f"the function is {lowered}(...)"
+            hint = there_is if is_function(lowered) else "write its formula"
+            return self.fail("E209", message, value.op_span, hint)
+        return self.missing_operator(self.tokens[self.at - 1], self.token)
 
     def _atom(self) -> Steps[Expression]:
         token = self.token

@@ -26,6 +26,8 @@ STANDARD_INPUT = "-"
 _NPY_MAGIC = b"\x93NUMPY"
 _ZIP_MAGIC = b"PK"
 _LISTED_KEYS = 12
+_LONGEST_INTEGER = 400
+"""Digits of an integer that is surely infinite as a float."""
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 """How the numbers that JSON does not have are written in it, also by gradcli."""
 
@@ -41,7 +43,9 @@ def read_file(place: str, limit: int = MAX_BYTES) -> Array:
         NotAnArray: it is missing, unreadable, too large, or holds no real numbers.
     """
     if place == STANDARD_INPUT:
-        return _by_look(sys.stdin.buffer, "standard input", None, limit)
+        return _standard_input(limit)
+    if not place:
+        raise NotAnArray("E511", "there is no file's name behind '@'", _KINDS)
     path, key = _path_and_key(place)
     _, suffix = os.path.splitext(path)
     read = _READERS.get(suffix.lower(), _by_look)
@@ -56,6 +60,16 @@ def read_file(place: str, limit: int = MAX_BYTES) -> Array:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise NotAnArray("E512", f"{path!r} cannot be read: {reason}") from None
+
+
+def _standard_input(limit: int) -> Array:
+    if sys.stdin is None:
+        raise NotAnArray("E512", "standard input is closed", "write a file's name")
+    try:
+        return _by_look(sys.stdin.buffer, "standard input", None, limit)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise NotAnArray("E512", f"standard input cannot be read: {reason}") from None
 
 
 def _path_and_key(place: str) -> tuple[str, str | None]:
@@ -120,7 +134,7 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
     import json
 
     try:
-        value = json.loads(file.read(limit + 1))
+        value = json.loads(file.read(limit + 1), parse_int=_json_integer)
     except UnicodeDecodeError:
         raise NotAnArray("E513", f"{what} is not text in UTF-8") from None
     except RecursionError:
@@ -136,6 +150,11 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
     except NotAnArray as problem:
         message = f"{what}: {problem.message}"
         raise NotAnArray(problem.code, message, problem.hint) from None
+
+
+def _json_integer(digits: str) -> int | float:
+    """An integer; one that Python is too careful to read is infinite as a float."""
+    return int(digits) if len(digits) < _LONGEST_INTEGER else float(digits)
 
 
 def _json_number(entry: Any) -> Any:
@@ -190,9 +209,10 @@ def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         with ZipFile(file) as archive:
             members = {info.filename: info for info in archive.infolist()}
             name = _member(list(members), what, key)
-            _check_size(members[name].file_size, f"{what}:{key}", limit)
+            place = f"{what}:{name.removesuffix('.npy')}"
+            _check_size(members[name].file_size, place, limit)
             with archive.open(name) as member:
-                return _npy(member, f"{what}:{key}", None, limit)
+                return _npy(member, place, None, limit)
     except (BadZipFile, CompressionError, EOFError, RuntimeError, NotImplementedError):
         raise NotAnArray("E513", f"{what} is not a .npz file, or damaged") from None
 
@@ -201,10 +221,13 @@ def _member(names: list[str], what: str, key: str | None) -> str:
     """The member that `key` names, with or without its suffix."""
     keys = [name.removesuffix(".npy") for name in names]
     listed = ", ".join(keys[:_LISTED_KEYS]) + (", …" * (len(keys) > _LISTED_KEYS))
+    if not keys:
+        raise NotAnArray("E518", f"{what} holds no array")
     if not key:
-        hint = f"write @{what}:{keys[0]}" if keys else None
-        message = f"{what} holds several arrays, name one: {listed or 'it is empty'}"
-        raise NotAnArray("E518", message, hint)
+        if len(keys) == 1:
+            return names[0]
+        message = f"{what} holds several arrays, name one: {listed}"
+        raise NotAnArray("E518", message, f"write @{what}:{keys[0]}")
     if key in keys:
         return names[keys.index(key)]
     if key in names:

@@ -19,6 +19,7 @@ from gradcli.lang.bindings import Binding
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.home import Home
+from gradcli.lang.lexicon import CONSTANTS_MEANT
 from gradcli.lang.machine import run
 from gradcli.lang.names import free_names
 from gradcli.lang.nested import NotAnArray, array_of
@@ -82,7 +83,7 @@ def _evaluated(binding: Binding, home: Home) -> Array:
         program.body.statements[0], Evaluate
     ):
         message = "a value is one expression"
-        advice = "the statements belong into the program"
+        advice = "the statements belong in the program"
         raise ProgramError("E519", message, program.span, program.source, hint=advice)
     _refuse_names(program, binding.name)
     library = TensorLibrary(home, stream=binding.name)
@@ -118,15 +119,20 @@ def _refuse_names(program: Program, bound: str) -> None:
         f"unknown name '{names[0]}' in a value",
         span,
         program.source,
-        hint=near or _alone_hint(program.source.strip(), bound),
+        hint=near or _constant_hint(names[0]) or _alone_hint(program.source, bound),
     )
+
+
+def _constant_hint(name: str) -> str | None:
+    meant = CONSTANTS_MEANT.get(name)
+    return f"the constant is {meant}" if meant else None
 
 
 def _alone_hint(text: str, bound: str) -> str:
     import os
 
-    if os.path.exists(text):
-        return f"to read the file, write {bound}=@{text}"
+    if os.path.exists(text.strip()):
+        return f"to read the file, write {bound}=@{text.strip()}"
     return "a value stands by itself and reads no other names"
 
 

@@ -89,7 +89,7 @@ FOREIGN_SIGNS = {
     ":=": "write 'name = value' as a statement of its own",
     "->": "drop it",
     "&&": "write 'and'",
-    "||": "write 'or'",
+    "||": "write 'or'; a norm is norm(x)",
     "<<": "write '*2**n'",
     ">>": "write '//2**n'",
     "&": "write 'and'; for masks multiply them: (a > 0)*(b > 0)",
@@ -104,6 +104,18 @@ FOREIGN_SIGNS = {
     "\\": "only at the end of a line, to continue on the next",
 }
 
+_NO_LATEX = "write sqrt(x), x^(2), (a)/(b)"
+
+FOREIGN_PHRASES = (
+    (r"\\[A-Za-z]+|(?<=[\^_])\{", "LaTeX is not read", _NO_LATEX),
+    (r"\\\s*\Z", "nothing follows to be joined to this line", "delete it"),
+    (r"```\w*", "a fence of Markdown is no part of a program", "leave its lines out"),
+    (r">>>", "a prompt is no part of a program", "leave it out"),
+    (r"[∂∇]", "derivatives are not written in a program", "write what to derive"),
+    (r"′", "a prime is no part of a name", "write it in letters: x_prime"),
+)
+"""A pattern, what it is, and the way out; the first that fits is told."""
+
 _SUPERSCRIPTS = {digit: f"**{value}" for value, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 _SUBSCRIPTS = {digit: f"_{value}" for value, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 
@@ -114,7 +126,7 @@ FOREIGN_CHARACTERS = {
     **dict.fromkeys("×·⋅∙∗•＊", "*"),
     **dict.fromkeys("÷∕⁄／", "/"),
     **dict.fromkeys("“”„«»″＂", '"'),
-    **dict.fromkeys("‘’‚′＇", "'"),
+    **dict.fromkeys("‘’‚＇", "'"),
     **dict.fromkeys("≤⩽≦", "<="),
     **dict.fromkeys("≥⩾≧", ">="),
     **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", "an ordinary space"),
@@ -145,6 +157,18 @@ FOREIGN_CHARACTERS = {
     "ᵀ": ".T",
 }
 
+LOOKALIKES = dict(
+    zip(
+        "асеіјорѕухһԁАВЕІЈКМНОРЅСТХУΑΒΕΖΗΙΚΜΝΟΡΤΥΧονϲ",
+        "aceijopsyxhdABEIJKMHOPSCTXYABEZHIKMNOPTYXovc",
+        strict=True,
+    )
+)
+"""Cyrillic and Greek letters that are drawn like a Latin one."""
+
+CONSTANTS_MEANT = {"e": "exp(1)", "π": "pi"}
+"""Names of inputs that may have been meant as a constant, and how that is written."""
+
 STRING_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
 
 CALLS_LEFT_OUT = {
@@ -161,6 +185,11 @@ CALLS_LEFT_OUT = {
     "type": "values are tensors and numbers",
     "isinstance": "values are tensors and numbers",
     "input": "bind the value on the command line: name=VALUE",
+    "eval": "write the expression itself",
+    "exec": "write the statements themselves",
+    "factorial": "write exp(lgamma(n + 1))",
+    "gamma": "write exp(lgamma(x))",
+    "dropout": "multiply by a mask: x*(rand(3) > 0.5)/0.5",
     "open": "bind the file's content on the command line: name=@file",
     "backward": "leave it out: gradients of the last value are computed for you",
     "grad": "leave it out: gradients of the last value are computed for you",
@@ -178,6 +207,11 @@ MISSING_METHODS = {
     "tolist": "leave it out: results are printed as numbers",
     "cuda": "leave it out: choose the device with --device cuda",
     "cpu": "leave it out: choose the device with --device cpu",
+}
+
+MISSING_ATTRIBUTES = {
+    "grad": "leave it out: 'gradcli grad' prints the gradients",
+    "grad_fn": "leave it out: 'gradcli graph' draws it",
 }
 
 SYNONYMS = {

@@ -57,18 +57,19 @@ def _function(
     """What a called name stands for: the library's function, Python's, or both."""
     name = step.extra.name
     given = library.functions.get(name) or plain.CONVERSIONS.get(name)
-    own = plain.FUNCTIONS.get(name)
-    if own is None and given is None:
+    if name in plain.FUNCTIONS:
+        return _either(name, given)
+    if given is None:
         raise _unknown_function(name, step.at, code, env, library)
-    return _either(name, own, given) if own else given  # type: ignore[return-value]
+    return given
 
 
-def _either(
-    name: str, own: Callable[..., Any], given: Callable[..., Any] | None
-) -> Callable[..., Any]:
+def _either(name: str, given: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Python's own function for plain numbers, and the library's for the others."""
+
     def call(*args: Any, **keywords: Any) -> Any:
         if not keywords and all(map(plain.is_plain, args)):
-            return own(*args)
+            return plain.called(name, args)
         if given is None:
             message = f"'{name}' takes numbers or a list of numbers here"
             raise ProgramError("E302", message)
@@ -80,19 +81,21 @@ def _either(
 def _unknown_function(
     name: str, at: Span, code: Code, env: Mapping[str, object], library: Library
 ) -> ProgramError:
-    if name in CALLS_LEFT_OUT:
-        message, hint = f"'{name}' is not part of the language", CALLS_LEFT_OUT[name]
-        return ProgramError("E106", message, at, code.source, hint=hint)
     if name in env or name in library.constants or name in code.assigned:
         message = f"'{name}' is a value, not a function"
         hint = f"to multiply, write {name}*(...)"
         return ProgramError("E102", message, at, code.source, hint=hint)
+    if name in CALLS_LEFT_OUT:
+        message, hint = f"'{name}' is not part of the language", CALLS_LEFT_OUT[name]
+        return ProgramError("E106", message, at, code.source, hint=hint)
     from gradcli.lang.suggest import did_you_mean
 
     callables = {*library.functions, *plain.FUNCTIONS}
     last_part = name.rpartition(".")[2]
     found = did_you_mean(name, callables) or did_you_mean(last_part, callables)
-    hint = found or "'gradcli ops' lists all functions"
+    # A name this short is a factor, as products are written by hand.
+    product = f"to multiply, write {name}*(...)" if len(name) == 1 else None
+    hint = found or product or "'gradcli ops' lists all functions"
     return ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)
 
 

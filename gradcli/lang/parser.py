@@ -113,7 +113,7 @@ class _Parser(ExpressionParser):
     def _expect_line_end(self) -> None:
         if self.token.kind in ("else", "elif"):
             message = f"'{self.token.kind}' without an 'if'"
-            hint = "it belongs to an 'if' with the same indentation"
+            hint = "it belongs to an 'if' with the same indentation; loops have none"
             raise self.fail("E207", message, self.token.span, hint)
         if self.token.kind == ":":
             hint = "a type is not declared: write name = value"

@@ -13,6 +13,7 @@ from typing import Any
 
 from gradcli.lang.arithmetic import NUMBERS, Number, binary, bounded
 from gradcli.lang.errors import ProgramError
+from gradcli.lang.frame import described
 
 LONGEST = 1_000_000
 _MOST_DIGITS = 400
@@ -34,7 +35,7 @@ def whole_number(value: Any) -> int:
     if not number.is_integer():
         message = f"a whole number is needed, not {number!r}"
         raise ProgramError("E307", message, hint="round it: int(...)")
-    return bounded(int(number))  # type: ignore[no-any-return]
+    return bounded(int(number))
 
 
 def make_range(*bounds: Any) -> range:
@@ -94,6 +95,34 @@ def _power(base: Number, exponent: Number) -> Any:
 def _unnoted(text: str) -> None:
     pass
 
+
+def called(name: str, values: tuple[Any, ...]) -> Any:
+    """What one of `FUNCTIONS` gives for plain values.
+
+    Raises:
+        ProgramError: they do not fit it.
+    """
+    try:
+        return FUNCTIONS[name](*values)
+    except (TypeError, ValueError):
+        message = f"{name} does not take {', '.join(map(_described, values))}"
+        hint = f"write {_USAGES.get(name, f'{name}(x)')}"
+        needs = message if values else f"{name} needs a value"
+        raise ProgramError("E302", needs, hint=hint) from None
+
+
+def _described(value: Any) -> str:
+    empty = isinstance(value, list | tuple) and not value
+    return "an empty list" if empty else described(value)
+
+
+_USAGES = {
+    "max": "max(a, b) or max([a, b])",
+    "min": "min(a, b) or min([a, b])",
+    "pow": "pow(x, n)",
+    "round": "round(x) or round(x, digits)",
+    "sum": "sum([a, b])",
+}
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,

@@ -23,7 +23,7 @@ from gradcli.lang.bindings import Binding
 from gradcli.lang.code import Code
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.excerpt import locate
+from gradcli.lang.excerpt import MOST_NAMES, enumerated, locate
 from gradcli.lang.home import Home
 from gradcli.lang.inputs import value_of
 from gradcli.lang.machine import MAX_STEPS, Note, Result, Trace
@@ -31,7 +31,7 @@ from gradcli.lang.machine import run as run_code
 from gradcli.lang.names import free_names
 from gradcli.lang.parser import parse
 from gradcli.lang.record import Record
-from gradcli.lang.syntax import Program
+from gradcli.lang.syntax import Call, Program, walk
 from gradcli.lang.tensors import BARE_CONSTANTS, TensorLibrary, is_function
 
 OUTPUT = "output"
@@ -106,7 +106,7 @@ def prepare(
     program = parse(source, given)
     names = input_names(program, given)
     code = compile_program(program)
-    _refuse_unread(bindings, names, code)
+    _refuse_unread(bindings, names, code, program)
     chosen = _differentiated(wrt, names)
     if strict:
         _refuse_missing([name for name in names if name not in given])
@@ -233,13 +233,14 @@ def _input(name: str, binding: Binding | None, wanted: bool, home: Home) -> Inpu
 
 
 def _refuse_unread(
-    bindings: Sequence[Binding], names: tuple[str, ...], code: Code
+    bindings: Sequence[Binding], names: tuple[str, ...], code: Code, program: Program
 ) -> None:
     """A value that the program does not read is a slip of the pen, and so an error."""
     for binding in bindings:
         name = binding.name
         if name in names:
             continue
+        _refuse_call(name, program)
         if name in code.assigned:
             message = f"the program gives '{name}' a value itself"
             hint: str | None = "leave the argument out, or the assignment"
@@ -247,10 +248,20 @@ def _refuse_unread(
             from gradcli.lang.suggest import did_you_mean
 
             message = f"the program does not read '{name}'"
-            listed = f"it reads {', '.join(names)}" if names else "it has no inputs"
-            hint = did_you_mean(name, names) or listed
+            reads = f"it reads {enumerated(names)}" if names else "it has no inputs"
+            hint = did_you_mean(name, names) or reads
         span = Span(0, max(1, binding.value.start - 1))
         raise ProgramError("E505", message, span, binding.argument, hint=hint)
+
+
+def _refuse_call(name: str, program: Program) -> None:
+    """A name with a value, and a bracket behind it: a product, as it is written by
+    hand."""
+    for node in walk(program):
+        if isinstance(node, Call) and node.function == name and not is_function(name):
+            message = f"'{name}' is a value, not a function"
+            hint = f"to multiply, write {name}*(...)"
+            raise ProgramError("E102", message, node.op_span, program.source, hint=hint)
 
 
 def _differentiated(
@@ -263,16 +274,16 @@ def _differentiated(
         if name not in names:
             from gradcli.lang.suggest import did_you_mean
 
-            listed = f"the inputs are {', '.join(names)}" if names else None
-            hint = did_you_mean(name, names) or listed
+            known = f"the inputs are {enumerated(names)}" if names else None
+            hint = did_you_mean(name, names) or known
             raise ProgramError("E507", f"--wrt: no input is called '{name}'", hint=hint)
     return frozenset(chosen)
 
 
 def _refuse_missing(names: Sequence[str]) -> None:
     if names:
-        values = " ".join(f"{name}=VALUE" for name in names)
-        message = f"--strict: no value for {', '.join(names)}"
+        message = f"--strict: no value for {enumerated(names)}"
+        values = " ".join(f"{name}=VALUE" for name in names[:MOST_NAMES])
         raise ProgramError("E506", message, hint=f"add {values}")
 
 
@@ -312,7 +323,7 @@ def _variable(result: Result, of: str, code: Code) -> object:
         from gradcli.lang.suggest import did_you_mean
 
         names = tuple(result.environment)
-        hint = did_you_mean(of, names) or f"the variables are {', '.join(names)}"
+        hint = did_you_mean(of, names) or f"the variables are {enumerated(names)}"
     raise ProgramError("E507", f"--of: '{of}' has no value", hint=hint)
 
 
@@ -332,12 +343,21 @@ def _tensor(
     if isinstance(value, Tensor) and hasattr(value.raw, "dtype"):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return home.constant(value)
+        return home.constant(_as_float(value, span, code))
     general = (f"a {type(value).__name__}", "end with a tensor")
     known = tuple if isinstance(value, tuple) else type(value)
     kind, hint = _NOT_OUTPUTS.get(known, general)
     message = f"the output '{name}' is {kind}, not a tensor"
     raise ProgramError("E520", message, span, code.source, hint=hint)
+
+
+def _as_float(value: float, span: Span | None, code: Code) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        message = "an integer is too large to become a float"
+        hint = "compute with floats from the start"
+        raise ProgramError("E402", message, span, code.source, hint=hint) from None
 
 
 def _placed(note: Note, source: str) -> str:

@@ -220,19 +220,19 @@ def _sequence(frame: Frame, it: Instruction, index: int, functions: Functions) -
 
 
 def _jump(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    destination = it.extra
+    destination: int = it.extra
     cost = index - destination + 1
     limit = frame.max_steps
 
     def forward() -> int:
-        return destination  # type: ignore[no-any-return]
+        return destination
 
     def backward() -> int:
         frame.steps += cost
         if frame.steps > limit:
             message = f"the program ran for more than {limit:,} steps"
             raise ProgramError("E401", message, hint="does the loop ever end?")
-        return destination  # type: ignore[no-any-return]
+        return destination
 
     return backward if cost > 0 else forward
 
@@ -266,14 +266,14 @@ def _iterate(frame: Frame, it: Instruction, index: int, functions: Functions) ->
 
 def _next(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
     registers, out, (source,), following = frame.registers, it.out, it.ins, index + 1
-    after = it.extra
+    after: int = it.extra
 
     def step() -> int:
         items: Iterator[Any] = registers[source]
         for item in items:
             registers[out] = item
             return following
-        return after  # type: ignore[no-any-return]
+        return after
 
     return step
 

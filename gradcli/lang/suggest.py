@@ -6,11 +6,12 @@ Looked up only when an error is being worded, so a slow search costs nobody anyt
     did_you_mean("ln", ["log", "sin"])        # "did you mean 'log'?"
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from gradcli.lang.lexicon import SYNONYMS
+from gradcli.lang.lexicon import LOOKALIKES, SYNONYMS
 
 _CLOSE_ENOUGH = 0.6
+_LATIN = str.maketrans(LOOKALIKES)
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
@@ -19,6 +20,9 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     synonym = SYNONYMS.get(name)
     if synonym in known:
         return synonym
+    twin = lookalike(name, known)
+    if twin:
+        return twin
     by_case = [candidate for candidate in known if candidate.lower() == name.lower()]
     if by_case:
         return by_case[0]
@@ -26,11 +30,28 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
     # A candidate with the same letters in another order is the likelier slip.
     shuffled = [c for c in known if len(name) > 2 and sorted(c) == sorted(name)]
-    close = shuffled or difflib.get_close_matches(name, known, 1, _CLOSE_ENOUGH)
+    alike = [c for c in known if abs(len(c) - len(name)) <= max(2, len(name) // 3)]
+    close = shuffled or difflib.get_close_matches(name, alike, 1, _CLOSE_ENOUGH)
     return close[0] if close else None
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """A hint that names the nearest candidate, or None if none is near."""
     found = nearest(name, candidates)
+    if found and lookalike(name, [found]):
+        return f"did you mean '{found}'? {letters_apart(name, found)}"
     return f"did you mean '{found}'?" if found else None
+
+
+def lookalike(name: str, others: Collection[str]) -> str | None:
+    """Another name that is drawn alike, of letters of another script."""
+    if name.isascii() and all(map(str.isascii, others)):
+        return None
+    drawn = name.translate(_LATIN)
+    return next((o for o in others if o != name and o.translate(_LATIN) == drawn), None)
+
+
+def letters_apart(name: str, other: str) -> str:
+    """Where two names that look alike differ."""
+    one, two = next(p for p in zip(name, other, strict=True) if p[0] != p[1])
+    return f"'{one}' is U+{ord(one):04X}, '{two}' is U+{ord(two):04X}"

@@ -87,7 +87,8 @@ def _numbers(
             message = f"{what} holds more than the {allowed:,} numbers allowed"
             raise NotAnArray("E515", message, "take a part of it")
     if not width:
-        raise NotAnArray("E513", f"{what} holds no numbers")
+        hint = "its one line was taken for a heading" if headed else None
+        raise NotAnArray("E513", f"{what} holds no numbers", hint)
     table = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
     return table.reshape([length for length in table.shape if length != 1])
 
@@ -112,6 +113,6 @@ def _bad_cell(cells: list[str], line: int, what: str) -> NotAnArray:
     if not cell:
         return NotAnArray("E517", f"{place} is empty", "write nan for a missing value")
     shown = cell if len(cell) <= _LONGEST_QUOTE else cell[:_LONGEST_QUOTE] + "…"
-    pointed = cell.replace(",", ".", 1)
-    hint = f"write {pointed}" if "," in cell and _is_number(pointed) else None
+    pointed, joined = cell.replace(",", ".", 1), cell.replace(",", "")
+    hint = f"write {pointed} or {joined}" if _is_number(pointed) else None
     return NotAnArray("E517", f"{place} is {shown!r}, not a number", hint)

@@ -134,7 +134,8 @@ class TensorLibrary:
         if not isinstance(value, Tensor):
             return None
         if name in _OWN_METHODS:
-            return getattr(value, name)  # type: ignore[no-any-return]
+            own: Callable[..., Any] = getattr(value, name)
+            return own
         if name in _CASTS:
             return partial(self._cast, value)
         if name not in self.functions or name in CONSTRUCTORS:
@@ -172,10 +173,10 @@ class TensorLibrary:
 
     def on_result(self, value: Any, span: Span) -> None:
         if type(value) is Tensor:
-            edge = value.edge
+            edge: Any = value.edge
             if edge is not None and type(edge) is not AccumulateGrad:
                 node = edge.node if type(edge) is Port else edge
-                if node.span is None:  # type: ignore[union-attr]
+                if node.span is None:
                     _remember(node, span)
         elif isinstance(value, tuple):
             for part in value:

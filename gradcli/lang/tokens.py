@@ -17,6 +17,7 @@ from gradcli.lang.lexicon import (
     AUGMENTED,
     CLOSING,
     FOREIGN_CHARACTERS,
+    FOREIGN_PHRASES,
     FOREIGN_SIGNS,
     KEYWORDS,
     SAME_SIGN,
@@ -129,6 +130,7 @@ class _Tokenizer:
 
     def _unmatched(self, start: int) -> int:
         character = self.source[start]
+        self._refuse_phrase(start)
         replacement = FOREIGN_CHARACTERS.get(character)
         if replacement is not None:
             shown = repr(replacement) if " " not in replacement else replacement
@@ -269,6 +271,7 @@ class _Tokenizer:
     def _sign(self, start: int, end: int) -> int:
         sign = self.source[start:end]
         if sign in FOREIGN_SIGNS:
+            self._refuse_phrase(start)
             message = f"'{sign}' is not an operator here"
             raise self.fail("E201", message, start, end, FOREIGN_SIGNS[sign])
         token = Token(SAME_SIGN.get(sign, sign), None, start, end)
@@ -278,6 +281,13 @@ class _Tokenizer:
             self._close(token)
         self.tokens.append(token)
         return end
+
+    def _refuse_phrase(self, start: int) -> None:
+        """What was pasted from elsewhere is called by its name."""
+        for pattern, message, hint in FOREIGN_PHRASES:
+            found = re.compile(pattern).match(self.source, start)
+            if found:
+                raise self.fail("E201", message, start, found.end(), hint)
 
     def _close(self, token: Token) -> None:
         if not self.brackets:

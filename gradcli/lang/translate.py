@@ -9,29 +9,14 @@ register, which is then moved, because they may still have to read the old value
 from collections.abc import Callable
 from typing import Any
 
+from gradcli.lang import syntax
 from gradcli.lang.code import Called
 from gradcli.lang.emitter import Emitter
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.syntax import (
-    Attribute,
-    Binary,
-    Call,
-    Compare,
-    Conditional,
-    Expression,
-    Index,
-    Keyword,
-    Literal,
-    Logic,
-    MethodCall,
-    Name,
-    Sequence,
-    Slice,
-    Unary,
-)
 from gradcli.lang.trampoline import Steps
 
 Into = int | None
+Handler = Callable[[Any, Into], Steps[int]]
 
 
 class Translator(Emitter):
@@ -40,26 +25,26 @@ class Translator(Emitter):
     def __init__(self, source: str, assigned: frozenset[str]) -> None:
         super().__init__(source, assigned)
         self.assigned_above: set[str] = set()
-        self.handlers: dict[type[Expression], Callable[[Any, Into], Steps[int]]] = {
-            Unary: self._unary,
-            Binary: self._binary,
-            Compare: self._compare,
-            Logic: self._logic,
-            Conditional: self._conditional,
-            Call: self._call,
-            MethodCall: self._method_call,
-            Attribute: self._attribute,
-            Index: self._index,
-            Slice: self._slice,
-            Sequence: self._sequence,
+        self.handlers: dict[type[syntax.Expression], Handler] = {
+            syntax.Unary: self._unary,
+            syntax.Binary: self._binary,
+            syntax.Compare: self._compare,
+            syntax.Logic: self._logic,
+            syntax.Conditional: self._conditional,
+            syntax.Call: self._call,
+            syntax.MethodCall: self._method_call,
+            syntax.Attribute: self._attribute,
+            syntax.Index: self._index,
+            syntax.Slice: self._slice,
+            syntax.Sequence: self._sequence,
         }
 
-    def value(self, node: Expression, into: Into = None) -> Steps[int]:
-        if isinstance(node, Literal | Name):
+    def value(self, node: syntax.Expression, into: Into = None) -> Steps[int]:
+        if isinstance(node, syntax.Literal | syntax.Name):
             return self._lone(node, into)
         return self.handlers[type(node)](node, into)
 
-    def _lone(self, node: Literal | Name, into: Into) -> Steps[int]:
+    def _lone(self, node: syntax.Literal | syntax.Name, into: Into) -> Steps[int]:
         source = self.operand(node)
         if into is None or into == source:
             return source
@@ -67,10 +52,10 @@ class Translator(Emitter):
         return into
         yield
 
-    def _all(self, nodes: tuple[Expression, ...]) -> Steps[tuple[int, ...]]:
+    def _all(self, nodes: tuple[syntax.Expression, ...]) -> Steps[tuple[int, ...]]:
         registers = []
         for node in nodes:
-            if isinstance(node, Literal | Name):
+            if isinstance(node, syntax.Literal | syntax.Name):
                 registers.append(self.operand(node))
             else:
                 registers.append((yield self.value(node)))
@@ -91,15 +76,15 @@ class Translator(Emitter):
         self.emit(name, node.span, out=out, ins=ins, extra=extra, at=at)
         return out
 
-    def _unary(self, node: Unary, into: Into) -> Steps[int]:
+    def _unary(self, node: syntax.Unary, into: Into) -> Steps[int]:
         ins = yield self._all((node.operand,))
         return self._finish("unary", node, into, ins, node.operator)
 
-    def _binary(self, node: Binary, into: Into) -> Steps[int]:
+    def _binary(self, node: syntax.Binary, into: Into) -> Steps[int]:
         ins = yield self._all((node.left, node.right))
         return self._finish("binary", node, into, ins, node.operator)
 
-    def _compare(self, node: Compare, into: Into) -> Steps[int]:
+    def _compare(self, node: syntax.Compare, into: Into) -> Steps[int]:
         if len(node.operators) == 1:
             ins = yield self._all(node.operands)
             return self._finish("binary", node, into, ins, node.operators[0])
@@ -124,7 +109,7 @@ class Translator(Emitter):
         self.forget_since(mark)
         return self._deliver(result, node, into)
 
-    def _logic(self, node: Logic, into: Into) -> Steps[int]:
+    def _logic(self, node: syntax.Logic, into: Into) -> Steps[int]:
         result, done = self.temporary(), self.label()
         jump = "jump_unless" if node.operator == "and" else "jump_if"
         mark = len(self.settled)
@@ -139,7 +124,7 @@ class Translator(Emitter):
         self.forget_since(mark)
         return self._deliver(result, node, into)
 
-    def _conditional(self, node: Conditional, into: Into) -> Steps[int]:
+    def _conditional(self, node: syntax.Conditional, into: Into) -> Steps[int]:
         result, otherwise, done = self.temporary(), self.label(), self.label()
         test: int = yield self.value(node.test)
         self.emit("jump_unless", node.test.span, ins=(test,), extra=otherwise)
@@ -154,14 +139,14 @@ class Translator(Emitter):
         self.place(done)
         return self._deliver(result, node, into)
 
-    def _deliver(self, result: int, node: Expression, into: Into) -> int:
+    def _deliver(self, result: int, node: syntax.Expression, into: Into) -> int:
         if into is None:
             return result
         self.emit("move", node.span, out=into, ins=(result,))
         self.release(result)
         return into
 
-    def _call(self, node: Call, into: Into) -> Steps[int]:
+    def _call(self, node: syntax.Call, into: Into) -> Steps[int]:
         if node.function in self.assigned_above:
             raise ProgramError(
                 "E102",
@@ -174,30 +159,30 @@ class Translator(Emitter):
         called = Called(node.function, tuple(k.name for k in node.keywords))
         return self._finish("call", node, into, ins, called)
 
-    def _method_call(self, node: MethodCall, into: Into) -> Steps[int]:
+    def _method_call(self, node: syntax.MethodCall, into: Into) -> Steps[int]:
         parts = (node.receiver, *node.arguments, *_values(node.keywords))
         ins = yield self._all(parts)
         called = Called(node.method, tuple(k.name for k in node.keywords))
         return self._finish("method", node, into, ins, called)
 
-    def _attribute(self, node: Attribute, into: Into) -> Steps[int]:
+    def _attribute(self, node: syntax.Attribute, into: Into) -> Steps[int]:
         ins = yield self._all((node.value,))
         return self._finish("attribute", node, into, ins, node.name)
 
-    def _index(self, node: Index, into: Into) -> Steps[int]:
+    def _index(self, node: syntax.Index, into: Into) -> Steps[int]:
         ins = yield self._all((node.value, node.key))
         return self._finish("index", node, into, ins)
 
-    def _slice(self, node: Slice, into: Into) -> Steps[int]:
-        absent = Literal(node.span, None)
+    def _slice(self, node: syntax.Slice, into: Into) -> Steps[int]:
+        absent = syntax.Literal(node.span, None)
         bounds = (node.start or absent, node.stop or absent, node.step or absent)
         ins = yield self._all(bounds)
         return self._finish("slice", node, into, ins)
 
-    def _sequence(self, node: Sequence, into: Into) -> Steps[int]:
+    def _sequence(self, node: syntax.Sequence, into: Into) -> Steps[int]:
         ins = yield self._all(node.items)
         return self._finish("sequence", node, into, ins, node.kind)
 
 
-def _values(keywords: tuple[Keyword, ...]) -> tuple[Expression, ...]:
+def _values(keywords: tuple[syntax.Keyword, ...]) -> tuple[syntax.Expression, ...]:
     return tuple(keyword.value for keyword in keywords)

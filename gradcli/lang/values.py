@@ -11,7 +11,7 @@ from typing import Any
 from gradcli.lang.arithmetic import NUMBERS
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.frame import described
-from gradcli.lang.lexicon import METHODS_LEFT_OUT, MISSING_METHODS
+from gradcli.lang.lexicon import METHODS_LEFT_OUT, MISSING_ATTRIBUTES, MISSING_METHODS
 from gradcli.lang.library import Library
 
 _LISTS = (list, tuple, range)
@@ -66,7 +66,7 @@ def attribute(library: Library, value: Any, name: str) -> object:
     if library.method(value, name) is not None:
         hint: str | None = f"it is a method: write .{name}()"
     else:
-        hint = _near(library, value, name)
+        hint = MISSING_ATTRIBUTES.get(name) or _near(library, value, name)
     raise ProgramError("E104", message, hint=hint)
 
 

@@ -26,6 +26,7 @@ ROWS = 8
 DOTS_UP = 4
 DOTS_ACROSS = 2
 WIDEST = 100
+LEAST = 4
 DECADES = 2
 EMPTY = 0x2800
 """The Unicode block of dot patterns begins here; a pattern adds its bits."""
@@ -47,7 +48,7 @@ def curve(numbers: Sequence[float], name: str, width: int) -> Iterator[Line]:
     heights = [log10(n) for n in numbers] if logarithmic else numbers
     marks = [six_digits(high), six_digits(low)]
     margin = max(map(len, marks))
-    columns = min(WIDEST, max(8, width - margin - 4))
+    columns = max(LEAST, min(WIDEST, width - margin - 2))
     scale = " (log scale)" if logarithmic else ""
     yield Line(((f"{name}{scale}", "title"),))
     for place, row in enumerate(dotted(heights, columns, ROWS)):

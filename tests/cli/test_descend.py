@@ -201,7 +201,7 @@ BAD_OPTIONS = {
     "a batch of everything": (["--batch", "w,b:2"], "left to move"),
     "an unknown optimizer": (["--optimizer", "sdg"], "sgd"),
     "a negative rate": (["--lr", "-1"], "learning rate"),
-    "a rate that is no number": (["--lr", "nan"], "learning rate"),
+    "a rate that is no number": (["--lr", "nan"], "--lr"),
     "negative steps": (["--steps", "-1"], "--steps"),
 }
 

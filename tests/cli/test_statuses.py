@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.lang.errors import ProgramError
+
 from .conftest import Run
 
 BAD_COMMAND_LINES = {
@@ -112,3 +114,66 @@ def test_debug_shows_the_traceback_of_a_program_error(gradcli: Run) -> None:
     assert ended.status == 3
     assert "Traceback" in ended.err
     assert "error[E101]" in ended.err
+
+
+WAYS_OUT = {
+    "a word for the help page": (["help"], "gradcli --help"),
+    "a word for the version": (["-v"], "gradcli --version"),
+    "a seed that is no number": (
+        ["grad", "x", "x=1", "--seed", "q"], "'q' is not a whole number of at least 0",
+    ),
+    "too many digits": (["grad", "x", "--digits", "5000"], "whole number from 1 to"),
+    "endless checking": (["grad", "x", "--verify-seconds", "inf"], "from 0 to 86400"),
+    "no number of seconds": (["grad", "x", "--verify-seconds", "nan"], "nan is not"),
+    "no number for a radius": (["kinks", "x", "--radius", "nan"], "nan is not"),
+    "a program's file": (["grad", "a.grad"], "to read it: -f a.grad"),
+    "a mistyped file": (["grad", "-f", "b.grad"], "did you mean 'a.grad'?"),
+    "a file and a program": (["grad", "-f", "a.grad", "x**2"], "two programs"),
+    "another alphabet": (["grad", "\u0445", "x=3"], "U+0445"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WAYS_OUT)
+def test_a_slip_on_the_command_line_is_told_its_way_out(
+    gradcli: Run, tmp_path: Path, case: str
+) -> None:
+    (tmp_path / "a.grad").write_text("x**2")
+    args, expected = WAYS_OUT[case]
+    ended = gradcli(*args)
+    assert (ended.status, ended.out) == (2, "")
+    assert expected in ended.err
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("\u0445*x", "two inputs look alike"),
+        ("e*x", "the constant is exp(1)"),
+        ("π*x", "the constant is pi"),
+    ],
+)
+def test_an_input_that_may_be_none_is_noted(
+    gradcli: Run, program: str, told: str
+) -> None:
+    ended = gradcli("grad", program, "x=1", "-q", "--no-verify")
+    assert ended.status == 0
+    assert told in ended.err
+
+
+def test_what_is_cut_off_from_its_inputs_is_said_so(gradcli: Run) -> None:
+    ended = gradcli("grad", "x > 0", "x=1", "--no-verify")
+    assert ended.status == 3
+    assert "no gradient leads from the output to an input" in ended.err
+
+
+@pytest.mark.parametrize("name", ["E405", "E590", "E596", "E598", "E599"])
+def test_a_status_follows_from_the_code(name: str) -> None:
+    statuses = {"E405": 4, "E590": 2, "E596": 3, "E598": 74, "E599": 70}
+    assert ProgramError(name, "").exit_status == statuses[name]
+
+
+def test_a_message_names_no_more_inputs_than_can_be_read(gradcli: Run) -> None:
+    program = " + ".join(f"x{i}" for i in range(500))
+    ended = gradcli("grad", "-", "--no-verify", "-q", stdin=program)
+    assert "x11 and 488 more: sampled" in ended.err
+    assert "x12" not in ended.err

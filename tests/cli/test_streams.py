@@ -67,7 +67,18 @@ def test_a_closed_standard_error_changes_no_result(tmp_path: Path) -> None:
 def test_what_a_narrow_encoding_lacks_is_escaped(gradcli: Run) -> None:
     ended = gradcli("graph", "x*µ", "x=1", "µ=2", env={"PYTHONIOENCODING": "ascii"})
     assert ended.status == 0
-    assert "\\u2500" in ended.out
+    assert ended.out == (
+        "MulBackward0  x*\\xb5\n"
+        "|- 2.0 - AccumulateGrad x\n"
+        "`- 1.0 - AccumulateGrad \\xb5\n"
+    )
+
+
+def test_json_in_a_narrow_encoding_is_the_same_json(gradcli: Run) -> None:
+    args = ("grad", "x*µ # ─😀", "x=1", "µ=2", "--json", "--no-verify")
+    ended = gradcli(*args, env={"PYTHONIOENCODING": "ascii"})
+    assert ended.out.isascii()
+    assert ended.json["program"] == "x*µ # ─😀"
 
 
 def interrupted(args: list[str], wait: float, tmp_path: Path) -> tuple[int, str]:

@@ -161,7 +161,11 @@ error[E101]: unknown name 'y' in a value
     "x=e": """\
 error[E101]: unknown name 'e' in a value
   1 | x=e
-    |   ^ a value stands by itself and reads no other names""",
+    |   ^ the constant is exp(1)""",
+    "x=@": """\
+error[E511]: there is no file's name behind '@'
+  1 | x=@
+    |   ^ a file of numbers is .npy, .npz, .csv, .tsv or .json""",
     "x='a'": """\
 error[E519]: the value of 'x' is a string, not numbers
   1 | x='a'
@@ -169,7 +173,7 @@ error[E519]: the value of 'x' is a string, not numbers
     "x=a=3": """\
 error[E519]: a value is one expression
   1 | x=a=3
-    |   ^^^ the statements belong into the program""",
+    |   ^^^ the statements belong in the program""",
     "x=[[1, 2], [3]]": """\
 error[E516]: row 2 has 1 entry, the first has 2
   1 | x=[[1, 2], [3]]

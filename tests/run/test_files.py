@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -255,6 +255,7 @@ def test_standard_input_is_read_up_to_the_limit(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.csv", "a.json", "a.txt"])
+@settings(deadline=None)
 @given(data=st.binary(max_size=200))
 def test_no_bytes_let_another_exception_out(tmp_path_factory, name, data) -> None:
     path = tmp_path_factory.mktemp("any") / name
@@ -262,3 +263,30 @@ def test_no_bytes_let_another_exception_out(tmp_path_factory, name, data) -> Non
     place = f"{path}:a" if name == "a.npz" else str(path)
     with contextlib.suppress(NotAnArray):
         assert read_file(place).dtype == np.float64
+
+
+def test_the_only_array_of_an_archive_needs_no_name(tmp_path: Path) -> None:
+    np.savez(tmp_path / "one.npz", weights=np.ones(2))
+    np.savez(tmp_path / "two.npz", a=np.ones(2), b=np.zeros(2))
+    np.testing.assert_array_equal(read_file(f"{tmp_path}/one.npz"), np.ones(2))
+    assert problem(f"{tmp_path}/two.npz").code == "E518"
+
+
+def test_what_may_be_a_point_or_a_comma_is_not_guessed(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('"1,000",2\n')
+    assert problem(tmp_path / "a.csv").hint == "write 1.000 or 1000"
+
+
+def test_one_line_of_words_is_told_to_be_a_heading(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("1,5;2,5\n")
+    assert "heading" in (problem(tmp_path / "a.csv").hint or "")
+
+
+def test_an_integer_beyond_all_floats_is_infinite(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(f"[1{'0' * 5000}]")
+    assert read_file(f"{tmp_path}/a.json").tolist() == [np.inf]
+
+
+def test_a_closed_standard_input_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert problem("-").code == "E512"

@@ -249,6 +249,51 @@ error[E399]: linalg.inv: The diagonal element 2 is zero, the inversion could not
 be completed because the input matrix is singular.
   1 | y = inverse(x)
     |     ^^^^^^^ add a small multiple of eye(n)""",
+    ("y = einsum('i?', x)", "x=[1,2]"): """\
+error[E302]: einsum(): invalid subscript given: '?', subscripts must be in [a-zA-Z]
+  1 | y = einsum('i?', x)
+    |     ^^^^^^ 'gradcli ops einsum' shows what it takes""",
+    ("y = einsum(x)", "x=1"): """\
+error[E302]: einsum(): must specify the equation string and at least one operand
+  1 | y = einsum(x)
+    |     ^^^^^^ 'gradcli ops einsum' shows what it takes""",
+    ("y = sum([x, x])", "x=1"): """\
+error[E302]: sum takes tensors, not a list of them
+  1 | y = sum([x, x])
+    |     ^^^ join tensors first: stack([a, b]) or cat([a, b])""",
+    ("y = 10**400*x", "x=1"): """\
+error[E402]: an integer is too large to become a float
+  1 | y = 10**400*x
+    |            ^ compute with floats from the start""",
+    ("x; 10**400", "x=1"): """\
+error[E402]: an integer is too large to become a float
+  1 | x; 10**400
+    |    ^^^^^^^ compute with floats from the start""",
+    ("x *= 2", "x=1"): """\
+error[E399]: a leaf Variable that requires grad is being used in an in-place operation.
+  1 | x *= 2
+    |   ^^ give the new value a name of its own: y = x * ...""",
+    ("y = int(x)", "x=[1,2]"): """\
+error[E307]: a Tensor with 2 elements cannot be converted to Scalar
+  1 | y = int(x)
+    |     ^^^ choose one, as x[0], or reduce them, as x.sum()""",
+    ("y = x['a']", "x=[1,2]"): """\
+error[E304]: only integers, slices (`:`), ellipsis (`...`), None and long or byte \
+Variables are valid indices (got str) (the shape is [2])
+  1 | y = x['a']
+    |      ^^^^^ an index is a whole number, a slice, a list of numbers or a mask""",
+    ("y = atleast_1d(range(2))*x", "x=1"): """\
+error[E302]: atleast_1d takes tensors, and a range is none
+  1 | y = atleast_1d(range(2))*x
+    |     ^^^^^^^^^^ write numbers as tensor([...])""",
+    ("y = a(b + 1)", "a=1", "b=2"): """\
+error[E102]: 'a' is a value, not a function
+  1 | y = a(b + 1)
+    |     ^ to multiply, write a*(...)""",
+    ("x.grad", "x=1"): """\
+error[E104]: a Tensor has no attribute 'grad'
+  1 | x.grad
+    |   ^^^^ leave it out: 'gradcli grad' prints the gradients""",
     ("y = tensor([x, 1])", "x=1"): """\
 error[E302]: entry 1 is a tensor, not a number
   1 | y = tensor([x, 1])

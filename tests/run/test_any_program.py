@@ -1,0 +1,62 @@
+"""Whatever a program says, it ends with a value or with a `ProgramError`."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gradcli.lang.bindings import read_bindings
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.parser import parse
+from gradcli.lang.run import execute, input_names, prepare
+from gradcli.ops import FUNCTIONS
+from gradcli.views.graph import graph_view
+
+GIVEN = {b.name: b for b in read_bindings(["x=[1,2]", "y=2", "A=[[1,2],[3,4]]"])}
+LEAVES = (
+    *("x", "y", "A", "A.T", "x[0]", "x[5]", "A[:, 0]", "0", "2", "-1", "0.5", "1e300"),
+    *("10**400", "[1, 2]", "[x, y]", "[]", "(1, 2)", "range(2)", "True", "None", "'a'"),
+    *("...", "pi", "nan"),
+)
+SIGNS = ("+", "-", "*", "/", "//", "%", "**", "@", "<", "==", "and", "or")
+KEYWORDS = ("dim=0", "dim=5", "dim=(0, 1)", "dim='a'", "keepdim=True", "n=3")
+STATEMENTS = (
+    "b = {}",
+    "x += {}",
+    "{}",
+    "b, c = {}",
+    "for i in {}: b = i",
+    "if {}: b = x\nelse: b = y",
+)
+
+
+def _expressions(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    functions = st.sampled_from(sorted(FUNCTIONS))
+    arguments = st.lists(inner, max_size=3)
+    named = st.lists(st.sampled_from(KEYWORDS), max_size=1)
+    call = st.builds(
+        lambda f, a, k: f"{f}({', '.join(a + k)})", functions, arguments, named
+    )
+    method = st.builds(lambda x, call: f"({x}).{call}", inner, call)
+    sign = st.sampled_from(SIGNS)
+    binary = st.builds(lambda a, s, b: f"({a} {s} {b})", inner, sign, inner)
+    return call | method | binary
+
+
+expressions = st.recursive(st.sampled_from(LEAVES), _expressions, max_leaves=5)
+statements = st.builds(str.format, st.sampled_from(STATEMENTS), expressions)
+programs = st.lists(statements, min_size=1, max_size=3).map("\n".join)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(programs)
+def test_no_program_lets_another_exception_out(source: str) -> None:
+    with contextlib.suppress(ProgramError), np.errstate(all="ignore"):
+        names = input_names(parse(source, GIVEN), GIVEN)
+        values = [binding for name, binding in GIVEN.items() if name in names]
+        run = execute(prepare(source, values), max_steps=1000)
+        view = graph_view(run.output, source=source, name="o", variables=run.variables)
+        assert (view.root is None) == (run.output.edge is None)
