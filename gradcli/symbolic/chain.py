@@ -12,7 +12,7 @@ passes at the engine's own precision tell what rounding alone may cost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import sympy
 
 from .expressions import Program, compiled, number
-from .precision import EXACT, guarded
+from .precision import EXACT, guarded, held
 from .scalars import SCALARS
 from .system import exact, to_context
 from .terms import Term, ordered
@@ -30,10 +30,13 @@ _LINEAR = {"add": (1, 1), "sub": (1, -1), "neg": (-1,), "choice": (1,)}
 
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """SymPy's partial derivative of one scalar function, ready to run."""
+    """SymPy's partial derivative of one scalar function, ready to run.
+
+    ``symbols`` are those that it depends on, with their arguments' positions.
+    """
 
     program: Program
-    symbols: tuple[Any, ...]
+    symbols: tuple[tuple[int, Any], ...]
 
 
 @cache
@@ -48,32 +51,62 @@ def derivative(name: str, position: int, literals: tuple[Any, ...]) -> Derivativ
         for s, literal in zip(symbols, literals, strict=True)
     ]
     formula = SCALARS[name].sympy(*given)
-    return Derivative(compiled(sympy.diff(formula, symbols[position])), symbols)
+    program = compiled(sympy.diff(formula, symbols[position]))
+    used = {symbol for _, symbol in program.symbols}
+    return Derivative(
+        program, tuple((i, s) for i, s in enumerate(symbols) if s in used)
+    )
 
 
 def partial(context: Any, term: Term, position: int, values: Sequence[Any]) -> Any:
     """The derivative of a term in one argument, at the arguments' values."""
-    name = term.name
-    if name in _LINEAR:
-        return context.mpf(_LINEAR[name][position])
-    if name == "total":
+    if term.name == "total":
         return context.one
+
+    def literal(place: int) -> Any:
+        argument = term.args[place]
+        return argument.content if argument.name == "number" else None
+
+    return slope(context, term.name, position, len(values), values.__getitem__, literal)
+
+
+def slope(
+    context: Any, name: str, position: int, arity: int,
+    value: Callable[[int], Any], literal: Callable[[int], Any],
+) -> Any:  # fmt: skip
+    """The derivative of a scalar function in one argument.
+
+    ``value`` tells an argument's value and is asked for no more than is needed;
+    ``literal`` the number that an argument is written as, or None.
+    """
+    if name in _LINEAR:
+        return context.one if _LINEAR[name][position] > 0 else -context.one
     if name == "mul":
-        return values[1 - position]
-    literal = SCALARS[name].literal
-    literals = tuple(
-        a.content if literal and a.name == "number" else None for a in term.args
-    )
-    rule = derivative(name, position, literals)
-    return rule.program.run(context, dict(zip(rule.symbols, values, strict=True)))
+        return value(1 - position)
+    taken = literal if SCALARS[name].literal else _none
+    rule = derivative(name, position, tuple([taken(i) for i in range(arity)]))
+    return rule.program.run(context, {s: value(i) for i, s in rule.symbols})
 
 
-def values_in(context: Any, terms: Sequence[Term]) -> dict[int, Any]:
-    """The value of every term, computed anew in another precision."""
+def _none(place: int) -> None:
+    return None
+
+
+Known = dict[int, Any]
+"""Values of terms in one precision, by serial, as far as they have been computed."""
+
+
+def values_in(context: Any, terms: Sequence[Term], known: Known | None = None) -> Known:
+    """The value of every term, computed anew in another precision.
+
+    ``known`` are values in that precision; it is added to.
+    """
     if context is EXACT:
         return {t.serial: t.value for t in terms}
-    values: dict[int, Any] = {}
+    values: Known = {} if known is None else known
     for term in terms:
+        if term.serial in values:
+            continue
         if term.name == "number":
             value = to_context(context, term.content)
         elif term.name == "symbol":
@@ -83,30 +116,40 @@ def values_in(context: Any, terms: Sequence[Term]) -> dict[int, Any]:
         else:
             arguments = [values[a.serial] for a in term.args]
             value = guarded(context, SCALARS[term.name].number, *arguments)
+            value = held(context, value)
         values[term.serial] = value
     return values
 
 
 @dataclass(frozen=True, slots=True)
 class Gradient:
-    """Per symbol the sum over all paths, and the sum of the paths' magnitudes."""
+    """Per symbol the sum over all paths, and the sum of the paths' magnitudes, if
+    that was asked for."""
 
     values: dict[int, Any]
     magnitudes: dict[int, Any]
 
 
 def gradient(
-    outputs: Sequence[Term], cotangents: Sequence[float], context: Any = EXACT
+    outputs: Sequence[Term],
+    cotangents: Sequence[float],
+    context: Any = EXACT,
+    known: Known | None = None,
+    sized: bool = True,
 ) -> Gradient:
-    """The derivative of the sum of ``cotangent * output`` in every symbol below."""
+    """The derivative of the sum of ``cotangent * output`` in every symbol below.
+
+    ``sized``: the magnitudes of the paths, too.
+    """
     terms = ordered(outputs)
-    values = values_in(context, terms)
+    values = values_in(context, terms, known)
     arrived: dict[int, Any] = {}
     sizes: dict[int, Any] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
         given = to_context(context, exact(cotangent))
         _add(arrived, output.serial, given)
-        _add(sizes, output.serial, abs(given))
+        if sized:
+            _add(sizes, output.serial, abs(given))
     for term in reversed(terms):
         g = arrived.get(term.serial)
         if g is None or term.constant or term.name in ("symbol", "stop"):
@@ -116,8 +159,11 @@ def gradient(
             if argument.constant:
                 continue
             step = partial(context, term, position, at)
-            _add(arrived, argument.serial, g * step)
-            _add(sizes, argument.serial, sizes[term.serial] * abs(step))
+            same = step is context.one
+            _add(arrived, argument.serial, g if same else held(context, g * step))
+            if sized:
+                size = sizes[term.serial]
+                _add(sizes, argument.serial, size if same else size * abs(step))
     return Gradient(
         {t.serial: arrived.get(t.serial, context.zero) for t in terms if _entry(t)},
         {t.serial: sizes.get(t.serial, context.zero) for t in terms if _entry(t)},

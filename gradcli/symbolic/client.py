@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 GRACE: Final = 1.0
 """Seconds beyond the job's own for starting and for the last word."""
 
+LAST_BREATH: Final = 0.2
+"""Seconds from its last word to the end of a process that ends."""
+
+LONGEST: Final = 1 << 28
+"""Bytes of an answer; what is longer is none."""
+
+UNREADABLE: Final = "the checking process gave an answer that cannot be read"
+
 # A module of the same name in the working directory must not be taken for a library.
 _FLAGS: Final = ("-P", "-X", "utf8")
 _START: Final = (
@@ -107,13 +115,13 @@ class Checker:
                 self.stop()
                 yield last.ended(f"time-out after {limit:g} s", monotonic() - start)
                 return
-            if line is None:
+            told = _read(last, line)
+            if told is None:
+                reason = self._silence() if line is None else UNREADABLE
                 self.stop()
-                yield last.ended(
-                    f"the checking process ended: {self._why()}", monotonic() - start
-                )
+                yield last.ended(reason, monotonic() - start)
                 return
-            last = last.from_json(line)
+            last = told
             yield last
             if last.done:
                 self.stop()
@@ -153,10 +161,25 @@ class Checker:
             return
 
     def _read(self) -> None:
-        for line in self.process.stdout:
-            self._lines.put(line.decode())
+        while line := self.process.stdout.readline(LONGEST):
+            self._lines.put(line.decode(errors="replace"))
         self._lines.put(None)
 
-    def _why(self) -> str:
-        status = self.process.returncode
-        return f"signal {-status}" if status < 0 else f"status {status}"
+    def _silence(self) -> str:
+        """Why nothing more is said."""
+        from subprocess import TimeoutExpired
+
+        try:
+            status = self.process.wait(LAST_BREATH)
+        except TimeoutExpired:
+            return "the checking process fell silent"
+        how = f"signal {-status}" if status < 0 else f"status {status}"
+        return f"the checking process ended: {how}"
+
+
+def _read(last: Any, line: str | None) -> Any:
+    """An answer, of the kind that ``last`` is; None if it is none."""
+    try:
+        return None if line is None else last.from_json(line)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None

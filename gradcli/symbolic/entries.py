@@ -73,6 +73,8 @@ class Account:
     closed   the derivative as a formula
     remark   why the symbolic stages did not get further
     partial  entries that were not drawn are left out of the verdict
+    unseen   how many more entries there are, which were not drawn
+    drawn    how those here were
     formulas every entry's derivative as a formula, if they are wanted
     """
 
@@ -82,6 +84,8 @@ class Account:
     remark: str | None = None
     partial: bool = False
     formulas: list[str | None] = field(default_factory=list)
+    unseen: int = 0
+    drawn: str | None = None
 
     def verdict(self) -> InputVerdict:
         standing = self._standing()
@@ -95,7 +99,7 @@ class Account:
             None if standing == UNKNOWN else self.closed,
             self._note(standing, worst),
             len(checked),
-            len(self.entries),
+            len(self.entries) + self.unseen,
             tuple(self.formulas),
             self._missing(),
             max((e.ulps for e in checked if e.ulps is not None), default=None),
@@ -116,8 +120,10 @@ class Account:
 
     def _standing(self) -> str:
         if not self.entries:
-            return PROVED
+            return UNKNOWN if self.unseen else PROVED
         standings = [e.standing for e in self.entries]
+        if self.unseen:
+            return weakest([*standings, SAMPLED])
         if not self.partial:
             return weakest(standings)
         seen = [e.standing for e in self.entries if e.standing != UNKNOWN or e.reason]
@@ -129,9 +135,12 @@ class Account:
             notes += [e.reason for e in self.entries
                       if e.standing == standing and e.reason][:1]  # fmt: skip
         counts = Counter(e.standing for e in self.entries)
-        if len(counts) > 1 or standing == SAMPLED:
+        if self.unseen and self.entries:
+            every = len(self.entries) + self.unseen
+            notes.append(f"{len(self.entries)} of {every} entries, {self.drawn}")
+        if len(counts) > 1 or (standing == SAMPLED and not self.unseen):
             notes.append(", ".join(f"{n} {name}" for name, n in counts.items()))
-        if standing == PER_NODE and self.remark:
+        if standing in (PER_NODE, SAMPLED) and self.remark:
             notes.append(self.remark)
         if worst is not None and worst > DIGITS_LOST and standing != REFUTED:
             notes.append(f"rounding: a relative error of {worst:.1g}")

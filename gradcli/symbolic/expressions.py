@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import sympy
 
-from .precision import EXACT, guarded
+from .precision import EXACT, guarded, whole_power
 from .scalars import HEADS, SCALARS
 from .system import Number
 from .terms import Term, ordered
@@ -127,6 +128,7 @@ _NAMED: Final = {
 }
 
 
+@lru_cache(maxsize=4096)
 def _constant(context: Any, constant: Any) -> Any:
     named = _NAMED.get(constant)
     if named is not None:
@@ -159,12 +161,20 @@ def compiled(expression: Any) -> Program:
             stack.extend((a, False) for a in part.args)
             continue
         else:
-            function = HEADS.get(part.func)
-            if function is None:
-                raise NoMeaning(f"{part.func.__name__} has no numeric meaning here")
-            steps.append((place, function, tuple(places[a] for a in part.args)))
+            function, args = _step(part)
+            steps.append((place, function, tuple(places[a] for a in args)))
         places[part] = place
     return Program(tuple(symbols), tuple(numbers), tuple(steps), len(places))
+
+
+def _step(part: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What computes a part, and from which of its arguments."""
+    if part.is_Pow and part.exp.is_Integer:
+        return partial(whole_power, int(part.exp)), (part.base,)
+    function = HEADS.get(part.func)
+    if function is None:
+        raise NoMeaning(f"{part.func.__name__} has no numeric meaning here")
+    return function, part.args
 
 
 def value_at(expression: Any, values: Mapping[Any, Any], context: Any = EXACT) -> Any:

@@ -54,6 +54,10 @@ class Block:
     def of(cls, shape: Sequence[int], values: Sequence[float]) -> Block:
         return cls(tuple(shape), packed(values))
 
+    @property
+    def count(self) -> int:
+        return len(self.data) // array("d").itemsize
+
     def values(self) -> list[float]:
         return unpacked(self.data)
 

@@ -8,16 +8,16 @@ and to tell what rounding does to them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from .budget import Budget
-from .chain import below, gradient, values_in
+from .chain import Known, below, gradient, values_in
 from .job import Job
 from .point import Evaluate, ReversePass, Run, run, unit
-from .precision import EXACT, engine_precision
-from .rounding import Reference
+from .precision import EXACT, MORE, engine_precision
+from .rounding import Reference, doubtful, settled, worst
 from .terms import Term, ordered
 
 SAME: Final = EXACT.mpf("1e-35")
@@ -55,19 +55,39 @@ def measure(
     """One row of references."""
     context = engine_precision(job.dtype)
     asked = point.asked()
-    exact = gradient(point.outputs, cotangent)
+    exact = gradient(point.outputs, cotangent, sized=False)
     budget.check()
-    rounded = gradient(point.outputs, cotangent, context)
+    rounded = gradient(point.outputs, cotangent, context, point.rounded)
     budget.check()
     engine, why = _engine_row(reverse, cotangent)
-    loss = natural_errors(engine, context) if engine else [EXACT.zero] * len(asked)
+    loss = [EXACT.zero] * len(asked)
+    if engine:
+        loss = natural_errors(engine, context, point.rounded)
+    budget.check()
     references = []
     for term, lost in zip(asked, loss, strict=True):
         value = exact.values.get(term.serial, EXACT.zero)
-        scale = exact.magnitudes.get(term.serial, EXACT.zero)
+        scale = EXACT.mpf(rounded.magnitudes.get(term.serial, context.zero))
         near = EXACT.mpf(rounded.values.get(term.serial, context.zero))
-        references.append(Reference(value, scale, max(abs(near - value), lost)))
+        natural = worst(abs(near - value), lost)
+        references.append(Reference(value, scale, natural))
+    settle(references, lambda: _with_more(point, cotangent))
     return Row(cotangent, references, engine, why)
+
+
+def _with_more(point: Run, cotangent: tuple[float, ...]) -> list[Any]:
+    values = gradient(point.outputs, cotangent, MORE, sized=False).values
+    return [values.get(term.serial, EXACT.zero) for term in point.asked()]
+
+
+def settle(references: list[Reference], again: Callable[[], list[Any]]) -> None:
+    """Mark what 50 digits do not settle; ``again`` computes all with more, and is
+    asked only if there is a doubt."""
+    doubts = [i for i, r in enumerate(references) if doubtful(r.value, r.natural)]
+    values = again() if doubts else []
+    for i in doubts:
+        if not settled(references[i].value, values[i]):
+            references[i] = replace(references[i], settled=False)
 
 
 def _engine_row(
@@ -81,15 +101,19 @@ def _engine_row(
 
 def told(error: Exception) -> str:
     """An exception's own words, on one line."""
+    if isinstance(error, MemoryError):
+        return "the memory that a check may take ran out"
     said = getattr(error, "message", None) or str(error)
     text = " ".join(said.split()) or type(error).__name__
     return text if len(text) <= 120 else text[:119] + "…"
 
 
-def natural_errors(terms: Sequence[Term], context: Any) -> list[Any]:
+def natural_errors(
+    terms: Sequence[Term], context: Any, known: Known | None = None
+) -> list[Any]:
     """What each term loses when it is computed at the engine's precision."""
-    values = values_in(context, ordered(terms))
-    return [abs(EXACT.mpf(values[t.serial]) - t.value) for t in terms]
+    values = values_in(context, ordered(terms), known)
+    return [worst(abs(EXACT.mpf(values[t.serial]) - t.value)) for t in terms]
 
 
 def same(a: Any, b: Any, scale: Any) -> bool:
@@ -135,7 +159,7 @@ class Turnings:
         for leaning in self._leaning:
             if leaning is None:
                 return set(range(len(row.references)))
-            values = gradient(leaning.outputs, row.cotangent).values
+            values = gradient(leaning.outputs, row.cotangent, sized=False).values
             for position, (term, reference) in enumerate(
                 zip(leaning.asked(), row.references, strict=True)
             ):

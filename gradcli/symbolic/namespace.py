@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from math import isfinite
 from typing import Any
 
@@ -24,11 +24,10 @@ from ..engine.namespace import Namespace
 from . import decided, matrices
 from .arrays import ObjectArray, boxed
 from .decided import Elementwise
-from .scalars import SCALARS
+from .scalars import own_names
 from .system import System
 
-_INTERNAL = {"add", "sub", "mul", "div", "neg", "pow", "total", "choice"}
-"""Scalar functions that rows reach through operators and reductions alone."""
+_PLAIN = (int, float)
 
 Dims = int | Sequence[int] | None
 
@@ -43,9 +42,7 @@ class ObjectNamespace(Namespace):
         self.system = system
         self.watching = False
         """While a program runs, what ``no_grad`` covers is held constant."""
-        arithmetic = {f"elementwise_{n}": n for n in _INTERNAL}
-        names = {n: n for n in SCALARS if n not in _INTERNAL} | arithmetic
-        for name, scalar in names.items():
+        for name, scalar in own_names().items():
             setattr(self, name, self._numeric(partial(system.apply, scalar)))
         for name, rule in decided.NUMERIC.items():
             setattr(self, name, self._numeric(partial(rule, system)))
@@ -60,6 +57,9 @@ class ObjectNamespace(Namespace):
         """A NumPy array of elements, from whatever stands for numbers."""
         if isinstance(x, ObjectArray):
             return x.data
+        if type(x) in _PLAIN:
+            # What a program writes out, at every step of its loops.
+            return boxed(self.system.lift(x))
         array = np.asarray(x)
         lifted = np.empty(array.shape, dtype=object)
         lift = self.system.lift
@@ -91,9 +91,11 @@ class ObjectNamespace(Namespace):
     # elementwise
 
     def _numeric(self, rule: Callable[..., Any]) -> Elementwise:
+        over = cache(lambda count: np.frompyfunc(rule, count, 1))
+
         def run(*operands: Any) -> Any:
             arrays = [self.elements(o) for o in operands]
-            return self._of(np.frompyfunc(rule, len(arrays), 1)(*arrays))
+            return self._of(over(len(arrays))(*arrays))
 
         return run
 
@@ -111,7 +113,7 @@ class ObjectNamespace(Namespace):
         return run
 
     def where(self, condition: Any, a: Any, b: Any) -> Any:
-        if _are_indices(a, b):
+        if are_indices(a, b):
             return np.where(self.truth(condition), a, b)
         mask = self.truth(condition)
         return self._of(np.where(mask, self.elements(a), self.elements(b)))
@@ -134,19 +136,23 @@ class ObjectNamespace(Namespace):
     def _reduce(
         self, rule: Callable[[list[Any]], Any], x: Any, dim: Dims, keepdim: bool
     ) -> Any:
+        rows, shape, full = self._rows(x, dim)
+        out = np.empty(shape, dtype=object)
+        for place in np.ndindex(*shape):
+            out[place] = rule(list(rows[place]))
+        return self._of(out.reshape(full) if keepdim else out)
+
+    def _rows(self, x: Any, dim: Dims) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+        """The entries that are reduced together, as the last dimension; the result's
+        shape, and the same with the reduced dimensions kept."""
         data = self.elements(x)
         axes = _axes(dim, data.ndim)
         kept = [i for i in range(data.ndim) if i not in axes]
         shape = tuple(data.shape[i] for i in kept)
         count = int(np.prod([data.shape[i] for i in axes], dtype=np.int64))
         rows = data.transpose(*kept, *axes).reshape(*shape, count)
-        out = np.empty(shape, dtype=object)
-        for place in np.ndindex(*shape):
-            out[place] = rule(list(rows[place]))
-        if keepdim:
-            full = [1 if i in axes else n for i, n in enumerate(data.shape)]
-            out = out.reshape(full)
-        return self._of(out)
+        full = tuple(1 if i in axes else n for i, n in enumerate(data.shape))
+        return rows, shape, full
 
     def sum(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._reduce(self.system.total, x, dim, keepdim)
@@ -367,7 +373,7 @@ class ObjectNamespace(Namespace):
         return self.array(x)
 
 
-def _are_indices(*operands: Any) -> bool:
+def are_indices(*operands: Any) -> bool:
     """Whether these are whole numbers or truth values in arrays: no numbers here."""
     arrays = [o for o in operands if isinstance(o, np.ndarray | np.generic)]
     others = [o for o in operands if not isinstance(o, np.ndarray | np.generic | int)]

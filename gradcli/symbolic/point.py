@@ -7,7 +7,7 @@ nowhere else. The independent derivative never looks at the recorded graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from ..engine import NUMPY, Tensor, grad
 from .arrays import ObjectArray, boxed
+from .chain import Known
 from .expressions import NoMeaning
 from .job import Input, Job
 from .namespace import ObjectNamespace
@@ -33,6 +34,8 @@ class Run:
     outputs: list[Term]
     tensors: dict[str, Tensor]
     entries: dict[str, list[Term]]
+    rounded: Known = field(default_factory=dict)
+    """Values at the engine's precision, each computed once for all that ask."""
 
     @property
     def namespace(self) -> ObjectNamespace:

@@ -29,6 +29,9 @@ def _context(**precision: int) -> Any:
 
 EXACT: Final = _context(dps=DIGITS + _GUARD)
 
+MORE: Final = _context(dps=2 * (DIGITS + _GUARD))
+"""What `EXACT` is compared with where it may not be enough."""
+
 BITS: Final = {"float64": 53, "float32": 24, "float16": 11}
 
 
@@ -38,10 +41,30 @@ def context_of(digits: int) -> Any:
     return _context(dps=digits)
 
 
+REACH: Final = {"float64": (-1074, 1024), "float32": (-149, 128), "float16": (-24, 16)}
+"""Between which powers of two numbers of a type lie."""
+
+
 @cache
 def engine_precision(dtype: str) -> Any:
-    """A context that rounds as numbers of ``dtype`` do."""
-    return _context(prec=BITS[dtype])
+    """A context that rounds as numbers of ``dtype`` do; for `held`, it has their
+    range."""
+    context = _context(prec=BITS[dtype])
+    context.reach = REACH[dtype]
+    return context
+
+
+def held(context: Any, value: Any) -> Any:
+    """What is left of a number where the context's numbers have a range."""
+    reach = getattr(context, "reach", None)
+    if reach is None:
+        return value
+    _, man, exp, bits = value._mpf_
+    if not man or reach[0] < exp + bits <= reach[1]:
+        return value
+    if exp + bits <= reach[0]:
+        return context.zero
+    return context.inf * context.sign(value)
 
 
 def unit_roundoff(dtype: str) -> float:
@@ -82,3 +105,10 @@ def power(context: Any, a: Any, b: Any) -> Any:
     if not a and b < 0:
         return context.inf
     return a**b
+
+
+def whole_power(exponent: int, context: Any, a: Any) -> Any:
+    """``a ** exponent`` for a whole exponent, with the infinities of floating point."""
+    if exponent < 0:
+        return divide(context, context.one, a**-exponent) if a else context.inf
+    return a**exponent

@@ -30,6 +30,12 @@ TINY: Final = {"float64": 1e-290, "float32": 1e-36}
 WORTHLESS: Final = 1e-3
 """A relative error that no reader takes for rounding, though it is nothing else."""
 
+DOUBTFUL: Final = 1e-8
+"""Relative loss at the engine's precision from which on 50 digits are doubted."""
+
+SETTLED: Final = EXACT.mpf("1e-20")
+"""Relative change with more digits up to which a number stands."""
+
 VANISHED: Final = EXACT.mpf("1e-45")
 """What is left, relative to what was added up, where the sum is in truth zero."""
 
@@ -40,11 +46,13 @@ class Reference:
 
     scale    the sum of the magnitudes of what was added up to it
     natural  the error of the same sums at the engine's precision
+    settled  more digits would not change what is shown of it
     """
 
     value: Any
     scale: Any
     natural: Any
+    settled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,8 @@ class Distance:
 def distance(number: float, reference: Reference, dtype: str) -> Distance:
     """Compare the engine's number with the reference."""
     exact = reference.value
+    if not reference.settled:
+        return Distance(False, None, _unsettled(number))
     if not EXACT.isfinite(exact):
         return Distance(False, None, _no_reference(number, exact))
     if isnan(number):
@@ -70,7 +80,8 @@ def distance(number: float, reference: Reference, dtype: str) -> Distance:
         )
     if isinf(number):
         overflow = abs(exact) > LARGEST[dtype] and (exact > 0) == (number > 0)
-        return Distance(overflow, None, None)
+        lost = not overflow and not EXACT.isfinite(reference.natural)
+        return Distance(overflow, None, _left(number, exact, dtype) if lost else None)
     error = abs(EXACT.mpf(number) - exact)
     natural = reference.natural if EXACT.isfinite(reference.natural) else abs(exact)
     allowed = ORDERS * unit_roundoff(dtype) * max(abs(exact), reference.scale)
@@ -82,7 +93,9 @@ def distance(number: float, reference: Reference, dtype: str) -> Distance:
     ulps = float(error / last_place(exact, dtype)) if exact else None
     if error > allowed:
         return Distance(False, relative, None, ulps)
-    if relative > WORTHLESS and error > ORDERS * unit_roundoff(dtype):
+    # What is tiny beside what was added up to it may lose all its digits.
+    noticed = ORDERS * unit_roundoff(dtype) * min(EXACT.one, reference.scale)
+    if relative > WORTHLESS and error > noticed:
         return Distance(False, relative, _worthless(number, exact), ulps)
     return Distance(True, relative, None, ulps)
 
@@ -95,6 +108,40 @@ def last_place(exact: Any, dtype: str) -> Any:
 def _worthless(number: float, exact: Any) -> str:
     shown = EXACT.nstr(exact, 17)
     return f"rounding left few digits or none: {number!r}, with 50 digits {shown}"
+
+
+def worst(*losses: Any) -> Any:
+    """The largest; what is not a number is a loss without bound."""
+    return max([EXACT.inf if EXACT.isnan(loss) else loss for loss in losses])
+
+
+def _left(number: float, exact: Any, dtype: str) -> str:
+    shown = EXACT.nstr(exact, 17)
+    return (
+        f"numbers on the way leave the range of {dtype}: {number!r}, with 50 digits "
+        f"{shown}"
+    )
+
+
+def _unsettled(number: float) -> str:
+    return (
+        f"rounding left few digits or none: {number!r}; {EXACT.dps} digits are too few "
+        "to tell them"
+    )
+
+
+def doubtful(value: Any, natural: Any) -> bool:
+    """Whether rounding takes so much that 50 digits may not be enough either."""
+    return bool(EXACT.isfinite(value) and natural > DOUBTFUL * abs(value))
+
+
+def settled(before: Any, after: Any) -> bool:
+    """Whether a number computed with more digits is the same, or a zero that has only
+    come closer to zero."""
+    if not EXACT.isfinite(after):
+        return bool(before == after)
+    gap = abs(EXACT.mpf(after) - before)
+    return bool(gap <= SETTLED * abs(before) or abs(after) <= SETTLED * abs(before))
 
 
 def _no_reference(number: float, exact: Any) -> str:

@@ -166,3 +166,12 @@ HEADS: Final[dict[Any, Callable[..., Any]]] = {
     sympy.Heaviside: lambda m, x, *at: m.mpf(x > 0) if x else m.nan,
 }
 """What a SymPy class is to a number; the scalar rows give the most."""
+
+_INTERNAL: Final = {"add", "sub", "mul", "div", "neg", "pow", "total", "choice"}
+"""What rows reach through operators and reductions alone."""
+
+
+def own_names() -> dict[str, str]:
+    """The scalar functions by the names that rows call them under."""
+    arithmetic = {f"elementwise_{n}": n for n in _INTERNAL}
+    return {n: n for n in SCALARS if n not in _INTERNAL} | arithmetic

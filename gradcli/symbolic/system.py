@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import isfinite
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final, Protocol
@@ -57,6 +58,7 @@ class System(Protocol):
         """Take note that ``element`` lies where ``what`` has no derivative."""
 
 
+@lru_cache(maxsize=4096, typed=True)
 def exact(number: Number) -> Number:
     """The number that was meant: ``0.1`` is 1/10, and what 1/3 left behind is 1/3.
 

@@ -29,6 +29,10 @@ from .system import RELATIONS, Number, exact, to_context
 
 _serial = count()
 
+LONG: Final = 10**300
+"""Where a number of a program is no longer computed with exactly: in a loop it would
+get twice as long at every step."""
+
 HUGE: Final = 10**9
 """Where the size of a term written out as a tree is no longer counted."""
 
@@ -52,8 +56,12 @@ class Term:
         self.value = value
         self.content = content
         self.serial = next(_serial)
-        self.constant = name != "symbol" and all(a.constant for a in args)
-        self.size = min(HUGE, 1 + sum([a.size for a in args]))
+        constant, size = name != "symbol", 1
+        for a in args:
+            constant = constant and a.constant
+            size += a.size
+        self.constant = constant
+        self.size = size if size < HUGE else HUGE
 
     def __repr__(self) -> str:
         inside = ", ".join(a.name for a in self.args) or str(self.content)
@@ -127,18 +135,19 @@ class Terms:
             found = simple(*elements)
             if found is not None:
                 return found
-        scalar = SCALARS[name]
-        values = [e.value for e in elements]
-        if all(e.name == "number" for e in elements):
+        if elements[0].name == "number":
             folded = self._fold(name, elements)
             if folded is not None:
                 return folded
         self._note_edges(name, elements)
-        return Term(name, elements, guarded(EXACT, scalar.number, *values))
+        values = [e.value for e in elements]
+        return Term(name, elements, guarded(EXACT, SCALARS[name].number, *values))
 
     def _fold(self, name: str, elements: Sequence[Term]) -> Term | None:
-        numbers = [e.content for e in elements]
-        if not all(isinstance(n, int | Fraction) for n in numbers):
+        numbers = [e.content for e in elements if e.name == "number"]
+        if len(numbers) < len(elements):
+            return None
+        if not all(isinstance(n, int | Fraction) and _short(n) for n in numbers):
             return None
         if name in _EXACTLY:
             return self.lift(_EXACTLY[name](*numbers))
@@ -228,6 +237,10 @@ def chosen(term: Term) -> Term:
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _STRICT = {"<=": "<", ">=": ">"}
+
+
+def _short(number: int | Fraction) -> bool:
+    return abs(number.numerator) < LONG and number.denominator < LONG
 
 
 def _lowest(ratio: Fraction) -> Number:

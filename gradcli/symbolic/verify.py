@@ -15,24 +15,45 @@ size of rounding errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from .budget import Budget, OutOfTime
-from .chain import below
+from .chain import below, values_in
 from .conditions import kinks_shown, shown, undefined
+from .drawn import ROUNDS, TOO_MANY, Drawn
 from .entries import Account, labelled
 from .job import PER_NODE, PROVED, REFUTED, UNKNOWN, Input, Job, Verification
-from .measure import Row, Turnings, cotangents, measure, natural_errors, told
+from .measure import (
+    Row,
+    Turnings,
+    cotangents,
+    measure,
+    natural_errors,
+    settle,
+    told,
+)
 from .point import Evaluate, ReversePass, Run, entry_name, run, spread
-from .precision import EXACT, engine_precision
+from .precision import EXACT, MORE, engine_precision
 from .rounding import Reference, distance
-from .terms import Term
+from .terms import Term, ordered
 from .whole import Whole
 
 Report = Callable[[Verification], None]
 
+MANY: Final = 2048
+"""Entries of all inputs together beyond which as many are drawn as time allows."""
+
+MANY_ROWS: Final = 4 * MANY
+"""The same of a Jacobian's entries."""
+
+ALL_AT_ONCE: Final = 20_000
+"""Entries up to which a program of few steps is looked at as a whole all the same."""
+
+SHARE: Final = 0.6
+"""Of the time, for numbers of all entries, before some are drawn instead."""
+
 LARGEST: Final = 50_000
-"""Entries of all inputs together beyond which the checker does not begin."""
+"""Entries of all inputs beyond which a Hessian is not begun."""
 
 
 def verify(
@@ -42,27 +63,48 @@ def verify(
 
     ``evaluate`` runs the program on tensors by name. Exceptions become reasons.
     """
-    begun = begin(job, evaluate, report)
-    return begun if isinstance(begun, Verification) else begun.work()
-
-
-def begin(
-    job: Job, evaluate: Evaluate, report: Report = lambda verification: None
-) -> Verifier | Verification:
-    """Run the program on terms; a verification at once where that cannot be done."""
     budget = Budget(job.seconds)
-    count = sum(len(i.value.values()) for i in job.inputs)
+    count = sum(i.value.count for i in job.inputs)
+    claimed = sum(i.claim.count for i in job.inputs if i.claim is not None)
+    many = count > MANY or (job.kind == "jacobian" and claimed > MANY_ROWS)
+    drawable = job.kind != "hessian" and not job.formulas
+    if many and drawable:
+        drawn = Drawn(job, evaluate, report, budget)
+        few = job.kind == "gradient" and count <= ALL_AT_ONCE
+        light = few and drawn.takes() < SHARE * budget.left
+        if not light:
+            return drawn.work()
     if count > LARGEST:
         return Verification.nothing(job, f"too large to check: {count} entries")
+    divisible = drawable and claimed > ROUNDS[0]
+    share = SHARE if divisible else 1.0
     try:
-        with budget.slice(budget.left):
-            point = run(job, evaluate)
+        return _on_terms(job, evaluate, report, budget, share, many and drawable)
     except OutOfTime:
+        if divisible:
+            return Drawn(job, evaluate, report, budget).work()
         return Verification.nothing(job, _time_out(job), budget.spent)
-    except Exception as error:
-        reason = f"the program does not run on symbols: {told(error)}"
-        return Verification.nothing(job, reason, budget.spent)
-    return Verifier(job, evaluate, report, budget, point)
+
+
+def _on_terms(
+    job: Job, evaluate: Evaluate, report: Report, budget: Budget, share: float,
+    many: bool,
+) -> Verification:  # fmt: skip
+    """Every entry at once, all its numbers within a share of the time; of ``many``,
+    SymPy is not asked for the whole.
+
+    Raises:
+        OutOfTime: there are no numbers by then.
+    """
+    with budget.slice(budget.left * share):
+        try:
+            point = run(job, evaluate)
+        except Exception as error:
+            why = f"the program does not run on symbols: {told(error)}"
+            return Verification.nothing(job, why, budget.spent)
+        verifier = Verifier(job, evaluate, report, budget, point)
+        reason = verifier.compare(TOO_MANY if many else None)
+    return verifier.raised(reason)
 
 
 def _time_out(job: Job) -> str:
@@ -89,17 +131,26 @@ class Verifier:
         self.whole = Whole(job, point, self.reverse, self.rows, self.accounts, budget,
                            self._tell)  # fmt: skip
 
-    def work(self) -> Verification:
-        reason = None
+    def compare(self, enough: str | None = None) -> str | None:
+        """Look at all numbers; why no more can be done where that is so, or why no
+        more is wanted."""
         try:
-            with self.budget.slice(self.budget.left):
-                wrong = self._output_differs()
-                if wrong:
-                    return self._ended(wrong)
+            wrong = self._output_differs()
+            if wrong is None:
                 self._withhold()
                 if self.job.kind != "hessian":
                     self._numbers()
-            self.whole.work()
+        except Exception as error:
+            return told(error)
+        for account in self.accounts.values():
+            account.remark = enough
+        return wrong or enough
+
+    def raised(self, reason: str | None) -> Verification:
+        """What SymPy can make of it, unless there is a reason to leave it."""
+        try:
+            if reason is None:
+                self.whole.work()
         except OutOfTime:
             reason = _time_out(self.job)
         except Exception as error:
@@ -132,12 +183,17 @@ class Verifier:
     def _output_differs(self) -> str | None:
         """The value must be right before its derivatives are looked at."""
         terms = self.point.outputs
-        natural = natural_errors(terms, engine_precision(self.job.dtype))
+        context = engine_precision(self.job.dtype)
+        natural = natural_errors(terms, context, self.point.rounded)
         numbers = self.job.output.values()
-        for k, (number, term, lost) in enumerate(
-            zip(numbers, terms, natural, strict=True)
+        references = [
+            Reference(term.value, abs(term.value), 16 * lost)
+            for term, lost in zip(terms, natural, strict=True)
+        ]
+        settle(references, self._outputs_with_more)
+        for k, (number, term, reference) in enumerate(
+            zip(numbers, terms, references, strict=True)
         ):
-            reference = Reference(term.value, abs(term.value), 16 * lost)
             found = distance(number, reference, self.job.dtype)
             if EXACT.isfinite(term.value) and not found.right and number == number:
                 text = (
@@ -153,6 +209,10 @@ class Verifier:
                         entry.standing, entry.reason = standing, text
                 return text
         return None
+
+    def _outputs_with_more(self) -> list[Any]:
+        values = values_in(MORE, ordered(self.point.outputs))
+        return [values[term.serial] for term in self.point.outputs]
 
     def _withhold(self) -> None:
         """No derivative is claimed where the program's value is not a number."""

@@ -24,7 +24,7 @@ from .measure import Row, natural_errors, same, told
 from .point import ReversePass, Run
 from .precision import EXACT, engine_precision
 from .prove import simplifies_away, vanishes, vanishes_here
-from .rounding import Reference
+from .rounding import Reference, worst
 from .system import exact
 from .terms import Term
 
@@ -219,8 +219,10 @@ class Whole:
         context = engine_precision(self.job.dtype)
         near = EXACT.mpf(program.run(context, self.book.values))
         engine = self.rows[row].engine
-        lost = natural_errors([engine[at]], context)[0] if engine else EXACT.zero
-        natural = max(abs(near - value), lost)
+        lost = EXACT.zero
+        if engine:
+            lost = natural_errors([engine[at]], context, self.point.rounded)[0]
+        natural = worst(abs(near - value), lost)
         entry.judge(Reference(value, abs(value), natural), self.job.dtype, AGREES)
 
     def _prove(self, row: int, entry: Entry, at: int, term: Term) -> None:

@@ -1,0 +1,335 @@
+"""Terms by the block: a large program as columns of numbers that name its terms.
+
+A term is the number of its place on the tape. What an array operation makes is one
+block, so a million entries cost a few NumPy calls; a term's value is computed when it
+is asked for, once, and nothing is computed that nobody asks for.
+
+Invariant: a term's number is larger than its arguments'; a block never changes. A
+derivative goes through what is `live` alone: what lies above the entries marked last.
+
+    tape = Tape()
+    x = tape.symbols([0.5, 2.0])
+    y = tape.applied("sin", x)
+    tape.value(y[0])                        # sin(0.5), 50 digits
+    tape.mark(x[:1])
+    slopes(tape, y, [1, 1]).values          # {x[0]: cos(0.5)}; nothing else is computed
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Any, Final
+
+import numpy as np
+
+from .blocks import Block, Dots, Functions, Leaves, Stops, Totals
+from .precision import EXACT, held
+from .scalars import SCALARS
+from .system import RELATIONS, Number, exact, to_context
+
+FIRST: Final = 1024
+"""Places that a new tape has room for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A term as the domain of a function looks at it."""
+
+    tape: Tape
+    serial: int
+
+    @property
+    def value(self) -> Any:
+        return self.tape.value(self.serial)
+
+    @property
+    def name(self) -> str:
+        return self.tape.block(self.serial).name
+
+    @property
+    def content(self) -> Any:
+        return self.tape.literal(self.serial)
+
+
+class Tape:
+    """The system whose elements are places on a tape; one per run of a program."""
+
+    def __init__(self, lean: int = 0) -> None:
+        """``lean`` decides ties: 0 as equal, -1 as less, 1 as greater."""
+        self.lean = lean
+        self.blocks: list[Block] = []
+        self.size = 0
+        self.live = np.zeros(FIRST, dtype=bool)
+        """Per term whether an entry that is differentiated is below; see `mark`."""
+        self.ties: list[tuple[Any, Any]] = []
+        """Columns of terms that met, in pairs."""
+        self.kinks: dict[int, str] = {}
+        self._varies = np.zeros(FIRST, dtype=bool)
+        self._plain = np.zeros(FIRST, dtype=bool)
+        self._floats = np.zeros(FIRST)
+        self._starts: list[int] = []
+        self._numbers: dict[Number, int] = {}
+        self._values: dict[Any, dict[int, Any]] = {}
+
+    def block(self, serial: int) -> Block:
+        return self.blocks[bisect_right(self._starts, serial) - 1]
+
+    def literal(self, serial: int) -> Any:
+        """The number that a term is written as in the program; else None."""
+        block = self.block(serial)
+        if isinstance(block, Leaves) and block.name == "number":
+            return block.numbers[serial - block.start]
+        return None
+
+    def floats(self, serials: Any) -> Any:
+        """The values of terms that are all inputs or whole numbers, as floats, which
+        they are exactly; else None."""
+        return self._floats[serials] if self._plain[serials].all() else None
+
+    def mark(self, entries: Any, size: int | None = None) -> None:
+        """Make these entries live, and whatever lies above them among the first
+        ``size`` terms; nothing else."""
+        self.live = np.zeros(self.size, dtype=bool)
+        self.live[entries] = True
+        for block in self.blocks:
+            if size is not None and block.start >= size:
+                break
+            self.live[block.start : block.start + block.count] |= block.reached(
+                self.live
+            )
+
+    def cut(self, size: int) -> None:
+        """Forget what was made after there were ``size`` terms."""
+        while self.blocks and self.blocks[-1].start >= size:
+            self.blocks.pop()
+            self._starts.pop()
+        self.size = size
+        self._numbers = {n: i for n, i in self._numbers.items() if i < size}
+        for context, values in self._values.items():
+            self._values[context] = {i: v for i, v in values.items() if i < size}
+
+    # making terms
+
+    def _push(self, block: Block, varies: Any = None) -> Any:
+        self.blocks.append(block)
+        self._starts.append(block.start)
+        self.size = block.start + block.count
+        while self.size > len(self._varies):
+            self._varies = _doubled(self._varies)
+            self._plain = _doubled(self._plain)
+            self._floats = _doubled(self._floats)
+        places = slice(block.start, self.size)
+        found = block.reached(self._varies) if varies is None else varies
+        self._varies[places] = found
+        plain = block.floats()
+        self._plain[places] = plain is not None
+        if plain is not None:
+            self._floats[places] = plain
+        return np.arange(block.start, self.size, dtype=np.int64)
+
+    def symbols(self, values: Any, varies: bool = True) -> Any:
+        """An input's entries; those that may be differentiated vary."""
+        return self._push(Leaves(self.size, "symbol", values), varies)
+
+    def applied(self, name: str, *args: Any) -> Any:
+        """A scalar function on arrays of terms, which are flat and of one length."""
+        return self._push(Functions(self.size, name, args))
+
+    def totals(self, rows: Any) -> Any:
+        """The sum of every row of a matrix of terms."""
+        return self._push(Totals(self.size, rows))
+
+    def dots(self, left: Any, right: Any) -> Any:
+        """The entries of a product of two matrices, row by row."""
+        return self._push(Dots(self.size, left, right))
+
+    def stopped(self, serials: Any) -> Any:
+        """The same values, through which no derivative is taken."""
+        return self._push(Stops(self.size, "stop", (serials,)))
+
+    def tie(self, left: Any, right: Any) -> Any:
+        """Take note that terms meet, pair by pair; which of them may come apart."""
+        apart = (left != right) & (self._varies[left] | self._varies[right])
+        if apart.any():
+            self.ties.append((left[apart], right[apart]))
+        return apart
+
+    # the system that `ObjectNamespace` computes with
+
+    def lift(self, number: Number) -> int:
+        number = exact(number)
+        found = self._numbers.get(number)
+        if found is None:
+            found = self.size
+            self._push(Leaves(found, "number", (number,)), False)
+            self._numbers[number] = found
+        return found
+
+    def apply(self, name: str, *elements: int) -> int:
+        serial = self.size
+        self._push(Functions(serial, name, [[e] for e in elements]))
+        return serial
+
+    def total(self, elements: Sequence[int]) -> int:
+        if len(elements) < 2:
+            return elements[0] if elements else self.lift(0)
+        return int(self.totals(np.array([elements], dtype=np.int64))[0])
+
+    def value(self, element: int) -> Any:
+        return self.value_in(EXACT, element)
+
+    def compare(self, relation: str, a: int, b: int) -> bool:
+        left, right = self.value(a), self.value(b)
+        holds = RELATIONS[relation]
+        if left == right and self.tie(np.array([a]), np.array([b]))[0]:
+            return bool(holds(self.lean, 0))
+        return bool(holds(left, right))
+
+    def fixed(self, element: int, value: Number) -> int:
+        return self.lift(value)
+
+    def choice(self, pick: Callable[[], int]) -> int:
+        return pick()
+
+    def stop(self, element: int) -> int:
+        return int(self.stopped(np.array([element], dtype=np.int64))[0])
+
+    def kink(self, element: int, what: str) -> None:
+        self.kinks.setdefault(int(element), what)
+
+    def edges(self, size: int) -> Iterator[tuple[int, str]]:
+        """The live terms, of the first ``size``, that lie where a function of them has
+        no derivative, and which."""
+        for block in self.blocks:
+            if block.start >= size or not isinstance(block, Functions):
+                continue
+            live = self.live[block.start : block.start + block.count]
+            for place in np.flatnonzero(live).tolist():
+                yield from self._edge(block, place)
+
+    def _edge(self, block: Functions, place: int) -> Iterator[tuple[int, str]]:
+        scalar = SCALARS.get(block.name)
+        if scalar is None:
+            return
+        seen = [Argument(self, serial) for serial in block.arguments(place)]
+        for position, relation, bound in scalar.domain(*seen):
+            argument = seen[position]
+            if relation != "==" and argument.value == bound:
+                yield argument.serial, f"{block.name} has no derivative at {bound}"
+
+    # values
+
+    def value_in(self, context: Any, root: int) -> Any:
+        """A term's value in a precision, and on the way that of all it is made of."""
+        values = self._values.setdefault(context, {})
+        found = values.get(root)
+        if found is not None:
+            return found
+        stack = [root]
+        while stack:
+            serial = stack[-1]
+            if serial in values:
+                stack.pop()
+                continue
+            block = self.block(serial)
+            args = block.arguments(serial - block.start)
+            missing = [a for a in args if a not in values]
+            if missing:
+                stack += missing
+                continue
+            place = serial - block.start
+            value = block.value(context, place, [values[a] for a in args])
+            values[serial] = held(context, value)
+            stack.pop()
+        return values[root]
+
+
+def _doubled(column: Any) -> Any:
+    return np.concatenate([column, np.zeros_like(column)])
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A tape in one precision."""
+
+    tape: Tape
+    context: Any
+
+    def value(self, serial: int) -> Any:
+        return self.tape.value_in(self.context, serial)
+
+    def literal(self, serial: int) -> Any:
+        return self.tape.literal(serial)
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """Per live entry the sum over all paths, and the sum of their magnitudes, if that
+    was asked for."""
+
+    values: dict[int, Any]
+    magnitudes: dict[int, Any]
+
+
+def slopes(
+    tape: Tape, outputs: Any, cotangents: Sequence[float], context: Any = EXACT,
+    sized: bool = False,
+) -> Slopes:  # fmt: skip
+    """The derivative of the sum of ``cotangent * output`` in every live entry.
+
+    ``sized``: the magnitudes of the paths, too.
+    """
+    reading = Reading(tape, context)
+    arrived: dict[int, Any] = {}
+    sizes: dict[int, Any] = {}
+    waiting: list[int] = []
+    found = Slopes({}, {})
+
+    def send(serial: int, amount: Any, size: Any) -> None:
+        if serial in arrived:
+            arrived[serial] += amount
+            if sized:
+                sizes[serial] += size
+        else:
+            arrived[serial], sizes[serial] = amount, size
+            heappush(waiting, -serial)
+
+    for place in np.flatnonzero(tape.live[outputs]).tolist():
+        given = to_context(context, exact(cotangents[place]))
+        send(int(outputs[place]), given, abs(given))
+    while waiting:
+        serial = -heappop(waiting)
+        g, size = arrived.pop(serial), sizes.pop(serial)
+        block = tape.block(serial)
+        if block.name == "symbol":
+            found.values[serial], found.magnitudes[serial] = g, size
+            continue
+        place = serial - block.start
+        for position, argument in block.carrying(place, tape.live):
+            step = block.slope(reading, place, position)
+            if step is context.one:
+                send(argument, g, size)
+            else:
+                amount = held(context, g * step)
+                send(argument, amount, size * abs(step) if sized else size)
+    return found
+
+
+def entries_below(tape: Tape, root: int) -> set[int]:
+    """The live entries that a term is made of."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    stack = [root] if tape.live[root] else []
+    while stack:
+        serial = stack.pop()
+        if serial in seen:
+            continue
+        seen.add(serial)
+        block = tape.block(serial)
+        if block.name == "symbol":
+            found.add(serial)
+        stack += [a for _, a in block.carrying(serial - block.start, tape.live)]
+    return found

@@ -1,0 +1,107 @@
+"""The table's vocabulary on a tape: what is elementwise, a sum or a product of
+matrices is one block; everything else goes element by element, as on any system.
+
+Invariant: an `ObjectArray` of this namespace holds whole numbers, the places of its
+entries on the tape; changes of shape are NumPy's on those.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.modes import MODE
+from . import decided
+from .arrays import ObjectArray
+from .namespace import Dims, ObjectNamespace
+from .scalars import own_names
+from .system import RELATIONS
+from .tape import Tape
+
+
+class TapeNamespace(ObjectNamespace):
+    """The basis over a tape."""
+
+    def __init__(self, tape: Tape) -> None:
+        super().__init__(tape)
+        self.tape = tape
+        for name, scalar in own_names().items():
+            setattr(self, name, self._block(scalar))
+        for relation in RELATIONS.values():
+            slowly = getattr(self, relation.__name__)
+            setattr(self, relation.__name__, self._comparison(relation, slowly))
+
+    def _block(self, name: str) -> Any:
+        def run(*operands: Any) -> Any:
+            arrays = np.broadcast_arrays(*[self.elements(o) for o in operands])
+            made = self.tape.applied(name, *[a.reshape(-1) for a in arrays])
+            return self._of(made.reshape(arrays[0].shape))
+
+        return run
+
+    def elements(self, x: Any) -> Any:
+        if isinstance(x, ObjectArray):
+            return x.data
+        array = np.asarray(x)
+        if array.size and (array == array.flat[0]).all():
+            return np.full(array.shape, self.tape.lift(array.flat[0].item()))
+        numbers, places = np.unique(array, return_inverse=True)
+        lifted = [self.tape.lift(number) for number in numbers.tolist()]
+        return np.array(lifted, dtype=np.int64)[places].reshape(np.shape(x))
+
+    def _of(self, data: Any) -> ObjectArray:
+        places = np.asarray(data).astype(np.int64)
+        if self.watching and not MODE.enabled:
+            places = self._stopped(places)
+        return ObjectArray(places, self)
+
+    def _stopped(self, places: Any) -> Any:
+        return self.tape.stopped(places.reshape(-1)).reshape(places.shape)
+
+    def stop(self, x: Any) -> Any:
+        return self._of(self._stopped(self.elements(x)))
+
+    def sum(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        rows, shape, full = self._rows(x, dim)
+        made = self.tape.totals(rows.reshape(-1, rows.shape[-1]))
+        return self._of(made.reshape(full if keepdim else shape))
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        left, right = self.elements(a), self.elements(b)
+        if left.ndim == 2 and right.ndim == 2 and left.shape[1] == right.shape[0]:
+            made = self.tape.dots(left, right)
+            return self._of(made.reshape(left.shape[0], right.shape[1]))
+        return super().matmul(a, b)
+
+    def _comparison(self, relation: Any, slowly: Any) -> Any:
+        """Entries that are floats as they stand are compared all at once."""
+
+        def run(left: Any, right: Any) -> Any:
+            places = np.broadcast_arrays(self.elements(left), self.elements(right))
+            a, b = map(self.tape.floats, places)
+            if a is None or b is None:
+                return slowly(left, right)
+            met = np.asarray(a == b)
+            met[met] = self.tape.tie(*[p[met] for p in places])
+            return np.where(met, relation(self.tape.lean, 0), relation(a, b))
+
+        return run
+
+    def _extreme(self, rule: Any, x: Any, dim: Dims, keepdim: bool) -> Any:
+        rows, shape, full = self._rows(x, dim)
+        floats = self.tape.floats(rows)
+        if floats is None or np.isnan(floats).any() or not rows.shape[-1]:
+            return super()._extreme(rule, x, dim, keepdim)
+        best = floats.max(-1) if rule is decided.largest else floats.min(-1)
+        among = floats == best[..., np.newaxis]
+        # Of equal ones the first is taken, if ties lean nowhere.
+        last = rows.shape[-1] - 1 - among[..., ::-1].argmax(-1)
+        at = last if self.tape.lean < 0 else among.argmax(-1)
+        chosen = np.take_along_axis(rows, at[..., np.newaxis], -1)
+        self.tape.tie(np.broadcast_to(chosen, rows.shape)[among], rows[among])
+        return self._of(chosen.reshape(full if keepdim else shape))
+
+    def symbols(self, values: Any, shape: Any, varies: bool) -> ObjectArray:
+        """An input; ``varies``: its derivative may be asked for."""
+        return ObjectArray(self.tape.symbols(values, varies).reshape(shape), self)
