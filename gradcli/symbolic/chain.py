@@ -7,7 +7,7 @@ the whole would explode. The engine's rules have no part in it.
 Invariant: every quantity is computed in the context that is handed in, so the same
 passes at the engine's own precision tell what rounding alone may cost.
 
-    gradient(output, [x, y]).exact      # 50 digits, one per symbol
+    gradient([output], [1.0])      # 50 digits, per symbol's serial
 """
 
 from __future__ import annotations
@@ -121,35 +121,19 @@ def values_in(context: Any, terms: Sequence[Term], known: Known | None = None) -
     return values
 
 
-@dataclass(frozen=True, slots=True)
-class Gradient:
-    """Per symbol the sum over all paths, and the sum of the paths' magnitudes, if
-    that was asked for."""
-
-    values: dict[int, Any]
-    magnitudes: dict[int, Any]
-
-
 def gradient(
     outputs: Sequence[Term],
     cotangents: Sequence[float],
     context: Any = EXACT,
     known: Known | None = None,
-    sized: bool = True,
-) -> Gradient:
-    """The derivative of the sum of ``cotangent * output`` in every symbol below.
-
-    ``sized``: the magnitudes of the paths, too.
-    """
+) -> dict[int, Any]:
+    """The derivative of the sum of ``cotangent * output`` in every symbol below."""
     terms = ordered(outputs)
     values = values_in(context, terms, known)
     arrived: dict[int, Any] = {}
-    sizes: dict[int, Any] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
         given = to_context(context, exact(cotangent))
         _add(arrived, output.serial, given)
-        if sized:
-            _add(sizes, output.serial, abs(given))
     for term in reversed(terms):
         g = arrived.get(term.serial)
         if g is None or term.constant or term.name in ("symbol", "stop"):
@@ -161,13 +145,7 @@ def gradient(
             step = partial(context, term, position, at)
             same = step is context.one
             _add(arrived, argument.serial, g if same else held(context, g * step))
-            if sized:
-                size = sizes[term.serial]
-                _add(sizes, argument.serial, size if same else size * abs(step))
-    return Gradient(
-        {t.serial: arrived.get(t.serial, context.zero) for t in terms if _entry(t)},
-        {t.serial: sizes.get(t.serial, context.zero) for t in terms if _entry(t)},
-    )
+    return {t.serial: arrived.get(t.serial, context.zero) for t in terms if _entry(t)}
 
 
 def _entry(term: Term) -> bool:

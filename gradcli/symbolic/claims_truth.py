@@ -47,7 +47,7 @@ TINY: Final = EXACT.mpf("1e-30")
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Numbers in a shape; ``scales`` are the sizes of what was added up to each."""
+    """Numbers in a shape; ``scales`` say what each may be rounded relative to."""
 
     shape: tuple[int, ...]
     values: Sequence[Any]
@@ -152,13 +152,10 @@ class Visit:
 
     def _first(self, target: Tensor, name: str) -> Grid:
         entries = self.entries(name)
-        found = [gradient([t], [1.0]) for t in _terms(target)]
-        zero = EXACT.zero
-        return Grid(
-            (*target.shape, *self.tensors[name].shape),
-            [row.values.get(e.serial, zero) for row in found for e in entries],
-            [row.magnitudes.get(e.serial, zero) for row in found for e in entries],
-        )
+        found = [gradient([term], [1.0]) for term in _terms(target)]
+        values = [row.get(e.serial, EXACT.zero) for row in found for e in entries]
+        shape = (*target.shape, *self.tensors[name].shape)
+        return Grid(shape, values, list(map(abs, values)))
 
     def _second(self, claim: Claim) -> Grid:
         first, last = claim.by

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -67,7 +67,11 @@ def product(system: System, row: list[Any]) -> Any:
 
 
 def order(system: System, row: list[Any], descending: bool) -> list[int]:
-    """Positions in order of value; neighbours' order is what is decided."""
+    """Positions in order of value; neighbours' order is what is decided.
+
+    Where equal neighbours are decided to be the other way round, each of them takes the
+    next one's place, so that the entry of every rank is another one.
+    """
 
     def key(i: int) -> Any:
         value = system.value(row[i])
@@ -75,9 +79,14 @@ def order(system: System, row: list[Any], descending: bool) -> list[int]:
 
     positions = sorted(range(len(row)), key=key)
     relation = ">=" if descending else "<="
-    for before, after in pairwise(positions):
-        system.compare(relation, row[before], row[after])
-    return positions
+    ordered: list[int] = []
+    for _, run in groupby(positions, key):
+        equal = list(run)
+        if ordered:
+            system.compare(relation, row[ordered[-1]], row[equal[0]])
+        kept = [system.compare(relation, row[a], row[b]) for a, b in pairwise(equal)]
+        ordered += equal if all(kept) else [*equal[1:], equal[0]]
+    return ordered
 
 
 def finite_or(system: System, instead: Sequence[float], e: Any) -> Any:

@@ -13,7 +13,7 @@ that a draw can show, and it comes with the share.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from math import inf, isnan
 from random import Random
 from typing import Any, Final
@@ -23,10 +23,10 @@ import numpy as np
 from .budget import Budget, OutOfTime
 from .entries import Account, Entry
 from .job import PER_NODE, REFUTED, UNKNOWN, Input, Job, Verification
-from .measure import same, told
+from .measure import TIE, same, told
 from .point import Evaluate, entry_name, unit
 from .precision import EXACT, MORE, engine_precision
-from .rounding import Reference, distance, doubtful, settled
+from .rounding import Reference, amplified, distance, doubtful, settled
 from .tape import entries_below, slopes
 from .taped_run import References, Taped, engine_row, lost_by_rounding, run_on_tape
 
@@ -44,9 +44,6 @@ CHEAP: Final = 100_000
 
 TOO_MANY: Final = "too many entries for SymPy's derivative of the whole"
 UNDEFINED: Final = "the program's value is nan at this point"
-TIE: Final = "the derivative depends on which side of a tie is taken"
-
-
 Draws = dict[str, Any]
 """Per input the positions drawn in its claim, in order."""
 
@@ -199,11 +196,14 @@ class Drawn:
         cotangent = self._cotangent(row)
         references = References(self.job, point, cotangent, self._engine(point, row))
         turning = self._turning(point, cotangent, references)
+        crowded = cache(lambda: self._crowded(point, cotangent))
         for name, place, entry in self._drawn_in(draws, accounts, row):
             serial = int(point.inputs[name][1][place])
             if serial not in turning:
                 reference = references.of(name, place)
                 entry.judge(reference, self.job.dtype, PER_NODE)
+                if entry.standing == REFUTED and serial in crowded():
+                    entry.on_kink(TIE)
             elif turning[serial] == UNDEFINED:
                 entry.withhold(UNDEFINED)
             else:
@@ -266,15 +266,32 @@ class Drawn:
                 for place in places.tolist():
                     reference = references.of(name, place)
                     twin = int(other.inputs[name][1][place])
-                    value = moved.values.get(twin, EXACT.zero)
+                    value = moved.get(twin, EXACT.zero)
                     if not same(value, reference.value, reference.scale):
                         yield int(point.inputs[name][1][place])
+
+    def _crowded(self, point: Taped, cotangent: list[float]) -> set[int]:
+        """The entries below ties of more than two terms, if the derivative depends on
+        ties: the two ways of deciding them do not try each of those terms."""
+        crowd = entries_below(point.tape, *point.tape.crowd())
+        if not crowd:
+            return crowd
+        low, high = (self._all_slopes(other, cotangent) for other in self._others)
+        moves = any(not same(a, b, 0) for a, b in zip(low, high, strict=True))
+        return crowd if moves else set()
+
+    def _all_slopes(self, other: Taped, cotangent: list[float]) -> list[Any]:
+        terms = {name: serials for name, (_, serials) in other.inputs.items()}
+        other.mark({name: np.arange(len(s)) for name, s in terms.items()})
+        moved = slopes(other.tape, other.outputs, cotangent)
+        return [moved.get(int(n), EXACT.zero) for s in terms.values() for n in s]
 
     # the value itself
 
     def _check_output(self, point: Taped) -> None:
         """The value must be right; where it is not, no derivative is said to be."""
         context = engine_precision(self.job.dtype)
+        shaking = point.tape.shaking(self.job.dtype)
         count = len(self.output)
         for k in sorted(
             Random(self.job.seed).sample(range(count), min(count, OUTPUTS))
@@ -282,10 +299,12 @@ class Drawn:
             number, serial = float(self.output[k]), int(point.outputs[k])
             value = point.tape.value(serial)
             lost = lost_by_rounding(point.tape, context, serial)
+            moved = point.tape.value_in(shaking, serial)
+            scale = amplified(value, moved, self.job.dtype)
             stands = not doubtful(value, lost) or settled(
-                value, point.tape.value_in(MORE, serial)
+                value, point.tape.value_in(MORE, serial), scale
             )
-            reference = Reference(value, abs(value), 16 * lost, stands)
+            reference = Reference(value, scale, 16 * lost, stands)
             found = distance(number, reference, self.job.dtype)
             if isnan(number) or not EXACT.isfinite(value) or found.right:
                 continue

@@ -8,8 +8,10 @@ and to tell what rounding does to them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from .budget import Budget
@@ -17,7 +19,7 @@ from .chain import Known, below, gradient, values_in
 from .job import Job
 from .point import Evaluate, ReversePass, Run, run, unit
 from .precision import EXACT, MORE, engine_precision
-from .rounding import Reference, doubtful, settled, worst
+from .rounding import Reference, amplified, doubtful, settled, worst
 from .terms import Term, ordered
 
 SAME: Final = EXACT.mpf("1e-35")
@@ -55,28 +57,30 @@ def measure(
     """One row of references."""
     context = engine_precision(job.dtype)
     asked = point.asked()
-    exact = gradient(point.outputs, cotangent, sized=False)
+    exact = gradient(point.outputs, cotangent)
     budget.check()
-    rounded = gradient(point.outputs, cotangent, context, point.rounded)
+    shaking = point.shaking(job.dtype)
+    shaken = gradient(point.outputs, cotangent, shaking, point.known(shaking))
     budget.check()
     engine, why = _engine_row(reverse, cotangent)
-    loss = [EXACT.zero] * len(asked)
     if engine:
-        loss = natural_errors(engine, context, point.rounded)
+        loss = natural_errors(engine, context, point.known(context))
+    else:
+        near = gradient(point.outputs, cotangent, context, point.known(context))
+        loss = [worst(abs(EXACT.mpf(near[t.serial]) - exact[t.serial]))
+                if t.serial in near else EXACT.zero for t in asked]  # fmt: skip
     budget.check()
     references = []
     for term, lost in zip(asked, loss, strict=True):
-        value = exact.values.get(term.serial, EXACT.zero)
-        scale = EXACT.mpf(rounded.magnitudes.get(term.serial, context.zero))
-        near = EXACT.mpf(rounded.values.get(term.serial, context.zero))
-        natural = worst(abs(near - value), lost)
-        references.append(Reference(value, scale, natural))
+        value = exact.get(term.serial, EXACT.zero)
+        scale = amplified(value, shaken.get(term.serial, 0), job.dtype)
+        references.append(Reference(value, scale, lost))
     settle(references, lambda: _with_more(point, cotangent))
     return Row(cotangent, references, engine, why)
 
 
 def _with_more(point: Run, cotangent: tuple[float, ...]) -> list[Any]:
-    values = gradient(point.outputs, cotangent, MORE, sized=False).values
+    values = gradient(point.outputs, cotangent, MORE)
     return [values.get(term.serial, EXACT.zero) for term in point.asked()]
 
 
@@ -86,7 +90,7 @@ def settle(references: list[Reference], again: Callable[[], list[Any]]) -> None:
     doubts = [i for i, r in enumerate(references) if doubtful(r.value, r.natural)]
     values = again() if doubts else []
     for i in doubts:
-        if not settled(references[i].value, values[i]):
+        if not settled(references[i].value, values[i], references[i].scale):
             references[i] = replace(references[i], settled=False)
 
 
@@ -116,11 +120,21 @@ def natural_errors(
     return [worst(abs(EXACT.mpf(values[t.serial]) - t.value)) for t in terms]
 
 
+def scales(point: Run, terms: Sequence[Term], dtype: str) -> list[Any]:
+    """How each term's value is amplified by roundings on the way to it."""
+    context = point.shaking(dtype)
+    moved = values_in(context, ordered(terms), point.known(context))
+    return [amplified(t.value, moved[t.serial], dtype) for t in terms]
+
+
 def same(a: Any, b: Any, scale: Any) -> bool:
     """Whether two 50-digit numbers are one, sums of size ``scale`` allowed for."""
     if not (EXACT.isfinite(a) and EXACT.isfinite(b)):
         return False
     return bool(abs(a - b) <= SAME * max(abs(a), abs(b), scale))
+
+
+TIE: Final = "the derivative depends on which side of a tie is taken"
 
 
 class Turnings:
@@ -131,6 +145,9 @@ class Turnings:
         self._hard = [(k.what, k.term, below(k.term))
                       for k in point.terms.kinks.values()]  # fmt: skip
         self._leaning: list[Run | None] = []
+        self.beside: dict[int, tuple[str, Any]] = {}
+        """Entries that are on a turning as well unless their number is the reference:
+        the two ways of deciding ties do not try each term of a tie of several."""
         if point.terms.ties:
             self._leaning = [_leaning(job, evaluate, lean) for lean in (-1, 1)]
             self._ties = [(t, below(t.left) | below(t.right))
@@ -144,13 +161,27 @@ class Turnings:
             for entry in asked:
                 if entry.serial in entries:
                     found.setdefault(entry.serial, (what, (term,)))
-        for position in self._differing(row):
+        differing = self._differing(row)
+        self.beside = self._crowd if differing else {}
+        for position in differing:
             serial = asked[position].serial
             for tie, entries in self._ties:
                 if serial in entries:
-                    what = "the derivative depends on which side of a tie is taken"
-                    found.setdefault(serial, (what, (tie.left, tie.right)))
+                    found.setdefault(serial, (TIE, (tie.left, tie.right)))
                     break
+        return found
+
+    @cached_property
+    def _crowd(self) -> dict[int, tuple[str, Any]]:
+        """What `on` tells, for all entries below ties of more than two terms."""
+        ties = self.point.terms.ties.values()
+        met = Counter(t.serial for d in ties for t in (d.left, d.right)
+                      if not t.constant)  # fmt: skip
+        found: dict[int, tuple[str, Any]] = {}
+        for tie in ties:
+            if max(met[tie.left.serial], met[tie.right.serial]) > 1:
+                for serial in below(tie.left) | below(tie.right):
+                    found.setdefault(serial, (TIE, (tie.left, tie.right)))
         return found
 
     def _differing(self, row: Row) -> set[int]:
@@ -159,7 +190,7 @@ class Turnings:
         for leaning in self._leaning:
             if leaning is None:
                 return set(range(len(row.references)))
-            values = gradient(leaning.outputs, row.cotangent, sized=False).values
+            values = gradient(leaning.outputs, row.cotangent)
             for position, (term, reference) in enumerate(
                 zip(leaning.asked(), row.references, strict=True)
             ):

@@ -19,6 +19,7 @@ from .chain import Known
 from .expressions import NoMeaning
 from .job import Input, Job
 from .namespace import ObjectNamespace
+from .precision import shaking
 from .terms import Term, Terms
 
 Evaluate = Callable[[dict[str, Tensor]], Any]
@@ -34,8 +35,21 @@ class Run:
     outputs: list[Term]
     tensors: dict[str, Tensor]
     entries: dict[str, list[Term]]
-    rounded: Known = field(default_factory=dict)
-    """Values at the engine's precision, each computed once for all that ask."""
+    precisions: dict[Any, Known] = field(default_factory=dict)
+    """Values in other precisions than `EXACT`, each computed once for all that ask."""
+
+    shaken: dict[str, Any] = field(default_factory=dict)
+    """By the type of number, the context in which roundings are tried out."""
+
+    def known(self, context: Any) -> Known:
+        """The values that were computed in a precision, to be added to."""
+        return self.precisions.setdefault(context, {})
+
+    def shaking(self, dtype: str) -> Any:
+        """This run's context that moves every number a little."""
+        if dtype not in self.shaken:
+            self.shaken[dtype] = shaking(dtype)
+        return self.shaken[dtype]
 
     @property
     def namespace(self) -> ObjectNamespace:

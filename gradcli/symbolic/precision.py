@@ -10,6 +10,7 @@ with different numbers of digits never disturb each other.
 from __future__ import annotations
 
 from functools import cache
+from random import Random
 from typing import Any, Final
 
 import mpmath
@@ -54,8 +55,23 @@ def engine_precision(dtype: str) -> Any:
     return context
 
 
+SHAKEN: Final = 8
+"""Roundings that a shaken number is moved by, at most."""
+
+
+def shaking(dtype: str) -> Any:
+    """A context of a type's precision in which `held` moves every number a little."""
+    context = _context(prec=BITS[dtype])
+    draw, most = Random(0).uniform, SHAKEN * unit_roundoff(dtype)
+    context.moved = lambda value: value * (1 + draw(-most, most))
+    return context
+
+
 def held(context: Any, value: Any) -> Any:
-    """What is left of a number where the context's numbers have a range."""
+    """What is left of a number where the context's numbers have a range, or move."""
+    moved = getattr(context, "moved", None)
+    if moved is not None:
+        return moved(value)
     reach = getattr(context, "reach", None)
     if reach is None:
         return value

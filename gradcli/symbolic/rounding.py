@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import isfinite, isinf, isnan
 from typing import Any, Final
 
-from .precision import BITS, EXACT, unit_roundoff
+from .precision import BITS, EXACT, SHAKEN, unit_roundoff
 
 ORDERS: Final = 1024
 """Roundings in the worst path: ten bits for other orders of the same sums, and for
@@ -44,7 +44,7 @@ VANISHED: Final = EXACT.mpf("1e-45")
 class Reference:
     """A 50-digit number and what rounding may do to its float.
 
-    scale    the sum of the magnitudes of what was added up to it
+    scale    how many units a unit of rounding in each step can make of it
     natural  the error of the same sums at the engine's precision
     settled  more digits would not change what is shown of it
     """
@@ -100,6 +100,20 @@ def distance(number: float, reference: Reference, dtype: str) -> Distance:
     return Distance(True, relative, None, ulps)
 
 
+def amplified(exact: Any, moved: Any, dtype: str) -> Any:
+    """What one relative unit of change in every step makes of a number.
+
+    Args:
+        exact: the number.
+        moved: what it is where every step was moved by up to `SHAKEN` roundings.
+        dtype: of the roundings.
+    """
+    gap = abs(EXACT.mpf(moved) - exact)
+    if not EXACT.isfinite(gap):
+        return abs(exact)
+    return gap / (SHAKEN * unit_roundoff(dtype))
+
+
 def last_place(exact: Any, dtype: str) -> Any:
     """The distance between neighbouring numbers of ``dtype`` at a number."""
     return EXACT.ldexp(1, EXACT.mag(exact) - BITS[dtype])
@@ -135,13 +149,14 @@ def doubtful(value: Any, natural: Any) -> bool:
     return bool(EXACT.isfinite(value) and natural > DOUBTFUL * abs(value))
 
 
-def settled(before: Any, after: Any) -> bool:
-    """Whether a number computed with more digits is the same, or a zero that has only
-    come closer to zero."""
+def settled(before: Any, after: Any, scale: Any) -> bool:
+    """Whether a number computed with more digits is the same beside ``scale``, what
+    roundings are relative to; or a zero that has only come closer to zero."""
     if not EXACT.isfinite(after):
         return bool(before == after)
     gap = abs(EXACT.mpf(after) - before)
-    return bool(gap <= SETTLED * abs(before) or abs(after) <= SETTLED * abs(before))
+    size = max(abs(before), scale)
+    return bool(gap <= SETTLED * size or abs(after) <= SETTLED * abs(before))
 
 
 def _no_reference(number: float, exact: Any) -> str:

@@ -12,7 +12,7 @@ derivative goes through what is `live` alone: what lies above the entries marked
     y = tape.applied("sin", x)
     tape.value(y[0])                        # sin(0.5), 50 digits
     tape.mark(x[:1])
-    slopes(tape, y, [1, 1]).values          # {x[0]: cos(0.5)}; nothing else is computed
+    slopes(tape, y, [1, 1])                 # {x[0]: cos(0.5)}; nothing else is computed
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, Final
 import numpy as np
 
 from .blocks import Block, Dots, Functions, Leaves, Stops, Totals
-from .precision import EXACT, held
+from .precision import EXACT, held, shaking
 from .scalars import SCALARS
 from .system import RELATIONS, Number, exact, to_context
 
@@ -73,6 +73,7 @@ class Tape:
         self._starts: list[int] = []
         self._numbers: dict[Number, int] = {}
         self._values: dict[Any, dict[int, Any]] = {}
+        self._shaken: dict[str, Any] = {}
 
     def block(self, serial: int) -> Block:
         return self.blocks[bisect_right(self._starts, serial) - 1]
@@ -157,6 +158,17 @@ class Tape:
             self.ties.append((left[apart], right[apart]))
         return apart
 
+    def crowd(self) -> list[int]:
+        """The terms in ties of more than two: one that may vary meets several others."""
+        if not self.ties:
+            return []
+        left, right = (np.concatenate(side) for side in zip(*self.ties, strict=True))
+        met = np.bincount(np.concatenate([left, right]), minlength=len(self._varies))
+        several = (met > 1) & self._varies
+        among = several[left] | several[right]
+        crowd: list[int] = np.unique([left[among], right[among]]).tolist()
+        return crowd
+
     # the system that `ObjectNamespace` computes with
 
     def lift(self, number: Number) -> int:
@@ -222,6 +234,12 @@ class Tape:
 
     # values
 
+    def shaking(self, dtype: str) -> Any:
+        """This tape's context that moves every number a little."""
+        if dtype not in self._shaken:
+            self._shaken[dtype] = shaking(dtype)
+        return self._shaken[dtype]
+
     def value_in(self, context: Any, root: int) -> Any:
         """A term's value in a precision, and on the way that of all it is made of."""
         values = self._values.setdefault(context, {})
@@ -265,64 +283,43 @@ class Reading:
         return self.tape.literal(serial)
 
 
-@dataclass(frozen=True, slots=True)
-class Slopes:
-    """Per live entry the sum over all paths, and the sum of their magnitudes, if that
-    was asked for."""
-
-    values: dict[int, Any]
-    magnitudes: dict[int, Any]
-
-
 def slopes(
-    tape: Tape, outputs: Any, cotangents: Sequence[float], context: Any = EXACT,
-    sized: bool = False,
-) -> Slopes:  # fmt: skip
-    """The derivative of the sum of ``cotangent * output`` in every live entry.
-
-    ``sized``: the magnitudes of the paths, too.
-    """
+    tape: Tape, outputs: Any, cotangents: Sequence[float], context: Any = EXACT
+) -> dict[int, Any]:
+    """The derivative of the sum of ``cotangent * output`` in every live entry."""
     reading = Reading(tape, context)
     arrived: dict[int, Any] = {}
-    sizes: dict[int, Any] = {}
     waiting: list[int] = []
-    found = Slopes({}, {})
+    found: dict[int, Any] = {}
 
-    def send(serial: int, amount: Any, size: Any) -> None:
+    def send(serial: int, amount: Any) -> None:
         if serial in arrived:
             arrived[serial] += amount
-            if sized:
-                sizes[serial] += size
         else:
-            arrived[serial], sizes[serial] = amount, size
+            arrived[serial] = amount
             heappush(waiting, -serial)
 
     for place in np.flatnonzero(tape.live[outputs]).tolist():
-        given = to_context(context, exact(cotangents[place]))
-        send(int(outputs[place]), given, abs(given))
+        send(int(outputs[place]), to_context(context, exact(cotangents[place])))
     while waiting:
         serial = -heappop(waiting)
-        g, size = arrived.pop(serial), sizes.pop(serial)
+        g = arrived.pop(serial)
         block = tape.block(serial)
         if block.name == "symbol":
-            found.values[serial], found.magnitudes[serial] = g, size
+            found[serial] = g
             continue
         place = serial - block.start
         for position, argument in block.carrying(place, tape.live):
             step = block.slope(reading, place, position)
-            if step is context.one:
-                send(argument, g, size)
-            else:
-                amount = held(context, g * step)
-                send(argument, amount, size * abs(step) if sized else size)
+            send(argument, g if step is context.one else held(context, g * step))
     return found
 
 
-def entries_below(tape: Tape, root: int) -> set[int]:
-    """The live entries that a term is made of."""
+def entries_below(tape: Tape, *roots: int) -> set[int]:
+    """The live entries that terms are made of."""
     found: set[int] = set()
     seen: set[int] = set()
-    stack = [root] if tape.live[root] else []
+    stack = [root for root in roots if tape.live[root]]
     while stack:
         serial = stack.pop()
         if serial in seen:

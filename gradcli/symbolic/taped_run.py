@@ -21,7 +21,7 @@ from ..engine import NUMPY, Tensor, grad
 from .job import Input, Job
 from .point import Evaluate
 from .precision import EXACT, MORE, engine_precision
-from .rounding import Reference, doubtful, settled, worst
+from .rounding import Reference, amplified, doubtful, settled, worst
 from .tape import Tape, slopes
 from .taped import TapeNamespace
 
@@ -99,18 +99,28 @@ class References:
         self.cotangent = cotangent
         self.context = engine_precision(job.dtype)
         self.exact = slopes(point.tape, point.outputs, cotangent)
-        self.near = slopes(point.tape, point.outputs, cotangent, self.context, True)
+        self.near = (
+            slopes(point.tape, point.outputs, cotangent, self.context)
+            if engine is None
+            else {}
+        )
+        shaking = point.tape.shaking(job.dtype)
+        self.shaken = slopes(point.tape, point.outputs, cotangent, shaking)
+        self.dtype = job.dtype
 
     def of(self, name: str, place: int) -> Reference:
         serial = int(self.point.inputs[name][1][place])
-        value = self.exact.values.get(serial, EXACT.zero)
-        scale = EXACT.mpf(self.near.magnitudes.get(serial, 0))
-        lost = abs(EXACT.mpf(self.near.values.get(serial, 0)) - value)
-        if self.engine is not None:
+        value = self.exact.get(serial, EXACT.zero)
+        scale = amplified(value, self.shaken.get(serial, 0), self.dtype)
+        if self.engine is None:
+            lost = worst(abs(EXACT.mpf(self.near.get(serial, 0)) - value))
+        else:
             theirs = int(self.engine[name][place])
-            lost = worst(lost, lost_by_rounding(self.point.tape, self.context, theirs))
+            lost = lost_by_rounding(self.point.tape, self.context, theirs)
         found = Reference(value, scale, lost)
-        if doubtful(value, lost) and not settled(value, self.more.get(serial, 0)):
+        if doubtful(value, lost) and not settled(
+            value, self.more.get(serial, 0), scale
+        ):
             return replace(found, settled=False)
         return found
 
@@ -118,7 +128,7 @@ class References:
     def more(self) -> dict[int, Any]:
         """The derivatives once more, with more digits."""
         tape, outputs = self.point.tape, self.point.outputs
-        return slopes(tape, outputs, self.cotangent, MORE).values
+        return slopes(tape, outputs, self.cotangent, MORE)
 
 
 def lost_by_rounding(tape: Tape, context: Any, serial: int) -> Any:

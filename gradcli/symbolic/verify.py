@@ -29,6 +29,7 @@ from .measure import (
     cotangents,
     measure,
     natural_errors,
+    scales,
     settle,
     told,
 )
@@ -184,11 +185,12 @@ class Verifier:
         """The value must be right before its derivatives are looked at."""
         terms = self.point.outputs
         context = engine_precision(self.job.dtype)
-        natural = natural_errors(terms, context, self.point.rounded)
+        natural = natural_errors(terms, context, self.point.known(context))
         numbers = self.job.output.values()
+        sizes = scales(self.point, terms, self.job.dtype)
         references = [
-            Reference(term.value, abs(term.value), 16 * lost)
-            for term, lost in zip(terms, natural, strict=True)
+            Reference(term.value, scale, 16 * lost)
+            for term, scale, lost in zip(terms, sizes, natural, strict=True)
         ]
         settle(references, self._outputs_with_more)
         for k, (number, term, reference) in enumerate(
@@ -269,7 +271,9 @@ class Verifier:
                 turning = on_turning.get(term.serial)
                 if turning is None or entry.withheld:
                     entry.judge(reference, self.job.dtype, PER_NODE)
-                else:
+                    if entry.standing == REFUTED:
+                        turning = turnings.beside.get(term.serial)
+                if turning is not None and not entry.withheld:
                     what, involved = turning
                     entry.on_kink(what + _place(involved))
 

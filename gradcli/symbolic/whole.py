@@ -221,7 +221,7 @@ class Whole:
         engine = self.rows[row].engine
         lost = EXACT.zero
         if engine:
-            lost = natural_errors([engine[at]], context, self.point.rounded)[0]
+            lost = natural_errors([engine[at]], context, self.point.known(context))[0]
         natural = worst(abs(near - value), lost)
         entry.judge(Reference(value, abs(value), natural), self.job.dtype, AGREES)
 

@@ -239,6 +239,17 @@ def test_sample_is_drawn_by_the_seed_and_said() -> None:
     assert "64 of 100" in (verdict.note or "")
 
 
+@pytest.mark.parametrize("r", [2.5, 3.2])
+@pytest.mark.parametrize("factor", [1 + 1e-10, 1.0001, 2.0, -1.0])
+def test_wrong_gradient_of_a_long_loop_is_refuted(r: float, factor: float) -> None:
+    """The sum over the paths' magnitudes grows like r**200 here; rounding does not."""
+    source = "for i in range(200): y = r*y*(1-y)\ny"
+    right = job(source, {"r": r, "y": 0.3})
+    wrong = claiming(right, "r", lambda g: g * factor)
+    assert by_name(checked(right))["r"].verdict == "per-node"
+    assert by_name(checked(wrong))["r"].verdict == "refuted"
+
+
 def test_a_chaotic_program_is_unknown_for_its_rounding_and_not_refuted() -> None:
     given = job("y = x\nfor i in range(200): y = 3.7*y*(1 - y)", {"x": 0.3})
     (verdict,) = checked(given).inputs
