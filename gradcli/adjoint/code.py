@@ -9,7 +9,7 @@ its docstring names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from keyword import kwlist
 from textwrap import indent
@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 
 from ..engine import Tensor
+from ..lang.errors import ProgramError
 from ..lang.excerpt import printable
 from ..lang.run import Run, evaluate
 from ..views.spelling import Text
@@ -74,49 +75,88 @@ LIBRARIES: Final = {
 }
 
 
-def program(run: Run, cotangent: Tensor | None = None) -> str:
-    """The adjoint program in gradcli's own language, conditions as comments.
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The adjoint program in gradcli's own language.
+
+    lines      comments and steps
+    gradients  per input that was asked for, the name of its gradient
+    """
+
+    lines: tuple[str, ...]
+    gradients: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    def repeats(self, run: Run, gradients: Mapping[str, Tensor | None]) -> bool:
+        """Whether it gives these gradients when it is run at the run's point."""
+        host = {given.name: given.tensor.detach().cpu() for given in run.inputs}
+        for name, g in gradients.items():
+            true = 0.0 if g is None else np.asarray(g.detach().cpu().raw)
+            try:
+                found, _, _ = evaluate(
+                    self.text, host, of=self.gradients[name], seed=run.seed
+                )
+            except ProgramError:
+                return False
+            close = np.isclose(found.raw, true, rtol=CLOSE, atol=CLOSE, equal_nan=True)
+            if not close.all():
+                return False
+        return True
+
+
+def program(
+    run: Run, cotangent: Tensor | None = None, notes: Iterable[str] = ()
+) -> Program:
+    """The adjoint program; notes and conditions are comments on top.
 
     Raises:
         Unwritable: the language has no word for a part of it.
+        TooLong: it would be made of too many parts.
     """
-    found = adjoint(run, cotangent, TreeNamespace(words=True))
+    found = adjoint(run, cotangent, lambda: TreeNamespace(words=True))
     steps = arranged(found.gradients, found.called, LANGUAGE, found.names, found.draws)
-    lines = [f"# where {text}" for text in conditions(found)]
-    return "\n".join([*lines, *map(_line, steps)])
+    comments = [*notes, *(f"where {text}" for text in conditions(found))]
+    asked = [given.name for given in run.inputs if given.requires_grad]
+    named = dict(zip(asked, [name for name, _ in found.gradients], strict=True))
+    comments += [
+        f"{own} is the gradient by {name}"
+        for name, own in named.items()
+        if own != f"{name}_grad"
+    ]
+    return Program((*(f"# {text}" for text in comments), *map(_line, steps)), named)
 
 
-def repeats(run: Run, text: str, gradients: Mapping[str, Tensor | None]) -> bool:
-    """Whether an adjoint program, run at the run's point, gives these gradients."""
-    host = [(given.name, given.tensor.detach().cpu()) for given in run.inputs]
-    for name, g in gradients.items():
-        true = 0.0 if g is None else np.asarray(g.detach().cpu().raw)
-        found, _, _ = evaluate(text, dict(host), of=f"{name}_grad", seed=run.seed)
-        close = np.isclose(found.raw, true, rtol=CLOSE, atol=CLOSE, equal_nan=True)
-        if not close.all():
-            return False
-    return True
-
-
-def written(run: Run, cotangent: Tensor | None, library: str) -> str:
-    """A function ``gradient`` of NumPy or PyTorch.
+def written(
+    run: Run, cotangent: Tensor | None, library: str, notes: Iterable[str] = ()
+) -> str:
+    """A function ``gradient`` of NumPy or PyTorch; notes stand in its docstring.
 
     Raises:
+        TooLong: it would be made of too many parts.
         Unwritable: the library has no word for a part of it.
     """
     lib = LIBRARIES[library]
     found = adjoint(
-        run, cotangent, TreeNamespace(words=lib.words, draws=False), lib.reserved
+        run, cotangent, lambda: TreeNamespace(lib.words, draws=False), lib.reserved
     )
-    dialect = lib.dialect(next(iter(found.inputs.values())))
+    names = tuple(found.inputs.values())
+    dialect = lib.dialect(names[0])
     outputs = [found.output, *found.gradients]
     steps = arranged(outputs, found.called, dialect, found.names)
     returned = ", ".join(
         [f"{name}," if len(outputs) == 2 else name for name, _ in found.gradients]
     )
-    body = [*map(_line, steps), f"return {found.output[0]}, ({returned})"]
-    code = indent("\n".join((*_described(found), *body)), "    ")
-    function = f"def gradient({', '.join(found.inputs.values())}):\n{code}"
+    body = [
+        *_described(found, notes),
+        *dialect.taken(names),
+        *map(_line, steps),
+        f"return {found.output[0]}, ({returned})",
+    ]
+    code = indent("\n".join(body), "    ")
+    function = f"def gradient({', '.join(names)}):\n{code}"
     helpers = [text.strip() for name, text in lib.helpers.items() if f"{name}(" in code]
     below = "\n\n\n".join([*helpers, function])
     head = [line for word, line in lib.imports.items() if word in below]
@@ -127,7 +167,7 @@ def _line(step: Step) -> str:
     return f"{step.name} = {step.text}"
 
 
-def _described(found: Adjoint) -> list[str]:
+def _described(found: Adjoint, notes: Iterable[str]) -> list[str]:
     """The function's docstring."""
     shapes = [
         f"{printable(found.inputs[given.name])} {list(given.tensor.shape)}"
@@ -138,9 +178,14 @@ def _described(found: Adjoint) -> list[str]:
         '"""The value, and its gradient by each input that was asked for.',
         "",
         f"Shapes: {', '.join(shapes)}.",
+        *notes,
         *holds,
         '"""',
     ]
+
+
+_OPPOSITE: Final = {"eq": "ne", "ne": "eq"}
+"""Comparisons of which one holds, whatever is compared."""
 
 
 def conditions(found: Adjoint) -> list[str]:
@@ -148,9 +193,12 @@ def conditions(found: Adjoint) -> list[str]:
     texts = []
     for tree in found.decisions:
         if any(part.head == NAME for part in reachable([tree])):
+            opposite = _OPPOSITE.get(tree.head)
+            if not tree.value and opposite:
+                tree = tree.xp.operate(opposite, *tree.args)
             text = _inline(tree)
             texts.append(text.written if tree.value else f"not {text.within(1)}")
-    return texts
+    return list(dict.fromkeys(texts))
 
 
 def _inline(tree: Tree) -> Text:

@@ -9,21 +9,23 @@ precedence is kept here, once.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf, isfinite, isnan
 from typing import Any, Final
 
 import numpy as np
 
+from ..engine.arrays import SPECIAL, UFUNCS
 from ..views.spelling import CHOICE, PRODUCT, SIGN, SUM, Text
-from .tree import CALLED, FILLED, LITERAL, NAME, NUMBER, Tree
+from .tree import CALLED, FILLED, LITERAL, NAME, NUMBER, Tree, below
 
 _OPERATORS: Final[Mapping[str, Callable[..., Text]]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul,
     "div": operator.truediv, "pow": operator.pow, "neg": operator.neg,
-    "matmul": lambda a, b: Text(f"{a.within(PRODUCT)} @ {b.within(SIGN)}", PRODUCT),
 }  # fmt: skip
 _SIGNS: Final = {"gt": ">", "lt": "<", "ge": ">=", "le": "<=", "eq": "==", "ne": "!="}
+
+_ELEMENTWISE: Final = {*_OPERATORS, "matmul", *UFUNCS, *SPECIAL} - {"where"}
 
 Spelling = Callable[..., str]
 
@@ -64,11 +66,25 @@ class Dialect:
         """An array's numbers or truth values."""
         raise NotImplementedError
 
+    def kind_of(self, tree: Tree) -> dict[str, str]:
+        """What says of which kind a constructor's numbers are, if it has to be said."""
+        return {}
+
+    def returned(self, value: Any) -> str:
+        """A number that is a result."""
+        return self.plain(value).written
+
+    def taken(self, names: Sequence[str]) -> list[str]:
+        """The lines by which a function makes its arguments what it reads."""
+        return []
+
     # what they have in common
 
     def text(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
         """The tree's text, from those of its parts."""
         head = tree.head
+        if head in _ELEMENTWISE and tree.dtype.kind == "f":
+            texts = self._in_numbers(tree, texts)
         if head == NAME:
             return Text(tree.args[0])
         if head == NUMBER:
@@ -80,6 +96,11 @@ class Dialect:
         if head == "neg" and tree.args[0].head in ("mul", "div"):
             product = texts[tree.args[0].serial]
             return Text(f"-{product.within(PRODUCT)}", min(product.rank, SIGN))
+        if head == "matmul":
+            left, right = (texts[t.serial] for t in tree.args)
+            # A chain needs no brackets; a product of another kind would be misread.
+            rank = PRODUCT if tree.args[0].head == "matmul" else SIGN
+            return Text(f"{left.within(rank)} @ {right.within(SIGN)}", PRODUCT)
         if head in _OPERATORS:
             return _OPERATORS[head](*[texts[t.serial] for t in tree.args])
         if head in _SIGNS:
@@ -87,15 +108,31 @@ class Dialect:
             return Text(f"{a} {_SIGNS[head]} {b}", CHOICE)
         return Text(self._call(tree, texts))
 
+    def _in_numbers(self, tree: Tree, texts: Mapping[int, Text]) -> Mapping[int, Text]:
+        """The operands' texts; if none is of the result's kind, made so.
+
+        Of truth values and whole numbers a library makes numbers of some other kind.
+        """
+        operands = [part for part in below(tree) if part.head != NUMBER]
+        if any(part.dtype.kind == "f" for part in operands):
+            return texts
+        as_numbers = self.words["as_numbers"]
+        made = {}
+        for part in operands:
+            text = texts[part.serial]
+            made[part.serial] = Text(as_numbers(Receiver(text.written, primary(text))))
+        return {**texts, **made}
+
     def _call(self, tree: Tree, texts: Mapping[int, Text]) -> str:
         if tree.head == "getitem":
             x, index = tree.args
-            return f"{_primary(texts[x.serial])}[{self.index(index, texts)}]"
+            return f"{primary(texts[x.serial])}[{self.index(index, texts)}]"
         args = [self.argument(a, texts) for a in tree.args]
         params = {k: self.argument(v, texts) for k, v in tree.params.items()}
         first = tree.args[0] if tree.args else None
         if isinstance(first, Tree):
-            args[0] = Receiver(args[0], _primary(texts[first.serial]))
+            args[0] = Receiver(args[0], primary(texts[first.serial]))
+        params |= self.kind_of(tree)
         name = tree.head.removesuffix(CALLED)
         word = self.words.get(name)
         if word is None:
@@ -174,7 +211,8 @@ def nan_or_inf(value: float) -> float:
     return value if isnan(value) else inf
 
 
-def _primary(text: Text) -> str:
+def primary(text: Text) -> str:
+    """The text as what a method or an index may stand behind."""
     return text.within(Text("").rank)
 
 
@@ -183,8 +221,23 @@ def listed(args: list[str], params: Mapping[str, str]) -> str:
     return ", ".join([*args, *(f"{k}={v}" for k, v in params.items())])
 
 
+_LONE: Final = {"where": 1, "index_put": 2}
+"""Functions that take their result's kind from the arguments from this one on."""
+
+
 class Language(Dialect):
     """gradcli's own language."""
+
+    def text(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
+        """With a point where a whole number would make a result of its own kind."""
+        kinds = tree.args[_LONE[tree.head] :] if tree.head in _LONE else ()
+        if kinds and tree.dtype.kind == "f" and all(a.head == NUMBER for a in kinds):
+            pointed = {a.serial: self.plain(a.args[0]) for a in kinds}
+            for serial, text in pointed.items():
+                if text.written.lstrip("-").isdecimal():
+                    pointed[serial] = Text(f"{text.written}.0", text.rank)
+            texts = {**texts, **pointed}
+        return super().text(tree, texts)
 
     def call(self, name: str, args: list[Any], params: dict[str, str]) -> str:
         return f"{name}({listed(args, params)})"

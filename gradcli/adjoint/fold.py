@@ -39,12 +39,28 @@ def _narrower(operand: Tree) -> Tree:
     """What an operand is made of if broadcasting alone makes it from that."""
     if operand.head == FILLED:
         return operand.xp.number(operand.args[0])  # type: ignore[no-any-return]
+    if operand.params.get("keepdim") is True:
+        kept = {k: v for k, v in operand.params.items() if k != "keepdim"}
+        value = operand.value.reshape(_bare(operand.shape))
+        return _reduced_to(operand, kept, value)
     if operand.head == "expand" or (
         operand.head in ("reshape", "unsqueeze")
         and _bare(operand.shape) == _bare(operand.args[0].shape)
     ):
         return operand.args[0]  # type: ignore[no-any-return]
     return operand
+
+
+def _reduced_to(operand: Tree, params: Mapping[str, Any], value: Any) -> Tree:
+    """A reduction without the dimensions of size 1 that it keeps in front."""
+    dim = operand.params.get("dim")
+    dims = dim if isinstance(dim, tuple | list) else [dim]
+    size = operand.args[0].ndim
+    kept = [n for d, n in enumerate(operand.shape)
+            if dim is not None and d not in {each % size for each in dims}]  # fmt: skip
+    if tuple(kept) != value.shape:
+        return operand
+    return folded(operand.xp, operand.head, operand.args, value, params)
 
 
 def _bare(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -76,15 +92,21 @@ def _whole(tree: Tree, value: Any) -> Tree | None:
     return tree if same else None
 
 
+def _of_kind(xp: TreeNamespace, tree: Tree, value: Any) -> Tree:
+    """The tree as numbers, if they are wanted."""
+    wanted = value.dtype.kind == "f"
+    return xp.as_type_of(tree, value) if wanted else tree
+
+
 def _add(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
     if _is(a, 0):
         return _whole(b, value)
     if _is(b, 0):
         return _whole(a, value)
-    if b.head == "neg":
-        return xp.operate("sub", a, b.args[0])
-    if a.head == "neg":
-        return xp.operate("sub", b, a.args[0])
+    for one, other in ((b, a), (a, b)):
+        positive = _opposite(xp, one)
+        if positive is not None:
+            return xp.operate("sub", other, positive)
     return None
 
 
@@ -92,32 +114,67 @@ def _sub(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
     if _is(b, 0):
         return _whole(a, value)
     if _is(a, 0) and b.shape == value.shape:
-        return xp.operate("neg", b)
-    if b.head == "neg":
-        return xp.operate("add", a, b.args[0])
-    return None
+        return xp.operate("neg", _of_kind(xp, b, value))
+    positive = _opposite(xp, b)
+    return None if positive is None else xp.operate("add", a, positive)
+
+
+def _opposite(xp: TreeNamespace, tree: Tree, deep: int = 4) -> Tree | None:
+    """What the tree is the negative of, if it is written as a negative."""
+    if tree.head == "neg":
+        return tree.args[0]  # type: ignore[no-any-return]
+    if tree.head == NUMBER:
+        return xp.number(-tree.args[0]) if tree.args[0] < 0 else None
+    if tree.head not in ("mul", "div") or not deep:
+        return None
+    first = _opposite(xp, tree.args[0], deep - 1)
+    return None if first is None else xp.operate(tree.head, first, tree.args[1])
+
+
+MODERATE: Final = 1e9
+"""Numbers up to which, and down to whose inverse, a product can be put otherwise
+without overflow where there was none."""
+
+
+def _product(a: Tree, b: Tree) -> float | None:
+    """The product of two numbers, unless that takes more digits than they do."""
+    product: float = a.args[0] * b.args[0]
+    longer = len(repr(product)) > len(repr(a.args[0])) + len(repr(b.args[0]))
+    moderate = all(1 / MODERATE < abs(t.args[0]) < MODERATE for t in (a, b))
+    return product if moderate and not longer else None
 
 
 def _mul(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
     for one, other in ((a, b), (b, a)):
-        if _is(one, 1):
-            return _whole(other, value)
+        if _is(one, 1) and other.shape == value.shape:
+            return _of_kind(xp, other, value)
         if _is(one, -1) and other.shape == value.shape:
-            return xp.operate("neg", other)
+            return xp.operate("neg", _of_kind(xp, other, value))
     for one, other in ((a, b), (b, a)):
         if one.head == FILLED:
             product = xp.operate("mul", xp.number(one.args[0]), other)
             return xp.expand(product, value.shape)  # type: ignore[no-any-return]
-        if one.head == NUMBER and other.head == "mul" and other.args[0].head == NUMBER:
-            number = one.args[0] * other.args[0].args[0]
-            return xp.operate("mul", xp.number(number), other.args[1])
-        if one.head == "neg" and other.shape == value.shape:
+        if one.head == NUMBER and _scaled(other):
+            number = _product(one, other.args[0])
+            if number is not None:
+                return xp.operate("mul", xp.number(number), other.args[1])
+        if one.head == "neg" and value.shape in (one.shape, other.shape):
             return xp.operate("neg", xp.operate("mul", *_replaced(a, b, one)))
         if one.head == "div" and _is(one.args[0], 1):
             return xp.operate("div", other, one.args[1])
     if b.head == NUMBER and a.head != NUMBER:
         return xp.operate("mul", b, a)
+    if _scaled(a) and _scaled(b):
+        number = _product(a.args[0], b.args[0])
+        if number is not None:
+            inner = xp.operate("mul", a.args[1], b.args[1])
+            return xp.operate("mul", xp.number(number), inner)
     return None
+
+
+def _scaled(tree: Tree) -> bool:
+    """Whether a tree is a number times something."""
+    return tree.head == "mul" and tree.args[0].head == NUMBER
 
 
 def _replaced(a: Tree, b: Tree, negative: Tree) -> tuple[Tree, Tree]:
@@ -133,10 +190,14 @@ def _div(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
         summed = a.args[0]
         if b.args[0] * a.size == summed.size:
             return xp.word("mean", summed, **a.params)
-    if a.head == "mul" and a.args[0].head == NUMBER and b.head == NUMBER:
-        ratio = a.args[0].args[0] / b.args[0] if b.args[0] else 0.5
-        if ratio == int(ratio):
-            return xp.operate("mul", xp.number(ratio), a.args[1])
+    if _scaled(a) and b.head == NUMBER:
+        above, below = a.args[0].args[0], b.args[0]
+        if not all(1 / MODERATE < abs(n) < MODERATE for n in (above, below)):
+            return None
+        if above % below == 0:
+            return xp.operate("mul", xp.number(above / below), a.args[1])
+        if below % above == 0:
+            return xp.operate("div", a.args[1], xp.number(below / above))
     return None
 
 
@@ -149,16 +210,42 @@ def _neg(xp: TreeNamespace, value: Any, a: Tree) -> Tree | None:
         return a.args[0]  # type: ignore[no-any-return]
     if a.head == "sub":
         return xp.operate("sub", a.args[1], a.args[0])
-    if a.head == "mul" and a.args[0].head == NUMBER:
+    if _scaled(a):
         return xp.operate("mul", xp.number(-a.args[0].args[0]), a.args[1])
-    return None
+    return _opposite(xp, a)
 
 
 def _matmul(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
     for one in (a, b):
         if one.head == "neg":
             return xp.operate("neg", xp.operate("matmul", *_replaced(a, b, one)))
+    p, q = _vector(a), _vector(b)
+    if p is not None and q is not None and a.shape[1] == b.shape[0] == 1:
+        return xp.operate("mul", xp.unsqueeze(p, 1), q)
+    if a.ndim == 1 and b.head == "T":
+        return xp.operate("matmul", b.args[0], a)
+    if b.head == FILLED and b.ndim == 1 and a.ndim == 2:
+        return xp.operate("mul", xp.number(b.args[0]), xp.sum(a, 1))
     return None
+
+
+def _vector(tree: Tree) -> Tree | None:
+    """The vector that a matrix of one row or column is made of."""
+    made = tree.head in ("unsqueeze", "reshape") and tree.ndim == 2 and 1 in tree.shape
+    return tree.args[0] if made and tree.args[0].ndim == 1 else None
+
+
+def _flat_product(xp: TreeNamespace, value: Any, x: Tree) -> Tree | None:
+    """The product with a vector, of that with a matrix of one row or column."""
+    a, b = x.args
+    p, q = _vector(a), _vector(b)
+    if p is not None and a.shape[0] == 1 and b.ndim == 2:
+        found = xp.operate("matmul", p, b)
+    elif q is not None and b.shape[1] == 1 and a.ndim == 2:
+        found = xp.operate("matmul", a, q)
+    else:
+        return None
+    return xp.reshape(found, value.shape)  # type: ignore[no-any-return]
 
 
 def _resized(
@@ -173,14 +260,20 @@ def _resized(
         inner, dim = x.args[0], x.params.get("dim")
         without = xp.sum(inner, dim)
         return _whole(without, value)
+    if x.head == "matmul" and x.ndim == 2 and value.ndim < 2:
+        return _flat_product(xp, value, x)
+    if x.head == "neg":
+        return xp.operate("neg", xp.reshape(x.args[0], value.shape))
     return None
 
 
 def _expand(xp: TreeNamespace, value: Any, x: Any, shape: Any) -> Tree | None:
     if x.shape == value.shape:
         return x  # type: ignore[no-any-return]
-    if x.head in ("reshape", "unsqueeze") and _narrower(x) is not x:
-        return xp.expand(x.args[0], shape)  # type: ignore[no-any-return]
+    inner = _narrower(x)
+    if inner is not x and x.head in ("reshape", "unsqueeze"):
+        # A reshape may have dropped dimensions that no broadcast drops.
+        return xp.expand(inner, shape) if inner.ndim <= value.ndim else None
     return None
 
 
@@ -192,6 +285,10 @@ def _reduced(name: str) -> Rule:
             return x  # type: ignore[no-any-return]
         if dim is not None and not value.ndim:
             return getattr(xp, name)(x)  # type: ignore[no-any-return]
+        if name == "sum" and x.head == "neg":
+            return xp.operate("neg", xp.sum(x.args[0], dim, keepdim))
+        if name == "sum" and x.head == "T" and isinstance(dim, int) and not keepdim:
+            return xp.sum(x.args[0], 1 - dim % 2)  # type: ignore[no-any-return]
         return None
 
     return rule
@@ -217,6 +314,14 @@ def _transposed(
         return None
     if x.head in ("T", "mT"):
         return x.args[0]  # type: ignore[no-any-return]
+    if x.head == "neg":
+        return xp.operate("neg", xp.transpose(x.args[0], -2, -1))
+    if x.head == "matmul" and any(one.head in ("T", "mT") for one in x.args):
+        a, b = (xp.transpose(one, -2, -1) for one in x.args)
+        return xp.operate("matmul", b, a)
+    p = _vector(x)
+    if p is not None:
+        return xp.unsqueeze(p, 1 if x.shape[0] == 1 else 0)  # type: ignore[no-any-return]
     return xp.made("T" if x.ndim == 2 else "mT", (x,), {}, value)
 
 
@@ -226,9 +331,13 @@ def _where(xp: TreeNamespace, value: Any, mask: Tree, a: Tree, b: Tree) -> Tree 
     return _whole(a if mask.args[0] else b, value)
 
 
+def _ne(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
+    return _whole(a, value) if _is(b, 0) and a.dtype.kind == "b" else None
+
+
 _RULES: Final[dict[str, Rule]] = {
     "add": _add, "sub": _sub, "mul": _mul, "div": _div, "pow": _pow, "neg": _neg,
-    "matmul": _matmul, "reshape": _resized, "expand": _expand,
-    **{name: _reduced(name) for name in ("sum", "prod", "amax", "amin")},
-    "permute": _permuted, "transpose": _transposed, "where": _where,
+    "matmul": _matmul, "reshape": _resized, "squeeze": _resized, "expand": _expand,
+    **{name: _reduced(name) for name in ("sum", "mean", "prod", "amax", "amin")},
+    "permute": _permuted, "transpose": _transposed, "where": _where, "ne": _ne,
 }  # fmt: skip

@@ -42,6 +42,7 @@ from .tree import (
     parts,
     valued,
 )
+from .values import agree, first, publicly, uniform
 
 ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul,
@@ -79,7 +80,7 @@ class _WordNeeded(Exception):
 class TreeNamespace(Namespace):
     """Builds trees; each made once."""
 
-    symbolic = True
+    symbolic = keeps_positions = True
     device = "symbolic"
 
     def __init__(self, words: bool, draws: bool = True) -> None:
@@ -127,8 +128,8 @@ class TreeNamespace(Namespace):
         value = tree.value
         if isinstance(value, tuple):
             return tree
-        if _uniform(value):
-            return self.filled(value.shape, value.flat[0])
+        if uniform(value):
+            return self.filled(value.shape, first(value))
         return self.array(value) if value.size <= max(size, SHORT) else tree
 
     def _held(self, tree: Tree) -> Tree:
@@ -157,8 +158,8 @@ class TreeNamespace(Namespace):
         values = np.asarray(values)
         if not values.ndim:
             return self.number(values)
-        if _uniform(values):
-            return self.filled(values.shape, values.flat[0])
+        if uniform(values):
+            return self.filled(values.shape, first(values))
         return self.made(LITERAL, (values,), {}, values)
 
     def constructed(self, name: str, args: Any, params: Any, value: Any) -> Tree:
@@ -178,6 +179,21 @@ class TreeNamespace(Namespace):
         if not constant(tree):
             self.decisions.setdefault(tree.serial, tree)
         return bool(tree.value)
+
+    def read(self, tree: Tree) -> Any:
+        """The tree's value as plain numbers; that they are these is remembered."""
+        value = tree.value
+        while tree.head == "detach":
+            tree = tree.args[0]
+        if not known(tree) and value.size and (value == value).all():
+            same = self.operate("eq", tree, self.array(value))
+            self.decide(self.all(same) if same.ndim else same)
+        return value
+
+    def _held_to_count(self, mask: Tree) -> None:
+        """A mask that names entries: how many they are decides shapes."""
+        if mask.value.dtype.kind == "b" and not known(mask):
+            self.read(self.sum(mask))
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -268,8 +284,8 @@ class TreeNamespace(Namespace):
             return spelled
         raw = tuple([as_index.get(id(r), r) for r in raw])
         call = row_call(op, raw, params)
-        value = _publicly(op.base, call)
-        if value is None or not _agree(value, spelled):
+        value = publicly(op.base, call)
+        if value is None or not agree(value, spelled):
             return spelled
         return self._said(op.base, call, value)
 
@@ -292,7 +308,7 @@ class TreeNamespace(Namespace):
 
     def stop(self, x: Any) -> Any:
         tree = self.array(x)
-        if constant(tree) or tree.head in ("detach", LITERAL):
+        if known(tree) or tree.head == "detach" or tree.value.dtype.kind != "f":
             return tree
         key = "detach", tree.serial
         found = self._made.get(key)
@@ -353,6 +369,8 @@ class TreeNamespace(Namespace):
 
     def getitem(self, x: Any, index: Any) -> Any:
         tree = self.array(x)
+        for part in parts(index):
+            self._held_to_count(part)
         value = np.asarray(tree.value[valued(index)])
         return self.made("getitem", (tree, index), {}, value)
 
@@ -365,31 +383,3 @@ class TreeNamespace(Namespace):
         if not self.words:
             return self._basis("put_view", tuple(shape), index, g)
         return places.put(self, tuple(shape), index, self.array(g))
-
-
-def _uniform(value: Any) -> bool:
-    """Whether an array holds one number at every place."""
-    if not isinstance(value, np.ndarray) or not value.size:
-        return False
-    return bool((value == value.flat[0]).all())
-
-
-def _publicly(name: str, call: Call) -> Any:
-    """What the public function gives for a call; None if it does not take it."""
-    try:
-        with np.errstate(all="ignore"):
-            return NUMPY.call(name, *valued(call[0]), **valued(call[1]))
-    except Exception:
-        # What a row takes its public function may refuse, in any way.
-        return None
-
-
-def _agree(value: Any, spelled: Any) -> bool:
-    """Whether a function's results are those of the formula."""
-    if isinstance(spelled, tuple) or isinstance(value, tuple):
-        several = isinstance(spelled, tuple) and isinstance(value, tuple)
-        return several and all(map(_agree, value, spelled))
-    ours, theirs = np.asarray(value), np.asarray(valued(spelled))
-    return ours.shape == theirs.shape and np.allclose(
-        ours, theirs, rtol=1e-9, atol=1e-12, equal_nan=True
-    )

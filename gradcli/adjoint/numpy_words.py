@@ -9,13 +9,14 @@ above the code that uses it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any, Final
 
 from ..engine.arrays import SPECIAL, UFUNCS
 from ..views.spelling import Text
 from .dialect import PLAIN, Dialect, Unwritable, listed
+from .tree import NUMBER, Tree
 
 _PARAMETERS: Final = {
     "dim": "axis", "dims": "axis", "keepdim": "keepdims", "dim1": "axis1",
@@ -75,16 +76,36 @@ class NumpyWords(Dialect):
     def number(self, value: float) -> str:
         return "np.nan" if isnan(value) else "np.inf"
 
+    def kind_of(self, tree: Tree) -> dict[str, str]:
+        return {"dtype": "float"} if tree.head == "arange" else {}
+
+    def returned(self, value: Any) -> str:
+        return f"np.float64({super().returned(value)})"
+
+    def taken(self, names: Sequence[str]) -> list[str]:
+        if len(names) == 1:
+            return [f"{names[0]} = np.asarray({names[0]}, dtype=float)"]
+        each = ", ".join(names)
+        return [f"{each} = (np.asarray(a, dtype=float) for a in ({each}))"]
+
     def filled(self, value: Any, shape: tuple[int, ...]) -> str:
         plain = PLAIN.get(value) if isinstance(value, float) else None
-        written = repr(value) if isinstance(value, bool) else self.plain(value).written
+        written = repr(value) if isinstance(value, bool) else self.entry(value)
         return f"np.{plain}({shape})" if plain else f"np.full({shape}, {written})"
+
+    def entry(self, value: Any) -> str:
+        """A number that an array is made of."""
+        written = self.plain(value).written
+        whole = isinstance(value, float) and written.lstrip("-").isdecimal()
+        return f"{written}.0" if whole else written
 
     def literal(self, array: Any) -> Text:
         kind = ", dtype=float" if array.dtype.kind == "f" else ""
         return Text(f"np.array({self.nested(array)}{kind})")
 
     def argument(self, value: Any, texts: Mapping[int, Text]) -> str:
+        if isinstance(value, Tree) and value.head == NUMBER:
+            return self.entry(value.args[0])
         if isinstance(value, tuple) and any(_is_index(v) for v in value):
             return f"np.s_[{self.index(value, texts)}]"
         if isinstance(value, tuple | list):

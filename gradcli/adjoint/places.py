@@ -29,8 +29,9 @@ def put(xp: TreeNamespace, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
         elif range(shape[dim])[item] != range(shape[dim]):
             sizes = (*now.shape[:dim], shape[dim], *now.shape[dim + 1 :])
             start, stop, step = item.indices(shape[dim])
+            pace = () if step == 1 else (step,)
             now = xp.word(
-                "slice_scatter", xp.filled(sizes, 0.0), now, dim, start, stop, step
+                "slice_scatter", xp.filled(sizes, 0.0), now, dim, start, stop, *pace
             )
     return now
 

@@ -77,21 +77,42 @@ class TreeHome(Home):
         return call
 
 
+class TreeLibrary(TensorLibrary):
+    """A library in which a single number that is read stays a step of the program."""
+
+    def method(self, value: Any, name: str) -> Callable[..., Any] | None:
+        if name == "item" and isinstance(value, Tensor) and value.numel() == 1:
+            return lambda: value.detach().reshape(())
+        return super().method(value, name)
+
+
 def adjoint(
-    run: Run, cotangent: Tensor | None, xp: TreeNamespace, reserved: Iterable[str] = ()
-) -> Adjoint:
+    run: Run, cotangent: Tensor | None, namespace: Callable[[], TreeNamespace],
+    reserved: Iterable[str] = (),
+) -> Adjoint:  # fmt: skip
     """The gradient of a run's output by its inputs, as trees.
 
     Args:
         run: a program that has run on arrays.
         cotangent: what a vector output is contracted with.
-        xp: where the trees are made.
+        namespace: makes the place where the trees are made.
         reserved: names that the code needs for itself.
 
     Raises:
         Unwritable: the program does something that expressions cannot.
         TooLong: it would be made of too many parts.
     """
+    try:
+        return _adjoint(run, cotangent, namespace(), reserved, TreeLibrary)
+    except Unwritable:
+        # Some function needs a number that was read as a number.
+        return _adjoint(run, cotangent, namespace(), reserved, TensorLibrary)
+
+
+def _adjoint(
+    run: Run, cotangent: Tensor | None, xp: TreeNamespace, reserved: Iterable[str],
+    library: type[TensorLibrary],
+) -> Adjoint:  # fmt: skip
     names = Names(reserved)
     inputs = {given.name: names.take(given.name) for given in run.inputs}
     given = {
@@ -100,14 +121,14 @@ def adjoint(
         for i in run.inputs
     }  # fmt: skip
     traced: list[tuple[str, Tensor]] = []
-    output = _executed(run, xp, given, traced)
+    output = _executed(run, library(TreeHome(xp, "float64", run.seed)), given, traced)
     wanted = [given[i.name] for i in run.inputs if i.requires_grad]
     inner = [t for _, t in traced if t.edge is not None and t is not output]
     seed = None if cotangent is None else Tensor(xp.array(_host(cotangent.raw)), xp)
     with rows_whole(), np.errstate(all="ignore"):
         found = grad([output], [*wanted, *inner], [seed])
     trees = [
-        xp.zeros_like(t.raw) if g is None else g.raw
+        xp.zeros_like(t.raw) if g is None else xp.as_type_of(g.raw, t.raw)
         for t, g in zip(wanted, found, strict=False)
     ]
     outputs = [names.take(f"{i.name}_grad") for i in run.inputs if i.requires_grad]
@@ -143,7 +164,7 @@ def _ignored(*call: Any) -> None:
 
 
 def _executed(
-    run: Run, xp: TreeNamespace, given: dict[str, Tensor],
+    run: Run, library: TensorLibrary, given: dict[str, Tensor],
     traced: list[tuple[str, Tensor]],
 ) -> Tensor:  # fmt: skip
     """The program's output on trees; ``traced`` gets what it gives names to."""
@@ -152,12 +173,12 @@ def _executed(
         if name is not None and isinstance(value, Tensor):
             traced.append((name, value))
 
-    home = TreeHome(xp, "float64", run.seed)
+    home = library.home
     code = compile_program(parse(run.source, given))
     try:
         with np.errstate(all="ignore"), default_dtype("float64"), rows_whole():
-            with xp.watched():
-                result = run_code(code, given, TensorLibrary(home), trace=trace)
+            with home.xp.watched():
+                result = run_code(code, given, library, trace=trace)
             return output_of(result, run.of, code, home)[0]
     except ProgramError as error:
         if isinstance(error.__cause__, TooLong):

@@ -67,16 +67,22 @@ def arranged(
     first = dict(called)
     first |= {tree.serial: name for name, tree in reversed(outputs)}
     forced = {tree.serial for tree in kept}
+    last = {tree.serial for _, tree in outputs if not uses[tree.serial]} - forced
     page = _Page(dialect, names)
     for tree in trees:
         page.write(tree)
         shared = uses[tree.serial] > 1 and not _slight(tree)
         wanted = tree.serial in first or tree.serial in forced
-        if shared or (wanted and tree.head not in LEAVES):
+        if shared or (wanted and tree.serial not in last and tree.head not in LEAVES):
             page.name(tree, first.get(tree.serial))
     made = {step.name for step in page.steps}
-    page.steps += [Step(name, page.texts[tree.serial].written) for name, tree in outputs
-                   if name not in made]  # fmt: skip
+    for name, tree in outputs:
+        if name in made:
+            continue
+        if tree.head == NUMBER:
+            page.steps.append(Step(name, dialect.returned(tree.args[0])))
+        else:
+            page.name(tree, name)
     return tuple(page.steps)
 
 

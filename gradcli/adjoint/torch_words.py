@@ -16,7 +16,7 @@ import numpy as np
 
 from ..views.spelling import Text
 from .dialect import PLAIN, Dialect, Spelling, listed
-from .tree import NUMBER, Tree
+from .tree import NUMBER, Tree, below
 
 FUNCTIONAL: Final = frozenset({
     "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d", "binary_cross_entropy",
@@ -74,6 +74,13 @@ class TorchWords(Dialect):
             return f"F.{name}({listed(args, params)})"
         room = ROOMS.get(name, "torch")
         return f"{room}.{name}({listed(args, params)})"
+
+    def kind_of(self, tree: Tree) -> dict[str, str]:
+        made = not below(tree) and tree.dtype.kind == "f"
+        return {"dtype": f"{self.like}.dtype"} if made else {}
+
+    def returned(self, value: Any) -> str:
+        return f"{self.like}.new_tensor({super().returned(value)})"
 
     def number(self, value: float) -> str:
         return "torch.nan" if isnan(value) else "torch.inf"

@@ -2,7 +2,7 @@
 
 Invariant: a tree is what its head says of its arguments; equal trees of one namespace
 are one object, so that what occurs twice is found by identity. The value decides
-shapes, branches and ties, and never stands in the text.
+shapes and branches, and stands in the text only where a condition says so.
 
     xp = TreeNamespace()
     x = xp.named("x", 2.0)
@@ -81,17 +81,25 @@ class Tree:
     def astype(self, dtype: Any) -> Any:
         return self.xp.to_copy(self, dtype, None)
 
+    @property
+    def __gradcli_namespace__(self) -> Any:
+        return self.xp
+
+    # Bounds are looked at to refuse an index, which is no part of a program's course.
+
     def min(self) -> Any:
         return self.value.min()
 
     def max(self) -> Any:
         return self.value.max()
 
+    # What is read as plain numbers stands in the text, and holds where it is that.
+
     def tolist(self) -> Any:
-        return self.value.tolist()
+        return self.xp.read(self).tolist()
 
     def item(self) -> Any:
-        return self.value.item()
+        return self.xp.read(self).item()
 
     def __getitem__(self, index: Any) -> Any:
         return self.xp.getitem(self, index)
@@ -103,10 +111,10 @@ class Tree:
         return self.xp.decide(self)  # type: ignore[no-any-return]
 
     def __float__(self) -> float:
-        return float(self.value)
+        return float(self.item())
 
     def __int__(self) -> int:
-        return int(self.value)
+        return int(self.item())
 
     def __repr__(self) -> str:
         return f"Tree({self.head}, {self.value!r})"

@@ -40,8 +40,9 @@ def code_of(
     """
     if language is None or job is None:
         return None
+    notes = list(_notes(run, job))
     if job.kind == "gradient":
-        whole = _on_arrays(run, language, cotangent)
+        whole = _on_arrays(run, language, cotangent, notes)
         if whole is not None:
             return whole
     from ..render.code import code
@@ -59,20 +60,22 @@ def code_of(
             "or fewer inputs with --wrt",
         ) from None
     output = run.output_name if named(run) else ""
-    return code(listing, run.source, output, language, list(_notes(run, job)))
+    return code(listing, run.source, output, language, notes)
 
 
-def _on_arrays(run: Run, language: str, cotangent: Tensor | None) -> list[str] | None:
+def _on_arrays(
+    run: Run, language: str, cotangent: Tensor | None, notes: Sequence[str]
+) -> list[str] | None:
     """The adjoint program; None where the language has no words for it."""
-    from ..adjoint.code import LIBRARIES, written
+    from ..adjoint.code import LIBRARIES, program, written
     from ..adjoint.dialect import Unwritable
     from ..adjoint.tree import TooLong
 
     try:
         if language == "gradcli":
-            return _program(run, cotangent)
+            return list(program(run, cotangent, notes).lines)
         if language in LIBRARIES:
-            return written(run, cotangent, language).splitlines()
+            return written(run, cotangent, language, notes).splitlines()
     except TooLong as problem:
         hint = "take fewer turns of a loop, or smaller arrays"
         raise ProgramError("E406", str(problem), hint=hint) from None
@@ -86,7 +89,7 @@ def _on_arrays(run: Run, language: str, cotangent: Tensor | None) -> list[str] |
 def program_of_gradients(found: Gradients) -> ProgramView | None:
     """The adjoint program; None for scalars, whose formulas say it all, and where it
     cannot be written."""
-    from ..adjoint.code import repeats
+    from ..adjoint.code import program
     from ..adjoint.dialect import Unwritable
     from ..adjoint.tree import TooLong
     from ..views.closed_forms import ProgramView
@@ -94,18 +97,10 @@ def program_of_gradients(found: Gradients) -> ProgramView | None:
     if not any(given.tensor.shape for given in found.inputs):
         return None
     try:
-        lines = _program(found.run, found.cotangent)
+        made = program(found.run, found.cotangent)
     except (TooLong, Unwritable):
         return None
-    return ProgramView(
-        tuple(lines), repeats(found.run, "\n".join(lines), found.by_name)
-    )
-
-
-def _program(run: Run, cotangent: Tensor | None) -> list[str]:
-    from ..adjoint.code import program
-
-    return program(run, cotangent).splitlines()
+    return ProgramView(made.lines, made.repeats(found.run, found.by_name))
 
 
 def _notes(run: Run, job: Job) -> Iterator[str]:

@@ -17,6 +17,8 @@ def main(
     """The Hessian of a scalar, a block per pair of inputs.
 
     A block has the first input's shape followed by the second's.
+
+    Example: gradcli hessian "y = x**2 * sin(z)" x=2 z=0.5
     """
     forms = Forms(symbolic, latex, code)
     forms.check(request)

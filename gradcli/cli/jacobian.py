@@ -25,6 +25,8 @@ def main(
     """The Jacobian of a program, a block per input.
 
     A block has the output's shape followed by the input's.
+
+    Example: gradcli jacobian "tanh(A @ x)" "A=[[1, 2], [3, 4]]" "x=[0.1, 0.2]"
     """
     forms = Forms(symbolic, latex, code)
     forms.check(request)

@@ -34,11 +34,12 @@ _HELP = {
     "seed": "Seed for inputs without a value.",
     "strict": "An input without a value is an error.",
     "json": "Print one JSON object.",
-    "quiet": "Print the numbers only.",
+    "quiet": "Print the numbers only; a graph is drawn all the same.",
     "device": "Where arrays live.",
     "dtype": "The numbers' type.",
-    "no_verify": "Do not check the result with SymPy.",
-    "verify_seconds": "Time for the check.",
+    "no_verify": "Do not check the result with SymPy; graph, explain and paths "
+    "never do.",
+    "verify_seconds": "Time for the check, where there is one.",
     "debug": "Show tracebacks.",
 }
 

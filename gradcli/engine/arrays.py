@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .errors import ValueRangeError
-from .limits import LIMIT, check_einsum, check_product, check_size
+from .limits import LIMIT, check_einsum, check_join, check_product, check_size
 from .namespace import Namespace
 
 Dims = int | Sequence[int] | None
@@ -212,9 +212,11 @@ class ArrayNamespace(Namespace):
         return self.np.expand_dims(x, dim)
 
     def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+        check_join(tensors)
         return self.np.concatenate(tensors, axis=dim)
 
     def stack(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+        check_join(tensors)
         return self.np.stack(tensors, axis=dim)
 
     def flip(self, x: Any, dims: Any) -> Any:
@@ -253,6 +255,9 @@ class ArrayNamespace(Namespace):
 
     def as_index(self, index: Any) -> Any:
         """Integers or booleans to index with; whole-numbered floats are taken."""
+        if isinstance(index, range):
+            check_size((len(index),))
+            return self.np.arange(index.start, index.stop, index.step)
         index = self.np.asarray(index)
         if index.dtype.kind in "iub":
             return index

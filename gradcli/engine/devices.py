@@ -150,6 +150,8 @@ def as_raw(value: Any) -> tuple[Any, Any]:
     """
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return value, namespace_of(value)
+    if isinstance(value, range):
+        return NUMPY.as_index(value), NUMPY
     try:
         array = numpy.asarray(value)
     except ValueError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ops.checks import EngineError, ShapeError, ValueRangeError, broadcast_shape
+from ..ops.limits import LimitError
 
 __all__ = [
     "FREED",
@@ -29,10 +30,6 @@ class GradError(EngineError):
 
 class DeviceError(EngineError):
     """A device that is not there, or operands on two of them."""
-
-
-class LimitError(EngineError):
-    """A result that would be larger than allowed; nothing was allocated."""
 
 
 class CallError(TypeError):

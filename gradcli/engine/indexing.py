@@ -93,7 +93,9 @@ def _item(x: Tensor, item: Any) -> Any:
         return item
     if isinstance(item, Tensor):
         array = x.xp.as_index(item.xp.as_index(item.raw))
-    elif isinstance(item, list | tuple | range):
+    elif isinstance(item, range):
+        array = x.xp.as_index(item)
+    elif isinstance(item, list | tuple):
         array = x.xp.as_index(list(item) if len(item) else [0])[: len(item)]
     elif hasattr(item, "dtype"):
         array = x.xp.as_index(item)
@@ -102,7 +104,7 @@ def _item(x: Tensor, item: Any) -> Any:
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
             f"Variables are valid indices (got {type(item).__name__})"
         )
-    if array.shape:
+    if array.shape or (x.xp.keeps_positions and array.dtype.kind != "b"):
         return array
     return bool(array) if array.dtype.kind == "b" else int(array)
 
@@ -141,6 +143,10 @@ class _Reading:
             if not _is_whole(item, self.x.shape[self.dim]):
                 self.x = _slice(self.x, self.dim, item)
             self.dim += 1
+        elif not item.shape:
+            _check_positions(self.x.shape, self.dim, item, self.named)
+            at = (*[None] * self.dim, item)
+            self.x = call("index.Tensor", self.x, at)
         else:
             _check_positions(self.x.shape, self.dim, item, self.named)
             self.arrays[self.dim] = item

@@ -1,9 +1,9 @@
-"""How large one result may be: checked before it is allocated.
+"""How large results of several operands may be: checked before they are allocated.
 
-Invariant: what broadcasting, products and constructors are about to make is counted
-from shapes alone. One entry counts 8 bytes in every number system.
+Invariant: what broadcasting and products are about to make is counted from shapes
+alone; how much is allowed stands in `gradcli.ops.limits`.
 
-    check_size((100_000, 100_000))      # LimitError: ... needs 74.5 GiB
+    check_product((100_000, 1), (1, 100_000))      # LimitError: ... needs 74.5 GiB
 """
 
 from __future__ import annotations
@@ -12,39 +12,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ops.checks import broadcast_shape, count_of
-from .errors import LimitError
+from ..ops.limits import LIMIT, check_size
 
-BYTES_PER_ENTRY = 8
-
-
-class Limit:
-    """The largest result, in bytes and in entries; the one place that holds it."""
-
-    def __init__(self, size: int) -> None:
-        self.set(size)
-
-    def set(self, size: int) -> None:
-        """Allow results of ``size`` bytes."""
-        self.bytes = size
-        self.entries = size // BYTES_PER_ENTRY
-
-
-LIMIT = Limit(4 << 30)
-
-
-def check_size(shape: Sequence[int]) -> None:
-    """Refuse a result of ``shape`` that is larger than allowed.
-
-    Raises:
-        LimitError: with the size that it would need.
-    """
-    count = count_of(shape)
-    if count > LIMIT.entries:
-        needed = count * BYTES_PER_ENTRY / (1 << 30)
-        raise LimitError(
-            f"a result of shape {list(shape)} needs {needed:,.1f} GiB, "
-            f"more than the {LIMIT.bytes / (1 << 30):.3g} GiB allowed"
-        )
+__all__ = [
+    "LIMIT",
+    "check_broadcast",
+    "check_einsum",
+    "check_join",
+    "check_product",
+    "check_size",
+]
 
 
 def check_broadcast(operands: Sequence[Any]) -> None:
@@ -54,6 +31,11 @@ def check_broadcast(operands: Sequence[Any]) -> None:
         most *= getattr(operand, "size", 1)
     if most > LIMIT.entries:
         check_size(broadcast_shape(*[getattr(o, "shape", ()) for o in operands]))
+
+
+def check_join(tensors: Sequence[Any]) -> None:
+    """Refuse tensors that are larger together than allowed."""
+    check_size((sum([t.size for t in tensors]),))
 
 
 def check_product(a: Sequence[int], b: Sequence[int]) -> None:

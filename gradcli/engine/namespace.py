@@ -22,12 +22,13 @@ class Namespace:
     """Resolves every name outside its basis through the table.
 
     ``inference`` marks the twin that tensors made in inference mode carry, ``plain``
-    the namespaces of arrays that are no such twins.
+    the namespaces of arrays that are no such twins. ``keeps_positions``: a position
+    that was computed stays in the index as an array, rather than as its value.
     ``whole_row(op, inputs, params)`` gives a row's result where a namespace does not
     leave that to the row's formula.
     """
 
-    inference = plain = False
+    inference = plain = keeps_positions = False
     whole_row: Callable[..., Any] | None = None
 
     def __getattr__(self, name: str) -> Any:

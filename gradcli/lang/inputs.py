@@ -88,7 +88,10 @@ def _evaluated(binding: Binding, home: Home) -> Array:
     _refuse_names(program, binding.name)
     library = TensorLibrary(home, stream=binding.name)
     value = run(compile_program(program), {}, library).value
-    if isinstance(value, Tensor | int | float | list | tuple):
+    if isinstance(value, Tensor):
+        # Nested lists would lose the shape of an array without entries.
+        return np.asarray(value.detach().cpu().raw, dtype=np.float64)
+    if isinstance(value, int | float | list | tuple):
         return array_of(_number_of(value), _number_of)
     kind = "a string" if isinstance(value, str) else repr(value)
     file_hint = f"to read a file, write {binding.name}=@FILE"

@@ -265,8 +265,11 @@ class _Parser(ExpressionParser):
         statements = yield self._statements_until_break()
         self.inline_bodies -= 1
         if not statements:
-            raise self.unexpected("a statement", "a body that does nothing is 'pass'")
+            raise self._no_body()
         return Block(self._statement_span(start), tuple(statements))
+
+    def _no_body(self) -> ProgramError:
+        return self.unexpected("a statement", "a body that does nothing is 'pass'")
 
     def _indented_body(self) -> Steps[Block]:
         if not self.take_if("indent"):
@@ -276,8 +279,11 @@ class _Parser(ExpressionParser):
         inline_bodies, self.inline_bodies = self.inline_bodies, 0
         start = self.token.start
         statements: list[Statement] = []
-        while not self.take_if("dedent"):
+        while self.token.kind != "dedent":
             statements += yield self._line()
+        if not statements:
+            raise self._no_body()
+        self.take()
         self.inline_bodies = inline_bodies
         return Block(Span(start, statements[-1].span.end), tuple(statements))
 

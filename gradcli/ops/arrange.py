@@ -12,6 +12,7 @@ from typing import Any
 from .checks import ShapeError, dim_of, dims_of, whole
 from .index import along
 from .join import as_sizes
+from .limits import LISTED, check_size
 from .op import LINEAR, Formula, case, function, row
 from .shape import Shape, inverse_order
 
@@ -272,6 +273,7 @@ def windows(xp: Any, shape: Shape, dimension: int, size: int, step: int) -> Any:
         raise ShapeError(f"unfold: step is {step} but must be > 0, size is {size} but "
                          "must be >= 0")
     starts = range(0, length - size + 1, step)
+    check_size((len(starts), size), LISTED)
     return d, xp.as_index([list(range(at, at + size)) for at in starts])
 
 
@@ -341,6 +343,7 @@ def _interleaved(call: Formula, x: Any, repeats: Any, dim: int | None) -> Any:
             raise ShapeError(
                 "repeats must have the same size as input along dim, but got "
                 f"repeats.size(0) = {len(counts)} and input.size({d}) = {x.shape[d]}")
+        check_size((*x.shape[:d], sum(counts), *x.shape[d + 1:]), LISTED)
         return call("index_select", x, d, [i for i, n in enumerate(counts)
                                            for _ in range(n)])
     if repeats < 0:

@@ -9,6 +9,8 @@ infinite one leaves no NaN.
 
 from __future__ import annotations
 
+from math import inf
+from sys import float_info
 from typing import Any
 
 from .arithmetic import is_number
@@ -69,12 +71,18 @@ row("round.default", node="RoundBackward0", latex=r"\operatorname{{round}} {0}",
     kink=STEPS, result=WHOLE,
     fwd=lambda xp, x: xp.round(x), partials=(0,), cases=BETWEEN)
 
+
+def power_of_ten(n: int) -> float:
+    """Infinite where a double would be, rather than a number without end."""
+    return 10**n if n <= float_info.max_10_exp else inf
+
+
 row("round.decimals", node="RoundBackward1", latex=r"\operatorname{{round}} {0}",
     formula="round(x*10**decimals)/10**decimals", doc="Rounds to so many decimals.",
     kink=STEPS, result=WHOLE,
     fwd=lambda xp, x, decimals:
-        xp.round(x * 10**decimals) / 10**decimals if decimals >= 0
-        else xp.round(x / 10**-decimals) * 10**-decimals,
+        xp.round(x * power_of_ten(decimals)) / power_of_ten(decimals) if decimals >= 0
+        else xp.round(x / power_of_ten(-decimals)) * power_of_ten(-decimals),
     partials=(0,), cases=[case((3,), low=0.101, high=0.104, decimals=2),
                           case((), low=61, high=64, decimals=-1)])
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from .checks import ShapeError, ValueRangeError
 from .join import as_sizes
+from .limits import check_size
 from .op import MULTILINEAR, Fixed, Formula, case, function, row
 
 # fmt: off
@@ -130,6 +131,7 @@ def spread(xp: Any, x: Any, weight: Any, bias: Any, size: Shape, stride: Shape,
 def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shape,
               dilation: Shape, groups: int = 1) -> Any:
     """The transpose of `convolve` in its weight; ``size`` is the weight's."""
+    check_size(size)
     windows = windows_of(tuple(size), stride, padding, dilation)
     cells = xp.transpose(entries(xp, x, windows, groups), -2, -1)
     each = xp.matmul(outputs_by_group(xp, g, groups), cells)

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from .checks import PositionError, ShapeError, broadcast_shape, dim_of
-from .index import OUTSIDE, along, check_positions
+from .index import OUTSIDE, along, check_positions, checked_size
 from .op import FIRST, LINEAR, Fixed, Formula, case, function, row
 from .shape import Shape, sum_to
 
@@ -211,7 +211,8 @@ def slices_at(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
 row("index_select.default", node="IndexSelectBackward0", jvp=LINEAR,
     doc="Slices read along a dimension by a list of positions.",
     formula="y[i, j] = x[i, index[j]]",
-    fwd=lambda xp, x, index, dim: xp.getitem(x, slices_at(xp, x.shape, dim, index)),
+    fwd=lambda xp, x, index, dim:
+    xp.getitem(x, checked_size(x.shape, slices_at(xp, x.shape, dim, index))),
     vjp=(lambda xp, g, y, x, index, dim:
          xp.call("index_select.backward", g, index, x.shape, dim), None),
     cases=[case((3, 4), Fixed([2, 0, 2]), dim=0), case((3, 4), Fixed([1]), dim=-1),
@@ -328,13 +329,13 @@ function("masked_fill", _masked_fill, operands=("x", "mask"),
 def _masked_select(xp: Any, x: Any, mask: Any) -> Any:
     keep = as_mask(xp, mask)
     shape = broadcast_shape(keep.shape, x.shape)
-    return xp.getitem(xp.expand(x, shape), (xp.expand(keep, shape),))
+    return xp.getitem(xp.expand(x, shape), (xp.as_index(xp.expand(keep, shape)),))
 
 
 def _masked_select_backward(xp: Any, x: Any, mask: Any, input_sizes: Shape) -> Any:
     keep = as_mask(xp, mask)
     shape = broadcast_shape(keep.shape, input_sizes)
-    put = xp.put_view(shape, (xp.expand(keep, shape),), x)
+    put = xp.put_view(shape, (xp.as_index(xp.expand(keep, shape)),), x)
     return sum_to(xp, put, input_sizes)
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import ShapeError, dim_of
+from .checks import ShapeError, broadcast_shape, count_of, dim_of
+from .limits import LIMIT, check_size
 from .op import LINEAR, Formula, case, function, row
 from .shape import Shape
 
@@ -102,6 +103,18 @@ def checked_entries(xp: Any, shape: Shape, indices: Any) -> tuple[Any, ...]:
     return at
 
 
+def checked_size(shape: Shape, at: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``at``, unless it reads more entries of ``shape`` than allowed."""
+    arrays = [i for i in at if not isinstance(i, slice)]
+    if count_of([*shape, *[i.size for i in arrays]]) > LIMIT.entries:
+        marked = [i.ndim if is_mask(i) else 1 for i in at]
+        whole = [n for i, n in zip(at, shape, strict=False) if isinstance(i, slice)]
+        common = broadcast_shape(*[
+            (int(i.sum()),) if is_mask(i) else i.shape for i in arrays])
+        check_size((*common, *whole, *shape[sum(marked):]))
+    return at
+
+
 row("select", node="SelectBackward0", doc="One entry of a dimension, which is dropped.",
     formula="y = x[..., index, ...]", jvp=LINEAR,
     fwd=lambda xp, x, dim, index:
@@ -144,7 +157,8 @@ row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
 row("index.Tensor", node="IndexBackward0", jvp=LINEAR,
     doc="Entries read by lists of positions or by masks.",
     formula="y[k] = x[i[k], j[k], ...]",
-    fwd=lambda xp, x, indices: xp.getitem(x, entries_at(xp, indices)),
+    fwd=lambda xp, x, indices:
+    xp.getitem(x, checked_size(x.shape, entries_at(xp, indices))),
     vjp=(lambda xp, g, y, x, indices: xp.call("index.backward", g, x.shape, indices),),
     cases=[case((4, 3), indices=([0, 2, 0],)), case((4, 3), indices=(None, [1, 1])),
            case((4, 3), indices=([0, -1], [1, 2])),

@@ -14,6 +14,7 @@ from math import prod
 from typing import Any
 
 from .checks import ShapeError, dim_of, whole
+from .limits import check_size
 from .op import LINEAR, Formula, case, function, row
 from .shape import Shape, sum_to
 
@@ -257,15 +258,16 @@ function("column_stack", lambda call, tensors: call(
 
 
 def _block_diag(xp: Any, *blocks: Any) -> Any:
-    below = [0, 0]
-    size = [sum(column) for column in zip(*[b.shape for b in blocks], strict=True)]
-    out = None
+    height, width = (sum([b.shape[d] for b in blocks]) for d in (0, 1))
+    check_size((height, width))
+    bands, before = [], 0
     for block in blocks:
-        at = tuple([slice(k, k + n) for k, n in zip(below, block.shape, strict=True)])
-        put = xp.put_view(size, at, block)
-        out = put if out is None else out + put
-        below = [s.stop for s in at]
-    return out
+        rows, columns = block.shape
+        sides = [xp.new_full(block, (rows, n), 0)
+                 for n in (before, width - before - columns)]
+        bands.append(xp.cat([sides[0], block, sides[1]], 1))
+        before += columns
+    return xp.cat(bands, 0)
 
 
 def _block_diag_vjp(xp: Any, g: Any, y: Any, *blocks: Any) -> tuple[Any, ...]:

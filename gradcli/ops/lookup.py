@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import PositionError, ShapeError, ValueRangeError
+from .index import checked_size
+from .limits import check_size
 from .op import LINEAR, Fixed, case, function, row
 
 # fmt: off
@@ -41,7 +43,8 @@ def occurrences(xp: Any, x: Any, at: Any) -> Any:
 row("embedding.default", node="EmbeddingBackward0", jvp=LINEAR,
     doc="Rows of a table, by their numbers.", formula="y[i] = weight[indices[i]]",
     fwd=lambda xp, weight, indices, padding_idx=NO_PADDING, scale_grad_by_freq=False:
-    xp.getitem(weight, (rows_at(xp, weight.shape[0], indices),)),
+    xp.getitem(weight, checked_size(
+        weight.shape, (rows_at(xp, weight.shape[0], indices),))),
     vjp=(lambda xp, g, y, weight, indices, padding_idx=NO_PADDING,
          scale_grad_by_freq=False:
          xp.call("embedding.backward", g * xp.call("embedding.shares", g, indices)
@@ -99,7 +102,8 @@ def one_hot(xp: Any, x: Any, num_classes: int = -1) -> Any:
         raise ValueRangeError("num_classes should be positive")
     if at.size and int(at.max()) >= count:
         raise ValueRangeError("Class values must be smaller than num_classes.")
-    hits = xp.eq(xp.unsqueeze(at, -1), xp.as_index(list(range(count))))
+    check_size((*at.shape, count))
+    hits = xp.eq(xp.unsqueeze(at, -1), xp.as_index(range(count)))
     return xp.as_type_of(hits, at)
 
 

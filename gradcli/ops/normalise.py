@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .checks import ShapeError, ValueRangeError, count_of
+from .join import as_sizes
 from .op import Fixed, case, function, row
 from .shape import sum_to
 
@@ -95,8 +96,7 @@ row("layer_norm.default", node="NativeLayerNormBackward0",
 
 def layer_norm(call: Any, x: Any, normalized_shape: Any, weight: Any = None,
                bias: Any = None, eps: float = 1e-5) -> Any:
-    wanted = [normalized_shape] if isinstance(normalized_shape, int) else [
-        int(n) for n in normalized_shape]
+    wanted = list(as_sizes(normalized_shape))
     for name, given in (("weight", weight), ("bias", bias)):
         if given is not None and list(given.shape) != wanted:
             raise ShapeError(

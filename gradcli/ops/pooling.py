@@ -10,17 +10,19 @@ one dimension PyTorch pools a picture of one row, and so do we.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 from .checks import ShapeError, ValueRangeError
 from .join import as_sizes
+from .limits import LISTED, check_size
 from .op import LINEAR, Formula, case, function, row
 
 # fmt: off
 
 Shape = tuple[int, ...]
-Spots = list[list[int]]
+Spots = Sequence[range]
 """For each window the positions that it covers along a dimension."""
 
 
@@ -31,27 +33,32 @@ def sliding(n: int, kernel: int, stride: int, padding: int, dilation: int,
     count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
     if ceil_mode and (count - 1) * stride >= n + padding:
         count -= 1
+    check_size((max(count, 0),), LISTED)
     starts = [i * stride - padding for i in range(count)]
-    return [[at + j * dilation for j in range(kernel)] for at in starts]
+    return [range(at, at + kernel * dilation, dilation) for at in starts]
 
 
 def adaptive(n: int, count: int) -> Spots:
     """Windows of about equal length that cover ``n`` positions between them."""
-    return [list(range(i * n // count, -(-(i + 1) * n // count)))
-            for i in range(count)]
+    check_size((count,), LISTED)
+    return [range(i * n // count, -(-(i + 1) * n // count)) for i in range(count)]
 
 
-def inside(spots: Spots, n: int) -> Spots:
-    """Positions in the padding replaced by the window's first one outside of it."""
-    real = [[at for at in window if 0 <= at < n] for window in spots]
-    return [[at if 0 <= at < n else first[0] for at in window]
-            for window, first in zip(spots, real, strict=True)]
+def inside(window: range, n: int) -> range:
+    """The part of a window that is not in the padding."""
+    before, behind = (max(0, -((window.start - end) // window.step)) for end in (0, n))
+    return window[before:behind]
 
 
-def level(spots: Spots) -> Spots:
-    """Windows of one length: short ones repeat their first position."""
-    longest = max(map(len, spots))
-    return [window + window[:1] * (longest - len(window)) for window in spots]
+def level(spots: Spots, n: int) -> list[list[int]]:
+    """The windows without padding, of one length: short ones repeat their first
+    position."""
+    real = [inside(window, n) for window in spots]
+    longest, shortest = (extreme(map(len, real)) for extreme in (max, min))
+    if not shortest:
+        raise ShapeError("a window lies in the padding alone")
+    check_size((len(real), longest), LISTED)
+    return [[*window, *[window[0]] * (longest - len(window))] for window in real]
 
 
 # the largest
@@ -60,9 +67,10 @@ def level(spots: Spots) -> Spots:
 def largest(xp: Any, x: Any, rows: Spots, columns: Spots) -> tuple[Any, Any]:
     """The largest entry of each window, and where it stands in its picture."""
     height, width = x.shape[-2:]
+    down, across = level(rows, height), level(columns, width)
+    check_size((len(down), len(across), len(down[0]), len(across[0])), LISTED)
     cells = [[r * width + c for r in tall for c in wide]
-             for tall in level(inside(rows, height))
-             for wide in level(inside(columns, width))]
+             for tall in down for wide in across]
     spots = xp.as_index(cells)
     flat = xp.reshape(x, (*x.shape[:-2], height * width))
     best = xp.argmax(xp.getitem(flat, (..., spots)), -1)
@@ -120,9 +128,15 @@ row("adaptive_max_pool2d.indices", node="AdaptiveMaxPool2DBackward0", returns=2,
 # the mean
 
 
+def covered(window: range, n: int) -> list[int]:
+    """1 at each of the ``n`` positions that lies in a window without gaps, else 0."""
+    return [0] * window.start + [1] * len(window) + [0] * (n - window.stop)
+
+
 def shares(xp: Any, x: Any, spots: Spots, n: int, counts: list[int]) -> Any:
     """A matrix: in each window's row its positions' shares of the mean."""
-    hits = xp.as_index([[int(at in window) for at in range(n)] for window in spots])
+    check_size((len(spots), n), LISTED)
+    hits = xp.as_index([covered(inside(window, n), n) for window in spots])
     share = xp.as_type_of(xp.as_index([[count] for count in counts]), x)
     return xp.as_type_of(hits, x) / share
 
@@ -141,8 +155,9 @@ def in_windows(xp: Any, x: Any, size: Shape, kernel_size: Shape, stride: Shape,
     found = []
     for n, k, s, p in zip(size[-2:], kernel_size, stride, padding, strict=True):
         spots = sliding(n, k, s, p, 1, ceil_mode)
-        low, high = (-p, n + p) if count_include_pad else (0, n)
-        counts = [sum(low <= at < high for at in window) for window in spots]
+        wide = p if count_include_pad else 0
+        counts = [len(range(max(w.start, -wide), min(w.stop, n + wide)))
+                  for w in spots]
         found.append(shares(xp, x, spots, n, counts))
     return found
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
+from .limits import check_size
 from .op import MULTILINEAR, ONE_TYPE, case, function, row
 from .shape import sum_to
 
@@ -238,6 +239,7 @@ def outer(call: Any, a: Any, b: Any) -> Any:
         if len(v.shape) != 1:
             raise ShapeError(f"outer: Expected 1-D argument {name}, but got "
                              f"{len(v.shape)}-D")
+    check_size((a.shape[0], b.shape[0]))
     return call("mul", call("reshape", a, (a.shape[0], 1)), b)
 
 
@@ -274,10 +276,17 @@ def tensordot(call: Any, a: Any, b: Any, dims: Any = 2) -> Any:
     if isinstance(dims, int):
         if dims < 0:
             raise ShapeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(len(a.shape), len(b.shape)):
+            raise ShapeError("tensordot expects dims < ndim_a or ndim_b, but got "
+                             f"dims={dims}")
         dims = (tuple(range(-dims, 0)), tuple(range(dims)))
-    gone = [(d,) if isinstance(d, int) else tuple(d) for d in dims]
+    gone = [(d,) if isinstance(d, int) else d for d in dims]
     if len(gone[0]) != len(gone[1]):
         raise ShapeError("both dimension lists should have same length")
+    for x, ds in zip((a, b), gone, strict=True):
+        if len(ds) > len(x.shape):
+            raise ShapeError(f"tensordot: {len(ds)} dims are given for a tensor with "
+                             f"{len(x.shape)}")
     at_a, at_b = ([dim_of(x.shape, d) for d in ds]
                   for x, ds in zip((a, b), gone, strict=True))
     for p, q in zip(at_a, at_b, strict=True):

@@ -16,6 +16,7 @@ from typing import Any
 from .checks import ShapeError, broadcast_shape, dim_of
 from .index import along, as_view
 from .join import as_list
+from .limits import PIECE, check_size
 from .op import LINEAR, MANY, Formula, case, function, row
 
 # fmt: off
@@ -34,6 +35,7 @@ def even_sizes(size: int, split_size: int) -> Sizes:
                              f"dimension size of {size}")
         return (0,)
     full, rest = divmod(size, split_size)
+    check_size((full,), PIECE)
     return (*[split_size] * full, *([rest] if rest or not full else []))
 
 
@@ -72,6 +74,7 @@ def _unbind(xp: Any, x: Any, dim: int = 0) -> tuple[Any, ...]:
     if not x.shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     d = dim_of(x.shape, dim)
+    check_size((x.shape[d],), PIECE)
     return tuple([xp.getitem(x, as_view(along(d, i))) for i in range(x.shape[d])])
 
 
@@ -109,6 +112,7 @@ def _chunk(call: Formula, x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
         raise ShapeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = x.shape[d]
     if not size:
+        check_size((chunks,), PIECE)
         return tuple(call("split_with_sizes", x, (0,) * chunks, d))
     return tuple(call("split.Tensor", x, -(-size // chunks), d))
 
@@ -124,6 +128,7 @@ def _tensor_split(
     else:
         if asked <= 0:
             raise ShapeError(f"number of sections must be larger than 0, got {asked}")
+        check_size((asked,), PIECE)
         each, rest = divmod(size, asked)
         bounds = [each * i + min(i, rest) for i in range(asked + 1)]
     return tuple([call("slice.Tensor", x, d, a, b) for a, b in pairwise(bounds)])

@@ -273,7 +273,7 @@ class Drawn:
     def _crowded(self, point: Taped, cotangent: list[float]) -> set[int]:
         """The entries below ties of more than two terms, if the derivative depends on
         ties: the two ways of deciding them do not try each of those terms."""
-        crowd = entries_below(point.tape, *point.tape.crowd())
+        crowd = entries_below(point.tape, *point.tape.crowd(point.ties))
         if not crowd:
             return crowd
         low, high = (self._all_slopes(other, cotangent) for other in self._others)

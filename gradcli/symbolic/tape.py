@@ -158,11 +158,11 @@ class Tape:
             self.ties.append((left[apart], right[apart]))
         return apart
 
-    def crowd(self) -> list[int]:
-        """The terms in ties of more than two: one that may vary meets several others."""
-        if not self.ties:
+    def crowd(self, ties: Sequence[tuple[Any, Any]]) -> list[int]:
+        """The terms in ties of more than two: one that varies meets several others."""
+        if not ties:
             return []
-        left, right = (np.concatenate(side) for side in zip(*self.ties, strict=True))
+        left, right = (np.concatenate(side) for side in zip(*ties, strict=True))
         met = np.bincount(np.concatenate([left, right]), minlength=len(self._varies))
         several = (met > 1) & self._varies
         among = several[left] | several[right]

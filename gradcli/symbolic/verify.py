@@ -20,6 +20,7 @@ from typing import Any, Final
 from .budget import Budget, OutOfTime
 from .chain import below, values_in
 from .conditions import kinks_shown, shown, undefined
+from .conventions import Conventions
 from .drawn import ROUNDS, TOO_MANY, Drawn
 from .entries import Account, labelled
 from .job import PER_NODE, PROVED, REFUTED, UNKNOWN, Input, Job, Verification
@@ -124,6 +125,7 @@ class Verifier:
         self.budget = budget
         self.point = point
         self.reverse = ReversePass(point)
+        self._conventions = Conventions(job)
         self.kinks = tuple(point.terms.kinks.values())
         self.rows: list[Row] = []
         self.accounts = {
@@ -275,7 +277,9 @@ class Verifier:
                         turning = turnings.beside.get(term.serial)
                 if turning is not None and not entry.withheld:
                     what, involved = turning
-                    entry.on_kink(what + _place(involved))
+                    rule = self._conventions.at(involved)
+                    told = what + _place(involved)
+                    entry.on_kink(told if rule is None else f"{told}; {rule}")
 
 
 def _place(involved: Sequence[Term]) -> str:

@@ -70,3 +70,17 @@ def test_a_loop_too_long_for_a_text_is_refused_with_status_4() -> None:
 
 def test_scalars_have_formulas_and_no_program() -> None:
     assert "adjoint" not in gradcli("grad", "x*y", "x=1", "y=2", "--symbolic").stdout
+
+
+@pytest.mark.parametrize("language", ["gradcli", "numpy", "torch"])
+def test_code_on_arrays_says_what_its_numbers_stand_for(language: str) -> None:
+    words = ["x*randn(2)", "x=[1,2]", "--grad-output", "[1,5]", "--seed", "7"]
+    text = gradcli("grad", *words, "--code", language, "--no-verify").stdout
+    assert "The gradient is contracted with --grad-output [1.0, 5.0].\n" in text
+    assert "Random numbers are those that seed 7 gives.\n" in text
+
+
+def test_the_gradients_stand_in_the_inputs_order() -> None:
+    text = gradcli("grad", "(y*sin(x)).sum()", "x=[1,2]", "y=3", "--code", "gradcli",
+                   "--no-verify").stdout  # fmt: skip
+    assert text == "y_grad = sum(sin(x))\nx_grad = y * cos(x)\n"

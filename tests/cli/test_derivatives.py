@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from .conftest import Run, environment
@@ -90,3 +92,12 @@ def test_the_shell_can_complete(gradcli: Run, words: str, expected: str) -> None
     )
     assert expected in ended.out.split()
     assert "_GRADCLI_COMPLETE" not in environment()
+
+
+@pytest.mark.parametrize("command", ["jacobian", "hessian"])
+def test_help_has_an_example_that_runs(gradcli: Run, command: str) -> None:
+    lines = gradcli(command, "--help").out.splitlines()
+    (example,) = [line for line in lines if "Example: gradcli" in line]
+    words = shlex.split(example.partition("gradcli ")[2])
+    assert words[0] == command
+    assert gradcli(*words).status == 0

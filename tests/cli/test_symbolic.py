@@ -90,8 +90,8 @@ def test_a_gradients_formulas_follow_the_verdicts(gradcli: Run) -> None:
         "dL/dy = sin(x[0]) + sin(x[1])\n"
         "\n"
         "adjoint program  run at this point it gives the gradients above\n"
-        "y_grad = sum(sin(x))\n"
         "x_grad = y * cos(x)\n"
+        "y_grad = sum(sin(x))\n"
     )
 
 

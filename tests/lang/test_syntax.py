@@ -324,6 +324,7 @@ def test_typographic_characters_name_what_to_type(typed: str, instead: str) -> N
         ("x[]", "E207"), ("x[1:2:3:4]", "E207"), ("a == not b", "E207"),
         ("x if y", "E207"), ("else: x", "E207"), ("continue", "E212"),
         ("with open(1): x", "E207"), ("if x:", "E206"), ("if x: ;", "E207"),
+        ("if x:\n    ;\ny", "E207"),
         ("x = 1\n  y = 2", "E206"), ("if x:\n    y\n  z", "E206"),
         ("if x:\n\ty\n        z", "E206"), ("x)", "E205"), ("((x)", "E205"),
         ("...", "E207"), ("x \\ y", "E201"), ("math.pi = 3", "E210"),

@@ -48,6 +48,9 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
 
 TURNINGS: dict[str, Any] = {
     "amax(x, dim=0)": [1.0, 1.0, 0.0],
+    "amax(x)": [1.0, 1.0, 1.0, 0.0],
+    "median(x)": [1.0, 1.0, 1.0],
+    "norm(x, inf)": [1.0, -1.0, 1.0],
     "sum(relu(x))": [0.0, 1.0, -1.0],
     "sum(abs(x))": [0.0, 1.0, -1.0],
     "sum(sqrt(x))": [0.0, 1.0, 2.0],

@@ -111,6 +111,43 @@ def test_kink_is_unknown_and_named_with_the_engines_convention(source: str) -> N
     assert verdict.closed_form is None
 
 
+RULES = {
+    "maximum(x, x*x)*3": (1.0, "maximum(x, x*x): at a tie each operand gets half"),
+    "abs(x)": (0.0, "abs(x): at 0 the derivative is 0"),
+    "relu(x) + x": (0.0, "relu(x): at 0 the derivative is 0"),
+    "norm(x)": ([0.0, 0.0], "norm(x): at norm 0"),
+    "median(x)": ([1.0, 1.0, 2.0], "median(x): tied entries share the cotangent"),
+    "clamp(x, 0, 1)": (1.0, "clamp(x, 0, 1): at a bound the derivative is 0"),
+    "x.amax()": ([1.0, 1.0], "x.amax(): tied entries share the cotangent evenly"),
+}
+
+
+@pytest.mark.parametrize("source", RULES)
+def test_kink_names_the_function_and_the_rule_of_the_table(source: str) -> None:
+    value, rule = RULES[source]
+    (verdict,) = checked(job(source, {"x": value})).inputs
+    assert f"; {rule}" in (verdict.note or ""), verdict.note
+
+
+TIED = ("x.amax()", "x.amin()", "x.median()", "x.sort()[0][0]", "x.sort()[0][1]",
+        "x.topk(2)[0].sum()", "x.kthvalue(2)[0]", "quantile(x, 0.5)", "norm(x, inf)",
+        "x.max(0)[0]", "cummax(x, 0)[0][2]")  # fmt: skip
+
+
+@pytest.mark.parametrize("source", TIED)
+@pytest.mark.parametrize("count", [3, 4])
+def test_convention_at_a_tie_of_several_is_neither_refuted_nor_proved(
+    source: str, count: int
+) -> None:
+    verification = checked(job(source, {"x": [1.0] * count}))
+    assert verification.verdict == "unknown"
+    assert verification.kinks
+
+
+def test_sum_of_sorted_ties_is_proved() -> None:
+    assert checked(job("x.sort()[0].sum()", {"x": [1.0] * 3})).verdict == "proved"
+
+
 def test_kink_of_one_entry_leaves_the_others_proved() -> None:
     (verdict,) = checked(job("sum(relu(x))", {"x": [0.0, 1.0, -1.0]})).inputs
     assert (verdict.verdict, verdict.checked, verdict.of) == ("unknown", 2, 3)

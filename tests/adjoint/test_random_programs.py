@@ -1,0 +1,122 @@
+"""Laws of the adjoint program over random programs, at its point and at another.
+
+The text is made at one point. At another point of the same shapes, at which the same
+conditions stand on top of it, it must give the gradients there: no number of the point
+that it was made at is left in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.adjoint.code import Program, program, written
+from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.lang.run import Run, evaluate
+
+from .programs import run_of, summed_gradient, zeros_for
+from .random_programs import Drawn, random_program
+
+SEEDS = range(120)
+
+MOST_ALONE = 40
+"""Of these programs so many at most may hold at their own point alone."""
+
+
+def lists(point: dict[str, Any]) -> dict[str, Any]:
+    return {name: array.tolist() for name, array in point.items()}
+
+
+def conditions(made: Program) -> list[str]:
+    return [line for line in made.lines if line.startswith("# where")]
+
+
+def differs(found: Any, true: Any, tolerance: float = 1e-11) -> bool:
+    """Whether arrays differ by more than rounding of their largest entry."""
+    found, true = np.asarray(found), np.asarray(true)
+    finite = np.abs(true[np.isfinite(true)])
+    bound = tolerance * max(1.0, finite.max(initial=0.0))
+    return found.shape != true.shape or not np.allclose(
+        found, true, rtol=tolerance, atol=bound, equal_nan=True
+    )
+
+
+class Made:
+    """A drawn program's texts at a point, and the points at which they hold."""
+
+    def __init__(self, drawn: Drawn) -> None:
+        self.drawn = drawn
+        self.run = run_of(drawn.source, lists(drawn.here))
+        self.program = program(self.run)
+        self.points = [drawn.here]
+        other = program(run_of(drawn.source, lists(drawn.there)))
+        if conditions(other) == conditions(self.program):
+            self.points.append(drawn.there)
+
+    def runs(self) -> list[tuple[dict[str, Any], Run]]:
+        return [(p, run_of(self.drawn.source, lists(p))) for p in self.points]
+
+
+@pytest.fixture(scope="module")
+def every_made() -> list[Made]:
+    with np.errstate(all="ignore"):
+        return [Made(random_program(seed)) for seed in SEEDS]
+
+
+@pytest.fixture(params=SEEDS)
+def made(request: pytest.FixtureRequest, every_made: list[Made]) -> Made:
+    return every_made[request.param]
+
+
+def test_most_programs_hold_at_both_points(every_made: list[Made]) -> None:
+    assert sum(len(made.points) == 1 for made in every_made) <= MOST_ALONE
+
+
+def test_program_gives_the_gradients(made: Made) -> None:
+    for point, run in made.runs():
+        first = summed_gradient(run)
+        for name, own in made.program.gradients.items():
+            given = {n: Tensor(np.array(a), NUMPY) for n, a in point.items()}
+            found, _, _ = evaluate(made.program.text, given, of=own)
+            assert not differs(found.raw, first[name]), made.program.text
+
+
+def test_gradient_of_the_program_is_the_second_derivative(made: Made) -> None:
+    for point, run in made.runs():
+        leaves = [given.tensor for given in run.inputs]
+        gradients = grad([run.output], leaves, create_graph=True)
+        for given, g in zip(run.inputs, gradients, strict=True):
+            own = made.program.gradients[given.name]
+            named = {n: Tensor(np.array(a), NUMPY, True) for n, a in point.items()}
+            found, _, _ = evaluate(made.program.text, named, of=own)
+            again = pulled_ones(found, [named[each.name] for each in run.inputs])
+            for ours, true in zip(again, pulled_ones(g, leaves), strict=True):
+                assert not differs(ours, true, 1e-8), made.program.text
+
+
+def pulled_ones(y: Tensor | None, inputs: list[Tensor]) -> list[Any]:
+    """The gradient of an array's sum."""
+    if y is None or y.edge is None:
+        return [np.zeros(x.shape) for x in inputs]
+    found = grad([y], inputs, [Tensor(np.ones(y.shape), y.xp)], retain_graph=True)
+    return [zeros_for(g, x) for g, x in zip(found, inputs, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "library", ["numpy", pytest.param("torch", marks=pytest.mark.peers)]
+)
+def test_function_gives_the_value_and_the_gradients(made: Made, library: str) -> None:
+    module = pytest.importorskip(library)
+    code = written(made.run, None, library)
+    scope: dict[str, Any] = {}
+    exec(code, scope)
+    array = np.array if library == "numpy" else module.tensor
+    for point, run in made.runs():
+        given = [array(point[each.name]) for each in run.inputs]
+        with np.errstate(all="ignore"):
+            value, gradients = scope["gradient"](*given)
+        assert not differs(value, run.output.raw), code
+        for g, true in zip(gradients, summed_gradient(run).values(), strict=True):
+            assert not differs(g, true), code
