@@ -46,9 +46,8 @@ class Windows(NamedTuple):
         spans = zip(self.padded(size), self.reach(), self.stride, strict=True)
         return tuple([(n - r) // s + 1 for n, r, s in spans])
 
-    def slices(self, size: Shape) -> list[tuple[slice, ...]]:
-        """For each entry of a window, where it lies in the padded input."""
-        counts = self.counts(size)
+    def slices(self, counts: Shape) -> list[tuple[slice, ...]]:
+        """For each entry of so many windows, where it lies in the padded input."""
         return [
             (slice(None), slice(None), *[
                 slice(d * j, d * j + s * (n - 1) + 1, s)
@@ -63,22 +62,19 @@ def border(padding: Shape, sign: int = 1) -> Shape:
     return tuple([sign * p for p in reversed(padding) for _ in range(2)])
 
 
-def entries(xp: Any, x: Any, windows: Windows, groups: int) -> Any:
+def entries(xp: Any, x: Any, windows: Windows, groups: int, counts: Shape) -> Any:
     """The input by group, by channel and place in the window, by window."""
     padded = xp.constant_pad_nd(x, border(windows.padding))
-    size = x.shape[2:]
-    parts = [xp.getitem(padded, at) for at in windows.slices(size)]
+    parts = [xp.getitem(padded, at) for at in windows.slices(counts)]
     rows = x.shape[1] // groups * len(parts)
-    return xp.reshape(xp.stack(parts, 2),
-                      (x.shape[0], groups, rows, prod(windows.counts(size))))
+    return xp.reshape(xp.stack(parts, 2), (x.shape[0], groups, rows, prod(counts)))
 
 
-def overlaid(xp: Any, cells: Any, size: Shape, windows: Windows) -> Any:
+def overlaid(xp: Any, cells: Any, size: Shape, windows: Windows, counts: Shape) -> Any:
     """The transpose of `entries`: what windows share adds up."""
-    inner = size[2:]
-    wide = (*size[:2], *windows.padded(inner))
-    places = windows.slices(inner)
-    parts = xp.reshape(cells, (*size[:2], len(places), *windows.counts(inner)))
+    wide = (*size[:2], *windows.padded(size[2:]))
+    places = windows.slices(counts)
+    parts = xp.reshape(cells, (*size[:2], len(places), *counts))
     total = 0
     for i, at in enumerate(places):
         part = xp.getitem(parts, (slice(None), slice(None), i))
@@ -114,9 +110,11 @@ def windows_of(kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
 def convolve(xp: Any, x: Any, weight: Any, bias: Any, stride: Shape, padding: Shape,
              dilation: Shape, groups: int = 1) -> Any:
     windows = windows_of(weight.shape, stride, padding, dilation)
-    y = xp.matmul(by_group(xp, weight, groups), entries(xp, x, windows, groups))
-    shape = (x.shape[0], weight.shape[0], *windows.counts(x.shape[2:]))
-    return with_bias(xp, xp.reshape(y, shape), bias)
+    counts = windows.counts(x.shape[2:])
+    cells = entries(xp, x, windows, groups, counts)
+    y = xp.matmul(by_group(xp, weight, groups), cells)
+    return with_bias(
+        xp, xp.reshape(y, (x.shape[0], weight.shape[0], *counts)), bias)
 
 
 def spread(xp: Any, x: Any, weight: Any, bias: Any, size: Shape, stride: Shape,
@@ -125,7 +123,17 @@ def spread(xp: Any, x: Any, weight: Any, bias: Any, size: Shape, stride: Shape,
     windows = windows_of(weight.shape, stride, padding, dilation)
     matrices = xp.transpose(by_group(xp, weight, groups), -2, -1)
     cells = xp.matmul(matrices, outputs_by_group(xp, x, groups))
-    return with_bias(xp, overlaid(xp, cells, tuple(size), windows), bias)
+    y = overlaid(xp, cells, tuple(size), windows, tuple(x.shape[2:]))
+    return with_bias(xp, y, bias)
+
+
+def at_windows(xp: Any, x: Any, weight: Any, counts: Shape, *how: Any) -> Any:
+    """The convolution at the first windows alone, where there is room for more."""
+    y = xp.call("convolution.default", x, weight, None, *how)
+    for dim, count in enumerate(counts, start=2):
+        if y.shape[dim] != count:
+            y = xp.narrow(y, dim, 0, count)
+    return y
 
 
 def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shape,
@@ -133,7 +141,7 @@ def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shap
     """The transpose of `convolve` in its weight; ``size`` is the weight's."""
     check_size(size)
     windows = windows_of(tuple(size), stride, padding, dilation)
-    cells = xp.transpose(entries(xp, x, windows, groups), -2, -1)
+    cells = xp.transpose(entries(xp, x, windows, groups, g.shape[2:]), -2, -1)
     each = xp.matmul(outputs_by_group(xp, g, groups), cells)
     return xp.reshape(xp.sum(each, 0), tuple(size))
 
@@ -163,8 +171,7 @@ row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
     doc="Each entry of the input times a weight, added where the windows lie.",
     formula="y[c, p*stride + k*dilation - padding] += weight[o, c, k]*x[o, p]",
     vjp=(lambda xp, g, y, x, weight, bias, size, stride, padding, dilation, groups=1:
-         xp.call("convolution.default", g, weight, None, stride, padding, dilation,
-                 groups),
+         at_windows(xp, g, weight, x.shape[2:], stride, padding, dilation, groups),
          lambda xp, g, y, x, weight, bias, size, stride, padding, dilation, groups=1:
          xp.call("convolution.weight", x, g, weight.shape, stride, padding, dilation,
                  groups),
@@ -178,13 +185,15 @@ row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
     cases=[case((1, 2, 3), (2, 1, 3), (1,), size=(1, 1, 5), stride=(1,), padding=(0,),
                 dilation=(1,)),
            case((1, 2, 2), (2, 1, 2), Fixed(None), size=(1, 2, 5), stride=(2,),
-                padding=(0,), dilation=(2,), groups=2)])
+                padding=(0,), dilation=(2,), groups=2),
+           case((1, 1, 2), (1, 1, 2), (1,), size=(1, 1, 8), stride=(2,), padding=(0,),
+                dilation=(3,))])
 
 row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
     jvp=MULTILINEAR, doc="Sums of products of cotangents and windows of the input.",
     formula="y[o, c, k] = sum(g[o, p]*x[c, p*stride + k*dilation - padding])",
     vjp=(lambda xp, g, y, a, x, size, stride, padding, dilation, groups=1:
-         xp.call("convolution.default", x, g, None, stride, padding, dilation, groups),
+         at_windows(xp, x, g, a.shape[2:], stride, padding, dilation, groups),
          lambda xp, g, y, a, x, size, stride, padding, dilation, groups=1:
          xp.call("convolution.transposed", a, g, None, x.shape, stride, padding,
                  dilation, groups)),

@@ -150,14 +150,18 @@ def scattered(xp: Any, g: Any, rows: Any, columns: Any) -> Any:
 
 
 def in_windows(xp: Any, x: Any, size: Shape, kernel_size: Shape, stride: Shape,
-               padding: Shape, ceil_mode: bool, count_include_pad: bool) -> list[Any]:
+               padding: Shape, ceil_mode: bool, count_include_pad: bool,
+               divisor_override: int | None) -> list[Any]:
     """The matrices of shares that average pictures of a size."""
     found = []
+    divisors = None if divisor_override is None else iter((divisor_override, 1))
     for n, k, s, p in zip(size[-2:], kernel_size, stride, padding, strict=True):
         spots = sliding(n, k, s, p, 1, ceil_mode)
         wide = p if count_include_pad else 0
         counts = [len(range(max(w.start, -wide), min(w.stop, n + wide)))
                   for w in spots]
+        if divisors is not None:
+            counts = [next(divisors)] * len(spots)
         found.append(shares(xp, x, spots, n, counts))
     return found
 
@@ -173,21 +177,24 @@ def in_parts(xp: Any, x: Any, size: Shape, output_size: Shape) -> list[Any]:
 row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR,
     doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
     fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
-    count_include_pad=True: averaged(xp, x, *in_windows(
-        xp, x, x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad)),
+    count_include_pad=True, divisor_override=None: averaged(xp, x, *in_windows(
+        xp, x, x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
+        divisor_override)),
     vjp=(lambda xp, g, y, x, **how: xp.call("avg_pool2d.backward", g, x.shape, **how),),
     cases=[case((1, 4, 4), kernel_size=(2, 2), stride=(2, 2), padding=(0, 0)),
            case((2, 3, 4), kernel_size=(2, 3), stride=(1, 2), padding=(1, 1)),
            case((1, 3, 3), kernel_size=(2, 2), stride=(2, 2), padding=(1, 0),
-                ceil_mode=True, count_include_pad=False)])
+                ceil_mode=True, count_include_pad=False),
+           case((1, 3, 3), kernel_size=(2, 2), stride=(1, 2), padding=(0, 1),
+                divisor_override=3)])
 
 row("avg_pool2d.backward", node="AvgPool2DBackwardBackward0", jvp=LINEAR,
     doc="Each window's cotangent in equal shares where the window lies.",
     formula="y[p*stride + k] += g[p]/count(k)",
     fwd=lambda xp, x, input_sizes, kernel_size, stride, padding, ceil_mode=False,
-    count_include_pad=True: scattered(xp, x, *in_windows(
+    count_include_pad=True, divisor_override=None: scattered(xp, x, *in_windows(
         xp, x, input_sizes, kernel_size, stride, padding, ceil_mode,
-        count_include_pad)),
+        count_include_pad, divisor_override)),
     vjp=(lambda xp, g, y, x, input_sizes, **how:
          xp.call("avg_pool2d.default", g, **how),),
     cases=[case((1, 2, 2), input_sizes=(1, 4, 4), kernel_size=(2, 2), stride=(2, 2),
@@ -300,14 +307,16 @@ def enter(rank: int) -> None:
 
     def avg_pool(call: Formula, input: Any, kernel_size: Any, stride: Any = None,
                  padding: Any = 0, ceil_mode: bool = False,
-                 count_include_pad: bool = True) -> Any:
+                 count_include_pad: bool = True, divisor_override: Any = None) -> Any:
         check_picture(input, rank, f"avg_pool{rank}d")
+        if divisor_override == 0:
+            raise ValueRangeError("divisor must be not zero")
         kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)
 
         def run(x: Any) -> Any:
             check_output(x, pictures(x, kernel, steps, edges, gaps, ceil_mode))
             return call("avg_pool2d.default", x, kernel, steps, edges, ceil_mode,
-                        count_include_pad)
+                        count_include_pad, divisor_override)
         return as_picture(call, input, rank, run)
 
     def wanted(input: Any, output_size: Any) -> Shape:

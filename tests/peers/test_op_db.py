@@ -34,7 +34,9 @@ pytestmark = pytest.mark.peers
 
 AT_RANDOM = {
     "bernoulli", "cauchy", "empty", "empty_like", "exponential", "geometric",
-    "log_normal", "multinomial", "new_empty", "nn.functional.dropout", "normal",
+    "log_normal", "multinomial", "new_empty", "nn.functional.alpha_dropout",
+    "nn.functional.dropout", "nn.functional.dropout2d", "nn.functional.dropout3d",
+    "nn.functional.scaled_dot_product_attention", "normal",
     "rand_like", "randint", "randint_like", "randn", "randn_like", "uniform",
 }  # fmt: skip
 """Draws, and memory that was not written to: there is no value to compare."""
@@ -47,6 +49,9 @@ class Excepted(NamedTuple):
     which: Callable[[Any], bool]
     words: tuple[str, ...]
 
+
+TAKES_A_FUNCTION = {"nn.functional.triplet_margin_with_distance_loss"}
+"""The samples hand over a function of PyTorch's own, which takes its tensors alone."""
 
 REFUSAL = ("CallError", "ShapeError", "ValueError", "ValueRangeError")
 
@@ -193,7 +198,8 @@ def forms() -> list[Form]:
     return [
         form
         for op in op_db
-        if torch.float64 in op.supported_dtypes("cpu") and op.name not in AT_RANDOM
+        if torch.float64 in op.supported_dtypes("cpu")
+        and op.name not in AT_RANDOM | TAKES_A_FUNCTION
         for form in forms_of(op)
     ]
 

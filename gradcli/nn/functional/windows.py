@@ -63,17 +63,26 @@ def _max_pool(rank: int) -> Pooling:
                   "with ``return_indices`` where it stands as well.")  # fmt: skip
 
 
-def _avg_pool(rank: int) -> Pooling:
-    def avg_pool(
-        input: Tensor, kernel_size: Sizes, stride: Sizes | None = None,
-        padding: Sizes = 0, ceil_mode: bool = False, count_include_pad: bool = True,
-    ) -> Tensor:  # fmt: skip
-        return run(
-            f"avg_pool{rank}d", input, kernel_size, stride, padding, ceil_mode,
-            count_include_pad,
-        )  # fmt: skip
+def avg_pool1d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
+    """The mean of each window."""
+    return run(
+        "avg_pool1d", input, kernel_size, stride, padding, ceil_mode, count_include_pad
+    )
 
-    return _named(avg_pool, f"avg_pool{rank}d", "The mean of each window.")
+
+def avg_pool2d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The mean of each window, or its sum over ``divisor_override``."""
+    return run(
+        "avg_pool2d", input, kernel_size, stride, padding, ceil_mode,
+        count_include_pad, divisor_override,
+    )  # fmt: skip
 
 
 def _adaptive_avg_pool(rank: int) -> Pooling:
@@ -103,6 +112,5 @@ def _named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., A
 conv1d, conv2d, conv3d = map(_convolution, (1, 2, 3))
 conv_transpose1d, conv_transpose2d, conv_transpose3d = map(_transposed, (1, 2, 3))
 max_pool1d, max_pool2d = map(_max_pool, (1, 2))
-avg_pool1d, avg_pool2d = map(_avg_pool, (1, 2))
 adaptive_avg_pool1d, adaptive_avg_pool2d = map(_adaptive_avg_pool, (1, 2))
 adaptive_max_pool1d, adaptive_max_pool2d = map(_adaptive_max_pool, (1, 2))
