@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.adjoint.code import program, written
-from gradcli.adjoint.namespace import TreeNamespace
-from gradcli.adjoint.program import adjoint
-from gradcli.adjoint.steps import reachable
-from gradcli.adjoint.tree import LEAVES
+from gradcli.trees.code import program, written
+from gradcli.trees.namespace import TreeNamespace
+from gradcli.trees.program import adjoint
+from gradcli.trees.steps import reachable
+from gradcli.trees.tree import LEAVES
 from gradcli.engine import Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, evaluate, execute, prepare

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.adjoint.dialect import LANGUAGE
-from gradcli.adjoint.numpy_words import HELPERS, NUMPY_WORDS
-from gradcli.adjoint.torch_words import TorchWords
+from gradcli.trees.dialect import LANGUAGE
+from gradcli.trees.numpy_words import HELPERS, NUMPY_WORDS
+from gradcli.trees.torch_words import TorchWords
 from gradcli.engine import NUMPY, Tensor
 from gradcli.lang.run import evaluate
 from tests.laws.draw import ident, spots

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.adjoint.code import Program, program, written
+from gradcli.trees.code import Program, program, written
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.run import Run, evaluate
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.adjoint.names import Names
-from gradcli.adjoint.namespace import TreeNamespace
-from gradcli.adjoint.program import rows_whole
-from gradcli.adjoint.steps import Step, arranged
-from gradcli.adjoint.tree import Tree
+from gradcli.trees.names import Names
+from gradcli.trees.namespace import TreeNamespace
+from gradcli.trees.program import rows_whole
+from gradcli.trees.steps import Step, arranged
+from gradcli.trees.tree import Tree
 from gradcli.engine import Tensor, grad
 from gradcli.engine.record import apply
 from gradcli.ops import OPS
