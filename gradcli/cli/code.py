@@ -67,9 +67,9 @@ def _on_arrays(
     run: Run, language: str, cotangent: Tensor | None, notes: Sequence[str]
 ) -> list[str] | None:
     """The adjoint program; None where the language has no words for it."""
-    from ..adjoint.code import LIBRARIES, program, written
-    from ..adjoint.dialect import Unwritable
-    from ..adjoint.tree import TooLong
+    from ..trees.code import LIBRARIES, program, written
+    from ..trees.dialect import Unwritable
+    from ..trees.tree import TooLong
 
     try:
         if language == "gradcli":
@@ -89,9 +89,9 @@ def _on_arrays(
 def program_of_gradients(found: Gradients) -> ProgramView | None:
     """The adjoint program; None for scalars, whose formulas say it all, and where it
     cannot be written."""
-    from ..adjoint.code import program
-    from ..adjoint.dialect import Unwritable
-    from ..adjoint.tree import TooLong
+    from ..trees.code import program
+    from ..trees.dialect import Unwritable
+    from ..trees.tree import TooLong
     from ..views.closed_forms import ProgramView
 
     if not any(given.tensor.shape for given in found.inputs):

@@ -21,10 +21,10 @@ MAY_KNOW = {
     "lang": {"autograd", "engine", "ops"},
     "symbolic": {"lang", "autograd", "engine", "ops"},
     "views": {"symbolic", "lang", "autograd", "engine", "ops"},
-    "adjoint": {"views", "lang", "autograd", "engine", "ops"},
+    "trees": {"views", "lang", "autograd", "engine", "ops"},
     "render": {"views", "symbolic", "lang", "autograd", "engine", "ops"},
     "cli": {
-        "render", "adjoint", "views", "symbolic", "lang", "optim", "autograd", "engine",
+        "render", "trees", "views", "symbolic", "lang", "optim", "autograd", "engine",
         "ops",
     },
 }  # fmt: skip
@@ -32,7 +32,7 @@ MAY_KNOW = {
 HOME = {
     "numpy": {
         "engine", "autograd", "nn", "optim", "utils", "lang", "symbolic", "views",
-        "adjoint", "render", "cli",
+        "trees", "render", "cli",
     },
     "scipy": {"engine"},
     "cupy": {"engine/devices.py"},
@@ -120,3 +120,10 @@ def test_ops_import_the_standard_library_alone() -> None:
         for name in imported(path):
             top = name.split(".")[0]
             assert top == "gradcli" or top in sys.stdlib_module_names, name
+
+
+def test_no_room_hides_a_function() -> None:
+    """A package that is imported becomes an attribute of its parent."""
+    from gradcli.ops import ALIASES, FUNCTIONS
+
+    assert not {path.stem for path in PACKAGE.iterdir()} & {*FUNCTIONS, *ALIASES}
