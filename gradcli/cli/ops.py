@@ -52,6 +52,6 @@ def main(
     elif found:
         printer.lines(page(found))
     else:
-        printer.lines(listing(catalog(), printer.layout))
+        printer.lines(listing(catalog()))
     printer.flush()
     return Exit.DONE

@@ -1,4 +1,4 @@
-"""Frozen views as text, JSON, DOT and Mermaid.
+"""Frozen views as text, JSON, DOT, Mermaid, LaTeX and program text.
 
 Invariant: a renderer reads views and yields lines; it computes no value. User text
 reaches a terminal only with its control characters escaped and never through markup.

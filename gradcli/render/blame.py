@@ -10,7 +10,11 @@ from typing import Any
 
 from ..lang.excerpt import printable
 from ..views.blame import Edge, Trouble, WayOut
+from .labels import shorten
 from .numbers import inline, number
+
+LONGEST = 60
+"""Characters of a value that a note still shows whole."""
 
 
 def notes(found: Trouble) -> Iterator[str]:
@@ -22,22 +26,15 @@ def notes(found: Trouble) -> Iterator[str]:
 
 
 def _advice(way: WayOut) -> str:
-    parts = [f"the value {_brief(inline(way.value))}"]
+    parts = [f"the value {shorten(inline(way.value), LONGEST)}"]
     parts += [
-        f"d/d{printable(name)} = {'None' if g is None else _brief(inline(g))}"
+        f"d/d{printable(name)} = {'None' if g is None else shorten(inline(g), LONGEST)}"
         for name, g in way.gradients
     ]
     return (
         f"write {printable(way.text)} for {printable(way.instead)}: that gives "
         f"{', '.join(parts)}"
     )
-
-
-LONGEST = 60
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
 def _arose(edge: Edge) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ..views.catalog import FunctionView, RowView
-from .line import BLANK, Layout, Line, title
+from .line import BLANK, Line, title
 
 
-def listing(functions: Sequence[FunctionView], layout: Layout) -> Iterator[Line]:
+def listing(functions: Sequence[FunctionView]) -> Iterator[Line]:
     """Every function on a line, family by family."""
     width = max(len(f.name) for f in functions)
     first = True

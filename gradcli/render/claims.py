@@ -49,7 +49,8 @@ def _claim(claim: ClaimView) -> Iterator[Line]:
         head.append((f"  ({printable(said)})", "dim"))
     yield Line((*head,))
     if claim.side_conditions:
-        yield Line((("  where ", "dim"), (_conditions(claim), "plain")))
+        conditions = ", ".join(map(printable, claim.side_conditions))
+        yield Line((("  where ", "dim"), (conditions, "plain")))
     if claim.counterexample is not None:
         yield from _counterexample(claim.counterexample)
     if claim.verdict == "refuted":
@@ -65,14 +66,6 @@ def _remark(claim: ClaimView) -> str:
     if claim.note:
         parts.append(claim.note)
     return "; ".join(parts)
-
-
-def _conditions(claim: ClaimView) -> str:
-    """Where the proof holds; conditions too long to show are only counted."""
-    first, *more = map(printable, claim.side_conditions)
-    if not more and first.startswith("and "):
-        return f"{first.split()[1]} conditions hold that are too long to show"
-    return ", ".join((first, *more))
 
 
 def _counterexample(found: CounterexampleView) -> Iterator[Line]:
@@ -141,7 +134,7 @@ def _summary(view: ClaimsView) -> Line:
 
 def as_object(view: ClaimsView) -> Line:
     """One object for all claims."""
-    from .jsons import SCHEMA, dumps
+    from .jsons import SCHEMA, dumps, unbroken
 
     told = {
         "schema": SCHEMA,
@@ -157,7 +150,7 @@ def as_object(view: ClaimsView) -> Line:
             "seconds": round(view.seconds, 3),
         },
     }
-    return Line(((dumps(told), "plain"),))
+    return unbroken(dumps(told))
 
 
 def _as_object(claim: ClaimView) -> dict[str, Any]:

@@ -11,13 +11,14 @@ and its range.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 from typing import Any
 
 from ..lang.excerpt import printable
 from ..views.explanation import Explanation, Send, StepView
-from ..views.numbers import Plain
+from ..views.numbers import Plain, flat
 from .gradients import derived
-from .jsons import SCHEMA, dumps, output_object
+from .jsons import SCHEMA, dumps, output_object, unbroken
 from .labels import shape_text, sizes
 from .line import BLANK, Layout, Line, Part
 from .numbers import inline, six_digits
@@ -123,20 +124,17 @@ def value(number: Plain, layout: Layout) -> str:
     text = inline(number)
     if layout.rows is None or len(text) <= LONGEST_VALUE:
         return text
-    entries = _flat(number)
-    low, high = six_digits(min(entries)), six_digits(max(entries))
-    return f"[{'×'.join(map(str, sizes(number)))}] from {low} to {high}"
+    size = f"[{'×'.join(map(str, sizes(number)))}]"
+    entries = flat(number)
+    known = [entry for entry in entries if not isnan(entry)]
+    if not known:
+        return f"{size} of nan" if entries else size
+    among = ", nan among them" if len(known) < len(entries) else ""
+    return f"{size} from {six_digits(min(known))} to {six_digits(max(known))}{among}"
 
 
 def _text(number: Plain | None, layout: Layout) -> str:
     return "None" if number is None else value(number, layout)
-
-
-def _flat(number: Any) -> list[float]:
-    level = number
-    while level and isinstance(level[0], list):
-        level = [entry for row in level for entry in row]
-    return list(level)
 
 
 def bare(explanation: Explanation) -> Iterator[Line]:
@@ -155,12 +153,12 @@ def as_json(explanation: Explanation) -> Iterator[Line]:
         "output": output_object(explanation.output),
         "grad_output": explanation.start,
     }
-    yield Line(((dumps(head)[:-1] + ', "steps": [', "plain"),))
+    yield unbroken(dumps(head)[:-1] + ', "steps": [')
     last = len(explanation.steps)
     for view in explanation.steps:
         comma = "" if view.number == last else ","
-        yield Line(((dumps(_step_object(view)) + comma, "plain"),))
-    yield Line((("]}", "plain"),))
+        yield unbroken(dumps(_step_object(view)) + comma)
+    yield unbroken("]}")
 
 
 def _step_object(view: StepView) -> dict[str, Any]:

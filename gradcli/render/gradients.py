@@ -3,7 +3,7 @@
 L = 7.75
 
 dL/da  = -1.125
-dL/w1  = -6.0
+dL/dw1 = -6.0
 
 grad_fn
   1  RsubBackward1  10 - d  -> 2

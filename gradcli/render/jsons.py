@@ -38,7 +38,6 @@ UNVERIFIED: Mapping[str, Any] = {
     "note": UNASKED,
 }
 
-
 _ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False)
 
 
@@ -65,10 +64,10 @@ def _finite(value: Any) -> Any:
 
 
 def _object(value: Any) -> Line:
-    return _whole(dumps(value))
+    return unbroken(dumps(value))
 
 
-def _whole(text: str) -> Line:
+def unbroken(text: str) -> Line:
     """A line that stays one, so that it can be copied out of a terminal."""
     return Line(((text, "plain"),), hang="")
 
@@ -169,12 +168,12 @@ def graph(view: GraphView) -> Iterator[Line]:
         "output_nr": view.output_nr,
         "root": view.root,
     }
-    yield _whole(dumps(head)[:-1] + ', "nodes": [')
+    yield unbroken(dumps(head)[:-1] + ', "nodes": [')
     last = len(view.nodes) - 1
     for node in view.nodes:
         comma = "" if node.id == last else ","
-        yield _whole(dumps(_node(node)) + comma)
-    yield _whole("]}")
+        yield unbroken(dumps(_node(node)) + comma)
+    yield unbroken("]}")
 
 
 def _node(node: NodeView) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..lang.excerpt import printable
 from .gradients import derived
-from .jsons import SCHEMA, dumps
+from .jsons import SCHEMA, dumps, unbroken
 from .line import BLANK, Line, Role, title
 from .numbers import number
 
@@ -144,7 +144,7 @@ def as_json(view: KinksView) -> Line:
         "left_out": view.report.left_out,
         "unsearched": view.report.unsearched,
     }
-    return Line(((dumps(told), "plain"),))
+    return unbroken(dumps(told))
 
 
 def _kink_json(each: Located) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ..lang.excerpt import printable
 from ..views.numbers import Plain
 from ..views.paths import Cancellation, PathsAnswer, PathsView, PathView
 from .arrays import SHORTENED, value_lines
-from .jsons import SCHEMA, dumps
+from .jsons import SCHEMA, dumps, unbroken
 from .line import BLANK, Layout, Line, Part
 from .numbers import ELLIPSIS, draw, inline, number
 
@@ -226,7 +226,7 @@ def as_json(answer: PathsAnswer) -> Iterator[Line]:
     }
     targets = [_as_object(target) for target in answer.targets]
     body = targets[0] if len(targets) == 1 else {"targets": targets}
-    yield Line(((dumps(head | body), "plain"),))
+    yield unbroken(dumps(head | body))
 
 
 def _as_object(target: PathsView) -> dict[str, Any]:

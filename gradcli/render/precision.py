@@ -49,7 +49,7 @@ def in_words(number: float, rounding: float) -> str:
     if isnan(number):
         return "not known: a value or a gradient is not finite"
     if not isfinite(number):
-        return "without bound: the output is 0, and any error is more than all of it"
+        return "without bound: the output is 0, or the gradient infinite"
     if not number:
         return "none: the output does not react"
     becomes = f"an error of {rounding:g} becomes {number * rounding:.2g}"

@@ -42,10 +42,8 @@ def taken_for_constant(evidence: Evidence) -> Diagnosis | None:
         if not evidence.in_time():
             return None
         if _explains(evidence, _blocking(wrong)):
-            listed = " and ".join(wrong)
-            verb = "is taken for a constant" if len(wrong) == 1 else (
-                "are taken for constants"
-            )  # fmt: skip
+            listed, one = " and ".join(wrong), len(wrong) == 1
+            verb = "is taken for a constant" if one else "are taken for constants"
             text = f"{listed} {verb}: the paths through {listed} are missing"
             return Diagnosis("path", text, f"differentiate {listed} as well")
     return None

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import AccumulateGrad, Node, Port, Tensor, grad
+from ..engine import Node, Tensor, grad
+from ..engine.walk import inputs_first
 from ..lang.errors import Span
 from ..lang.excerpt import locate
 from ..lang.run import Run, all_finite, execute
@@ -24,6 +25,7 @@ from .partials import raw_partials
 from .rewriting import Rewriting, rewriting
 
 LONGEST = 60
+"""Characters of a text that is still shown whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +87,12 @@ def _way_out(found: Rewriting) -> WayOut:
 
 def _edges(run: Run, cotangent: Tensor | None) -> Iterator[Edge]:
     again = execute(run.prepared, of=run.of)
-    watch = _Watch(again)
-    handles = [n.register_hook(watch.seen(n)) for n in _nodes(again.output)]
-    given = [i.tensor for i in again.inputs if i.requires_grad]
     if again.output.edge is None:
         return
+    watch = _Watch(again)
+    nodes = [n for n in inputs_first([again.output.edge]) if isinstance(n, Node)]
+    handles = [node.register_hook(watch.seen(node)) for node in nodes]
+    given = [i.tensor for i in again.inputs if i.requires_grad]
     if cotangent is None:
         cotangent = Tensor(again.output.xp.ones_like(again.output.raw), again.output.xp)
     try:
@@ -99,20 +102,6 @@ def _edges(run: Run, cotangent: Tensor | None) -> Iterator[Edge]:
         for handle in handles:
             handle.remove()
     yield from watch.found
-
-
-def _nodes(output: Tensor) -> Iterator[Node]:
-    """All nodes below."""
-    seen: set[int] = set()
-    waiting: list[Any] = [output.edge]
-    while waiting:
-        edge = waiting.pop()
-        node = edge.node if isinstance(edge, Port) else edge
-        if node is None or isinstance(node, AccumulateGrad) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield node
-        waiting.extend(node.edges)
 
 
 class _Watch:

@@ -14,7 +14,7 @@ from math import prod
 from ..symbolic.claims_task import Counterexample, Ruling
 from ..symbolic.claims_text import Claim
 from .diagnosis import Diagnosis
-from .numbers import Plain
+from .numbers import Plain, nested
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,3 @@ def _counterexample(found: Counterexample) -> CounterexampleView:
 
 def _whole(values: Sequence[float], shape: Sequence[int]) -> Plain | None:
     return nested(values, shape) if len(values) == prod(shape) else None
-
-
-def nested(values: Sequence[float], shape: Sequence[int]) -> Plain:
-    """Numbers in C order as nested lists."""
-    level: list[Plain] = list(values)
-    for n in reversed(shape):
-        count = len(level) // n if n else 0
-        level = [level[k * n : (k + 1) * n] for k in range(count)]
-    return level[0] if level else []

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from .derivatives import BlockView, DerivativeView
 from .gradients import GradView, OutputView
+from .numbers import nested
 
 FIRST: Final = ("d", "/d")
 
@@ -81,11 +82,8 @@ class FormulaView:
 
     def nested(self) -> Texts:
         """The texts in the block's shape."""
-        level: list[Any] = list(self.texts)
-        for size in reversed(self.shape):
-            starts = range(0, len(level), size) if size else ()
-            level = [level[start : start + size] for start in starts]
-        return level[0] if level else []
+        found: Texts = nested(self.texts, self.shape)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,12 @@ else; where the output is 0 a relative error has no size, and the number is infi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import fsum, hypot, inf, isnan, nan
+from math import fsum, hypot, inf, isfinite, isnan, nan
 
 from .closed_forms import indices
 from .gradients import GradView, InputView
-from .numbers import Plain
+from .numbers import Plain, flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +38,15 @@ def conditions(view: GradView, cotangent: Plain | None) -> tuple[Condition, ...]
         view: values and gradients.
         cotangent: what a vector output was contracted with; None: ones.
     """
-    values = list(_flat(view.output.value))
-    weights = [1.0] * len(values) if cotangent is None else list(_flat(cotangent))
-    output = abs(fsum(w * v for w, v in zip(weights, values, strict=True)))
+    values = flat(view.output.value)
+    weights = [1.0] * len(values) if cotangent is None else flat(cotangent)
+    output = abs(_sum([w * v for w, v in zip(weights, values, strict=True)]))
     return tuple(_condition(given, output) for given in view.differentiated)
 
 
 def _condition(given: InputView, output: float) -> Condition:
-    values = list(_flat(given.value))
-    slopes = [0.0] * len(values) if given.grad is None else list(_flat(given.grad))
+    values = flat(given.value)
+    slopes = [0.0] * len(values) if given.grad is None else flat(given.grad)
     parts = [_ratio(abs(x * g), output) for x, g in zip(values, slopes, strict=True)]
     norm = _ratio(hypot(*values) * hypot(*slopes), output)
     if not parts:
@@ -57,17 +56,17 @@ def _condition(given: InputView, output: float) -> Condition:
     return Condition(given.name, norm, parts[worst], entry)
 
 
+def _sum(terms: list[float]) -> float:
+    try:
+        return fsum(terms)
+    except (OverflowError, ValueError):
+        # `fsum` refuses a sum beyond the range, and inf - inf.
+        return sum(terms)
+
+
 def _ratio(change: float, output: float) -> float:
+    if not isfinite(output):
+        return nan
     if output:
         return change / output
     return nan if isnan(change) else inf if change else 0.0
-
-
-def _flat(value: Plain) -> Iterator[float]:
-    """The numbers of nested lists in order; depth is the shape's length."""
-    level: Sequence[object] = [value]
-    while level and isinstance(level[0], list):
-        level = [entry for row in level if isinstance(row, list) for entry in row]
-    for entry in level:
-        assert isinstance(entry, float | int)
-        yield float(entry)

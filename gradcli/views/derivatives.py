@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from .gradients import OutputView
-from .numbers import Plain
+from .numbers import Plain, flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,35 +50,28 @@ def block_view(by: tuple[str, ...], value: Plain, shape: Any, lead: int) -> Bloc
 
 def structure_of(value: Plain, rows: int) -> str:
     """The pattern of zeros of a block seen as a matrix of ``rows`` rows."""
-    flat = _flat(value)
-    columns = len(flat) // rows if rows else 0
-    if not any(flat):
+    entries = flat(value)
+    columns = len(entries) // rows if rows else 0
+    if not any(entries):
         return "zero"
-    if len(flat) == 1:
+    if len(entries) == 1:
         return "scalar"
     if rows != columns:
         return "dense"
-    below = any(flat[r * columns + c] for r in range(rows) for c in range(r))
+    below = any(entries[r * columns + c] for r in range(rows) for c in range(r))
     above = any(
-        flat[r * columns + c] for r in range(rows) for c in range(r + 1, columns)
+        entries[r * columns + c] for r in range(rows) for c in range(r + 1, columns)
     )
     if not below and not above:
-        ones = all(entry == 1 for entry in flat[:: columns + 1])
+        ones = all(entry == 1 for entry in entries[:: columns + 1])
         return "identity" if ones else "diagonal"
     if not below:
         return "upper triangular"
     if not above:
         return "lower triangular"
     symmetric = all(
-        flat[r * columns + c] == flat[c * columns + r]
+        entries[r * columns + c] == entries[c * columns + r]
         for r in range(rows)
         for c in range(r)
     )
     return "symmetric" if symmetric else "dense"
-
-
-def _flat(value: Plain) -> list[float]:
-    level: list[Any] = [value]
-    while level and isinstance(level[0], list):
-        level = [entry for row in level for entry in row]
-    return level

@@ -186,13 +186,15 @@ def _slip(
     if constant == 0:
         terms = [texts.product(route) for route in bundle.routes]
         what = " + ".join(t for t in terms if t is not None)
-        repair = f"add {what}" if None not in terms else "add what it contributes"
+        if None in terms:
+            what = "what it contributes" if one else "what they contribute"
         verb = "is" if one else "are"
-        return Diagnosis("path", f"{path} {verb} missing", repair)
+        return Diagnosis("path", f"{path} {verb} missing", f"add {what}")
     if constant == -1:
         verb = "has" if one else "have"
         return Diagnosis(
             "sign", f"{path} {verb} the wrong sign", "turn the sign of that term"
         )
-    text = f"{path} counts {number_text(a)} times instead of once"
+    verb = "counts" if one else "count"
+    text = f"{path} {verb} {number_text(a)} times instead of once"
     return Diagnosis("factor", text, f"multiply that term by {number_text(1 / a)}")

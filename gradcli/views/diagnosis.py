@@ -27,7 +27,6 @@ POINTS = 12
 LEAST = 3
 """Samples below which any constant would fit, so nothing is concluded."""
 
-
 LONGEST = 120
 """Characters of a claim that is worth writing out once more."""
 

@@ -5,7 +5,7 @@ Invariants: ids count from 0 at the root in the order in which following
 for node and edge for edge, whatever its depth. It must be made before a backward pass
 frees what the nodes saved, because shapes and local gradients are read from there.
 
-    view = graph_view(run.output, source=run.source, names={"L": run.output})
+    view = graph_view(run.output, source=run.source, name="L", variables=run.variables)
     view.nodes[0].name                   # "RsubBackward1"
     view.nodes[0].next_functions         # ((1, 0),)
 """

@@ -9,6 +9,7 @@ and no other digits are shown: a float32 tenth is 0.1, not 0.10000000149011612.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 Plain: TypeAlias = "float | list[Any]"
@@ -34,3 +35,20 @@ def plain(raw: Any) -> Plain:
         host = numpy.array(texts, dtype=numpy.float64).reshape(host.shape)
     widened: Plain = host.astype(numpy.float64).tolist()
     return widened
+
+
+def flat(value: Plain) -> list[float]:
+    """The numbers in C order."""
+    level: list[Any] = [value]
+    while level and isinstance(level[0], list):
+        level = [entry for row in level for entry in row]
+    return level
+
+
+def nested(entries: Sequence[Any], shape: Sequence[int]) -> Any:
+    """Entries in C order as lists nested by the shape; the entry alone for ``()``."""
+    level = list(entries)
+    for size in reversed(shape):
+        starts = range(0, len(level), size) if size else ()
+        level = [level[start : start + size] for start in starts]
+    return level[0] if level else []

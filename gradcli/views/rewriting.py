@@ -13,7 +13,7 @@ function, and its value and gradients are finite.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -94,7 +94,7 @@ REST = "REST"
 MOST_TRIED = 24
 COMMUTATIVE = frozenset("+*")
 LETTERS = re.compile(r"\b[AB]\b")
-FILLED = re.compile(r"\{([AB])\}|\b[AB]\b")
+FILLED = re.compile(r"\{([AB])\}|\b[AB]\b|, REST\b")
 ATOM = re.compile(r"[\w.]+(\([^()]*\))?")
 
 
@@ -226,18 +226,7 @@ def _matches(
         same = isinstance(node, Unary) and node.operator == pattern.operator
         return same and inside(pattern.operand, node.operand)
     if isinstance(pattern, Binary):
-        if not isinstance(node, Binary) or node.operator != pattern.operator:
-            return False
-        before = dict(match.letters)
-        if inside(pattern.left, node.left) and inside(pattern.right, node.right):
-            return True
-        match.letters = before
-        turned = pattern.operator in COMMUTATIVE
-        return (
-            turned
-            and inside(pattern.left, node.right)
-            and inside(pattern.right, node.left)
-        )
+        return _operands_match(pattern, node, match, inside)
     wanted, given = _called(pattern), _called(node)
     if wanted is None or given is None or wanted[0] != given[0]:
         return False
@@ -252,20 +241,36 @@ def _matches(
     return len(given[1]) >= len(arguments) and all(inside(a, b) for a, b in pairs)
 
 
+def _operands_match(
+    pattern: Binary, node: Any, match: _Match, inside: Callable[[Any, Any], bool]
+) -> bool:
+    """In the order that is written, or turned round where that says the same."""
+    if not isinstance(node, Binary) or node.operator != pattern.operator:
+        return False
+    before = dict(match.letters)
+    if inside(pattern.left, node.left) and inside(pattern.right, node.right):
+        return True
+    match.letters = before
+    turned = pattern.operator in COMMUTATIVE
+    return (
+        turned and inside(pattern.left, node.right) and inside(pattern.right, node.left)
+    )
+
+
 def _is_rest(node: Any) -> bool:
     return isinstance(node, Name) and node.name == REST
 
 
 def _filled(replacement: str, match: _Match) -> str:
-    text = replacement.replace(f", {REST}", match.rest)
-
     def meant(found: re.Match[str]) -> str:
+        if found[0].endswith(REST):
+            return match.rest
         letter = found[1] or found[0]
         expression = match.letters.get(letter, letter)
         tight = not found[1] or ATOM.fullmatch(expression)
         return expression if tight else f"({expression})"
 
-    return FILLED.sub(meant, text)
+    return FILLED.sub(meant, replacement)
 
 
 def _guarded(

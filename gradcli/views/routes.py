@@ -24,7 +24,7 @@ from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
 from ..engine import AccumulateGrad, Node, Port
-from ..engine.backward import materialise as materialise
+from ..engine.backward import materialise
 from ..engine.walk import inputs_first
 from .partials import raw_partials
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
+from math import prod
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from .diagnosis import Diagnosis, Evidence, Hypothesis
 from .evidence import Sample, derivative
 from .inner import inner_derivative
 from .likeness import (
+    CLOSE,
     Pair,
     all_same,
     constant_factor,
@@ -88,13 +90,12 @@ def constant(evidence: Evidence) -> Diagnosis | None:
 def _mean(evidence: Evidence, c: float) -> Diagnosis | None:
     """A mean taken for a sum, or the other way round, if either stands anywhere."""
     counts = {n for n in _counts(evidence.samples[0]) if n > 1}
-    if simple_number(1 / c) in counts and _calls(evidence.task.source, "mean"):
-        n = simple_number(1 / c)
+    n = simple_number(1 / c)
+    if n in counts and _calls(evidence.task.source, "mean"):
         text = f"the program takes a mean, the claim a sum: 1/{n} is missing"
         return Diagnosis("mean", text, f"divide by {n}")
-    said = evidence.text
-    if simple_number(c) in counts and _calls(said, "mean"):
-        n = simple_number(c)
+    n = simple_number(c)
+    if n in counts and _calls(evidence.text, "mean"):
         text = "the claim takes a mean, the derivative a sum"
         return Diagnosis("mean", text, f"multiply by {n}, or use sum")
     return None
@@ -144,11 +145,8 @@ def sum_left_out(evidence: Evidence) -> Diagnosis | None:
     for name, reduce in (("sum", np.sum), ("mean", np.mean)):
         for axes in _axes(first.claimed.ndim):
             pairs = [(s.true, reduce(s.claimed, axis=axes)) for s in evidence.samples]
-            if not _speaking(pairs) or constant_factor(pairs) is None:
-                continue
-            c = constant_factor(pairs)
-            assert c is not None
-            if name == "sum" and c != 1 and abs(c - 1) > 1e-8 and _is_mean(first, c):
+            c = constant_factor(pairs) if _speaking(pairs) else None
+            if c is None or (name == "sum" and _is_mean(first, axes, c)):
                 continue
             along = _along(axes, first.claimed.ndim)
             text = f"a {name} over {along} is left out"
@@ -157,10 +155,10 @@ def sum_left_out(evidence: Evidence) -> Diagnosis | None:
     return None
 
 
-def _is_mean(sample: Sample, c: float) -> bool:
-    """Whether a factor on a sum is one that makes a mean of it."""
-    inverse = simple_number(1 / c)
-    return inverse is not None and inverse in set(sample.claimed.shape)
+def _is_mean(sample: Sample, axes: tuple[int, ...], c: float) -> bool:
+    """Whether a factor on a sum over these axes is what makes a mean of it."""
+    count = prod(sample.claimed.shape[axis] for axis in axes)
+    return bool(count > 1 and simple_number(1 / c) == count)
 
 
 def sum_too_much(evidence: Evidence) -> Diagnosis | None:
@@ -279,7 +277,7 @@ def _arguments(axes: tuple[int, ...], ndim: int) -> str:
 
 
 def _with_factor(cause: str, text: str, repair: str, c: float) -> Diagnosis:
-    if abs(c - 1) <= 1e-8:
+    if abs(c - 1) <= CLOSE:
         return Diagnosis(cause, text, repair)
     also = number_text(c)
     return Diagnosis(

@@ -78,6 +78,7 @@ class Text:
     def __eq__(self, other: object) -> bool:
         raise Unspeakable("texts are compared by `eq`")
 
+    # What cannot be compared cannot be a key.
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -89,6 +90,7 @@ class Nameless(Text):
     def __init__(self) -> None:
         self.rank = ATOM
 
+    # A slot of the base: reading it has to raise here, and nothing ever sets it.
     @property
     def written(self) -> str:  # type: ignore[override]
         raise Unspeakable("the value has no name")

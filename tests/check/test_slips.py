@@ -120,6 +120,10 @@ SLIPS = {
     "a sum too much": (
         "(x**2).sum()", {"x": (3,)}, "d/dx = 2*x.sum()", "sum", "the claim takes a sum",
     ),
+    "a mean over several dimensions left out": (
+        "(x*b).mean()", {"x": (2, 3), "b": ()}, "d/db = x", "mean",
+        "a mean over all entries is left out",
+    ),
     "one of several paths with a wrong sign": (
         "x*sin(x)", X, "d/dx = sin(x) - x*cos(x)/2 - x*cos(x)/2", "sign",
         "sin(x) → x has the wrong",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -98,6 +99,33 @@ def test_a_large_array_is_summarised_in_a_terminal_and_says_so(tmp_path: Path) -
     assert "…" in text
     assert "shortened to fit" in text
     assert len(text.splitlines()) < 40
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("paths", "a*b + a", "a=2", "b=3", "--json"),
+        ("explain", "a*b + a", "a=2", "b=3", "--json"),
+        ("kinks", "relu(x)", "x=0", "--json"),
+        ("check", "x**2", "--claim", "d/dx = 2*x", "--json"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_json_can_be_copied_out_of_a_terminal(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    seen = ESCAPE.sub("", in_terminal(tmp_path, *command, columns=40))
+    assert json.loads(seen)["command"] == command[0]
+    assert not any(line.startswith(" ") for line in seen.splitlines())
+
+
+def test_a_large_array_in_a_step_says_what_is_in_it(tmp_path: Path) -> None:
+    many = "x=[3, nan, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12]"
+    args = ("explain", "(x*y).sum()", many, "y=ones(13)")
+    seen = in_terminal(tmp_path, *args, columns=200, NO_COLOR="1")
+    assert "[13] from 1 to 12, nan among them" in seen
+    empty = ("explain", "x.sum()", "x=ones((20, 0))")
+    assert "[20×0]" in in_terminal(tmp_path, *empty, NO_COLOR="1")
 
 
 def test_ctrl_c_during_the_check_is_130(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, hypot, inf, tan
+from math import exp, hypot, inf, isnan, tan
 
 import pytest
 
@@ -72,6 +72,14 @@ def test_entry_of_a_matrix_is_called_by_both_indices() -> None:
 def test_output_that_vanishes_has_no_bound() -> None:
     assert condition_of("x - 2", "x=2")["x"].norm == inf
     assert "without bound" in in_words(inf, 1e-16)
+
+
+@pytest.mark.parametrize("x", ["[1e308, 1e308]", "[1e309, -1e309]", "[1, 1e309]"])
+def test_where_the_output_has_no_size_nothing_is_known(x: str) -> None:
+    found = condition_of("x*1", f"x={x}", weights=[1.0, 1.0])["x"]
+    assert isnan(found.norm)
+    assert isnan(found.largest)
+    assert "not known" in in_words(found.norm, 1e-16)
 
 
 def test_input_that_does_nothing_has_none() -> None:
