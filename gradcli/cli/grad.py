@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,8 +16,13 @@ from .forms import Forms, GradientCode, Latex, Symbolic
 from .options import GradOutput, Request, on_programs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..render.line import Line
     from ..symbolic.job import Job, Verification
+    from ..views.closed_forms import ProgramView
     from ..views.gradients import GradView
+    from .extras import Extras
     from .output import Printer
     from .session import Gradients
 
@@ -61,45 +67,78 @@ def main(
     drawn = not (request.json or request.quiet or alone)
     found = gradients(session, grad_output, with_graph=drawn)
     printer = Printer()
-    if not (request.json or alone) and not (request.quiet and digits):
+    if not (request.json or alone or (request.quiet and digits)):
         _show_numbers(printer, request, found.view)
     needed = check.wanted or digits is not None or code is not None
     job = gradient_job(request, found, forms.formulas) if needed else None
-    text = code_of(session, job, code, found.cotangent)
-    steps = program_of_gradients(found) if symbolic else None
-    if alone:
-        printer.lines(code_lines(text or ()))
+    answer = Answer(
+        found,
+        forms,
+        code_of(session, job, code, found.cotangent),
+        program_of_gradients(found) if symbolic else None,
+        extras_of(request, found, job, grad_output, digits, condition),
+    )
+    if not request.json:
+        printer.lines(answer.unchecked(drawn, alone, digits is not None))
         printer.flush()
-    extras = extras_of(request, found, job, grad_output, digits, condition)
-    if drawn:
-        printer.lines(extras.lines(found))
-        printer.flush()
-    elif request.quiet and digits and not request.json:
-        printer.lines(extras.bare())
     verification = check.finish(job if check.wanted else None)
     if request.json:
-        from ..render.jsons import grad as as_json
-
-        whole, by_input = extras.as_json()
-        printer.lines([
-            as_json(
-                found.view, verification, forms.formulas,
-                {**whole, **code_json(text, steps)}, by_input, latex,
-            )
-        ])  # fmt: skip
-    elif verification is not None:
-        if drawn:
-            _show_verdicts(printer, found.view, verification)
-        if forms.formulas and (drawn or alone):
-            from ..views.closed_forms import of_gradients
-
-            forms.show(printer, of_gradients(found.view, verification.inputs), alone)
-    if steps is not None and drawn:
-        from ..render.closed_forms import program
-
-        printer.lines(program(steps))
+        printer.lines([answer.as_json(verification)])
+    elif drawn or alone:
+        answer.checked(printer, verification, alone)
     printer.flush()
     return exit_status(verification)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What there is to print beside the numbers.
+
+    code     a function's lines, if one was asked for
+    program  the adjoint program, if there is one to be shown
+    extras   more digits, condition numbers
+    """
+
+    found: Gradients
+    forms: Forms
+    code: list[str] | None
+    program: ProgramView | None
+    extras: Extras
+
+    def unchecked(self, drawn: bool, alone: bool, digits: bool) -> Iterable[Line]:
+        """What does not wait for the check."""
+        if alone:
+            return code_lines(self.code or ())
+        if drawn:
+            return self.extras.lines(self.found)
+        return self.extras.bare() if digits else ()
+
+    def checked(
+        self, printer: Printer, verification: Verification | None, alone: bool
+    ) -> None:
+        """Verdicts and formulas."""
+        from ..render.closed_forms import program
+        from ..views.closed_forms import of_gradients
+
+        if verification is not None:
+            if not alone:
+                _show_verdicts(printer, self.found.view, verification)
+            if self.forms.formulas:
+                views = of_gradients(self.found.view, verification.inputs)
+                self.forms.show(printer, views, alone)
+        if self.program is not None and not alone:
+            printer.lines(program(self.program))
+
+    def as_json(self, verification: Verification | None) -> Line:
+        """The whole answer as one object."""
+        from ..render.jsons import grad as as_json
+
+        whole, by_input = self.extras.as_json()
+        return as_json(
+            self.found.view, verification, self.forms.formulas,
+            {**whole, **code_json(self.code, self.program)}, by_input,
+            self.forms.latex,
+        )  # fmt: skip
 
 
 def _show_numbers(printer: Printer, request: Request, view: GradView) -> None:
