@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.engine import Tensor, grad
+from gradcli.engine.record import apply
+from gradcli.ops import OPS
 from gradcli.trees.names import Names
 from gradcli.trees.namespace import TreeNamespace
 from gradcli.trees.program import rows_whole
 from gradcli.trees.steps import Step, arranged
 from gradcli.trees.tree import Tree
-from gradcli.engine import Tensor, grad
-from gradcli.engine.record import apply
-from gradcli.ops import OPS
 from tests.laws.draw import Spot, draw
 from tests.laws.measure import cotangents, outputs_of, pull
 

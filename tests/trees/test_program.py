@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.engine import Tensor, grad
+from gradcli.lang.bindings import read_bindings
+from gradcli.lang.run import Run, evaluate, execute, prepare
 from gradcli.trees.code import program, written
 from gradcli.trees.namespace import TreeNamespace
 from gradcli.trees.program import adjoint
 from gradcli.trees.steps import reachable
 from gradcli.trees.tree import LEAVES
-from gradcli.engine import Tensor, grad
-from gradcli.lang.bindings import read_bindings
-from gradcli.lang.run import Run, evaluate, execute, prepare
 
 from .programs import BY_NAME, run_of, summed_gradient, zeros_for
 from .rows import differs

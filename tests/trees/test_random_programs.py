@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.trees.code import Program, program, written
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.run import Run, evaluate
+from gradcli.trees.code import Program, program, written
 
 from .programs import run_of, summed_gradient, zeros_for
 from .random_programs import Drawn, random_program

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.engine import NUMPY, Tensor
+from gradcli.lang.run import evaluate
 from gradcli.trees.dialect import LANGUAGE
 from gradcli.trees.numpy_words import HELPERS, NUMPY_WORDS
 from gradcli.trees.torch_words import TorchWords
-from gradcli.engine import NUMPY, Tensor
-from gradcli.lang.run import evaluate
 from tests.laws.draw import ident, spots
 
 from .rows import Grown, differs
