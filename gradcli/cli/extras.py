@@ -33,6 +33,8 @@ class Extras:
 
     def lines(self, found: Gradients) -> Iterator[Line]:
         """All of it as text."""
+        if self.precisely is None and self.conditions is None:
+            return
         from ..render.gradients import labels
         from ..render.precision import condition_lines, digit_lines
 

@@ -117,16 +117,17 @@ class Answer:
         self, printer: Printer, verification: Verification | None, alone: bool
     ) -> None:
         """Verdicts and formulas."""
-        from ..render.closed_forms import program
-        from ..views.closed_forms import of_gradients
-
         if verification is not None:
             if not alone:
                 _show_verdicts(printer, self.found.view, verification)
             if self.forms.formulas:
+                from ..views.closed_forms import of_gradients
+
                 views = of_gradients(self.found.view, verification.inputs)
                 self.forms.show(printer, views, alone)
         if self.program is not None and not alone:
+            from ..render.closed_forms import program
+
             printer.lines(program(self.program))
 
     def as_json(self, verification: Verification | None) -> Line:
