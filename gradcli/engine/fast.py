@@ -1,7 +1,9 @@
 """The recorders of the hot path: rows of one or two tensors, and nobody looking.
 
 Invariant: what is made here is what the general recorder makes of the same call, graph
-included; whatever is out of the ordinary is left to it. ``slow`` is that recorder.
+included; whatever is out of the ordinary is left to it. ``slow`` is that recorder. It
+is also asked where a formula fails, of any exception: it either gives a result, as for
+operands of two types, or raises the failure again in the engine's words.
 """
 
 from __future__ import annotations

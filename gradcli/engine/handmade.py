@@ -14,7 +14,7 @@ from .tensor import Tensor
 
 
 class Handmade(Node):
-    """A node that pulls and pushes tensors."""
+    """A node that pulls and pushes tensors; its kinds say how."""
 
     __slots__ = ("__dict__",)
     saved = y = None

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import sympy
 
-from .precision import EXACT, guarded, whole_power
+from .precision import guarded, whole_power
 from .scalars import HEADS, SCALARS
 from .system import Number
 from .terms import Term, ordered
@@ -175,7 +175,3 @@ def _step(part: Any) -> tuple[Any, tuple[Any, ...]]:
     if function is None:
         raise NoMeaning(f"{part.func.__name__} has no numeric meaning here")
     return function, part.args
-
-
-def value_at(expression: Any, values: Mapping[Any, Any], context: Any = EXACT) -> Any:
-    return compiled(expression).run(context, values)

@@ -9,7 +9,7 @@ import sympy
 from sympy import Abs, cos, cosh, exp, log, sign, sin, sinh, sqrt, tan, tanh
 
 from gradcli.symbolic.closed import closed_form, formula
-from gradcli.symbolic.expressions import NoMeaning, compiled, value_at
+from gradcli.symbolic.expressions import NoMeaning, compiled
 from gradcli.symbolic.precision import EXACT
 from gradcli.symbolic.prove import vanishes, vanishes_here
 
@@ -61,14 +61,14 @@ def test_value_of_a_deep_expression_needs_no_recursion() -> None:
     for _ in range(5000):
         expression = sympy.Add(1, sympy.Mul(2, expression, evaluate=False),
                                evaluate=False)  # fmt: skip
-    assert value_at(expression, {X: EXACT.mpf(-1)}) == -1
+    assert compiled(expression).run(EXACT, {X: EXACT.mpf(-1)}) == -1
 
 
 def test_expression_without_a_real_meaning_is_told() -> None:
     with pytest.raises(NoMeaning):
         compiled(sympy.Function("f")(X))
     with pytest.raises(NoMeaning):
-        value_at(X + Y, {X: EXACT.one})
+        compiled(X + Y).run(EXACT, {X: EXACT.one})
 
 
 def test_formula_uses_the_languages_words() -> None:
