@@ -1,9 +1,9 @@
 """Record what the installed PyTorch does for every fact's ``code``.
 
 Invariant: ``printed`` and ``raises`` are never written by hand. To add a fact, append a
-line with its name and code to ``facts.jsonl`` and run this.
+line with its name and code to the file of its family in ``facts/`` and run this.
 
-    python tests/torchface/record.py            # write facts.jsonl anew
+    python tests/torchface/record.py            # write every file of facts/ anew
     python tests/torchface/record.py --check    # exit 1 if anything would change
 """
 
@@ -13,7 +13,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-from torch_facts import Fact, load, run, save
+from torch_facts import Fact, files, load, run, save
 
 
 def recorded(facts: list[Fact]) -> list[Fact]:
@@ -32,19 +32,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Record PyTorch's facts anew.")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     check = parser.parse_args().check
-    facts = load()
-    fresh = recorded(facts)
-    if not check:
-        save(fresh)
-        print(f"{len(fresh)} facts recorded")
-        return 0
-    changed = [
-        f"{was.name}\n  was {was}\n  now {now}"
-        for was, now in zip(facts, fresh, strict=True)
-        if was != now
-    ]
-    print("\n".join(changed) or f"{len(fresh)} facts are as recorded")
-    return 1 if changed else 0
+    changed = []
+    for file in files():
+        facts = load(file)
+        fresh = recorded(facts)
+        if not check:
+            save(file, fresh)
+        changed += [
+            f"{was.name}\n  was {was}\n  now {now}"
+            for was, now in zip(facts, fresh, strict=True)
+            if was != now
+        ]
+    print("\n".join(changed) or "every fact is as recorded")
+    return 1 if check and changed else 0
 
 
 if __name__ == "__main__":

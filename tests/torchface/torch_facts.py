@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).parent
-FACTS = HERE / "facts.jsonl"
+FACTS = HERE / "facts"
 NAMES = HERE / "names.txt"
 
 # What a fact may name besides `torch` and `np`, and where in `torch` that lives.
@@ -51,7 +51,7 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One line of ``facts.jsonl``; ``name`` begins with the API it is about."""
+    """One line of ``facts/*.jsonl``; ``name`` begins with the API it is about."""
 
     name: str
     code: str
@@ -82,9 +82,16 @@ def without_addresses(text: str) -> str:
     return ADDRESS.sub("0x…", text)
 
 
-def load() -> list[Fact]:
+def files() -> list[Path]:
+    """The files of facts, one for each family."""
+    return sorted(FACTS.glob("*.jsonl"))
+
+
+def load(*chosen: Path) -> list[Fact]:
+    """The facts of the files given, or of all."""
     facts = []
-    for line in FACTS.read_text(encoding="utf-8").splitlines():
+    lines = (line for file in chosen or files() for line in file.open(encoding="utf-8"))
+    for line in lines:
         entry = json.loads(line)
         raises = entry.get("raises")
         facts.append(
@@ -98,9 +105,9 @@ def load() -> list[Fact]:
     return facts
 
 
-def save(facts: list[Fact]) -> None:
+def save(file: Path, facts: list[Fact]) -> None:
     lines = [json.dumps(asdict(fact), ensure_ascii=False) for fact in facts]
-    FACTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def promised_names() -> list[str]:
