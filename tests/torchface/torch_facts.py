@@ -89,20 +89,22 @@ def files() -> list[Path]:
 
 def load(*chosen: Path) -> list[Fact]:
     """The facts of the files given, or of all."""
-    facts = []
-    lines = (line for file in chosen or files() for line in file.open(encoding="utf-8"))
-    for line in lines:
-        entry = json.loads(line)
-        raises = entry.get("raises")
-        facts.append(
-            Fact(
-                entry["name"],
-                entry["code"],
-                entry.get("printed", ""),
-                Raised(**raises) if raises else None,
-            )
-        )
-    return facts
+    return [
+        fact_of(json.loads(line))
+        for file in chosen or files()
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+
+
+def fact_of(entry: dict[str, Any]) -> Fact:
+    """A fact from its line; one that was never recorded has printed nothing."""
+    raises = entry.get("raises")
+    return Fact(
+        entry["name"],
+        entry["code"],
+        entry.get("printed", ""),
+        Raised(**raises) if raises else None,
+    )
 
 
 def save(file: Path, facts: list[Fact]) -> None:
