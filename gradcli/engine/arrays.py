@@ -41,6 +41,7 @@ UFUNCS = {
 SPECIAL = {
     "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "lgamma": "gammaln",
     "digamma": "digamma", "sigmoid": "expit", "logsigmoid": "log_expit",
+    "ndtri": "ndtri",
 }  # fmt: skip
 """Elementwise basis from scipy.special (cupyx.scipy.special on a GPU)."""
 

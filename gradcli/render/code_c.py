@@ -230,6 +230,27 @@ static double erfinv(double y)
     return copysign(x, y);
 }
 """,
+    "ndtri": """\
+/* The root z of erfc(z) = 2 q for the smaller tail q, found as erfinv finds its own:
+   nothing is taken from 1, so that the digits of a small p are kept. */
+static double ndtri(double p)
+{
+    const double a = 0.147, q = p < 0.5 ? p : 1.0 - p;
+    double l, u, x;
+    int k;
+    if (!(q > 0.0)) {
+        return q == 0.0 ? copysign(INFINITY, p - 0.5) : NAN;
+    }
+    l = log(4.0 * q) + log1p(-q);
+    u = 2.0 / (3.141592653589793 * a) + 0.5 * l;
+    x = sqrt(sqrt(u * u - l / a) - u);
+    for (k = 0; k < 4; k++) {
+        const double d = (erfc(x) - 2.0 * q) * 0.886226925452758 * exp(x * x);
+        x += d / (1.0 - x * d);
+    }
+    return copysign(x * 1.4142135623730951, p - 0.5);
+}
+""",
 }
 """By name. Where no source is stated, the definition is the text."""
 
@@ -241,6 +262,7 @@ _SAME: Final = (
     "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
     "erf", "erfc", "lgamma", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite",
     "sign", "sinc", "sigmoid", "logsigmoid", "digamma", "erfinv",
+    "ndtri",
 )  # fmt: skip
 _SAME_OF_TWO: Final = (
     "pow", "atan2", "hypot", "fmax", "fmin", "fmod", "maximum", "minimum",

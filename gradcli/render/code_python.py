@@ -39,6 +39,7 @@ _INFIX: Final[Mapping[str, Spelling]] = {
 _SPECIAL: Final = {
     "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "lgamma": "gammaln",
     "digamma": "digamma", "sigmoid": "expit", "logsigmoid": "log_expit",
+    "ndtri": "ndtri",
 }  # fmt: skip
 
 NUMPY_SPELLED: Final[Mapping[str, Spelling]] = {
@@ -66,6 +67,7 @@ TORCH_SPELLED: Final[Mapping[str, Spelling]] = {
     **{name: Spelling(f"torch.{name}({{0}})")
        for name in ("erf", "erfc", "erfinv", "lgamma", "digamma", "sigmoid", "round")},
     "logsigmoid": Spelling("torch.nn.functional.logsigmoid({0})"),
+    "ndtri": Spelling("torch.special.ndtri({0})"),
     "polygamma": Spelling("torch.polygamma({0.whole}, {1})"),
     "select": Spelling("torch.where({0.truth}, {1.tensor}, {2.tensor})"),
     "logical_and": Spelling("torch.logical_and({0.truth}, {1.truth})"),

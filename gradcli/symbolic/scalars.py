@@ -80,6 +80,14 @@ def _log_gamma(m: Any, x: Any) -> Any:
     return m.loggamma(x) if x > 0 else m.log(abs(m.gamma(x)))
 
 
+def _ndtri(m: Any, x: Any) -> Any:
+    """The quantile; as many bits more as ``2 x - 1`` loses of a small ``x``."""
+    lost = max(0, -m.mag(x)) if x else 0
+    with m.workprec(m.prec + lost):
+        y = m.sqrt(2) * m.erfinv(2 * x - 1)
+    return +y
+
+
 def _softplus(m: Any, x: Any) -> Any:
     return m.log1p(m.exp(x)) if x < 0 else x + m.log1p(m.exp(-x))
 
@@ -135,6 +143,8 @@ _scalar("logaddexp", lambda a, b: sympy.log(sympy.exp(a) + sympy.exp(b)), _log_a
 _scalar("erf", sympy.erf, lambda m, x: m.erf(x))
 _scalar("erfc", sympy.erfc, lambda m, x: m.erfc(x))
 _scalar("erfinv", sympy.erfinv, lambda m, x: m.erfinv(x), *_within)
+_scalar("ndtri", lambda x: sympy.sqrt(2) * sympy.erfinv(2 * x - 1), _ndtri,
+        (0, ">", 0), (0, "<", 1))
 _scalar("lgamma", sympy.loggamma, _log_gamma)
 _scalar("digamma", sympy.digamma, lambda m, x: m.digamma(x))
 _scalar("polygamma", sympy.polygamma, lambda m, n, x: m.psi(int(n), x), literal=True)

@@ -19,7 +19,7 @@ import numpy as np
 
 from gradcli.engine import NUMPY, Tensor, constant
 from gradcli.engine.record import apply
-from gradcli.ops import OPS, Case, Fixed, Op
+from gradcli.ops import OPS, Case, Composite, Fixed, Op
 
 GAP = 0.1
 """How far apart distinct entries are, at least."""
@@ -29,7 +29,7 @@ GAP = 0.1
 class Spot:
     """A row, at one point: its case, and the arrays that were drawn for it."""
 
-    op: Op
+    op: Op | Composite
     case: Case
     arrays: tuple[Any, ...]
     xp: Any = NUMPY
@@ -86,12 +86,12 @@ def generator(*names: object) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(repr(names).encode()))
 
 
-def root(op: Op) -> str:
+def root(op: Op | Composite) -> str:
     """The row's name; a copy named "row with ..." draws what the row draws."""
     return op.name.partition(" ")[0]
 
 
-def draw(op: Op, number: int) -> Spot:
+def draw(op: Op | Composite, number: int) -> Spot:
     """The inputs of a row's case with that number."""
     case = op.cases[number]
     rng = generator(root(op), number)

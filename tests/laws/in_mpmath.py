@@ -1,0 +1,64 @@
+"""Functions of one number by mpmath: the stranger that has every digit.
+
+Invariant: nothing here calls gradcli, NumPy or SciPy, whose functions the table's
+formulas run on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import mpmath
+from mpmath import mpf
+
+DIGITS: Final = 60
+
+
+def quantile(x: Any) -> Any:
+    """Of the normal distribution, with the digits that ``2 x - 1`` loses of ``x``."""
+    with mpmath.extradps(max(0, -int(mpmath.log10(x)) if x > 0 else 0)):
+        return mpmath.sqrt(2) * mpmath.erfinv(2 * x - 1)
+
+
+# fmt: off
+BY_NAME: Final[dict[str, Callable[[Any], Any]]] = {
+    name: getattr(mpmath, name)
+    for name in (
+        "exp", "expm1", "log", "log10", "log1p", "sqrt", "sin", "cos", "tan", "asin",
+        "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf",
+        "erfc", "erfinv", "digamma",
+    )
+} | {
+    "exp2": lambda x: mpf(2) ** x,
+    "log2": lambda x: mpmath.log(x) / mpmath.log(2),
+    "rsqrt": lambda x: 1 / mpmath.sqrt(x),
+    "reciprocal": lambda x: 1 / x,
+    "lgamma": lambda x: mpmath.re(mpmath.loggamma(x)),
+    "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
+    "logsigmoid": lambda x: -mpmath.log1p(mpmath.exp(-x)),
+    "silu": lambda x: x / (1 + mpmath.exp(-x)),
+    "gelu": lambda x: x * mpmath.ncdf(x),
+    "mish": lambda x: x * mpmath.tanh(mpmath.log1p(mpmath.exp(x))),
+    "ndtri": quantile,
+    "entr": lambda x: -x * mpmath.log(x),
+    "logit": lambda x: mpmath.log(x / (1 - x)),
+    "deg2rad": lambda x: x * mpmath.pi / 180,
+    "rad2deg": lambda x: x * 180 / mpmath.pi,
+}
+"""The rows of transcendental functions of one number."""
+# fmt: on
+
+
+def value(name: str, x: float) -> Any:
+    """The function at a float, to `DIGITS` digits; None where it is no real number.
+
+    None also where the argument is beyond what mpmath computes (erfc at 1e40).
+    """
+    with mpmath.workdps(DIGITS):
+        try:
+            y = BY_NAME[name](mpf(x))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return None
+        real = y.imag == 0 if isinstance(y, mpmath.mpc) else mpmath.isfinite(y)
+        return mpmath.re(y) if real else None
