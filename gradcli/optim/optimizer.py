@@ -38,8 +38,8 @@ class Optimizer:
         ValueError: no parameters, a parameter in two groups, one that is no leaf.
     """
 
-    stepped: bool = False
-    """Whether a step was taken; a schedule warns when it is asked first."""
+    _opt_called: bool = False
+    """Whether a step was taken since a schedule was made, which warns otherwise."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -179,7 +179,6 @@ def _between_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             if new is not None:
                 args, kwargs = new
         out = step(self, *args, **kwargs)
-        self.stepped = True
         for hook in list(self._after.values()):
             hook(self, args, kwargs)
         return out

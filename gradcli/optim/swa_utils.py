@@ -9,6 +9,7 @@ running mean that shrinks the past by a decay, which is called EMA.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
@@ -20,8 +21,11 @@ from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
 from ..nn.batch_norm import _PerChannel
 from ..nn.module import Module
+from .lr_scheduler.base import Rule, per_group
+from .optimizer import Optimizer
 
 __all__ = [
+    "SWALR",
     "AveragedModel",
     "get_ema_avg_fn",
     "get_ema_multi_avg_fn",
@@ -176,3 +180,60 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     for layer, momentum in zip(layers, momenta, strict=True):
         layer.momentum = momentum
     model.train(was_training)
+
+
+class SWALR(Rule):
+    """From the rates as they are to a constant rate, at which weights are averaged.
+
+    Args:
+        optimizer: whose rates are changed.
+        swa_lr: the constant rate, one number or one for each group.
+        anneal_epochs: how many epochs it takes to get there.
+        anneal_strategy: "cos" or "linear".
+        last_epoch: the epoch to go on from; -1: the beginning.
+
+    Raises:
+        ValueError: no such strategy, less than no epochs, a list of a wrong length.
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, swa_lr: float, anneal_epochs: int = 10,
+        anneal_strategy: str = "cos", last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        rates = per_group("swa_lr", optimizer, swa_lr)
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["swa_lr"] = rate
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                "anneal_strategy must be one of 'cos' or 'linear', instead got "
+                f"{anneal_strategy}"
+            )
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError(
+                "anneal_epochs must be equal or greater than 0, got "
+                f"{anneal_epochs}"
+            )
+        self._anneal_strategy = anneal_strategy
+        self.anneal_epochs = anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def _share(self, epoch: int) -> float:
+        """How much of the way is behind after an epoch, from 0 to 1."""
+        way = max(0, min(1, epoch / max(1, self.anneal_epochs)))
+        if self._anneal_strategy == "linear":
+            return way
+        return (1 - math.cos(math.pi * way)) / 2
+
+    def _rates(self) -> list[Any]:
+        # With no epochs to anneal in, the first step goes all the way.
+        epoch = self._step_count - 1
+        if not self.anneal_epochs:
+            epoch = max(1, epoch)
+        before, now = self._share(epoch - 1), self._share(epoch)
+
+        def moved(group: dict[str, Any]) -> Any:
+            rate, end = group["lr"], group["swa_lr"]
+            start = end if before == 1 else (rate - before * end) / (1 - before)
+            return end * now + start * (1 - now)
+
+        return self._each(moved)

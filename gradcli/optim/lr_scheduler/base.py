@@ -8,20 +8,44 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
+from weakref import ref
 
+from ...engine.tensor import Tensor
 from ..optimizer import Group, Optimizer
 
 EARLY = (
     "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch "
     "1.1.0 and later, you should call them in the opposite order: `optimizer.step()` "
     "before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping "
-    "the first value of the learning rate schedule."
+    "the first value of the learning rate schedule. See more details at "
+    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+)
+
+OVERRIDDEN = (
+    "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
+    "initialization. Please, make sure to call `optimizer.step()` before "
+    "`lr_scheduler.step()`. See more details at "
+    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 )
 
 DEPRECATED = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being "
-    "deprecated where possible. Please use `scheduler.step()` to step the scheduler."
+    "deprecated where possible. Please use `scheduler.step()` to step the scheduler. "
+    "During the deprecation, if epoch is different from None, the closed form is used "
+    "instead of the new chainable form, where available."
+)
+
+ASKED_LATE = (
+    "To get the last learning rate computed by the scheduler, please use "
+    "`get_last_lr()`."
+)
+
+UNKNOWN_START = (
+    "param 'initial_lr' is not specified in param_groups[{}] when resuming scheduler "
+    "with last_epoch >= 0: load the optimizer's state first, or begin with "
+    "last_epoch=-1"
 )
 
 
@@ -33,66 +57,70 @@ class LRScheduler:
         last_epoch: the epoch to go on from; -1: the beginning.
     """
 
+    _is_initial = False
+    _get_lr_called_within_step = False
+
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", copied(group["lr"]))
             elif "initial_lr" not in group:
-                raise KeyError(
-                    f"param 'initial_lr' is not specified in param_groups[{i}] when "
-                    f"resuming scheduler with last_epoch >= 0: load the optimizer's "
-                    "state first, or begin with last_epoch=-1"
-                )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+                raise KeyError(UNKNOWN_START.format(i))
+        self.base_lrs = self._each(lambda group: copied(group["initial_lr"]))
         self.last_epoch = last_epoch
-        self._begin()
+        _note_steps(optimizer)
+        self._initial_step()
 
-    def _begin(self) -> None:
+    def _initial_step(self) -> None:
         """Set the first epoch's rates."""
         self._step_count = 0
-        self._advance(None)
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
 
-    def get_lr(self) -> list[float]:
+    def get_lr(self) -> list[Any]:
         """The rates of the epoch ``last_epoch``, one per group."""
         raise NotImplementedError
 
-    def get_last_lr(self) -> list[float]:
+    def get_last_lr(self) -> list[Any]:
         """The rates that were set last, one per group."""
         return self._last_lr
 
     def step(self, epoch: int | None = None) -> None:
         """Go on to the next epoch; call it after the optimizer's step."""
-        if self._step_count == 1 and not self.optimizer.stepped:
-            warnings.warn(EARLY, stacklevel=2)
+        if self._step_count == 1:
+            if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
+                warnings.warn(OVERRIDDEN, stacklevel=2)
+            elif not self.optimizer._opt_called:
+                warnings.warn(EARLY, stacklevel=2)
+        self._step_count += 1
         if epoch is not None:
             warnings.warn(DEPRECATED, stacklevel=2)
-        self._advance(epoch)
+        self._update_lr(epoch)
 
-    def _advance(self, epoch: int | None) -> None:
-        self._step_count += 1
-        self._set_rates(epoch)
-
-    def _set_rates(self, epoch: int | None) -> None:
+    def _update_lr(self, epoch: int | None = None) -> None:
         """Go to an epoch, by its closed form if there is one; None: to the next."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed = getattr(self, "_get_closed_form_lr", None)
-        rates = self.get_lr() if epoch is None or closed is None else closed()
+        self._get_lr_called_within_step = True
+        try:
+            rates = self.get_lr() if epoch is None or closed is None else closed()
+        finally:
+            self._get_lr_called_within_step = False
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate
+            set_option(group, "lr", rate)
         self._remember()
 
     def _remember(self) -> None:
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = self._each(lambda group: copied(group["lr"]))
 
-    def _each(self, rate: Callable[[Group], float]) -> list[float]:
+    def _each(self, rate: Callable[[Group], Any]) -> list[Any]:
         return [rate(group) for group in self.optimizer.param_groups]
-
-    def _scaled(self, factor: float) -> list[float]:
-        """The rates as they are, times a factor."""
-        return self._each(lambda group: group["lr"] * factor)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the schedule stands, without the optimizer."""
@@ -101,6 +129,60 @@ class LRScheduler:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave."""
         self.__dict__.update(state_dict)
+
+
+class Rule(LRScheduler):
+    """A schedule declared by what becomes of one rate.
+
+    A subclass defines ``_rate(rate, base, group)``: the group's next rate from its
+    rate now and its first one. One that has a closed form in the epoch defines
+    ``_closed(base)``.
+    """
+
+    def get_lr(self) -> list[Any]:
+        """The rates of the epoch ``last_epoch``, one per group."""
+        if not self._get_lr_called_within_step:
+            warnings.warn(ASKED_LATE, stacklevel=2)
+        return self._rates()
+
+    def _rates(self) -> list[Any]:
+        raise NotImplementedError
+
+    def _scaled(self, factor: Any) -> list[Any]:
+        """The rates as they are, times a factor."""
+        return self._each(lambda group: group["lr"] * factor)
+
+
+def copied(value: Any) -> Any:
+    """A rate as it is now, whatever is written to a tensor later."""
+    return value.clone() if isinstance(value, Tensor) else value
+
+
+def set_option(group: Group, name: str, value: Any) -> None:
+    """Set a group's option; one that is a tensor keeps its memory."""
+    if isinstance(group[name], Tensor):
+        group[name].fill_(float(value))
+    else:
+        group[name] = value
+
+
+def _note_steps(optimizer: Optimizer) -> None:
+    """Let an optimizer remember that it took a step since it has a schedule."""
+    step = optimizer.step
+    if hasattr(step, "_wrapped_by_lr_sched"):
+        return
+    held = ref(optimizer)
+    optimizer._opt_called = False
+
+    @wraps(step)
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        own = held()
+        if own is not None:
+            own._opt_called = True
+        return step.__func__(own, *args, **kwargs)
+
+    noted._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
+    optimizer.step = noted  # type: ignore[method-assign]
 
 
 def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:

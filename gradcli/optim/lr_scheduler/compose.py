@@ -120,7 +120,7 @@ class SequentialLR(_Composed):
         for part in schedulers:
             _step_back(part)
         first = self._at(0)
-        first._begin()
+        first._initial_step()
         self._last_lr = first.get_last_lr()
 
     def _at(self, epoch: int) -> LRScheduler:
@@ -131,7 +131,7 @@ class SequentialLR(_Composed):
         self.last_epoch += 1
         part = self._at(self.last_epoch)
         if self.last_epoch in self._milestones:
-            part._set_rates(0)
+            part._update_lr(0)
         else:
             part.step()
         self._last_lr = part.get_last_lr()

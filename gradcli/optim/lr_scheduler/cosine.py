@@ -6,13 +6,13 @@ Loshchilov and Hutter 2017, SGDR, equation 5.
 from __future__ import annotations
 
 import math
-import warnings
+from typing import Any
 
 from ..optimizer import Optimizer
-from .base import DEPRECATED, LRScheduler
+from .base import Rule
 
 
-class CosineAnnealingLR(LRScheduler):
+class CosineAnnealingLR(Rule):
     """Down to ``eta_min`` in ``T_max`` epochs along half a cosine, and up again."""
 
     def __init__(
@@ -23,9 +23,9 @@ class CosineAnnealingLR(LRScheduler):
         self.eta_min = eta_min
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
+    def _rates(self) -> list[Any]:
         epoch, low = self.last_epoch, self.eta_min
-        if epoch == 0:
+        if self._is_initial:
             return self._scaled(1)
         if self._step_count == 1 and epoch > 0:
             return self._get_closed_form_lr()
@@ -38,12 +38,12 @@ class CosineAnnealingLR(LRScheduler):
         )
         return self._each(lambda group: ratio * (group["lr"] - low) + low)
 
-    def _get_closed_form_lr(self) -> list[float]:
+    def _get_closed_form_lr(self) -> list[Any]:
         height = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
 
-class CosineAnnealingWarmRestarts(LRScheduler):
+class CosineAnnealingWarmRestarts(Rule):
     """Down to ``eta_min`` along half a cosine, and at once up again.
 
     Args:
@@ -72,28 +72,25 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
+    def _rates(self) -> list[Any]:
         height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
-    def step(self, epoch: float | None = None) -> None:
+    def step(self, epoch: float | None = None) -> None:  # type: ignore[override]
         """Go on to the next epoch, or to any, which may be a fraction."""
-        if epoch is None:
-            self._go_on()
-        else:
-            warnings.warn(DEPRECATED, stacklevel=2)
+        if epoch is not None:
             self._go_to(epoch)
-
-    def _advance(self, epoch: float | None) -> None:
-        """The first step, which sets the rates of epoch 0 or of ``last_epoch + 1``."""
-        self._go_to(0) if self.last_epoch < 0 else self._go_on()
+        elif self.last_epoch < 0:
+            self._go_to(0)
+        else:
+            self._go_on()
 
     def _go_on(self) -> None:
         self.T_cur += 1
         if self.T_cur >= self.T_i:
             self.T_cur %= self.T_i
             self.T_i *= self.T_mult
-        self._set_rates(self.last_epoch + 1)
+        self._update_lr(self.last_epoch + 1)
 
     def _go_to(self, epoch: float) -> None:
         if epoch < 0:
@@ -107,4 +104,4 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             rounds = int(math.log(epoch / self.T_0 * more + 1, self.T_mult))
             before = self.T_0 * (self.T_mult**rounds - 1) / more
             self.T_i, self.T_cur = self.T_0 * self.T_mult**rounds, epoch - before
-        self._set_rates(math.floor(epoch))
+        self._update_lr(math.floor(epoch))

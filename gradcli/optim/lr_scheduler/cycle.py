@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..optimizer import Group, Optimizer
-from .base import LRScheduler, per_group
+from .base import Rule, per_group
 
 
 def set_momentum(group: Group, momentum: float) -> None:
@@ -24,8 +24,11 @@ def set_momentum(group: Group, momentum: float) -> None:
 
 def begin_momenta(
     optimizer: Optimizer, lowest: Any, highest: Any, last_epoch: int
-) -> None:
+) -> dict[str, Any]:
     """Note the bounds in the groups and begin at the highest.
+
+    Returns:
+        What a schedule remembers of them.
 
     Raises:
         ValueError: the optimizer has no momentum, or a list of another length.
@@ -37,14 +40,15 @@ def begin_momenta(
         )
     lows = per_group("base_momentum", optimizer, lowest)
     highs = per_group("max_momentum", optimizer, highest)
-    if last_epoch != -1:
-        return
-    for group, low, high in zip(optimizer.param_groups, lows, highs, strict=True):
-        set_momentum(group, high)
-        group["max_momentum"], group["base_momentum"] = high, low
+    if last_epoch == -1:
+        for group, low, high in zip(optimizer.param_groups, lows, highs, strict=True):
+            set_momentum(group, high)
+            group["max_momentum"], group["base_momentum"] = high, low
+    use_beta1 = "betas" in optimizer.defaults
+    return {"use_beta1": use_beta1, "base_momentums": lows, "max_momentums": highs}
 
 
-class CyclicLR(LRScheduler):
+class CyclicLR(Rule):
     """Up and down between two rates, cycle after cycle (Smith 2017).
 
     Args:
@@ -91,7 +95,9 @@ class CyclicLR(LRScheduler):
         self.scale_mode = "iterations" if by_step else scale_mode
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            begin_momenta(optimizer, base_momentum, max_momentum, last_epoch)
+            self.__dict__ |= begin_momenta(
+                optimizer, base_momentum, max_momentum, last_epoch
+            )
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lows
 
@@ -103,7 +109,7 @@ class CyclicLR(LRScheduler):
             return float(2.0 ** (1 - x))
         return float(self.gamma**x) if self.mode == "exp_range" else 1.0
 
-    def get_lr(self) -> list[float]:
+    def _rates(self) -> list[Any]:
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         ratio = self.step_ratio
@@ -134,15 +140,11 @@ class CyclicLR(LRScheduler):
             self._scale_fn_custom.__dict__.update(kept)
 
 
-class Phase(NamedTuple):
-    """A stretch of `OneCycleLR`: its last step, and names of what it goes between."""
-
-    end: float
-    rates: tuple[str, str]
-    momenta: tuple[str, str]
+PHASE = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+"""A stretch of `OneCycleLR`: its last step, and names of what it goes between."""
 
 
-class OneCycleLR(LRScheduler):
+class OneCycleLR(Rule):
     """One rise to the highest rate and one long fall (Smith and Topin 2018).
 
     Args:
@@ -184,7 +186,7 @@ class OneCycleLR(LRScheduler):
                 "anneal_strategy must be one of 'cos' or 'linear', instead got "
                 f"{anneal_strategy}"
             )
-        self._phases = _phases(self.total_steps, pct_start, three_phase)
+        self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self._anneal_func_type = anneal_strategy
         highs = per_group("max_lr", optimizer, max_lr)
         if last_epoch == -1:
@@ -194,10 +196,11 @@ class OneCycleLR(LRScheduler):
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            begin_momenta(optimizer, base_momentum, max_momentum, last_epoch)
+            noted = begin_momenta(optimizer, base_momentum, max_momentum, last_epoch)
+            self.use_beta1 = noted["use_beta1"]
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
+    def _rates(self) -> list[Any]:
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(
@@ -205,23 +208,25 @@ class OneCycleLR(LRScheduler):
                 f"{self.total_steps}"
             )
         began, phase = self._phase_at(step)
-        share = (step - began) / (phase.end - began)
+        share = (step - began) / (phase["end_step"] - began)
         if self.cycle_momentum:
             for group in self.optimizer.param_groups:
-                set_momentum(group, self._between(group, phase.momenta, share))
-        return self._each(lambda group: self._between(group, phase.rates, share))
+                set_momentum(group, self._between(group, phase, "momentum", share))
+        return self._each(lambda group: self._between(group, phase, "lr", share))
 
-    def _phase_at(self, step: int) -> tuple[float, Phase]:
+    def _phase_at(self, step: int) -> tuple[float, dict[str, Any]]:
         """Where the phase of a step began, and the phase."""
         began = 0.0
-        for phase in self._phases[:-1]:
-            if step <= phase.end:
+        for phase in self._schedule_phases[:-1]:
+            if step <= phase["end_step"]:
                 return began, phase
-            began = phase.end
-        return began, self._phases[-1]
+            began = phase["end_step"]
+        return began, self._schedule_phases[-1]
 
-    def _between(self, group: Group, names: tuple[str, str], share: float) -> float:
-        first, last = (float(group[name]) for name in names)
+    def _between(
+        self, group: Group, phase: dict[str, Any], what: str, share: float
+    ) -> Any:
+        first, last = (group[phase[f"{end}_{what}"]] for end in ("start", "end"))
         if self._anneal_func_type == "linear":
             return (last - first) * share + first
         return last + (first - last) / 2.0 * (math.cos(math.pi * share) + 1)
@@ -247,16 +252,15 @@ def _positive(name: str, value: Any) -> int:
     return value
 
 
-def _phases(total: int, rising: float, three: bool) -> list[Phase]:
-    up = Phase(
-        rising * total - 1, ("initial_lr", "max_lr"), ("max_momentum", "base_momentum")
-    )
+def _phases(total: int, rising: float, three: bool) -> list[dict[str, Any]]:
+    up = (
+        rising * total - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum",
+    )  # fmt: skip
     down = ("base_momentum", "max_momentum")
-    if not three:
-        return [up, Phase(total - 1, ("max_lr", "min_lr"), down)]
-    level = ("max_momentum", "max_momentum")
-    return [
-        up,
-        Phase(2 * rising * total - 2, ("max_lr", "initial_lr"), down),
-        Phase(total - 1, ("initial_lr", "min_lr"), level),
-    ]
+    rest = [(total - 1, "max_lr", "min_lr", *down)]
+    if three:
+        rest = [
+            (2 * rising * total - 2, "max_lr", "initial_lr", *down),
+            (total - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
+        ]
+    return [dict(zip(PHASE, stretch, strict=True)) for stretch in (up, *rest)]

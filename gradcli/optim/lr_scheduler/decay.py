@@ -9,12 +9,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 from ..optimizer import Optimizer
-from .base import LRScheduler
+from .base import Rule
 
 
-class StepLR(LRScheduler):
+class StepLR(Rule):
     """Times ``gamma`` after every ``step_size`` epochs."""
 
     def __init__(
@@ -25,16 +26,16 @@ class StepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
+    def _rates(self) -> list[Any]:
         falls = self.last_epoch and not self.last_epoch % self.step_size
         return self._scaled(self.gamma if falls else 1)
 
-    def _get_closed_form_lr(self) -> list[float]:
+    def _get_closed_form_lr(self) -> list[Any]:
         factor = self.gamma ** (self.last_epoch // self.step_size)
         return [base * factor for base in self.base_lrs]
 
 
-class MultiStepLR(LRScheduler):
+class MultiStepLR(Rule):
     """Times ``gamma`` at each of the epochs in ``milestones``."""
 
     def __init__(
@@ -45,16 +46,16 @@ class MultiStepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
+    def _rates(self) -> list[Any]:
         times = self.milestones[self.last_epoch]
         return self._scaled(self.gamma**times if times else 1)
 
-    def _get_closed_form_lr(self) -> list[float]:
+    def _get_closed_form_lr(self) -> list[Any]:
         passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
         return [base * self.gamma**passed for base in self.base_lrs]
 
 
-class ExponentialLR(LRScheduler):
+class ExponentialLR(Rule):
     """Times ``gamma`` after every epoch."""
 
     def __init__(
@@ -63,14 +64,14 @@ class ExponentialLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        return self._scaled(self.gamma if self.last_epoch else 1)
+    def _rates(self) -> list[Any]:
+        return self._scaled(1 if self._is_initial else self.gamma)
 
-    def _get_closed_form_lr(self) -> list[float]:
+    def _get_closed_form_lr(self) -> list[Any]:
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
-class ConstantLR(LRScheduler):
+class ConstantLR(Rule):
     """The initial rate times ``factor`` for the first ``total_iters`` epochs."""
 
     def __init__(
@@ -84,14 +85,18 @@ class ConstantLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
+    def _rates(self) -> list[Any]:
         if self.last_epoch == 0:
             return self._scaled(self.factor)
-        return self._scaled(1 / self.factor if self.last_epoch == self.total_iters
-                            else 1)  # fmt: skip
+        ends = self.last_epoch == self.total_iters
+        return self._scaled(1 / self.factor if ends else 1)
+
+    def _get_closed_form_lr(self) -> list[Any]:
+        factor = self.factor if self.last_epoch < self.total_iters else 1
+        return [base * factor for base in self.base_lrs]
 
 
-class LinearLR(LRScheduler):
+class LinearLR(Rule):
     """The initial rate times a factor that goes evenly from one value to another."""
 
     def __init__(
@@ -109,17 +114,22 @@ class LinearLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
+    def _rates(self) -> list[Any]:
         if self.last_epoch == 0:
             return self._scaled(self.start_factor)
-        if self.last_epoch > self.total_iters:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._scaled(1)
         rise = self.end_factor - self.start_factor
         done = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
         return self._scaled(1.0 + rise / done)
 
+    def _get_closed_form_lr(self) -> list[Any]:
+        share = min(self.total_iters, self.last_epoch) / self.total_iters
+        factor = self.start_factor + (self.end_factor - self.start_factor) * share
+        return [base * factor for base in self.base_lrs]
 
-class PolynomialLR(LRScheduler):
+
+class PolynomialLR(Rule):
     """The initial rate times ``(1 - epoch/total_iters)**power``, and then 0."""
 
     def __init__(
@@ -130,13 +140,13 @@ class PolynomialLR(LRScheduler):
         self.power = power
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
+    def _rates(self) -> list[Any]:
         epoch, total = self.last_epoch, self.total_iters
         if self._step_count == 1 or epoch > total:
             return self._scaled(1)
         left = (1.0 - epoch / total) / (1.0 - (epoch - 1) / total)
         return self._scaled(left**self.power)
 
-    def _get_closed_form_lr(self) -> list[float]:
+    def _get_closed_form_lr(self) -> list[Any]:
         left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
         return [base * left**self.power for base in self.base_lrs]

@@ -10,10 +10,10 @@ from types import FunctionType
 from typing import Any
 
 from ..optimizer import Optimizer
-from .base import LRScheduler
+from .base import Rule
 
 
-class _ByFunctions(LRScheduler):
+class _ByFunctions(Rule):
     """A schedule by one function of the epoch per group."""
 
     lr_lambdas: list[Callable[[int], float]]
@@ -53,7 +53,7 @@ class _ByFunctions(LRScheduler):
 class LambdaLR(_ByFunctions):
     """The initial rate times a function of the epoch."""
 
-    def get_lr(self) -> list[float]:
+    def _rates(self) -> list[Any]:
         return [
             base * function(self.last_epoch)
             for function, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
@@ -63,8 +63,8 @@ class LambdaLR(_ByFunctions):
 class MultiplicativeLR(_ByFunctions):
     """The rate before, times a function of the epoch."""
 
-    def get_lr(self) -> list[float]:
-        if self.last_epoch <= 0:
+    def _rates(self) -> list[Any]:
+        if self._is_initial:
             return self._scaled(1)
         groups = self.optimizer.param_groups
         return [

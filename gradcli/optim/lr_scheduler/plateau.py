@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 from ..optimizer import Optimizer
-from .base import LRScheduler
+from .base import DEPRECATED, LRScheduler, set_option
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -37,25 +38,28 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-        count = len(optimizer.param_groups)
-        lowest = list(min_lr) if isinstance(min_lr, list | tuple) else [min_lr] * count
-        if len(lowest) != count:
-            raise ValueError(f"expected {count} min_lrs, got {len(lowest)}")
         self.optimizer = optimizer
         self.factor = factor
-        self.min_lrs = lowest
+        several = isinstance(min_lr, list | tuple)
+        if several and len(min_lr) != len(optimizer.param_groups):
+            raise ValueError(
+                f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}"
+            )
+        self.default_min_lr = None if several else min_lr
+        self.min_lrs = list(min_lr) if several else self._each(lambda group: min_lr)
         self.patience = patience
         self.cooldown = cooldown
         self.eps = eps
+        self.last_epoch = 0
+        self._remember()
+        self.mode_worse = math.inf if mode == "min" else -math.inf
         self.mode = mode
         self.threshold = threshold
         self.threshold_mode = threshold_mode
-        self.last_epoch = 0
-        self._last_lr = [group["lr"] for group in optimizer.param_groups]
         self._reset()
 
     def _reset(self) -> None:
-        self.best = math.inf if self.mode == "min" else -math.inf
+        self.best = self.mode_worse
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 
@@ -63,7 +67,7 @@ class ReduceLROnPlateau(LRScheduler):
     def in_cooldown(self) -> bool:
         return self.cooldown_counter > 0
 
-    def is_better(self, a: float, best: float) -> bool:
+    def _is_better(self, a: float, best: float) -> bool:
         """Whether a measure is an improvement."""
         sign = 1 if self.mode == "min" else -1
         if self.threshold_mode == "rel":
@@ -75,8 +79,10 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Go on to the next epoch with what was measured in the last."""
         measured = float(metrics)
+        if epoch is not None:
+            warnings.warn(DEPRECATED, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        if self.is_better(measured, self.best):
+        if self._is_better(measured, self.best):
             self.best = measured
             self.num_bad_epochs = 0
         else:
@@ -88,11 +94,12 @@ class ReduceLROnPlateau(LRScheduler):
             self._reduce()
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._remember()
 
     def _reduce(self) -> None:
         groups = self.optimizer.param_groups
         for group, lowest in zip(groups, self.min_lrs, strict=True):
-            rate = max(group["lr"] * self.factor, lowest)
-            if group["lr"] - rate > self.eps:
-                group["lr"] = rate
+            before = float(group["lr"])
+            rate = max(before * self.factor, lowest)
+            if before - rate > self.eps:
+                set_option(group, "lr", rate)
