@@ -7,7 +7,7 @@ net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
 from typing import TYPE_CHECKING
 
 from ..engine.absent import absent
-from . import functional, init, utils
+from . import functional, init, modules, utils
 from .activation import (
     CELU,
     ELU,
@@ -260,6 +260,7 @@ __all__ = [
     "ZeroPad3d",
     "functional",
     "init",
+    "modules",
     "utils",
 ]
 

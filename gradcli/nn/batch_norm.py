@@ -21,7 +21,7 @@ from .norm import begin
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
 
-class _PerChannel(Module):
+class _NormBase(Module):
     """Mean 0 and variance 1 per channel.
 
     Args:
@@ -35,7 +35,7 @@ class _PerChannel(Module):
     """
 
     ranks: ClassVar[tuple[int, ...]]
-    _may_miss = frozenset({"num_batches_tracked"})
+    _version = 2
 
     def __init__(
         self, num_features: int, eps: float, momentum: float | None, affine: bool,
@@ -75,6 +75,17 @@ class _PerChannel(Module):
         self.reset_running_stats()
         begin(self)
 
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any],
+        *rest: Any,
+    ) -> None:  # fmt: skip
+        """Batches are counted from version 2 on: a state without a count keeps ours."""
+        counted = (local_metadata.get("version") or 1) >= 2
+        if self.track_running_stats and not counted:
+            own = self.num_batches_tracked
+            state_dict.setdefault(prefix + "num_batches_tracked", own)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
     def _check(self, input: Tensor) -> None:
         if input.ndim not in self.ranks:
             words = " or ".join(f"{rank}D" for rank in self.ranks)
@@ -88,7 +99,7 @@ class _PerChannel(Module):
         )
 
 
-class _BatchNorm(_PerChannel):
+class _BatchNorm(_NormBase):
     """Over a batch."""
 
     def __init__(
@@ -104,7 +115,8 @@ class _BatchNorm(_PerChannel):
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)
         momentum = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.num_batches_tracked is not None:
+        counts = self.training and self.track_running_stats
+        if counts and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:
                 momentum = 1.0 / float(self.num_batches_tracked)
@@ -119,21 +131,21 @@ class _BatchNorm(_PerChannel):
 
 
 class BatchNorm1d(_BatchNorm):
-    __doc__ = f"Over vectors (N, C) or sequences (N, C, L). {_PerChannel.__doc__}"
+    __doc__ = f"Over vectors (N, C) or sequences (N, C, L). {_NormBase.__doc__}"
     ranks = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    __doc__ = f"Over pictures (N, C, H, W). {_PerChannel.__doc__}"
+    __doc__ = f"Over pictures (N, C, H, W). {_NormBase.__doc__}"
     ranks = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    __doc__ = f"Over volumes (N, C, D, H, W). {_PerChannel.__doc__}"
+    __doc__ = f"Over volumes (N, C, D, H, W). {_NormBase.__doc__}"
     ranks = (5,)
 
 
-class _InstanceNorm(_PerChannel):
+class _InstanceNorm(_NormBase):
     """Over each item by itself; an item may come without a batch."""
 
     def __init__(
@@ -159,15 +171,15 @@ class _InstanceNorm(_PerChannel):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    __doc__ = f"Over sequences (N, C, L). {_PerChannel.__doc__}"
+    __doc__ = f"Over sequences (N, C, L). {_NormBase.__doc__}"
     ranks = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    __doc__ = f"Over pictures (N, C, H, W). {_PerChannel.__doc__}"
+    __doc__ = f"Over pictures (N, C, H, W). {_NormBase.__doc__}"
     ranks = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    __doc__ = f"Over volumes (N, C, D, H, W). {_PerChannel.__doc__}"
+    __doc__ = f"Over volumes (N, C, D, H, W). {_NormBase.__doc__}"
     ranks = (4, 5)

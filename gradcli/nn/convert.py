@@ -7,16 +7,11 @@ holds, and its gradient goes with it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 from ..engine import dtypes
-from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
 
-if TYPE_CHECKING:
-    from .module import Module
-
-M = TypeVar("M", bound="Module")
 Move = Callable[[Tensor], Tensor]
 
 
@@ -24,20 +19,13 @@ def dtype(name: str) -> Any:
     return getattr(dtypes, name)
 
 
-def apply_to_all(module: M, move: Move) -> M:
-    """Replace what every parameter, gradient and buffer holds by ``move`` of it."""
-    with no_grad():
-        for parameter in module.parameters():
-            gradient = parameter.grad
-            parameter.grad = None
-            parameter.data = move(parameter.detach())
-            if gradient is not None:
-                parameter.grad = move(gradient)
-        for owner in module.modules():
-            for name, buffer in owner._buffers.items():
-                if buffer is not None:
-                    owner._buffers[name] = move(buffer)
-    return module
+def replace(parameter: Tensor, move: Move) -> None:
+    """Replace what a parameter and its gradient hold by ``move`` of it."""
+    gradient = parameter.grad
+    parameter.grad = None
+    parameter.data = move(parameter.detach())
+    if gradient is not None:
+        parameter.grad = move(gradient)
 
 
 def moving(*args: Any, **kwargs: Any) -> Move:

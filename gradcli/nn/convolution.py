@@ -30,7 +30,7 @@ def each(value: Sizes, rank: int) -> tuple[int, ...]:
     return (value,) * rank if isinstance(value, int) else tuple(value)
 
 
-class _Convolution(Module):
+class _ConvNd(Module):
     """What all convolutions have: sizes, a weight, and a bias unless it is left out."""
 
     rank: ClassVar[int]
@@ -119,7 +119,7 @@ def _check(
         )
 
 
-class _Plain(_Convolution):
+class _Plain(_ConvNd):
     """A convolution.
 
     Args:
@@ -170,7 +170,7 @@ class Conv3d(_Plain):
     function = F.conv3d
 
 
-class _Transposed(_Convolution):
+class _ConvTransposeNd(_ConvNd):
     """The transpose of a convolution, which spreads each entry over a window.
 
     Args:
@@ -231,19 +231,19 @@ class _Transposed(_Convolution):
         return tuple([n - low for n, low in zip(wanted, least, strict=True)])
 
 
-class ConvTranspose1d(_Transposed):
-    __doc__ = f"Over sequences (N, C, L). {_Transposed.__doc__}"
+class ConvTranspose1d(_ConvTransposeNd):
+    __doc__ = f"Over sequences (N, C, L). {_ConvTransposeNd.__doc__}"
     rank = 1
     function = F.conv_transpose1d
 
 
-class ConvTranspose2d(_Transposed):
-    __doc__ = f"Over pictures (N, C, H, W). {_Transposed.__doc__}"
+class ConvTranspose2d(_ConvTransposeNd):
+    __doc__ = f"Over pictures (N, C, H, W). {_ConvTransposeNd.__doc__}"
     rank = 2
     function = F.conv_transpose2d
 
 
-class ConvTranspose3d(_Transposed):
-    __doc__ = f"Over volumes (N, C, D, H, W). {_Transposed.__doc__}"
+class ConvTranspose3d(_ConvTransposeNd):
+    __doc__ = f"Over volumes (N, C, D, H, W). {_ConvTransposeNd.__doc__}"
     rank = 3
     function = F.conv_transpose3d

@@ -16,7 +16,7 @@ from .functional.dropout import check_probability
 from .module import Module
 
 
-class _Dropout(Module):
+class _DropoutNd(Module):
     function: ClassVar[Callable[..., Tensor]]
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
@@ -32,31 +32,31 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """In training sets entries to 0 with probability p and scales the others."""
 
     function = F.dropout
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """In training sets whole channels of (N, C, L) to 0 and scales the others."""
 
     function = F.dropout1d
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """In training sets whole channels of (N, C, H, W) to 0 and scales the others."""
 
     function = F.dropout2d
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """In training sets whole channels of (N, C, D, H, W) to 0, scales the others."""
 
     function = F.dropout3d
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Dropout after `SELU`, which keeps mean and variance."""
 
     function = F.alpha_dropout

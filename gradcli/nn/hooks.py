@@ -1,14 +1,16 @@
-"""Functions that a module calls around its forward and its backward pass.
+"""Functions that modules call: around a pass, a state, and what is entered into them.
 
 Invariant: a module without hooks has no `Hooks` at all, so that calling it costs one
-test. Hooks run in the order they were registered; what one returns, unless it is None,
-takes the place of what it was given.
+test; while there are hooks of every module, a class-wide `Hooks` stands in. Hooks run
+in the order they were registered, those of every module first; what one returns, unless
+it is None, takes the place of what it was given.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..engine.hooks import RemovableHandle
@@ -17,56 +19,105 @@ if TYPE_CHECKING:
     from .module import Module
 
 Hook = Callable[..., Any]
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+
+SILENCED = (
+    "module forward hook with ``always_call=True`` raised an exception that was "
+    "silenced as another error was raised in forward: "
+)
 
 
-class Shelf(OrderedDict[int, Any]):
-    """Hooks of one kind, in the order in which they run."""
+class Shelf(OrderedDict[int, Hook]):
+    """Hooks of one kind in the order in which they run, and how they want to be run."""
 
-    def put(self, hook: Any, first: bool) -> RemovableHandle:
+    def __init__(self, *entries: Any) -> None:
+        super().__init__(*entries)
+        self.options: dict[int, frozenset[str]] = {}
+
+    def put(self, hook: Hook, first: bool = False, **options: bool) -> RemovableHandle:
         handle = RemovableHandle(self, hook)
+        wanted = frozenset(name for name, chosen in options.items() if chosen)
+        if wanted:
+            self.options[handle.id] = wanted
         if first:
             self.move_to_end(handle.id, last=False)
         return handle
 
+    def wants(self, key: int, option: str) -> bool:
+        """Whether a hook was registered with an option."""
+        return option in self.options.get(key, ())
+
 
 class Hooks:
-    """All hooks of one module. Forward hooks come with their registration's options."""
+    """All hooks of one module."""
 
-    __slots__ = ("backward", "before_backward", "before_forward", "forward")
+    __slots__ = (
+        "after_load", "after_save", "backward", "before_backward", "before_forward",
+        "before_load", "before_save", "forward", "full",
+    )  # fmt: skip
+
+    after_load: Shelf
+    after_save: Shelf
+    backward: Shelf
+    before_backward: Shelf
+    before_forward: Shelf
+    before_load: Shelf
+    before_save: Shelf
+    forward: Shelf
+    full: bool | None
 
     def __init__(self) -> None:
-        self.before_forward = Shelf()
-        self.forward = Shelf()
-        self.before_backward = Shelf()
-        self.backward = Shelf()
+        for name in self.__slots__:
+            setattr(self, name, Shelf())
+        self.full = None
+        """Whether backward hooks see a whole module's gradients; None: no hooks yet."""
+
+    def add_backward(
+        self, hook: Hook, full: bool, first: bool = False, where: str = "single Module"
+    ) -> RemovableHandle:
+        """Register a backward hook; only one of both kinds may be used."""
+        if self.full is not None and self.full != full:
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a "
+                f"{where}. Please use only one of them."
+            )
+        self.full = full
+        return self.backward.put(hook, first)
 
     def run(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The module's forward pass between its hooks."""
         done: set[int] = set()
+        out = None
         try:
             args, kwargs = self._before(module, args, kwargs)
             watch = self._watch(module)
             if watch is not None:
                 args = watch.arriving(args)
             out = module.forward(*args, **kwargs)
-            for key, (hook, with_kwargs, _) in list(self.forward.items()):
+            for shelf, key, hook in self._all("forward"):
                 done.add(key)
-                new = (
-                    hook(module, args, kwargs, out)
-                    if with_kwargs
-                    else hook(module, args, out)
-                )
+                new = _after(shelf, key, hook, module, (args, kwargs), out)
                 out = out if new is None else new
-            return out if watch is None else watch.leaving(out)
+            if watch is not None:
+                out = watch.leaving(out)
+            self._watch_last_node(module, args, out)
+            return out
         except Exception:
-            self._always(module, args, kwargs, done)
+            self._always(module, (args, kwargs), out, done)
             raise
+
+    def _all(self, kind: str) -> Iterator[tuple[Shelf, int, Hook]]:
+        """The hooks of one kind, those of every module first."""
+        for hooks in (EVERY,) if self is EVERY else (EVERY, self):
+            shelf: Shelf = getattr(hooks, kind)
+            for key, hook in list(shelf.items()):
+                yield shelf, key, hook
 
     def _before(
         self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        for hook, with_kwargs in list(self.before_forward.values()):
-            if with_kwargs:
+    ) -> Call:
+        for shelf, key, hook in self._all("before_forward"):
+            if shelf.wants(key, "with_kwargs"):
                 both = hook(module, args, kwargs)
                 if both is None:
                     continue
@@ -82,22 +133,62 @@ class Hooks:
                     args = new if isinstance(new, tuple) else (new,)
         return args, kwargs
 
+    def _backward(self, full: bool) -> list[Hook]:
+        sides = (EVERY,) if self is EVERY else (EVERY, self)
+        return [
+            hook
+            for hooks in sides
+            if hooks.full is full
+            for hook in list(hooks.backward.values())
+        ]
+
     def _watch(self, module: Module) -> Any:
-        if not self.backward and not self.before_backward:
+        before = [hook for _, _, hook in self._all("before_backward")]
+        after = self._backward(full=True)
+        if not before and not after:
             return None
         from .backward_hooks import BackwardWatch
 
-        return BackwardWatch(
-            module, list(self.before_backward.values()), list(self.backward.values())
-        )
+        return BackwardWatch(module, before, after)
 
-    def _always(
-        self, module: Module, args: Any, kwargs: dict[str, Any], done: set[int]
-    ) -> None:
+    def _watch_last_node(self, module: Module, args: tuple[Any, ...], out: Any) -> None:
+        """Let older backward hooks see the node that made the result."""
+        hooks = self._backward(full=False)
+        if hooks:
+            from .backward_hooks import watch_last_node
+
+            watch_last_node(module, args, out, hooks)
+
+    def _always(self, module: Module, call: Call, out: Any, done: set[int]) -> None:
         """After a failure: the hooks that asked to be called in any case."""
-        for key, (hook, with_kwargs, always) in list(self.forward.items()):
-            if always and key not in done:
-                if with_kwargs:
-                    hook(module, args, kwargs, None)
-                else:
-                    hook(module, args, None)
+        for shelf, key, hook in self._all("forward"):
+            if shelf.wants(key, "always_call") and key not in done:
+                try:
+                    _after(shelf, key, hook, module, call, out)
+                except Exception as problem:
+                    warnings.warn(SILENCED + str(problem), stacklevel=4)
+
+
+def _after(
+    shelf: Shelf, key: int, hook: Hook, module: Module, call: Call, out: Any
+) -> Any:
+    """Call a forward hook, with the keyword arguments if it wants them."""
+    args, kwargs = call
+    if shelf.wants(key, "with_kwargs"):
+        return hook(module, args, kwargs, out)
+    return hook(module, args, out)
+
+
+EVERY = Hooks()
+"""The hooks of every module."""
+
+ENTERING = {table: Shelf() for table in ("_parameters", "_buffers", "_modules")}
+"""Hooks that see what is entered into a table of any module, before it is."""
+
+
+def entering(module: Any, table: str, name: str, value: Any) -> Any:
+    """What is entered into a module's table in place of a value."""
+    for hook in list(ENTERING[table].values()):
+        new = hook(module, name, value)
+        value = value if new is None else new
+    return value

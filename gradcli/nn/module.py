@@ -1,7 +1,7 @@
 """Modules: functions with parameters, which may be made of other modules.
 
-Invariant: parameters, buffers and children stand in three ordered tables, found as
-attributes; whatever walks a module walks these tables and nothing else.
+Invariant: calling a module runs its ``forward``, between its hooks if there are any;
+what it holds is told in `members`, what it saves in `state`.
 
     class Net(Module):
         def __init__(self):
@@ -13,234 +13,68 @@ attributes; whatever walks a module walks these tables and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
+from ..engine.creation import empty_like
 from ..engine.hooks import RemovableHandle
 from ..engine.leaves import clear_grad
+from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
-from . import convert, state, text
-from .hooks import Hook, Hooks
-from .parameter import Parameter
-from .register import TABLES, check_name, place
+from . import convert, text
+from .hooks import EVERY, Hook, Hooks, Shelf
+from .register import TABLES
+from .state import Stateful
 
 M = TypeVar("M", bound="Module")
 
 
-def _no_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
+def _no_forward(self: Module, *input: Any) -> None:
     """Every subclass says here what it computes."""
     raise NotImplementedError(
         f'Module [{type(self).__name__}] is missing the required "forward" function'
     )
 
 
-class Module:
+def _table(kind: str) -> Any:
+    """The hooks of one kind, as an attribute."""
+    return property(lambda self: getattr(self._own_hooks(), kind))
+
+
+class Module(Stateful):
     """The base of all modules; a subclass defines ``forward``."""
 
     training: bool
     forward: Callable[..., Any] = _no_forward
+    call_super_init: bool = False
     _hooks: ClassVar[Hooks | None] = None
-    _may_miss: ClassVar[frozenset[str]] = frozenset()
-    _parameters: dict[str, Parameter | None]
-    _buffers: dict[str, Tensor | None]
-    _modules: dict[str, Module | None]
-    _transient: set[str]
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         own = self.__dict__
         own["training"] = True
         for table in TABLES:
             own[table] = {}
-        own["_transient"] = set()
+        own["_non_persistent_buffers_set"] = set()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+        elif args or kwargs:
+            self._refuse(args, kwargs)
+
+    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        called = f"{type(self).__name__}.__init__()"
+        if kwargs:
+            raise TypeError(
+                f"{called} got an unexpected keyword argument {next(iter(kwargs))!r}"
+            )
+        raise TypeError(
+            f"{called} takes 1 positional argument but {len(args) + 1} were given"
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         hooks = self._hooks
         if hooks is None:
             return self.forward(*args, **kwargs)
         return hooks.run(self, args, kwargs)
-
-    # attributes
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not place(self, name, value):
-            object.__setattr__(self, name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        own = self.__dict__
-        for table in TABLES:
-            found = own.get(table)
-            if found is not None and name in found:
-                return found[name]
-        raise AttributeError(
-            f"{type(self).__name__!r} object has no attribute {name!r}"
-        )
-
-    def __delattr__(self, name: str) -> None:
-        for table in TABLES:
-            if name in self.__dict__[table]:
-                del self.__dict__[table][name]
-                self._transient.discard(name)
-                return
-        object.__delattr__(self, name)
-
-    def __dir__(self) -> list[str]:
-        tables = [self.__dict__.get(table, {}) for table in TABLES]
-        return sorted({*object.__dir__(self), *(n for t in tables for n in t)})
-
-    def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Enter a parameter by name; None keeps its place without being one."""
-        check_name(self, name, "_parameters", "parameter name")
-        if param is not None and not isinstance(param, Parameter):
-            raise TypeError(
-                f"cannot assign {text.kind(param)!r} object to parameter {name!r} "
-                "(torch.nn.Parameter or None required)"
-            )
-        self._parameters[name] = param
-
-    def register_buffer(
-        self, name: str, tensor: Tensor | None, persistent: bool = True
-    ) -> None:
-        """Enter a tensor that belongs to the module's state and is not trained.
-
-        Args:
-            name: its attribute's name.
-            tensor: what it holds, or None.
-            persistent: whether it is part of `state_dict`.
-        """
-        check_name(self, name, "_buffers", "buffer name")
-        if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(
-                f"cannot assign {text.kind(tensor)!r} object to buffer {name!r} "
-                "(torch Tensor or None required)"
-            )
-        self._buffers[name] = tensor
-        (self._transient.discard if persistent else self._transient.add)(name)
-
-    def add_module(self, name: str, module: Module | None) -> None:
-        """Enter a child by name."""
-        if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{text.kind(module)} is not a Module subclass")
-        check_name(self, name, "_modules", "module name")
-        self._modules[name] = module
-
-    def register_module(self, name: str, module: Module | None) -> None:
-        """Another name of `add_module`."""
-        self.add_module(name, module)
-
-    # walking
-
-    def named_modules(
-        self, memo: set[Module] | None = None, prefix: str = "",
-        remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Module]]:  # fmt: skip
-        """This module and all below it, each before its children, with dotted names."""
-        seen = set() if memo is None else memo
-        stack: list[tuple[str, Module]] = [(prefix, self)]
-        while stack:
-            path, module = stack.pop()
-            if remove_duplicate:
-                if module in seen:
-                    continue
-                seen.add(module)
-            yield path, module
-            stack.extend(
-                (f"{path}.{name}" if path else name, child)
-                for name, child in reversed(module._modules.items())
-                if child is not None
-            )
-
-    def modules(self) -> Iterator[Module]:
-        """This module and all below it, each once."""
-        for _, module in self.named_modules():
-            yield module
-
-    def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules directly below this one, each once."""
-        seen: set[Module] = set()
-        for name, child in self._modules.items():
-            if child is not None and child not in seen:
-                seen.add(child)
-                yield name, child
-
-    def children(self) -> Iterator[Module]:
-        """The modules directly below this one."""
-        for _, child in self.named_children():
-            yield child
-
-    def named_parameters(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Parameter]]:
-        """All parameters with dotted names; a shared one comes once."""
-        return self._members("_parameters", prefix, recurse, remove_duplicate)
-
-    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """All parameters, as an optimizer takes them."""
-        for _, parameter in self.named_parameters(recurse=recurse):
-            yield parameter
-
-    def named_buffers(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Tensor]]:
-        """All buffers with dotted names."""
-        return self._members("_buffers", prefix, recurse, remove_duplicate)
-
-    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All buffers."""
-        for _, buffer in self.named_buffers(recurse=recurse):
-            yield buffer
-
-    def _members(
-        self, table: str, prefix: str, recurse: bool, remove_duplicate: bool
-    ) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
-        walk = (
-            self.named_modules(None, prefix, remove_duplicate)
-            if recurse
-            else [(prefix, self)]
-        )
-        for path, module in walk:
-            for name, member in module.__dict__[table].items():
-                if member is None or (remove_duplicate and id(member) in seen):
-                    continue
-                seen.add(id(member))
-                yield f"{path}.{name}" if path else name, member
-
-    def get_submodule(self, target: str) -> Module:
-        """The module below this one with a dotted name; the empty name is itself.
-
-        Raises:
-            AttributeError: there is none.
-        """
-        module: Module = self
-        for name in target.split(".") if target else ():
-            module = text.attribute(module, name)
-            if not isinstance(module, Module):
-                raise AttributeError(f"`{name}` is not an nn.Module")
-        return module
-
-    def get_parameter(self, target: str) -> Parameter:
-        """The parameter with a dotted name. Raises AttributeError if there is none."""
-        path, _, name = target.rpartition(".")
-        found: Any = text.attribute(self.get_submodule(path), name)
-        if not isinstance(found, Parameter):
-            raise AttributeError(f"`{name}` is not an nn.Parameter")
-        return found
-
-    def get_buffer(self, target: str) -> Tensor:
-        """The buffer with a dotted name. Raises AttributeError if there is none."""
-        path, _, name = target.rpartition(".")
-        owner = self.get_submodule(path)
-        found: Tensor = text.attribute(owner, name)
-        if name not in owner._buffers:
-            raise AttributeError(f"`{name}` is not a buffer")
-        return found
-
-    def apply(self: M, fn: Callable[[Module], Any]) -> M:
-        """Call ``fn`` with every module, children before their parents."""
-        for child in self.children():
-            child.apply(fn)
-        fn(self)
-        return self
 
     # mode, gradients
 
@@ -269,16 +103,42 @@ class Module:
 
     # type and device
 
+    def _apply(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
+        """Replace what every parameter, gradient and buffer holds by ``fn`` of it.
+
+        Args:
+            recurse: do so in the modules below this one first.
+        """
+        if recurse:
+            for child in self.children():
+                child._apply(fn)
+        with no_grad():
+            for parameter in self._parameters.values():
+                if parameter is not None:
+                    convert.replace(parameter, fn)
+            for name, buffer in self._buffers.items():
+                if buffer is not None:
+                    self._buffers[name] = fn(buffer)
+        return self
+
     def to(self: M, *args: Any, **kwargs: Any) -> M:
         """Move parameters and buffers: ``to(dtype)``, ``to(device)``, ``to(tensor)``.
 
         Integer buffers keep their type.
         """
-        return convert.apply_to_all(self, convert.moving(*args, **kwargs))
+        return self._apply(convert.moving(*args, **kwargs))
+
+    def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
+        """Move to a device without the values, which are to be set anew."""
+        return self._apply(lambda t: empty_like(t, device=device), recurse)
+
+    def share_memory(self: M) -> M:
+        """Nothing: processes share no tensors here."""
+        return self
 
     def type(self: M, dst_type: Any) -> M:
         """Turn all parameters and buffers to one dtype."""
-        return convert.apply_to_all(self, lambda t: t.to(dst_type))
+        return self._apply(lambda t: t.to(dst_type))
 
     def float(self: M) -> M:
         """Turn floating-point parameters and buffers to float32."""
@@ -301,55 +161,33 @@ class Module:
         where = f"cuda:{device}" if isinstance(device, int) else device or "cuda"
         return self.to(where)
 
-    # state
-
-    def state_dict(
-        self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
-    ) -> Any:
-        """All parameters and persistent buffers by dotted name, detached.
-
-        The tensors share the module's memory; copy them to keep what they are now.
-        """
-        return state.collect(self, destination, prefix, keep_vars)
-
-    def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> Any:
-        """Take over the values of a state.
-
-        Args:
-            state_dict: tensors by dotted name.
-            strict: whether its names have to be exactly the module's own.
-            assign: put the given tensors in place rather than copy their values.
-
-        Returns:
-            The missing and the unexpected names.
-
-        Raises:
-            RuntimeError: names or shapes do not match; all of them are listed.
-        """
-        return state.load(self, state_dict, strict, assign)
-
     # hooks
 
     def _own_hooks(self) -> Hooks:
-        if self._hooks is None:
+        if "_hooks" not in self.__dict__:
             self.__dict__["_hooks"] = Hooks()
         return self.__dict__["_hooks"]  # type: ignore[no-any-return]
+
+    _forward_hooks: Shelf = _table("forward")
+    _forward_pre_hooks: Shelf = _table("before_forward")
+    _backward_hooks: Shelf = _table("backward")
+    _backward_pre_hooks: Shelf = _table("before_backward")
 
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
         """Call ``hook(module, args)`` before each forward pass; it may replace args."""
-        return self._own_hooks().before_forward.put((hook, with_kwargs), prepend)
+        shelf = self._own_hooks().before_forward
+        return shelf.put(hook, prepend, with_kwargs=with_kwargs)
 
     def register_forward_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False,
         always_call: bool = False,
     ) -> RemovableHandle:  # fmt: skip
         """Call ``hook(module, args, output)`` after each; it may replace the output."""
-        entry = (hook, with_kwargs, always_call)
-        return self._own_hooks().forward.put(entry, prepend)
+        return self._own_hooks().forward.put(
+            hook, prepend, with_kwargs=with_kwargs, always_call=always_call
+        )
 
     def register_full_backward_pre_hook(
         self, hook: Hook, prepend: bool = False
@@ -361,9 +199,17 @@ class Module:
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` after each."""
-        return self._own_hooks().backward.put(hook, prepend)
+        return self._own_hooks().add_backward(hook, True, prepend)
+
+    def register_backward_hook(self, hook: Hook) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` with the gradients of the
+        last node alone; `register_full_backward_hook` sees the whole module's."""
+        return self._own_hooks().add_backward(hook, False)
 
     # text
+
+    def _get_name(self) -> str:
+        return type(self).__name__
 
     def extra_repr(self) -> str:
         """What the module says of itself between its parentheses."""
@@ -371,3 +217,8 @@ class Module:
 
     def __repr__(self) -> str:
         return text.describe(self)
+
+
+def hooked(module: type[Module]) -> None:
+    """Let every module look for the hooks of every module from now on."""
+    module._hooks = EVERY

@@ -17,7 +17,7 @@ from .convolution import Sizes, each
 from .module import Module
 
 
-class _MaxPool(Module):
+class _MaxPoolNd(Module):
     """The largest entry of each window; ``stride`` None: windows side by side."""
 
     function: ClassVar[Callable[..., Any]]
@@ -48,19 +48,19 @@ class _MaxPool(Module):
         )
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """The largest entry of each window of sequences (N, C, L)."""
 
     function = F.max_pool1d
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The largest entry of each window of pictures (N, C, H, W)."""
 
     function = F.max_pool2d
 
 
-class _AvgPool(Module):
+class _AvgPoolNd(Module):
     """The mean of each window; ``stride`` None: windows side by side."""
 
     function: ClassVar[Callable[..., Any]]
@@ -89,7 +89,7 @@ class _AvgPool(Module):
         )
 
 
-class AvgPool1d(_AvgPool):
+class AvgPool1d(_AvgPoolNd):
     """The mean of each window of sequences (N, C, L)."""
 
     function = F.avg_pool1d
@@ -104,7 +104,7 @@ class AvgPool1d(_AvgPool):
         )
 
 
-class AvgPool2d(_AvgPool):
+class AvgPool2d(_AvgPoolNd):
     """The mean of each window of pictures (N, C, H, W), or its sum over
     ``divisor_override``."""
 
@@ -153,7 +153,7 @@ class AdaptiveAvgPool2d(_Adaptive):
     function = F.adaptive_avg_pool2d
 
 
-class _AdaptiveMax(_Adaptive):
+class _AdaptiveMaxPoolNd(_Adaptive):
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__(output_size)
         self.return_indices = return_indices
@@ -162,13 +162,13 @@ class _AdaptiveMax(_Adaptive):
         return type(self).function(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool1d(_AdaptiveMax):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The largest entries of as many windows as are asked for, of (N, C, L)."""
 
     function = F.adaptive_max_pool1d
 
 
-class AdaptiveMaxPool2d(_AdaptiveMax):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The largest entries of as many windows as are asked for, of (N, C, H, W)."""
 
     function = F.adaptive_max_pool2d

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..engine.tensor import Tensor
+from .hooks import entering
 from .parameter import Buffer, Parameter
 from .text import kind
 
 if TYPE_CHECKING:
-    from .module import Module
+    from .members import Members
 
 TABLES = ("_parameters", "_buffers", "_modules")
 
@@ -31,18 +32,30 @@ NOT_READY = {
 }
 
 
-def home_of(value: Any) -> str | None:
-    """The table that a value enters by itself; a plain tensor enters none."""
+def is_module(value: Any) -> bool:
+    """Whether a value is a module."""
     from .module import Module
 
+    return isinstance(value, Module)
+
+
+def home_of(value: Any) -> str | None:
+    """The table that a value enters by itself; a plain tensor enters none."""
     if isinstance(value, Parameter):
         return "_parameters"
     if isinstance(value, Buffer):
         return "_buffers"
-    return "_modules" if isinstance(value, Module) else None
+    return "_modules" if is_module(value) else None
 
 
-def check_name(module: Module, name: str, table: str, what: str) -> None:
+def enter(module: Members, table: str, name: str, value: Any) -> None:
+    """Put a value into a table, as the hooks of every module let it."""
+    if value is not None or table != "_parameters":
+        value = entering(module, table, name, value)
+    module.__dict__[table][name] = value
+
+
+def check_name(module: Members, name: str, table: str, what: str) -> None:
     """Raise for a name that a new member of ``table`` cannot have."""
     if table not in module.__dict__:
         raise AttributeError(NOT_READY.get(table, NOT_READY["_modules"]))
@@ -56,7 +69,7 @@ def check_name(module: Module, name: str, table: str, what: str) -> None:
         raise KeyError(f"attribute {name!r} already exists")
 
 
-def place(module: Module, name: str, value: Any) -> bool:
+def place(module: Members, name: str, value: Any) -> bool:
     """Put a value into the table where it belongs; False if it belongs to none."""
     own = module.__dict__
     home = home_of(value)
@@ -64,12 +77,10 @@ def place(module: Module, name: str, value: Any) -> bool:
         if home not in own:
             raise AttributeError(NOT_READY[home])
         _forget(module, name, home)
-        own[home][name] = value
+        enter(module, home, name, value)
         if isinstance(value, Buffer):
-            keep = (
-                module._transient.discard if value.persistent else module._transient.add
-            )
-            keep(name)
+            short_lived = module._non_persistent_buffers_set
+            (short_lived.discard if value.persistent else short_lived.add)(name)
         return True
     for table in TABLES:
         if name in own.get(table, ()):
@@ -80,14 +91,14 @@ def place(module: Module, name: str, value: Any) -> bool:
                 raise TypeError(
                     f"cannot assign {kind(value)!r} {how} {name!r} ({wanted})"
                 )
-            own[table][name] = value
+            enter(module, table, name, value)
             return True
     return False
 
 
-def _forget(module: Module, name: str, keep: str) -> None:
+def _forget(module: Members, name: str, keep: str) -> None:
     """Remove a name from wherever else it stands."""
     module.__dict__.pop(name, None)
     for table in TABLES:
         if table != keep and module.__dict__[table].pop(name, None) is not None:
-            module._transient.discard(name)
+            module._non_persistent_buffers_set.discard(name)

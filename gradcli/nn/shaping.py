@@ -55,7 +55,7 @@ class Unflatten(Module):
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
 
 
-class _ConstantPad(Module):
+class _ConstantPadNd(Module):
     """A border of one number around the last dimensions.
 
     Args:
@@ -77,22 +77,22 @@ class _ConstantPad(Module):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPad):
-    __doc__ = _ConstantPad.__doc__
+class ConstantPad1d(_ConstantPadNd):
+    __doc__ = _ConstantPadNd.__doc__
     rank = 1
 
 
-class ConstantPad2d(_ConstantPad):
-    __doc__ = _ConstantPad.__doc__
+class ConstantPad2d(_ConstantPadNd):
+    __doc__ = _ConstantPadNd.__doc__
     rank = 2
 
 
-class ConstantPad3d(_ConstantPad):
-    __doc__ = _ConstantPad.__doc__
+class ConstantPad3d(_ConstantPadNd):
+    __doc__ = _ConstantPadNd.__doc__
     rank = 3
 
 
-class _ZeroPad(_ConstantPad):
+class _ZeroPad(_ConstantPadNd):
     """A border of zeros; ``padding`` is its width, or a width for each side."""
 
     def __init__(self, padding: int | Sequence[int]) -> None:

@@ -19,7 +19,7 @@ from ..engine.creation import tensor
 from ..engine.dtypes import int64
 from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
-from ..nn.batch_norm import _PerChannel
+from ..nn.batch_norm import _BatchNorm
 from ..nn.module import Module
 from .lr_scheduler.base import Rule, per_group
 from .optimizer import Optimizer
@@ -164,7 +164,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
         model: whose statistics are set; left in the mode that it was in.
         device: where to put inputs first.
     """
-    layers = [m for m in model.modules() if isinstance(m, _PerChannel)]
+    layers = [m for m in model.modules() if isinstance(m, _BatchNorm)]
     if not layers:
         return
     momenta = [layer.momentum for layer in layers]
@@ -210,8 +210,7 @@ class SWALR(Rule):
             )
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(
-                "anneal_epochs must be equal or greater than 0, got "
-                f"{anneal_epochs}"
+                f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}"
             )
         self._anneal_strategy = anneal_strategy
         self.anneal_epochs = anneal_epochs

@@ -168,7 +168,7 @@ def set_option(group: Group, name: str, value: Any) -> None:
 
 def _note_steps(optimizer: Optimizer) -> None:
     """Let an optimizer remember that it took a step since it has a schedule."""
-    step = optimizer.step
+    step: Any = optimizer.step
     if hasattr(step, "_wrapped_by_lr_sched"):
         return
     held = ref(optimizer)

@@ -76,7 +76,7 @@ class CosineAnnealingWarmRestarts(Rule):
         height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
-    def step(self, epoch: float | None = None) -> None:  # type: ignore[override]
+    def step(self, epoch: float | None = None) -> None:
         """Go on to the next epoch, or to any, which may be a fraction."""
         if epoch is not None:
             self._go_to(epoch)

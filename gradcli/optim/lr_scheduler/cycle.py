@@ -257,7 +257,7 @@ def _phases(total: int, rising: float, three: bool) -> list[dict[str, Any]]:
         rising * total - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum",
     )  # fmt: skip
     down = ("base_momentum", "max_momentum")
-    rest = [(total - 1, "max_lr", "min_lr", *down)]
+    rest: list[tuple[Any, ...]] = [(total - 1, "max_lr", "min_lr", *down)]
     if three:
         rest = [
             (2 * rising * total - 2, "max_lr", "initial_lr", *down),

@@ -1,0 +1,246 @@
+"""What a module is made of: parameters, buffers and children, and the walks over them.
+
+Invariant: parameters, buffers and children stand in three ordered tables, found as
+attributes; whatever walks a module walks these tables and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..engine.tensor import Tensor
+from . import text
+from .parameter import Parameter
+from .register import TABLES, check_name, enter, is_module, place
+
+if TYPE_CHECKING:
+    from .module import Module
+
+M = TypeVar("M", bound="Members")
+
+
+class Members:
+    """The tables of a module and the walks over them."""
+
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+    _non_persistent_buffers_set: set[str]
+
+    # attributes
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not place(self, name, value):
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        for table in TABLES:
+            found = own.get(table)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+        )
+
+    def __delattr__(self, name: str) -> None:
+        for table in TABLES:
+            if name in self.__dict__[table]:
+                del self.__dict__[table][name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        tables = [self.__dict__.get(table, {}) for table in TABLES]
+        return sorted({*object.__dir__(self), *(n for t in tables for n in t)})
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Enter a parameter by name; None keeps its place without being one."""
+        check_name(self, name, "_parameters", "parameter name")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign {text.kind(param)!r} object to parameter {name!r} "
+                "(torch.nn.Parameter or None required)"
+            )
+        enter(self, "_parameters", name, param)
+
+    def register_buffer(
+        self, name: str, tensor: Tensor | None, persistent: bool = True
+    ) -> None:
+        """Enter a tensor that belongs to the module's state and is not trained.
+
+        Args:
+            name: its attribute's name.
+            tensor: what it holds, or None.
+            persistent: whether it is part of `state_dict`.
+        """
+        check_name(self, name, "_buffers", "buffer name")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign {text.kind(tensor)!r} object to buffer {name!r} "
+                "(torch Tensor or None required)"
+            )
+        enter(self, "_buffers", name, tensor)
+        (
+            self._non_persistent_buffers_set.discard
+            if persistent
+            else self._non_persistent_buffers_set.add
+        )(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Enter a child by name."""
+        if module is not None and not is_module(module):
+            raise TypeError(f"{text.kind(module)} is not a Module subclass")
+        check_name(self, name, "_modules", "module name")
+        enter(self, "_modules", name, module)
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Another name of `add_module`."""
+        self.add_module(name, module)
+
+    # walking
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "",
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Module]]:  # fmt: skip
+        """This module and all below it, each before its children, with dotted names."""
+        seen = set() if memo is None else memo
+        stack: list[tuple[str, Any]] = [(prefix, self)]
+        while stack:
+            path, module = stack.pop()
+            if remove_duplicate:
+                if module in seen:
+                    continue
+                seen.add(module)
+            yield path, module
+            stack.extend(
+                (f"{path}.{name}" if path else name, child)
+                for name, child in reversed(module._modules.items())
+                if child is not None
+            )
+
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+        """This module and all below it; each once, unless duplicates are kept."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules directly below this one, each once."""
+        seen: set[Module] = set()
+        for name, child in self._modules.items():
+            if child is not None and child not in seen:
+                seen.add(child)
+                yield name, child
+
+    def children(self) -> Iterator[Module]:
+        """The modules directly below this one."""
+        for _, child in self.named_children():
+            yield child
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """All parameters with dotted names; a shared one comes once."""
+        return self._named_members(
+            lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
+        )
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """All parameters, as an optimizer takes them."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """All buffers with dotted names."""
+        return self._named_members(
+            lambda module: module._buffers.items(), prefix, recurse, remove_duplicate
+        )
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """All buffers."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def _named_members(
+        self, get_members_fn: Callable[[Any], Iterable[tuple[str, Any]]],
+        prefix: str = "", recurse: bool = True, remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:  # fmt: skip
+        """What a function finds in this module and in all below it; None is left out.
+
+        Args:
+            get_members_fn: gives names and members of one module.
+        """
+        seen: set[int] = set()
+        walk = (
+            self.named_modules(None, prefix, remove_duplicate)
+            if recurse
+            else [(prefix, self)]
+        )
+        for path, module in walk:
+            for name, member in get_members_fn(module):
+                if member is None or (remove_duplicate and id(member) in seen):
+                    continue
+                seen.add(id(member))
+                yield f"{path}.{name}" if path else name, member
+
+    def get_submodule(self, target: str) -> Module:
+        """The module below this one with a dotted name; the empty name is itself.
+
+        Raises:
+            AttributeError: there is none.
+        """
+        module: Any = self
+        for name in target.split(".") if target else ():
+            module = text.attribute(module, name)
+            if not is_module(module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module  # type: ignore[no-any-return]
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module under a dotted name.
+
+        Args:
+            strict: only in place of a module that is there.
+
+        Raises:
+            ValueError: the empty name, or what is no module.
+            AttributeError: there is no such place.
+        """
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not is_module(module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if strict:
+            owner.get_submodule(name)
+        setattr(owner, name, module)
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter with a dotted name. Raises AttributeError if there is none."""
+        path, _, name = target.rpartition(".")
+        found: Any = text.attribute(self.get_submodule(path), name)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer with a dotted name. Raises AttributeError if there is none."""
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        found: Tensor = text.attribute(owner, name)
+        if name not in owner._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return found
+
+    def apply(self: M, fn: Callable[[Module], Any]) -> M:
+        """Call ``fn`` with every module, children before their parents."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)  # type: ignore[arg-type]  # every module is one of these
+        return self
