@@ -11,6 +11,7 @@ from typing import Any
 
 from ..engine import dtypes
 from ..engine.tensor import Tensor
+from .parameter import UninitializedTensorMixin
 
 Move = Callable[[Tensor], Tensor]
 
@@ -21,6 +22,9 @@ def dtype(name: str) -> Any:
 
 def replace(parameter: Tensor, move: Move) -> None:
     """Replace what a parameter and its gradient hold by ``move`` of it."""
+    if isinstance(parameter, UninitializedTensorMixin):
+        parameter.follow(move)
+        return
     gradient = parameter.grad
     parameter.grad = None
     parameter.data = move(parameter.detach())

@@ -23,6 +23,7 @@ from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
 from . import convert, text
 from .hooks import EVERY, Hook, Hooks, Shelf
+from .parameter import is_lazy
 from .register import TABLES
 from .state import Stateful
 
@@ -117,7 +118,9 @@ class Module(Stateful):
                 if parameter is not None:
                     convert.replace(parameter, fn)
             for name, buffer in self._buffers.items():
-                if buffer is not None:
+                if is_lazy(buffer):
+                    convert.replace(buffer, fn)  # type: ignore[arg-type]
+                elif buffer is not None:
                     self._buffers[name] = fn(buffer)
         return self
 

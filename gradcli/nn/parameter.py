@@ -8,9 +8,13 @@ computed from them is a plain tensor; a parameter is a leaf.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar, cast
 
+from ..engine import dtypes
+from ..engine.creation import empty
 from ..engine.modes import no_grad
+from ..engine.size import Size
 from ..engine.tensor import Tensor
 
 _new = object.__new__
@@ -28,8 +32,6 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Parameter:
         if data is None:
-            from ..engine.creation import empty
-
             data = empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(
@@ -71,8 +73,6 @@ class Buffer(Tensor):
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Buffer:
         if data is None:
-            from ..engine.creation import empty
-
             data = empty(0)
         made: Buffer = _new(cls)
         made.raw, made.xp, made.edge = data._shareable(), data.xp, data.edge
@@ -88,3 +88,128 @@ class Buffer(Tensor):
             copied = self.detach().clone()
             known = memo[id(self)] = type(self)(copied, persistent=self.persistent)
         return known
+
+
+UNUSABLE = (
+    "Attempted to use an uninitialized parameter in an operation. This error happens "
+    "when you are using a `LazyModule` or explicitly manipulating "
+    "`torch.nn.parameter.UninitializedParameter` objects. When using LazyModules Call "
+    "`forward` with a dummy batch to initialize the parameters before calling torch "
+    "functions"
+)
+
+SHAPELESS = (
+    "Can't access the shape of an uninitialized parameter or buffer. This error "
+    "usually happens in `load_state_dict` when trying to load an uninitialized "
+    "parameter into an initialized one. Call `forward` to initialize the parameters "
+    "before accessing their attributes."
+)
+
+
+class UninitializedTensorMixin(Tensor):
+    """A tensor that has a dtype and a device and as yet no shape.
+
+    What it holds stands behind ``raw``, which nothing may read: so every operation
+    refuses it.
+    """
+
+    __slots__ = ()
+
+    cls_to_become: ClassVar[type[Tensor]] = Tensor
+
+    def __init__(self, *options: Any, **others: Any) -> None:
+        """Everything is done by ``__new__``; a tensor's own constructor has to rest."""
+
+    @property
+    def raw(self) -> Any:
+        raise ValueError(UNUSABLE)
+
+    @property
+    def shape(self) -> Size:
+        raise RuntimeError(SHAPELESS)
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        return self._placeholder().dtype
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        raise ValueError(UNUSABLE)
+
+    def _placeholder(self) -> Tensor:
+        """A tensor without entries, of its dtype and on its device."""
+        return Tensor(Tensor.__dict__["raw"].__get__(self), self.xp)
+
+    def _hold(self, fresh: Tensor) -> None:
+        kind = type(self)
+        self.__class__ = self.cls_to_become
+        self.data = fresh
+        self.__class__ = kind
+
+    def follow(self, move: Callable[[Tensor], Tensor]) -> None:
+        """Take the dtype and the device that ``move`` gives."""
+        self._hold(move(self._placeholder()))
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Become a tensor of a shape, whose values are to be set.
+
+        Args:
+            shape: a size, or several.
+            device, dtype: None: its own.
+        """
+        sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+        fresh = empty(sizes, device=device or self.device, dtype=dtype or self.dtype)
+        self._hold(fresh)
+        self.__class__ = self.cls_to_become
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter whose shape is not known yet; see `LazyModuleMixin`."""
+
+    __slots__ = ()
+
+    cls_to_become = Parameter
+
+    def __new__(
+        cls, requires_grad: bool = True, device: Any = None, dtype: Any = None
+    ) -> UninitializedParameter:
+        made = Parameter(empty(0, device=device, dtype=dtype), requires_grad)
+        made.__class__ = cls
+        return cast("UninitializedParameter", made)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedParameter:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+        return cast("UninitializedParameter", memo[id(self)])
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad, self.device, self.dtype)
+
+
+class UninitializedBuffer(UninitializedTensorMixin):
+    """A buffer whose shape is not known yet; see `LazyModuleMixin`."""
+
+    __slots__ = ()
+
+    def __new__(
+        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None,
+        persistent: bool = True,
+    ) -> UninitializedBuffer:  # fmt: skip
+        made = empty(0, device=device, dtype=dtype, requires_grad=requires_grad)
+        made.__class__ = cls
+        return cast("UninitializedBuffer", made)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedBuffer:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+        return cast("UninitializedBuffer", memo[id(self)])
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad, self.device, self.dtype)
+
+
+def is_lazy(tensor: Any) -> bool:
+    """Whether a tensor has no shape yet."""
+    return isinstance(tensor, UninitializedTensorMixin)

@@ -17,7 +17,7 @@ from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
 from .hooks import Hook, Hooks, Shelf
 from .members import Members
-from .parameter import Parameter
+from .parameter import Parameter, is_lazy
 
 EXTRA = "_extra_state"
 """The name of what a module saves beside its tensors."""
@@ -99,7 +99,8 @@ class Stateful(Members):
     ) -> None:
         """Put the module's own entries into ``destination``, not its children's."""
         for name, tensor in self._own_state():
-            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+            as_is = keep_vars or is_lazy(tensor)
+            destination[prefix + name] = tensor if as_is else tensor.detach()
         if type(self).get_extra_state is not Stateful.get_extra_state:
             destination[prefix + EXTRA] = self.get_extra_state()
 
@@ -286,6 +287,8 @@ def _take(
             f'While copying the parameter named "{full}", expected torch.Tensor or '
             f"Tensor-like object from checkpoint but received {type(given)}"
         )
+    if is_lazy(tensor) and is_lazy(given):
+        return ""
     if tensor.ndim == 0 and tuple(given.shape) == (1,):
         given = given[0]
     if given.shape != tensor.shape:

@@ -14,6 +14,7 @@ from .. import convolution as conv
 from .. import distance as distance
 from .. import dropout as dropout
 from .. import embedding as sparse
+from .. import lazy as lazy
 from .. import linear as linear
 from .. import loss as loss
 from .. import norm as normalization
@@ -33,6 +34,7 @@ PATHS = {
     "dropout": dropout,
     "flatten": padding,
     "instancenorm": batchnorm,
+    "lazy": lazy,
     "linear": linear,
     "loss": loss,
     "normalization": normalization,

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ...engine.absent import absent
-from . import rnn
+from . import parametrize, rnn
 from .clip import clip_grad_norm_, clip_grad_value_, get_total_norm
 from .vector import parameters_to_vector, vector_to_parameters
 
@@ -12,6 +12,7 @@ __all__ = [
     "clip_grad_value_",
     "get_total_norm",
     "parameters_to_vector",
+    "parametrize",
     "rnn",
     "vector_to_parameters",
 ]
