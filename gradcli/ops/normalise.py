@@ -44,6 +44,42 @@ def scaled(x: Any, weight: Any, bias: Any = None) -> Any:
     return x if bias is None else x + bias
 
 
+# direction and length apart
+
+
+def lengths(xp: Any, v: Any, dim: int) -> tuple[Any, tuple[int, ...]]:
+    """The norm of each slice along ``dim``, and the dimensions it is taken over."""
+    dims = tuple(d for d in range(len(v.shape)) if d != dim % len(v.shape))
+    return xp.sqrt(xp.sum(xp.square(v), dims, True)), dims
+
+
+def weight_norm_by_v(xp: Any, g: Any, y: Any, v: Any, length: Any, dim: int = 0) -> Any:
+    n, dims = lengths(xp, v, dim)
+    hat = v / n
+    return length / n * (g - hat * xp.sum(g * hat, dims, True))
+
+
+def weight_norm_by_length(xp: Any, g: Any, y: Any, v: Any, length: Any, dim: int = 0
+                          ) -> Any:
+    n, dims = lengths(xp, v, dim)
+    return xp.sum(g * v, dims, True) / n
+
+
+def weight_norm_along(xp: Any, t: Any, y: Any, v: Any, length: Any, dim: int = 0) -> Any:
+    n, dims = lengths(xp, v, dim)
+    hat = v / n
+    turned = t[0] - hat * xp.sum(hat * t[0], dims, True)
+    return length / n * turned + hat * t[1]
+
+
+row("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
+    fwd=lambda xp, v, length, dim=0: v * (length / lengths(xp, v, dim)[0]),
+    vjp=(weight_norm_by_v, weight_norm_by_length), jvp=weight_norm_along,
+    doc="The slices of v along a dimension, each scaled to the length given for it.",
+    cases=[case((3, 4), (3, 1)), case((2, 3, 2), (2, 1, 1)),
+           case((3, 4), (1, 4), dim=1)])
+
+
 # over the last dimensions
 
 

@@ -6,6 +6,7 @@ Invariant: gradients are changed in place and nothing is recorded.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -48,6 +49,18 @@ def get_total_norm(
     return total
 
 
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor,
+    foreach: bool | None = None,
+) -> None:  # fmt: skip
+    """Shorten all gradients, taken as one vector of norm ``total_norm``, to
+    ``max_norm``."""
+    with no_grad():
+        factor = (float(max_norm) / (total_norm + TINY)).clamp(max=1.0)
+        for gradient in _gradients(parameters):
+            gradient.mul_(factor.to(gradient.device, gradient.dtype))
+
+
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
     error_if_nonfinite: bool = False, foreach: bool | None = None,
@@ -57,13 +70,24 @@ def clip_grad_norm_(
     Returns:
         The norm that they had.
     """
-    gradients = _gradients(parameters)
-    total = get_total_norm(gradients, norm_type, error_if_nonfinite)
-    with no_grad():
-        factor = (float(max_norm) / (total + TINY)).clamp(max=1.0)
-        for gradient in gradients:
-            gradient.mul_(factor)
+    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = get_total_norm(_gradients(given), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(given, max_norm, total)
     return total
+
+
+def clip_grad_norm(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+    error_if_nonfinite: bool = False, foreach: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """The older name of `clip_grad_norm_`."""
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
+        "`torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)
 
 
 def clip_grad_value_(

@@ -1,0 +1,198 @@
+"""Orthogonal matrices from matrices without constraints.
+
+Invariant: every map is made of recorded operations, so that gradients and derivatives
+of any order pass through it. Wide matrices are treated as their transposes.
+
+    exponential(A - A.mT)           # orthogonal, for any A
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...engine.creation import eye, zeros_like
+from ...engine.draws import randn
+from ...engine.queries import finfo
+from ...engine.modes import no_grad
+from ...engine.record import call
+from ...engine.tensor import Tensor
+from ..module import Module
+
+TAYLOR_TERMS = 18
+"""Enough for a matrix of norm at most 1/2, in double precision."""
+
+
+def unit(like: Tensor, size: int) -> Tensor:
+    """The unit matrix, of another's dtype and on its device."""
+    return eye(size, dtype=like.dtype, device=like.device)
+
+
+def exponential(matrix: Tensor) -> Tensor:
+    """The matrix exponential, by scaling and squaring of its Taylor series."""
+    size = float(matrix.detach().abs().sum(-1).amax()) if matrix.numel() else 0.0
+    halvings = max(0, math.ceil(math.log2(size)) + 1) if size > 0 else 0
+    scaled = matrix / 2**halvings
+    made = unit(matrix, matrix.size(-1))
+    for k in range(TAYLOR_TERMS, 0, -1):
+        made = unit(matrix, matrix.size(-1)) + scaled @ made / k
+    for _ in range(halvings):
+        made = made @ made
+    return made
+
+
+def cayley(matrix: Tensor) -> Tensor:
+    """``(1 - A/2)**-1 (1 + A/2)``."""
+    one = unit(matrix, matrix.size(-1))
+    quotient: Tensor = call("solve", one - matrix / 2, one + matrix / 2)
+    return quotient
+
+
+def product_of_reflections(vectors: Tensor, factors: Tensor) -> Tensor:
+    """The first columns of the product of ``1 - t v v'``; v is 1 on the diagonal.
+
+    Args:
+        vectors: one vector in each column, below the diagonal.
+        factors: the t of each.
+    """
+    rows, columns = vectors.shape[-2:]
+    top = eye(rows, columns, dtype=vectors.dtype, device=vectors.device)
+    full = vectors.tril(-1) + top
+    made = top.expand(*vectors.shape[:-2], rows, columns)
+    for k in reversed(range(columns)):
+        v = full[..., k].unsqueeze(-1)
+        made = made - factors[..., k, None, None] * v @ (v.mT @ made)
+    return made
+
+
+def reflections(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """Householder's vectors below the diagonal and R above it, and the factors.
+
+    Golub and Van Loan, Matrix Computations, 5.2; signs as LAPACK's.
+    """
+    held = matrix.clone()
+    columns = matrix.size(-1)
+    factors = zeros_like(matrix[..., 0, :])
+    for k in range(columns):
+        x = held[..., k:, k].clone()
+        first, rest = x[..., 0], x[..., 1:].square().sum(-1)
+        turned = rest > 0
+        length = (first.square() + rest).sqrt()
+        beta = call("where", first >= 0, -length, length)
+        beta = call("where", turned, beta, first)
+        safe = call("where", turned, first - beta, 1.0)
+        v = x / safe.unsqueeze(-1)
+        v[..., 0] = 1.0
+        factor = call("where", turned, (beta - first) / beta, 0.0)
+        part = held[..., k:, k:].clone()
+        part -= factor[..., None, None] * v.unsqueeze(-1) @ (v.unsqueeze(-2) @ part)
+        held[..., k:, k:] = part
+        held[..., k + 1 :, k] = v[..., 1:] * turned.unsqueeze(-1)
+        factors[..., k] = factor
+    return held, factors
+
+
+def diagonal(matrix: Tensor) -> Tensor:
+    return call("diagonal", matrix, 0, -2, -1)  # type: ignore[no-any-return]
+
+
+def nearest(matrix: Tensor) -> Tensor:
+    """Orthonormal columns: Q of the factors Q R with R positive on its diagonal."""
+    held, factors = reflections(matrix)
+    signs: Tensor = diagonal(held).sign()
+    return product_of_reflections(held, factors) * signs.unsqueeze(-2)
+
+
+def is_orthogonal(matrix: Tensor) -> bool:
+    """Whether the columns are orthonormal, up to rounding."""
+    rows, columns = matrix.shape[-2:]
+    if rows < columns:
+        return False
+    allowed = 10 * rows * finfo(matrix.dtype).eps
+    error = (matrix.mT @ matrix - unit(matrix, columns)).abs()
+    return float(error.amax()) <= allowed
+
+
+MAPS = {"matrix_exp": exponential, "cayley": cayley, "householder": None}
+
+
+class Orthogonal(Module):
+    """An orthogonal matrix, computed from one without constraints.
+
+    Args:
+        weight: the matrix as it is.
+        orthogonal_map: a name in `MAPS`.
+        use_trivialization: multiply by a fixed matrix, which is what was assigned.
+    """
+
+    base: Tensor
+
+    def __init__(
+        self, weight: Tensor, orthogonal_map: str, use_trivialization: bool = True
+    ) -> None:
+        super().__init__()
+        self.shape = weight.shape
+        self.orthogonal_map = orthogonal_map
+        if use_trivialization:
+            self.register_buffer("base", None)
+
+    def _standing(self, X: Tensor) -> tuple[Tensor, bool]:
+        """The matrix with at least as many rows as columns; whether it was turned."""
+        wide = X.size(-2) < X.size(-1)
+        return (X.mT if wide else X), wide
+
+    def forward(self, X: Tensor) -> Tensor:
+        X, turned = self._standing(X)
+        rows, columns = X.shape[-2:]
+        build: Any = MAPS[self.orthogonal_map]
+        if build is None:
+            below = X.tril(-1)
+            made = product_of_reflections(below, 2.0 / (1.0 + below.square().sum(-2)))
+            made = made * diagonal(X).detach().sign().unsqueeze(-2)
+        else:
+            A = X.tril()
+            if rows != columns:
+                rest = X.new_zeros((*X.shape[:-2], rows, rows - columns))
+                A = call("cat", [A, rest], -1)
+            made = build(A - A.mT)[..., :columns]
+        if "base" in self._buffers:
+            made = self.base @ made
+        return made.mT if turned else made
+
+    def right_inverse(self, Q: Tensor) -> Tensor:
+        if Q.shape != self.shape:
+            raise ValueError(
+                f"Expected a matrix or batch of matrices of shape {self.shape}. Got a "
+                f"tensor of shape {Q.shape}."
+            )
+        with no_grad():
+            given, turned = self._standing(Q.detach())
+            if "base" not in self._buffers:
+                made = self._unmapped(given)
+                return made.mT if turned else made
+            rows, columns = given.shape[-2:]
+            if rows != columns:
+                more = randn(
+                    *given.shape[:-2], rows, rows - columns, dtype=Q.dtype,
+                    device=Q.device,
+                )  # fmt: skip
+                given = nearest(call("cat", [given, more], -1))
+            elif not is_orthogonal(given):
+                given = nearest(given)
+            self.base = given.clone()
+            start = zeros_like(Q)
+            diagonal(start).fill_(-1.0)
+            return start
+
+    def _unmapped(self, Q: Tensor) -> Tensor:
+        """The matrix that Householder's map takes to ``Q``."""
+        if self.orthogonal_map != "householder":
+            raise NotImplementedError(
+                "It is not possible to assign to the matrix exponential or the Cayley "
+                "parametrizations when use_trivialization=False."
+            )
+        held, factors = reflections(Q)
+        signs = diagonal(held).sign()
+        signs = call("where", factors == 0, -signs, signs)
+        diagonal(held).copy_(signs)
+        return held

@@ -1,0 +1,164 @@
+"""A weight divided by its largest singular value: hooks of a module.
+
+Invariant: before each forward pass in training the two singular vectors, which are
+buffers ``NAME_u`` and ``NAME_v``, are moved on by power iterations, and the attribute is
+``NAME_orig`` over ``u' W v`` (Miyato et al. 2018). `parametrizations.spectral_norm` does
+the same without hooks.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from ...engine.modes import no_grad
+from ...engine.record import call
+from ...engine.tensor import Tensor
+from .. import functional as F
+from ..convolution import _ConvTransposeNd
+from ..module import Module
+from ..parameter import Parameter
+
+M = TypeVar("M", bound=Module)
+
+VERSION = 1
+"""Of what a state holds; before, ``NAME_v`` was not part of it."""
+
+
+def output_dim(module: Module) -> int:
+    """The dimension of a weight that counts the outputs."""
+    return 1 if isinstance(module, _ConvTransposeNd) else 0
+
+
+def as_matrix(weight: Tensor, dim: int) -> Tensor:
+    """A weight as a matrix, with one row per entry of dimension ``dim``."""
+    if dim != 0:
+        others = [d for d in range(weight.ndim) if d != dim]
+        weight = weight.permute(dim, *others)
+    return weight.reshape(weight.size(0), -1)
+
+
+def power_step(matrix: Tensor, u: Tensor, v: Tensor, eps: float, v_first: bool) -> None:
+    """Move both singular vectors on, in place."""
+    for turn in (v_first, not v_first):
+        if turn:
+            v.copy_(F.normalize(call("mv", matrix.t(), u), dim=0, eps=eps))
+        else:
+            u.copy_(F.normalize(call("mv", matrix, v), dim=0, eps=eps))
+
+
+class SpectralNorm:
+    """The hook that makes the weight."""
+
+    _version = VERSION
+
+    def __init__(
+        self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0,
+        eps: float = 1e-12,
+    ) -> None:  # fmt: skip
+        if n_power_iterations <= 0:
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={n_power_iterations}"
+            )
+        self.name = name
+        self.dim = dim
+        self.n_power_iterations = n_power_iterations
+        self.eps = eps
+
+    def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
+        """The weight over its largest singular value."""
+        weight, u, v = (
+            getattr(module, f"{self.name}_{part}") for part in ("orig", "u", "v")
+        )
+        matrix = as_matrix(weight, self.dim)
+        if do_power_iteration:
+            with no_grad():
+                for _ in range(self.n_power_iterations):
+                    power_step(matrix, u, v, self.eps, v_first=True)
+            # Later iterations change the buffers, which a backward pass still needs.
+            u, v = u.clone(), v.clone()
+        sigma = call("dot", u, call("mv", matrix, v))
+        normalised: Tensor = weight / sigma
+        return normalised
+
+    def remove(self, module: Module) -> None:
+        """Put a plain parameter in place of all that the hook holds."""
+        with no_grad():
+            weight = self.compute_weight(module, do_power_iteration=False)
+        delattr(module, self.name)
+        for part in ("u", "v", "orig"):
+            delattr(module, f"{self.name}_{part}")
+        module.register_parameter(self.name, Parameter(weight.detach()))
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        weight = self.compute_weight(module, do_power_iteration=module.training)
+        setattr(module, self.name, weight)
+
+    def noted(self, module: Module, state: Any, prefix: str, noted: Any) -> None:
+        """Note the version in a state."""
+        noted.setdefault("spectral_norm", {})[f"{self.name}.version"] = self._version
+
+
+def _hook_of(module: Module, name: str) -> tuple[int, SpectralNorm] | None:
+    hooks = module._forward_pre_hooks.items()
+    for key, hook in hooks:
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            return key, hook
+    return None
+
+
+def spectral_norm(
+    module: M, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
+    dim: int | None = None,
+) -> M:  # fmt: skip
+    """Let a weight's largest singular value be 1.
+
+    Args:
+        n_power_iterations: how many, before each forward pass in training.
+        eps: a vector shorter than this is not made longer.
+        dim: the dimension that counts the outputs; None: by the module's class.
+
+    Raises:
+        RuntimeError: the weight has such a hook already.
+    """
+    if _hook_of(module, name) is not None:
+        raise RuntimeError(
+            f"Cannot register two spectral_norm hooks on the same parameter {name}"
+        )
+    along = output_dim(module) if dim is None else dim
+    hook = SpectralNorm(name, n_power_iterations, along, eps)
+    weight = module._parameters[name]
+    if weight is None:
+        raise ValueError(
+            f"`SpectralNorm` cannot be applied as parameter `{name}` is None"
+        )
+    with no_grad():
+        rows, columns = as_matrix(weight, along).size()
+        drawn = [weight.new_empty(n).normal_(0, 1) for n in (rows, columns)]
+        u, v = (F.normalize(each, dim=0, eps=eps) for each in drawn)
+    delattr(module, name)
+    module.register_parameter(f"{name}_orig", weight)
+    setattr(module, name, weight.data)
+    module.register_buffer(f"{name}_u", u)
+    module.register_buffer(f"{name}_v", v)
+    module.register_forward_pre_hook(hook)
+    module._register_state_dict_hook(hook.noted)
+    return module
+
+
+def remove_spectral_norm(module: M, name: str = "weight") -> M:
+    """Make the weight a plain parameter again.
+
+    Raises:
+        ValueError: it has no such hook.
+    """
+    found = _hook_of(module, name)
+    if found is None:
+        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    key, hook = found
+    hook.remove(module)
+    module._forward_pre_hooks.pop(key)
+    after = module._own_hooks().after_save
+    for key in [k for k, held in after.items() if held == hook.noted]:
+        after.pop(key)
+    return module

@@ -1,0 +1,117 @@
+"""A weight as a direction and a length, kept apart: hooks of a module.
+
+Invariant: before each forward pass the attribute is made anew from the two parameters
+``NAME_g`` and ``NAME_v`` (Salimans and Kingma 2016). `parametrizations.weight_norm`
+does the same without hooks.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, TypeVar
+
+from ...engine.record import call
+from ...engine.tensor import Tensor
+from ..module import Module
+from ..parameter import Parameter
+
+M = TypeVar("M", bound=Module)
+
+DEPRECATED = (
+    "`torch.nn.utils.weight_norm` is deprecated in favor of "
+    "`torch.nn.utils.parametrizations.weight_norm`."
+)
+
+
+def norm_except_dim(v: Tensor, dim: int) -> Tensor:
+    """The norm of each slice along ``dim``, to broadcast with ``v``; -1: of all."""
+    if dim == -1:
+        whole: Tensor = call("linalg.vector_norm", v)
+        return whole
+    others = [d for d in range(v.ndim) if d != dim % v.ndim]
+    if not others:
+        return call("abs", v)  # type: ignore[no-any-return]
+    norm: Tensor = call("linalg.vector_norm", v, 2, others, True)
+    return norm
+
+
+def normed(v: Tensor, g: Tensor, dim: int) -> Tensor:
+    """Slices of ``v`` scaled to the lengths ``g``."""
+    if dim in (0, v.ndim - 1):
+        made: Tensor = call("weight_norm_interface.default", v, g, dim)
+    else:
+        made = v * (g / norm_except_dim(v, dim))
+    return made
+
+
+class WeightNorm:
+    """The hook that makes the weight."""
+
+    def __init__(self, name: str, dim: int | None) -> None:
+        self.name = name
+        self.dim = -1 if dim is None else dim
+
+    def compute_weight(self, module: Module) -> Tensor:
+        """The weight of the lengths and directions that the module has now."""
+        g, v = (getattr(module, f"{self.name}_{part}") for part in "gv")
+        return normed(v, g, self.dim)
+
+    def remove(self, module: Module) -> None:
+        """Put a plain parameter in place of the two."""
+        weight = self.compute_weight(module)
+        delattr(module, self.name)
+        for part in "gv":
+            del module._parameters[f"{self.name}_{part}"]
+        setattr(module, self.name, Parameter(weight.detach()))
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module))
+
+
+def _hook_of(module: Module, name: str) -> tuple[int, WeightNorm] | None:
+    hooks = module._forward_pre_hooks.items()
+    for key, hook in hooks:
+        if isinstance(hook, WeightNorm) and hook.name == name:
+            return key, hook
+    return None
+
+
+def weight_norm(module: M, name: str = "weight", dim: int = 0) -> M:
+    """Keep a weight as directions ``NAME_v`` and their lengths ``NAME_g``.
+
+    Args:
+        dim: slices along it have lengths of their own; None: the whole has one.
+
+    Raises:
+        RuntimeError: the weight has such a hook already.
+    """
+    warnings.warn(DEPRECATED, FutureWarning, stacklevel=2)
+    if _hook_of(module, name) is not None:
+        raise RuntimeError(
+            f"Cannot register two weight_norm hooks on the same parameter {name}"
+        )
+    hook = WeightNorm(name, dim)
+    weight = getattr(module, name)
+    del module._parameters[name]
+    v = weight.detach()
+    length = norm_except_dim(v, hook.dim)
+    module.register_parameter(f"{name}_g", Parameter(length))
+    module.register_parameter(f"{name}_v", Parameter(v))
+    setattr(module, name, hook.compute_weight(module))
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def remove_weight_norm(module: M, name: str = "weight") -> M:
+    """Make the weight a plain parameter again.
+
+    Raises:
+        ValueError: it has no such hook.
+    """
+    found = _hook_of(module, name)
+    if found is None:
+        raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    key, hook = found
+    hook.remove(module)
+    module._forward_pre_hooks.pop(key)
+    return module
