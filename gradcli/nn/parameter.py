@@ -141,7 +141,7 @@ class UninitializedTensorMixin(Tensor):
 
     def _hold(self, fresh: Tensor) -> None:
         kind = type(self)
-        self.__class__ = self.cls_to_become
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]  # back below
         self.data = fresh
         self.__class__ = kind
 
@@ -159,7 +159,7 @@ class UninitializedTensorMixin(Tensor):
         sizes = (shape,) if isinstance(shape, int) else tuple(shape)
         fresh = empty(sizes, device=device or self.device, dtype=dtype or self.dtype)
         self._hold(fresh)
-        self.__class__ = self.cls_to_become
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]  # for good
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"

@@ -17,6 +17,7 @@ from ..engine.tensor import Tensor
 from . import functional as F
 from .cells import GATES, Recurrent, State, Weights
 from .linear import sized
+from .utils.rnn import PackedSequence
 
 
 class RNNBase(Recurrent):
@@ -83,23 +84,22 @@ class RNNBase(Recurrent):
     def flatten_parameters(self) -> None:
         """Nothing: weights need not lie side by side in memory here."""
 
-    def forward(self, input: Tensor, hx: Any = None) -> Any:
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        if isinstance(input, PackedSequence):
+            return self._packed(input, hx)
         if input.ndim not in (2, 3):
             raise ValueError(
                 f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}D instead"
             )
-        if input.shape[-1] != self.input_size:
-            raise RuntimeError(
-                "input.size(-1) must be equal to input_size. Expected "
-                f"{self.input_size}, got {input.shape[-1]}"
-            )
+        self._check_size(input)
         batched = input.ndim == 3
         turned = batched and self.batch_first
         if not batched:
             input = input.unsqueeze(1)
         elif turned:
             input = input.transpose(0, 1)
-        out, last = self._layers(input, self._states(input, hx, batched))
+        states = self._states(input, input.shape[1], hx, batched)
+        out, last = self._layers(input, states)
         parts = [call("stack", part, 0) for part in zip(*last, strict=True)]
         if not batched:
             out, parts = out.squeeze(1), [part.squeeze(1) for part in parts]
@@ -107,14 +107,41 @@ class RNNBase(Recurrent):
             out = out.transpose(0, 1)
         return out, tuple(parts) if self.kind == "LSTM" else parts[0]
 
+    def _packed(self, input: PackedSequence, hx: Any) -> Any:
+        """Run along a packed sequence; states come and go in the batch's own order."""
+        data, batch_sizes, places, back = input
+        self._check_size(data)
+        sizes: list[int] = batch_sizes.tolist()
+        given = hx
+        if hx is not None and places is not None:
+            whole = tuple(hx) if self.kind == "LSTM" else (hx,)
+            sorted_ = tuple([call("index_select", part, 1, places) for part in whole])
+            given = sorted_ if self.kind == "LSTM" else sorted_[0]
+        states = self._states(data, sizes[0], given, True)
+        out, last = self._layers(data, states, sizes)
+        parts = [call("stack", part, 0) for part in zip(*last, strict=True)]
+        if back is not None:
+            parts = [call("index_select", part, 1, back) for part in parts]
+        packed = PackedSequence(out, batch_sizes, places, back)
+        return packed, tuple(parts) if self.kind == "LSTM" else parts[0]
+
+    def _check_size(self, input: Tensor) -> None:
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(
+                "input.size(-1) must be equal to input_size. Expected "
+                f"{self.input_size}, got {input.shape[-1]}"
+            )
+
     def _sizes(self) -> tuple[int, ...]:
         """The lengths of the parts of a state."""
         handed_on = self.proj_size or self.hidden_size
         return (handed_on, self.hidden_size) if self.kind == "LSTM" else (handed_on,)
 
-    def _states(self, input: Tensor, given: Any, batched: bool) -> list[State]:
+    def _states(
+        self, input: Tensor, items: int, given: Any, batched: bool
+    ) -> list[State]:
         """For each layer and direction the state that it begins with."""
-        count, items = len(self._all_weights), input.shape[1]
+        count = len(self._all_weights)
         shapes = [(count, items, size) for size in self._sizes()]
         if given is None:
             parts = [call("new_zeros", input, shape) for shape in shapes]
@@ -131,17 +158,24 @@ class RNNBase(Recurrent):
             parts = [part.unsqueeze(1) for part in parts]
         return list(zip(*[part.unbind(0) for part in parts], strict=True))
 
-    def _layers(self, out: Tensor, states: list[State]) -> tuple[Tensor, list[State]]:
-        """The last layer's outputs, and every layer's and direction's last state."""
+    def _layers(
+        self, out: Tensor, states: list[State], sizes: list[int] | None = None
+    ) -> tuple[Tensor, list[State]]:
+        """The last layer's outputs, and every layer's and direction's last state.
+
+        Args:
+            sizes: how many sequences last to each step, of packed ones.
+        """
         last: list[State] = []
         directions = 2 if self.bidirectional else 1
         weights = self.all_weights
         for first in range(0, len(weights), directions):
-            steps, ways = out.unbind(0), []
+            steps = out.unbind(0) if sizes is None else call("split", out, sizes, 0)
+            ways = []
             for at in range(first, first + directions):
                 backwards = at > first
                 seen, state = self._along(steps, states[at], weights[at], backwards)
-                ways.append(call("stack", seen, 0))
+                ways.append(call("stack" if sizes is None else "cat", seen, 0))
                 last.append(state)
             out = call("cat", ways, -1) if self.bidirectional else ways[0]
             if self.dropout and self.training and first + directions < len(weights):
@@ -149,14 +183,28 @@ class RNNBase(Recurrent):
         return out, last
 
     def _along(
-        self, steps: Sequence[Tensor], state: State, given: Weights, backwards: bool
+        self, steps: Sequence[Tensor], first: State, given: Weights, backwards: bool
     ) -> tuple[list[Tensor], State]:
+        """Outputs and last states; of packed sequences fewer last to later steps."""
         biases = given[2:4] if self.bias else (None, None)
         weights = [*given[:2], *biases, *given[4 if self.bias else 2 :]]
-        seen = []
-        for x in reversed(steps) if backwards else steps:
+        order = steps[::-1] if backwards else steps
+        state, seen, ended = first, [], []
+        if backwards and order[0].shape[0] < first[0].shape[0]:
+            state = tuple([part[: order[0].shape[0]] for part in first])
+        for x in order:
+            size, before = x.shape[0], state[0].shape[0]
+            if size < before:
+                ended.append(tuple([part[size:] for part in state]))
+                state = tuple([part[:size] for part in state])
+            elif size > before:
+                pairs = zip(state, first, strict=True)
+                state = tuple([call("cat", [s, f[before:size]], 0) for s, f in pairs])
             state = self._step(x, state, weights)
             seen.append(state[0])
+        if ended:
+            kinds = zip(state, *reversed(ended), strict=True)
+            state = tuple([call("cat", parts, 0) for parts in kinds])
         return seen[::-1] if backwards else seen, state
 
     def extra_repr(self) -> str:

@@ -35,20 +35,17 @@ def functional_call(
         args: the arguments; anything but a tuple is the only one.
         kwargs: the keyword arguments.
         tie_weights: what has several names takes the tensor given under one of them.
-        strict: demand a tensor for every parameter and buffer.
+        strict: demand a tensor for every parameter and buffer, and for nothing else.
 
     Raises:
-        KeyError: the module has no parameter or buffer of a name.
-        RuntimeError: with ``strict``, one is missing.
+        ValueError: neither a dict nor several, or one name in two of them.
+        RuntimeError: with ``strict``, a name is missing, or is not the module's.
     """
     given = _merged(parameter_and_buffer_dicts)
     places = _places(module)
-    unknown = [name for name in given if name not in places]
-    if unknown:
-        raise KeyError(f"the module has no parameter or buffer {unknown[0]!r}")
-    missing = [name for name in places if name not in given]
-    if strict and missing:
-        raise RuntimeError(f"missing parameters or buffers: {', '.join(missing)}")
+    if strict:
+        _check_names(module, given, places)
+    given = {name: tensor for name, tensor in given.items() if name in places}
     if tie_weights:
         given = _tied(given, places)
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
@@ -89,7 +86,33 @@ def _stacked(named: Sequence[Named]) -> dict[str, Tensor]:
     return found
 
 
+def _check_names(module: Module, given: Named, places: Mapping[str, Place]) -> None:
+    """Raise unless names are the module's own; of tied ones, one will do."""
+    by_identity: dict[int, bool] = {}
+    for name, (table, key) in places.items():
+        by_identity[id(table[key])] = by_identity.get(id(table[key])) or name in given
+    missing = [
+        name for name, (table, key) in places.items() if not by_identity[id(table[key])]
+    ]
+    unexpected = [name for name in given if name not in places]
+    problems = [
+        f"\n\t{what} key(s): {', '.join(map(repr, names))}."
+        for what, names in (("Unexpected", unexpected), ("Missing", missing))
+        if names
+    ]
+    if problems:
+        raise RuntimeError(
+            f"Error(s) in reparametrizing for {type(module).__name__}:"
+            + "".join(problems)
+        )
+
+
 def _merged(dicts: Named | Sequence[Named]) -> dict[str, Tensor]:
+    if not isinstance(dicts, Mapping | list | tuple):
+        raise ValueError(
+            "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of "
+            f"dicts, but got {type(dicts)}"
+        )
     parts = [dicts] if isinstance(dicts, Mapping) else list(dicts)
     merged: dict[str, Tensor] = {}
     for part in parts:

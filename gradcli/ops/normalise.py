@@ -65,7 +65,8 @@ def weight_norm_by_length(xp: Any, g: Any, y: Any, v: Any, length: Any, dim: int
     return xp.sum(g * v, dims, True) / n
 
 
-def weight_norm_along(xp: Any, t: Any, y: Any, v: Any, length: Any, dim: int = 0) -> Any:
+def weight_norm_along(xp: Any, t: Any, y: Any, v: Any, length: Any, dim: int = 0
+                      ) -> Any:
     n, dims = lengths(xp, v, dim)
     hat = v / n
     turned = t[0] - hat * xp.sum(hat * t[0], dims, True)

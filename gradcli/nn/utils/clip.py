@@ -58,7 +58,7 @@ def clip_grads_with_norm_(
     with no_grad():
         factor = (float(max_norm) / (total_norm + TINY)).clamp(max=1.0)
         for gradient in _gradients(parameters):
-            gradient.mul_(factor.to(gradient.device, gradient.dtype))
+            gradient.mul_(factor)
 
 
 def clip_grad_norm_(

@@ -32,7 +32,7 @@ def _fused(
     shape = [-1 if d == along else 1 for d in range(weight.ndim)]
     fused = (weight * factor.reshape(shape)).to(weight.dtype)
     moved = ((start - mean) * factor + move).to(start.dtype)
-    trained = bias is None or bias.requires_grad
+    trained = bias is not None and bias.requires_grad
     return (
         Parameter(fused.detach(), weight.requires_grad),
         Parameter(moved.detach(), trained),

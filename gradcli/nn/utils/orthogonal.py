@@ -13,8 +13,8 @@ from typing import Any
 
 from ...engine.creation import eye, zeros_like
 from ...engine.draws import randn
-from ...engine.queries import finfo
 from ...engine.modes import no_grad
+from ...engine.queries import finfo
 from ...engine.record import call
 from ...engine.tensor import Tensor
 from ..module import Module
@@ -110,7 +110,7 @@ def is_orthogonal(matrix: Tensor) -> bool:
         return False
     allowed = 10 * rows * finfo(matrix.dtype).eps
     error = (matrix.mT @ matrix - unit(matrix, columns)).abs()
-    return float(error.amax()) <= allowed
+    return float(error.amax()) <= float(allowed)
 
 
 MAPS = {"matrix_exp": exponential, "cayley": cayley, "householder": None}

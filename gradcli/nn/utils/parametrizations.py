@@ -1,6 +1,6 @@
 """Parametrizations of weights: orthogonal, of spectral norm 1, direction and length.
 
-    layer = orthogonal(nn.Linear(3, 3))         # layer.weight @ layer.weight.T is 1
+layer = orthogonal(nn.Linear(3, 3))         # layer.weight @ layer.weight.T is 1
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ after the other, of the original that the list holds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from typing import Any
 
@@ -32,8 +32,8 @@ __all__ = [
 ]
 
 BY_STATE_ALONE = (
-    "Serialization of parametrized modules is only supported through state_dict(): save "
-    "that, and parametrize a new module before it is loaded"
+    "Serialization of parametrized modules is only supported through state_dict(): "
+    "save that, and parametrize a new module before it is loaded"
 )
 
 
@@ -66,8 +66,8 @@ def _unchanged(what: str, before: Any, now: Any, names: tuple[str, str]) -> None
         old, new = getattr(before, of), getattr(now, of)
         if old != new:
             raise ValueError(
-                f"{what} may not change the {of} of the tensor, unless `unsafe` flag is "
-                f"enabled.\n{names[0]} {of}: {old!s}\n{names[1]} {of}: {new!s}"
+                f"{what} may not change the {of} of the tensor, unless `unsafe` flag "
+                f"is enabled.\n{names[0]} {of}: {old!s}\n{names[1]} {of}: {new!s}"
             )
 
 
@@ -98,15 +98,16 @@ class ParametrizationList(ModuleList):
         with no_grad():
             for module in reversed(self):
                 if hasattr(module, "right_inverse"):
-                    new = module.right_inverse(new)
+                    with suppress(NotImplementedError):
+                        new = module.right_inverse(new)
         if not isinstance(new, Tensor | Sequence):
             raise ValueError(
                 "'right_inverse' must return a Tensor or a Sequence of tensors (list, "
                 f"tuple...). Got {type(new).__name__}"
             )
         self.is_tensor = isinstance(new, Tensor)
-        self.ntensors = 1 if self.is_tensor else len(new)
-        if self.is_tensor:
+        self.ntensors = 1 if isinstance(new, Tensor) else len(new)
+        if isinstance(new, Tensor):
             if given.dtype != new.dtype:
                 raise ValueError(
                     "When `right_inverse` outputs one tensor, it may not change the "

@@ -1,16 +1,264 @@
-"""Sequences of different lengths in one tensor.
+"""Sequences of different lengths: filled up in one tensor, or packed without gaps.
 
-batch = pad_sequence([a, b], batch_first=True)      # (2, longest, ...)
+Invariant: a packed sequence holds the entries of all sequences step after step, the
+longest sequence first; ``batch_sizes`` says how many sequences last to each step.
+
+    packed = pack_padded_sequence(batch, lengths, enforce_sorted=False)
+    out, h = GRU(3, 4)(packed)
+    padded, lengths = pad_packed_sequence(out)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
+from ...engine.creation import as_tensor, tensor
+from ...engine.dtypes import int64
 from ...engine.record import call
 from ...engine.tensor import Tensor
 
-__all__ = ["pad_sequence", "unpad_sequence"]
+__all__ = [
+    "PackedSequence",
+    "invert_permutation",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
+]
+
+UNSORTED = (
+    "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. "
+    "You can pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence "
+    "to sidestep this requirement if you do not need ONNX exportability."
+)
+
+
+class PackedSequence_(NamedTuple):
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
+
+
+class PackedSequence(PackedSequence_):
+    """Entries of sequences, step after step; made by `pack_padded_sequence`.
+
+    Args:
+        data: the entries.
+        batch_sizes: how many sequences last to each step, on the CPU.
+        sorted_indices: which sequence of the batch stands at each place; None: they
+            came in order.
+        unsorted_indices: where each sequence stands.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, data: Tensor, batch_sizes: Tensor | None = None,
+        sorted_indices: Tensor | None = None, unsorted_indices: Tensor | None = None,
+    ) -> PackedSequence:  # fmt: skip
+        if batch_sizes is None:
+            raise ValueError("a PackedSequence needs batch_sizes: use pack_sequence")
+        if batch_sizes.device.type != "cpu":
+            raise ValueError(
+                "batch_sizes should always be on CPU. Instances of PackedSequence "
+                "should never be created manually. They should be instantiated by "
+                "functions like pack_sequence and pack_padded_sequences in "
+                "nn.utils.rnn. "
+                "https://pytorch.org/docs/stable/nn.html#torch.nn.utils.rnn.pack_sequence"
+            )
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """The entries on another device or of another dtype; itself, if they are."""
+        data = self.data.to(*args, **kwargs)
+        if data is self.data:
+            return self
+        where = {"device": data.device}
+        places = [
+            None if place is None else place.to(**where)
+            for place in (self.sorted_indices, self.unsorted_indices)
+        ]
+        return type(self)(data, self.batch_sizes, *places)
+
+    def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """The entries in main memory."""
+        return self.to("cpu", *args, **kwargs)
+
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """The entries on a GPU."""
+        return self.to("cuda", *args, **kwargs)
+
+    def _as(self, kind: str) -> PackedSequence:
+        return self.to(getattr(self.data, kind)().dtype)
+
+    def double(self) -> PackedSequence:
+        """The entries as float64."""
+        return self._as("double")
+
+    def float(self) -> PackedSequence:
+        """The entries as float32."""
+        return self._as("float")
+
+    def half(self) -> PackedSequence:
+        """The entries as float16."""
+        return self._as("half")
+
+    def long(self) -> PackedSequence:
+        """The entries as int64."""
+        return self._as("long")
+
+    def int(self) -> PackedSequence:
+        """The entries as int32."""
+        return self._as("int")
+
+    def short(self) -> PackedSequence:
+        """The entries as int16."""
+        return self._as("short")
+
+    def char(self) -> PackedSequence:
+        """The entries as int8."""
+        return self._as("char")
+
+    def byte(self) -> PackedSequence:
+        """The entries as uint8."""
+        return self._as("byte")
+
+    def pin_memory(self) -> PackedSequence:
+        """Itself: no memory is pinned here."""
+        return self
+
+    def is_pinned(self) -> bool:
+        """Whether the entries stand in pinned memory."""
+        return False
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the entries are on a GPU."""
+        return self.data.is_cuda
+
+
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
+    """Where each place went; None for None."""
+    if permutation is None:
+        return None
+    found: Tensor = call("argsort", permutation)
+    return found
+
+
+def pack_padded_sequence(
+    input: Tensor, lengths: Tensor | Sequence[int], batch_first: bool = False,
+    enforce_sorted: bool = True,
+) -> PackedSequence:  # fmt: skip
+    """Sequences that were filled up, without what fills them.
+
+    Args:
+        input: (T, B, ...), or (B, T, ...) with ``batch_first``.
+        lengths: how long each sequence is.
+        enforce_sorted: they have to come with the longest first; False: they are put
+            in that order.
+
+    Raises:
+        RuntimeError: lengths that do not fit, or are not in order.
+    """
+    counts = _lengths(lengths)
+    places = None
+    if enforce_sorted:
+        if any(a < b for a, b in pairwise(counts)):
+            raise RuntimeError(UNSORTED)
+    else:
+        order = sorted(range(len(counts)), key=lambda i: -counts[i])
+        places = tensor(order, dtype=int64, device=input.device)
+        counts = [counts[i] for i in order]
+        input = call("index_select", input, 0 if batch_first else 1, places)
+    if batch_first:
+        input = input.transpose(0, 1)
+    steps, batch = input.shape[:2]
+    if len(counts) != batch:
+        raise RuntimeError(
+            "Expected `len(lengths)` to be equal to batch_size, but got "
+            f"{len(counts)} (batch_size={batch})"
+        )
+    if not counts or counts[-1] <= 0:
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in "
+            "'lengths' that is <= 0"
+        )
+    if counts[0] > steps:
+        raise RuntimeError(
+            f"a sequence of length {counts[0]} does not fit into {steps} steps: "
+            "lengths are at most the padded length"
+        )
+    sizes = [sum(count > step for count in counts) for step in range(counts[0])]
+    rows = [step * batch + i for step, size in enumerate(sizes) for i in range(size)]
+    flat = input.reshape(-1, *input.shape[2:])
+    at = tensor(rows, dtype=int64, device=input.device)
+    data = call("index_select", flat, 0, at)
+    return PackedSequence(data, tensor(sizes, dtype=int64), places)
+
+
+def _lengths(lengths: Tensor | Sequence[int]) -> list[int]:
+    given = as_tensor(lengths, dtype=None if len(lengths) else int64)
+    if given.ndim != 1 or given.dtype is not int64:
+        name = given.type().removeprefix("torch.").removesuffix("Tensor")
+        raise RuntimeError(
+            "'lengths' argument should be a 1D CPU int64 tensor, but got "
+            f"{given.ndim}D {given.device.type} {name} tensor"
+        )
+    counts: list[int] = given.tolist()
+    return counts
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0,
+    total_length: int | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The opposite of `pack_padded_sequence`.
+
+    Args:
+        sequence: packed.
+        batch_first: give (B, T, ...), not (T, B, ...).
+        padding_value: what short sequences are filled with.
+        total_length: T; None: the longest sequence's.
+
+    Returns:
+        The sequences in one tensor, and their lengths.
+
+    Raises:
+        ValueError: a sequence is longer than ``total_length``.
+    """
+    sizes: list[int] = sequence.batch_sizes.tolist()
+    longest = len(sizes)
+    if total_length is not None and total_length < longest:
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence in"
+            f" input, but got total_length={total_length} and max sequence length being"
+            f" {longest}"
+        )
+    parts = call("split", sequence.data, sizes, 0)
+    inner = (0, 0) * (sequence.data.ndim - 1)
+    steps = [
+        call("constant_pad_nd", part, (*inner, 0, sizes[0] - size), padding_value)
+        for part, size in zip(parts, sizes, strict=True)
+    ]
+    padded = call("stack", steps, 0)
+    if total_length is not None and total_length > longest:
+        more = (*inner, 0, 0, 0, total_length - longest)
+        padded = call("constant_pad_nd", padded, more, padding_value)
+    if batch_first:
+        padded = padded.transpose(0, 1)
+    lengths = tensor([sum(size > i for size in sizes) for i in range(sizes[0])])
+    places = sequence.unsorted_indices
+    if places is not None:
+        padded = call("index_select", padded, 0 if batch_first else 1, places)
+        lengths = lengths[places.cpu()]
+    return padded, lengths
 
 
 def pad_sequence(
@@ -28,15 +276,21 @@ def pad_sequence(
     Raises:
         RuntimeError: no sequences, or another side.
     """
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
+            f"{type(sequences)}"
+        )
+    given = list(sequences)
     if padding_side not in ("right", "left"):
         raise RuntimeError(
             f"Expected padding_side to be one of left or right, but got {padding_side}."
         )
-    if not sequences:
-        raise RuntimeError("Expected a non-empty list of Tensors")
-    longest = max(len(sequence) for sequence in sequences)
+    if not given:
+        raise RuntimeError("received an empty list of sequences")
+    longest = max(len(sequence) for sequence in given)
     filled = []
-    for sequence in sequences:
+    for sequence in given:
         short = longest - len(sequence)
         ends = (0, short) if padding_side == "right" else (short, 0)
         widths = (0, 0) * (sequence.ndim - 1) + ends
@@ -52,3 +306,22 @@ def unpad_sequence(
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     counts = lengths.tolist()
     return [row[:count] for row, count in zip(rows.unbind(0), counts, strict=True)]
+
+
+def pack_sequence(
+    sequences: Sequence[Tensor], enforce_sorted: bool = True
+) -> PackedSequence:
+    """Sequences (length, ...), packed.
+
+    Args:
+        enforce_sorted: they have to come with the longest first.
+    """
+    lengths = [len(sequence) for sequence in sequences]
+    padded = pad_sequence(sequences)
+    return pack_padded_sequence(padded, lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """The sequences that were packed, in their order."""
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)

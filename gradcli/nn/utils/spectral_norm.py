@@ -1,9 +1,9 @@
 """A weight divided by its largest singular value: hooks of a module.
 
-Invariant: before each forward pass in training the two singular vectors, which are
-buffers ``NAME_u`` and ``NAME_v``, are moved on by power iterations, and the attribute is
-``NAME_orig`` over ``u' W v`` (Miyato et al. 2018). `parametrizations.spectral_norm` does
-the same without hooks.
+Invariant: before each forward pass in training the two singular vectors, buffers
+``NAME_u`` and ``NAME_v``, are moved on by power iterations, and the attribute is
+``NAME_orig`` over ``u' W v`` (Miyato et al. 2018). `parametrizations.spectral_norm`
+does the same without hooks.
 """
 
 from __future__ import annotations
