@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..engine.absent import absent
 from . import lr_scheduler, swa_utils
 from .adadelta import Adadelta
+from .adafactor import Adafactor
 from .adam import Adam, AdamW
 from .asgd import ASGD
 from .lbfgs import LBFGS
@@ -25,6 +26,7 @@ __all__ = [
     "LBFGS",
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",

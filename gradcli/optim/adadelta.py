@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.tensor import Tensor
-from .optimizer import (
-    Descent,
-    Group,
-    Params,
-    State,
-    at_least_0,
-    check_rate,
-    count_step,
-    no_graph_through_steps,
-    step_counter,
-    zeros_beside,
-)
+from .descent import Descent, Kept, decayed
+from .optimizer import Group, Params
+from .options import options
 
 
 class Adadelta(Descent):
@@ -30,38 +20,28 @@ class Adadelta(Descent):
         eps: added below the roots.
         weight_decay: how much of the parameter itself is added to its gradient.
         maximize: go uphill.
-        foreach, capturable: taken for PyTorch's sake; they change no result.
+        capturable: allowed on a GPU alone.
+        differentiable: record the step.
+        foreach: taken for PyTorch's sake; it changes no result.
     """
 
+    @options(
+        "lr rho eps weight_decay maximize capturable foreach differentiable",
+        checked="lr rho eps weight_decay",
+    )
     def __init__(
         self, params: Params, lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6,
         weight_decay: float = 0, foreach: bool | None = None, *,
         capturable: bool = False, maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_rate(lr)
-        if not 0 <= rho <= 1:
-            raise ValueError(f"Invalid rho value: {rho}")
-        at_least_0(eps=eps, weight_decay=weight_decay)
-        no_graph_through_steps(differentiable)
-        defaults = {
-            "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay,
-            "maximize": maximize, "capturable": capturable, "foreach": foreach,
-            "differentiable": differentiable,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        """Nothing else to check."""
 
-    def update(
-        self, parameter: Tensor, p: Any, g: Any, state: State, group: Group, lr: float
-    ) -> None:
-        if not state:
-            state["step"] = step_counter()
-            state["square_avg"] = zeros_beside(parameter)
-            state["acc_delta"] = zeros_beside(parameter)
-        count_step(state)
-        if group["weight_decay"]:
-            g = g + group["weight_decay"] * p
-        rho, eps, xp = group["rho"], group["eps"], parameter.xp
-        square, steps = state["square_avg"].raw, state["acc_delta"].raw
+    def update(self, xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+        kept.begin("square_avg", "acc_delta")
+        kept.count()
+        g = decayed(p, g, o, lr)
+        rho, eps = o["rho"], o["eps"]
+        square, steps = kept["square_avg"], kept["acc_delta"]
         square *= rho
         square += (1 - rho) * g * g
         delta = xp.sqrt(steps + eps) / xp.sqrt(square + eps) * g

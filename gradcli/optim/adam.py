@@ -5,19 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.tensor import Tensor
-from .optimizer import (
-    Descent,
-    Group,
-    Params,
-    State,
-    at_least_0,
-    check_betas,
-    check_rate,
-    count_step,
-    move_towards,
-    no_graph_through_steps,
-    step_counter,
-    zeros_beside,
+from .descent import Descent, Kept, decayed, move_towards
+from .optimizer import Group, Params
+from .options import options
+
+ORDER = (
+    "lr betas eps weight_decay amsgrad maximize foreach capturable differentiable "
+    "fused decoupled_weight_decay"
 )
 
 
@@ -32,10 +26,13 @@ class Adam(Descent):
         weight_decay: how much of the parameter itself is added to its gradient.
         amsgrad: divide by the largest mean so far.
         maximize: go uphill.
-        foreach, capturable, fused: taken for PyTorch's sake; they change no result.
+        capturable: allowed on a GPU alone.
+        differentiable: record the step.
+        foreach, fused: taken for PyTorch's sake; they change no result.
         decoupled_weight_decay: shrink the parameter instead of adding to its gradient.
     """
 
+    @options(ORDER, checked="lr eps betas weight_decay")
     def __init__(
         self, params: Params, lr: Any = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -44,50 +41,30 @@ class Adam(Descent):
         differentiable: bool = False, fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
-        check_rate(lr)
-        at_least_0(eps=eps)
-        check_betas(betas)
-        at_least_0(weight_decay=weight_decay)
-        no_graph_through_steps(differentiable)
-        defaults = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
-            "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach,
-            "capturable": capturable, "differentiable": differentiable, "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        _check_tensors(lr, betas, bool(foreach), capturable)
 
-    def update(
-        self, parameter: Tensor, p: Any, g: Any, state: State, group: Group, lr: float
-    ) -> None:
-        if not state:
-            state["step"] = step_counter()
-            state["exp_avg"] = zeros_beside(parameter)
-            state["exp_avg_sq"] = zeros_beside(parameter)
-            if group["amsgrad"]:
-                state["max_exp_avg_sq"] = zeros_beside(parameter)
-        step = count_step(state)
-        decay = group["weight_decay"]
-        if decay and group["decoupled_weight_decay"]:
-            p *= 1 - lr * decay
-        elif decay:
-            g = g + decay * p
-        (beta1, beta2), xp = group["betas"], parameter.xp
-        mean, square = state["exp_avg"].raw, state["exp_avg_sq"].raw
+    def update(self, xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+        largest_too = ("max_exp_avg_sq",) if o["amsgrad"] else ()
+        kept.begin("exp_avg", "exp_avg_sq", *largest_too)
+        step = kept.count()
+        g = decayed(p, g, o, lr)
+        beta1, beta2 = o["betas"]
+        mean, square = kept["exp_avg"], kept["exp_avg_sq"]
         move_towards(mean, g, 1 - beta1)
         square *= beta2
         square += (1 - beta2) * g * g
-        if group["amsgrad"]:
-            largest = state["max_exp_avg_sq"].raw
+        if o["amsgrad"]:
+            largest = kept["max_exp_avg_sq"]
             largest[...] = xp.maximum(largest, square)
             square = largest
-        scale = xp.sqrt(square) / (1 - beta2**step) ** 0.5 + group["eps"]
+        scale = xp.sqrt(square) / (1 - beta2**step) ** 0.5 + o["eps"]
         p += -(lr / (1 - beta1**step)) * mean / scale
 
 
 class AdamW(Adam):
     """`Adam` that shrinks parameters apart from their gradients."""
 
+    @options(ORDER, checked="lr eps betas weight_decay", decoupled_weight_decay=True)
     def __init__(
         self, params: Params, lr: Any = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -95,8 +72,14 @@ class AdamW(Adam):
         foreach: bool | None = None, capturable: bool = False,
         differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach,
-            maximize=maximize, capturable=capturable, differentiable=differentiable,
-            fused=fused, decoupled_weight_decay=True,
-        )  # fmt: skip
+        _check_tensors(lr, betas, bool(foreach), capturable)
+
+
+def _check_tensors(lr: Any, betas: Any, foreach: bool, capturable: bool) -> None:
+    """Raise for options that are tensors where they have to be numbers."""
+    if isinstance(lr, Tensor) and foreach and not capturable:
+        raise ValueError(
+            "lr as a Tensor is not supported for capturable=False and foreach=True"
+        )
+    if len({isinstance(beta, Tensor) for beta in betas}) > 1:
+        raise ValueError("betas must be either both floats or both Tensors")

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.tensor import Tensor
-from .optimizer import (
-    Descent,
-    Group,
-    Params,
-    State,
-    at_least_0,
-    check_rate,
-    count_step,
-    no_graph_through_steps,
-    step_counter,
-    zeros_beside,
-)
+from .descent import Descent, Kept, decayed
+from .optimizer import Group, Params
+from .options import options
 
 
 class ASGD(Descent):
@@ -32,42 +22,34 @@ class ASGD(Descent):
         t0: the step at which averaging begins.
         weight_decay: how much of the parameter itself is added to its gradient.
         maximize: go uphill.
-        foreach, capturable: taken for PyTorch's sake; they change no result.
+        capturable: allowed on a GPU alone.
+        differentiable: record the step.
+        foreach: taken for PyTorch's sake; it changes no result.
     """
 
+    @options(
+        "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable",
+        checked="lr weight_decay",
+    )
     def __init__(
         self, params: Params, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,
         t0: float = 1e6, weight_decay: float = 0, foreach: bool | None = None,
         maximize: bool = False, differentiable: bool = False, capturable: bool = False,
     ) -> None:  # fmt: skip
-        check_rate(lr)
-        at_least_0(weight_decay=weight_decay)
-        no_graph_through_steps(differentiable)
-        defaults = {
-            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0,
-            "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
-            "differentiable": differentiable, "capturable": capturable,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        """Nothing else to check."""
 
-    def update(
-        self, parameter: Tensor, p: Any, g: Any, state: State, group: Group, lr: float
-    ) -> None:
-        if not state:
-            state["step"] = step_counter()
-            state["eta"] = step_counter(lr)
-            state["mu"] = step_counter(1.0)
-            state["ax"] = zeros_beside(parameter)
-        step = count_step(state)
-        if group["weight_decay"]:
-            g = g + group["weight_decay"] * p
-        eta, mu, mean = state["eta"].raw, state["mu"].raw, state["ax"].raw
+    def update(self, xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+        kept.begin("ax", eta=float(lr), mu=1.0)
+        step = kept.count()
+        g = decayed(p, g, o, lr)
+        eta, mu, mean = kept.state["eta"].raw, kept.state["mu"].raw, kept["ax"]
         rate, share = float(eta), float(mu)
-        p *= 1 - group["lambd"] * rate
+        p *= 1 - o["lambd"] * rate
         p += -rate * g
         if share == 1:
             mean[...] = p
         else:
             mean += (p - mean) * share
-        eta[...] = lr / (1 + group["lambd"] * lr * step) ** group["alpha"]
-        mu[...] = 1 / max(1, step - group["t0"])
+        lr = float(lr)
+        eta[...] = lr / (1 + o["lambd"] * lr * step) ** o["alpha"]
+        mu[...] = 1 / max(1, step - o["t0"])

@@ -11,7 +11,8 @@ from typing import Any
 
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
-from .optimizer import Optimizer, Params, check_rate, evaluated
+from .optimizer import Optimizer, Params, evaluated
+from .options import options
 from .wolfe import Evaluation, strong_wolfe
 
 SLIGHT = 1e-10
@@ -32,20 +33,23 @@ class LBFGS(Optimizer):
         line_search_fn: None, or "strong_wolfe".
     """
 
+    @options(
+        "lr max_iter max_eval tolerance_grad tolerance_change history_size "
+        "line_search_fn",
+        checked="lr",
+    )
     def __init__(
         self, params: Params, lr: Any = 1, max_iter: int = 20,
         max_eval: int | None = None, tolerance_grad: float = 1e-7,
         tolerance_change: float = 1e-9, history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:  # fmt: skip
-        check_rate(lr)
-        defaults = {
-            "lr": lr, "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change,
-            "history_size": history_size, "line_search_fn": line_search_fn,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        """Nothing else to check."""
+
+    def _begin(self, params: Any, defaults: dict[str, Any]) -> None:
+        if defaults["max_eval"] is None:
+            defaults["max_eval"] = defaults["max_iter"] * 5 // 4
+        super()._begin(params, defaults)
         if len(self.param_groups) != 1:
             raise ValueError(
                 "LBFGS doesn't support per-parameter options (parameter groups)"

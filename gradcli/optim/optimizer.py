@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from functools import wraps
 from typing import Any
 
@@ -19,10 +20,20 @@ from ..engine.hooks import RemovableHandle
 from ..engine.leaves import clear_grad
 from ..engine.modes import enable_grad
 from ..engine.tensor import Tensor
-from ..engine.versions import touch
 
 Group = dict[str, Any]
 State = dict[str, Any]
+Hook = Callable[..., Any]
+Hooks = dict[str, dict[int, Hook]]
+
+KINDS = (
+    "before_step", "after_step", "before_save", "after_save", "before_load",
+    "after_load",
+)  # fmt: skip
+"""When hooks of an optimizer are called."""
+
+EVERY: Hooks = {"before_step": {}, "after_step": {}}
+"""The hooks of every optimizer."""
 
 
 class Optimizer:
@@ -40,6 +51,7 @@ class Optimizer:
 
     _opt_called: bool = False
     """Whether a step was taken since a schedule was made, which warns otherwise."""
+    _hooks: Hooks
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -47,7 +59,12 @@ class Optimizer:
             cls.step = _between_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        self._begin(params, defaults)
+
+    def _begin(self, params: Any, defaults: dict[str, Any]) -> None:
+        """Take over options and parameters."""
         self.defaults = defaults
+        self._hooks = {kind: {} for kind in KINDS}
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of "
@@ -55,8 +72,6 @@ class Optimizer:
             )
         self.state: defaultdict[Any, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        self._before: dict[int, Any] = {}
-        self._after: dict[int, Any] = {}
         given = list(params)
         if not given:
             raise ValueError("optimizer got an empty parameter list")
@@ -65,6 +80,22 @@ class Optimizer:
         for group in given:
             self.add_param_group(group)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "defaults": self.defaults,
+            "state": self.state,
+            "param_groups": self.param_groups,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "_hooks" not in self.__dict__:
+            self._hooks = {kind: {} for kind in KINDS}
+        # A state of an older release lacks the options that came after it.
+        for group in self.param_groups:
+            for name, default in self.defaults.items():
+                group.setdefault(name, default)
+
     def add_param_group(self, param_group: Group) -> None:
         """Add parameters, with options of their own."""
         if not isinstance(param_group, dict):
@@ -72,7 +103,7 @@ class Optimizer:
         group = dict(param_group)
         members = _listed(group)
         for parameter in members:
-            _check(parameter)
+            _check(parameter, bool(self.defaults.get("differentiable")))
         for name, default in self.defaults.items():
             group.setdefault(name, default)
         if len({id(p) for p in members}) < len(members):
@@ -100,6 +131,8 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """State and groups, with numbers in place of the parameters."""
+        for hook in list(self._hooks["before_save"].values()):
+            hook(self)
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -112,7 +145,11 @@ class Optimizer:
             numbers[id(key)] if isinstance(key, Tensor) else key: value
             for key, value in self.state.items()
         }
-        return {"state": state, "param_groups": groups}
+        saved: dict[str, Any] = {"state": state, "param_groups": groups}
+        for hook in list(self._hooks["after_save"].values()):
+            new = hook(self, saved)
+            saved = saved if new is None else new
+        return saved
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what `state_dict` gave, for parameters in the same order.
@@ -120,7 +157,11 @@ class Optimizer:
         Raises:
             ValueError: groups of another number or another size.
         """
-        saved = state_dict["param_groups"]
+        state_dict = dict(state_dict)
+        for hook in list(self._hooks["before_load"].values()):
+            new = hook(self, state_dict)
+            state_dict = state_dict if new is None else new
+        saved = [dict(group) for group in state_dict["param_groups"]]
         if len(saved) != len(self.param_groups):
             raise ValueError(
                 "loaded state dict has a different number of parameter groups"
@@ -136,27 +177,64 @@ class Optimizer:
             for group, mine in zip(saved, self.param_groups, strict=True)
             for number, parameter in zip(group["params"], mine["params"], strict=True)
         }
-        self.state = defaultdict(dict)
+        state: defaultdict[Any, State] = defaultdict(dict)
         for key, value in state_dict["state"].items():
             parameter = by_number.get(key)
-            self.state[key if parameter is None else parameter] = _fitted(
-                value, parameter
-            )
-        self.param_groups = [
-            {**group, "params": mine["params"]}
+            state[key if parameter is None else parameter] = _fitted(value, parameter)
+        groups = [
+            {**deepcopy(_without(group, "params")), "params": mine["params"]}
             for group, mine in zip(saved, self.param_groups, strict=True)
         ]
+        for group, mine in zip(groups, self.param_groups, strict=True):
+            if "param_names" in mine:
+                group.setdefault("param_names", mine["param_names"])
+        self.__setstate__({"state": state, "param_groups": groups})
+        for hook in list(self._hooks["after_load"].values()):
+            hook(self)
 
     # hooks
 
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def _register(self, kind: str, hook: Hook, first: bool = False) -> RemovableHandle:
+        hooks = self._hooks[kind]
+        handle = RemovableHandle(hooks, hook)
+        if first:
+            others = {key: hooks.pop(key) for key in list(hooks) if key != handle.id}
+            hooks.update(others)
+        return handle
+
+    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step; it may replace
         both."""
-        return RemovableHandle(self._before, hook)
+        return self._register("before_step", hook)
 
-    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` after each step."""
-        return RemovableHandle(self._after, hook)
+        return self._register("after_step", hook)
+
+    def register_state_dict_pre_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer)`` before the state is gathered."""
+        return self._register("before_save", hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` after it is; it may give another."""
+        return self._register("after_save", hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` before a state is loaded; it may give
+        another."""
+        return self._register("before_load", hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer)`` after it is."""
+        return self._register("after_load", hook, prepend)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -174,16 +252,45 @@ class Optimizer:
 def _between_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(step)
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        for hook in list(self._before.values()):
+        for hook in [
+            *EVERY["before_step"].values(),
+            *self._hooks["before_step"].values(),
+        ]:
             new = hook(self, args, kwargs)
             if new is not None:
+                if not isinstance(new, tuple) or len(new) != 2:
+                    raise RuntimeError(
+                        f"{step} must return None or a tuple of (new_args, "
+                        f"new_kwargs), but got {new}."
+                    )
                 args, kwargs = new
         out = step(self, *args, **kwargs)
-        for hook in list(self._after.values()):
+        for hook in [
+            *self._hooks["after_step"].values(),
+            *EVERY["after_step"].values(),
+        ]:
             hook(self, args, kwargs)
         return out
 
     return run
+
+
+def _hooks_of(first: Hooks, then: Hooks, kind: str) -> list[Hook]:
+    return [*first[kind].values(), *then[kind].values()]
+
+
+def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` before each step of every optimizer."""
+    return RemovableHandle(EVERY["before_step"], hook)
+
+
+def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` after each step of every optimizer."""
+    return RemovableHandle(EVERY["after_step"], hook)
+
+
+def _without(group: Group, name: str) -> Group:
+    return {key: value for key, value in group.items() if key != name}
 
 
 def _listed(group: Group) -> list[Tensor]:
@@ -214,13 +321,13 @@ def _listed(group: Group) -> list[Tensor]:
     return group["params"]  # type: ignore[no-any-return]
 
 
-def _check(parameter: Any) -> None:
+def _check(parameter: Any, differentiable: bool) -> None:
     if not isinstance(parameter, Tensor):
         raise TypeError(
             "optimizer can only optimize Tensors, but one of the params is "
             f"{type(parameter).__name__}"
         )
-    if not (parameter.is_leaf or parameter.retains_grad):
+    if not (differentiable or parameter.is_leaf or parameter.retains_grad):
         raise ValueError("can't optimize a non-leaf Tensor")
 
 
@@ -250,100 +357,6 @@ def evaluated(closure: Callable[[], Any] | None) -> Any:
         return None
     with enable_grad():
         return closure()
-
-
-class Descent(Optimizer):
-    """An optimizer that changes each parameter by its own gradient and state alone.
-
-    A subclass says in ``update`` what happens to one parameter's array.
-    """
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change every parameter that has a gradient.
-
-        Args:
-            closure: computes the loss and its gradients anew.
-
-        Returns:
-            What the closure gave.
-        """
-        loss = evaluated(closure)
-        for group in self.param_groups:
-            lr, sign = float(group["lr"]), -1 if group["maximize"] else 1
-            for parameter in group["params"]:
-                gradient = parameter.grad
-                if gradient is None:
-                    continue
-                g = gradient.raw if sign == 1 else -gradient.raw
-                raw = parameter._shareable()
-                self.update(parameter, raw, g, self.state[parameter], group, lr)
-                touch(raw)
-        return loss
-
-    def update(
-        self, parameter: Tensor, p: Any, g: Any, state: State, group: Group, lr: float
-    ) -> None:
-        """Change the array ``p`` in place by the gradient ``g``."""
-        raise NotImplementedError
-
-
-def zeros_beside(parameter: Tensor) -> Tensor:
-    return Tensor(parameter.xp.zeros_like(parameter.raw), parameter.xp)
-
-
-def step_counter(start: float = 0.0) -> Tensor:
-    """A tensor that counts steps, in main memory whatever the parameter's device."""
-    from ..engine.creation import tensor
-
-    return tensor(start)
-
-
-def count_step(state: State) -> float:
-    """Count one step more; the number of steps so far."""
-    raw = state["step"].raw
-    raw += 1
-    return float(raw)
-
-
-def move_towards(mean: Any, new: Any, share: float) -> None:
-    """``mean`` moved in place by a share of its distance to ``new``, from the nearer
-    end."""
-    if share < 0.5:
-        mean += share * (new - mean)
-    else:
-        mean[...] = new - (new - mean) * (1 - share)
-
-
-def at_least_0(**values: Any) -> None:
-    """Raise for an option below 0; names are those of the messages."""
-    for name, value in values.items():
-        if not value >= 0:
-            words = {"lr": "learning rate", "eps": "epsilon value"}
-            shown = words.get(name, f"{name} value")
-            raise ValueError(f"Invalid {shown}: {value}")
-
-
-def check_rate(lr: Any) -> None:
-    """Raise for a rate that is no single number of at least 0."""
-    if isinstance(lr, Tensor) and lr.numel() != 1:
-        raise ValueError("Tensor lr must be 1-element")
-    at_least_0(lr=lr)
-
-
-def check_betas(betas: tuple[float, float]) -> None:
-    """Raise for a share that is kept from step to step and not within [0, 1)."""
-    for i, beta in enumerate(betas):
-        if not 0 <= beta < 1:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-
-
-def no_graph_through_steps(differentiable: bool) -> None:
-    """Refuse what would need the step itself to be recorded."""
-    if differentiable:
-        raise NotImplementedError(
-            "a step is never recorded: use differentiable=False, and write the update "
-            "in tensors where its derivative is wanted"
-        )
 
 
 Params = Iterable[Any]

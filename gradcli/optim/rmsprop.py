@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.tensor import Tensor
-from .optimizer import (
-    Descent,
-    Group,
-    Params,
-    State,
-    at_least_0,
-    check_rate,
-    count_step,
-    move_towards,
-    no_graph_through_steps,
-    step_counter,
-    zeros_beside,
-)
+from .descent import Descent, Kept, decayed, move_towards
+from .optimizer import Group, Params
+from .options import options
 
 
 class RMSprop(Descent):
@@ -32,50 +21,40 @@ class RMSprop(Descent):
         momentum: how much of the last step's direction is kept.
         centered: divide by the deviation, not by the size.
         maximize: go uphill.
-        capturable, foreach: taken for PyTorch's sake; they change no result.
+        capturable: allowed on a GPU alone.
+        differentiable: record the step.
+        foreach: taken for PyTorch's sake; it changes no result.
     """
 
+    @options(
+        "lr momentum alpha eps centered weight_decay capturable foreach maximize "
+        "differentiable",
+        checked="lr eps momentum weight_decay alpha",
+    )
     def __init__(
         self, params: Params, lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
         weight_decay: float = 0, momentum: float = 0, centered: bool = False,
         capturable: bool = False, foreach: bool | None = None, maximize: bool = False,
         differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_rate(lr)
-        at_least_0(eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        no_graph_through_steps(differentiable)
-        defaults = {
-            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps,
-            "centered": centered, "weight_decay": weight_decay,
-            "capturable": capturable, "foreach": foreach, "maximize": maximize,
-            "differentiable": differentiable,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        """Nothing else to check."""
 
-    def update(
-        self, parameter: Tensor, p: Any, g: Any, state: State, group: Group, lr: float
-    ) -> None:
-        momentum, centered = group["momentum"], group["centered"]
-        if not state:
-            state["step"] = step_counter()
-            state["square_avg"] = zeros_beside(parameter)
-            if momentum > 0:
-                state["momentum_buffer"] = zeros_beside(parameter)
-            if centered:
-                state["grad_avg"] = zeros_beside(parameter)
-        count_step(state)
-        if group["weight_decay"]:
-            g = g + group["weight_decay"] * p
-        alpha, square = group["alpha"], state["square_avg"].raw
+    def update(self, xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+        momentum, centered = o["momentum"], o["centered"]
+        also = {"momentum_buffer": momentum > 0, "grad_avg": centered}
+        kept.begin("square_avg", *[name for name, wanted in also.items() if wanted])
+        kept.count()
+        g = decayed(p, g, o, lr)
+        alpha, square = o["alpha"], kept["square_avg"]
         square *= alpha
         square += (1 - alpha) * g * g
         if centered:
-            mean = state["grad_avg"].raw
+            mean = kept["grad_avg"]
             move_towards(mean, g, 1 - alpha)
             square = square - mean * mean
-        scale = parameter.xp.sqrt(square) + group["eps"]
+        scale = xp.sqrt(square) + o["eps"]
         if momentum > 0:
-            direction = state["momentum_buffer"].raw
+            direction = kept["momentum_buffer"]
             direction *= momentum
             direction += g / scale
             p += -lr * direction
@@ -94,50 +73,38 @@ class Adagrad(Descent):
         initial_accumulator_value: where the sum begins.
         eps: added to the root.
         maximize: go uphill.
+        differentiable: record the step.
         foreach, fused: taken for PyTorch's sake; they change no result.
     """
 
+    @options(
+        "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize "
+        "differentiable fused",
+        checked="lr lr_decay weight_decay initial_accumulator_value eps",
+    )
     def __init__(
         self, params: Params, lr: Any = 1e-2, lr_decay: float = 0,
         weight_decay: float = 0, initial_accumulator_value: float = 0,
         eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False,
         differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        check_rate(lr)
-        at_least_0(
-            lr_decay=lr_decay, weight_decay=weight_decay,
-            initial_accumulator_value=initial_accumulator_value, eps=eps,
-        )  # fmt: skip
-        no_graph_through_steps(differentiable)
-        defaults = {
-            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach, "maximize": maximize,
-            "differentiable": differentiable, "fused": fused,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        """Nothing else to check."""
+
+    def _begin(self, params: Any, defaults: Group) -> None:
+        super()._begin(params, defaults)
         for group in self.param_groups:
             for parameter in group["params"]:
-                self._begin(parameter, group)
+                self._start(Kept(parameter, self.state[parameter], False), group)
 
-    def _begin(self, parameter: Tensor, group: Group) -> None:
-        start = group["initial_accumulator_value"]
-        total = parameter.xp.new_full(parameter.raw, parameter.raw.shape, start)
-        self.state[parameter] = {
-            "step": step_counter(),
-            "sum": Tensor(total, parameter.xp),
-        }
+    def _start(self, kept: Kept, o: Group) -> None:
+        if kept.begin():
+            kept.fill("sum", o["initial_accumulator_value"])
 
-    def update(
-        self, parameter: Tensor, p: Any, g: Any, state: State, group: Group, lr: float
-    ) -> None:
-        if not state:
-            self._begin(parameter, group)
-            state = self.state[parameter]
-        step = count_step(state)
-        if group["weight_decay"]:
-            g = g + group["weight_decay"] * p
-        rate = lr / (1 + (step - 1) * group["lr_decay"])
-        total = state["sum"].raw
+    def update(self, xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+        self._start(kept, o)
+        step = kept.count()
+        g = decayed(p, g, o, lr)
+        rate = lr / (1 + (step - 1) * o["lr_decay"])
+        total = kept["sum"]
         total += g * g
-        p += -rate * g / (parameter.xp.sqrt(total) + group["eps"])
+        p += -rate * g / (xp.sqrt(total) + o["eps"])

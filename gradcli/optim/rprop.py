@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.tensor import Tensor
-from .optimizer import (
-    Descent,
-    Group,
-    Params,
-    State,
-    check_rate,
-    count_step,
-    no_graph_through_steps,
-    step_counter,
-    zeros_beside,
-)
+from .descent import Descent, Kept
+from .optimizer import Group, Params
+from .options import options
 
 
 class Rprop(Descent):
@@ -30,40 +21,31 @@ class Rprop(Descent):
             kept.
         step_sizes: the shortest and the longest step.
         maximize: go uphill.
-        foreach, capturable: taken for PyTorch's sake; they change no result.
+        capturable: allowed on a GPU alone.
+        differentiable: record the step.
+        foreach: taken for PyTorch's sake; it changes no result.
     """
 
+    @options(
+        "lr etas step_sizes foreach maximize differentiable capturable",
+        checked="lr etas",
+    )
     def __init__(
         self, params: Params, lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False,
         foreach: bool | None = None, maximize: bool = False,
         differentiable: bool = False,
     ) -> None:  # fmt: skip
-        check_rate(lr)
-        if not 0 < etas[0] < 1 < etas[1]:
-            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        no_graph_through_steps(differentiable)
-        defaults = {
-            "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach,
-            "maximize": maximize, "differentiable": differentiable,
-            "capturable": capturable,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        """Nothing else to check."""
 
-    def update(
-        self, parameter: Tensor, p: Any, g: Any, state: State, group: Group, lr: float
-    ) -> None:
-        xp = parameter.xp
-        if not state:
-            state["step"] = step_counter()
-            state["prev"] = zeros_beside(parameter)
-            first = xp.new_full(parameter.raw, parameter.raw.shape, lr)
-            state["step_size"] = Tensor(first, xp)
-        count_step(state)
-        before, sizes = state["prev"].raw, state["step_size"].raw
-        (shrink, grow), (shortest, longest) = group["etas"], group["step_sizes"]
+    def update(self, xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+        if kept.begin("prev"):
+            kept.fill("step_size", float(lr))
+        kept.count()
+        before, sizes = kept["prev"], kept["step_size"]
+        (shrink, grow), (shortest, longest) = o["etas"], o["step_sizes"]
         agreement = g * before
         sizes *= xp.where(agreement > 0, grow, xp.where(agreement < 0, shrink, 1))
-        sizes[...] = xp.minimum(xp.maximum(sizes, shortest), longest)
+        sizes[...] = xp.clamp(sizes, shortest, longest)
         before[...] = xp.where(agreement < 0, 0, g)
         p -= xp.sign(before) * sizes

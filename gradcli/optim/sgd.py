@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..engine.tensor import Tensor
-from .optimizer import (
-    Descent,
-    Group,
-    Params,
-    State,
-    at_least_0,
-    check_rate,
-    no_graph_through_steps,
-)
+from .descent import Descent, Kept, decayed
+from .optimizer import Group, Params
+from .options import options
 
 
 class SGD(Descent):
@@ -27,42 +20,33 @@ class SGD(Descent):
         weight_decay: how much of the parameter itself is added to its gradient.
         nesterov: look ahead along the direction.
         maximize: go uphill.
+        differentiable: record the step.
         foreach, fused: taken for PyTorch's sake; they change no result.
     """
 
+    @options(
+        "lr momentum dampening weight_decay nesterov maximize foreach differentiable "
+        "fused",
+        checked="lr momentum weight_decay",
+    )
     def __init__(
         self, params: Params, lr: Any = 1e-3, momentum: float = 0,
         dampening: float = 0, weight_decay: float = 0, nesterov: bool = False, *,
         maximize: bool = False, foreach: bool | None = None,
         differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        check_rate(lr)
-        at_least_0(momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        no_graph_through_steps(differentiable)
-        defaults = {
-            "lr": lr, "momentum": momentum, "dampening": dampening,
-            "weight_decay": weight_decay, "nesterov": nesterov, "maximize": maximize,
-            "foreach": foreach, "differentiable": differentiable, "fused": fused,
-        }  # fmt: skip
-        super().__init__(params, defaults)
 
-    def update(
-        self, parameter: Tensor, p: Any, g: Any, state: State, group: Group, lr: float
-    ) -> None:
-        if group["weight_decay"]:
-            g = g + group["weight_decay"] * p
-        momentum = group["momentum"]
+    def update(self, xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+        g = decayed(p, g, o, lr)
+        momentum = o["momentum"]
         if momentum:
-            kept = state.get("momentum_buffer")
-            if kept is None:
-                kept = Tensor(parameter.xp.clone(g), parameter.xp)
-                state["momentum_buffer"] = kept
-                direction = kept.raw
+            if kept.state.get("momentum_buffer") is None:
+                direction = kept.hold("momentum_buffer", g)
             else:
-                direction = kept.raw
+                direction = kept["momentum_buffer"]
                 direction *= momentum
-                direction += (1 - group["dampening"]) * g
-            g = g + momentum * direction if group["nesterov"] else direction
+                direction += (1 - o["dampening"]) * g
+            g = g + momentum * direction if o["nesterov"] else direction
         p += -lr * g

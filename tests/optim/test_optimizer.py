@@ -200,9 +200,17 @@ def test_what_an_optimizer_cannot_take_is_refused(make: Any, message: str) -> No
         make(torch.ones(1, requires_grad=True))
 
 
-def test_recorded_steps_are_refused_with_a_way_out() -> None:
-    with pytest.raises(NotImplementedError, match="differentiable=False"):
-        optim.Adam([torch.ones(1, requires_grad=True)], differentiable=True)
+def test_a_recorded_step_has_the_derivatives_of_its_rule() -> None:
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    rate = torch.tensor(0.25, requires_grad=True)
+    p = w.clone()
+    optimizer = optim.SGD([p], lr=rate, differentiable=True)
+    p.grad = 3 * w
+    optimizer.step()
+    (p**2).sum().backward()
+    # p = w*(1 - 3*rate), so d(p**2) is 2*p*(1 - 3*rate) and -6*p*w.
+    assert w.grad.tolist() == [0.125, -0.25]
+    assert rate.grad.item() == -7.5
 
 
 def test_a_state_of_another_shape_is_refused() -> None:

@@ -1,0 +1,139 @@
+"""Optimizers that change each parameter by its own gradient and state alone.
+
+Invariant: an update rule is one function of arrays; with ``differentiable=True`` it is
+run with recording tensors instead, so that the step itself has derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..engine.creation import tensor
+from ..engine.modes import enable_grad
+from ..engine.record import RECORDING
+from ..engine.tensor import Tensor
+from ..engine.versions import touch
+from .optimizer import Group, Optimizer, evaluated
+
+ON_A_GPU_ALONE = (
+    "If capturable=True, params and state_steps must be on supported devices: ['cuda', "
+    "'xpu', 'hpu', 'privateuseone', 'xla']."
+)
+
+
+class Kept:
+    """One parameter's state, its tensors as what the rule computes with."""
+
+    __slots__ = ("parameter", "recorded", "state")
+
+    def __init__(
+        self, parameter: Tensor, state: dict[str, Any], recorded: bool
+    ) -> None:
+        self.parameter = parameter
+        self.state = state
+        self.recorded = recorded
+
+    def __getitem__(self, name: str) -> Any:
+        held = self.state[name]
+        return held if self.recorded else held.raw
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.state
+
+    def begin(self, *zeros: str, **numbers: float) -> bool:
+        """At the first step, begin with zeros beside the parameter and with numbers
+        in main memory, ``step`` among them; whether it is the first one."""
+        if self.state:
+            return False
+        self.state["step"] = tensor(0.0)
+        for name, number in numbers.items():
+            self.state[name] = tensor(float(number))
+        for name in zeros:
+            self.fill(name, 0.0)
+        return True
+
+    def fill(self, name: str, number: float) -> None:
+        """Hold an array of the parameter's shape, of one number."""
+        xp, like = self.parameter.xp, self.parameter._shareable()
+        self.state[name] = Tensor(xp.new_full(like, like.shape, number), xp)
+
+    def hold(self, name: str, value: Any) -> Any:
+        """Hold a copy of a value; the copy."""
+        if self.recorded:
+            self.state[name] = value.detach().clone()
+        else:
+            xp = self.parameter.xp
+            self.state[name] = Tensor(xp.clone(value), xp)
+        return self[name]
+
+    def count(self) -> float:
+        """Count one step more; the number of steps so far."""
+        raw = self.state["step"].raw
+        raw += 1
+        return float(raw)
+
+
+class Descent(Optimizer):
+    """An optimizer that changes each parameter by its own gradient and state alone.
+
+    A subclass says in ``update`` what happens to one parameter.
+    """
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change every parameter that has a gradient.
+
+        Args:
+            closure: computes the loss and its gradients anew.
+
+        Returns:
+            What the closure gave.
+        """
+        loss = evaluated(closure)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._change(parameter, parameter.grad, group)
+        return loss
+
+    def _change(self, parameter: Tensor, gradient: Tensor, group: Group) -> None:
+        recorded = bool(group.get("differentiable"))
+        if recorded and group.get("foreach"):
+            raise AssertionError("_foreach ops don't support autograd")
+        on_a_gpu = parameter.device.type != "cpu" or group.get("fused")
+        if group.get("capturable") and not on_a_gpu:
+            raise AssertionError(ON_A_GPU_ALONE)
+        kept = Kept(parameter, self.state[parameter], recorded)
+        if recorded:
+            with enable_grad():
+                g = -gradient if group["maximize"] else gradient
+                self.update(RECORDING, parameter, g, kept, group, group["lr"])
+            return
+        g = -gradient.raw if group["maximize"] else gradient.raw
+        raw = parameter._shareable()
+        self.update(parameter.xp, raw, g, kept, group, float(group["lr"]))
+        touch(raw)
+
+    def update(self, xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+        """Change ``p`` in place by the gradient ``g``, with options ``o``."""
+        raise NotImplementedError
+
+
+def move_towards(mean: Any, new: Any, share: Any) -> None:
+    """``mean`` moved in place by a share of its distance to ``new``, from the nearer
+    end."""
+    if share < 0.5:
+        mean += share * (new - mean)
+    else:
+        mean[...] = new - (new - mean) * (1 - share)
+
+
+def decayed(p: Any, g: Any, o: Group, lr: Any) -> Any:
+    """The gradient with the parameter's share; or the parameter itself is shrunk."""
+    decay = o["weight_decay"]
+    if not decay:
+        return g
+    if o.get("decoupled_weight_decay"):
+        p *= 1 - lr * decay
+        return g
+    return g + decay * p
