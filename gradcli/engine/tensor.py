@@ -162,13 +162,12 @@ class Tensor(Methods):
         edge = self.edge
         if isinstance(edge, AccumulateGrad):
             return edge.grad
-        if edge is None:
-            return self.__dict__.get("_grad")
-        if not self.retains_grad:
+        held = self.__dict__.get("_grad")
+        if edge is not None and held is None and not self.retains_grad:
             import warnings
 
             warnings.warn(GRAD_OF_NON_LEAF, UserWarning, stacklevel=2)
-        return self.__dict__.get("_grad")
+        return held
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
