@@ -57,8 +57,6 @@ from .cells import (
 from .containers import (
     ModuleDict,
     ModuleList,
-    ParameterDict,
-    ParameterList,
     Sequential,
 )  # fmt: skip
 from .convolution import (
@@ -131,6 +129,7 @@ from .parameter import (
     UninitializedBuffer,
     UninitializedParameter,
 )
+from .parameters import ParameterDict, ParameterList
 from .pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,

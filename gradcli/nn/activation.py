@@ -1,91 +1,72 @@
 """Activations as modules.
 
 Invariant: a module's attributes are its function's parameters after the input, in
-order; most are one line that names the function.
+order; a declaration names the function and the parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+import warnings
+from typing import Any
 
 from ..engine.creation import full
 from ..engine.tensor import Tensor
 from . import functional as F
+from . import init
+from .declare import Applied, attributes
 from .module import Module
 from .parameter import Parameter
 
 
-class _Plain(Module):
-    """An activation without options; any that are given are ignored, as in PyTorch."""
-
-    function: ClassVar[Callable[[Tensor], Tensor]]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-
-    def forward(self, input: Tensor) -> Tensor:
-        return type(self).function(input)
-
-
-class _Changing(Module):
+class _Changing(Applied):
     """An activation that may work in place."""
 
-    function: ClassVar[Callable[..., Tensor]]
     inplace: bool
 
+    @attributes
     def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return type(self).function(input, inplace=self.inplace)
-
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
+        """Nothing to check."""
 
 
-class _Along(Module):
+class _Along(Applied):
     """A function along a dimension."""
 
-    function: ClassVar[Callable[..., Tensor]]
+    dim: int | None
 
+    @attributes
     def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
+        """Nothing to check."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return type(self).function(input, self.dim, _stacklevel=5)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
+        out: Tensor = type(self).function(input, self.dim, _stacklevel=5)
+        return out
 
 
-class Tanh(_Plain):
+class Tanh(Applied):
     """Hyperbolic tangent."""
 
     function = F.tanh
 
 
-class Sigmoid(_Plain):
+class Sigmoid(Applied):
     """``1/(1 + exp(-input))``."""
 
     function = F.sigmoid
 
 
-class LogSigmoid(_Plain):
+class LogSigmoid(Applied):
     """Logarithm of the logistic function."""
 
     function = F.logsigmoid
 
 
-class Softsign(_Plain):
+class Softsign(Applied):
     """``input/(1 + abs(input))``."""
 
     function = F.softsign
 
 
-class Tanhshrink(_Plain):
+class Tanhshrink(Applied):
     """``input - tanh(input)``."""
 
     function = F.tanhshrink
@@ -95,12 +76,6 @@ class ReLU(_Changing):
     """``max(0, input)``."""
 
     function = F.relu
-
-
-class ReLU6(_Changing):
-    """``min(max(0, input), 6)``."""
-
-    function = F.relu6
 
 
 class SELU(_Changing):
@@ -125,32 +100,20 @@ class Hardsigmoid(_Changing):
     """``relu6(input + 3)/6``."""
 
     function = F.hardsigmoid
-
-    def extra_repr(self) -> str:
-        return ""
+    shown = ""
 
 
-class Hardswish(Hardsigmoid):
+class Hardswish(_Changing):
     """``input*hardsigmoid(input)``."""
 
     function = F.hardswish
+    shown = ""
 
 
 class Softmax(_Along):
     """``exp(input)`` divided by its sum along a dimension."""
 
     function = F.softmax
-
-
-class Softmax2d(Module):
-    """Softmax along the channels of (N, C, H, W) or (C, H, W)."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        if input.ndim not in (3, 4):
-            raise ValueError(
-                f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead"
-            )
-        return F.softmax(input, -3)
 
 
 class LogSoftmax(_Along):
@@ -165,36 +128,39 @@ class Softmin(_Along):
     function = F.softmin
 
 
-class LeakyReLU(Module):
+class Softmax2d(Module):
+    """Softmax along the channels of (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim not in (3, 4):
+            raise ValueError(
+                f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead"
+            )
+        return F.softmax(input, -3)
+
+
+class LeakyReLU(Applied):
     """``input`` where it is positive, ``negative_slope*input`` elsewhere."""
 
+    function = F.leaky_relu
+    negative_slope: float
+    inplace: bool
+
+    @attributes
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__()
-        self.negative_slope = negative_slope
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.leaky_relu(input, self.negative_slope, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}{_in_place(self)}"
+        """Nothing to check."""
 
 
-class ELU(Module):
+class ELU(Applied):
     """``input`` where it is positive, ``alpha*(exp(input) - 1)`` elsewhere."""
 
-    function: ClassVar[Callable[..., Tensor]] = F.elu
+    function = F.elu
+    alpha: float
+    inplace: bool
 
+    @attributes
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return type(self).function(input, self.alpha, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}{_in_place(self)}"
+        """Nothing to check."""
 
 
 class CELU(ELU):
@@ -203,109 +169,116 @@ class CELU(ELU):
     function = F.celu
 
 
-class Hardtanh(Module):
+class Hardtanh(Applied):
     """The input, kept between two bounds."""
 
-    def __init__(
-        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
-    ) -> None:
-        super().__init__()
-        if max_val <= min_val:
-            raise ValueError("max_val must be larger than min_val")
-        self.min_val = min_val
-        self.max_val = max_val
-        self.inplace = inplace
+    function = F.hardtanh
+    options = ("min_val", "max_val", "inplace")
+    min_val: float
+    max_val: float
+    inplace: bool
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+    def __init__(
+        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
+        min_value: float | None = None, max_value: float | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        for older, newer, given in (
+            ("min_value", "min_val", min_value), ("max_value", "max_val", max_value),
+        ):  # fmt: skip
+            if given is not None:
+                words = f"keyword argument `{older}` is deprecated and renamed to"
+                warnings.warn(f"{words} `{newer}`", FutureWarning, stacklevel=2)
+        self.min_val = min_val if min_value is None else min_value
+        self.max_val = max_val if max_value is None else max_value
+        self.inplace = inplace
+        if self.max_val <= self.min_val:
+            raise AssertionError(
+                f"max_val ({self.max_val}) must be greater than min_val "
+                f"({self.min_val})"
+            )
+
+
+class ReLU6(Hardtanh):
+    """``min(max(0, input), 6)``."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
 
     def extra_repr(self) -> str:
-        return f"min_val={self.min_val}, max_val={self.max_val}{_in_place(self)}"
+        return "inplace=True" if self.inplace else ""
 
 
-class Threshold(Module):
+class Threshold(Applied):
     """``input`` where it is above the threshold, ``value`` elsewhere."""
 
+    function = F.threshold
+    threshold: float
+    value: float
+    inplace: bool
+
+    @attributes
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__()
-        self.threshold = threshold
-        self.value = value
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.threshold(input, self.threshold, self.value, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"threshold={self.threshold}, value={self.value}{_in_place(self)}"
+        """Nothing to check."""
 
 
-def _in_place(module: Any) -> str:
-    return ", inplace=True" if module.inplace else ""
-
-
-class GELU(Module):
+class GELU(Applied):
     """``input`` times the normal distribution up to it; approximate "none", "tanh"."""
 
+    function = F.gelu
+    shown = "approximate={approximate!r}"
+    approximate: str
+
+    @attributes
     def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        self.approximate = approximate
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.gelu(input, self.approximate)
-
-    def extra_repr(self) -> str:
-        return f"approximate={self.approximate!r}"
+        """Nothing to check."""
 
 
-class Softplus(Module):
+class Softplus(Applied):
     """``log(1 + exp(beta*input))/beta``, and the input itself above the threshold."""
 
+    function = F.softplus
+    beta: float
+    threshold: float
+
+    @attributes
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__()
-        self.beta = beta
-        self.threshold = threshold
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softplus(input, self.beta, self.threshold)
-
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
+        """Nothing to check."""
 
 
-class Hardshrink(Module):
+class Hardshrink(Applied):
     """0 within ``lambd`` of 0, the input elsewhere."""
 
-    function: ClassVar[Callable[..., Tensor]] = F.hardshrink
+    function = F.hardshrink
+    shown = "{lambd}"
+    lambd: float
 
+    @attributes
     def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
-
-    def forward(self, input: Tensor) -> Tensor:
-        return type(self).function(input, self.lambd)
-
-    def extra_repr(self) -> str:
-        return str(self.lambd)
+        """Nothing to check."""
 
 
-class Softshrink(Hardshrink):
+class Softshrink(Applied):
     """The input moved by ``lambd`` towards 0."""
 
     function = F.softshrink
+    shown = "{lambd}"
+    lambd: float
+
+    @attributes
+    def __init__(self, lambd: float = 0.5) -> None:
+        """Nothing to check."""
 
 
-class GLU(Module):
+class GLU(Applied):
     """The first half times the logistic function of the second, along a dimension."""
 
+    function = F.glu
+    dim: int
+
+    @attributes
     def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.glu(input, self.dim)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
+        """Nothing to check."""
 
 
 class PReLU(Module):
@@ -317,9 +290,14 @@ class PReLU(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_parameters = num_parameters
+        self.init = init
         self.weight = Parameter(
             full((num_parameters,), float(init), device=device, dtype=dtype)
         )
+
+    def reset_parameters(self) -> None:
+        """Let every slope be what it began as."""
+        init.constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)

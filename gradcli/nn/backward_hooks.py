@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.function import Function
+from ..engine.creation import zeros_like
 from ..engine.modes import is_grad_enabled
 from ..engine.tensor import Tensor
 
@@ -51,7 +52,7 @@ class BackwardWatch:
     def arriving(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments, watched."""
         self._arguments = len(args)
-        watched = _through(args, self._at_inputs)
+        watched = _through(args, self._at_inputs, fill=True)
         self._sees_inputs = watched is not None
         return args if watched is None else watched
 
@@ -140,11 +141,12 @@ def _warn_of_what_is_missing(args: Any, out: Any, node: Any) -> None:
 
 
 def _through(
-    values: tuple[Any, ...], meet: Callable[[Grads], Grads]
+    values: tuple[Any, ...], meet: Callable[[Grads], Grads], fill: bool = False
 ) -> tuple[Any, ...] | None:
     """Values with their tensors passed through the identity; None: no gradient flows.
 
-    ``meet`` sees one gradient per value, None for all that are no tensors.
+    ``meet`` sees one gradient per value, None for all that are no tensors; ``fill``:
+    zeros for a tensor to which none flows.
     """
     at = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
     if not is_grad_enabled() or not any(values[i].requires_grad for i in at):
@@ -153,7 +155,8 @@ def _through(
     def of_tensors(grads: Grads) -> Grads:
         full: list[Tensor | None] = [None] * len(values)
         for i, grad in zip(at, grads, strict=True):
-            full[i] = grad
+            missing = fill and grad is None
+            full[i] = zeros_like(values[i].detach()) if missing else grad
         new = meet(tuple(full))
         return tuple(new[i] for i in at)
 

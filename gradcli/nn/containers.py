@@ -7,14 +7,13 @@ walk over modules and every state finds them.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import index
 from typing import Any, TypeVar
 
-from ..engine.tensor import Tensor
 from . import text
 from .module import Module
-from .parameter import Parameter
+from .register import is_module
 
 L = TypeVar("L", bound="_Numbered")
 
@@ -117,6 +116,32 @@ class Sequential(_Numbered):
     def __add__(self, other: Sequential) -> Sequential:
         return Sequential(*self, *other)
 
+    def insert(self, index: int, module: Module) -> Sequential:
+        """Add a module before the one at a position, which has to be there."""
+        if is_module(module) and not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        return super().insert(index, module)
+
+    def _times(self, other: Any) -> int:
+        if not isinstance(other, int):
+            raise TypeError(
+                f"unsupported operand type(s) for *: {type(self)} and {type(other)}"
+            )
+        if other <= 0:
+            raise ValueError(
+                f"Non-positive multiplication factor {other} for {type(self)}"
+            )
+        return other
+
+    def __mul__(self, other: int) -> Sequential:
+        return Sequential(*[m for _ in range(self._times(other)) for m in self])
+
+    def __rmul__(self, other: int) -> Sequential:
+        return self * other
+
+    def __imul__(self, other: int) -> Sequential:
+        return self.extend(list(self) * (self._times(other) - 1))
+
 
 class ModuleList(_Numbered):
     """A list of modules; it computes nothing itself."""
@@ -193,104 +218,3 @@ class ModuleDict(Module):
         pairs = modules.items() if hasattr(modules, "items") else modules
         for name, module in pairs:
             self[name] = module
-
-
-def as_parameter(value: Any) -> Any:
-    """A plain tensor as a parameter; anything else as it is."""
-    plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
-    return Parameter(value) if plain else value
-
-
-def _shown(parameters: Iterable[tuple[str, Any]], kind: Callable[[Any], str]) -> str:
-    """A line for each parameter: its name, what it holds, and its sizes."""
-    return "\n".join(
-        f"  ({name}): Parameter containing: "
-        f"[{kind(p)} of size {'x'.join(map(str, p.shape))}]"
-        for name, p in parameters
-    )
-
-
-class ParameterList(Module):
-    """A list of parameters; tensors given to it become parameters."""
-
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
-        super().__init__()
-        if values is not None:
-            self.extend(values)
-
-    def _name_at(self, at: Any) -> str:
-        at, count = index(at), len(self)
-        if not -count <= at < count:
-            raise IndexError(f"index {at} is out of range")
-        return str(at % count)
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._parameters.values())
-
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            return type(self)(list(self)[at])
-        return self._parameters[self._name_at(at)]
-
-    def __setitem__(self, at: int, value: Any) -> None:
-        self.register_parameter(self._name_at(at), as_parameter(value))
-
-    def append(self, value: Any) -> ParameterList:
-        """Add a parameter at the end."""
-        self.register_parameter(str(len(self)), as_parameter(value))
-        return self
-
-    def extend(self, values: Iterable[Any]) -> ParameterList:
-        """Add parameters at the end."""
-        for value in list(values):
-            self.append(value)
-        return self
-
-    def __iadd__(self, values: Iterable[Any]) -> ParameterList:
-        return self.extend(values)
-
-    def extra_repr(self) -> str:
-        return _shown(self._parameters.items(), lambda p: str(p.dtype))
-
-
-class ParameterDict(Module):
-    """Parameters by name; tensors given to it become parameters."""
-
-    def __init__(self, parameters: Any = None) -> None:
-        super().__init__()
-        pairs = parameters.items() if isinstance(parameters, Mapping) else parameters
-        for name, value in pairs or ():
-            self[name] = value
-
-    def __getitem__(self, key: str) -> Any:
-        return self._parameters[key]
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self.register_parameter(key, as_parameter(value))
-
-    def __delitem__(self, key: str) -> None:
-        del self._parameters[key]
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._parameters
-
-    def keys(self) -> Iterable[str]:
-        return self._parameters.keys()
-
-    def values(self) -> Iterable[Any]:
-        return self._parameters.values()
-
-    def items(self) -> Iterable[tuple[str, Any]]:
-        return self._parameters.items()
-
-    def extra_repr(self) -> str:
-        return _shown(self._parameters.items(), text.kind)

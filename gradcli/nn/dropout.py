@@ -7,29 +7,24 @@ Invariant: in evaluation a module gives its input back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
-
 from ..engine.tensor import Tensor
 from . import functional as F
+from .declare import Applied, attributes
 from .functional.dropout import check_probability
-from .module import Module
 
 
-class _DropoutNd(Module):
-    function: ClassVar[Callable[..., Tensor]]
+class _DropoutNd(Applied):
+    shown = "p={p}, inplace={inplace}"
+    p: float
+    inplace: bool
 
+    @attributes
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
         check_probability(p)
-        self.p = p
-        self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        return type(self).function(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
+        out: Tensor = type(self).function(input, self.p, self.training, self.inplace)
+        return out
 
 
 class Dropout(_DropoutNd):

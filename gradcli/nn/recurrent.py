@@ -147,6 +147,10 @@ class RNNBase(Recurrent):
             parts = [call("new_zeros", input, shape) for shape in shapes]
             return list(zip(*[part.unbind(0) for part in parts], strict=True))
         parts = list(given) if self.kind == "LSTM" else [given]
+        ranks = [part.ndim for part in parts]
+        wanted = 3 if batched else 2
+        if set(ranks) != {wanted}:
+            raise RuntimeError(_rank_words(batched, wanted, ranks))
         for i, (part, (_, _, size)) in enumerate(zip(parts, shapes, strict=True)):
             shape = (count, items, size) if batched else (count, size)
             if tuple(part.shape) != shape:
@@ -217,6 +221,16 @@ class RNNBase(Recurrent):
             if getattr(self, name) != default:
                 shown.append(f"{name}={getattr(self, name)}")
         return ", ".join(shown)
+
+
+def _rank_words(batched: bool, wanted: int, ranks: list[int]) -> str:
+    """What is wrong with a state of another rank than the input."""
+    kind = "batched 3-D" if batched else "unbatched 2-D"
+    got = f"{ranks[0]}-D tensor"
+    if len(ranks) > 1:
+        got = f"({', '.join(f'{rank}-D' for rank in ranks)}) tensors"
+    what = "hx" if len(ranks) == 1 else "hx and cx"
+    return f"For {kind} input, {what} should also be {wanted}-D but got {got}"
 
 
 def _check_sizes(

@@ -62,7 +62,8 @@ def check_name(module: Members, name: str, table: str, what: str) -> None:
     if not isinstance(name, str):
         raise TypeError(f"{what} should be a string. Got {type(name).__name__}")
     if "." in name:
-        raise KeyError(f'{what} can\'t contain "."')
+        got = f", got: {name}" if table == "_modules" else ""
+        raise KeyError(f'{what} can\'t contain "."{got}')
     if not name:
         raise KeyError(f'{what} can\'t be empty string ""')
     if hasattr(module, name) and name not in module.__dict__[table]:
@@ -77,6 +78,8 @@ def place(module: Members, name: str, value: Any) -> bool:
         if home not in own:
             raise AttributeError(NOT_READY[home])
         _forget(module, name, home)
+        if home == "_parameters" and name not in own[home] and hasattr(module, name):
+            raise KeyError(f"attribute {name!r} already exists")
         enter(module, home, name, value)
         if isinstance(value, Buffer):
             short_lived = module._non_persistent_buffers_set

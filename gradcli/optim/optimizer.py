@@ -243,7 +243,7 @@ class Optimizer:
             lines += [
                 f"    {name}: {group[name]}"
                 for name in sorted(group)
-                if name not in ("params", "param_names")
+                if name != "params"
             ]
             lines.append("")
         return "\n".join(lines[:-1]) + "\n)"

@@ -94,7 +94,11 @@ def options(order: str, checked: str = "", **fixed: Any) -> Callable[[F], F]:
 
         @wraps(init)
         def run(self: Any, params: Any, *args: Any, **kwargs: Any) -> None:
-            bound = signature.bind(self, params, *args, **kwargs)
+            try:
+                bound = signature.bind(self, params, *args, **kwargs)
+            except TypeError:  # which the constructor itself says in Python's words
+                init(self, params, *args, **kwargs)
+                raise
             bound.apply_defaults()
             given = {**bound.arguments, **fixed}
             for name in checked.split():
