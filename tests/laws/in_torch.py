@@ -139,6 +139,8 @@ WRITTEN: dict[str, Callable[..., Any]] = {
         lambda x, target, weight=None, pos_weight=None, reduction="mean":
         F.binary_cross_entropy_with_logits(
             x, target, weight, None, None, reduction, pos_weight),
+    "weight_norm_interface.default": lambda v, length, dim=0:
+        torch._weight_norm(v, length, dim),
     "layer_norm.default": lambda x, weight, bias, normalized_shape, eps=1e-5:
         F.layer_norm(x, normalized_shape, weight, bias, eps),
     "batch_norm.default": lambda x, weight, bias, mean, var, training=False, eps=1e-5:
