@@ -39,6 +39,14 @@ NO_LEVEL = (
     "enter_dual_level() first."
 )
 NESTED = "Nested forward mode AD is not supported at the moment"
+DUAL_ALREADY = (
+    "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+    "same level 0 is not supported."
+)
+DUAL_TANGENT = (
+    "Setting a forward grad that itself has a forward gradient at the same level0 is "
+    "not supported."
+)
 CHANGED = (
     "a tensor that carries a tangent was changed in place; write the change as an "
     "operation that gives a new tensor, so that its tangent follows"
@@ -118,7 +126,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     """The tensor, carrying a tangent of its shape.
 
     Raises:
-        GradError: no level is open, or the shapes differ.
+        GradError: no level is open, the shapes differ, or either carries a tangent.
         ValueError: the tensor or the tangent does not hold floats.
     """
     if not _LEVELS:
@@ -135,6 +143,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"{list(tensor.shape)} while the given forward gradient is of size "
             f"{list(tangent.shape)}."
         )
+    if tangent_of(tensor) is not None:
+        raise GradError(DUAL_ALREADY)
+    if tangent_of(tangent) is not None:
+        raise GradError(DUAL_TANGENT)
     with suspended():
         dual: Tensor = call("alias", tensor)
     _carry(dual, tangent)

@@ -20,7 +20,7 @@ node knows its function only through the static methods ``backward`` (or ``vjp``
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..engine.modes import MODE, no_grad
 from ..engine.tensor import Tensor
@@ -28,6 +28,9 @@ from . import forward_ad
 from .context import FunctionCtx
 from .function_node import FunctionNode, once_differentiable
 from .outputs import attach, likes_of
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -49,6 +52,7 @@ class Function:
     """
 
     node_class: ClassVar[type[FunctionNode]]
+    parameters: ClassVar[Signature]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -93,8 +97,12 @@ class Function:
         )
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward`` and record the one node."""
+        if cls.setup_context is not Function.setup_context:
+            args = cls._bound(args, kwargs)
+        elif kwargs:
+            raise TypeError(f"apply() takes no keyword arguments, got {list(kwargs)}")
         tensors = [x for x in args if isinstance(x, Tensor)]
         ctx = FunctionCtx(
             needs_input_grad=tuple(
@@ -117,6 +125,17 @@ class Function:
             for look in MODE.on_node:
                 look(node)
         return result
+
+    @classmethod
+    def _bound(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments of a ``forward`` without ``ctx``, its defaults among them."""
+        from inspect import signature
+
+        if "parameters" not in cls.__dict__:
+            cls.parameters = signature(cls.forward)
+        bound = cls.parameters.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args
 
     @classmethod
     def _forward(cls, ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:

@@ -59,6 +59,14 @@ class FunctionNode(Handmade):
         kind = type(self)
         return f"<{kind.__module__}.{kind.__name__} object at {id(self):#x}>"
 
+    @property
+    def several(self) -> bool:
+        return len(self.likes) > 1
+
+    def output_like(self, nr: int) -> Tensor:
+        found: Tensor = self.likes[nr]
+        return found
+
     def y_shapes(self) -> list[tuple[int, ...]]:
         return [() if like is None else like.shape for like in self.likes]
 
@@ -199,13 +207,17 @@ def _backward_of(function: Any) -> Callable[..., Any]:
 class DelayedError(Handmade):
     """Stands where a second derivative would go on, and refuses to."""
 
-    __slots__ = ()
-    holds = False
+    __slots__ = ("like",)
+    holds = several = False
 
-    def __init__(self, edge: Edge, xp: Any) -> None:
+    def __init__(self, edge: Edge, like: Tensor) -> None:
         self.edges = (edge,)
-        self.xp = xp
+        self.xp = like.xp
         self.span = None
+        self.like = like
+
+    def output_like(self, nr: int) -> Tensor:
+        return self.like
 
     def name(self) -> str:
         return "torch::autograd::Error"
@@ -238,5 +250,5 @@ def _refused(t: Any, cause: Tensor) -> Any:
     if not isinstance(t, Tensor):
         return t
     out = t.detach()
-    out.edge = DelayedError(cause.edge, t.xp)
+    out.edge = DelayedError(cause.edge, t.detach())
     return out

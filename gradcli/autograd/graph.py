@@ -12,15 +12,16 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..engine import devices
 from ..engine import node as nodes
 from ..engine.backward import rebuilt
+from ..engine.edges import GradientEdge, get_gradient_edge
 from ..engine.errors import GradError
 from ..engine.handmade import Handmade
 from ..engine.modes import MODE, no_grad
-from ..engine.node import FREED, AccumulateGrad, Edge, Packed, Port, Shaped, UnaryNode
+from ..engine.node import FREED, AccumulateGrad, Packed, Shaped, UnaryNode
 from ..engine.saved import Parts, used_parts
 from ..engine.tensor import Tensor
 
@@ -40,46 +41,6 @@ class Node(ABC):  # noqa: B024 (a name for `isinstance`)
 
 Node.register(nodes.Node)
 Node.register(AccumulateGrad)
-
-
-class GradientEdge(NamedTuple):
-    """Where a gradient goes: output ``output_nr`` of ``node``."""
-
-    node: Any
-    output_nr: int
-    edge: Edge = None
-
-
-def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The edge of a tensor, which `grad` and `backward` take in its place.
-
-    Raises:
-        GradError: the tensor requires no gradient.
-    """
-    edge = tensor.edge
-    if edge is None:
-        raise GradError("It is not possible to get the gradient edge for a Tensor "
-                        "that does not require gradients")  # fmt: skip
-    if isinstance(edge, Port):
-        return GradientEdge(edge.node, edge.nr, edge)
-    return GradientEdge(edge, 0, edge)
-
-
-def stand_in(target: Tensor | GradientEdge, like: Tensor | None = None) -> Tensor:
-    """A tensor on an edge, for the engine; its value is never read."""
-    if isinstance(target, Tensor):
-        return target
-    edge = target.edge
-    if isinstance(edge, AccumulateGrad) and edge.variable is not None:
-        return edge.variable
-    node = target.node
-    if edge is None:
-        edge = Port(node, target.output_nr) if target.output_nr else node
-    tensor: Tensor = object.__new__(Tensor)
-    tensor.edge = edge
-    tensor.xp = node.xp if like is None else like.xp
-    tensor.raw = None if like is None else like.raw
-    return tensor
 
 
 Pack = Callable[[Tensor], Any]

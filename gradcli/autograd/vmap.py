@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
+from ..engine.draws import Samples
 from ..engine.record import call
 from ..engine.tensor import Tensor
 from .tree import Shape, flatten
@@ -40,7 +41,8 @@ def vmap(
             argument that all samples share. One number, or a tuple, nested as far as
             the arguments are.
         out_dims: where the samples' dimension is put in each output.
-        randomness: accepted; each sample draws for itself.
+        randomness: whether samples may draw random numbers: ``error``, they may not;
+            ``different``, each draws its own; ``same``, all draw those of the first.
         chunk_size: accepted; samples are run one by one.
 
     Raises:
@@ -48,8 +50,8 @@ def vmap(
     """
     if randomness not in RANDOMNESS:
         raise RuntimeError(
-            f"Only allowed values for randomness are {', '.join(RANDOMNESS)}. Got "
-            f"{randomness}"
+            "Only allowed values for randomness are 'error', 'different', or 'same'. "
+            f"Got {randomness}"
         )
     name = getattr(func, "__name__", repr(func))
 
@@ -64,12 +66,14 @@ def vmap(
         size = _size(batches, dims)
         per_sample: list[list[Any]] = []
         nested = Shape()
+        samples = Samples(randomness)
         for place in range(max(size, 1)):
             own = _sample(batches, dims, place, size)
-            result = func(
-                *shape.fill(own[: len(leaves)]),
-                **named_shape.fill(own[len(leaves) :]),
-            )
+            with samples.one():
+                result = func(
+                    *shape.fill(own[: len(leaves)]),
+                    **named_shape.fill(own[len(leaves) :]),
+                )
             outputs, nested = flatten(result)
             per_sample.append(outputs)
         return _batched(per_sample, nested, size, out_dims, name)

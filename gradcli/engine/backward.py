@@ -15,14 +15,16 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
-from . import hooks
+from . import dtypes, hooks
 from .anomaly import ANOMALY
+from .edges import Target, edge_of, like_of
 from .errors import NO_GRAD_FN, NOT_SCALAR, GradError, ShapeError
 from .handmade import Handmade
 from .hooks import HOOKS
 from .modes import MODE
 from .node import AccumulateGrad, Edge, Node, Port, carried
-from .record import RECORDING
+from .passes import Pass, in_a_thread, is_crowded
+from .record import RECORDING, call
 from .tensor import Tensor
 from .unchanged import demand_unchanged
 from .versions import CLOCK
@@ -32,28 +34,28 @@ _new = object.__new__
 
 
 def backward(
-    outputs: Sequence[Tensor],
+    outputs: Sequence[Target],
     gradients: Sequence[Tensor | None],
     retain_graph: bool,
     create_graph: bool,
-    inputs: Sequence[Tensor] | None = None,
+    inputs: Sequence[Target] | None = None,
 ) -> None:
     """Accumulate the gradients of ``outputs`` into their leaves, or into ``inputs``."""
+    cotangents = _cotangents(outputs, gradients)
     if inputs is None:
-        cotangents = _cotangents(outputs, gradients)
-        _run(outputs, cotangents, retain_graph, create_graph, None)
+        _run(outputs, cotangents, retain_graph, create_graph)
         return
     for x in inputs:
-        x.retain_grad()
-    found = grad(outputs, inputs, gradients, retain_graph, create_graph)
-    for x, g in zip(inputs, found, strict=True):
-        if g is not None:
-            accumulate(x, g if create_graph else g.raw)
+        if isinstance(x, Tensor):
+            x.retain_grad()
+    edges = [edge_of(x) for x in inputs]
+    only = {e.node if isinstance(e, Port) else e for e in edges}
+    _run(outputs, cotangents, retain_graph, create_graph, None, only)
 
 
 def grad(
-    outputs: Sequence[Tensor],
-    inputs: Sequence[Tensor],
+    outputs: Sequence[Target],
+    inputs: Sequence[Target],
     grad_outputs: Sequence[Tensor | None] | None = None,
     retain_graph: bool = False,
     create_graph: bool = False,
@@ -68,33 +70,42 @@ def grad(
             saved values that were freed.
     """
     cotangents = _cotangents(outputs, grad_outputs or [None] * len(outputs))
-    captured: dict[Any, Any] = {t.edge: None for t in inputs if t.edge is not None}
+    edges = [edge_of(t) for t in inputs]
+    captured: dict[Any, Any] = {edge: None for edge in edges if edge is not None}
     _run(outputs, cotangents, retain_graph or create_graph, create_graph, captured)
-    return [_gradient_of(t, captured.get(t.edge)) for t in inputs]
+    return [
+        _gradient_of(t, edge, captured.get(edge))
+        for t, edge in zip(inputs, edges, strict=True)
+    ]
 
 
-def _gradient_of(t: Tensor, g: Any) -> Tensor | None:
+def _gradient_of(t: Target, edge: Any, g: Any) -> Tensor | None:
     """What arrived at a tensor, in its type: on the way wider operands widen it."""
-    return None if g is None else _in_type_of(t, _as_tensor(g, t.xp))
+    if g is None:
+        return None
+    if isinstance(t, Tensor):
+        return _in_type_of(t, _as_tensor(g, t.xp))
+    return _as_tensor(g, (edge.node if isinstance(edge, Port) else edge).xp)
 
 
-def _in_type_of(t: Tensor, g: Tensor) -> Tensor:
-    if t.raw is None or g.raw.dtype == t.raw.dtype:
+def _in_type_of(t: Tensor | AccumulateGrad, g: Tensor) -> Tensor:
+    if g.raw.dtype == t.raw.dtype:
         return g
     from .convert import to
 
-    return to(g, t.dtype)
+    return to(g, dtypes.of(t.raw))
 
 
 def _cotangents(
-    outputs: Sequence[Tensor], given: Sequence[Tensor | None]
+    outputs: Sequence[Target], given: Sequence[Tensor | None]
 ) -> list[Tensor]:
     pairs = zip(outputs, given, strict=True)
     return [_cotangent(output, g, place) for place, (output, g) in enumerate(pairs)]
 
 
-def _cotangent(output: Tensor, given: Tensor | None, place: int) -> Tensor:
-    if output.edge is None:
+def _cotangent(root: Target, given: Tensor | None, place: int) -> Tensor:
+    output = root if isinstance(root, Tensor) else like_of(root)
+    if output is root and output.edge is None:
         raise GradError(NO_GRAD_FN.format(place))
     if given is None:
         if output.numel() != 1:
@@ -109,22 +120,49 @@ def _cotangent(output: Tensor, given: Tensor | None, place: int) -> Tensor:
 
 
 def _run(
-    outputs: Sequence[Tensor],
+    outputs: Sequence[Target],
     cotangents: Sequence[Tensor],
     retain_graph: bool,
     create_graph: bool,
-    captured: dict[Any, Any] | None,
+    captured: dict[Any, Any] | None = None,
+    only: set[Any] | None = None,
 ) -> None:
+    """Run a pass: into all leaves, or up to what is ``captured``, or to ``only`` these.
+
+    ``captured`` is filled with what arrives at its keys. The nodes of ``only`` are run
+    themselves, and nothing below them.
+    """
+    if is_crowded():
+        in_a_thread(
+            lambda: _run(
+                outputs, cotangents, retain_graph, create_graph, captured, only
+            )
+        )
+        return
     arrived: dict[Any, Any] = {}
     for output, cotangent in zip(outputs, cotangents, strict=True):
         g = cotangent if create_graph else cotangent.raw
-        edge = output.edge
+        edge = edge_of(output)
         arrived[edge] = arrived[edge] + g if edge in arrived else g
+    with Pass(whole=captured is None and only is None):
+        _visit(arrived, retain_graph, create_graph, captured, only)
+
+
+def _visit(
+    arrived: dict[Any, Any],
+    retain_graph: bool,
+    create_graph: bool,
+    captured: dict[Any, Any] | None,
+    only: set[Any] | None,
+) -> None:
+    """The loop of a pass, from the cotangents that ``arrived`` at its roots."""
     waiting = _dependencies(list(arrived))
-    pruned = captured is not None and _has_other_ends(waiting, captured)
-    ends: set[Any] = set()
+    ends: Any = captured or ()
+    pruned = only is not None or (
+        captured is not None and _has_other_ends(waiting, captured)
+    )
     if pruned:
-        waiting, ends = _between(arrived, captured)
+        waiting, ends = _between(arrived, captured if only is None else only)
         arrived = {edge: g for edge, g in arrived.items() if edge in waiting}
     ready: list[Any] = [edge for edge in arrived if not waiting[edge]]
     special = create_graph or ANOMALY.enabled or HOOKS.used
@@ -133,17 +171,21 @@ def _run(
     clock = CLOCK.now
     before = MODE.enabled
     MODE.record(create_graph)
+    node: Any = None
     try:
         while ready:
             node = ready.pop()
             g = arrived.pop(node, None)
             if watched:
+                if captured is not None and node in captured:
+                    if node in ends:
+                        captured[node] = _shown(node, g) if HOOKS.used else g
+                        continue
+                    # As in PyTorch, before the hooks of a tensor that the pass goes on
+                    # from.
+                    captured[node] = g
                 if HOOKS.used:
                     g = _shown(node, g)
-                if captured is not None and node in captured:
-                    captured[node] = g
-                    if node in ends:
-                        continue
             kind = type(node)
             if kind is AccumulateGrad:
                 if captured is None and g is not None:
@@ -173,6 +215,10 @@ def _run(
                     waiting[edge] = left
                 else:
                     ready.append(edge)
+    except Exception as error:
+        if ANOMALY.enabled and node is not None:
+            ANOMALY.blame(node, error)
+        raise
     finally:
         MODE.record(before)
 
@@ -250,7 +296,7 @@ def _pull_with_care(node: Node, g: Any, create_graph: bool) -> tuple[Any, ...]:
     if ANOMALY.enabled:
         with ANOMALY.inside(node):
             pulled = _pull_recorded(node, g) if create_graph else node.pull(g)
-        ANOMALY.check(node, g, pulled)
+        ANOMALY.check(node, pulled)
     else:
         pulled = _pull_recorded(node, g) if create_graph else node.pull(g)
     found: tuple[Any, ...] = hooks.after(node, pulled, g)
@@ -272,8 +318,8 @@ def _finish(end: AccumulateGrad, g: Any) -> None:
         g = hooks.before(end, g)
     _add_to_leaf(end, g)
     if HOOKS.used:
-        hooks.after(end, (), g)
         hooks.accumulated(end)
+        hooks.after(end, (), g)
 
 
 def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
@@ -318,14 +364,6 @@ def _as_tensor(value: Any, xp: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value, xp)
 
 
-def accumulate(x: Tensor, g: Any) -> None:
-    """Add a gradient, raw or a tensor, to what ``x`` holds."""
-    if isinstance(x.edge, AccumulateGrad):
-        _finish(x.edge, g)
-    elif x.retains_grad:
-        x.__dict__["_grad"] = _as_tensor(g, x.xp)
-
-
 _ADDING = Lock()
 """Held while a leaf's gradient is read and written: passes may run in threads."""
 
@@ -341,11 +379,19 @@ def _add(end: AccumulateGrad, g: Any) -> None:
         _add_to_held(end, end.grad, g)
         return
     if isinstance(g, Tensor):
-        end.grad = g
+        end.grad = _copied(_in_type_of(end, g))
     else:
         if g.dtype != end.raw.dtype:
             g = g.astype(end.raw.dtype)
         end.grad = Tensor(g.copy() if g.shape else g, end.xp)
+
+
+def _copied(g: Tensor) -> Tensor:
+    """On memory of its own, recorded where it has a graph."""
+    if g.edge is None:
+        return Tensor(g.xp.clone(g.raw), g.xp)
+    found: Tensor = call("copy_.default", g.detach(), g)
+    return found
 
 
 def _add_to_held(end: AccumulateGrad, held: Any, g: Any) -> None:

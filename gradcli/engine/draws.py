@@ -10,7 +10,10 @@ it gives in PyTorch.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -77,6 +80,79 @@ class Generator:
 
 default_generator = Generator()
 
+RANDOM_IN_SAMPLES = (
+    "vmap: called random operation while in randomness error mode. Please either use "
+    "the 'same' or 'different' randomness flags on vmap or perform the randomness "
+    "operation out of vmap"
+)
+
+
+class Samples:
+    """What the samples of a batch, which run one after another, may draw.
+
+    ``randomness`` is ``error`` (nothing), ``different`` or ``same``: each sample draws
+    the numbers that the first one did, from each generator.
+    """
+
+    def __init__(self, randomness: str) -> None:
+        self.randomness = randomness
+        self._starts: dict[int, tuple[Generator, bytes]] = {}
+
+    def meet(self, generator: Generator) -> None:
+        """A generator is about to draw.
+
+        Raises:
+            EngineError: nothing may be drawn.
+        """
+        if self.randomness == "error":
+            raise EngineError(RANDOM_IN_SAMPLES)
+        if self.randomness == "same" and id(generator) not in self._starts:
+            self._starts[id(generator)] = generator, generator.stream.state()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """While one sample runs."""
+        for generator, start in self._starts.values():
+            generator.stream.go_back(start)
+        outer, _INSIDE.samples = _INSIDE.samples, (*_INSIDE.samples, self)
+        try:
+            yield
+        finally:
+            _INSIDE.samples = outer
+
+
+class _Inside(local):
+    """The batches of which a sample runs in this thread, outermost first."""
+
+    samples: tuple[Samples, ...] = ()
+
+
+_INSIDE = _Inside()
+
+
+def _stream(generator: Generator | None) -> Mersenne:
+    """The numbers that a draw takes; every draw asks here."""
+    chosen = generator or default_generator
+    for samples in _INSIDE.samples:
+        samples.meet(chosen)
+    return chosen.stream
+
+
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, **_: Any) -> Iterator[None]:
+    """Draws inside leave the default generator where it stood.
+
+    Args:
+        devices: taken for PyTorch's sake; numbers are drawn on the CPU.
+        enabled: whether to go back at all.
+    """
+    before = default_generator.get_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            default_generator.set_state(before)
+
 
 def manual_seed(seed: int) -> Generator:
     """Start the default generator anew from a seed."""
@@ -120,16 +196,14 @@ def _shape(size: Any, name: str) -> tuple[int, ...]:
 
 def uniform(shape: tuple[int, ...], name: str, generator: Generator | None) -> Any:
     """An array drawn uniformly from [0, 1); no entry rounds up to 1."""
-    stream = (generator or default_generator).stream
-    return stream.uniform(prod(shape), name).reshape(shape)
+    return _stream(generator).uniform(prod(shape), name).reshape(shape)
 
 
 def standard_normal(
     shape: tuple[int, ...], name: str, generator: Generator | None
 ) -> Any:
     """An array drawn from the standard normal distribution."""
-    stream = (generator or default_generator).stream
-    return stream.normal(prod(shape), name).reshape(shape)
+    return _stream(generator).normal(prod(shape), name).reshape(shape)
 
 
 def rand(
@@ -181,8 +255,7 @@ def randint(
             f"to={high}"
         )
     shape = _shape((size,), "randint")
-    stream = (generator or default_generator).stream
-    drawn = low + stream.below(prod(shape), high - low).reshape(shape)
+    drawn = low + _stream(generator).below(prod(shape), high - low).reshape(shape)
     name = "int64" if dtype is None else dtype.name
     return made(np.asarray(drawn, name), requires_grad, device)
 
@@ -197,7 +270,7 @@ def randperm(
 ) -> Tensor:
     """The numbers from 0 to n - 1 in random order."""
     (count,) = _shape((n,), "randperm")
-    order = (generator or default_generator).stream.permutation(count)
+    order = _stream(generator).permutation(count)
     name = "int64" if dtype is None else dtype.name
     return made(order.astype(name), requires_grad, device)
 

@@ -21,6 +21,15 @@ class Handmade(Node):
     born = 0
     holds = True
 
+    @property
+    def several(self) -> bool:
+        """Whether it has more than one output."""
+        raise NotImplementedError
+
+    def output_like(self, nr: int) -> Tensor:
+        """A tensor of the shape and the type of an output; its values mean nothing."""
+        raise NotImplementedError
+
     def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
         """A cotangent per edge; ``g`` is a tensor, or a tuple of one per output."""
         raise NotImplementedError

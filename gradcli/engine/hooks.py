@@ -150,7 +150,8 @@ def keep_gradient(t: Tensor) -> None:
     def keep(g: Tensor) -> None:
         tensor = held()
         if tensor is not None:
-            tensor.__dict__["_grad"] = g if g.edge is not None else g.clone()
+            before = tensor.__dict__.get("_grad")
+            tensor.__dict__["_grad"] = g.clone() if before is None else before + g
 
     HOOKS.used = True
     node, nr = _place(t.edge)
@@ -180,7 +181,7 @@ def before(node: Node | AccumulateGrad, g: Any) -> Any:
         given = g if several else (g,)
         returned = hook(tuple([_shown(part, node.xp) for part in given]))
         if returned is not None:
-            parts = _parts(returned, given, "outputs")
+            parts = _parts(hook, returned, given)
             g = parts if several else parts[0]
     return g
 
@@ -195,7 +196,7 @@ def after(node: Node | AccumulateGrad, pulled: tuple[Any, ...], g: Any) -> Any:
     for hook in list(extras.after.values()):
         returned = hook(tuple([_shown(p, xp) for p in pulled]), outputs)
         if returned is not None:
-            pulled = _parts(returned, pulled, "inputs")
+            pulled = _parts(hook, returned, pulled)
     return pulled
 
 
@@ -204,38 +205,47 @@ def accumulated(end: AccumulateGrad) -> None:
     extras: Extras | None = getattr(end, "extras", None)
     if extras is not None:
         for hook in list(extras.accumulated.values()):
-            hook(end.variable)
+            _demand_tensor(hook(end.variable))
 
 
 def _shown(g: Any, xp: Any) -> Any:
     return g if g is None or isinstance(g, Tensor) else Tensor(g, xp)
 
 
+def _demand_tensor(returned: Any) -> None:
+    if returned is not None and not isinstance(returned, Tensor):
+        raise TypeError(
+            f"expected Variable, but hook returned '{type(returned).__name__}'"
+        )
+
+
 def _replaced(hook: Hook, returned: Any, g: Any) -> Any:
     """A hook's result as the pass goes on with it: a tensor, or a raw value."""
     if returned is None:
         return g
-    if not isinstance(returned, Tensor):
-        raise TypeError(
-            f"expected Variable, but hook returned '{type(returned).__name__}'"
-        )
+    _demand_tensor(returned)
     if tuple(returned.raw.shape) != tuple(g.shape):
-        name = getattr(hook, "__name__", type(hook).__name__)
         raise EngineError(
-            f"hook '{name}' has changed the size of value: {list(g.shape)} became "
+            f"hook '{_name(hook)}' has changed the size of value: {list(g.shape)} became "
             f"{list(returned.shape)}"
         )
     return returned if isinstance(g, Tensor) else returned.raw
 
 
-def _parts(returned: Any, given: tuple[Any, ...], what: str) -> tuple[Any, ...]:
+def _parts(hook: Hook, returned: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
     parts = returned if isinstance(returned, tuple) else (returned,)
     if len(parts) != len(given):
         raise EngineError(
-            f"hook has returned an incorrect number of grad_{what}: {len(parts)} "
-            f"instead of {len(given)}"
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got "
+            f"{len(parts)}, but expected {len(given)})"
         )
+    for part in parts:
+        _demand_tensor(part)
     recorded = any(isinstance(part, Tensor) for part in given)
     return tuple([
         new if new is None or recorded else new.raw for new in parts
     ])  # fmt: skip
+
+
+def _name(hook: Hook) -> str:
+    return str(getattr(hook, "__name__", type(hook).__name__))

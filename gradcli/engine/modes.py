@@ -13,7 +13,7 @@ take the general path all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from functools import wraps
+from functools import partial, wraps
 from threading import local
 from types import TracebackType
 from typing import Any
@@ -94,8 +94,7 @@ class _Block:
         MODE.record(enabled)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        code = getattr(function, "__code__", None)
-        if code is not None and code.co_flags & GENERATOR:
+        if _makes_generators(function):
             return self._around_each_step(function)
 
         @wraps(function)
@@ -109,21 +108,37 @@ class _Block:
         """What runs between two steps of a generator is not inside the block."""
 
         @wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, None, Any]:
+        def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
             steps = function(*args, **kwargs)
+            step, given = steps.send, None
             while True:
                 with self:
                     try:
-                        value = next(steps)
+                        value = step(given)
                     except StopIteration as end:
                         return end.value
-                yield value
+                try:
+                    step, given = steps.send, (yield value)
+                except GeneratorExit:
+                    with self:
+                        steps.close()
+                    raise
+                except BaseException as thrown:
+                    step, given = steps.throw, thrown
 
         return wrapped
 
 
 GENERATOR = 0x20
 """The flag of a generator's code object (`inspect.CO_GENERATOR`)."""
+
+
+def _makes_generators(function: Any) -> bool:
+    """Whether a function, or what a `functools.partial` of it calls, is a generator."""
+    while isinstance(function, partial):
+        function = function.func
+    code = getattr(function, "__code__", None)
+    return code is not None and bool(code.co_flags & GENERATOR)
 
 
 class _Named(_Block):

@@ -151,6 +151,11 @@ class Node(Saving):
         return [part.shape for part in self.y[: carried(self.op, self.y)]]
 
     @property
+    def several(self) -> bool:
+        """Whether it has more than one output, each with an edge of its own."""
+        return self.op.returns != 1
+
+    @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
         """``(node, output number)`` per input, as in PyTorch."""
         return tuple(
@@ -298,6 +303,8 @@ class AccumulateGrad(Inspectable):
     )  # fmt: skip
     edges: ClassVar[tuple[Edge, ...]] = ()
     next_functions: ClassVar[tuple[Any, ...]] = ()
+
+    several: ClassVar[bool] = False
 
     given_up = False
     """Whether nobody will ask for this leaf's gradient any more."""
