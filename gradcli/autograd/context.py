@@ -61,6 +61,12 @@ class FunctionCtx:
         """Give ``backward`` None, not zeros, for outputs that nothing depends on."""
         self.materialize_grads = value
 
+    def differentiates(self, output: Any) -> bool:
+        """Whether an output of ``forward`` carries a gradient."""
+        if not isinstance(output, Tensor) or output.raw.dtype.kind not in "fO":
+            return False
+        return all(output is not t for t in self.non_differentiable)
+
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What was saved, as long as the graph is not freed."""

@@ -27,7 +27,7 @@ from ..engine.tensor import Tensor
 from . import forward_ad
 from .context import FunctionCtx
 from .function_node import FunctionNode, once_differentiable
-from .outputs import attach, likes_of
+from .outputs import attach
 
 if TYPE_CHECKING:
     from inspect import Signature
@@ -100,9 +100,7 @@ class Function:
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward`` and record the one node."""
         if cls.setup_context is not Function.setup_context:
-            args = cls._bound(args, kwargs)
-        elif kwargs:
-            raise TypeError(f"apply() takes no keyword arguments, got {list(kwargs)}")
+            args, kwargs = cls._bound(args, kwargs)
         tensors = [x for x in args if isinstance(x, Tensor)]
         ctx = FunctionCtx(
             needs_input_grad=tuple(
@@ -110,7 +108,7 @@ class Function:
             )
         )
         with no_grad(), forward_ad.suspended():
-            output = cls._forward(ctx, args)
+            output = cls._forward(ctx, args, kwargs)
         node = None
         if MODE.recording and any(x.edge is not None for x in tensors):
             node = cls.node_class(ctx, args)
@@ -118,7 +116,7 @@ class Function:
         tangents = [forward_ad.tangent_of(x) for x in tensors]
         if any(t is not None for t in tangents):
             passing = cls.node_class(ctx, args)
-            passing.likes = likes_of(output)
+            passing.note_outputs(output)
             passing.asked = tuple(t is not None for t in tangents)
             forward_ad.push_node(passing, tensors, tangents, result)
         if node is not None:
@@ -127,7 +125,9 @@ class Function:
         return result
 
     @classmethod
-    def _bound(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    def _bound(
+        cls, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments of a ``forward`` without ``ctx``, its defaults among them."""
         from inspect import signature
 
@@ -135,12 +135,12 @@ class Function:
             cls.parameters = signature(cls.forward)
         bound = cls.parameters.bind(*args, **kwargs)
         bound.apply_defaults()
-        return bound.args
+        return bound.args, bound.kwargs
 
     @classmethod
-    def _forward(cls, ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:
+    def _forward(cls, ctx: FunctionCtx, args: tuple[Any, ...], kwargs: Any) -> Any:
         if cls.setup_context is Function.setup_context:
-            return cls.forward(ctx, *args)
-        output = cls.forward(*args)
+            return cls.forward(ctx, *args, **kwargs)
+        output = cls.forward(*args, **kwargs)
         cls.setup_context(ctx, args, output)
         return output
