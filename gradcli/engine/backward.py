@@ -333,23 +333,27 @@ def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
 def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
     """A node's saved inputs and output as the tensors they were, graph included."""
     raw, y = node.restored()
-    edges: dict[int, Edge] = dict(zip(node.slots or range(len(raw)), node.edges,
-                                      strict=False))  # fmt: skip
+    edges = input_edges(node)
     inputs = tuple(
-        _rebuild(value, node.xp, edges.get(slot)) for slot, value in enumerate(raw)
+        rebuild(value, node.xp, edges.get(slot)) for slot, value in enumerate(raw)
     )
     if isinstance(y, tuple):
         count = carried(node.op, y)
         outputs: Any = tuple(
-            _rebuild(part, node.xp, Port(node, nr) if nr < count else None)
+            rebuild(part, node.xp, Port(node, nr) if nr < count else None)
             for nr, part in enumerate(y)
         )
     else:
-        outputs = _rebuild(y, node.xp, node)
+        outputs = rebuild(y, node.xp, node)
     return inputs, outputs
 
 
-def _rebuild(value: Any, xp: Any, edge: Edge) -> Any:
+def input_edges(node: Node) -> dict[int, Edge]:
+    """The edges of a node's inputs, by slot."""
+    return dict(zip(node.slots or range(len(node.edges)), node.edges, strict=False))
+
+
+def rebuild(value: Any, xp: Any, edge: Edge) -> Any:
     """A saved raw value as the tensor it was; shapes, numbers and None as they are."""
     if not hasattr(value, "dtype"):
         return value

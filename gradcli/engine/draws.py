@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
-from threading import local
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from .dtypes import DEFAULT, dtype
 from .errors import EngineError
 from .limits import check_size
 from .mersenne import Mersenne
+from .modes import MODE
 from .numbers import array_of
 from .sizes import sizes_of
 from .tensor import Tensor
@@ -114,26 +114,17 @@ class Samples:
         """While one sample runs."""
         for generator, start in self._starts.values():
             generator.stream.go_back(start)
-        outer, _INSIDE.samples = _INSIDE.samples, (*_INSIDE.samples, self)
+        outer, MODE.samples = MODE.samples, (*MODE.samples, self)
         try:
             yield
         finally:
-            _INSIDE.samples = outer
-
-
-class _Inside(local):
-    """The batches of which a sample runs in this thread, outermost first."""
-
-    samples: tuple[Samples, ...] = ()
-
-
-_INSIDE = _Inside()
+            MODE.samples = outer
 
 
 def _stream(generator: Generator | None) -> Mersenne:
     """The numbers that a draw takes; every draw asks here."""
     chosen = generator or default_generator
-    for samples in _INSIDE.samples:
+    for samples in MODE.samples:
         samples.meet(chosen)
     return chosen.stream
 

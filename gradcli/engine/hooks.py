@@ -14,6 +14,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from . import dtypes
 from .errors import EngineError
 from .inspect import Inspectable
 from .node import AccumulateGrad, Edge, Node, Port
@@ -164,7 +165,9 @@ def arrive(node: Node | AccumulateGrad, nr: int, g: Any, xp: Any) -> Any:
     if extras is None or g is None:
         return g
     for hook in list(extras.tensor.get(nr, {}).values()):
-        g = _replaced(hook, hook(_shown(g, xp)), g)
+        returned = hook(_shown(g, xp))
+        if returned is not None:
+            g = _replaced(hook, returned, g)
     keep = extras.retained.get(nr)
     if keep is not None:
         keep(_shown(g, xp))
@@ -220,31 +223,40 @@ def _demand_tensor(returned: Any) -> None:
 
 
 def _replaced(hook: Hook, returned: Any, g: Any) -> Any:
-    """A hook's result as the pass goes on with it: a tensor, or a raw value."""
-    if returned is None:
-        return g
+    """What a hook gave in place of ``g``: a tensor, or a raw value, as ``g`` is.
+
+    Raises:
+        TypeError: it is no tensor.
+        EngineError: it does not fit ``g``.
+    """
     _demand_tensor(returned)
+    if returned is None or g is None:
+        return returned if returned is None or isinstance(g, Tensor) else returned.raw
     if tuple(returned.raw.shape) != tuple(g.shape):
+        raise EngineError(f"hook '{_name(hook)}' has changed the size of value")
+    was = g.raw if isinstance(g, Tensor) else g
+    if returned.raw.dtype != was.dtype:
+        before, after = (dtypes.of(raw).legacy for raw in (was, returned.raw))
         raise EngineError(
-            f"hook '{_name(hook)}' has changed the size of value: {list(g.shape)} became "
-            f"{list(returned.shape)}"
+            f"hook '{_name(hook)}' has changed the type of value (was "
+            f"torch.{before}Tensor got torch.{after}Tensor)"
         )
     return returned if isinstance(g, Tensor) else returned.raw
 
 
 def _parts(hook: Hook, returned: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    parts = returned if isinstance(returned, tuple) else (returned,)
-    if len(parts) != len(given):
+    """What a node's hook gave in place of what it was given."""
+    if not isinstance(returned, tuple):
+        raise TypeError(
+            f"expected tuple, but hook returned '{type(returned).__name__}'"
+        )
+    if len(returned) != len(given):
         raise EngineError(
             f"hook '{_name(hook)}' has returned an incorrect number of values (got "
-            f"{len(parts)}, but expected {len(given)})"
+            f"{len(returned)}, but expected {len(given)})"
         )
-    for part in parts:
-        _demand_tensor(part)
-    recorded = any(isinstance(part, Tensor) for part in given)
-    return tuple([
-        new if new is None or recorded else new.raw for new in parts
-    ])  # fmt: skip
+    pairs = zip(returned, given, strict=True)
+    return tuple(_replaced(hook, new, g) for new, g in pairs)
 
 
 def _name(hook: Hook) -> str:

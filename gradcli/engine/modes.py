@@ -23,7 +23,9 @@ class _Mode(local):
     """The switch and those who look at what passes it.
 
     ``on_node`` are called with each new node; ``on_call`` with each operation: its row,
-    inputs, parameters, the raw inputs and the outputs.
+    inputs, parameters, the raw inputs and the outputs. ``packing`` are the hooks on saved
+    tensors that are entered, ``samples`` the batches of which a sample runs; the last of
+    each is the innermost.
     """
 
     def __init__(self) -> None:
@@ -31,6 +33,8 @@ class _Mode(local):
         self.inference = self.looked_at = False
         self.on_node: tuple[Callable[..., None], ...] = ()
         self.on_call: tuple[Callable[..., None], ...] = ()
+        self.packing: tuple[Any, ...] = ()
+        self.samples: tuple[Any, ...] = ()
 
     def record(self, enabled: bool) -> None:
         """Record from here on, or do not."""
