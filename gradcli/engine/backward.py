@@ -144,11 +144,12 @@ def _run(
         g = cotangent if create_graph else cotangent.raw
         edge = edge_of(output)
         arrived[edge] = arrived[edge] + g if edge in arrived else g
-    with Pass(whole=captured is None and only is None):
-        _visit(arrived, retain_graph, create_graph, captured, only)
+    with Pass(whole=captured is None and only is None) as running:
+        _visit(running, arrived, retain_graph, create_graph, captured, only)
 
 
 def _visit(
+    running: Pass,
     arrived: dict[Any, Any],
     retain_graph: bool,
     create_graph: bool,
@@ -164,6 +165,7 @@ def _visit(
     if pruned:
         waiting, ends = _between(arrived, captured if only is None else only)
         arrived = {edge: g for edge, g in arrived.items() if edge in waiting}
+    running.nodes = waiting
     ready: list[Any] = [edge for edge in arrived if not waiting[edge]]
     special = create_graph or ANOMALY.enabled or HOOKS.used
     watched = captured is not None or HOOKS.used

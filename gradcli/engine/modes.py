@@ -25,7 +25,8 @@ class _Mode(local):
     ``on_node`` are called with each new node; ``on_call`` with each operation: its row,
     inputs, parameters, the raw inputs and the outputs. ``packing`` are the hooks on saved
     tensors that are entered, ``samples`` the batches of which a sample runs; the last of
-    each is the innermost.
+    each is the innermost. ``before_change`` is called with an array whose memory is about
+    to be changed in place.
     """
 
     def __init__(self) -> None:
@@ -35,6 +36,7 @@ class _Mode(local):
         self.on_call: tuple[Callable[..., None], ...] = ()
         self.packing: tuple[Any, ...] = ()
         self.samples: tuple[Any, ...] = ()
+        self.before_change: Callable[[Any], None] | None = None
 
     def record(self, enabled: bool) -> None:
         """Record from here on, or do not."""
@@ -50,6 +52,11 @@ class _Mode(local):
         """Let these, and no others, look at nodes and calls from here on."""
         self.on_node, self.on_call = tuple(nodes), tuple(calls)
         self._settle()
+
+    def change(self, raw: Any) -> None:
+        """Say that an array's memory is about to be changed in place."""
+        if self.before_change is not None:
+            self.before_change(raw)
 
     @property
     def recording(self) -> bool:

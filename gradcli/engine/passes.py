@@ -10,7 +10,7 @@ is met by nobody who does not recurse himself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextvars import copy_context
 from threading import Thread, local
 from typing import Any
@@ -34,13 +34,15 @@ PASSES = _Passes()
 class Pass:
     """A pass, which runs while its ``with`` block does.
 
-    ``whole`` says that it adds to all leaves, and not to chosen ones.
+    ``whole`` says that it adds to all leaves, and not to chosen ones; ``nodes`` holds
+    those that it will run.
     """
 
-    __slots__ = ("depth", "outer", "whole")
+    __slots__ = ("__weakref__", "depth", "nodes", "outer", "whole")
 
     def __init__(self, whole: bool) -> None:
         self.whole = whole
+        self.nodes: Container[Any] = ()
         self.outer = PASSES.running
         self.depth = 0 if self.outer is None else self.outer.depth + 1
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..engine.hooks import RemovableHandle
 from ..engine.leaves import clear_grad
-from ..engine.modes import enable_grad
+from ..engine.modes import MODE, enable_grad
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
 
@@ -277,6 +277,7 @@ class Descent(Optimizer):
                     continue
                 g = gradient.raw if sign == 1 else -gradient.raw
                 raw = parameter._shareable()
+                MODE.change(raw)
                 self.update(parameter, raw, g, self.state[parameter], group, lr)
                 touch(raw)
         return loss
