@@ -55,7 +55,7 @@ _CONSTANTS = {
 }  # fmt: skip
 
 _MODULES = (
-    "autograd", "cuda", "func", "linalg", "nn", "optim", "random", "return_types",
+    "autograd", "cuda", "func", "linalg", "nn", "ops", "optim", "random", "return_types",
     "special", "utils",
 )  # fmt: skip
 

@@ -26,7 +26,8 @@ class _Mode(local):
     inputs, parameters, the raw inputs and the outputs. ``packing`` are the hooks on saved
     tensors that are entered, ``samples`` the batches of which a sample runs; the last of
     each is the innermost. ``before_change`` is called with an array whose memory is about
-    to be changed in place.
+    to be changed in place. ``instead`` is asked for each operation's result: it is given
+    the row, inputs, parameters and what computes it.
     """
 
     def __init__(self) -> None:
@@ -37,6 +38,7 @@ class _Mode(local):
         self.packing: tuple[Any, ...] = ()
         self.samples: tuple[Any, ...] = ()
         self.before_change: Callable[[Any], None] | None = None
+        self.instead: Callable[..., Any] | None = None
 
     def record(self, enabled: bool) -> None:
         """Record from here on, or do not."""
@@ -53,6 +55,11 @@ class _Mode(local):
         self.on_node, self.on_call = tuple(nodes), tuple(calls)
         self._settle()
 
+    def divert(self, instead: Callable[..., Any] | None) -> None:
+        """Ask ``instead`` for results from here on; None: compute them."""
+        self.instead = instead
+        self._settle()
+
     def change(self, raw: Any) -> None:
         """Say that an array's memory is about to be changed in place."""
         if self.before_change is not None:
@@ -63,7 +70,8 @@ class _Mode(local):
         return self.enabled and not self.inference
 
     def _settle(self) -> None:
-        self.looked_at = bool(self.on_node or self.on_call) or self.inference
+        seen = self.on_node or self.on_call or self.instead
+        self.looked_at = bool(seen) or self.inference
         self.fast = self.enabled and not self.looked_at
 
 
