@@ -55,8 +55,8 @@ _CONSTANTS = {
 }  # fmt: skip
 
 _MODULES = (
-    "autograd", "cuda", "func", "linalg", "nn", "ops", "optim", "random", "return_types",
-    "special", "utils",
+    "autograd", "cuda", "func", "linalg", "nn", "ops", "optim", "random",
+    "return_types", "special", "utils",
 )  # fmt: skip
 
 

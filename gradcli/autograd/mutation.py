@@ -1,7 +1,7 @@
 """In-place changes of what nodes saved, made harmless.
 
-Invariant: inside the block a value that a node saved is copied just before its memory is
-changed, and not before; so the reverse pass reads what the forward pass read.
+Invariant: inside the block a value that a node saved is copied just before its memory
+is changed, and not before; so the reverse pass reads what the forward pass read.
 
     with allow_mutation_on_saved_tensors():
         y = (x**2).sum()

@@ -171,7 +171,8 @@ def _traced(head: str, heading: str, origin: Origin | None) -> list[str]:
 
 
 def _is_ours(frame: Any) -> bool:
-    return frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE
+    name = str(frame.f_globals.get("__name__"))
+    return name.partition(".")[0] == PACKAGE
 
 
 def _lines() -> tuple[Line, ...]:

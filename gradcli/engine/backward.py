@@ -12,10 +12,10 @@ on tensors (`create_graph`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import Lock
 from typing import Any
 
-from . import dtypes, hooks
+from . import hooks
+from .accumulate import finish, in_type_of
 from .anomaly import ANOMALY
 from .edges import Target, edge_of, like_of
 from .errors import NO_GRAD_FN, NOT_SCALAR, GradError, ShapeError
@@ -24,7 +24,7 @@ from .hooks import HOOKS
 from .modes import MODE
 from .node import AccumulateGrad, Edge, Node, Port, carried
 from .passes import Pass, in_a_thread, is_crowded
-from .record import RECORDING, call
+from .record import RECORDING
 from .tensor import Tensor
 from .unchanged import demand_unchanged
 from .versions import CLOCK
@@ -84,16 +84,8 @@ def _gradient_of(t: Target, edge: Any, g: Any) -> Tensor | None:
     if g is None:
         return None
     if isinstance(t, Tensor):
-        return _in_type_of(t, _as_tensor(g, t.xp))
+        return in_type_of(t, _as_tensor(g, t.xp))
     return _as_tensor(g, (edge.node if isinstance(edge, Port) else edge).xp)
-
-
-def _in_type_of(t: Tensor | AccumulateGrad, g: Tensor) -> Tensor:
-    if g.raw.dtype == t.raw.dtype:
-        return g
-    from .convert import to
-
-    return to(g, dtypes.of(t.raw))
 
 
 def _cotangents(
@@ -116,7 +108,7 @@ def _cotangent(root: Target, given: Tensor | None, place: int) -> Tensor:
             f"Mismatch in shape: grad_output[{place}] has a shape of {given.shape} and "
             f"output[{place}] has a shape of {output.shape}."
         )
-    return _in_type_of(output, given)
+    return in_type_of(output, given)
 
 
 def _run(
@@ -191,7 +183,7 @@ def _visit(
             kind = type(node)
             if kind is AccumulateGrad:
                 if captured is None and g is not None:
-                    _finish(node, g)
+                    finish(node, g)
                 continue
             if kind is Port:
                 _deliver(node, g, arrived, waiting, ready)
@@ -314,16 +306,6 @@ def _shown(node: Any, g: Any) -> Any:
     return hooks.arrive(node, 0, g, node.xp)
 
 
-def _finish(end: AccumulateGrad, g: Any) -> None:
-    """Add to a leaf's gradient, between its hooks."""
-    if HOOKS.used:
-        g = hooks.before(end, g)
-    _add_to_leaf(end, g)
-    if HOOKS.used:
-        hooks.accumulated(end)
-        hooks.after(end, (), g)
-
-
 def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
     """Run the node's rules on tensors that carry their own graph."""
     if isinstance(node, Handmade):
@@ -368,43 +350,3 @@ def rebuild(value: Any, xp: Any, edge: Edge) -> Any:
 
 def _as_tensor(value: Any, xp: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value, xp)
-
-
-_ADDING = Lock()
-"""Held while a leaf's gradient is read and written: passes may run in threads."""
-
-
-def _add_to_leaf(end: AccumulateGrad, g: Any) -> None:
-    """Add to the leaf's gradient, whose memory is the leaf's own."""
-    with _ADDING:
-        _add(end, g)
-
-
-def _add(end: AccumulateGrad, g: Any) -> None:
-    if end.grad is not None:
-        _add_to_held(end, end.grad, g)
-        return
-    if isinstance(g, Tensor):
-        end.grad = _copied(_in_type_of(end, g))
-    else:
-        if g.dtype != end.raw.dtype:
-            g = g.astype(end.raw.dtype)
-        end.grad = Tensor(g.copy() if g.shape else g, end.xp)
-
-
-def _copied(g: Tensor) -> Tensor:
-    """On memory of its own, recorded where it has a graph."""
-    if g.edge is None:
-        return Tensor(g.xp.clone(g.raw), g.xp)
-    found: Tensor = call("copy_.default", g.detach(), g)
-    return found
-
-
-def _add_to_held(end: AccumulateGrad, held: Any, g: Any) -> None:
-    """Add to a gradient that is there: in its own memory, unless it is recorded."""
-    if isinstance(g, Tensor):
-        end.grad = held + g
-    elif held.edge is None and held.raw.shape and not held.xp.symbolic:
-        held.raw += g
-    else:
-        held.raw = held.raw + g

@@ -1,8 +1,8 @@
 """What a node of the graph shows of itself, as PyTorch's nodes do.
 
 Invariant: nothing here takes part in recording or in a pass. ``_saved_...`` and
-``_raw_saved_...`` names follow from the row and `gradcli.ops.saved_names`; of inputs and
-outputs only what the reverse rules read is there.
+``_raw_saved_...`` names follow from the row and `gradcli.ops.saved_names`; of inputs
+and outputs only what the reverse rules read is there.
 
     (x ** 3).grad_fn._saved_exponent        # 3
 """

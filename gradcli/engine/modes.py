@@ -23,11 +23,11 @@ class _Mode(local):
     """The switch and those who look at what passes it.
 
     ``on_node`` are called with each new node; ``on_call`` with each operation: its row,
-    inputs, parameters, the raw inputs and the outputs. ``packing`` are the hooks on saved
-    tensors that are entered, ``samples`` the batches of which a sample runs; the last of
-    each is the innermost. ``before_change`` is called with an array whose memory is about
-    to be changed in place. ``instead`` is asked for each operation's result: it is given
-    the row, inputs, parameters and what computes it.
+    inputs, parameters, the raw inputs and the outputs. ``packing`` are the hooks on
+    saved tensors that are entered, ``samples`` the batches of which a sample runs; the
+    last of each is the innermost. ``before_change`` is called with an array whose
+    memory is about to be changed in place. ``instead`` is asked for each operation's
+    result: it is given the row, inputs, parameters and what computes it.
     """
 
     def __init__(self) -> None:

@@ -84,7 +84,7 @@ def active_hooks() -> Hooks | None:
 
 
 def apply_hooks(packing: tuple[Any, ...]) -> None:
-    """Let these hooks apply, the last of them; look at new nodes while there are any."""
+    """Let the last of these hooks apply; look at new nodes while there are any."""
     MODE.packing = packing
     others = [look for look in MODE.on_node if look is not pack_node]
     MODE.watch([*others, pack_node] if packing else others, MODE.on_call)
@@ -137,9 +137,7 @@ def _output_edge(node: Node, packed: Packed, nr: int) -> Edge:
     return Port(node, nr) if nr < len(packed.shapes) else None
 
 
-def _hook(
-    node: Node, packed: Packed, place: Place, hooks: Hooks, edge: Edge
-) -> None:
+def _hook(node: Node, packed: Packed, place: Place, hooks: Hooks, edge: Edge) -> None:
     kind, number = place
     gives = packed.inputs if kind == INPUT else packed.outputs
     gives[number] = hooks.pack(rebuild(gives[number](), node.xp, edge))

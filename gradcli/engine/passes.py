@@ -44,7 +44,7 @@ class Pass:
         self.whole = whole
         self.nodes: Container[Any] = ()
         self.outer = PASSES.running
-        self.depth = 0 if self.outer is None else self.outer.depth + 1
+        self.depth: int = 0 if self.outer is None else self.outer.depth + 1
 
     def __enter__(self) -> Pass:
         PASSES.running = self

@@ -1,4 +1,4 @@
-"""The rows under PyTorch's names of operators: ``aten.mm.default``, ``aten.add.Tensor``.
+"""The rows under PyTorch's names of operators, as ``aten.mm.default``.
 
 Invariant: a row has the overload's name after the dot where it has one; a row without a
 dot is whatever overload its operation is asked for by.

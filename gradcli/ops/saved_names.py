@@ -1,8 +1,8 @@
 """PyTorch's names of what its nodes save, where they are not the common ones.
 
-Invariant: a row that stands here names its inputs, in order, or its outputs; every other
-row's are ``self`` and ``other``, and ``result``, or ``result0``, ``result1`` and so on
-where there are several.
+Invariant: a row that stands here names its inputs, in order, or its outputs; every
+other row's are ``self`` and ``other``, and ``result``, or ``result0``, ``result1`` and
+so on where there are several.
 
     inputs_of("addcmul")                 # ("self", "tensor1", "tensor2")
 """

@@ -25,7 +25,9 @@ NOT_REENTRANT = (
 )
 
 
-def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
+def noop_context_fn() -> tuple[
+    AbstractContextManager[Any], AbstractContextManager[Any]
+]:
     """Blocks that do nothing."""
     return nullcontext(), nullcontext()
 

@@ -22,9 +22,7 @@ from ...engine.record import call
 from ...engine.tensor import Tensor
 from .draws import same_draws
 
-Contexts = Callable[
-    [], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
-]
+Contexts = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
 """Makes the block of the forward run and the one of the second."""
 
 
@@ -220,7 +218,8 @@ class Region:
         if not self._debug:
             return CheckpointError(text + TIP)
         lists = [
-            f"{heading}\n" + "\n".join(f"  {nr}. {step}" for nr, step in enumerate(steps, 1))
+            f"{heading}\n"
+            + "\n".join(f"  {nr}. {step}" for nr, step in enumerate(steps, 1))
             for heading, steps in (
                 ("Operations of the original forward:", self._ran),
                 ("Operations of the recomputation:", ran),

@@ -3,7 +3,8 @@
 Invariant: a policy is asked once for each operation of the first run; in the second run
 an operation whose result was kept is not computed, its result is taken.
 
-    contexts = partial(create_selective_checkpoint_contexts, [torch.ops.aten.mm.default])
+    kept = [torch.ops.aten.mm.default]
+    contexts = partial(create_selective_checkpoint_contexts, kept)
     y = checkpoint(block, x, use_reentrant=False, context_fn=contexts)
 """
 
@@ -155,7 +156,7 @@ def create_selective_checkpoint_contexts(
                     f"type {type(op)}. "
                 )
         chosen = set(policy_fn_or_list)
-        policy: Policy = lambda ctx, op, *args, **kwargs: op in chosen  # noqa: E731
+        policy: Policy = lambda ctx, op, *args, **kwargs: op in chosen
     elif callable(policy_fn_or_list):
         policy = policy_fn_or_list
     else:
