@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..engine.modes import MODE, no_grad
 from ..engine.tensor import Tensor
 from . import forward_ad
+from .batch_rule import innermost_batch
 from .context import FunctionCtx
 from .function_node import FunctionNode, once_differentiable
 from .outputs import attach
@@ -50,6 +51,9 @@ class Function:
     *tangents)``, which returns one tangent per output. Without ``jvp`` forward mode
     transposes ``backward``.
     """
+
+    generate_vmap_rule: ClassVar[bool] = False
+    """Accepted; without a ``vmap`` the samples of a batch are run one by one."""
 
     node_class: ClassVar[type[FunctionNode]]
     parameters: ClassVar[Signature]
@@ -96,6 +100,14 @@ class Function:
             "it with forward mode AD."
         )
 
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """The outputs for a whole batch, and the dimension of each along which it lies.
+
+        ``in_dims`` has the dimension of each argument, None for what all samples share.
+        """
+        raise NotImplementedError("no rule for batches")
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward`` and record the one node."""
@@ -139,6 +151,11 @@ class Function:
 
     @classmethod
     def _forward(cls, ctx: FunctionCtx, args: tuple[Any, ...], kwargs: Any) -> Any:
+        batch = None if cls.vmap is Function.vmap else innermost_batch()
+        if batch is not None:
+            output = batch.ask(cls, args)
+            cls.setup_context(ctx, args, output)
+            return output
         if cls.setup_context is Function.setup_context:
             return cls.forward(ctx, *args, **kwargs)
         output = cls.forward(*args, **kwargs)

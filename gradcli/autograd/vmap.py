@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from ..engine.draws import Samples
 from ..engine.record import call
 from ..engine.tensor import Tensor
+from .batch_rule import Batch
 from .tree import Shape, flatten
 
 SIZES_DIFFER = (
@@ -66,16 +66,20 @@ def vmap(
         size = _size(batches, dims)
         per_sample: list[list[Any]] = []
         nested = Shape()
-        samples = Samples(randomness)
-        for place in range(max(size, 1)):
-            own = _sample(batches, dims, place, size)
-            with samples.one():
-                result = func(
-                    *shape.fill(own[: len(leaves)]),
-                    **named_shape.fill(own[len(leaves) :]),
-                )
-            outputs, nested = flatten(result)
-            per_sample.append(outputs)
+        batch = Batch(randomness, size, list(zip(batches, dims, strict=True)))
+        waiting = True
+        while waiting:
+            per_sample = []
+            for place in range(max(size, 1)):
+                own = _sample(batches, dims, place, size)
+                with batch.sample(place, own):
+                    result = func(
+                        *shape.fill(own[: len(leaves)]),
+                        **named_shape.fill(own[len(leaves) :]),
+                    )
+                    outputs, nested = flatten(result)
+                    per_sample.append(outputs)
+            waiting = batch.settle()
         return _batched(per_sample, nested, size, out_dims, name)
 
     return mapped

@@ -91,12 +91,14 @@ class Samples:
     """What the samples of a batch, which run one after another, may draw.
 
     ``randomness`` is ``error`` (nothing), ``different`` or ``same``: each sample draws
-    the numbers that the first one did, from each generator.
+    the numbers that the first one did, from each generator. A sample that runs again
+    draws what it drew before.
     """
 
     def __init__(self, randomness: str) -> None:
         self.randomness = randomness
-        self._starts: dict[int, tuple[Generator, bytes]] = {}
+        self._starts: dict[int, dict[int, tuple[Generator, bytes]]] = {}
+        self._running = 0
 
     def meet(self, generator: Generator) -> None:
         """A generator is about to draw.
@@ -106,13 +108,15 @@ class Samples:
         """
         if self.randomness == "error":
             raise EngineError(RANDOM_IN_SAMPLES)
-        if self.randomness == "same" and id(generator) not in self._starts:
-            self._starts[id(generator)] = generator, generator.stream.state()
+        starts = self._starts.setdefault(self._running, {})
+        if id(generator) not in starts:
+            starts[id(generator)] = generator, generator.stream.state()
 
     @contextmanager
-    def one(self) -> Iterator[None]:
-        """While one sample runs."""
-        for generator, start in self._starts.values():
+    def one(self, place: int = 0) -> Iterator[None]:
+        """While the sample at a place runs."""
+        self._running = 0 if self.randomness == "same" else place
+        for generator, start in self._starts.get(self._running, {}).values():
             generator.stream.go_back(start)
         outer, MODE.samples = MODE.samples, (*MODE.samples, self)
         try:

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeAlias
 
+from ..ops.checks import broadcast_shape
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .handmade import Handmade
-from .node import FREED, AccumulateGrad, ConstantNode, Edge, Node, Packed, Port
+from .node import FREED, AccumulateGrad, ConstantNode, Edge, Node, Packed, Port, Shaped
 from .tensor import Tensor
 
 
@@ -79,21 +80,25 @@ def _made_at(edge: Edge) -> Tensor:
     A node that keeps nothing of its output says how it follows from its input; these
     are collected on the way down, and asked on the way up.
     """
-    passed: list[Any] = []
+    passed: list[tuple[Any, int]] = []
     found = _kept(edge)
     while found is None:
-        node: Any = edge
-        passed.append(node)
+        node, nr = _place(edge)
+        passed.append((node, nr))
         edge = next(e for e in node.edges if e is not None)
         found = _kept(edge)
-    for node in reversed(passed):
-        found = _output(node, found)
+    for node, nr in reversed(passed):
+        found = _output(node, nr, found)
     return found
+
+
+def _place(edge: Any) -> tuple[Any, int]:
+    return (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
 
 
 def _kept(edge: Any) -> Tensor | None:
     """The output at an edge, if its node keeps it; None if only its inputs tell."""
-    node, nr = (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
+    node, nr = _place(edge)
     if isinstance(node, AccumulateGrad):
         return _spread(node.xp, node.raw, node.raw.shape)
     if isinstance(node, Handmade):
@@ -109,21 +114,18 @@ def _kept(edge: Any) -> Tensor | None:
     return _spread(node.xp, y, y.shape) if hasattr(y, "dtype") else None
 
 
-def _output(node: Node, x: Tensor) -> Tensor:
+def _output(node: Node, nr: int, x: Tensor) -> Tensor:
     """The output of a node that keeps shapes alone, given one of its inputs."""
     xp = node.xp
     if isinstance(node, ConstantNode):
         shapes = [s for s in node.shapes or () if s is not None]
-        ones = [xp.expand(x.raw.reshape(-1)[:1].sum(), s) for s in shapes]
-        total = sum(ones[1:], ones[0]) if ones else x.raw
-        return _spread(xp, x.raw, total.shape)
-    zero = xp.new_full(x.raw, (), 0)
-    raw, _ = node.restored()
+        return _spread(xp, x.raw, broadcast_shape(*shapes) if shapes else x.raw.shape)
+    raw, y = node.restored()
+    if isinstance(y, tuple):
+        return _spread(xp, x.raw, y[nr].shape)
     full = [
-        xp.expand(zero, r.shape)
-        if hasattr(r, "shape") and not hasattr(r, "dtype")
-        else r
+        xp.expand(xp.new_full(x.raw, (), 0), r.shape) if isinstance(r, Shaped) else r
         for r in raw
     ]
-    y = node.op.fwd(xp, *full, **node.params)
-    return _spread(xp, y, y.shape)
+    out = node.op.fwd(xp, *full, **node.params)
+    return _spread(xp, out, out.shape)
