@@ -102,6 +102,6 @@ def __getattr__(name: str) -> object:
     """`gradcli.ops.aten` is imported when it is asked for."""
     if name != "aten":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import aten
+    from importlib import import_module
 
-    return aten
+    return import_module(f"{__name__}.aten")
