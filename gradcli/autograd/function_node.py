@@ -85,7 +85,8 @@ class FunctionNode(Handmade):
         self.ctx.free()
 
     def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
-        arriving = g if isinstance(g, tuple) else (g,)
+        arriving = (None,) * len(self.likes) if g is None else g
+        arriving = arriving if isinstance(arriving, tuple) else (arriving,)
         if self.ctx.materialize_grads:
             pairs = zip(arriving, self.likes, strict=True)
             arriving = tuple(_or_zeros(t, like) for t, like in pairs)

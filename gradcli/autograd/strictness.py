@@ -68,10 +68,10 @@ def demand_tensors(value: Any, what: str, name: str) -> tuple[Tensor, ...]:
     found: tuple[Any, ...] = value if several else (value,)
     for place, x in enumerate(found):
         if not isinstance(x, Tensor):
-            of = f"element {place} of " if several else ""
+            which = f"value at index {place}" if several else f"given {what}"
             raise TypeError(
                 f"The {what} given to {name} must be either a Tensor or a tuple of "
-                f"Tensors but {of}the given {what} has type {type(x)}."
+                f"Tensors but the {which} has type {type(x)}."
             )
     return found
 

@@ -191,7 +191,7 @@ def _visit(
             if clock and node.born != clock:
                 demand_unchanged(node)
             edges = node.edges
-            if g is None:
+            if g is None and not isinstance(node, Handmade):
                 pulled: tuple[Any, ...] = (None,) * len(edges)
             elif special:
                 pulled = _pull_with_care(node, g, create_graph)

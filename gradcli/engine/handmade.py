@@ -31,7 +31,10 @@ class Handmade(Node):
         raise NotImplementedError
 
     def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
-        """A cotangent per edge; ``g`` is a tensor, or a tuple of one per output."""
+        """A cotangent per edge; ``g`` is a tensor, or a tuple of one per output.
+
+        None stands for a cotangent that did not arrive.
+        """
         raise NotImplementedError
 
     def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:

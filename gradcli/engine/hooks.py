@@ -24,6 +24,8 @@ Hook = Callable[..., Any]
 
 _keys = count()
 
+NO_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
+
 
 class _Hooks:
     """Whether any hook was ever registered."""
@@ -96,9 +98,7 @@ def _place(edge: Edge) -> tuple[Any, int]:
 def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:
     """`Tensor.register_hook`."""
     if t.edge is None:
-        raise EngineError(
-            "cannot register a hook on a tensor that doesn't require gradient"
-        )
+        raise EngineError(NO_GRADIENT)
     node, nr = _place(t.edge)
     HOOKS.used = True
     return RemovableHandle(extras_of(node).tensor.setdefault(nr, {}), hook)
@@ -112,6 +112,8 @@ def release_gradient(edge: Edge) -> None:
 
 def register_post_accumulate(t: Tensor, hook: Hook) -> RemovableHandle:
     """`Tensor.register_post_accumulate_grad_hook`."""
+    if t.edge is None:
+        raise EngineError(NO_GRADIENT)
     if not isinstance(t.edge, AccumulateGrad):
         raise EngineError(
             "post accumulate grad hooks cannot be registered on non-leaf tensors"
