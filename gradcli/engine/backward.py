@@ -5,8 +5,8 @@ a node are added; saved values are freed as they are used unless the graph is re
 where gradients of given tensors are asked for, only the nodes between run; no
 recursion, so that a chain of a million nodes works.
 
-The same loop serves both kinds of pass: on raw arrays, or, to record the pass itself,
-on tensors (`create_graph`).
+The same loop serves both kinds of pass: on raw arrays, or on tensors, to record the
+pass itself (`create_graph`) or to push tangents through it.
 """
 
 from __future__ import annotations
@@ -132,8 +132,9 @@ def _run(
         )
         return
     arrived: dict[Any, Any] = {}
+    on_tensors = create_graph or MODE.rebuild is not None
     for output, cotangent in zip(outputs, cotangents, strict=True):
-        g = cotangent if create_graph else cotangent.raw
+        g = cotangent if on_tensors else cotangent.raw
         edge = edge_of(output)
         arrived[edge] = arrived[edge] + g if edge in arrived else g
     with Pass(whole=captured is None and only is None) as running:
@@ -159,7 +160,8 @@ def _visit(
         arrived = {edge: g for edge, g in arrived.items() if edge in waiting}
     running.nodes = waiting
     ready: list[Any] = [edge for edge in arrived if not waiting[edge]]
-    special = create_graph or ANOMALY.enabled or HOOKS.used
+    on_tensors = create_graph or MODE.rebuild is not None
+    special = on_tensors or ANOMALY.enabled or HOOKS.used
     watched = captured is not None or HOOKS.used
     frees = not retain_graph
     clock = CLOCK.now
@@ -194,7 +196,7 @@ def _visit(
             if g is None and not isinstance(node, Handmade):
                 pulled: tuple[Any, ...] = (None,) * len(edges)
             elif special:
-                pulled = _pull_with_care(node, g, create_graph)
+                pulled = _pull_with_care(node, g, on_tensors)
             else:
                 pulled = node.pull(g if type(g) is not list else materialise(node, g))
             if frees and node.holds:
@@ -282,17 +284,17 @@ def materialise(node: Node, gs: list[Any]) -> Any:
     return full[0] if node.op.returns > 1 and len(full) == 1 else tuple(full)
 
 
-def _pull_with_care(node: Node, g: Any, create_graph: bool) -> tuple[Any, ...]:
-    """Pull through a node where the pass is recorded or its numbers are checked."""
+def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[Any, ...]:
+    """Pull through a node where the pass runs on tensors or somebody looks at it."""
     if type(g) is list:
         g = materialise(node, g)
     g = hooks.before(node, g)
     if ANOMALY.enabled:
         with ANOMALY.inside(node):
-            pulled = _pull_recorded(node, g) if create_graph else node.pull(g)
+            pulled = _pull_recorded(node, g) if on_tensors else node.pull(g)
         ANOMALY.check(node, pulled)
     else:
-        pulled = _pull_recorded(node, g) if create_graph else node.pull(g)
+        pulled = _pull_recorded(node, g) if on_tensors else node.pull(g)
     found: tuple[Any, ...] = hooks.after(node, pulled, g)
     return found
 
@@ -329,6 +331,8 @@ def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
         )
     else:
         outputs = rebuild(y, node.xp, node)
+    if MODE.rebuild is not None:
+        MODE.rebuild(node, inputs, outputs)
     return inputs, outputs
 
 

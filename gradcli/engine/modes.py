@@ -27,7 +27,9 @@ class _Mode(local):
     saved tensors that are entered, ``samples`` the batches of which a sample runs; the
     last of each is the innermost. ``before_change`` is called with an array whose
     memory is about to be changed in place. ``instead`` is asked for each operation's
-    result: it is given the row, inputs, parameters and what computes it.
+    result: it is given the row, inputs, parameters and what computes it. While there is
+    a ``rebuild``, reverse passes run on tensors; it is called with a node and its saved
+    inputs and output, made tensors again.
     """
 
     def __init__(self) -> None:
@@ -39,6 +41,7 @@ class _Mode(local):
         self.samples: tuple[Any, ...] = ()
         self.before_change: Callable[[Any], None] | None = None
         self.instead: Callable[..., Any] | None = None
+        self.rebuild: Callable[..., None] | None = None
 
     def record(self, enabled: bool) -> None:
         """Record from here on, or do not."""
