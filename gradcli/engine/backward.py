@@ -286,16 +286,18 @@ def materialise(node: Node, gs: list[Any]) -> Any:
 
 def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[Any, ...]:
     """Pull through a node where the pass runs on tensors or somebody looks at it."""
-    if type(g) is list:
-        g = materialise(node, g)
-    g = hooks.before(node, g)
+    shown = hooks.before(node, tuple(g) if type(g) is list else g)
+    parts = shown if isinstance(shown, tuple) else (shown,)
+    if all(part is None for part in parts) and not isinstance(node, Handmade):
+        return (None,) * len(node.edges)
+    g = materialise(node, list(parts)) if type(g) is list else shown
     if ANOMALY.enabled:
         with ANOMALY.inside(node):
             pulled = _pull_recorded(node, g) if on_tensors else node.pull(g)
         ANOMALY.check(node, pulled)
     else:
         pulled = _pull_recorded(node, g) if on_tensors else node.pull(g)
-    found: tuple[Any, ...] = hooks.after(node, pulled, g)
+    found: tuple[Any, ...] = hooks.after(node, pulled, shown)
     return found
 
 

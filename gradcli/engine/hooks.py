@@ -232,8 +232,10 @@ def _replaced(hook: Hook, returned: Any, g: Any) -> Any:
         EngineError: it does not fit ``g``.
     """
     _demand_tensor(returned)
-    if returned is None or g is None:
-        return returned if returned is None or isinstance(g, Tensor) else returned.raw
+    if returned is None:
+        return None
+    if g is None:
+        raise EngineError("can't replace a None gradient with a non-None value")
     if tuple(returned.raw.shape) != tuple(g.shape):
         raise EngineError(f"hook '{_name(hook)}' has changed the size of value")
     was = g.raw if isinstance(g, Tensor) else g
