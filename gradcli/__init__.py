@@ -36,7 +36,8 @@ _HOMES = {
     "result_type promote_types finfo iinfo typename where nonzero argwhere "
     "unique unique_consecutive",
     "utils.files": "save load",
-    "autograd.anomaly_mode": "is_anomaly_enabled set_anomaly_enabled",
+    "autograd.anomaly_mode": "is_anomaly_check_nan_enabled is_anomaly_enabled "
+    "set_anomaly_enabled",
     "autograd.vmap": "vmap",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -54,8 +55,8 @@ _CONSTANTS = {
 }  # fmt: skip
 
 _MODULES = (
-    "autograd", "cuda", "func", "linalg", "nn", "optim", "random", "return_types",
-    "special", "utils",
+    "autograd", "cuda", "func", "linalg", "nn", "ops", "optim", "random",
+    "return_types", "special", "utils",
 )  # fmt: skip
 
 

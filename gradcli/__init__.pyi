@@ -10,6 +10,7 @@ from . import (
     func as func,
     linalg as linalg,
     nn as nn,
+    ops as ops,
     optim as optim,
     random as random,
     return_types as return_types,
@@ -118,6 +119,7 @@ from .utils.files import (
     load as load,
 )
 from .autograd.anomaly_mode import (
+    is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
     is_anomaly_enabled as is_anomaly_enabled,
     set_anomaly_enabled as set_anomaly_enabled,
 )

@@ -2,6 +2,7 @@
 
 from .engine.draws import (
     default_generator,
+    fork_rng,
     get_rng_state,
     initial_seed,
     manual_seed,
@@ -11,6 +12,7 @@ from .engine.draws import (
 
 __all__ = [
     "default_generator",
+    "fork_rng",
     "get_rng_state",
     "initial_seed",
     "manual_seed",

@@ -59,7 +59,14 @@ _HOMES = {
     ".variable": "Variable",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
-_MODULES = ("anomaly_mode", "forward_ad", "function", "functional", "graph")
+_MODULES = (
+    "anomaly_mode",
+    "forward_ad",
+    "function",
+    "functional",
+    "grad_mode",
+    "graph",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
+
 from ..engine.anomaly import ANOMALY
 
 __all__ = [
     "detect_anomaly",
+    "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "set_anomaly_enabled",
     "set_detect_anomaly",
 ]
+
+SLOW = (
+    "Anomaly Detection has been enabled. This mode will increase the runtime and "
+    "should only be enabled for debugging."
+)
 
 
 class set_detect_anomaly:
     """Turn anomaly mode on or off, at once or for a ``with`` block.
 
     While it is on, each recorded node remembers the line of the program that made it,
-    and with ``check_nan`` a backward pass that meets a NaN, or makes an infinity,
-    stops with an error that shows this line.
+    and a backward pass that fails warns with the line of the node that failed. With
+    ``check_nan`` a node that gives a NaN fails.
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
@@ -36,6 +44,7 @@ class detect_anomaly(set_detect_anomaly):
     """Anomaly mode for a ``with`` block."""
 
     def __init__(self, check_nan: bool = True) -> None:
+        warnings.warn(SLOW, UserWarning, stacklevel=2)
         before = (ANOMALY.enabled, ANOMALY.check_values)
         super().__init__(True, check_nan)
         ANOMALY.set(*before)
@@ -49,3 +58,8 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
 def is_anomaly_enabled() -> bool:
     """Whether anomaly mode is on."""
     return ANOMALY.enabled
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly mode, where it is on, refuses NaN."""
+    return ANOMALY.check_values

@@ -287,7 +287,10 @@ class _Check:
             return
         for nr, y in enumerate(live):
             ones = Tensor(y.xp.ones_like(y.raw), y.xp)
-            full = [ones if z is y else zeros(z, z.shape) for z in live]
+            full = [
+                ones if place == nr else zeros(z, z.shape)
+                for place, z in enumerate(live)
+            ]
             try:
                 alone = grad([y], self.inputs, [ones], True)
             except Exception as error:

@@ -14,10 +14,16 @@ from weakref import ref
 from ..engine.errors import FREED as FREED_MESSAGE
 from ..engine.errors import GradError
 from ..engine.node import FREED, Edge, Node, Port
+from ..engine.packing import (
+    NOTHING_THERE,
+    SET_ALREADY,
+    Hooks,
+    SavedTensor,
+    active_hooks,
+)
 from ..engine.tensor import Tensor
 from ..engine.unchanged import demand_version
 from ..engine.versions import version
-from .graph import active_hooks
 
 
 class FunctionCtx:
@@ -61,6 +67,12 @@ class FunctionCtx:
         """Give ``backward`` None, not zeros, for outputs that nothing depends on."""
         self.materialize_grads = value
 
+    def differentiates(self, output: Any) -> bool:
+        """Whether an output of ``forward`` carries a gradient."""
+        if not isinstance(output, Tensor) or output.raw.dtype.kind not in "fO":
+            return False
+        return all(output is not t for t in self.non_differentiable)
+
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """What was saved, as long as the graph is not freed."""
@@ -68,7 +80,19 @@ class FunctionCtx:
             raise GradError(FREED_MESSAGE)
         if not self._saved:
             return self.to_save or self.saved_for_forward
-        return tuple(give() for give in self._saved)
+        return tuple(None if keep is None else keep() for keep in self._saved)
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        """What was saved, before it is unpacked."""
+        if self._saved is FREED:
+            raise GradError(FREED_MESSAGE)
+        return tuple(
+            SavedTensor(lambda: None, _forbidden)
+            if keep is None
+            else SavedTensor(keep, keep.hook)
+            for keep in self._saved
+        )
 
     def keep(self, node: Node, outputs: dict[int, int | None]) -> None:
         """Save for good.
@@ -94,43 +118,57 @@ def edge_of(node: Node | None, number: int | None) -> Edge:
     return node if node is None or number is None else Port(node, number)
 
 
+class _Keeper:
+    """Keeps a tensor's value, by itself or in the care of hooks, and gives it back.
+
+    An argument comes back as the same object, where nobody packed it.
+    """
+
+    def __init__(
+        self, tensor: Tensor, edge: Callable[[], Edge], itself: Tensor | None
+    ) -> None:
+        self._xp, self._edge, self._itself = tensor.xp, edge, itself
+        self._raw, self._version = tensor.raw, version(tensor.raw)
+        self._unpack: Callable[[], Any] | None = None
+        hooks = active_hooks()
+        if hooks is not None:
+            self._pack(hooks, tensor)
+
+    def _pack(self, hooks: Hooks, tensor: Tensor) -> None:
+        self._unpack = hooks.pack(tensor)
+        self._raw = self._itself = None
+
+    def hook(self, hooks: Hooks) -> None:
+        """Put the value in the care of hooks."""
+        if self._unpack is not None:
+            raise GradError(SET_ALREADY)
+        self._pack(hooks, self().detach())
+
+    def __call__(self) -> Tensor:
+        edge = self._edge()
+        if self._unpack is not None:
+            return _tensor(self._unpack(), self._xp, edge)
+        demand_version(self._raw, self._version, edge)
+        same = self._itself
+        if same is not None and same.raw is self._raw and same.edge is edge:
+            return same
+        return _tensor(self._raw, self._xp, edge)
+
+
 def _keeper(
     tensor: Tensor | None, node: Node, is_output: bool, number: int | None
-) -> Callable[[], Tensor | None]:
-    """A function that gives a saved tensor back."""
+) -> _Keeper | None:
     if tensor is None:
-        return lambda: None
+        return None
     if is_output:
         alive = ref(node)
-        return _raw_keeper(tensor, lambda: edge_of(alive(), number))
+        return _Keeper(tensor, lambda: edge_of(alive(), number), None)
     edge = tensor.edge
-    give = _raw_keeper(tensor, lambda: edge)
-    if active_hooks() is not None:
-        return give
-    raw = tensor.raw
-
-    def itself() -> Tensor:
-        found = give()
-        same = tensor.raw is raw and tensor.edge is edge
-        return tensor if same else found
-
-    return itself
+    return _Keeper(tensor, lambda: edge, tensor)
 
 
-def _raw_keeper(tensor: Tensor, edge: Callable[[], Edge]) -> Callable[[], Tensor]:
-    """Keeps the value, by itself or in the care of hooks, and not the tensor."""
-    hooks = active_hooks()
-    xp = tensor.xp
-    if hooks is not None:
-        unpack = hooks.pack(tensor)
-        return lambda: _tensor(unpack(), xp, edge())
-    raw, saved_at = tensor.raw, version(tensor.raw)
-
-    def give() -> Tensor:
-        demand_version(raw, saved_at, edge())
-        return _tensor(raw, xp, edge())
-
-    return give
+def _forbidden(hooks: Hooks) -> None:
+    raise GradError(NOTHING_THERE)
 
 
 def _tensor(raw: Any, xp: Any, edge: Edge) -> Tensor:

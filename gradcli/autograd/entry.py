@@ -13,13 +13,12 @@ from typing import Any, TypeAlias
 
 from ..engine.backward import backward as _backward
 from ..engine.backward import grad as _grad
+from ..engine.edges import GradientEdge, Target, like_of
 from ..engine.errors import NO_GRAD_FN, GradError
 from ..engine.record import call
 from ..engine.tensor import Tensor
-from .graph import GradientEdge, stand_in
 
-Given: TypeAlias = "Tensor | GradientEdge"
-One: TypeAlias = "Given | Sequence[Given]"
+One: TypeAlias = "Target | Sequence[Target]"
 Cotangents: TypeAlias = "Tensor | Sequence[Tensor | None] | None"
 
 UNUSED = (
@@ -27,6 +26,9 @@ UNUSED = (
     "Set allow_unused=True if this is the desired behavior."
 )
 NEEDS_NO_GRAD = "One of the differentiated Tensors does not require grad"
+EDGES_TELL_NO_SHAPE = (
+    "materialize_grads cannot be used when the given input is a GradientEdge"
+)
 EMPTY_INPUTS = "`inputs` argument to `{}()` cannot be empty."
 NOT_A_BATCH = (
     "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
@@ -59,18 +61,16 @@ def backward(
         raise GradError(
             "give grad_tensors or grad_variables (its older name), not both"
         )
-    roots = _tensors(tensors)
+    roots = _targets(tensors)
     given = grad_variables if grad_tensors is None else grad_tensors
     cotangents = _cotangents(given, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
-    if inputs is None:
-        _backward(_given(roots, cotangents), cotangents, retain, create_graph)
-        return
-    targets = _as_list(inputs)
-    if not targets:
-        raise GradError(EMPTY_INPUTS.format("backward"))
-    leaves = [_demand_grad(_variable(x)) for x in targets]
-    _backward(_given(roots, cotangents), cotangents, retain, create_graph, leaves)
+    targets = None if inputs is None else _targets(inputs)
+    if targets is not None:
+        if not targets:
+            raise GradError(EMPTY_INPUTS.format("backward"))
+        _demand_grad(targets)
+    _backward(roots, cotangents, retain, create_graph, targets)
 
 
 def grad(
@@ -111,23 +111,24 @@ def grad(
             "Expected allow_unused to be True or not passed when "
             "materialize_grads=True, but got: allow_unused=False."
         )
-    roots, targets = _tensors(outputs), [stand_in(x) for x in _as_list(inputs)]
+    roots, targets = _targets(outputs), _targets(inputs)
     if not targets:
         raise GradError(EMPTY_INPUTS.format("grad"))
     for place, root in enumerate(roots):
         if isinstance(root, Tensor) and root.edge is None:
             raise GradError(NO_GRAD_FN.format(place))
-    for x in targets:
-        _demand_grad(x)
+    _demand_grad(targets)
+    if materialize_grads and any(isinstance(x, GradientEdge) for x in targets):
+        raise GradError(EDGES_TELL_NO_SHAPE)
     cotangents = _cotangents(grad_outputs, len(roots))
     retain = create_graph if retain_graph is None else retain_graph
     run: Any = _batched if is_grads_batched else _grad
-    found: list[Tensor | None] = run(
-        _given(roots, cotangents), targets, cotangents, retain, create_graph
-    )
+    found: list[Tensor | None] = run(roots, targets, cotangents, retain, create_graph)
     if materialize_grads:
         return tuple(
-            call("zeros_like", x.detach()) if g is None else g
+            call("zeros_like", x.detach()).requires_grad_(create_graph)
+            if g is None
+            else g
             for x, g in zip(targets, found, strict=True)
         )
     if not allow_unused and None in found:
@@ -136,16 +137,17 @@ def grad(
 
 
 def _batched(
-    outputs: Sequence[Tensor],
-    inputs: Sequence[Tensor],
+    outputs: Sequence[Target],
+    inputs: Sequence[Target],
     batches: Sequence[Tensor | None],
     retain_graph: bool,
     create_graph: bool,
 ) -> list[Tensor | None]:
     """A pass per entry of the batches, and the gradients stacked."""
     for place, (output, batch) in enumerate(zip(outputs, batches, strict=True)):
-        if batch is not None and batch.shape[1:] != output.shape:
-            text = NOT_A_BATCH.format(place, batch.shape[1:], place, output.shape)
+        shape = like_of(output).shape
+        if batch is not None and batch.shape[1:] != shape:
+            text = NOT_A_BATCH.format(place, batch.shape[1:], place, shape)
             raise GradError(text)
     sizes = {batch.shape[0] for batch in batches if batch is not None}
     if len(sizes) != 1:
@@ -175,14 +177,10 @@ def _stacked(entries: Sequence[Tensor | None]) -> Tensor | None:
     return call("stack", given, 0) if given else None
 
 
-def _as_list(value: Any) -> list[Any]:
-    if isinstance(value, Tensor | GradientEdge):
-        return [value]
-    return list(value)
-
-
-def _tensors(value: Any) -> list[Any]:
-    found = _as_list(value)
+def _targets(value: Any) -> list[Any]:
+    """Tensors, or edges in their place, as a list."""
+    alone = isinstance(value, Tensor | GradientEdge)
+    found = [value] if alone else list(value)
     for x in found:
         if not isinstance(x, Tensor | GradientEdge):
             raise TypeError(f"expected tensors, got {type(x).__name__}")
@@ -199,22 +197,7 @@ def _cotangents(value: Cotangents, count: int) -> list[Tensor | None]:
     return given
 
 
-def _given(roots: Sequence[Any], cotangents: Sequence[Tensor | None]) -> list[Tensor]:
-    """Tensors for the roots; an edge takes the shape of its cotangent."""
-    return [stand_in(r, g) for r, g in zip(roots, cotangents, strict=True)]
-
-
-def _variable(target: Given) -> Tensor:
-    if isinstance(target, Tensor):
-        return target
-    leaf = getattr(target.node, "variable", None)
-    if leaf is None:
-        raise GradError("backward() adds to leaves; this edge is not one of a leaf")
-    found: Tensor = leaf
-    return found
-
-
-def _demand_grad(x: Tensor) -> Tensor:
-    if x.edge is None:
-        raise GradError(NEEDS_NO_GRAD)
-    return x
+def _demand_grad(targets: Sequence[Target]) -> None:
+    for x in targets:
+        if isinstance(x, Tensor) and x.edge is None:
+            raise GradError(NEEDS_NO_GRAD)

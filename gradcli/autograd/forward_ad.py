@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from ..engine.errors import EngineError, GradError
 from ..engine.forward import push
@@ -39,6 +40,14 @@ NO_LEVEL = (
     "enter_dual_level() first."
 )
 NESTED = "Nested forward mode AD is not supported at the moment"
+DUAL_ALREADY = (
+    "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+    "same level 0 is not supported."
+)
+DUAL_TANGENT = (
+    "Setting a forward grad that itself has a forward gradient at the same level0 is "
+    "not supported."
+)
 CHANGED = (
     "a tensor that carries a tangent was changed in place; write the change as an "
     "operation that gives a new tensor, so that its tangent follows"
@@ -53,9 +62,17 @@ class UnpackedDualTensor(NamedTuple):
 
 
 class _Level:
-    """A level; a tangent belongs to the one it was made in, as long as it is open."""
+    """A level; a tangent belongs to the one it was made in, as long as it is open.
+
+    ``saved`` holds per node the tangents of its inputs, by slot, and of its outputs: a
+    reverse pass inside the level needs them with the values that the node saved.
+    """
 
     open = True
+
+    def __init__(self) -> None:
+        self.saved: WeakKeyDictionary[Node, tuple[dict[int, Any], list[Any]]]
+        self.saved = WeakKeyDictionary()
 
 
 class _Dual(NamedTuple):
@@ -77,6 +94,7 @@ def enter_dual_level() -> int:
         raise GradError(NESTED)
     _LEVELS.append(_Level())
     MODE.watch(MODE.on_node, [*MODE.on_call, _propagate])
+    MODE.rebuild = _with_tangents
     return 0
 
 
@@ -90,6 +108,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise GradError("Trying to exit a forward AD level that was not the last one "
                         "that was created. This is not supported.")  # fmt: skip
     _LEVELS.pop().open = False
+    MODE.rebuild = None
     MODE.watch(MODE.on_node, [look for look in MODE.on_call if look is not _propagate])
 
 
@@ -118,7 +137,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     """The tensor, carrying a tangent of its shape.
 
     Raises:
-        GradError: no level is open, or the shapes differ.
+        GradError: no level is open, the shapes differ, or either carries a tangent.
         ValueError: the tensor or the tangent does not hold floats.
     """
     if not _LEVELS:
@@ -135,6 +154,10 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"{list(tensor.shape)} while the given forward gradient is of size "
             f"{list(tangent.shape)}."
         )
+    if tangent_of(tensor) is not None:
+        raise GradError(DUAL_ALREADY)
+    if tangent_of(tangent) is not None:
+        raise GradError(DUAL_TANGENT)
     with suspended():
         dual: Tensor = call("alias", tensor)
     _carry(dual, tangent)
@@ -188,6 +211,23 @@ def _propagate(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
         parts = tuple(part.raw for part in outputs)
         node.keep(raw, parts if isinstance(out, tuple) else parts[0], params)
     push_node(node, chosen, tangents, out)
+    if outputs[0].grad_fn is node:
+        of_inputs = {slot: tangent_of(x) for slot, x in enumerate(inputs)}
+        _LEVELS[-1].saved[node] = of_inputs, [tangent_of(y) for y in outputs]
+
+
+def _with_tangents(node: Node, inputs: Sequence[Any], outputs: Any) -> None:
+    """Let a node's saved values carry the tangents that they had."""
+    if node not in _LEVELS[-1].saved:
+        return
+    of_inputs, of_outputs = _LEVELS[-1].saved[node]
+    for slot, x in enumerate(inputs):
+        if isinstance(x, Tensor):
+            _carry(x, of_inputs.get(slot))
+    parts = outputs if isinstance(outputs, tuple) else (outputs,)
+    for y, t in zip(parts, of_outputs, strict=True):
+        if isinstance(y, Tensor):
+            _carry(y, t)
 
 
 def push_node(

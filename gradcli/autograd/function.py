@@ -20,14 +20,18 @@ node knows its function only through the static methods ``backward`` (or ``vjp``
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..engine.modes import MODE, no_grad
 from ..engine.tensor import Tensor
 from . import forward_ad
+from .batch_rule import innermost_batch
 from .context import FunctionCtx
 from .function_node import FunctionNode, once_differentiable
-from .outputs import attach, likes_of
+from .outputs import attach
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -48,7 +52,11 @@ class Function:
     transposes ``backward``.
     """
 
+    generate_vmap_rule: ClassVar[bool] = False
+    """Accepted; without a ``vmap`` the samples of a batch are run one by one."""
+
     node_class: ClassVar[type[FunctionNode]]
+    parameters: ClassVar[Signature]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -92,9 +100,19 @@ class Function:
             "it with forward mode AD."
         )
 
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """The outputs for a whole batch, and the dimension of each along which it lies.
+
+        ``in_dims`` has the dimension of each argument, None for what all samples share.
+        """
+        raise NotImplementedError("no rule for batches")
+
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward`` and record the one node."""
+        if cls.setup_context is not Function.setup_context:
+            args, kwargs = cls._bound(args, kwargs)
         tensors = [x for x in args if isinstance(x, Tensor)]
         ctx = FunctionCtx(
             needs_input_grad=tuple(
@@ -102,7 +120,7 @@ class Function:
             )
         )
         with no_grad(), forward_ad.suspended():
-            output = cls._forward(ctx, args)
+            output = cls._forward(ctx, args, kwargs)
         node = None
         if MODE.recording and any(x.edge is not None for x in tensors):
             node = cls.node_class(ctx, args)
@@ -110,7 +128,7 @@ class Function:
         tangents = [forward_ad.tangent_of(x) for x in tensors]
         if any(t is not None for t in tangents):
             passing = cls.node_class(ctx, args)
-            passing.likes = likes_of(output)
+            passing.note_outputs(output)
             passing.asked = tuple(t is not None for t in tangents)
             forward_ad.push_node(passing, tensors, tangents, result)
         if node is not None:
@@ -119,9 +137,27 @@ class Function:
         return result
 
     @classmethod
-    def _forward(cls, ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:
+    def _bound(
+        cls, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a ``forward`` without ``ctx``, its defaults among them."""
+        from inspect import signature
+
+        if "parameters" not in cls.__dict__:
+            cls.parameters = signature(cls.forward)
+        bound = cls.parameters.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    @classmethod
+    def _forward(cls, ctx: FunctionCtx, args: tuple[Any, ...], kwargs: Any) -> Any:
+        batch = None if cls.vmap is Function.vmap else innermost_batch()
+        if batch is not None:
+            output = batch.ask(cls, args)
+            cls.setup_context(ctx, args, output)
+            return output
         if cls.setup_context is Function.setup_context:
-            return cls.forward(ctx, *args)
-        output = cls.forward(*args)
+            return cls.forward(ctx, *args, **kwargs)
+        output = cls.forward(*args, **kwargs)
         cls.setup_context(ctx, args, output)
         return output

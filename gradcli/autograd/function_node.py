@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, ClassVar
 
 from ..engine.backward import grad
-from ..engine.errors import GradError
+from ..engine.errors import GradError, ShapeError
 from ..engine.handmade import Handmade
 from ..engine.modes import enable_grad, is_grad_enabled, no_grad
 from ..engine.node import Edge
@@ -35,7 +35,7 @@ class FunctionNode(Handmade):
     Attributes that it does not have itself are those of the ``ctx``.
     """
 
-    __slots__ = ("arguments", "asked", "ctx", "likes")
+    __slots__ = ("arguments", "asked", "carries", "ctx", "likes")
     made_by: ClassVar[Any]
 
     def __init__(self, ctx: FunctionCtx, args: Sequence[Any]) -> None:
@@ -46,7 +46,17 @@ class FunctionNode(Handmade):
         self.span = None
         self.arguments = tuple(like_of(x) for x in args)
         self.asked = tuple(edge is not None for edge in self.edges)
-        self.likes: tuple[Any, ...] = ()
+        self.likes: tuple[Tensor | None, ...] = ()
+        self.carries: tuple[bool, ...] = ()
+
+    def note_outputs(self, output: Any) -> None:
+        """Remember what ``forward`` gave: shapes and kinds, and what is differentiable.
+
+        An output that is no tensor is None among the ``likes``.
+        """
+        parts = output if isinstance(output, tuple) else (output,)
+        self.likes = tuple(like_of(part) for part in parts)
+        self.carries = tuple(self.ctx.differentiates(part) for part in parts)
 
     def __getattr__(self, name: str) -> Any:
         if name != "ctx" and hasattr(self.ctx, name):
@@ -59,6 +69,15 @@ class FunctionNode(Handmade):
         kind = type(self)
         return f"<{kind.__module__}.{kind.__name__} object at {id(self):#x}>"
 
+    @property
+    def several(self) -> bool:
+        return len(self.likes) > 1
+
+    def output_like(self, nr: int) -> Tensor:
+        like = self.likes[nr]
+        assert like is not None  # an edge leads to what carries a gradient
+        return like
+
     def y_shapes(self) -> list[tuple[int, ...]]:
         return [() if like is None else like.shape for like in self.likes]
 
@@ -66,7 +85,8 @@ class FunctionNode(Handmade):
         self.ctx.free()
 
     def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
-        arriving = g if isinstance(g, tuple) else (g,)
+        arriving = (None,) * len(self.likes) if g is None else g
+        arriving = arriving if isinstance(arriving, tuple) else (arriving,)
         if self.ctx.materialize_grads:
             pairs = zip(arriving, self.likes, strict=True)
             arriving = tuple(_or_zeros(t, like) for t, like in pairs)
@@ -120,23 +140,49 @@ class FunctionNode(Handmade):
     def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
         arriving = iter(tangents)
         per_argument = [
-            None if like is None else _or_zeros(next(arriving), like)
-            for like in self.arguments
+            None if like is None else next(arriving) for like in self.arguments
         ]
-        if not _has_own(self.made_by, "jvp"):
+        own = _has_own(self.made_by, "jvp")
+        if not own or self.ctx.materialize_grads:
+            pairs = zip(per_argument, self.arguments, strict=True)
+            per_argument = [_or_zeros(t, like) for t, like in pairs]
+        if not own:
             return self._transposed([t for t in per_argument if t is not None])
         pushed = self.made_by.jvp(self.ctx, *per_argument)
-        if not isinstance(pushed, tuple):
-            return pushed
-        return tuple(
-            None if like is None else _or_zeros(t, like)
-            for t, like in zip(pushed, self.likes, strict=True)
-        )
+        parts = pushed if isinstance(pushed, tuple) else (pushed,)
+        self._demand_tangents(parts)
+        return pushed
+
+    def _demand_tangents(self, pushed: tuple[Any, ...]) -> None:
+        """Refuse what does not fit the outputs, one tangent each."""
+        if len(pushed) != len(self.likes):
+            raise GradError(
+                "Function's jvp returned an invalid number of forward gradients "
+                f"(expected {len(self.likes)} but got {len(pushed)})"
+            )
+        for place, t in enumerate(pushed):
+            like = self.likes[place]
+            if t is None:
+                continue
+            if like is None or not self.carries[place]:
+                raise GradError(
+                    f"Function's jvp returned a gradient at position {place}, but  the "
+                    "corresponding forward output is not a differentiable Tensor.You "
+                    "should return None at that position instead."
+                )
+            if t.shape != like.shape:
+                raise ShapeError(
+                    "Trying to set a forward gradient that has a different size than "
+                    "that of the original Tensor, this is not supported. Tensor is of "
+                    f"size {list(like.shape)} while the given forward gradient is of "
+                    f"size {list(t.shape)}."
+                )
 
     def _transposed(self, tangents: Sequence[Tensor]) -> Any:
         """Forward mode from ``backward`` alone: the transpose of a linear map."""
         with enable_grad():
-            seeds = [_seed(like) for like in self.likes]
+            pairs = zip(self.likes, self.carries, strict=True)
+            seeds = [_seed(like) if carries else None for like, carries in pairs]
             pulled = self.pull_tensors(tuple(seeds))
             rows = [
                 (p, t)
@@ -199,13 +245,17 @@ def _backward_of(function: Any) -> Callable[..., Any]:
 class DelayedError(Handmade):
     """Stands where a second derivative would go on, and refuses to."""
 
-    __slots__ = ()
-    holds = False
+    __slots__ = ("like",)
+    holds = several = False
 
-    def __init__(self, edge: Edge, xp: Any) -> None:
+    def __init__(self, edge: Edge, like: Tensor) -> None:
         self.edges = (edge,)
-        self.xp = xp
+        self.xp = like.xp
         self.span = None
+        self.like = like
+
+    def output_like(self, nr: int) -> Tensor:
+        return self.like
 
     def name(self) -> str:
         return "torch::autograd::Error"
@@ -238,5 +288,5 @@ def _refused(t: Any, cause: Tensor) -> Any:
     if not isinstance(t, Tensor):
         return t
     out = t.detach()
-    out.edge = DelayedError(cause.edge, t.xp)
+    out.edge = DelayedError(cause.edge, t.detach())
     return out

@@ -23,7 +23,9 @@ from .strictness import (
     check_jacobian,
     check_outputs,
     check_second,
+    check_strategy,
     check_vector,
+    check_vectorized,
     demand_scalar,
     demand_tensors,
 )
@@ -32,7 +34,10 @@ __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 Func = Callable[..., Any]
 Tensors = tuple[Tensor, ...]
-STRATEGIES = ("reverse-mode", "forward-mode")
+HINT = (
+    ' Hint: If your function has more outputs than inputs, "forward-mode" tends to be '
+    'more performant. Otherwise, prefer to use "reverse-mode".'
+)
 
 
 def jacobian(
@@ -50,7 +55,7 @@ def jacobian(
         inputs: a tensor or a tuple of tensors.
         create_graph: make the result differentiable by the inputs.
         strict: raise where an output does not depend on an input.
-        vectorize: accepted; rows are computed one by one here in either case.
+        vectorize: accepted, without ``strict``; rows are computed one by one.
         strategy: ``reverse-mode`` takes a pass per entry of the outputs,
             ``forward-mode`` a pass per entry of the inputs.
 
@@ -58,11 +63,8 @@ def jacobian(
         A block of shape ``output.shape + input.shape``; a tuple of blocks where the
         inputs are a tuple, and a tuple of these where the outputs are.
     """
-    if strategy not in STRATEGIES:
-        raise AssertionError(
-            f"Expected strategy to be one of {STRATEGIES}, got {strategy!r}. Hint: if "
-            'the function has more outputs than inputs, "forward-mode" is faster'
-        )
+    check_strategy(strategy, HINT)
+    check_vectorized(strict, vectorize)
     own, outputs, shape = _run(func, inputs, create_graph, "jacobian", strict)
     with enable_grad():
         if strategy == "forward-mode":
@@ -90,13 +92,15 @@ def hessian(
         inputs: a tensor or a tuple of tensors.
         create_graph: make the result differentiable by the inputs.
         strict: raise where a first derivative does not depend on an input.
-        vectorize: accepted; rows are computed one by one here in either case.
+        vectorize: accepted, without ``strict``; rows are computed one by one.
         outer_jacobian_strategy: the mode of the second differentiation.
 
     Returns:
         A block of shape ``input.shape + input.shape``; a tuple of tuples of blocks
         where the inputs are a tuple.
     """
+    check_strategy(outer_jacobian_strategy)
+    check_vectorized(strict, vectorize)
     own, outputs, shape = _run(func, inputs, create_graph, "hessian", strict)
     demand_scalar(outputs, "hessian", shape.several_outputs)
     with enable_grad():

@@ -12,7 +12,7 @@ from ..engine.errors import GradError
 from ..engine.node import AccumulateGrad
 from ..engine.tensor import Tensor
 from .context import FunctionCtx, edge_of
-from .function_node import FunctionNode, like_of
+from .function_node import FunctionNode
 
 DIRTY_LEAF = (
     "a leaf Variable that requires grad has been used in an in-place operation."
@@ -36,15 +36,9 @@ def attach(
         numbers.setdefault(id(part), number)
         seen.add(id(part))
     if node is not None:
-        node.likes = likes_of(output)
+        node.note_outputs(output)
         ctx.keep(node, {key: n for key, n in numbers.items() if _is_new(key, args)})
     return tuple(result) if several else result[0]
-
-
-def likes_of(output: Any) -> tuple[Tensor | None, ...]:
-    """Per output its shape and kind; None for what is no tensor."""
-    parts = output if isinstance(output, tuple) else (output,)
-    return tuple(like_of(part) for part in parts)
 
 
 def _is_new(key: int, args: tuple[Any, ...]) -> bool:
@@ -67,8 +61,7 @@ def _placed(
         out = part
     else:
         out = part.detach() if id(part) in seen or part.edge is not None else part
-    marked = any(part is t for t in ctx.non_differentiable)
-    if node is None or marked or part.raw.dtype.kind not in "fO":
+    if node is None or not ctx.differentiates(part):
         if out is not part or not any(part is t for t in ctx.dirty_tensors):
             out.edge = None
         return out

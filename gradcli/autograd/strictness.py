@@ -32,12 +32,30 @@ CONSTANT_GRADIENT = (
     "differentiable and that the jacobian depends on the inputs (this would be "
     "violated by a linear function for example)."
 )
+STRICT_AND_VECTORIZED = (
+    "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
+    "supported together. Please either set `strict=False` or `vectorize=False`."
+)
 NEEDS_VECTOR = {
     "output": "The vector v can only be None if the user-provided function returns a "
     "single Tensor with a single element.",
     "input": "The vector v can only be None if the input to the user-provided function "
     "is a single Tensor with a single element.",
 }
+
+
+def check_strategy(strategy: str, hint: str = "") -> None:
+    """Refuse anything but the two modes."""
+    if strategy not in ("reverse-mode", "forward-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode".' + hint
+        )
+
+
+def check_vectorized(strict: bool, vectorize: bool) -> None:
+    """Refuse to be strict about rows that are asked for all at once."""
+    if strict and vectorize:
+        raise GradError(STRICT_AND_VECTORIZED)
 
 
 def demand_tensors(value: Any, what: str, name: str) -> tuple[Tensor, ...]:
@@ -50,10 +68,10 @@ def demand_tensors(value: Any, what: str, name: str) -> tuple[Tensor, ...]:
     found: tuple[Any, ...] = value if several else (value,)
     for place, x in enumerate(found):
         if not isinstance(x, Tensor):
-            of = f"element {place} of " if several else ""
+            which = f"value at index {place}" if several else f"given {what}"
             raise TypeError(
                 f"The {what} given to {name} must be either a Tensor or a tuple of "
-                f"Tensors but {of}the given {what} has type {type(x)}."
+                f"Tensors but the {which} has type {type(x)}."
             )
     return found
 

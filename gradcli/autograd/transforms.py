@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Any
 
 from ..engine.backward import grad as _reverse
+from ..engine.draws import Samples
 from ..engine.errors import EngineError, GradError, ShapeError
 from ..engine.forward import jvp as _forward
 from ..engine.modes import MODE, enable_grad
@@ -255,8 +256,18 @@ def jacfwd(
     chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Func:
-    """As `jacrev`, by forward mode; better where outputs outnumber inputs."""
-    return _jacobian(func, argnums, has_aux, "jacfwd(f)(*args)", _by_columns)
+    """As `jacrev`, by forward mode; better where outputs outnumber inputs.
+
+    ``randomness`` is that of `vmap`, over the columns; all are of one run of ``func``,
+    so that they share its draws even if these may be different.
+    """
+
+    @wraps(func)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with Samples(randomness).one():
+            return func(*args, **kwargs)
+
+    return _jacobian(run, argnums, has_aux, "jacfwd(f)(*args)", _by_columns)
 
 
 def hessian(func: Func, argnums: Argnums = 0) -> Func:
@@ -300,12 +311,29 @@ def _fresh(x: Any, outside: bool) -> Tensor:
     return x.detach().requires_grad_(True)
 
 
-def _places(argnums: Argnums, count: int) -> list[int]:
-    wanted = [argnums] if isinstance(argnums, int) else list(argnums)
+def _places(argnums: Any, count: int) -> list[int]:
+    """The arguments' places, counted from the front.
+
+    Raises:
+        EngineError: a place that is no number, out of range, or given twice.
+    """
+    several = isinstance(argnums, tuple)
+    if not several and not isinstance(argnums, int):
+        raise EngineError(
+            f"argnums must be int or Tuple[int, ...], got: {type(argnums)}"
+        )
+    wanted = argnums if several else (argnums,)
+    if not wanted:
+        raise EngineError("argnums must be non-empty")
     for place in wanted:
+        if not isinstance(place, int):
+            raise EngineError(f"argnum must be int, got: {type(place)}")
         if not -count <= place < count:
             raise EngineError(f"Got argnum={place}, but only {count} positional inputs")
-    return [place % count for place in wanted]
+    places = [place % count for place in wanted]
+    if len(set(places)) != len(places):
+        raise EngineError(f"argnums elements must be unique, got {tuple(places)}")
+    return places
 
 
 def _value_and_aux(result: Any, name: str) -> tuple[Any, Any]:

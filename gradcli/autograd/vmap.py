@@ -15,6 +15,7 @@ from typing import Any
 
 from ..engine.record import call
 from ..engine.tensor import Tensor
+from .batch_rule import Batch
 from .tree import Shape, flatten
 
 SIZES_DIFFER = (
@@ -40,7 +41,8 @@ def vmap(
             argument that all samples share. One number, or a tuple, nested as far as
             the arguments are.
         out_dims: where the samples' dimension is put in each output.
-        randomness: accepted; each sample draws for itself.
+        randomness: whether samples may draw random numbers: ``error``, they may not;
+            ``different``, each draws its own; ``same``, all draw those of the first.
         chunk_size: accepted; samples are run one by one.
 
     Raises:
@@ -48,8 +50,8 @@ def vmap(
     """
     if randomness not in RANDOMNESS:
         raise RuntimeError(
-            f"Only allowed values for randomness are {', '.join(RANDOMNESS)}. Got "
-            f"{randomness}"
+            "Only allowed values for randomness are 'error', 'different', or 'same'. "
+            f"Got {randomness}"
         )
     name = getattr(func, "__name__", repr(func))
 
@@ -64,14 +66,20 @@ def vmap(
         size = _size(batches, dims)
         per_sample: list[list[Any]] = []
         nested = Shape()
-        for place in range(max(size, 1)):
-            own = _sample(batches, dims, place, size)
-            result = func(
-                *shape.fill(own[: len(leaves)]),
-                **named_shape.fill(own[len(leaves) :]),
-            )
-            outputs, nested = flatten(result)
-            per_sample.append(outputs)
+        batch = Batch(randomness, size, list(zip(batches, dims, strict=True)))
+        waiting = True
+        while waiting:
+            per_sample = []
+            for place in range(max(size, 1)):
+                own = _sample(batches, dims, place, size)
+                with batch.sample(place, own):
+                    result = func(
+                        *shape.fill(own[: len(leaves)]),
+                        **named_shape.fill(own[len(leaves) :]),
+                    )
+                    outputs, nested = flatten(result)
+                    per_sample.append(outputs)
+            waiting = batch.settle()
         return _batched(per_sample, nested, size, out_dims, name)
 
     return mapped

@@ -1,17 +1,19 @@
-"""Anomaly mode: where in the program a NaN or an infinity of a gradient comes from.
+"""Anomaly mode: the line of the program that a failure of a backward pass comes from.
 
 Invariant: while the mode is on, each node that is recorded remembers the lines of the
-program that led to it, and each node that is run has its results checked; while it is
-off, nothing is remembered and nothing checked.
+program that led to it; a node whose run fails, or gives a NaN, is named by a warning
+that shows them. While it is off, nothing is remembered and nothing checked.
 
     with detect_anomaly():
-        (x - x).sqrt().sum().backward()
-    # RuntimeError: Function 'SqrtBackward0' returned infinite values in its 0th output.
+        (-x).sqrt().sum().backward()
+    # UserWarning: Error detected in SqrtBackward0. Traceback of forward call that ...
+    # RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
 """
 
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,15 +23,19 @@ from weakref import WeakKeyDictionary
 from .devices import namespace_of
 from .errors import GradError
 from .modes import MODE
-from .node import Node
+from .node import Node, Port
 from .tensor import Tensor
 from .walk import inputs_first
 
 PACKAGE = __name__.partition(".")[0]
+DETECTED = "Error detected in {}. "
+TRACE = "Traceback of forward call that caused the error:"
 UNSEEN = (
-    "Its forward operation ran before anomaly detection was enabled; enable it for the "
-    "forward pass as well to see its line."
+    "No forward pass information available. Enable detect anomaly during forward pass "
+    "for more information."
 )
+INDUCED = "\n\nPrevious calculation was induced by {}. "
+TRACE_OF_CAUSE = "Traceback of forward call that induced the previous calculation:"
 DEEPEST = 20
 """How many lines of the program are remembered for a node, the innermost ones."""
 
@@ -68,7 +74,7 @@ class Anomaly:
     """The mode; there is one, `ANOMALY`."""
 
     def __init__(self) -> None:
-        self.enabled = self.check_values = False
+        self.enabled, self.check_values = False, True
         self.origins: WeakKeyDictionary[Node, Origin] = WeakKeyDictionary()
         self._running: Node | None = None
 
@@ -90,19 +96,41 @@ class Anomaly:
         finally:
             self._running = before
 
-    def check(self, node: Node, g: Any, pulled: tuple[Any, ...]) -> None:
-        """Refuse cotangents that are NaN, or infinite where ``g`` was not.
+    def check(self, node: Node, pulled: tuple[Any, ...]) -> None:
+        """Refuse cotangents that are NaN.
 
         Raises:
-            GradError: with the lines that recorded the node.
+            GradError: naming the node.
         """
         if not self.check_values:
             return
-        given = g if isinstance(g, tuple) else (g,)
         for place, value in enumerate(pulled):
-            kind = _what_is_wrong(value)
-            if kind == "nan" or (kind and not any(map(_what_is_wrong, given))):
-                raise GradError(self._explain(node, kind, place))
+            if _what_is_wrong(value) == "nan":
+                raise GradError(
+                    f"Function '{node.name()}' returned nan values in its {place}th "
+                    "output."
+                )
+
+    def blame(self, edge: Any, error: Exception) -> None:
+        """Warn that a node failed, and show where the program made it.
+
+        If warnings are errors, the text is noted on the error that there is.
+        """
+        node = edge.node if isinstance(edge, Port) else edge
+        for text in self._account(node):
+            try:
+                warnings.warn(text, UserWarning, stacklevel=_way_out())
+            except UserWarning:
+                error.add_note(text)
+
+    def _account(self, node: Any) -> Iterator[str]:
+        """What is known of a node, and of each whose backward pass recorded it."""
+        origin = self.origins.get(node)
+        head = DETECTED.format(node.name())
+        yield "\n".join([*_traced(head, TRACE, origin), *self._made_before(node)])
+        while origin is not None and origin.cause is not None:
+            name, origin = origin.cause
+            yield "\n".join(_traced(INDUCED.format(name), TRACE_OF_CAUSE, origin))
 
     def _remember(self, node: Node) -> None:
         running = self._running
@@ -120,36 +148,31 @@ class Anomaly:
             origin = self.origins[node]
             self.origins[node] = Origin(origin.lines, made, origin.cause)
 
-    def _explain(self, node: Node, kind: str, place: int) -> str:
-        text = [
-            f"Function '{node.name()}' returned {kind} values in its {place}th output.",
-            *_where(self.origins.get(node), "Its forward operation is recorded here:"),
-        ]
+    def _made_before(self, node: Any) -> list[str]:
+        """The lines of the first operation below that made a NaN of finite numbers."""
         for edge in inputs_first([node]):
             origin = self.origins.get(edge) if isinstance(edge, Node) else None
             if origin is not None and origin.made and edge is not node:
-                text += _where(
-                    origin,
+                return [
                     f"The forward pass had {origin.made} values before: "
                     f"'{edge.name()}' made them of finite ones here:",
-                )
-                break
-        return "\n".join(text)
+                    *map(str, origin.lines),
+                ]
+        return []
 
 
 ANOMALY = Anomaly()
 
 
-def _where(origin: Origin | None, heading: str) -> list[str]:
-    """The lines of an origin, and of those that caused it."""
+def _traced(head: str, heading: str, origin: Origin | None) -> list[str]:
     if origin is None:
-        return [UNSEEN]
-    text = [heading, *map(str, origin.lines)]
-    while origin is not None and origin.cause is not None:
-        name, origin = origin.cause
-        text.append(f"Recorded by the backward of '{name}', whose forward ran here:")
-        text += [UNSEEN] if origin is None else map(str, origin.lines)
-    return text
+        return [head + UNSEEN]
+    return [head + heading, *map(str, origin.lines)]
+
+
+def _is_ours(frame: Any) -> bool:
+    name = str(frame.f_globals.get("__name__"))
+    return name.partition(".")[0] == PACKAGE
 
 
 def _lines() -> tuple[Line, ...]:
@@ -157,11 +180,19 @@ def _lines() -> tuple[Line, ...]:
     lines: list[Line] = []
     frame: Any = sys._getframe(1)
     while frame is not None and len(lines) < DEEPEST:
-        if frame.f_globals.get("__name__", "").partition(".")[0] != PACKAGE:
+        if not _is_ours(frame):
             code = frame.f_code
             lines.append(Line(code.co_filename, frame.f_lineno, code.co_name))
         frame = frame.f_back
     return tuple(reversed(lines))
+
+
+def _way_out() -> int:
+    """How many callers up, counted from `blame`, the program's own line is."""
+    count, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame):
+        count, frame = count + 1, frame.f_back
+    return count
 
 
 def _what_is_wrong(value: Any) -> str:

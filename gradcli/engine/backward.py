@@ -5,23 +5,25 @@ a node are added; saved values are freed as they are used unless the graph is re
 where gradients of given tensors are asked for, only the nodes between run; no
 recursion, so that a chain of a million nodes works.
 
-The same loop serves both kinds of pass: on raw arrays, or, to record the pass itself,
-on tensors (`create_graph`).
+The same loop serves both kinds of pass: on raw arrays, or on tensors, to record the
+pass itself (`create_graph`) or to push tangents through it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import Lock
 from typing import Any
 
 from . import hooks
+from .accumulate import finish, in_type_of
 from .anomaly import ANOMALY
+from .edges import Target, edge_of, like_of
 from .errors import NO_GRAD_FN, NOT_SCALAR, GradError, ShapeError
 from .handmade import Handmade
 from .hooks import HOOKS
 from .modes import MODE
 from .node import AccumulateGrad, Edge, Node, Port, carried
+from .passes import Pass, in_a_thread, is_crowded
 from .record import RECORDING
 from .tensor import Tensor
 from .unchanged import demand_unchanged
@@ -32,28 +34,28 @@ _new = object.__new__
 
 
 def backward(
-    outputs: Sequence[Tensor],
+    outputs: Sequence[Target],
     gradients: Sequence[Tensor | None],
     retain_graph: bool,
     create_graph: bool,
-    inputs: Sequence[Tensor] | None = None,
+    inputs: Sequence[Target] | None = None,
 ) -> None:
     """Accumulate the gradients of ``outputs`` into their leaves, or into ``inputs``."""
+    cotangents = _cotangents(outputs, gradients)
     if inputs is None:
-        cotangents = _cotangents(outputs, gradients)
-        _run(outputs, cotangents, retain_graph, create_graph, None)
+        _run(outputs, cotangents, retain_graph, create_graph)
         return
     for x in inputs:
-        x.retain_grad()
-    found = grad(outputs, inputs, gradients, retain_graph, create_graph)
-    for x, g in zip(inputs, found, strict=True):
-        if g is not None:
-            accumulate(x, g if create_graph else g.raw)
+        if isinstance(x, Tensor):
+            x.retain_grad()
+    edges = [edge_of(x) for x in inputs]
+    only = {e.node if isinstance(e, Port) else e for e in edges}
+    _run(outputs, cotangents, retain_graph, create_graph, None, only)
 
 
 def grad(
-    outputs: Sequence[Tensor],
-    inputs: Sequence[Tensor],
+    outputs: Sequence[Target],
+    inputs: Sequence[Target],
     grad_outputs: Sequence[Tensor | None] | None = None,
     retain_graph: bool = False,
     create_graph: bool = False,
@@ -68,33 +70,34 @@ def grad(
             saved values that were freed.
     """
     cotangents = _cotangents(outputs, grad_outputs or [None] * len(outputs))
-    captured: dict[Any, Any] = {t.edge: None for t in inputs if t.edge is not None}
+    edges = [edge_of(t) for t in inputs]
+    captured: dict[Any, Any] = {edge: None for edge in edges if edge is not None}
     _run(outputs, cotangents, retain_graph or create_graph, create_graph, captured)
-    return [_gradient_of(t, captured.get(t.edge)) for t in inputs]
+    return [
+        _gradient_of(t, edge, captured.get(edge))
+        for t, edge in zip(inputs, edges, strict=True)
+    ]
 
 
-def _gradient_of(t: Tensor, g: Any) -> Tensor | None:
+def _gradient_of(t: Target, edge: Any, g: Any) -> Tensor | None:
     """What arrived at a tensor, in its type: on the way wider operands widen it."""
-    return None if g is None else _in_type_of(t, _as_tensor(g, t.xp))
-
-
-def _in_type_of(t: Tensor, g: Tensor) -> Tensor:
-    if t.raw is None or g.raw.dtype == t.raw.dtype:
-        return g
-    from .convert import to
-
-    return to(g, t.dtype)
+    if g is None:
+        return None
+    if isinstance(t, Tensor):
+        return in_type_of(t, _as_tensor(g, t.xp))
+    return _as_tensor(g, (edge.node if isinstance(edge, Port) else edge).xp)
 
 
 def _cotangents(
-    outputs: Sequence[Tensor], given: Sequence[Tensor | None]
+    outputs: Sequence[Target], given: Sequence[Tensor | None]
 ) -> list[Tensor]:
     pairs = zip(outputs, given, strict=True)
     return [_cotangent(output, g, place) for place, (output, g) in enumerate(pairs)]
 
 
-def _cotangent(output: Tensor, given: Tensor | None, place: int) -> Tensor:
-    if output.edge is None:
+def _cotangent(root: Target, given: Tensor | None, place: int) -> Tensor:
+    output = root if isinstance(root, Tensor) else like_of(root)
+    if output is root and output.edge is None:
         raise GradError(NO_GRAD_FN.format(place))
     if given is None:
         if output.numel() != 1:
@@ -105,49 +108,84 @@ def _cotangent(output: Tensor, given: Tensor | None, place: int) -> Tensor:
             f"Mismatch in shape: grad_output[{place}] has a shape of {given.shape} and "
             f"output[{place}] has a shape of {output.shape}."
         )
-    return _in_type_of(output, given)
+    return in_type_of(output, given)
 
 
 def _run(
-    outputs: Sequence[Tensor],
+    outputs: Sequence[Target],
     cotangents: Sequence[Tensor],
     retain_graph: bool,
     create_graph: bool,
-    captured: dict[Any, Any] | None,
+    captured: dict[Any, Any] | None = None,
+    only: set[Any] | None = None,
 ) -> None:
+    """Run a pass: into all leaves, or up to what is ``captured``, or to ``only`` these.
+
+    ``captured`` is filled with what arrives at its keys. The nodes of ``only`` are run
+    themselves, and nothing below them.
+    """
+    if is_crowded():
+        in_a_thread(
+            lambda: _run(
+                outputs, cotangents, retain_graph, create_graph, captured, only
+            )
+        )
+        return
     arrived: dict[Any, Any] = {}
+    on_tensors = create_graph or MODE.rebuild is not None
     for output, cotangent in zip(outputs, cotangents, strict=True):
-        g = cotangent if create_graph else cotangent.raw
-        edge = output.edge
+        g = cotangent if on_tensors else cotangent.raw
+        edge = edge_of(output)
         arrived[edge] = arrived[edge] + g if edge in arrived else g
+    with Pass(whole=captured is None and only is None) as running:
+        _visit(running, arrived, retain_graph, create_graph, captured, only)
+
+
+def _visit(
+    running: Pass,
+    arrived: dict[Any, Any],
+    retain_graph: bool,
+    create_graph: bool,
+    captured: dict[Any, Any] | None,
+    only: set[Any] | None,
+) -> None:
+    """The loop of a pass, from the cotangents that ``arrived`` at its roots."""
     waiting = _dependencies(list(arrived))
-    pruned = captured is not None and _has_other_ends(waiting, captured)
-    ends: set[Any] = set()
+    ends: Any = captured or ()
+    pruned = only is not None or (
+        captured is not None and _has_other_ends(waiting, captured)
+    )
     if pruned:
-        waiting, ends = _between(arrived, captured)
+        waiting, ends = _between(arrived, captured if only is None else only)
         arrived = {edge: g for edge, g in arrived.items() if edge in waiting}
+    running.nodes = waiting
     ready: list[Any] = [edge for edge in arrived if not waiting[edge]]
-    special = create_graph or ANOMALY.enabled or HOOKS.used
+    on_tensors = create_graph or MODE.rebuild is not None
+    special = on_tensors or ANOMALY.enabled or HOOKS.used
     watched = captured is not None or HOOKS.used
     frees = not retain_graph
     clock = CLOCK.now
     before = MODE.enabled
     MODE.record(create_graph)
+    node: Any = None
     try:
         while ready:
             node = ready.pop()
             g = arrived.pop(node, None)
             if watched:
+                if captured is not None and node in captured:
+                    if node in ends:
+                        captured[node] = _shown(node, g) if HOOKS.used else g
+                        continue
+                    # As in PyTorch, before the hooks of a tensor that the pass goes on
+                    # from.
+                    captured[node] = g
                 if HOOKS.used:
                     g = _shown(node, g)
-                if captured is not None and node in captured:
-                    captured[node] = g
-                    if node in ends:
-                        continue
             kind = type(node)
             if kind is AccumulateGrad:
                 if captured is None and g is not None:
-                    _finish(node, g)
+                    finish(node, g)
                 continue
             if kind is Port:
                 _deliver(node, g, arrived, waiting, ready)
@@ -155,10 +193,10 @@ def _run(
             if clock and node.born != clock:
                 demand_unchanged(node)
             edges = node.edges
-            if g is None:
+            if g is None and not isinstance(node, Handmade):
                 pulled: tuple[Any, ...] = (None,) * len(edges)
             elif special:
-                pulled = _pull_with_care(node, g, create_graph)
+                pulled = _pull_with_care(node, g, on_tensors)
             else:
                 pulled = node.pull(g if type(g) is not list else materialise(node, g))
             if frees and node.holds:
@@ -173,6 +211,10 @@ def _run(
                     waiting[edge] = left
                 else:
                     ready.append(edge)
+    except Exception as error:
+        if ANOMALY.enabled and node is not None:
+            ANOMALY.blame(node, error)
+        raise
     finally:
         MODE.record(before)
 
@@ -242,18 +284,20 @@ def materialise(node: Node, gs: list[Any]) -> Any:
     return full[0] if node.op.returns > 1 and len(full) == 1 else tuple(full)
 
 
-def _pull_with_care(node: Node, g: Any, create_graph: bool) -> tuple[Any, ...]:
-    """Pull through a node where the pass is recorded or its numbers are checked."""
-    if type(g) is list:
-        g = materialise(node, g)
-    g = hooks.before(node, g)
+def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[Any, ...]:
+    """Pull through a node where the pass runs on tensors or somebody looks at it."""
+    shown = hooks.before(node, tuple(g) if type(g) is list else g)
+    parts = shown if isinstance(shown, tuple) else (shown,)
+    if all(part is None for part in parts) and not isinstance(node, Handmade):
+        return (None,) * len(node.edges)
+    g = materialise(node, list(parts)) if type(g) is list else shown
     if ANOMALY.enabled:
         with ANOMALY.inside(node):
-            pulled = _pull_recorded(node, g) if create_graph else node.pull(g)
-        ANOMALY.check(node, g, pulled)
+            pulled = _pull_recorded(node, g) if on_tensors else node.pull(g)
+        ANOMALY.check(node, pulled)
     else:
-        pulled = _pull_recorded(node, g) if create_graph else node.pull(g)
-    found: tuple[Any, ...] = hooks.after(node, pulled, g)
+        pulled = _pull_recorded(node, g) if on_tensors else node.pull(g)
+    found: tuple[Any, ...] = hooks.after(node, pulled, shown)
     return found
 
 
@@ -264,16 +308,6 @@ def _shown(node: Any, g: Any) -> Any:
     if type(g) is list:
         return g
     return hooks.arrive(node, 0, g, node.xp)
-
-
-def _finish(end: AccumulateGrad, g: Any) -> None:
-    """Add to a leaf's gradient, between its hooks."""
-    if HOOKS.used:
-        g = hooks.before(end, g)
-    _add_to_leaf(end, g)
-    if HOOKS.used:
-        hooks.after(end, (), g)
-        hooks.accumulated(end)
 
 
 def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
@@ -287,23 +321,29 @@ def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
 def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
     """A node's saved inputs and output as the tensors they were, graph included."""
     raw, y = node.restored()
-    edges: dict[int, Edge] = dict(zip(node.slots or range(len(raw)), node.edges,
-                                      strict=False))  # fmt: skip
+    edges = input_edges(node)
     inputs = tuple(
-        _rebuild(value, node.xp, edges.get(slot)) for slot, value in enumerate(raw)
+        rebuild(value, node.xp, edges.get(slot)) for slot, value in enumerate(raw)
     )
     if isinstance(y, tuple):
         count = carried(node.op, y)
         outputs: Any = tuple(
-            _rebuild(part, node.xp, Port(node, nr) if nr < count else None)
+            rebuild(part, node.xp, Port(node, nr) if nr < count else None)
             for nr, part in enumerate(y)
         )
     else:
-        outputs = _rebuild(y, node.xp, node)
+        outputs = rebuild(y, node.xp, node)
+    if MODE.rebuild is not None:
+        MODE.rebuild(node, inputs, outputs)
     return inputs, outputs
 
 
-def _rebuild(value: Any, xp: Any, edge: Edge) -> Any:
+def input_edges(node: Node) -> dict[int, Edge]:
+    """The edges of a node's inputs, by slot."""
+    return dict(zip(node.slots or range(len(node.edges)), node.edges, strict=False))
+
+
+def rebuild(value: Any, xp: Any, edge: Edge) -> Any:
     """A saved raw value as the tensor it was; shapes, numbers and None as they are."""
     if not hasattr(value, "dtype"):
         return value
@@ -316,43 +356,3 @@ def _rebuild(value: Any, xp: Any, edge: Edge) -> Any:
 
 def _as_tensor(value: Any, xp: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value, xp)
-
-
-def accumulate(x: Tensor, g: Any) -> None:
-    """Add a gradient, raw or a tensor, to what ``x`` holds."""
-    if isinstance(x.edge, AccumulateGrad):
-        _finish(x.edge, g)
-    elif x.retains_grad:
-        x.__dict__["_grad"] = _as_tensor(g, x.xp)
-
-
-_ADDING = Lock()
-"""Held while a leaf's gradient is read and written: passes may run in threads."""
-
-
-def _add_to_leaf(end: AccumulateGrad, g: Any) -> None:
-    """Add to the leaf's gradient, whose memory is the leaf's own."""
-    with _ADDING:
-        _add(end, g)
-
-
-def _add(end: AccumulateGrad, g: Any) -> None:
-    if end.grad is not None:
-        _add_to_held(end, end.grad, g)
-        return
-    if isinstance(g, Tensor):
-        end.grad = g
-    else:
-        if g.dtype != end.raw.dtype:
-            g = g.astype(end.raw.dtype)
-        end.grad = Tensor(g.copy() if g.shape else g, end.xp)
-
-
-def _add_to_held(end: AccumulateGrad, held: Any, g: Any) -> None:
-    """Add to a gradient that is there: in its own memory, unless it is recorded."""
-    if isinstance(g, Tensor):
-        end.grad = held + g
-    elif held.edge is None and held.raw.shape and not held.xp.symbolic:
-        held.raw += g
-    else:
-        held.raw = held.raw + g

@@ -106,6 +106,7 @@ def _demand_fit(t: Tensor, result: Tensor) -> None:
 def write(t: Tensor, at: Any, value: Any) -> None:
     """Write ``value`` at an index of ``t``'s memory; () means all of it."""
     raw = t.raw
+    MODE.change(raw)
     if isinstance(raw, np.generic):
         t.raw = t.xp.array_itself(raw).copy()
         t.raw[at or ...] = value

@@ -10,6 +10,8 @@ it gives in PyTorch.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from typing import Any
 
@@ -21,6 +23,7 @@ from .dtypes import DEFAULT, dtype
 from .errors import EngineError
 from .limits import check_size
 from .mersenne import Mersenne
+from .modes import MODE
 from .numbers import array_of
 from .sizes import sizes_of
 from .tensor import Tensor
@@ -77,6 +80,74 @@ class Generator:
 
 default_generator = Generator()
 
+RANDOM_IN_SAMPLES = (
+    "vmap: called random operation while in randomness error mode. Please either use "
+    "the 'same' or 'different' randomness flags on vmap or perform the randomness "
+    "operation out of vmap"
+)
+
+
+class Samples:
+    """What the samples of a batch, which run one after another, may draw.
+
+    ``randomness`` is ``error`` (nothing), ``different`` or ``same``: each sample draws
+    the numbers that the first one did, from each generator. A sample that runs again
+    draws what it drew before.
+    """
+
+    def __init__(self, randomness: str) -> None:
+        self.randomness = randomness
+        self._starts: dict[int, dict[int, tuple[Generator, bytes]]] = {}
+        self._running = 0
+
+    def meet(self, generator: Generator) -> None:
+        """A generator is about to draw.
+
+        Raises:
+            EngineError: nothing may be drawn.
+        """
+        if self.randomness == "error":
+            raise EngineError(RANDOM_IN_SAMPLES)
+        starts = self._starts.setdefault(self._running, {})
+        if id(generator) not in starts:
+            starts[id(generator)] = generator, generator.stream.state()
+
+    @contextmanager
+    def one(self, place: int = 0) -> Iterator[None]:
+        """While the sample at a place runs."""
+        self._running = 0 if self.randomness == "same" else place
+        for generator, start in self._starts.get(self._running, {}).values():
+            generator.stream.go_back(start)
+        outer, MODE.samples = MODE.samples, (*MODE.samples, self)
+        try:
+            yield
+        finally:
+            MODE.samples = outer
+
+
+def _stream(generator: Generator | None) -> Mersenne:
+    """The numbers that a draw takes; every draw asks here."""
+    chosen = generator or default_generator
+    for samples in MODE.samples:
+        samples.meet(chosen)
+    return chosen.stream
+
+
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, **_: Any) -> Iterator[None]:
+    """Draws inside leave the default generator where it stood.
+
+    Args:
+        devices: taken for PyTorch's sake; numbers are drawn on the CPU.
+        enabled: whether to go back at all.
+    """
+    before = default_generator.get_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            default_generator.set_state(before)
+
 
 def manual_seed(seed: int) -> Generator:
     """Start the default generator anew from a seed."""
@@ -120,16 +191,14 @@ def _shape(size: Any, name: str) -> tuple[int, ...]:
 
 def uniform(shape: tuple[int, ...], name: str, generator: Generator | None) -> Any:
     """An array drawn uniformly from [0, 1); no entry rounds up to 1."""
-    stream = (generator or default_generator).stream
-    return stream.uniform(prod(shape), name).reshape(shape)
+    return _stream(generator).uniform(prod(shape), name).reshape(shape)
 
 
 def standard_normal(
     shape: tuple[int, ...], name: str, generator: Generator | None
 ) -> Any:
     """An array drawn from the standard normal distribution."""
-    stream = (generator or default_generator).stream
-    return stream.normal(prod(shape), name).reshape(shape)
+    return _stream(generator).normal(prod(shape), name).reshape(shape)
 
 
 def rand(
@@ -181,8 +250,7 @@ def randint(
             f"to={high}"
         )
     shape = _shape((size,), "randint")
-    stream = (generator or default_generator).stream
-    drawn = low + stream.below(prod(shape), high - low).reshape(shape)
+    drawn = low + _stream(generator).below(prod(shape), high - low).reshape(shape)
     name = "int64" if dtype is None else dtype.name
     return made(np.asarray(drawn, name), requires_grad, device)
 
@@ -197,7 +265,7 @@ def randperm(
 ) -> Tensor:
     """The numbers from 0 to n - 1 in random order."""
     (count,) = _shape((n,), "randperm")
-    order = (generator or default_generator).stream.permutation(count)
+    order = _stream(generator).permutation(count)
     name = "int64" if dtype is None else dtype.name
     return made(order.astype(name), requires_grad, device)
 

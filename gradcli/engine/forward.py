@@ -138,7 +138,7 @@ def _push_handmade(node: Handmade, arriving: Sequence[Any], recorded: bool) -> A
     pushed = node.push_tensors(given)
     if isinstance(pushed, tuple):
         return tuple(None if t is None else t.raw for t in pushed)
-    return pushed.raw
+    return None if pushed is None else pushed.raw
 
 
 def _value(

@@ -21,8 +21,20 @@ class Handmade(Node):
     born = 0
     holds = True
 
+    @property
+    def several(self) -> bool:
+        """Whether it has more than one output."""
+        raise NotImplementedError
+
+    def output_like(self, nr: int) -> Tensor:
+        """A tensor of the shape and the type of an output; its values mean nothing."""
+        raise NotImplementedError
+
     def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
-        """A cotangent per edge; ``g`` is a tensor, or a tuple of one per output."""
+        """A cotangent per edge; ``g`` is a tensor, or a tuple of one per output.
+
+        None stands for a cotangent that did not arrive.
+        """
         raise NotImplementedError
 
     def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from . import dtypes
 from .errors import EngineError
 from .inspect import Inspectable
 from .node import AccumulateGrad, Edge, Node, Port
@@ -22,6 +23,8 @@ from .tensor import Tensor
 Hook = Callable[..., Any]
 
 _keys = count()
+
+NO_GRADIENT = "cannot register a hook on a tensor that doesn't require gradient"
 
 
 class _Hooks:
@@ -95,9 +98,7 @@ def _place(edge: Edge) -> tuple[Any, int]:
 def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:
     """`Tensor.register_hook`."""
     if t.edge is None:
-        raise EngineError(
-            "cannot register a hook on a tensor that doesn't require gradient"
-        )
+        raise EngineError(NO_GRADIENT)
     node, nr = _place(t.edge)
     HOOKS.used = True
     return RemovableHandle(extras_of(node).tensor.setdefault(nr, {}), hook)
@@ -111,6 +112,8 @@ def release_gradient(edge: Edge) -> None:
 
 def register_post_accumulate(t: Tensor, hook: Hook) -> RemovableHandle:
     """`Tensor.register_post_accumulate_grad_hook`."""
+    if t.edge is None:
+        raise EngineError(NO_GRADIENT)
     if not isinstance(t.edge, AccumulateGrad):
         raise EngineError(
             "post accumulate grad hooks cannot be registered on non-leaf tensors"
@@ -150,7 +153,8 @@ def keep_gradient(t: Tensor) -> None:
     def keep(g: Tensor) -> None:
         tensor = held()
         if tensor is not None:
-            tensor.__dict__["_grad"] = g if g.edge is not None else g.clone()
+            before = tensor.__dict__.get("_grad")
+            tensor.__dict__["_grad"] = g.clone() if before is None else before + g
 
     HOOKS.used = True
     node, nr = _place(t.edge)
@@ -163,7 +167,9 @@ def arrive(node: Node | AccumulateGrad, nr: int, g: Any, xp: Any) -> Any:
     if extras is None or g is None:
         return g
     for hook in list(extras.tensor.get(nr, {}).values()):
-        g = _replaced(hook, hook(_shown(g, xp)), g)
+        returned = hook(_shown(g, xp))
+        if returned is not None:
+            g = _replaced(hook, returned, g)
     keep = extras.retained.get(nr)
     if keep is not None:
         keep(_shown(g, xp))
@@ -180,7 +186,7 @@ def before(node: Node | AccumulateGrad, g: Any) -> Any:
         given = g if several else (g,)
         returned = hook(tuple([_shown(part, node.xp) for part in given]))
         if returned is not None:
-            parts = _parts(returned, given, "outputs")
+            parts = _parts(hook, returned, given)
             g = parts if several else parts[0]
     return g
 
@@ -195,7 +201,7 @@ def after(node: Node | AccumulateGrad, pulled: tuple[Any, ...], g: Any) -> Any:
     for hook in list(extras.after.values()):
         returned = hook(tuple([_shown(p, xp) for p in pulled]), outputs)
         if returned is not None:
-            pulled = _parts(returned, pulled, "inputs")
+            pulled = _parts(hook, returned, pulled)
     return pulled
 
 
@@ -204,38 +210,58 @@ def accumulated(end: AccumulateGrad) -> None:
     extras: Extras | None = getattr(end, "extras", None)
     if extras is not None:
         for hook in list(extras.accumulated.values()):
-            hook(end.variable)
+            _demand_tensor(hook(end.variable))
 
 
 def _shown(g: Any, xp: Any) -> Any:
     return g if g is None or isinstance(g, Tensor) else Tensor(g, xp)
 
 
-def _replaced(hook: Hook, returned: Any, g: Any) -> Any:
-    """A hook's result as the pass goes on with it: a tensor, or a raw value."""
-    if returned is None:
-        return g
-    if not isinstance(returned, Tensor):
+def _demand_tensor(returned: Any) -> None:
+    if returned is not None and not isinstance(returned, Tensor):
         raise TypeError(
             f"expected Variable, but hook returned '{type(returned).__name__}'"
         )
+
+
+def _replaced(hook: Hook, returned: Any, g: Any) -> Any:
+    """What a hook gave in place of ``g``: a tensor, or a raw value, as ``g`` is.
+
+    Raises:
+        TypeError: it is no tensor.
+        EngineError: it does not fit ``g``.
+    """
+    _demand_tensor(returned)
+    if returned is None:
+        return None
+    if g is None:
+        raise EngineError("can't replace a None gradient with a non-None value")
     if tuple(returned.raw.shape) != tuple(g.shape):
-        name = getattr(hook, "__name__", type(hook).__name__)
+        raise EngineError(f"hook '{_name(hook)}' has changed the size of value")
+    was = g.raw if isinstance(g, Tensor) else g
+    if returned.raw.dtype != was.dtype:
+        before, after = (dtypes.of(raw).legacy for raw in (was, returned.raw))
         raise EngineError(
-            f"hook '{name}' has changed the size of value: {list(g.shape)} became "
-            f"{list(returned.shape)}"
+            f"hook '{_name(hook)}' has changed the type of value (was "
+            f"torch.{before}Tensor got torch.{after}Tensor)"
         )
     return returned if isinstance(g, Tensor) else returned.raw
 
 
-def _parts(returned: Any, given: tuple[Any, ...], what: str) -> tuple[Any, ...]:
-    parts = returned if isinstance(returned, tuple) else (returned,)
-    if len(parts) != len(given):
-        raise EngineError(
-            f"hook has returned an incorrect number of grad_{what}: {len(parts)} "
-            f"instead of {len(given)}"
+def _parts(hook: Hook, returned: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a node's hook gave in place of what it was given."""
+    if not isinstance(returned, tuple):
+        raise TypeError(
+            f"expected tuple, but hook returned '{type(returned).__name__}'"
         )
-    recorded = any(isinstance(part, Tensor) for part in given)
-    return tuple([
-        new if new is None or recorded else new.raw for new in parts
-    ])  # fmt: skip
+    if len(returned) != len(given):
+        raise EngineError(
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got "
+            f"{len(returned)}, but expected {len(given)})"
+        )
+    pairs = zip(returned, given, strict=True)
+    return tuple(_replaced(hook, new, g) for new, g in pairs)
+
+
+def _name(hook: Hook) -> str:
+    return str(getattr(hook, "__name__", type(hook).__name__))

@@ -1,9 +1,8 @@
 """What a node of the graph shows of itself, as PyTorch's nodes do.
 
-Invariant: nothing here takes part in recording or in a pass. ``_saved_...`` names are
-derived from the row: ``self`` and ``other`` for its operands, ``result`` for what it
-gave, a parameter's own name for its parameters; only what the reverse rules read is
-there.
+Invariant: nothing here takes part in recording or in a pass. ``_saved_...`` and
+``_raw_saved_...`` names follow from the row and `gradcli.ops.saved_names`; of inputs
+and outputs only what the reverse rules read is there.
 
     (x ** 3).grad_fn._saved_exponent        # 3
 """
@@ -16,14 +15,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .hooks import Extras
 
-SAVED = "_saved_"
-OPERANDS = (
-    ("self", "input", "condition"),
-    ("other", "mat2", "vec", "tensor", "vec2", "target", "source", "weight", "index"),
-)
-"""PyTorch's names for the first and the second operand of a row."""
+SAVED, RAW = "_saved_", "_raw_saved_"
 
-SIZES = "_sym_sizes"
+INPUT, OUTPUT, PARAMETER, SIZES = "input", "output", "parameter", "sizes"
+"""What a saved value is of its node."""
+
+TENSORS = (INPUT, OUTPUT)
 
 
 class Inspectable:
@@ -69,81 +66,130 @@ class Saving(Inspectable):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith(SAVED):
-            return saved_value(self, name.removeprefix(SAVED))
-        raise _missing(self, name)
+        for prefix, show in ((SAVED, saved_value), (RAW, raw_saved)):
+            if name.startswith(prefix):
+                place = saved_places(self).get(name.removeprefix(prefix))
+                if place is not None:
+                    return show(self, *place)
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+        )
+
+    def __dir__(self) -> list[str]:
+        places = saved_places(self)
+        tensors = [name for name, (kind, _) in places.items() if kind in TENSORS]
+        found = [SAVED + name for name in places] + [RAW + name for name in tensors]
+        return [*super().__dir__(), *found]
 
 
-def saved_value(node: Any, name: str) -> Any:
-    """What a node saved under a name of PyTorch's.
+def saved_places(node: Any) -> dict[str, tuple[str, Any]]:
+    """What PyTorch's names of a node's saved values mean here: a kind and a place.
 
-    Raises:
-        AttributeError: it saves nothing of this name.
-        GradError: what it saved has been freed.
+    Kinds are `INPUT` and `OUTPUT`, with a number; `PARAMETER`, with its name; `SIZES`
+    of an input of which nothing else is kept.
     """
-    from ..ops import parameters
-
-    op = getattr(node, "op", None)
-    if op is not None:
-        if name == "result":
-            return _result(node)
-        slot = _slot(op, name)
-        if slot is not None:
-            return _input(node, slot)
-        if name.endswith(SIZES) and _slot(op, name.removesuffix(SIZES)) == 0:
-            return tuple(node.raw_inputs()[0].shape)
-        if name in node.params:
-            return _parameter(op, name, node.params[name])
-        if name in parameters(op)[-len(op.fwd.__defaults__ or ()) or None :]:
-            return _default(op, name)
-    raise _missing(node, SAVED + name)
-
-
-def _slot(op: Any, name: str) -> int | None:
-    """The place of an input that PyTorch or the row calls by this name."""
-    from ..ops import parameters
-
-    count = 0 if op.variadic else len(op.partials or op.vjp)
-    names = parameters(op)[:count]
-    if name in names:
-        return names.index(name)
-    for slot, spellings in enumerate(OPERANDS[:count]):
-        if name in spellings:
-            return slot
-    return None
-
-
-def _missing(node: Any, name: str) -> AttributeError:
-    return AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
-
-
-def _result(node: Any) -> Any:
-    from .backward import rebuilt
+    from ..ops import LINEAR
+    from ..ops.saved_names import PARAMETERS, inputs_of, outputs_of
     from .saved import rules_read
 
-    if not rules_read(node).output:
-        raise _missing(node, f"{SAVED}result")
-    return rebuilt(node)[1]
+    op = getattr(node, "op", None)
+    if op is None:
+        return {}
+    read = rules_read(node)
+    found: dict[str, tuple[str, Any]] = {}
+    count = 0 if op.variadic else len(op.partials or op.vjp)
+    alone = op.returns == 1 and op.jvp is not LINEAR
+    shapes_alone = node.slots if op.jvp is LINEAR else ()
+    for slot, name in enumerate(inputs_of(op.name, count)):
+        if slot in read.inputs and slot not in shapes_alone:
+            found[name] = INPUT, slot
+        elif slot == 0 and not op.elementwise and not (read.output and alone):
+            found[f"{name}_sym_sizes"] = SIZES, slot
+    if read.output and op.jvp is not LINEAR:
+        for nr, name in enumerate(outputs_of(op.name, op.returns)):
+            if read.reads(nr):
+                found[name] = OUTPUT, nr
+    for name in _settings(op, count):
+        found[PARAMETERS.get(name, name)] = PARAMETER, name
+    return found
 
 
-def _input(node: Any, slot: int) -> Any:
-    from .backward import rebuilt
-    from .saved import rules_read, used_parts
-
-    if slot not in rules_read(node).inputs:
-        raise _missing(node, SAVED + OPERANDS[min(slot, 1)][0])
-    return rebuilt(node)[0][slot] if slot in used_parts(node).inputs else None
-
-
-def _parameter(op: Any, name: str, value: Any) -> Any:
-    """A parameter; a lone dimension where the row takes several is a tuple."""
-    takes_many = any(isinstance(c.params.get(name), tuple) for c in op.cases)
-    return (value,) if takes_many and isinstance(value, int) else value
-
-
-def _default(op: Any, name: str) -> Any:
+def _settings(op: Any, count: int) -> tuple[str, ...]:
+    """A row's parameters that are not inputs."""
     from ..ops import parameters
 
-    names = parameters(op)
-    defaults = op.fwd.__defaults__
-    return _parameter(op, name, defaults[names.index(name) - len(names)])
+    return parameters(op)[count:]
+
+
+def saved_value(node: Any, kind: str, place: Any) -> Any:
+    """What a node saved, unpacked.
+
+    Raises:
+        GradError: it has been freed.
+    """
+    from .node import Packed
+
+    if kind == PARAMETER:
+        return _parameter(node.op, place, node.params)
+    if kind == SIZES:
+        return tuple(node.raw_inputs()[place].shape)
+    if isinstance(node.y, Packed):
+        gives = node.y.inputs if kind == INPUT else node.y.outputs
+        return _as_it_was(node, gives[place](), kind, place)
+    raw, y = node.restored()
+    if kind == INPUT:
+        return _as_it_was(node, raw[place], kind, place)
+    return _as_it_was(node, y[place] if isinstance(y, tuple) else y, kind, place)
+
+
+def _as_it_was(node: Any, raw: Any, kind: str, place: int) -> Any:
+    """A saved raw value as its tensor: a leaf as the object that it was."""
+    from .backward import input_edges, rebuild
+    from .node import AccumulateGrad, Port, carried
+    from .saved import used_parts
+
+    if kind == OUTPUT:
+        several = node.op.returns != 1
+        carries = not several or place < carried(node.op, (None,) * node.op.returns)
+        edge: Any = (Port(node, place) if several else node) if carries else None
+        return rebuild(raw, node.xp, edge)
+    if place not in used_parts(node).inputs:
+        return None
+    edge = input_edges(node).get(place)
+    if isinstance(edge, AccumulateGrad) and edge.variable.raw is raw:
+        return edge.variable
+    return rebuild(raw, node.xp, edge)
+
+
+def raw_saved(node: Any, kind: str, place: Any) -> Any:
+    """What a node saved, before it is unpacked: hooks can be set on it.
+
+    Raises:
+        AttributeError: it is no tensor.
+    """
+    from .packing import SavedTensor, hook_one
+
+    if kind not in TENSORS:
+        raise AttributeError(f"{place!r} is no tensor")
+    return SavedTensor(
+        lambda: saved_value(node, kind, place),
+        lambda hooks: hook_one(node, (kind, place), hooks),
+    )
+
+
+def _parameter(op: Any, name: str, given: dict[str, Any]) -> Any:
+    """A parameter as PyTorch saves it: several dimensions as a tuple, one too."""
+    from ..ops import parameters
+    from ..ops.saved_names import REDUCTIONS
+
+    if name in given:
+        value = given[name]
+    else:
+        defaults = op.fwd.__defaults__ or ()
+        after = parameters(op)[::-1].index(name)
+        value = defaults[-1 - after] if after < len(defaults) else None
+        value = (op.fwd.__kwdefaults__ or {}).get(name, value)
+    if name == "reduction":
+        return REDUCTIONS.get(value, value)
+    takes_many = any(isinstance(c.params.get(name), tuple) for c in op.cases)
+    return (value,) if takes_many and isinstance(value, int) else value

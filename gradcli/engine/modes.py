@@ -13,7 +13,7 @@ take the general path all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from functools import wraps
+from functools import partial, wraps
 from threading import local
 from types import TracebackType
 from typing import Any
@@ -23,7 +23,13 @@ class _Mode(local):
     """The switch and those who look at what passes it.
 
     ``on_node`` are called with each new node; ``on_call`` with each operation: its row,
-    inputs, parameters, the raw inputs and the outputs.
+    inputs, parameters, the raw inputs and the outputs. ``packing`` are the hooks on
+    saved tensors that are entered, ``samples`` the batches of which a sample runs; the
+    last of each is the innermost. ``before_change`` is called with an array whose
+    memory is about to be changed in place. ``instead`` is asked for each operation's
+    result: it is given the row, inputs, parameters and what computes it. While there is
+    a ``rebuild``, reverse passes run on tensors; it is called with a node and its saved
+    inputs and output, made tensors again.
     """
 
     def __init__(self) -> None:
@@ -31,6 +37,11 @@ class _Mode(local):
         self.inference = self.looked_at = False
         self.on_node: tuple[Callable[..., None], ...] = ()
         self.on_call: tuple[Callable[..., None], ...] = ()
+        self.packing: tuple[Any, ...] = ()
+        self.samples: tuple[Any, ...] = ()
+        self.before_change: Callable[[Any], None] | None = None
+        self.instead: Callable[..., Any] | None = None
+        self.rebuild: Callable[..., None] | None = None
 
     def record(self, enabled: bool) -> None:
         """Record from here on, or do not."""
@@ -47,12 +58,23 @@ class _Mode(local):
         self.on_node, self.on_call = tuple(nodes), tuple(calls)
         self._settle()
 
+    def divert(self, instead: Callable[..., Any] | None) -> None:
+        """Ask ``instead`` for results from here on; None: compute them."""
+        self.instead = instead
+        self._settle()
+
+    def change(self, raw: Any) -> None:
+        """Say that an array's memory is about to be changed in place."""
+        if self.before_change is not None:
+            self.before_change(raw)
+
     @property
     def recording(self) -> bool:
         return self.enabled and not self.inference
 
     def _settle(self) -> None:
-        self.looked_at = bool(self.on_node or self.on_call) or self.inference
+        seen = self.on_node or self.on_call or self.instead
+        self.looked_at = bool(seen) or self.inference
         self.fast = self.enabled and not self.looked_at
 
 
@@ -94,8 +116,7 @@ class _Block:
         MODE.record(enabled)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        code = getattr(function, "__code__", None)
-        if code is not None and code.co_flags & GENERATOR:
+        if _makes_generators(function):
             return self._around_each_step(function)
 
         @wraps(function)
@@ -109,21 +130,37 @@ class _Block:
         """What runs between two steps of a generator is not inside the block."""
 
         @wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, None, Any]:
+        def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
             steps = function(*args, **kwargs)
+            step, given = steps.send, None
             while True:
                 with self:
                     try:
-                        value = next(steps)
+                        value = step(given)
                     except StopIteration as end:
                         return end.value
-                yield value
+                try:
+                    step, given = steps.send, (yield value)
+                except GeneratorExit:
+                    with self:
+                        steps.close()
+                    raise
+                except BaseException as thrown:
+                    step, given = steps.throw, thrown
 
         return wrapped
 
 
 GENERATOR = 0x20
 """The flag of a generator's code object (`inspect.CO_GENERATOR`)."""
+
+
+def _makes_generators(function: Any) -> bool:
+    """Whether a function, or what a `functools.partial` of it calls, is a generator."""
+    while isinstance(function, partial):
+        function = function.func
+    code = getattr(function, "__code__", None)
+    return code is not None and bool(code.co_flags & GENERATOR)
 
 
 class _Named(_Block):

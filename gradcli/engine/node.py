@@ -19,6 +19,7 @@ from .inspect import Inspectable, Saving
 from .rules import reverse_rules, sum_to
 
 if TYPE_CHECKING:
+    from .saved import Parts
     from .tensor import Tensor
 
 Edge: TypeAlias = "Node | Port | AccumulateGrad | None"
@@ -30,17 +31,34 @@ FREED = object()
 class Packed:
     """A node's saved values in the care of others; stands in place of ``y``.
 
-    ``unpack()`` gives the raw inputs, as ``saved`` holds them, and the raw output.
-    ``shapes`` are the outputs' shapes where there are several.
+    ``inputs`` and ``outputs`` give the raw values, one call each; ``parts`` are those
+    that the reverse rules read, ``hooked`` those that somebody's hooks give. ``shapes``
+    are the outputs' where there are several; ``alone`` says that ``saved`` is the only
+    input itself.
     """
 
-    __slots__ = ("shapes", "unpack")
+    __slots__ = ("alone", "hooked", "inputs", "outputs", "parts", "shapes")
 
     def __init__(
-        self, unpack: Callable[[], tuple[Any, Any]], shapes: list[tuple[int, ...]]
+        self,
+        inputs: list[Callable[[], Any]],
+        outputs: list[Callable[[], Any]],
+        shapes: list[tuple[int, ...]],
+        alone: bool,
+        parts: Parts,
     ) -> None:
-        self.unpack = unpack
+        self.inputs = inputs
+        self.parts = parts
+        self.outputs = outputs
         self.shapes = shapes
+        self.alone = alone
+        self.hooked: set[tuple[str, int]] = set()
+
+    def unpack(self) -> tuple[Any, Any]:
+        """The raw inputs, as ``saved`` holds them, and the raw output."""
+        saved = tuple([give() for give in self.inputs])
+        y = tuple([give() for give in self.outputs])
+        return saved[0] if self.alone else saved, y if self.shapes else y[0]
 
 
 class Shaped:
@@ -149,6 +167,11 @@ class Node(Saving):
         if isinstance(self.y, Packed):
             return self.y.shapes
         return [part.shape for part in self.y[: carried(self.op, self.y)]]
+
+    @property
+    def several(self) -> bool:
+        """Whether it has more than one output, each with an edge of its own."""
+        return self.op.returns != 1
 
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
@@ -298,6 +321,8 @@ class AccumulateGrad(Inspectable):
     )  # fmt: skip
     edges: ClassVar[tuple[Edge, ...]] = ()
     next_functions: ClassVar[tuple[Any, ...]] = ()
+
+    several: ClassVar[bool] = False
 
     given_up = False
     """Whether nobody will ask for this leaf's gradient any more."""

@@ -84,7 +84,7 @@ class Recorder:
         xp, raw = _raw(op, inputs)
         if MODE.inference or xp.inference:
             xp = settled(xp)
-        raw, y = _computed(op, xp, raw, params)
+        raw, y = _computed(op, xp, inputs, raw, params)
         node = self._node(inputs, xp, raw, y, params)
         out: Any
         if op.returns == 1:
@@ -126,7 +126,7 @@ class Recorder:
 
 
 def _computed(
-    op: Op, xp: Any, raw: tuple[Any, ...], params: dict[str, Any]
+    op: Op, xp: Any, inputs: Any, raw: tuple[Any, ...], params: dict[str, Any]
 ) -> tuple[tuple[Any, ...], Any]:
     """The raw inputs, of fitting types, and what the row's formula makes of them."""
     whole = False
@@ -135,17 +135,23 @@ def _computed(
             raw, whole = harmonised(op, raw, params)
         if op.elementwise and len(raw) > 1:
             check_broadcast(raw)
-        whole_row = xp.whole_row
-        if whole_row is None:
-            y = op.fwd(xp, *raw, **params)
+        if MODE.instead is not None:
+            y = MODE.instead(op, inputs, params, lambda: _formula(op, xp, raw, params))
         else:
-            y = whole_row(op, raw, params)
+            y = _formula(op, xp, raw, params)
     except Exception as error:
         failure = explain_failure(op, raw, error)
         if failure is error:
             raise
         raise failure from error
     return raw, settled_type(op, raw, y) if whole else y
+
+
+def _formula(op: Op, xp: Any, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    whole_row = xp.whole_row
+    if whole_row is None:
+        return op.fwd(xp, *raw, **params)
+    return whole_row(op, raw, params)
 
 
 def _look(

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from ..ops import Op
-from .node import ConstantNode, Node
+from .node import ConstantNode, Node, Packed
 
 SHAPE_ONLY = ("shape", "ndim")
 """Attributes that can be read without the values."""
@@ -52,6 +52,8 @@ def used_parts(node: Node) -> Parts:
     """What the rules of the node's live edges read."""
     if isinstance(node, ConstantNode):
         return NOTHING
+    if isinstance(node.y, Packed):
+        return node.y.parts
     op = node.op
     raw, y = node.restored()
     live = [

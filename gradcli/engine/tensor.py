@@ -216,14 +216,16 @@ class Tensor(Methods):
             retain_graph: keep saved values for another pass; None: if
                 ``create_graph``.
             create_graph: record the pass itself, for second derivatives.
-            inputs: the leaves to reach; None: all.
+            inputs: the tensors, or edges, to reach; None: all leaves.
         """
         from .backward import backward
+        from .edges import GradientEdge
 
         if retain_graph is None:
             retain_graph = create_graph
         if inputs is not None:
-            inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+            alone = isinstance(inputs, Tensor | GradientEdge)
+            inputs = [inputs] if alone else list(inputs)
             if not inputs:
                 raise EngineError("`inputs` argument to `backward` cannot be empty.")
         backward([self], [gradient], retain_graph, create_graph, inputs)

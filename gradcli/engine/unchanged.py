@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import dtypes
+from .anomaly import ANOMALY
 from .errors import GradError
 from .node import FREED, Node, Port
 from .saved import used_parts
@@ -17,9 +18,16 @@ from .versions import version, version_at
 CHANGED = (
     "one of the variables needed for gradient computation has been modified by an "
     "inplace operation: [{what}]{made} is at version {now}; expected version {then} "
-    "instead. Hint: enable anomaly detection to find the operation that failed to "
-    "compute its gradient, with torch.autograd.set_detect_anomaly(True, "
-    "check_nan=False)."
+    "instead. Hint: {hint}"
+)
+ENABLE = (
+    "enable anomaly detection to find the operation that failed to compute its "
+    "gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+ENABLED = (
+    "the backtrace further above shows the operation that failed to compute its "
+    "gradient. The variable in question was changed in there or anywhere later. Good "
+    "luck!"
 )
 
 
@@ -57,8 +65,9 @@ def demand_version(raw: Any, then: int, edge: Any) -> None:
     if now != then:
         kind = dtypes.of(raw).legacy
         what = f"torch.{kind}Tensor {list(raw.shape)}"
+        made, hint = _made_by(edge), ENABLED if ANOMALY.enabled else ENABLE
         raise GradError(
-            CHANGED.format(what=what, made=_made_by(edge), now=now, then=then)
+            CHANGED.format(what=what, made=made, now=now, then=then, hint=hint)
         )
 
 

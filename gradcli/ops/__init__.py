@@ -96,3 +96,12 @@ __all__ = [
     "stats",
     "trigonometric",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """`gradcli.ops.aten` is imported when it is asked for."""
+    if name != "aten":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return import_module(f"{__name__}.aten")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.creation import tensor
-from ..engine.modes import enable_grad
+from ..engine.modes import MODE, enable_grad
 from ..engine.record import RECORDING
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
@@ -111,6 +111,7 @@ class Descent(Optimizer):
             return
         g = -gradient.raw if group["maximize"] else gradient.raw
         raw = parameter._shareable()
+        MODE.change(raw)
         self.update(parameter.xp, raw, g, kept, group, float(group["lr"]))
         touch(raw)
 

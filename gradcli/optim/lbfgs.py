@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.modes import MODE
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
 from .optimizer import Optimizer, Params, evaluated
@@ -132,6 +133,7 @@ class LBFGS(Optimizer):
         for parameter in self._params:
             raw = parameter._shareable()
             part = direction[start : start + raw.size]
+            MODE.change(raw)
             raw += t * part.reshape(raw.shape)
             touch(raw)
             start += raw.size
@@ -144,6 +146,7 @@ class LBFGS(Optimizer):
 
         def go_back() -> None:
             for parameter, raw in zip(self._params, began, strict=True):
+                MODE.change(parameter.raw)
                 parameter.raw[...] = raw
                 touch(parameter.raw)
 

@@ -1,11 +1,11 @@
-"""Tools around training, as PyTorch's ``utils`` has them: ``utils.data``."""
+"""Tools around training, as PyTorch's ``utils`` has them."""
 
 from typing import TYPE_CHECKING
 
 from ..engine.absent import absent
-from . import data
+from . import checkpoint, data
 
-__all__ = ["data"]
+__all__ = ["checkpoint", "data"]
 
 
 if not TYPE_CHECKING:  # with it, a type checker would take any name

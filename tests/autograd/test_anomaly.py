@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any
 
 import pytest
@@ -33,39 +34,47 @@ def logarithm(x: torch.Tensor) -> torch.Tensor:
     return (y * 3).exp()
 
 
-def message(f: Any, x: torch.Tensor, error: type[Exception] = RuntimeError) -> str:
-    with pytest.raises(error) as caught, detect_anomaly():
-        f(x).sum().backward()
-    return str(caught.value)
+def told(f: Any, x: torch.Tensor) -> tuple[str, str]:
+    """The error of a pass in anomaly mode, and what the warnings before it say."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        with detect_anomaly(), pytest.raises(RuntimeError) as caught:
+            f(x).sum().backward()
+    ours = [w for w in warned if w.category is UserWarning]
+    assert "Anomaly Detection has been enabled." in str(ours[0].message)
+    assert all(w.filename == __file__ for w in ours)
+    return str(caught.value), "\n".join(str(w.message) for w in ours[1:])
 
 
 def test_a_nan_is_traced_to_its_forward_line() -> None:
-    text = message(root, leaf(-1.0))
-    first = "Function 'SqrtBackward0' returned nan values in its 0th output."
-    assert text.splitlines()[0] == first
-    number = line_of(root, "doubled.sqrt()")
-    assert f'File "{__file__}", line {number}, in root' in text
-    assert "return doubled.sqrt() + 1" in text
-
-
-def test_an_infinity_is_traced_as_well() -> None:
-    text = message(root, leaf(4.0, 0.0))
-    assert text.startswith(
-        "Function 'SqrtBackward0' returned infinite values in its 0th output."
+    error, warned = told(root, leaf(-1.0))
+    assert error == "Function 'SqrtBackward0' returned nan values in its 0th output."
+    assert warned.startswith(
+        "Error detected in SqrtBackward0. Traceback of forward call that caused the "
+        "error:"
     )
-    assert "return doubled.sqrt() + 1" in text
+    number = line_of(root, "doubled.sqrt()")
+    assert f'File "{__file__}", line {number}, in root' in warned
+    assert "return doubled.sqrt() + 1" in warned
+
+
+def test_an_infinity_is_no_error() -> None:
+    x = leaf(4.0, 0.0)
+    with set_detect_anomaly(True):
+        root(x).sum().backward()
+    assert x.grad.tolist() == [pytest.approx(0.35355338), float("inf")]
 
 
 def test_an_infinite_cotangent_is_nobodys_fault() -> None:
     x = leaf(2.0)
-    with detect_anomaly():
+    with set_detect_anomaly(True):
         (x * 3).backward(torch.tensor([float("inf")]))
     assert x.grad.tolist() == [float("inf")]
 
 
 def test_where_the_forward_pass_went_wrong_before_is_told_too() -> None:
-    text = message(logarithm, leaf(-1.0))
-    assert text.startswith("Function 'ExpBackward0' returned nan values")
+    error, text = told(logarithm, leaf(-1.0))
+    assert error.startswith("Function 'ExpBackward0' returned nan values")
     assert "The forward pass had nan values before: 'LogBackward0' made them" in text
     number = line_of(logarithm, "x.log()")
     assert f"line {number}, in logarithm" in text
@@ -73,31 +82,78 @@ def test_where_the_forward_pass_went_wrong_before_is_told_too() -> None:
 
 
 def test_a_nan_that_was_handed_in_is_blamed_on_no_operation() -> None:
-    text = message(lambda x: (x * 2).exp() * 3, leaf(float("nan")))
+    _, text = told(lambda x: (x * 2).exp() * 3, leaf(float("nan")))
     assert "The forward pass had" not in text
 
 
 def test_the_lines_lead_from_the_outermost_to_the_innermost() -> None:
-    text = message(lambda x: root(x), leaf(-1.0))
+    _, text = told(lambda x: root(x), leaf(-1.0))
     assert text.index("in <lambda>") < text.index("in root")
     assert "gradcli/engine" not in text
 
 
-def test_a_second_order_names_both_passes() -> None:
-    x = leaf(0.0)
-    with detect_anomaly():
-        (first,) = grad((x**1.5).sum(), x, create_graph=True)
-        with pytest.raises(RuntimeError) as caught:
-            first.sum().backward()
-    text = str(caught.value)
-    assert "Recorded by the backward of 'PowBackward0'" in text
-    assert "x**1.5" in text
+class Outer(Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+        return Inner.apply(g)
+
+
+class Inner(Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor) -> torch.Tensor:
+        raise ValueError("not today")
+
+
+def test_what_a_backward_pass_recorded_names_the_node_that_was_run() -> None:
+    x, v = leaf(1.0), leaf(1.0)
+    with set_detect_anomaly(True), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        (first,) = grad(Outer.apply(x), x, v, create_graph=True)
+        with pytest.raises(ValueError, match="not today"):
+            first.backward()
+    failed, induced = (str(w.message) for w in warned)
+    assert failed.startswith("Error detected in InnerBackward.")
+    assert "return Inner.apply(g)" in failed
+    assert "Previous calculation was induced by OuterBackward." in induced
+    assert "grad(Outer.apply(x), x, v, create_graph=True)" in induced
+
+
+def test_a_value_changed_in_place_is_traced_to_its_use() -> None:
+    def change(x: torch.Tensor) -> torch.Tensor:
+        y = x.exp()
+        return y.mul_(2)
+
+    error, text = told(change, leaf(1.0))
+    assert "Hint: the backtrace further above shows the operation" in error
+    assert text.startswith("Error detected in ExpBackward0.")
+    assert "y = x.exp()" in text
+
+
+def test_where_warnings_are_errors_the_lines_are_noted_on_the_error() -> None:
+    x = leaf(-1.0)
+    with set_detect_anomaly(True), pytest.raises(RuntimeError) as caught:
+        root(x).backward()
+    (note,) = caught.value.__notes__
+    assert note.startswith("Error detected in SqrtBackward0.")
+    assert "return doubled.sqrt() + 1" in note
 
 
 def test_a_graph_recorded_before_is_said_to_be() -> None:
     y = root(leaf(-1.0)).sum()
-    unseen = "before anomaly detection was enabled"
-    with pytest.raises(RuntimeError, match=unseen), detect_anomaly():
+    unseen = "Error detected in SqrtBackward0. No forward pass information available."
+    with (
+        pytest.raises(RuntimeError),
+        pytest.warns(UserWarning, match=unseen),
+        set_detect_anomaly(True),
+    ):
         y.backward()
 
 
@@ -114,14 +170,15 @@ def test_custom_functions_are_traced() -> None:
     def use(x: torch.Tensor) -> torch.Tensor:
         return Bad.apply(x)
 
-    text = message(use, leaf(1.0))
-    assert text.startswith("Function 'BadBackward' returned nan values in its 0th")
+    error, text = told(use, leaf(1.0))
+    assert error.startswith("Function 'BadBackward' returned nan values in its 0th")
     assert "return Bad.apply(x)" in text
 
 
 def test_checks_can_be_left_out() -> None:
     x = leaf(-1.0)
-    with detect_anomaly(check_nan=False):
+    with set_detect_anomaly(True, check_nan=False):
+        assert not torch.is_anomaly_check_nan_enabled()
         x.sqrt().backward()
     assert x.grad.isnan().all()
 
@@ -138,7 +195,7 @@ def test_the_mode_is_a_switch_and_a_block() -> None:
 
 
 def test_when_it_is_off_nobody_looks() -> None:
-    with detect_anomaly():
+    with set_detect_anomaly(True):
         assert not MODE.fast
     assert MODE.fast
     assert not MODE.on_node

@@ -14,12 +14,12 @@ import pytest
 from gradcli import func
 from gradcli.autograd import (
     Function,
-    detect_anomaly,
     forward_ad,
     functional,
     grad,
     gradcheck,
     gradgradcheck,
+    set_detect_anomaly,
 )
 from gradcli.autograd.graph import save_on_cpu, saved_tensors_hooks
 from gradcli.engine import NUMPY, Tensor
@@ -64,7 +64,7 @@ def hooked(x: Tensor, block: Any) -> Any:
 
 
 def anomalous(x: Tensor) -> Any:
-    with detect_anomaly():
+    with set_detect_anomaly(True):
         return hooked(x, inference_mode(False))
 
 

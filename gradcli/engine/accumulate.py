@@ -1,0 +1,77 @@
+"""The ends of a reverse pass: what arrives at a leaf is added to its gradient.
+
+Invariant: a gradient's memory is its leaf's own, and is of its leaf's type; passes in
+threads add one after another.
+
+    finish(x.edge, g)                    # x.grad is g, or x.grad + g
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any
+
+from . import dtypes, hooks
+from .hooks import HOOKS
+from .node import AccumulateGrad
+from .record import call
+from .tensor import Tensor
+
+
+def finish(end: AccumulateGrad, g: Any) -> None:
+    """Add to a leaf's gradient, between its hooks."""
+    if HOOKS.used:
+        g = hooks.before(end, g)
+    _add_to_leaf(end, g)
+    if HOOKS.used:
+        hooks.accumulated(end)
+        hooks.after(end, (), g)
+
+
+def in_type_of(t: Tensor | AccumulateGrad, g: Tensor) -> Tensor:
+    """A gradient in the type of the tensor that it belongs to."""
+    if g.raw.dtype == t.raw.dtype:
+        return g
+    from .convert import to
+
+    return to(g, dtypes.of(t.raw))
+
+
+_ADDING = Lock()
+"""Held while a leaf's gradient is read and written: passes may run in threads."""
+
+
+def _add_to_leaf(end: AccumulateGrad, g: Any) -> None:
+    """Add to the leaf's gradient, whose memory is the leaf's own."""
+    with _ADDING:
+        _add(end, g)
+
+
+def _add(end: AccumulateGrad, g: Any) -> None:
+    if end.grad is not None:
+        _add_to_held(end, end.grad, g)
+        return
+    if isinstance(g, Tensor):
+        end.grad = _copied(in_type_of(end, g))
+    else:
+        if g.dtype != end.raw.dtype:
+            g = g.astype(end.raw.dtype)
+        end.grad = Tensor(g.copy() if g.shape else g, end.xp)
+
+
+def _copied(g: Tensor) -> Tensor:
+    """On memory of its own, recorded where it has a graph."""
+    if g.edge is None:
+        return Tensor(g.xp.clone(g.raw), g.xp)
+    found: Tensor = call("copy_.default", g.detach(), g)
+    return found
+
+
+def _add_to_held(end: AccumulateGrad, held: Any, g: Any) -> None:
+    """Add to a gradient that is there: in its own memory, unless it is recorded."""
+    if isinstance(g, Tensor):
+        end.grad = held + g
+    elif held.edge is None and held.raw.shape and not held.xp.symbolic:
+        held.raw += g
+    else:
+        held.raw = held.raw + g

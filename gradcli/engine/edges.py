@@ -1,0 +1,131 @@
+"""Edges of the graph that stand for the tensors that were made there.
+
+Invariant: whoever takes a tensor as the root or the target of a pass takes a
+`GradientEdge` in its place; what has to be known of the tensor, its shape and its type,
+is found in the graph.
+
+    edge = get_gradient_edge(y)          # y itself may be let go of
+    grad(edge, x)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+from ..ops.checks import broadcast_shape
+from .errors import FREED as FREED_MESSAGE
+from .errors import GradError
+from .handmade import Handmade
+from .node import FREED, AccumulateGrad, ConstantNode, Edge, Node, Packed, Port, Shaped
+from .tensor import Tensor
+
+
+class GradientEdge(NamedTuple):
+    """Where a gradient goes: output ``output_nr`` of ``node``.
+
+    ``ownership_token`` is what an edge holds beside its node; nobody has to give it.
+    """
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
+
+Target: TypeAlias = "Tensor | GradientEdge"
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge of a tensor, which `grad` and `backward` take in its place.
+
+    Raises:
+        GradError: the tensor requires no gradient.
+    """
+    edge = tensor.edge
+    if edge is None:
+        raise GradError(
+            "It is not possible to get the gradient edge for a Tensor that does not "
+            "require gradients"
+        )
+    token = like_of(tensor)
+    if isinstance(edge, Port):
+        return GradientEdge(edge.node, edge.nr, token)
+    return GradientEdge(edge, 0, token)
+
+
+def edge_of(target: Target) -> Edge:
+    """The edge of a tensor, or the one that stands in its place."""
+    if isinstance(target, Tensor):
+        return target.edge
+    node: Any = target.node
+    return Port(node, target.output_nr) if node.several else node
+
+
+def like_of(target: Target) -> Tensor:
+    """A tensor of the target's shape and type; no memory of its own if it was none."""
+    if isinstance(target, Tensor):
+        return _spread(target.xp, target.raw, tuple(target.shape))
+    if target.ownership_token is not None:
+        found: Tensor = target.ownership_token
+        return found
+    return _made_at(edge_of(target))
+
+
+def _spread(xp: Any, kind: Any, shape: tuple[int, ...]) -> Tensor:
+    return Tensor(xp.expand(xp.new_full(kind, (), 0), shape), xp)
+
+
+def _made_at(edge: Edge) -> Tensor:
+    """What was made at an edge, from what the graph keeps of it.
+
+    A node that keeps nothing of its output says how it follows from its input; these
+    are collected on the way down, and asked on the way up.
+    """
+    passed: list[tuple[Any, int]] = []
+    found = _kept(edge)
+    while found is None:
+        node, nr = _place(edge)
+        passed.append((node, nr))
+        edge = next(e for e in node.edges if e is not None)
+        found = _kept(edge)
+    for node, nr in reversed(passed):
+        found = _output(node, nr, found)
+    return found
+
+
+def _place(edge: Any) -> tuple[Any, int]:
+    return (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
+
+
+def _kept(edge: Any) -> Tensor | None:
+    """The output at an edge, if its node keeps it; None if only its inputs tell."""
+    node, nr = _place(edge)
+    if isinstance(node, AccumulateGrad):
+        return _spread(node.xp, node.raw, node.raw.shape)
+    if isinstance(node, Handmade):
+        return node.output_like(nr)
+    if isinstance(node, ConstantNode):
+        return None
+    y = node.y
+    if isinstance(y, Packed):
+        y = y.unpack()[1]
+    elif node.saved is FREED:
+        raise GradError(FREED_MESSAGE)
+    y = y[nr] if isinstance(y, tuple) else y
+    return _spread(node.xp, y, y.shape) if hasattr(y, "dtype") else None
+
+
+def _output(node: Node, nr: int, x: Tensor) -> Tensor:
+    """The output of a node that keeps shapes alone, given one of its inputs."""
+    xp = node.xp
+    if isinstance(node, ConstantNode):
+        shapes = [s for s in node.shapes or () if s is not None]
+        return _spread(xp, x.raw, broadcast_shape(*shapes) if shapes else x.raw.shape)
+    raw, y = node.restored()
+    if isinstance(y, tuple):
+        return _spread(xp, x.raw, y[nr].shape)
+    full = [
+        xp.expand(xp.new_full(x.raw, (), 0), r.shape) if isinstance(r, Shaped) else r
+        for r in raw
+    ]
+    out = node.op.fwd(xp, *full, **node.params)
+    return _spread(xp, out, out.shape)

@@ -1,0 +1,206 @@
+"""What nodes save, in the care of somebody's hooks.
+
+Invariant: hooks see what the reverse rules will read, and nothing else, each value as
+the tensor that it was; nothing is recorded inside them. Hooks of the innermost block
+apply to new nodes; hooks of one saved value are set once.
+
+    raw = (x * y).grad_fn._raw_saved_self
+    raw.register_hooks(pack, unpack)     # pack(x) is kept, unpack(pack(x)) is used
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .backward import input_edges, rebuild
+from .errors import FREED as FREED_MESSAGE
+from .errors import GradError
+from .handmade import Handmade
+from .inspect import INPUT, OUTPUT
+from .modes import MODE, no_grad
+from .node import FREED, Edge, Node, Packed, Port, Shaped, UnaryNode
+from .saved import Parts, used_parts
+from .tensor import Tensor
+from .unchanged import demand_version
+from .versions import version, version_at
+
+Pack = Callable[[Tensor], Any]
+Unpack = Callable[[Any], Tensor]
+Give = Callable[[], Any]
+"""Gives a saved raw value back."""
+
+CHANGES_ITS_INPUT = (
+    "A saved tensor pack hook is modifying its input in place. Tensors provided as "
+    "input to pack hook cannot be modified by in-place operations as this can lead to "
+    "unexpected side-effects. Please open an issue if you need to perform in-place "
+    "operations on the input to a pack hook."
+)
+SET_ALREADY = (
+    "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
+    "only one pair of hooks is allowed at a time."
+)
+FREED_ALREADY = (
+    "Calling register_hooks on a saved tensor after it has been freed. "
+    f"{FREED_MESSAGE.partition('. ')[2]}"
+)
+NOTHING_THERE = "Calling register_hooks on a saved tensor with value None is forbidden"
+
+
+class Hooks:
+    """A pair of hooks: what packs a saved tensor, and what gives it back."""
+
+    def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def pack(self, tensor: Tensor) -> Give:
+        """Pack a saved tensor; calling what is returned gives its raw value again.
+
+        Raises:
+            GradError: the hook changes its input in place.
+        """
+        raw, before = tensor.raw, version(tensor.raw)
+        with no_grad():
+            kept = self.pack_hook(tensor)
+        if version(raw) != before:
+            raise GradError(CHANGES_ITS_INPUT)
+        return lambda: self._unpack(kept).raw
+
+    def _unpack(self, kept: Any) -> Tensor:
+        with no_grad():
+            tensor = self.unpack_hook(kept)
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got "
+                f"result of type {type(tensor).__name__}"
+            )
+        return tensor
+
+
+def active_hooks() -> Hooks | None:
+    """The hooks that apply to what is saved at present."""
+    return MODE.packing[-1] if MODE.packing else None
+
+
+def apply_hooks(packing: tuple[Any, ...]) -> None:
+    """Let the last of these hooks apply; look at new nodes while there are any."""
+    MODE.packing = packing
+    others = [look for look in MODE.on_node if look is not pack_node]
+    MODE.watch([*others, pack_node] if packing else others, MODE.on_call)
+
+
+def pack_node(node: Node) -> None:
+    """Put what a new node saves in the hooks' care."""
+    if isinstance(node, Handmade):
+        return
+    parts = used_parts(node)
+    hooks = MODE.packing[-1]
+    if parts.inputs or parts.output:
+        packed = _unhooked(node, parts)
+        edges = input_edges(node)
+        for slot in parts.inputs:
+            _hook(node, packed, (INPUT, slot), hooks, edges.get(slot))
+        for nr in range(len(packed.outputs)):
+            if parts.reads(nr):
+                _hook(node, packed, (OUTPUT, nr), hooks, _output_edge(node, packed, nr))
+        node.y, node.saved = packed, FREED
+
+
+Place = tuple[str, int]
+"""Which of a node's values: an input's slot, or an output's number."""
+
+
+def hook_one(node: Node, place: Place, hooks: Hooks) -> None:
+    """Put one saved value of a node in the care of hooks, which see no graph of it.
+
+    Raises:
+        GradError: it has hooks already, it was freed, or nothing is saved there.
+    """
+    if isinstance(node.y, Packed):
+        if place in node.y.hooked:
+            raise GradError(SET_ALREADY)
+    elif node.saved is FREED:
+        raise GradError(FREED_ALREADY)
+    parts = used_parts(node)
+    kind, number = place
+    if not (number in parts.inputs if kind == INPUT else parts.reads(number)):
+        raise GradError(NOTHING_THERE)
+    packed = node.y if isinstance(node.y, Packed) else _unhooked(node, parts)
+    _hook(node, packed, place, hooks, None)
+    node.y, node.saved = packed, FREED
+
+
+def _output_edge(node: Node, packed: Packed, nr: int) -> Edge:
+    if not packed.shapes:
+        return node
+    return Port(node, nr) if nr < len(packed.shapes) else None
+
+
+def _hook(node: Node, packed: Packed, place: Place, hooks: Hooks, edge: Edge) -> None:
+    kind, number = place
+    gives = packed.inputs if kind == INPUT else packed.outputs
+    gives[number] = hooks.pack(rebuild(gives[number](), node.xp, edge))
+    packed.hooked.add(place)
+
+
+def _unhooked(node: Node, parts: Parts) -> Packed:
+    """A node's values, each in its own care."""
+    raw, y = node.restored()
+    several = isinstance(y, tuple)
+    edges = input_edges(node)
+    return Packed(
+        [
+            _kept(node, value, slot in parts.inputs, edges.get(slot))
+            for slot, value in enumerate(raw)
+        ],
+        [
+            _kept(node, value, parts.reads(nr), None)
+            for nr, value in enumerate(y if several else (y,))
+        ],
+        node.y_shapes() if several else [],
+        isinstance(node, UnaryNode),
+        parts,
+    )
+
+
+def _kept(node: Node, value: Any, is_read: bool, edge: Edge) -> Give:
+    """A value as it is; of what no reverse rule reads, the shape if that is enough."""
+    if not hasattr(value, "dtype"):
+        return lambda: value
+    if not is_read:
+        shape_is_enough = node.op.partials is not None and node.op.vjp is None
+        kept = Shaped(value.shape) if shape_is_enough else value
+        return lambda: kept
+    then = version_at(value, node.born)
+
+    def give() -> Any:
+        demand_version(value, then, edge)
+        return value
+
+    return give
+
+
+class SavedTensor:
+    """A value that a node saves, before it is unpacked; nodes make them."""
+
+    __slots__ = ("_read", "_register")
+
+    def __init__(
+        self, read: Callable[[], Tensor | None], register: Callable[[Hooks], None]
+    ) -> None:
+        self._read = read
+        self._register = register
+
+    @property
+    def data(self) -> Tensor | None:
+        """The saved tensor; None if none is saved."""
+        return self._read()
+
+    def register_hooks(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+        """Keep what ``pack_hook`` makes of the value until ``unpack_hook`` undoes it.
+
+        Raises:
+            GradError: there are hooks already, or there is no value any more.
+        """
+        self._register(Hooks(pack_hook, unpack_hook))
