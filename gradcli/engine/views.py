@@ -15,6 +15,7 @@ from .errors import EngineError
 from .modes import MODE
 from .node import Node, Port
 from .tensor import Tensor
+from .versions import owner
 
 FEW = 64
 """From so many views on, dead ones are swept out whenever their number doubles."""
@@ -57,7 +58,9 @@ def note_view(source: Tensor, out: Tensor, several: bool = False) -> None:
     raw, y = source.raw, out.raw
     if y is not raw:
         base = getattr(y, "base", None)
-        if base is None or (base is not raw and base is not getattr(raw, "base", None)):
+        if base is not raw and base is not getattr(raw, "base", None):
+            base = None if base is None or owner(y) is not owner(raw) else base
+        if base is None:
             return
     below = getattr(source, "view_of", None)
     if not MODE.enabled:

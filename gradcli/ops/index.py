@@ -13,7 +13,7 @@ from typing import Any
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import LIMIT, check_size
-from .op import LINEAR, Formula, case, function, row
+from .op import LINEAR, VIEW, Formula, case, function, row
 from .shape import Shape
 
 # fmt: off
@@ -116,7 +116,7 @@ def checked_size(shape: Shape, at: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 row("select", node="SelectBackward0", doc="One entry of a dimension, which is dropped.",
-    formula="y = x[..., index, ...]", jvp=LINEAR,
+    formula="y = x[..., index, ...]", jvp=LINEAR, memory=VIEW,
     fwd=lambda xp, x, dim, index:
     xp.getitem(x, as_view(select_at(x.shape, dim, index))),
     vjp=(lambda xp, g, y, x, dim, index:
@@ -133,7 +133,7 @@ row("select.backward", node="SelectBackwardBackward0", jvp=LINEAR,
     cases=[case((4,), input_sizes=(3, 4), dim=0, index=1),
            case((), input_sizes=(3,), dim=-1, index=-1)])
 
-row("slice.Tensor", node="SliceBackward0", jvp=LINEAR,
+row("slice.Tensor", node="SliceBackward0", jvp=LINEAR, memory=VIEW,
     doc="A stretch of a dimension, in steps.",
     formula="y = x[..., start:end:step, ...]",
     fwd=lambda xp, x, dim=0, start=None, end=None, step=1:

@@ -9,10 +9,14 @@ at positions where ``as_strided`` reads, so that the two are each other's rule.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from math import prod
 from typing import Any
 
-from .op import GIVEN, LINEAR, case, row
+from .checks import ShapeError
+from .join import as_sizes
+from .limits import LISTED, check_size
+from .op import GIVEN, LINEAR, VIEW, Formula, case, function, row
 from .shape import Shape, sum_to
 
 # fmt: off
@@ -70,6 +74,143 @@ row("as_strided.backward", node="AsStridedBackwardBackward0", jvp=LINEAR,
     vjp=(lambda xp, g, y, x, at, input_sizes:
          xp.call("as_strided.positions", g, at),),
     cases=[case((2,), at=[1, 5], input_sizes=(2, 3))])
+
+# -- any view of a memory -------------------------------------------------------------
+
+
+def contiguous_strides(shape: Shape) -> Shape:
+    """How far apart the entries of each dimension lie where all lie in order."""
+    steps = accumulate(reversed(shape[1:]), lambda step, n: step * max(n, 1), initial=1)
+    return tuple(steps)[::-1] if shape else ()
+
+
+def places(size: Shape, stride: Shape, start: int) -> list[int]:
+    """Where the entries lie, in the order of their indices."""
+    check_size(size, LISTED)
+    found = [start]
+    for n, step in zip(size, stride, strict=True):
+        found = [at + i * step for at in found for i in range(n)]
+    return found
+
+
+Geometry = tuple[Shape, int]
+"""The strides of a tensor, and where its first entry lies."""
+
+
+def positions(
+    shape: Shape, geometry: Geometry | None, size: Shape, stride: Shape, start: int
+) -> list[int]:
+    """Which entries of a flattened tensor lie at the places of a view.
+
+    Places that hold none of its entries count as an entry behind the last.
+    """
+    outside = prod(shape)
+    asked = places(size, stride, start)
+    if geometry is None:
+        return [at if 0 <= at < outside else outside for at in asked]
+    held = {at: i for i, at in enumerate(places(shape, *geometry))}
+    return [held.get(at, outside) for at in asked]
+
+
+def strided(xp: Any, x: Any, size: Shape, stride: Shape, start: int) -> Any:
+    """The view as a copy, of a tensor whose entries lie in order."""
+    check_bounds(prod(x.shape), size, stride, start)
+    return _read_at(xp, x, positions(x.shape, None, size, stride, start), size)
+
+
+def check_bounds(count: int, size: Shape, stride: Shape, start: int) -> None:
+    """Refuse a view that reaches beyond a memory of ``count`` entries."""
+    last = start + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if prod(size) and last >= count:
+        raise ShapeError(
+            f"as_strided: sizes {list(size)}, strides {list(stride)} and storage "
+            f"offset {start} need a storage of {last + 1} entries, but it has {count}")
+
+
+def _read_at(xp: Any, x: Any, at: list[int], size: Shape) -> Any:
+    count = prod(x.shape)
+    flat = xp.reshape(x, (count,))
+    if count in at:
+        flat = xp.cat((flat, xp.new_full(flat, (1,), 0)), 0)
+    return xp.reshape(xp.getitem(flat, (xp.as_index(at),)), size)
+
+
+def _strided_backward(
+    xp: Any, x: Any, input_sizes: Shape, size: Shape, stride: Shape, start: int,
+    geometry: Geometry | None,
+) -> Any:  # fmt: skip
+    at = positions(input_sizes, geometry, size, stride, start)
+    count = prod(input_sizes)
+    put = xp.put_add((count + 1,), (xp.as_index(at),), xp.reshape(x, (len(at),)))
+    return xp.reshape(xp.getitem(put, (slice(0, count),)), input_sizes)
+
+
+def _strided_jvp(
+    xp: Any, t: Any, y: Any, x: Any, size: Shape, stride: Shape, start: int,
+    geometry: Geometry | None = None,
+) -> Any:  # fmt: skip
+    return xp.call("as_strided.tangent", t[0], size, stride, start, geometry)
+
+
+row("as_strided.default", node="AsStridedBackward0", memory=VIEW, jvp=_strided_jvp,
+    doc="What lies at given places of a tensor's memory.",
+    formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
+    fwd=lambda xp, x, size, stride, start, geometry=None:
+    xp.strided(x, size, stride, start),
+    vjp=(lambda xp, g, y, x, size, stride, start, geometry=None: xp.call(
+        "as_strided.put", g, x.shape, size, stride, start, geometry),),
+    cases=[case((3, 4), size=(2, 2), stride=(4, 1), start=1),
+           case((5,), size=(3, 2), stride=(1, 1), start=1),
+           case((2, 3), size=(), stride=(), start=4),
+           case((4,), size=(2, 3), stride=(0, 1), start=0)])
+
+row("as_strided.tangent", node="AsStridedBackward0", jvp=LINEAR,
+    doc="The tangent of a view, whose own memory has another order.",
+    formula="y[i, j] = x[start + i stride[0] + j stride[1]]",
+    fwd=lambda xp, x, size, stride, start, geometry: _read_at(
+        xp, x, positions(x.shape, geometry, size, stride, start), size),
+    vjp=(lambda xp, g, y, x, size, stride, start, geometry: xp.call(
+        "as_strided.put", g, x.shape, size, stride, start, geometry),),
+    cases=[case((2, 3), size=(2, 2), stride=(1, 2), start=0, geometry=None),
+           case((2, 3), size=(2, 3), stride=(1, 2), start=1, geometry=((1, 2), 2))])
+
+row("as_strided.put", node="AsStridedBackwardBackward0", jvp=LINEAR,
+    doc="Zeros with the cotangent of a view added where its entries lie.",
+    formula="y[at] += g", fwd=_strided_backward,
+    vjp=(lambda xp, g, y, x, input_sizes, size, stride, start, geometry: xp.call(
+        "as_strided.tangent", g, size, stride, start, geometry),),
+    cases=[case((2, 2), input_sizes=(2, 3), size=(2, 2), stride=(1, 2), start=0,
+                geometry=None),
+           case((2, 2), input_sizes=(2, 2), size=(2, 2), stride=(1, 2), start=1,
+                geometry=((1, 2), 0))])
+
+row("geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
+    doc="The strides, and where the first entry lies in memory, in entries.",
+    formula="geometry(x)", cases=[case((3, 4)), case(())])
+
+
+def _as_strided(
+    call: Formula, x: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
+    sizes, steps = as_sizes(size), as_sizes(stride)
+    if len(sizes) != len(steps):
+        raise ShapeError("mismatch in length of strides and shape")
+    if any(step < 0 for step in steps):
+        raise ShapeError("as_strided: Negative strides are not supported at the "
+                         f"moment, got strides: {list(steps)}")
+    mine = call("geometry", x)
+    start = mine[1] if storage_offset is None else storage_offset
+    plain = mine == (contiguous_strides(tuple(x.shape)), 0)
+    return call("as_strided.default", x, sizes, steps, start, None if plain else mine)
+
+
+function("as_strided", _as_strided, operands=("x",),
+         formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
+         doc="What lies at given places of a tensor's memory, as a view of it.",
+         cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
+                case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
+
+# -- whole tensors --------------------------------------------------------------------
 
 row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
     doc="A tensor overwritten by another, which broadcasts.",

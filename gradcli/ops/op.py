@@ -55,6 +55,16 @@ FIRST: Final = _Marker("FIRST")
 GIVEN: Final = _Marker("GIVEN")
 """The type that the row is told."""
 
+OWN: Final = _Marker("OWN")
+"""The result lies in memory of its own."""
+
+VIEW: Final = _Marker("VIEW")
+"""The result lies in the first operand's memory where that is possible, and a change
+of either is one of both."""
+
+SHARED: Final = _Marker("SHARED")
+"""As VIEW, but the graph does not tell the two apart as a view and its base."""
+
 ONE_TYPE: Final = "expected scalar type {0} but found {1}"
 """What is mostly said of operands that have to be of one type, and are not."""
 
@@ -120,6 +130,8 @@ class Op:
     star       the parameter that takes all further positional arguments
     sym        ``fwd`` under SymPy where that is not simply ``fwd``
     result     the type of the result: PROMOTED, WHOLE, FIRST or GIVEN
+    memory     where the result lies: OWN, VIEW or SHARED; a formula that gives back
+               its operand's memory is copied where that is OWN
     one_type   what is said of operands of two types where they have to be of one:
                ``{0}`` and ``{1}`` are PyTorch's names of the two, ``{c0}`` and ``{c1}``
                those in C; empty: they may differ
@@ -139,6 +151,7 @@ class Op:
     star: str | None
     sym: Formula | None
     result: _Marker
+    memory: _Marker
     one_type: str
     query: bool
     doc: str
@@ -213,6 +226,7 @@ def row(
     star: str | None = None,
     sym: Formula | None = None,
     result: _Marker = PROMOTED,
+    memory: _Marker = OWN,
     one_type: str = "",
     query: bool = False,
     aliases: Sequence[str] = (),
@@ -234,7 +248,7 @@ def row(
         raise ValueError(f"row {name!r} has no cases")
     op = Op(
         name, fwd, node, partials, vjp, jvp, variadic, returns, carries, star, sym,
-        result, one_type, query, doc, formula, latex, kink, tuple(cases),
+        result, memory, one_type, query, doc, formula, latex, kink, tuple(cases),
     )  # fmt: skip
     OPS[name] = op
     if "." not in name:
