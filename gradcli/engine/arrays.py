@@ -241,6 +241,7 @@ class ArrayNamespace(Namespace):
 
     def windowed(self, x: Any, d: int, starts: range, size: int) -> Any:
         steps = x.strides
+        check_size((*x.shape[:d], len(starts), *x.shape[d + 1 :], size))
         shape = (*x.shape[:d], len(starts), *x.shape[d + 1 :], size)
         strides = (*steps[:d], steps[d] * starts.step, *steps[d + 1 :], steps[d])
         return self.seen(x, shape, strides, self.address(x))
@@ -253,8 +254,9 @@ class ArrayNamespace(Namespace):
     def strided(
         self, x: Any, size: tuple[int, ...], stride: tuple[int, ...], start: int
     ) -> Any:
+        check_size(size)
         held, each = owner(x), x.dtype.itemsize
-        check_bounds(held.nbytes // each, size, stride, start)
+        check_bounds(held.size, size, stride, start)
         strides = tuple([step * each for step in stride])
         return self.seen(x, size, strides, self.address(held) + start * each)
 

@@ -17,7 +17,7 @@ from .modes import MODE
 from .node import ConstantNode, Node, Shaped
 from .tensor import Tensor, constant
 from .versions import CLOCK, own
-from .views import note_view
+from .views import note_sharer, note_view
 
 _new = object.__new__
 _NO_PARAMS: dict[str, Any] = {}
@@ -218,6 +218,8 @@ def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
             out.edge = node
         if views:
             note_view(t, out)
+        elif shares:
+            note_sharer(t, out)
         return out
 
     return call

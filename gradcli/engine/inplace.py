@@ -132,6 +132,8 @@ def _drawn(self: Tensor, values: Any) -> Tensor:
     write(self, (), self.xp.array(np.asarray(values, self.raw.dtype.name)))
     if MODE.recording and self.edge is not None:
         rebase(self, edge_of("fill_.Scalar", (self,), (self.edge,), value=0))
+    for look in MODE.on_change:
+        look(self, Tensor(self.raw, self.xp))
     return self
 
 
@@ -247,6 +249,12 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         copy_(self, _without_leading_ones(given, self.raw.ndim))
         return
     demand_changeable(self, part=not arrays)
+    name = "index_put.positions" if arrays else "copy_slices.positions"
+    if MODE.on_change:
+        numbers = grid(self)[on_host(at)]
+        given = _without_leading_ones(given, numbers.ndim)
+        change(self, lambda old: call(name, old, given, numbers))
+        return
     recorded = _is_recorded(self, given)
     if recorded:
         demand_sturdy(self)
@@ -264,7 +272,6 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
             f"indexing result of shape {want}"
         ) from None
     if numbers is not None:
-        name = "index_put.positions" if arrays else "copy_slices.positions"
         _record_assignment(self, name, given, numbers)
 
 

@@ -4,7 +4,8 @@ Invariant: one switch, `MODE`; every recorder reads it, and only its own methods
 it. Each thread has its own, and starts by recording: a backward pass in one thread
 does not keep another from building its graph. ``fast`` says that a node may be made
 without anybody looking; ``looked_at`` that an operation which is not recorded has to
-take the general path all the same.
+take the general path all the same; ``renews`` that what is changed in place gets new
+memory.
 
     with no_grad():
         y = x * 2                        # y.requires_grad is False
@@ -12,7 +13,8 @@ take the general path all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from threading import local
 from types import TracebackType
@@ -23,14 +25,16 @@ class _Mode(local):
     """The switch and those who look at what passes it.
 
     ``on_node`` are called with each new node; ``on_call`` with each operation: its row,
-    inputs, parameters, the raw inputs and the outputs.
+    inputs, parameters, the raw inputs and the outputs; ``on_change`` after each change
+    in place: the tensor, and a tensor that carries what it now holds.
     """
 
     def __init__(self) -> None:
         self.enabled = self.fast = True
-        self.inference = self.looked_at = False
+        self.inference = self.looked_at = self.renews = False
         self.on_node: tuple[Callable[..., None], ...] = ()
         self.on_call: tuple[Callable[..., None], ...] = ()
+        self.on_change: tuple[Callable[..., None], ...] = ()
 
     def record(self, enabled: bool) -> None:
         """Record from here on, or do not."""
@@ -46,6 +50,10 @@ class _Mode(local):
         """Let these, and no others, look at nodes and calls from here on."""
         self.on_node, self.on_call = tuple(nodes), tuple(calls)
         self._settle()
+
+    def follow(self, changes: Any = ()) -> None:
+        """Tell these, and no others, of changes in place from here on."""
+        self.on_change = tuple(changes)
 
     @property
     def recording(self) -> bool:
@@ -124,6 +132,19 @@ class _Block:
 
 GENERATOR = 0x20
 """The flag of a generator's code object (`inspect.CO_GENERATOR`)."""
+
+
+@contextmanager
+def renewing() -> Iterator[None]:
+    """A change inside gives a tensor, its base and its views new memory.
+
+    So what was computed from them before, and what was saved for it, stays as it was.
+    """
+    before, MODE.renews = MODE.renews, True
+    try:
+        yield
+    finally:
+        MODE.renews = before
 
 
 class _Named(_Block):

@@ -70,7 +70,8 @@ class Node(Saving):
     """
 
     __slots__ = (
-        "__weakref__", "born", "edges", "params", "saved", "shapes", "span", "xp", "y",
+        "__weakref__", "born", "edges", "params", "saved", "shapes", "span", "wrote",
+        "xp", "y",
     )  # fmt: skip
     op: ClassVar[Op]
     rules: ClassVar[Any]
@@ -84,6 +85,9 @@ class Node(Saving):
     xp: Any
     span: Any
     born: int
+    """When the inputs were saved, by the clock of in-place changes."""
+    wrote: int
+    """When the output was written into an input's memory; unset where it was not."""
 
     def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
         """Save what the reverse rule will need: for a linear row, only shapes."""
@@ -298,6 +302,10 @@ class AccumulateGrad(Inspectable):
     )  # fmt: skip
     edges: ClassVar[tuple[Edge, ...]] = ()
     next_functions: ClassVar[tuple[Any, ...]] = ()
+
+    changeable = False
+    """Whether its leaf, an input of a function that is pushed through, may be changed
+    in place."""
 
     given_up = False
     """Whether nobody will ask for this leaf's gradient any more."""

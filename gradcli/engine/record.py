@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops import FUNCTIONS, OPS, OWN, VIEW, Composite, Op
+from ..ops import FUNCTIONS, OPS, OWN, SHARED, VIEW, Composite, Op
 from .call import Signature
 from .errors import DeviceError, explain_failure
 from .fast import binary, of_one, unary
@@ -40,7 +40,7 @@ from .promote import settled as settled_type
 from .returns import CLASSES
 from .tensor import Tensor, constant
 from .versions import CLOCK, own
-from .views import note_view
+from .views import note_sharer, note_view
 
 _new = object.__new__
 
@@ -100,6 +100,8 @@ class Recorder:
             several = op.returns != 1
             for part in out if several else (out,):
                 note_view(inputs[0], part, several)
+        elif op.memory is SHARED and isinstance(inputs[0], Tensor):
+            note_sharer(inputs[0], out)
         if MODE.looked_at:
             _look(op, inputs, params, raw, node, out)
         return out

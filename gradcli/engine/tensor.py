@@ -32,6 +32,9 @@ GRAD_OF_NON_LEAF = (
     "access the leaf Tensor instead."
 )
 
+TANGENT = "_dual"
+"""Where a tensor carries its tangent of forward mode, in its ``__dict__``."""
+
 
 class Tensor(Methods):
     """An array that operations on it are recorded for.
@@ -45,13 +48,16 @@ class Tensor(Methods):
     """
 
     __slots__ = (
-        "__dict__", "__weakref__", "edge", "fragile", "raw", "view_of", "views", "xp",
+        "__dict__", "__weakref__", "edge", "fragile", "group", "raw", "view_of",
+        "views", "xp",
     )  # fmt: skip
     raw: Any
     xp: Any
     edge: Edge
     view_of: Tensor
     views: list[Any]
+    group: list[Any]
+    """Of tensors that share memory without being views: all of them, held weakly."""
     fragile: str
     """Of a view, why no change of its memory can be followed; empty if one can."""
 

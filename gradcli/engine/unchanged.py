@@ -6,12 +6,13 @@ was changed since the node was made.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from . import dtypes
 from .errors import GradError
 from .node import FREED, Node, Port
-from .saved import used_parts
+from .saved import Parts, used_parts
 from .versions import version, version_at
 
 CHANGED = (
@@ -23,22 +24,31 @@ CHANGED = (
 )
 
 
-def demand_unchanged(node: Node) -> None:
+def demand_unchanged(
+    node: Node, parts_of: Callable[[Node], Parts] = used_parts
+) -> None:
     """Compare what a node saved with what its memory holds now.
+
+    Args:
+        parts_of: tells what of it is going to be read.
 
     Raises:
         GradError: in PyTorch's words, naming the value.
     """
     if node.saved is FREED or (node.y is None and node.saved is None):
         return
-    parts = used_parts(node)
+    parts = parts_of(node)
     raw, y = node.restored()
+    wrote = getattr(node, "wrote", node.born)
+    for value in node.params.values():
+        for part in value if isinstance(value, tuple) else (value,):
+            _demand(part, node.born, None)
     edges = dict(zip(node.slots or range(len(raw)), node.edges, strict=False))
     for slot in parts.inputs:
         _demand(raw[slot], node.born, edges.get(slot))
     for nr, part in enumerate(y if isinstance(y, tuple) else (y,)):
         if parts.reads(nr):
-            _demand(part, node.born, Port(node, nr))
+            _demand(part, wrote, Port(node, nr))
 
 
 def _demand(raw: Any, born: int, edge: Any) -> None:

@@ -74,6 +74,24 @@ def note_view(source: Tensor, out: Tensor, several: bool = False) -> None:
     _note(source if below is None else below, out)
 
 
+def note_sharer(source: Tensor, out: Tensor) -> None:
+    """Remember that a tensor lies in another's memory, though it is no view of it."""
+    base = base_of(source)
+    group = getattr(base, "group", None)
+    if group is None:
+        group = base.group = [ref(base)]
+    _append(group, out)
+    out.group = group
+
+
+def sharers(t: Tensor) -> list[Tensor]:
+    """All tensors that are known to lie in the memory of a tensor, itself included."""
+    base = base_of(t)
+    found = [held() for held in getattr(base, "group", ())] or [base]
+    bases = [each for each in found if each is not None]
+    return [each for base in bases for each in (base, *live_views(base))]
+
+
 def base_of(t: Tensor) -> Tensor:
     """The tensor that ``t`` is a view of; itself if it is none."""
     return getattr(t, "view_of", t)
@@ -135,8 +153,12 @@ def _note(base: Tensor, view: Tensor) -> None:
     views = getattr(base, "views", None)
     if views is None:
         base.views = [ref(view)]
-        return
-    count = len(views)
+    else:
+        _append(views, view)
+
+
+def _append(held_weakly: list[Any], t: Tensor) -> None:
+    count = len(held_weakly)
     if count >= FEW and not count & (count - 1):
-        views[:] = [held for held in views if held() is not None]
-    views.append(ref(view))
+        held_weakly[:] = [held for held in held_weakly if held() is not None]
+    held_weakly.append(ref(t))

@@ -184,7 +184,7 @@ row("as_strided.put", node="AsStridedBackwardBackward0", jvp=LINEAR,
            case((2, 2), input_sizes=(2, 2), size=(2, 2), stride=(1, 2), start=1,
                 geometry=((1, 2), 0))])
 
-row("geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
+row("view.geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
     doc="The strides, and where the first entry lies in memory, in entries.",
     formula="geometry(x)", cases=[case((3, 4)), case(())])
 
@@ -198,7 +198,7 @@ def _as_strided(
     if any(step < 0 for step in steps):
         raise ShapeError("as_strided: Negative strides are not supported at the "
                          f"moment, got strides: {list(steps)}")
-    mine = call("geometry", x)
+    mine = call("view.geometry", x)
     start = mine[1] if storage_offset is None else storage_offset
     plain = mine == (contiguous_strides(tuple(x.shape)), 0)
     return call("as_strided.default", x, sizes, steps, start, None if plain else mine)
@@ -221,11 +221,12 @@ row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
 
 
 def overwriting(name: str, node: str) -> None:
-    row(name, node=node, jvp=LINEAR, formula="y = value",
+    row(name, node=node, formula="y = value",
         doc="A tensor overwritten by one number.",
         fwd=lambda xp, x, value: xp.new_full(x, x.shape, value),
         vjp=(lambda xp, g, y, x, value: xp.zeros_like(g),),
-        cases=[case((2, 3), value=0.0)])
+        jvp=lambda xp, t, y, x, value: xp.zeros_like(t[0]),
+        cases=[case((2, 3), value=0.0), case((2, 3), value=1.5)])
 
 
 overwriting("zero_.default", "ZeroBackward0")
