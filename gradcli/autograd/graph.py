@@ -10,7 +10,7 @@ else; a node whose values were packed is freed, retained and run twice as any ot
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -23,12 +23,14 @@ from ..engine.modes import MODE, no_grad
 from ..engine.node import FREED, AccumulateGrad, Edge, Packed, Port, Shaped, UnaryNode
 from ..engine.saved import Parts, used_parts
 from ..engine.tensor import Tensor
+from ..engine.versions import touch
 
 __all__ = [
     "GradientEdge",
     "Node",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
+    "increment_version",
     "save_on_cpu",
     "saved_tensors_hooks",
 ]
@@ -80,6 +82,15 @@ def stand_in(target: Tensor | GradientEdge, like: Tensor | None = None) -> Tenso
     tensor.xp = node.xp if like is None else like.xp
     tensor.raw = None if like is None else like.raw
     return tensor
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Count a change of a tensor's memory that the engine did not see.
+
+    A backward pass that would read what was saved of it before is refused.
+    """
+    for each in [tensor] if isinstance(tensor, Tensor) else tensor:
+        touch(each._shareable())
 
 
 Pack = Callable[[Tensor], Any]

@@ -256,7 +256,7 @@ class ArrayNamespace(Namespace):
     ) -> Any:
         check_size(size)
         held, each = owner(x), x.dtype.itemsize
-        check_bounds(held.size, size, stride, start)
+        check_bounds(held.size, each, size, stride, start)
         strides = tuple([step * each for step in stride])
         return self.seen(x, size, strides, self.address(held) + start * each)
 

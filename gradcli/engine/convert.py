@@ -224,7 +224,7 @@ def storage_offset(self: Tensor) -> builtins.int:
 
 def data_ptr(self: Tensor) -> builtins.int:
     """The address of its first entry."""
-    found: builtins.int = self.xp.address(self._shareable())
+    found: builtins.int = self.xp.address(self._shareable()) if self.numel() else 0
     return found
 
 

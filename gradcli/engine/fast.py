@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ..ops import LINEAR, OWN, Op, parameters
+from ..ops import OWN, Op, parameters
 from .limits import LIMIT
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
@@ -176,7 +176,7 @@ def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
     fwd, cls, slow = record.op.fwd, record.cls, record.general
     views, shares = record.views, record.op.memory is not OWN
     plainly_kept = cls is not None and cls.keep is Node.keep
-    linear = record.op.jvp is LINEAR
+    linear = record.op.keeps_shapes
 
     def call(t: Tensor, params: dict[str, Any]) -> Tensor:
         x, xp, edge = t.raw, t.xp, t.edge

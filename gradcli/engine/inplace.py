@@ -17,6 +17,7 @@ from . import indexing
 from .changes import change, demand_changeable, edge_of, grid, on_host, rebase, write
 from .convert import to
 from .errors import ShapeError
+from .leaves import set_data
 from .modes import MODE
 from .node import Edge
 from .public import public
@@ -223,12 +224,14 @@ def _turned(name: str) -> Callable[..., Tensor]:
 
 squeeze_, unsqueeze_ = _turned("squeeze"), _turned("unsqueeze")
 t_, transpose_ = _turned("t"), _turned("transpose")
+as_strided_ = _turned("as_strided")
 
 
 def set_(self: Tensor, source: Tensor) -> Tensor:
     """Make this tensor the same memory as another."""
     demand_changeable(self)
-    self.raw, self.xp = source._shareable(), source.xp
+    set_data(self, source)
+    self.__dict__["_changes_before"] += 1
     return self
 
 

@@ -27,6 +27,7 @@ from .limits import check_broadcast
 from .modes import MODE
 from .namespace import Namespace
 from .node import (
+    AccumulateGrad,
     BinaryNode,
     ConstantNode,
     Port,
@@ -82,7 +83,7 @@ class Recorder:
         """Run the row whatever its inputs are, and whoever looks."""
         op = self.op
         xp, raw = _raw(op, inputs)
-        if MODE.inference or xp.inference:
+        if op.memory is OWN and (MODE.inference or xp.inference):
             xp = settled(xp)
         raw, y = _computed(op, xp, raw, params)
         node = self._node(inputs, xp, raw, y, params)
@@ -96,10 +97,12 @@ class Recorder:
                 for i, part in enumerate(y)
             ]
             out = CLASSES.get(op.base, tuple)(parts)
-        if self.views and isinstance(inputs[0], Tensor):
+        if self.views and isinstance(inputs[0], Tensor) and not xp.inference:
             several = op.returns != 1
             for part in out if several else (out,):
                 note_view(inputs[0], part, several)
+                if MODE.inference and inputs[0].edge is not None:
+                    part.edge = AccumulateGrad(part)
         elif op.memory is SHARED and isinstance(inputs[0], Tensor):
             note_sharer(inputs[0], out)
         if MODE.looked_at:

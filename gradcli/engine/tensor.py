@@ -260,10 +260,9 @@ class Tensor(Methods):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        self.raw = value._shareable()
-        self.xp = value.xp
-        if isinstance(self.edge, AccumulateGrad):
-            self.edge.raw, self.edge.xp = self.raw, self.xp
+        from .leaves import set_data
+
+        set_data(self, value)
 
     def _shareable(self) -> Any:
         """The raw array; a scalar of the array module gives way to an array."""
@@ -277,7 +276,9 @@ class Tensor(Methods):
     def _version(self) -> int:
         from .versions import version
 
-        return version(self.raw)
+        if self.xp.inference:
+            raise EngineError("Inference tensors do not track version counter.")
+        return version(self.raw) + int(self.__dict__.get("_changes_before", 0))
 
     @property
     def _base(self) -> Tensor | None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakSet
 
 from . import dtypes
 from .errors import GradError
 from .node import FREED, Node, Port
 from .saved import Parts, used_parts
-from .versions import version, version_at
+from .versions import CLOCK, version, version_at
 
 CHANGED = (
     "one of the variables needed for gradient computation has been modified by an "
@@ -22,6 +23,21 @@ CHANGED = (
     "compute its gradient, with torch.autograd.set_detect_anomaly(True, "
     "check_nan=False)."
 )
+
+
+DETACHED = (
+    "Trying to use a saved tensor that has been detached in-place, i.e. with "
+    ".detach_().This is not supported, please use out-of-place `.detach()` instead"
+)
+
+_detached: WeakSet[Node] = WeakSet()
+"""The nodes whose results were taken out of the graph in place."""
+
+
+def forget_edge(node: Node) -> None:
+    """Let nothing compute a gradient from a node's result that was saved."""
+    _detached.add(node)
+    CLOCK.now += 1
 
 
 def demand_unchanged(
@@ -45,7 +61,10 @@ def demand_unchanged(
             _demand(part, node.born, None)
     edges = dict(zip(node.slots or range(len(raw)), node.edges, strict=False))
     for slot in parts.inputs:
-        _demand(raw[slot], node.born, edges.get(slot))
+        edge = edges.get(slot)
+        if _detached and edge in _detached:
+            raise GradError(DETACHED)
+        _demand(raw[slot], node.born, edge)
     for nr, part in enumerate(y if isinstance(y, tuple) else (y,)):
         if parts.reads(nr):
             _demand(part, wrote, Port(node, nr))

@@ -25,12 +25,14 @@ ONE_OF_SEVERAL = (
     "do not allow the output views to be modified inplace. You should replace the "
     "inplace operation by an out-of-place one."
 )
-UNRECORDED = (
+_UNCLEAR = (
     "Given that this use case is ambiguous and error-prone, it is forbidden. You can "
     "clarify your code by moving both the view and the inplace either both inside the "
-    "no_grad block (if you don't want the inplace to be tracked) or both outside (if "
-    "you want the inplace to be tracked)."
+    "{} block (if you don't want the inplace to be tracked) or both outside (if you "
+    "want the inplace to be tracked)."
 )
+UNRECORDED = _UNCLEAR.format("no_grad")
+INFERRED = _UNCLEAR.format("inference_mode")
 ITSELF = "is being modified inplace"
 ANOTHER = "its base or another view of its base has been modified inplace"
 
@@ -64,7 +66,7 @@ def note_view(source: Tensor, out: Tensor, several: bool = False) -> None:
             return
     below = getattr(source, "view_of", None)
     if not MODE.enabled:
-        out.fragile = UNRECORDED
+        out.fragile = INFERRED if MODE.inference else UNRECORDED
     elif several:
         out.fragile = ONE_OF_SEVERAL
     elif below is not None and source.fragile:
@@ -138,7 +140,10 @@ def _why(view: Tensor, change: str) -> str:
     if isinstance(view, LostView):
         return str(view.__dict__["_lost"]).replace(ANOTHER, change)
     edge = view.edge
-    if edge is None:
+    if view.fragile == INFERRED:
+        what = "A view was created in inference mode"
+        change = f"{change} in normal mode"
+    elif edge is None:
         what = "A view was created in no_grad mode"
         change = f"{change} with grad mode enabled"
     else:

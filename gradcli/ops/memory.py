@@ -15,7 +15,7 @@ from typing import Any
 
 from .checks import ShapeError
 from .join import as_sizes
-from .limits import LISTED, check_size
+from .limits import BYTES_PER_ENTRY, LISTED, check_size
 from .op import GIVEN, LINEAR, VIEW, Formula, case, function, row
 from .shape import Shape, sum_to
 
@@ -38,7 +38,7 @@ def kept(xp: Any, g: Any, at: Any) -> Any:
 
 
 def writing(name: str, node: str, doc: str) -> None:
-    row(name, node=node, doc=doc, formula="y[at] = src", jvp=LINEAR,
+    row(name, node=node, doc=doc, formula="y[at] = src", jvp=LINEAR, saves=True,
         fwd=lambda xp, x, src, at: written(xp, x, src, at),
         vjp=(lambda xp, g, y, x, src, at: kept(xp, g, at),
              lambda xp, g, y, x, src, at: sum_to(
@@ -114,17 +114,22 @@ def positions(
 
 def strided(xp: Any, x: Any, size: Shape, stride: Shape, start: int) -> Any:
     """The view as a copy, of a tensor whose entries lie in order."""
-    check_bounds(prod(x.shape), size, stride, start)
+    check_bounds(prod(x.shape), BYTES_PER_ENTRY, size, stride, start)
     return _read_at(xp, x, positions(x.shape, None, size, stride, start), size)
 
 
-def check_bounds(count: int, size: Shape, stride: Shape, start: int) -> None:
-    """Refuse a view that reaches beyond a memory of ``count`` entries."""
+def check_bounds(
+    count: int, each: int, size: Shape, stride: Shape, start: int
+) -> None:
+    """Refuse a view beyond a memory of ``count`` entries of ``each`` bytes."""
+    if start < 0:
+        raise ShapeError(f"Tensor: invalid storage offset {start}")
     last = start + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if prod(size) and last >= count:
         raise ShapeError(
-            f"as_strided: sizes {list(size)}, strides {list(stride)} and storage "
-            f"offset {start} need a storage of {last + 1} entries, but it has {count}")
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset "
+            f"{start}, and itemsize {each} requiring a storage size of "
+            f"{(last + 1) * each} are out of bounds for storage of size {count * each}")
 
 
 def _read_at(xp: Any, x: Any, at: list[int], size: Shape) -> Any:
@@ -153,6 +158,7 @@ def _strided_jvp(
 
 
 row("as_strided.default", node="AsStridedBackward0", memory=VIEW, jvp=_strided_jvp,
+    saves=False,
     doc="What lies at given places of a tensor's memory.",
     formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
     fwd=lambda xp, x, size, stride, start, geometry=None:
@@ -221,7 +227,7 @@ row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
 
 
 def overwriting(name: str, node: str) -> None:
-    row(name, node=node, formula="y = value",
+    row(name, node=node, formula="y = value", saves=False,
         doc="A tensor overwritten by one number.",
         fwd=lambda xp, x, value: xp.new_full(x, x.shape, value),
         vjp=(lambda xp, g, y, x, value: xp.zeros_like(g),),

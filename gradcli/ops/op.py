@@ -125,6 +125,9 @@ class Op:
                tuple, a tangent per input: zeros where none arrives, None for an input
                that carries no gradient; derived where there are partials
     variadic   the inputs are a list of tensors of any length
+    saves      whether its rules need values, not shapes alone: None where that follows
+               from ``partials``, ``vjp`` and ``jvp``; positions among the parameters
+               count
     returns    outputs that ``fwd`` returns; more than one, or MANY: a tuple
     carries    how many of them, counted from the first, carry a gradient
     star       the parameter that takes all further positional arguments
@@ -146,6 +149,7 @@ class Op:
     vjp: tuple[Formula | None, ...] | Formula | None
     jvp: Formula | _Marker | None
     variadic: bool
+    saves: bool | None
     returns: int
     carries: int
     star: str | None
@@ -164,6 +168,11 @@ class Op:
     def base(self) -> str:
         """The public function's name: ``sum`` of ``sum.dim_IntList``."""
         return self.name.partition(".")[0]
+
+    @property
+    def keeps_shapes(self) -> bool:
+        """Whether its rules need the shapes of the differentiable inputs alone."""
+        return self.jvp is LINEAR or self.saves is False
 
     @property
     def elementwise(self) -> bool:
@@ -221,6 +230,7 @@ def row(
     vjp: tuple[Formula | None, ...] | Formula | None = None,
     jvp: Formula | _Marker | None = None,
     variadic: bool = False,
+    saves: bool | None = None,
     returns: int = 1,
     carries: int = 1,
     star: str | None = None,
@@ -247,7 +257,7 @@ def row(
     if not cases:
         raise ValueError(f"row {name!r} has no cases")
     op = Op(
-        name, fwd, node, partials, vjp, jvp, variadic, returns, carries, star, sym,
+        name, fwd, node, partials, vjp, jvp, variadic, saves, returns, carries, star, sym,
         result, memory, one_type, query, doc, formula, latex, kink, tuple(cases),
     )  # fmt: skip
     OPS[name] = op

@@ -157,6 +157,7 @@ def _index_put_vjp(
 
 
 row("index_put.default", node="IndexPutBackward0", fwd=_index_put, jvp=LINEAR,
+    saves=True,
     one_type="Index put requires the source and destination dtypes match, got {0} for "
     "the destination and {1} for the source.",
     doc="Entries replaced, or added to, at lists of positions or where masks are true.",

@@ -179,7 +179,7 @@ _splitter("dsplit", 2, 3)
 def _broadcast_tensors(call: Formula, *tensors: Any) -> tuple[Any, ...]:
     xs = as_list(tensors)
     shape = broadcast_shape(*[x.shape for x in xs])
-    return tuple([call("expand", x, shape) for x in xs])
+    return tuple([x if x.shape == shape else call("expand", x, shape) for x in xs])
 
 
 def _meshgrid(call: Formula, *tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
