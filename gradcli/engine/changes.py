@@ -28,6 +28,10 @@ from .views import base_of, demand_sturdy, live_views, lose, lose_views, sharers
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 VIEW_OF_LEAF = f"a view of {LEAF}"
+OVERLAPPING = (
+    "unsupported operation: more than one element of the written-to tensor refers to a "
+    "single memory location. Please clone() the tensor before performing the operation."
+)
 
 _new = object.__new__
 
@@ -112,17 +116,20 @@ def _demand_fit(t: Tensor, result: Tensor) -> None:
 
 def write(t: Tensor, at: Any, value: Any) -> None:
     """Write ``value`` at an index of ``t``'s memory; () means all of it."""
+    raw = t.raw
+    if 0 in raw.strides and _overlaps(raw):
+        raise EngineError(OVERLAPPING)
     if MODE.renews and renew(t):
         t.raw[at or ...] = value
         lose_views(t)
         return
-    raw = t.raw
     if isinstance(raw, np.generic):
         _settle_memory(t, t.xp.clone(raw))
         t.raw[at or ...] = value
         replaced(raw, t.raw)
         return
-    _demand_memory(raw)
+    if not getattr(raw.flags, "writeable", True):  # an array of CuPy's always is
+        _make_writeable(raw)
     raw[at if at != () else ...] = value
     if not t.__dict__.get("_unwatched"):
         touch(raw)
@@ -158,25 +165,29 @@ def _settle_memory(t: Tensor, raw: Any) -> None:
         t.edge.raw = raw
 
 
-def _demand_memory(raw: Any) -> None:
-    """Refuse to write where several entries share a place."""
-    if 0 in raw.strides and _overlaps(raw):
+def _make_writeable(raw: Any) -> None:
+    """Let a view that NumPy protects be written to, if its memory may be."""
+    if not owner(raw).flags.writeable:
         raise EngineError(
-            "unsupported operation: more than one element of the written-to tensor "
-            "refers to a single memory location. Please clone() the tensor before "
-            "performing the operation."
+            "the memory of this tensor is read-only; clone() it to change it"
         )
-    if not getattr(raw.flags, "writeable", True):  # an array of CuPy's always is
-        if not owner(raw).flags.writeable:
-            raise EngineError(
-                "the memory of this tensor is read-only; clone() it to change it"
-            )
-        raw.flags.writeable = True
+    raw.flags.writeable = True
 
 
 def _overlaps(raw: Any) -> bool:
     steps = zip(raw.shape, raw.strides, strict=True)
     return bool(raw.size) and any(n > 1 and not step for n, step in steps)
+
+
+def _may_overlap(raw: Any) -> bool:
+    """Whether two entries may share a place: dimensions reach into one another."""
+    reach = 0
+    for step, n in sorted(zip(map(abs, raw.strides), raw.shape, strict=True)):
+        if n > 1:
+            if step <= reach:
+                return True
+            reach += step * (n - 1)
+    return False
 
 
 def edge_of(
@@ -205,8 +216,9 @@ def rebase(t: Tensor, edge: Edge) -> None:
         _settle(t, edge)
     else:
         at = positions(base, t)
-        _settle(base, edge_of("copy_slices.positions", (base, t), (base.edge, edge),
-                              at=at))  # fmt: skip
+        name = "overlapping" if _may_overlap(t.raw) else "positions"
+        name = f"copy_slices.{name}"
+        _settle(base, edge_of(name, (base, t), (base.edge, edge), at=at))
     for view in live_views(base):
         if view.fragile:
             lose(view)

@@ -14,6 +14,7 @@ from math import prod
 from typing import Any
 
 from .checks import ShapeError
+from .gather import surviving
 from .join import as_sizes
 from .limits import BYTES_PER_ENTRY, LISTED, check_size
 from .op import GIVEN, LINEAR, VIEW, Formula, case, function, row
@@ -23,7 +24,8 @@ from .shape import Shape, sum_to
 
 
 def written(xp: Any, x: Any, src: Any, at: Any) -> Any:
-    """``x`` with ``src``, which broadcasts, at positions that name no entry twice."""
+    """``x`` with ``src``, which broadcasts, at positions; of equal ones the last counts.
+    """
     at = xp.as_index(at)
     flat = (prod(x.shape),)
     put = xp.put_view(flat, (at,), xp.expand(src, at.shape))
@@ -37,19 +39,32 @@ def kept(xp: Any, g: Any, at: Any) -> Any:
     return xp.call("copy_slices.positions", g, nothing, at)
 
 
-def writing(name: str, node: str, doc: str) -> None:
+def _read_of_slices(xp: Any, g: Any, at: Any) -> Any:
+    return xp.call("as_strided.positions", g, at)
+
+
+def _read_of_last(xp: Any, g: Any, at: Any) -> Any:
+    return surviving(
+        xp, g, lambda to, order: xp.call("copy_slices.positions", to, order, at),
+        lambda of: xp.call("as_strided.positions", of, at))
+
+
+def writing(name: str, node: str, doc: str, pulled: Formula) -> None:
     row(name, node=node, doc=doc, formula="y[at] = src", jvp=LINEAR, saves=True,
         fwd=lambda xp, x, src, at: written(xp, x, src, at),
         vjp=(lambda xp, g, y, x, src, at: kept(xp, g, at),
-             lambda xp, g, y, x, src, at: sum_to(
-                 xp, xp.call("as_strided.positions", g, at), src.shape)),
+             lambda xp, g, y, x, src, at: sum_to(xp, pulled(xp, g, at), src.shape)),
         cases=[case((2, 3), (2,), at=[1, 5]), case((2, 3), (), at=[[0, 1], [3, 4]]),
                case((3,), (1,), at=[2, 0])])
 
 
-writing("copy_slices.positions", "CopySlices", "A part of a tensor overwritten.")
+writing("copy_slices.positions", "CopySlices", "A part of a tensor overwritten.",
+        _read_of_slices)
+writing("copy_slices.overlapping", "CopySlices",
+        "A part overwritten of which several entries may share a place.", _read_of_last)
 writing("index_put.positions", "IndexPutBackward0",
-        "Entries overwritten at a list of positions or where a mask is true.")
+        "Entries overwritten at a list of positions or where a mask is true.",
+        _read_of_last)
 
 
 def read(xp: Any, x: Any, at: Any) -> Any:
