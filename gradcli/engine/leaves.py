@@ -136,15 +136,10 @@ def leave_graph(t: Tensor) -> Tensor:
     Raises:
         EngineError: it is a view, whose base would stay in the graph.
     """
-    if isinstance(t.edge, Port):
-        raise EngineError(
-            "Can't detach views in-place: this is one of several views that a function "
-            "returned. Use detach() instead."
-        )
     if t._is_view():
         raise EngineError("Can't detach views in-place. Use detach() instead.")
     held = t.edge.grad if isinstance(t.edge, AccumulateGrad) else None
-    if isinstance(t.edge, Node):
+    if isinstance(t.edge, Node | Port):
         forget_edge(t.edge)
     t.edge = None
     if held is not None:

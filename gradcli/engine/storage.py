@@ -39,6 +39,10 @@ class UntypedStorage:
         """1: its elements are bytes."""
         return 1
 
+    def is_shared(self) -> bool:
+        """False: no other process sees it."""
+        return False
+
     @property
     def device(self) -> Device:
         return devices.device_of(self._xp)

@@ -30,13 +30,13 @@ DETACHED = (
     ".detach_().This is not supported, please use out-of-place `.detach()` instead"
 )
 
-_detached: WeakSet[Node] = WeakSet()
-"""The nodes whose results were taken out of the graph in place."""
+_detached: WeakSet[Node | Port] = WeakSet()
+"""The edges of tensors that were taken out of the graph in place."""
 
 
-def forget_edge(node: Node) -> None:
-    """Let nothing compute a gradient from a node's result that was saved."""
-    _detached.add(node)
+def forget_edge(edge: Node | Port) -> None:
+    """Let nothing compute a gradient from a tensor that was saved with its edge."""
+    _detached.add(edge)
     CLOCK.now += 1
 
 
