@@ -101,6 +101,7 @@ from .engine.queries import (
     allclose as allclose,
     numel as numel,
     is_floating_point as is_floating_point,
+    is_inference as is_inference,
     is_nonzero as is_nonzero,
     result_type as result_type,
     promote_types as promote_types,

@@ -40,6 +40,8 @@ NO_LEVEL = (
     "enter_dual_level() first."
 )
 NESTED = "Nested forward mode AD is not supported at the moment"
+
+
 class UnpackedDualTensor(NamedTuple):
     """A tensor without its tangent, and the tangent, None for a constant."""
 

@@ -47,8 +47,8 @@ class _Trace:
             given = [_fresh(x, self.outside) for x in leaves]
             self.inputs = [_at_the_place_of(x) for x in given]
             if forward:
-                for x, own in zip(leaves, given, strict=True):
-                    _make_changeable(x, own)
+                for leaf, fresh in zip(leaves, given, strict=True):
+                    _make_changeable(leaf, fresh)
             replaced = self.shape.fill(given)
             own = (replaced,) if isinstance(argnums, int) else replaced
             full = list(args)

@@ -79,9 +79,8 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
     write(t, (), result.raw)
     if MODE.recording and (result.edge is not None or t.edge is not None):
         edge = result.edge
-        if isinstance(edge, Node):
-            if edge.y is result.raw and edge.y is not None:
-                edge.y, edge.wrote = t.raw, CLOCK.now
+        if isinstance(edge, Node) and edge.y is result.raw and edge.y is not None:
+            edge.y, edge.wrote = t.raw, CLOCK.now
         rebase(t, edge)
     for look in MODE.on_change:
         look(t, result)

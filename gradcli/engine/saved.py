@@ -72,7 +72,9 @@ def pushed_parts(node: Node) -> Parts:
         return used_parts(node)
     every = [i for i, value in enumerate(raw) if hasattr(value, "dtype")]
     if not callable(op.jvp):
-        live = {i for i, e in zip(node.slots, node.edges, strict=False) if e is not None}
+        live = {
+            i for i, e in zip(node.slots, node.edges, strict=False) if e is not None
+        }
         return Parts(tuple([i for i in every if op.variadic or live != {i}]), False)
     found = _parts([(op.jvp, 2)], len(raw))
     held = tuple(slot for slot in found.inputs if slot in every)

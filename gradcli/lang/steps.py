@@ -85,7 +85,9 @@ def _changing(library: Library, operator: Operator) -> Operator:
 
 def _binary_with(
     table: Mapping[str, Operator],
-    within: Callable[[Library, Operator], Operator] = lambda library, operator: operator,
+    within: Callable[[Library, Operator], Operator] = lambda library, operator: (
+        operator
+    ),
 ) -> Binder:
     def bind(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
         registers, out, (left, right) = frame.registers, it.out, it.ins

@@ -24,8 +24,7 @@ from .shape import Shape, sum_to
 
 
 def written(xp: Any, x: Any, src: Any, at: Any) -> Any:
-    """``x`` with ``src``, which broadcasts, at positions; of equal ones the last counts.
-    """
+    """``x`` with ``src``, which broadcasts, at positions; of equals the last counts."""
     at = xp.as_index(at)
     flat = (prod(x.shape),)
     put = xp.put_view(flat, (at,), xp.expand(src, at.shape))

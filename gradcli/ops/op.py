@@ -257,8 +257,8 @@ def row(
     if not cases:
         raise ValueError(f"row {name!r} has no cases")
     op = Op(
-        name, fwd, node, partials, vjp, jvp, variadic, saves, returns, carries, star, sym,
-        result, memory, one_type, query, doc, formula, latex, kink, tuple(cases),
+        name, fwd, node, partials, vjp, jvp, variadic, saves, returns, carries, star,
+        sym, result, memory, one_type, query, doc, formula, latex, kink, tuple(cases),
     )  # fmt: skip
     OPS[name] = op
     if "." not in name:

@@ -93,7 +93,8 @@ row("clone", node="CloneBackward0", doc="A copy that the gradient passes through
     cases=[case((3, 4)), case(()), case((2, 3), memory_format=CONTIGUOUS)])
 
 row("alias", node="AliasBackward0", doc="The same tensor under a new node.",
-    formula="x", jvp=LINEAR, memory=VIEW, fwd=lambda xp, x: x, vjp=(lambda xp, g, y, x: g,),
+    formula="x", jvp=LINEAR, memory=VIEW, fwd=lambda xp, x: x,
+    vjp=(lambda xp, g, y, x: g,),
     cases=[case((3, 4)), case(())])
 
 row("detach", doc="The same values, where the gradient ends.", formula="x",

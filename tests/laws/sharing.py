@@ -76,9 +76,7 @@ def _is_matrix(value: Any) -> bool:
     return isinstance(value, tuple) and sum(n != 1 for n in value) > 1
 
 
-def answer(
-    outputs: Any, inputs: list[Any], memory: Callable[[Any], Any]
-) -> Answer:
+def answer(outputs: Any, inputs: list[Any], memory: Callable[[Any], Any]) -> Answer:
     """Who shares with whom.
 
     Args:

@@ -24,7 +24,10 @@ WRITES = {
         case((3, 2), Fixed([[1, 0], [1, 2], [2, 0]]), (3, 2), dim=0),
         case((3, 2), Fixed([[1, 1]]), (2, 3), dim=1),
     ],
-    "index_put.positions": [case((2, 3), (3,), at=[5, 5, 5]), case((3,), (), at=[0, 0])],
+    "index_put.positions": [
+        case((2, 3), (3,), at=[5, 5, 5]),
+        case((3,), (), at=[0, 0]),
+    ],
 }
 
 
