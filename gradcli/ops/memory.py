@@ -240,18 +240,18 @@ row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
     cases=[case((2, 3), (2, 3)), case((2, 3), (3,)), case((), ())])
 
 
-def overwriting(name: str, node: str) -> None:
+def overwriting(name: str, node: str, *values: float) -> None:
     row(name, node=node, formula="y = value", saves=False,
         doc="A tensor overwritten by one number.",
         fwd=lambda xp, x, value: xp.new_full(x, x.shape, value),
         vjp=(lambda xp, g, y, x, value: xp.zeros_like(g),),
         jvp=lambda xp, t, y, x, value: xp.zeros_like(t[0]),
-        cases=[case((2, 3), value=0.0), case((2, 3), value=1.5)])
+        cases=[case((2, 3), value=value) for value in values])
 
 
-overwriting("zero_.default", "ZeroBackward0")
-overwriting("fill_.Scalar", "FillBackward2")
-overwriting("fill_.Tensor", "FillBackward3")
+overwriting("zero_.default", "ZeroBackward0", 0.0)
+overwriting("fill_.Scalar", "FillBackward2", 0.0, 1.5)
+overwriting("fill_.Tensor", "FillBackward3", 0.0, 1.5)
 
 row("to_copy.default", node="ToCopyBackward0", jvp=LINEAR, result=GIVEN,
     formula="y = x",

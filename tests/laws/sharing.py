@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops import FUNCTIONS, OPS, Composite, Op
+from gradcli.ops import FUNCTIONS, OPS, OWN, Composite, Op
 
 from .draw import draw
 
@@ -50,6 +50,13 @@ class Trial:
     @property
     def params(self) -> dict[str, Any]:
         return dict(self.entry.cases[self.number].params)
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the row gives what a change in place writes."""
+        entry = self.entry
+        change = isinstance(entry, Op) and entry.memory is OWN
+        return change and entry.base.endswith("_")
 
     def inputs(self) -> list[Any]:
         """Arrays on memory of their own, and what else the case gives."""
