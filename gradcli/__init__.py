@@ -32,8 +32,8 @@ _HOMES = {
     "engine.draws": "Generator default_generator manual_seed seed initial_seed "
     "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
     "randint_like normal bernoulli multinomial",
-    "engine.queries": "is_tensor equal allclose numel is_floating_point is_nonzero "
-    "result_type promote_types finfo iinfo typename where nonzero argwhere "
+    "engine.queries": "is_tensor equal allclose numel is_floating_point is_inference "
+    "is_nonzero result_type promote_types finfo iinfo typename where nonzero argwhere "
     "unique unique_consecutive",
     "utils.files": "save load",
     "autograd.anomaly_mode": "is_anomaly_check_nan_enabled is_anomaly_enabled "

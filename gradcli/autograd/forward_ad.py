@@ -17,14 +17,15 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from ..engine.changes import positions
 from ..engine.errors import EngineError, GradError
 from ..engine.forward import push
-from ..engine.modes import MODE, no_grad
+from ..engine.modes import MODE, no_grad, set_grad_enabled
 from ..engine.node import Node, differentiable_slots
 from ..engine.record import call, recorder
-from ..engine.show import TANGENT
-from ..engine.tensor import Tensor
-from ..engine.versions import version
+from ..engine.tensor import TANGENT, Tensor
+from ..engine.versions import CLOCK
+from ..engine.views import base_of, live_views
 
 __all__ = [
     "UnpackedDualTensor",
@@ -47,10 +48,6 @@ DUAL_ALREADY = (
 DUAL_TANGENT = (
     "Setting a forward grad that itself has a forward gradient at the same level0 is "
     "not supported."
-)
-CHANGED = (
-    "a tensor that carries a tangent was changed in place; write the change as an "
-    "operation that gives a new tensor, so that its tangent follows"
 )
 
 
@@ -76,9 +73,11 @@ class _Level:
 
 
 class _Dual(NamedTuple):
+    """What a tensor carries; ``made`` by `make_dual`, not by an operation."""
+
     level: _Level
     tangent: Tensor
-    version: int
+    made: bool = False
 
 
 _LEVELS: list[_Level] = []
@@ -95,6 +94,7 @@ def enter_dual_level() -> int:
     _LEVELS.append(_Level())
     MODE.watch(MODE.on_node, [*MODE.on_call, _propagate])
     MODE.rebuild = _with_tangents
+    MODE.follow([*MODE.on_change, follow])
     return 0
 
 
@@ -110,6 +110,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     _LEVELS.pop().open = False
     MODE.rebuild = None
     MODE.watch(MODE.on_node, [look for look in MODE.on_call if look is not _propagate])
+    MODE.follow([look for look in MODE.on_change if look is not follow])
 
 
 @contextmanager
@@ -125,12 +126,14 @@ def dual_level() -> Iterator[int]:
 @contextmanager
 def suspended() -> Iterator[None]:
     """Nothing inside pushes tangents."""
-    on_node, on_call = MODE.on_node, MODE.on_call
+    on_node, on_call, on_change = MODE.on_node, MODE.on_call, MODE.on_change
     MODE.watch(on_node, [look for look in on_call if look is not _propagate])
+    MODE.follow([look for look in on_change if look is not follow])
     try:
         yield
     finally:
         MODE.watch(on_node, on_call)
+        MODE.follow(on_change)
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
@@ -160,7 +163,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise GradError(DUAL_TANGENT)
     with suspended():
         dual: Tensor = call("alias", tensor)
-    _carry(dual, tangent)
+    _carry(dual, tangent, made=True)
     return dual
 
 
@@ -174,24 +177,22 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def tangent_of(tensor: Any) -> Tensor | None:
-    """The tangent that a tensor carries in the open level.
-
-    Raises:
-        GradError: the tensor was changed in place since.
-    """
+    """The tangent that a tensor carries in the open level."""
     dual = tensor.__dict__.get(TANGENT) if isinstance(tensor, Tensor) else None
     if dual is None or not dual.level.open:
         return None
-    if version(tensor.raw) != dual.version:
-        raise GradError(CHANGED)
     found: Tensor | None = dual.tangent
     return found
 
 
-def _carry(tensor: Tensor, tangent: Tensor | None) -> None:
+def _carry(tensor: Tensor, tangent: Tensor | None, made: bool = False) -> None:
     if tangent is not None:
-        dual = _Dual(_LEVELS[-1], tangent, version(tensor.raw))
-        tensor.__dict__[TANGENT] = dual
+        tensor.__dict__[TANGENT] = _Dual(_LEVELS[-1], tangent, made)
+
+
+def _was_made(tensor: Tensor) -> bool:
+    dual = tensor.__dict__.get(TANGENT)
+    return dual is not None and dual.level.open and dual.made
 
 
 def _propagate(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
@@ -207,7 +208,7 @@ def _propagate(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
     if node is None:
         node = object.__new__(recorder(op).cls)
         node.edges = (None,) * len(chosen)
-        node.xp, node.span = outputs[0].xp, None
+        node.xp, node.span, node.born = outputs[0].xp, None, CLOCK.now
         parts = tuple(part.raw for part in outputs)
         node.keep(raw, parts if isinstance(out, tuple) else parts[0], params)
     push_node(node, chosen, tangents, out)
@@ -228,6 +229,45 @@ def _with_tangents(node: Node, inputs: Sequence[Any], outputs: Any) -> None:
     for y, t in zip(parts, of_outputs, strict=True):
         if isinstance(y, Tensor):
             _carry(y, t)
+
+
+def follow(t: Tensor, result: Tensor) -> None:
+    """Let a tensor changed in place, its base and its views carry the new tangent.
+
+    A base without a tangent of which duals were made stays without one.
+    """
+    base, fresh = base_of(t), tangent_of(result)
+    views = live_views(base)
+    made = [view for view in views if _was_made(view)]
+    known = [tangent_of(each) for each in (base, t, *made)]
+    if fresh is None and all(tangent is None for tangent in known):
+        return
+    recorded = any(x is not None and x.edge is not None for x in (fresh, *known))
+    with suspended(), set_grad_enabled(MODE.recording and recorded):
+        whole = _zeros(base) if known[0] is None else known[0]
+        for part in made:
+            whole = _written(whole, base, part, tangent_of(part))
+        whole = _written(whole, base, t, fresh)
+        if known[0] is not None or not made:
+            _carry(base, whole)
+        for view in views:
+            if not made or tangent_of(view) is not None:
+                at = positions(base, view)
+                seen = call("as_strided.positions", whole, at)
+                _carry(view, seen, _was_made(view))
+
+
+def _written(whole: Tensor, base: Tensor, part: Tensor, tangent: Any) -> Tensor:
+    """The tangent of a base with that of a part of it put in its place."""
+    fresh = _zeros(part) if tangent is None else tangent
+    if part is base:
+        return fresh
+    found: Tensor = call("copy_slices.positions", whole, fresh, positions(base, part))
+    return found
+
+
+def _zeros(like: Tensor) -> Tensor:
+    return Tensor(like.xp.zeros_like(like.raw), like.xp)
 
 
 def push_node(

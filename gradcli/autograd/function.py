@@ -119,11 +119,11 @@ class Function:
                 isinstance(x, Tensor) and x.requires_grad for x in args
             )
         )
-        with no_grad(), forward_ad.suspended():
-            output = cls._forward(ctx, args, kwargs)
         node = None
         if MODE.recording and any(x.edge is not None for x in tensors):
             node = cls.node_class(ctx, args)
+        with no_grad(), forward_ad.suspended():
+            output = cls._forward(ctx, args, kwargs)
         result = attach(node, ctx, args, output)
         tangents = [forward_ad.tangent_of(x) for x in tensors]
         if any(t is not None for t in tangents):
@@ -131,6 +131,8 @@ class Function:
             passing.note_outputs(output)
             passing.asked = tuple(t is not None for t in tangents)
             forward_ad.push_node(passing, tensors, tangents, result)
+            for t in ctx.dirty_tensors:
+                forward_ad.follow(t, t)
         if node is not None:
             for look in MODE.on_node:
                 look(node)

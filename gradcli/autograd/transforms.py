@@ -8,6 +8,7 @@ but those tensors. Otherwise every result is taken out of the graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import wraps
 from typing import Any
 
@@ -15,10 +16,11 @@ from ..engine.backward import grad as _reverse
 from ..engine.draws import Samples
 from ..engine.errors import EngineError, GradError, ShapeError
 from ..engine.forward import jvp as _forward
-from ..engine.modes import MODE, enable_grad
+from ..engine.modes import MODE, enable_grad, renewing
 from ..engine.node import AccumulateGrad
 from ..engine.record import call
 from ..engine.tensor import Tensor
+from ..engine.views import note_sharer
 from ..engine.walk import reaches_leaf
 from .columns import columns_of
 from .rows import blocks_of, zeros
@@ -29,23 +31,32 @@ Argnums = int | tuple[int, ...]
 
 
 class _Trace:
-    """A function run on fresh copies of the arguments that are differentiated by."""
+    """A function run on fresh copies of the arguments that are differentiated by.
+
+    ``forward`` says that tangents will be pushed: the function may then change its
+    arguments in place.
+    """
 
     def __init__(self, func: Func, args: tuple[Any, ...], kwargs: Any, argnums: Argnums,
-                 has_aux: bool, name: str) -> None:  # fmt: skip
+                 has_aux: bool, name: str, forward: bool = False) -> None:  # fmt: skip
         places = _places(argnums, len(args))
         nested = [args[place] for place in places]
         leaves, self.shape = flatten(nested[0] if isinstance(argnums, int) else
                                      tuple(nested))  # fmt: skip
         self.outside = MODE.recording
         with enable_grad():
-            self.inputs = [_fresh(x, self.outside) for x in leaves]
-            replaced = self.shape.fill(self.inputs)
+            given = [_fresh(x, self.outside) for x in leaves]
+            self.inputs = [_at_the_place_of(x) for x in given]
+            if forward:
+                for leaf, fresh in zip(leaves, given, strict=True):
+                    _make_changeable(leaf, fresh)
+            replaced = self.shape.fill(given)
             own = (replaced,) if isinstance(argnums, int) else replaced
             full = list(args)
             for place, value in zip(places, own, strict=True):
                 full[place] = value
-            result = func(*full, **kwargs)
+            with renewing() if forward else nullcontext():
+                result = func(*full, **kwargs)
         self.aux = None
         if has_aux:
             result, self.aux = _value_and_aux(result, name)
@@ -190,7 +201,8 @@ def jvp(
     """
     name = "jvp(f, primals, tangents)"
     _demand_tuple(primals, name)
-    trace = _Trace(func, primals, {}, tuple(range(len(primals))), has_aux, name)
+    places = tuple(range(len(primals)))
+    trace = _Trace(func, primals, {}, places, has_aux, name, forward=True)
     pushed = _push(trace, tangents, name, strict)
     output, aux = trace.value(), trace.settle(trace.aux)
     trace.close()
@@ -200,7 +212,8 @@ def jvp(
 def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
     """``(output, push)``; ``push(*tangents)`` gives the output's tangent."""
     name = "linearize(f, *primals)"
-    trace = _Trace(func, primals, {}, tuple(range(len(primals))), False, name)
+    places = tuple(range(len(primals)))
+    trace = _Trace(func, primals, {}, places, False, name, forward=True)
     output = trace.value()
     trace.close()
     return output, lambda *tangents: _push(trace, tangents, name, False)
@@ -245,7 +258,7 @@ def jacrev(
     A block has the output's shape followed by the argument's. ``chunk_size`` is
     accepted; rows are computed one by one.
     """
-    return _jacobian(func, argnums, has_aux, "jacrev(f)(*args)", _by_rows)
+    return _jacobian(func, argnums, has_aux, "jacrev(f)(*args)", _by_rows, False)
 
 
 def jacfwd(
@@ -267,7 +280,7 @@ def jacfwd(
         with Samples(randomness).one():
             return func(*args, **kwargs)
 
-    return _jacobian(run, argnums, has_aux, "jacfwd(f)(*args)", _by_columns)
+    return _jacobian(run, argnums, has_aux, "jacfwd(f)(*args)", _by_columns, True)
 
 
 def hessian(func: Func, argnums: Argnums = 0) -> Func:
@@ -276,11 +289,11 @@ def hessian(func: Func, argnums: Argnums = 0) -> Func:
 
 
 def _jacobian(
-    func: Func, argnums: Argnums, has_aux: bool, name: str, blocks: Any
+    func: Func, argnums: Argnums, has_aux: bool, name: str, blocks: Any, forward: bool
 ) -> Func:
     @wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        trace = _Trace(func, args, kwargs, argnums, has_aux, name)
+        trace = _Trace(func, args, kwargs, argnums, has_aux, name, forward)
         trace.demand_tensors(name)
         with enable_grad():
             rows = blocks(trace)
@@ -309,6 +322,20 @@ def _fresh(x: Any, outside: bool) -> Tensor:
         found: Tensor = call("alias", x)
         return found
     return x.detach().requires_grad_(True)
+
+
+def _at_the_place_of(x: Tensor) -> Tensor:
+    """A tensor that stays at a place of the graph, whatever becomes of the other."""
+    out = Tensor(x.raw, x.xp)
+    out.edge = x.edge
+    return out
+
+
+def _make_changeable(x: Tensor, own: Tensor) -> None:
+    """Let a function change ``own``, and with it the caller's ``x``, in place."""
+    if isinstance(own.edge, AccumulateGrad):
+        own.edge.changeable = True
+        note_sharer(x, own)
 
 
 def _places(argnums: Any, count: int) -> list[int]:

@@ -10,9 +10,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..ops.memory import check_bounds
 from .errors import ValueRangeError
 from .limits import LIMIT, check_einsum, check_join, check_product, check_size
 from .namespace import Namespace
+from .versions import owner
 
 Dims = int | Sequence[int] | None
 
@@ -234,6 +236,45 @@ class ArrayNamespace(Namespace):
 
     def diagonal(self, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
         return self.np.diagonal(x, offset, dim1, dim2)
+
+    # views of any shape
+
+    def windowed(self, x: Any, d: int, starts: range, size: int) -> Any:
+        steps = x.strides
+        check_size((*x.shape[:d], len(starts), *x.shape[d + 1 :], size))
+        shape = (*x.shape[:d], len(starts), *x.shape[d + 1 :], size)
+        strides = (*steps[:d], steps[d] * starts.step, *steps[d + 1 :], steps[d])
+        return self.seen(x, shape, strides, self.address(x))
+
+    def geometry(self, x: Any) -> tuple[tuple[int, ...], int]:
+        size = x.dtype.itemsize
+        start = self.address(x) - self.address(owner(x))
+        return tuple([step // size for step in x.strides]), start // size
+
+    def strided(
+        self, x: Any, size: tuple[int, ...], stride: tuple[int, ...], start: int
+    ) -> Any:
+        check_size(size)
+        held, each = owner(x), x.dtype.itemsize
+        check_bounds(held.size, each, size, stride, start)
+        strides = tuple([step * each for step in stride])
+        return self.seen(x, size, strides, self.address(held) + start * each)
+
+    def seen(
+        self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], address: int
+    ) -> Any:
+        """The memory that an array lies in under a shape, from an address on.
+
+        Args:
+            strides: in bytes.
+        """
+        held = owner(x)
+        flat = held.ravel("K").view(x.dtype)
+        start = address - self.address(held)
+        if self.device == "cpu":
+            return self.np.ndarray(shape, x.dtype, flat, start, strides)
+        flat = flat[start // x.dtype.itemsize :]
+        return self.np.lib.stride_tricks.as_strided(flat, shape, strides)
 
     # reading and adding at positions
 

@@ -22,12 +22,16 @@ from .modes import MODE
 from .node import AccumulateGrad, Edge, Node
 from .promote import RANK
 from .record import recorder
-from .tensor import Tensor
+from .tensor import TANGENT, Tensor
 from .versions import CLOCK, owner, replaced, touch
-from .views import base_of, demand_sturdy, live_views, lose, lose_views
+from .views import base_of, demand_sturdy, live_views, lose, lose_views, sharers
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 VIEW_OF_LEAF = f"a view of {LEAF}"
+OVERLAPPING = (
+    "unsupported operation: more than one element of the written-to tensor refers to a "
+    "single memory location. Please clone() the tensor before performing the operation."
+)
 
 _new = object.__new__
 
@@ -45,10 +49,14 @@ def demand_changeable(t: Tensor, part: bool = False) -> None:
     base = getattr(t, "view_of", None)
     if base is not None and base.edge is not None:
         demand_sturdy(t)
-        if isinstance(base.edge, AccumulateGrad):
+        if _is_fixed(base.edge):
             raise EngineError(VIEW_OF_LEAF)
-    if isinstance(t.edge, AccumulateGrad):
+    if _is_fixed(t.edge):
         raise EngineError(VIEW_OF_LEAF if part else LEAF)
+
+
+def _is_fixed(edge: Edge) -> bool:
+    return isinstance(edge, AccumulateGrad) and not edge.changeable
 
 
 def _demand_numbers(xp: Any) -> None:
@@ -71,19 +79,21 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
     write(t, (), result.raw)
     if MODE.recording and (result.edge is not None or t.edge is not None):
         edge = result.edge
-        if isinstance(edge, Node):
-            edge.born = CLOCK.now
-            if edge.y is result.raw and edge.y is not None:
-                edge.y = t.raw
+        if isinstance(edge, Node) and edge.y is result.raw and edge.y is not None:
+            edge.y, edge.wrote = t.raw, CLOCK.now
         rebase(t, edge)
+    for look in MODE.on_change:
+        look(t, result)
     return t
 
 
 def _snapshot(t: Tensor) -> Tensor:
     """What ``compute`` reads: the memory itself, or a copy where it may be saved."""
     out: Tensor = _new(Tensor)
-    out.raw = t.raw.copy() if MODE.recording else t.raw
+    out.raw = t.raw.copy() if MODE.recording and not MODE.renews else t.raw
     out.xp, out.edge = t.xp, t.edge
+    if TANGENT in t.__dict__:
+        out.__dict__[TANGENT] = t.__dict__[TANGENT]
     return out
 
 
@@ -106,40 +116,78 @@ def _demand_fit(t: Tensor, result: Tensor) -> None:
 def write(t: Tensor, at: Any, value: Any) -> None:
     """Write ``value`` at an index of ``t``'s memory; () means all of it."""
     raw = t.raw
+    if 0 in raw.strides and _overlaps(raw):
+        raise EngineError(OVERLAPPING)
+    if MODE.renews and renew(t):
+        t.raw[at or ...] = value
+        lose_views(t)
+        return
     MODE.change(raw)
     if isinstance(raw, np.generic):
-        t.raw = t.xp.array_itself(raw).copy()
+        _settle_memory(t, t.xp.clone(raw))
         t.raw[at or ...] = value
         replaced(raw, t.raw)
-        if isinstance(t.edge, AccumulateGrad):
-            t.edge.raw = t.raw
         return
-    _demand_memory(raw)
+    if not getattr(raw.flags, "writeable", True):  # an array of CuPy's always is
+        _make_writeable(raw)
     raw[at if at != () else ...] = value
     if not t.__dict__.get("_unwatched"):
         touch(raw)
         lose_views(t)
 
 
-def _demand_memory(raw: Any) -> None:
-    """Refuse to write where several entries share a place."""
-    if 0 in raw.strides and _overlaps(raw):
+def renew(t: Tensor) -> bool:
+    """Give a tensor, and all that share its memory, a copy of that memory.
+
+    Returns:
+        Whether there is one: not of an array of somebody's that has gaps.
+    """
+    xp, before = t.xp, owner(t.raw)
+    after = xp.clone(before)
+    if isinstance(before, np.generic):
+        _settle_memory(t, after)
+        return True
+    if after.strides != before.strides:
+        return False
+    start, moved = xp.address(before), xp.address(after)
+    for each in sharers(t):
+        raw = each.raw
+        place = moved + xp.address(raw) - start
+        whole = raw is before
+        _settle_memory(each, after if whole else xp.seen(
+            after, raw.shape, raw.strides, place))  # fmt: skip
+    return True
+
+
+def _settle_memory(t: Tensor, raw: Any) -> None:
+    t.raw = raw
+    if isinstance(t.edge, AccumulateGrad):
+        t.edge.raw = raw
+
+
+def _make_writeable(raw: Any) -> None:
+    """Let a view that NumPy protects be written to, if its memory may be."""
+    if not owner(raw).flags.writeable:
         raise EngineError(
-            "unsupported operation: more than one element of the written-to tensor "
-            "refers to a single memory location. Please clone() the tensor before "
-            "performing the operation."
+            "the memory of this tensor is read-only; clone() it to change it"
         )
-    if not getattr(raw.flags, "writeable", True):  # an array of CuPy's always is
-        if not owner(raw).flags.writeable:
-            raise EngineError(
-                "the memory of this tensor is read-only; clone() it to change it"
-            )
-        raw.flags.writeable = True
+    raw.flags.writeable = True
 
 
 def _overlaps(raw: Any) -> bool:
     steps = zip(raw.shape, raw.strides, strict=True)
     return bool(raw.size) and any(n > 1 and not step for n, step in steps)
+
+
+def _may_overlap(raw: Any) -> bool:
+    """Whether two entries may share a place: dimensions reach into one another."""
+    reach = 0
+    for step, n in sorted(zip(map(abs, raw.strides), raw.shape, strict=True)):
+        if n > 1:
+            if step <= reach:
+                return True
+            reach += step * (n - 1)
+    return False
 
 
 def edge_of(
@@ -168,8 +216,9 @@ def rebase(t: Tensor, edge: Edge) -> None:
         _settle(t, edge)
     else:
         at = positions(base, t)
-        _settle(base, edge_of("copy_slices.positions", (base, t), (base.edge, edge),
-                              at=at))  # fmt: skip
+        name = "overlapping" if _may_overlap(t.raw) else "positions"
+        name = f"copy_slices.{name}"
+        _settle(base, edge_of(name, (base, t), (base.edge, edge), at=at))
     for view in live_views(base):
         if view.fragile:
             lose(view)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ops import OPS
+from ..ops.memory import contiguous_strides
 from . import devices, dtypes
 from .device import device as Device
 from .dtypes import dtype
@@ -209,7 +210,10 @@ def is_contiguous(self: Tensor, memory_format: str | None = None) -> builtins.bo
 
 def stride(self: Tensor, dim: Any = None) -> Any:
     """How many entries further on the next one of each dimension, or of one, lies."""
-    steps = tuple([s // self.raw.dtype.itemsize for s in self.raw.strides])
+    if self.numel():
+        steps = tuple([s // self.raw.dtype.itemsize for s in self.raw.strides])
+    else:
+        steps = contiguous_strides(self.raw.shape)
     return steps if dim is None else steps[dim]
 
 
@@ -224,7 +228,7 @@ def storage_offset(self: Tensor) -> builtins.int:
 
 def data_ptr(self: Tensor) -> builtins.int:
     """The address of its first entry."""
-    found: builtins.int = self.xp.address(self._shareable())
+    found: builtins.int = self.xp.address(self._shareable()) if self.numel() else 0
     return found
 
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ..ops import LINEAR, Op, parameters
+from ..ops import OWN, Op, parameters
 from .limits import LIMIT
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
 from .tensor import Tensor, constant
-from .versions import CLOCK
-from .views import note_view
+from .versions import CLOCK, own
+from .views import note_sharer, note_view
 
 _new = object.__new__
 _NO_PARAMS: dict[str, Any] = {}
@@ -38,8 +38,8 @@ class General(Protocol):
         """The class of its nodes; None: it has no gradient."""
 
     @property
-    def may_view(self) -> bool:
-        """Whether its output may share its input's memory."""
+    def views(self) -> bool:
+        """Whether its output is a view of its input."""
 
     def general(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Tensor:
         """Run the row and record its node."""
@@ -174,19 +174,21 @@ def binary(record: General) -> Callable[[Tensor, Any], Tensor]:
 def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
     """The recorder of any row with one input and one output."""
     fwd, cls, slow = record.op.fwd, record.cls, record.general
-    may_view = record.may_view
+    views, shares = record.views, record.op.memory is not OWN
     plainly_kept = cls is not None and cls.keep is Node.keep
-    linear = record.op.jvp is LINEAR
+    linear = record.op.keeps_shapes
 
     def call(t: Tensor, params: dict[str, Any]) -> Tensor:
         x, xp, edge = t.raw, t.xp, t.edge
         recorded = MODE.fast
         if not xp.plain or x.dtype.kind in WHOLE or (not recorded and MODE.looked_at):
             return slow((t,), params)
-        if may_view and not x.shape:
+        if shares and not x.shape:
             x = t._shareable()
         try:
             y = fwd(xp, x, **params)
+            if not shares and (y is x or y.base is not None):
+                y = own(y, (x,))
         except Exception:
             return slow((t,), params)
         out: Tensor = _new(Tensor)
@@ -214,8 +216,10 @@ def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
                     node.saved = (x,)
                     node.y = y
             out.edge = node
-        if may_view:
+        if views:
             note_view(t, out)
+        elif shares:
+            note_sharer(t, out)
         return out
 
     return call

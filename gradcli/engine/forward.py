@@ -19,7 +19,10 @@ from .handmade import Handmade
 from .modes import MODE
 from .node import AccumulateGrad, ConstantNode, Node, Port
 from .record import RECORDING, apply
+from .saved import pushed_parts
 from .tensor import Tensor
+from .unchanged import demand_unchanged
+from .versions import CLOCK
 from .walk import inputs_first
 
 
@@ -87,6 +90,8 @@ def push(node: Node, arriving: Sequence[Any], recorded: bool = False) -> Any:
     """
     if isinstance(node, Handmade):
         return _push_handmade(node, arriving, recorded)
+    if CLOCK.now and node.born != CLOCK.now:
+        demand_unchanged(node, pushed_parts)
     op: Op = node.op
     xp = RECORDING if recorded else node.xp
     if isinstance(node, ConstantNode):

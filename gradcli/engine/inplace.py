@@ -17,6 +17,7 @@ from . import indexing
 from .changes import change, demand_changeable, edge_of, grid, on_host, rebase, write
 from .convert import to
 from .errors import ShapeError
+from .leaves import set_data
 from .modes import MODE
 from .node import Edge
 from .public import public
@@ -132,6 +133,8 @@ def _drawn(self: Tensor, values: Any) -> Tensor:
     write(self, (), self.xp.array(np.asarray(values, self.raw.dtype.name)))
     if MODE.recording and self.edge is not None:
         rebase(self, edge_of("fill_.Scalar", (self,), (self.edge,), value=0))
+    for look in MODE.on_change:
+        look(self, Tensor(self.raw, self.xp))
     return self
 
 
@@ -221,12 +224,14 @@ def _turned(name: str) -> Callable[..., Tensor]:
 
 squeeze_, unsqueeze_ = _turned("squeeze"), _turned("unsqueeze")
 t_, transpose_ = _turned("t"), _turned("transpose")
+as_strided_ = _turned("as_strided")
 
 
 def set_(self: Tensor, source: Tensor) -> Tensor:
     """Make this tensor the same memory as another."""
     demand_changeable(self)
-    self.raw, self.xp = source._shareable(), source.xp
+    set_data(self, source)
+    self.__dict__["_changes_before"] += 1
     return self
 
 
@@ -247,6 +252,12 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         copy_(self, _without_leading_ones(given, self.raw.ndim))
         return
     demand_changeable(self, part=not arrays)
+    name = "index_put.positions" if arrays else "copy_slices.positions"
+    if MODE.on_change:
+        numbers = grid(self)[on_host(at)]
+        given = _without_leading_ones(given, numbers.ndim)
+        change(self, lambda old: call(name, old, given, numbers))
+        return
     recorded = _is_recorded(self, given)
     if recorded:
         demand_sturdy(self)
@@ -264,7 +275,6 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
             f"indexing result of shape {want}"
         ) from None
     if numbers is not None:
-        name = "index_put.positions" if arrays else "copy_slices.positions"
         _record_assignment(self, name, given, numbers)
 
 

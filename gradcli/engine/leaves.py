@@ -10,8 +10,10 @@ from typing import Any
 
 from .errors import EngineError
 from .modes import MODE
-from .node import AccumulateGrad, Port
+from .node import AccumulateGrad, Node, Port
 from .tensor import Tensor
+from .unchanged import forget_edge
+from .versions import version
 
 
 def set_requires_grad(t: Tensor, wanted: bool) -> None:
@@ -48,6 +50,26 @@ def set_requires_grad(t: Tensor, wanted: bool) -> None:
         t.edge = None
         if held is not None:
             t.__dict__["_grad"] = held
+
+
+def set_data(t: Tensor, value: Tensor) -> None:
+    """Put a tensor on another's memory; its count of changes goes on.
+
+    Raises:
+        EngineError: it requires a gradient, and the other holds no floats.
+    """
+    if t.requires_grad and value.raw.dtype.kind not in "fO":
+        raise EngineError(
+            "data set to a tensor that requires gradients must be floating point or "
+            "complex dtype"
+        )
+    counted = not (t.xp.inference or value.xp.inference)
+    changes = t._version if counted else 0
+    t.raw, t.xp = value._shareable(), value.xp
+    if counted:
+        t.__dict__["_changes_before"] = changes - version(t.raw)
+    if isinstance(t.edge, AccumulateGrad):
+        t.edge.raw, t.edge.xp = t.raw, t.xp
 
 
 def set_grad(t: Tensor, value: Tensor | None) -> None:
@@ -114,14 +136,11 @@ def leave_graph(t: Tensor) -> Tensor:
     Raises:
         EngineError: it is a view, whose base would stay in the graph.
     """
-    if isinstance(t.edge, Port):
-        raise EngineError(
-            "Can't detach views in-place: this is one of several views that a function "
-            "returned. Use detach() instead."
-        )
     if t._is_view():
         raise EngineError("Can't detach views in-place. Use detach() instead.")
     held = t.edge.grad if isinstance(t.edge, AccumulateGrad) else None
+    if isinstance(t.edge, Node | Port):
+        forget_edge(t.edge)
     t.edge = None
     if held is not None:
         t.__dict__["_grad"] = held

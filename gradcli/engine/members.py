@@ -19,12 +19,13 @@ ELSEWHERE = {
     "nelement ndimension new_tensor new_empty __array__ __dlpack__ __dlpack_device__ "
     "pin_memory is_pinned",
     "members": "where",
+    "storage": "untyped_storage",
     "queries": "equal allclose is_nonzero is_set_to is_same_size nonzero argwhere "
     "unique unique_consecutive",
     "inplace": "zero_ fill_ copy_ uniform_ normal_ random_ bernoulli_ exponential_ "
-    "fill_diagonal_ set_ squeeze_ unsqueeze_ t_ transpose_ __setitem__ __iadd__ "
-    "__isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ "
-    "__ixor__",
+    "fill_diagonal_ set_ squeeze_ unsqueeze_ t_ transpose_ as_strided_ __setitem__ "
+    "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ "
+    "__iand__ __ior__ __ixor__",
 }
 """Which module defines methods, under the methods' own names."""
 

@@ -4,7 +4,8 @@ Invariant: one switch, `MODE`; every recorder reads it, and only its own methods
 it. Each thread has its own, and starts by recording: a backward pass in one thread
 does not keep another from building its graph. ``fast`` says that a node may be made
 without anybody looking; ``looked_at`` that an operation which is not recorded has to
-take the general path all the same.
+take the general path all the same; ``renews`` that what is changed in place gets new
+memory.
 
     with no_grad():
         y = x * 2                        # y.requires_grad is False
@@ -12,7 +13,8 @@ take the general path all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from functools import partial, wraps
 from threading import local
 from types import TracebackType
@@ -23,18 +25,19 @@ class _Mode(local):
     """The switch and those who look at what passes it.
 
     ``on_node`` are called with each new node; ``on_call`` with each operation: its row,
-    inputs, parameters, the raw inputs and the outputs. ``packing`` are the hooks on
-    saved tensors that are entered, ``samples`` the batches of which a sample runs; the
-    last of each is the innermost. ``before_change`` is called with an array whose
-    memory is about to be changed in place. ``instead`` is asked for each operation's
-    result: it is given the row, inputs, parameters and what computes it. While there is
-    a ``rebuild``, reverse passes run on tensors; it is called with a node and its saved
-    inputs and output, made tensors again.
+    inputs, parameters, the raw inputs and the outputs; ``on_change`` after each change
+    in place: the tensor, and a tensor that carries what it now holds. ``packing`` are
+    the hooks on saved tensors that are entered, ``samples`` the batches of which a
+    sample runs; the last of each is the innermost. ``before_change`` is called with an
+    array whose memory is about to be changed in place. ``instead`` is asked for each
+    operation's result: it is given the row, inputs, parameters and what computes it.
+    While there is a ``rebuild``, reverse passes run on tensors; it is called with a
+    node and its saved inputs and output, made tensors again.
     """
 
     def __init__(self) -> None:
         self.enabled = self.fast = True
-        self.inference = self.looked_at = False
+        self.inference = self.looked_at = self.renews = False
         self.on_node: tuple[Callable[..., None], ...] = ()
         self.on_call: tuple[Callable[..., None], ...] = ()
         self.packing: tuple[Any, ...] = ()
@@ -42,6 +45,7 @@ class _Mode(local):
         self.before_change: Callable[[Any], None] | None = None
         self.instead: Callable[..., Any] | None = None
         self.rebuild: Callable[..., None] | None = None
+        self.on_change: tuple[Callable[..., None], ...] = ()
 
     def record(self, enabled: bool) -> None:
         """Record from here on, or do not."""
@@ -67,6 +71,10 @@ class _Mode(local):
         """Say that an array's memory is about to be changed in place."""
         if self.before_change is not None:
             self.before_change(raw)
+
+    def follow(self, changes: Any = ()) -> None:
+        """Tell these, and no others, of changes in place from here on."""
+        self.on_change = tuple(changes)
 
     @property
     def recording(self) -> bool:
@@ -161,6 +169,19 @@ def _makes_generators(function: Any) -> bool:
         function = function.func
     code = getattr(function, "__code__", None)
     return code is not None and bool(code.co_flags & GENERATOR)
+
+
+@contextmanager
+def renewing() -> Iterator[None]:
+    """A change inside gives a tensor, its base and its views new memory.
+
+    So what was computed from them before, and what was saved for it, stays as it was.
+    """
+    before, MODE.renews = MODE.renews, True
+    try:
+        yield
+    finally:
+        MODE.renews = before
 
 
 class _Named(_Block):

@@ -16,6 +16,8 @@ from functools import partial
 from typing import Any
 
 from ..ops import FUNCTIONS, OPS, Composite
+from ..ops.arrange import windowed
+from ..ops.memory import contiguous_strides, strided
 
 
 class Namespace:
@@ -49,6 +51,20 @@ class Namespace:
     def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
         """The same values in another type or on another device, where there are any."""
         return x
+
+    def windowed(self, x: Any, d: int, starts: range, size: int) -> Any:
+        """Windows over a dimension, as the last; a view where there is memory."""
+        return windowed(self, x, d, starts, size)
+
+    def geometry(self, x: Any) -> tuple[tuple[int, ...], int]:
+        """The strides, and where the first entry lies, both counted in entries."""
+        return contiguous_strides(x.shape), 0
+
+    def strided(
+        self, x: Any, size: tuple[int, ...], stride: tuple[int, ...], start: int
+    ) -> Any:
+        """What lies at a place of the memory; a view where there is memory."""
+        return strided(self, x, size, stride, start)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Run the row or the public function ``name`` on raw values."""

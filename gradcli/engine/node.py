@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from weakref import ref
 
-from ..ops import LINEAR, Op
+from ..ops import Op
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .inspect import Inspectable, Saving
@@ -88,7 +88,8 @@ class Node(Saving):
     """
 
     __slots__ = (
-        "__weakref__", "born", "edges", "params", "saved", "shapes", "span", "xp", "y",
+        "__weakref__", "born", "edges", "params", "saved", "shapes", "span", "wrote",
+        "xp", "y",
     )  # fmt: skip
     op: ClassVar[Op]
     rules: ClassVar[Any]
@@ -102,13 +103,16 @@ class Node(Saving):
     xp: Any
     span: Any
     born: int
+    """When the inputs were saved, by the clock of in-place changes."""
+    wrote: int
+    """When the output was written into an input's memory; unset where it was not."""
 
     def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
-        """Save what the reverse rule will need: for a linear row, only shapes."""
+        """Save what the rules will need: for most linear rows, only shapes."""
         op = self.op
         self.params = params
         self.shapes = broadcast_shapes(raw, y) if op.elementwise else None
-        if op.jvp is LINEAR:
+        if op.keeps_shapes:
             linear = range(len(raw)) if op.variadic else self.slots
             self.saved = tuple([
                 Shaped(r.shape) if i in linear and hasattr(r, "shape") else r
@@ -323,6 +327,9 @@ class AccumulateGrad(Inspectable):
     next_functions: ClassVar[tuple[Any, ...]] = ()
 
     several: ClassVar[bool] = False
+    changeable = False
+    """Whether its leaf, an input of a function that is pushed through, may be changed
+    in place."""
 
     given_up = False
     """Whether nobody will ask for this leaf's gradient any more."""
@@ -372,9 +379,8 @@ def node_class(op: Op) -> type[Node]:
     rules = reverse_rules(op)
     members["rules"] = staticmethod(rules) if op.variadic else rules
     members["slots"] = differentiable_slots(op)
-    members["holds"] = base is not ConstantNode and (
-        op.jvp is not LINEAR or (not op.variadic and None in rules)
-    )
+    reads = not op.keeps_shapes or (not op.variadic and None in rules)
+    members["holds"] = base is not ConstantNode and (op.saves or reads)
     if not op.variadic:
         members["rules"] = tuple(r for r in rules if r is not None)
     return type(op.node, (base,), members)

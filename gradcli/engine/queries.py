@@ -22,6 +22,7 @@ __all__ = [
     "finfo",
     "iinfo",
     "is_floating_point",
+    "is_inference",
     "is_nonzero",
     "is_tensor",
     "nonzero",
@@ -48,6 +49,11 @@ def numel(input: Tensor) -> int:
 def is_floating_point(input: Tensor) -> bool:
     """Whether its entries are floats."""
     return input.is_floating_point()
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether it was made in inference mode."""
+    return input.is_inference()
 
 
 def is_nonzero(input: Tensor) -> bool:

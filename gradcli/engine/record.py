@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops import FUNCTIONS, OPS, Composite, Op
+from ..ops import FUNCTIONS, OPS, OWN, SHARED, VIEW, Composite, Op
 from .call import Signature
 from .errors import DeviceError, explain_failure
 from .fast import binary, of_one, unary
@@ -27,6 +27,7 @@ from .limits import check_broadcast
 from .modes import MODE
 from .namespace import Namespace
 from .node import (
+    AccumulateGrad,
     BinaryNode,
     ConstantNode,
     Port,
@@ -39,8 +40,8 @@ from .promote import harmonised
 from .promote import settled as settled_type
 from .returns import CLASSES
 from .tensor import Tensor, constant
-from .versions import CLOCK
-from .views import note_view
+from .versions import CLOCK, own
+from .views import note_sharer, note_view
 
 _new = object.__new__
 
@@ -51,7 +52,7 @@ PLAIN = (UnaryNode, BinaryNode, ConstantNode)
 class Recorder:
     """One row, ready to run on tensors; its node class is made on first use."""
 
-    __slots__ = ("bind", "cls", "may_view", "of_one", "of_two", "op", "slots")
+    __slots__ = ("bind", "cls", "of_one", "of_two", "op", "slots", "views")
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -60,7 +61,7 @@ class Recorder:
         differentiable = op.node is not None
         self.cls: Any = node_class(op) if differentiable else None
         self.slots = differentiable_slots(op) if differentiable else ()
-        self.may_view = differentiable and not op.elementwise and not op.variadic
+        self.views = op.memory is VIEW
         lone = signature.inputs == 1 and op.returns == 1 and not op.variadic
         self.of_one = of_one(self) if lone else None
         self.of_two = binary(self) if self.is_plain and not lone else None
@@ -82,7 +83,7 @@ class Recorder:
         """Run the row whatever its inputs are, and whoever looks."""
         op = self.op
         xp, raw = _raw(op, inputs)
-        if MODE.inference or xp.inference:
+        if op.memory is OWN and (MODE.inference or xp.inference):
             xp = settled(xp)
         raw, y = _computed(op, xp, inputs, raw, params)
         node = self._node(inputs, xp, raw, y, params)
@@ -96,10 +97,14 @@ class Recorder:
                 for i, part in enumerate(y)
             ]
             out = CLASSES.get(op.base, tuple)(parts)
-        if self.may_view and isinstance(inputs[0], Tensor):
+        if self.views and isinstance(inputs[0], Tensor) and not xp.inference:
             several = op.returns != 1
             for part in out if several else (out,):
                 note_view(inputs[0], part, several)
+                if MODE.inference and inputs[0].edge is not None:
+                    part.edge = AccumulateGrad(part)
+        elif op.memory is SHARED and isinstance(inputs[0], Tensor):
+            note_sharer(inputs[0], out)
         if MODE.looked_at:
             _look(op, inputs, params, raw, node, out)
         return out
@@ -144,7 +149,12 @@ def _computed(
         if failure is error:
             raise
         raise failure from error
-    return raw, settled_type(op, raw, y) if whole else y
+    if whole:
+        y = settled_type(op, raw, y)
+    if op.memory is OWN and not xp.symbolic:
+        several = isinstance(y, tuple)
+        y = tuple([own(part, raw) for part in y]) if several else own(y, raw)
+    return raw, y
 
 
 def _formula(op: Op, xp: Any, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:

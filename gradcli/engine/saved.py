@@ -66,6 +66,23 @@ def used_parts(node: Node) -> Parts:
     return found._replace(inputs=held, output=found.output and y is not None)
 
 
+def pushed_parts(node: Node) -> Parts:
+    """What the forward rule of a row without partials reads."""
+    op = node.op
+    raw, y = node.restored()
+    if op.partials is not None:
+        return used_parts(node)
+    every = [i for i, value in enumerate(raw) if hasattr(value, "dtype")]
+    if not callable(op.jvp):
+        live = {
+            i for i, e in zip(node.slots, node.edges, strict=False) if e is not None
+        }
+        return Parts(tuple([i for i in every if op.variadic or live != {i}]), False)
+    found = _parts([(op.jvp, 2)], len(raw))
+    held = tuple(slot for slot in found.inputs if slot in every)
+    return found._replace(inputs=held, output=found.output and y is not None)
+
+
 def rules_read(node: Node) -> Parts:
     """What the rules of all edges read, whether they need a gradient or not."""
     if isinstance(node, ConstantNode):

@@ -10,11 +10,8 @@ from typing import Any
 
 from . import devices, printing
 from .dtypes import DEFAULT
-from .tensor import Tensor
+from .tensor import TANGENT, Tensor
 from .views import LostView
-
-TANGENT = "_dual"
-"""Where a tensor carries its tangent of forward mode, in its ``__dict__``."""
 
 
 def show(t: Tensor) -> str:

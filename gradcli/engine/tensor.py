@@ -32,6 +32,9 @@ GRAD_OF_NON_LEAF = (
     "access the leaf Tensor instead."
 )
 
+TANGENT = "_dual"
+"""Where a tensor carries its tangent of forward mode, in its ``__dict__``."""
+
 
 class Tensor(Methods):
     """An array that operations on it are recorded for.
@@ -45,13 +48,16 @@ class Tensor(Methods):
     """
 
     __slots__ = (
-        "__dict__", "__weakref__", "edge", "fragile", "raw", "view_of", "views", "xp",
+        "__dict__", "__weakref__", "edge", "fragile", "group", "raw", "view_of",
+        "views", "xp",
     )  # fmt: skip
     raw: Any
     xp: Any
     edge: Edge
     view_of: Tensor
     views: list[Any]
+    group: list[Any]
+    """Of tensors that share memory without being views: all of them, held weakly."""
     fragile: str
     """Of a view, why no change of its memory can be followed; empty if one can."""
 
@@ -255,10 +261,9 @@ class Tensor(Methods):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        self.raw = value._shareable()
-        self.xp = value.xp
-        if isinstance(self.edge, AccumulateGrad):
-            self.edge.raw, self.edge.xp = self.raw, self.xp
+        from .leaves import set_data
+
+        set_data(self, value)
 
     def _shareable(self) -> Any:
         """The raw array; a scalar of the array module gives way to an array."""
@@ -272,7 +277,9 @@ class Tensor(Methods):
     def _version(self) -> int:
         from .versions import version
 
-        return version(self.raw)
+        if self.xp.inference:
+            raise EngineError("Inference tensors do not track version counter.")
+        return version(self.raw) + int(self.__dict__.get("_changes_before", 0))
 
     @property
     def _base(self) -> Tensor | None:

@@ -6,14 +6,16 @@ was changed since the node was made.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from weakref import WeakSet
 
 from . import dtypes
 from .anomaly import ANOMALY
 from .errors import GradError
 from .node import FREED, Node, Port
-from .saved import used_parts
-from .versions import version, version_at
+from .saved import Parts, used_parts
+from .versions import CLOCK, version, version_at
 
 CHANGED = (
     "one of the variables needed for gradient computation has been modified by an "
@@ -31,22 +33,49 @@ ENABLED = (
 )
 
 
-def demand_unchanged(node: Node) -> None:
+DETACHED = (
+    "Trying to use a saved tensor that has been detached in-place, i.e. with "
+    ".detach_().This is not supported, please use out-of-place `.detach()` instead"
+)
+
+_detached: WeakSet[Node | Port] = WeakSet()
+"""The edges of tensors that were taken out of the graph in place."""
+
+
+def forget_edge(edge: Node | Port) -> None:
+    """Let nothing compute a gradient from a tensor that was saved with its edge."""
+    _detached.add(edge)
+    CLOCK.now += 1
+
+
+def demand_unchanged(
+    node: Node, parts_of: Callable[[Node], Parts] = used_parts
+) -> None:
     """Compare what a node saved with what its memory holds now.
+
+    Args:
+        parts_of: tells what of it is going to be read.
 
     Raises:
         GradError: in PyTorch's words, naming the value.
     """
     if node.saved is FREED or (node.y is None and node.saved is None):
         return
-    parts = used_parts(node)
+    parts = parts_of(node)
     raw, y = node.restored()
+    wrote = getattr(node, "wrote", node.born)
+    for value in node.params.values():
+        for part in value if isinstance(value, tuple) else (value,):
+            _demand(part, node.born, None)
     edges = dict(zip(node.slots or range(len(raw)), node.edges, strict=False))
     for slot in parts.inputs:
-        _demand(raw[slot], node.born, edges.get(slot))
+        edge = edges.get(slot)
+        if _detached and edge in _detached:
+            raise GradError(DETACHED)
+        _demand(raw[slot], node.born, edge)
     for nr, part in enumerate(y if isinstance(y, tuple) else (y,)):
         if parts.reads(nr):
-            _demand(part, node.born, Port(node, nr))
+            _demand(part, wrote, Port(node, nr))
 
 
 def _demand(raw: Any, born: int, edge: Any) -> None:

@@ -50,6 +50,14 @@ def owner(raw: Any) -> Any:
     return raw
 
 
+def own(y: Any, raw: tuple[Any, ...]) -> Any:
+    """A result in memory of its own: a copy if it lies in that of an operand."""
+    if getattr(y, "base", None) is None:
+        return y.copy() if any(y is r for r in raw) else y
+    mine = owner(y)
+    return y.copy() if any(owner(r) is mine for r in raw) else y
+
+
 def touch(raw: Any) -> None:
     """Note that an array's entries have been changed."""
     CLOCK.now += 1

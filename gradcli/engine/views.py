@@ -15,6 +15,7 @@ from .errors import EngineError
 from .modes import MODE
 from .node import Node, Port
 from .tensor import Tensor
+from .versions import owner
 
 FEW = 64
 """From so many views on, dead ones are swept out whenever their number doubles."""
@@ -24,12 +25,14 @@ ONE_OF_SEVERAL = (
     "do not allow the output views to be modified inplace. You should replace the "
     "inplace operation by an out-of-place one."
 )
-UNRECORDED = (
+_UNCLEAR = (
     "Given that this use case is ambiguous and error-prone, it is forbidden. You can "
     "clarify your code by moving both the view and the inplace either both inside the "
-    "no_grad block (if you don't want the inplace to be tracked) or both outside (if "
-    "you want the inplace to be tracked)."
+    "{} block (if you don't want the inplace to be tracked) or both outside (if you "
+    "want the inplace to be tracked)."
 )
+UNRECORDED = _UNCLEAR.format("no_grad")
+INFERRED = _UNCLEAR.format("inference_mode")
 ITSELF = "is being modified inplace"
 ANOTHER = "its base or another view of its base has been modified inplace"
 
@@ -57,11 +60,13 @@ def note_view(source: Tensor, out: Tensor, several: bool = False) -> None:
     raw, y = source.raw, out.raw
     if y is not raw:
         base = getattr(y, "base", None)
-        if base is None or (base is not raw and base is not getattr(raw, "base", None)):
+        if base is not raw and base is not getattr(raw, "base", None):
+            base = None if base is None or owner(y) is not owner(raw) else base
+        if base is None:
             return
     below = getattr(source, "view_of", None)
     if not MODE.enabled:
-        out.fragile = UNRECORDED
+        out.fragile = INFERRED if MODE.inference else UNRECORDED
     elif several:
         out.fragile = ONE_OF_SEVERAL
     elif below is not None and source.fragile:
@@ -69,6 +74,24 @@ def note_view(source: Tensor, out: Tensor, several: bool = False) -> None:
     else:
         out.fragile = ""
     _note(source if below is None else below, out)
+
+
+def note_sharer(source: Tensor, out: Tensor) -> None:
+    """Remember that a tensor lies in another's memory, though it is no view of it."""
+    base = base_of(source)
+    group = getattr(base, "group", None)
+    if group is None:
+        group = base.group = [ref(base)]
+    _append(group, out)
+    out.group = group
+
+
+def sharers(t: Tensor) -> list[Tensor]:
+    """All tensors that are known to lie in the memory of a tensor, itself included."""
+    base = base_of(t)
+    found = [held() for held in getattr(base, "group", ())] or [base]
+    bases = [each for each in found if each is not None]
+    return [each for base in bases for each in (base, *live_views(base))]
 
 
 def base_of(t: Tensor) -> Tensor:
@@ -117,7 +140,10 @@ def _why(view: Tensor, change: str) -> str:
     if isinstance(view, LostView):
         return str(view.__dict__["_lost"]).replace(ANOTHER, change)
     edge = view.edge
-    if edge is None:
+    if view.fragile == INFERRED:
+        what = "A view was created in inference mode"
+        change = f"{change} in normal mode"
+    elif edge is None:
         what = "A view was created in no_grad mode"
         change = f"{change} with grad mode enabled"
     else:
@@ -132,8 +158,12 @@ def _note(base: Tensor, view: Tensor) -> None:
     views = getattr(base, "views", None)
     if views is None:
         base.views = [ref(view)]
-        return
-    count = len(views)
+    else:
+        _append(views, view)
+
+
+def _append(held_weakly: list[Any], t: Tensor) -> None:
+    count = len(held_weakly)
     if count >= FEW and not count & (count - 1):
-        views[:] = [held for held in views if held() is not None]
-    views.append(ref(view))
+        held_weakly[:] = [held for held in held_weakly if held() is not None]
+    held_weakly.append(ref(t))

@@ -69,7 +69,7 @@ def explain(
 def _about_samples(failure: Failure, sampled: Sampled) -> str | None:
     """A drawn input is one number, which may be all that is wrong."""
     for name, drawn in sampled.items():
-        if any(t is drawn for t in failure.tensors):
+        if any(t.raw is drawn.raw for t in failure.tensors):
             return f"{name} was drawn as one number: give it a shape, {name}=randn(3)"
     return None
 

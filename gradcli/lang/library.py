@@ -37,6 +37,12 @@ class Library(Protocol):
     def grad_mode(self, enabled: bool) -> AbstractContextManager[Any]:
         """A context in which recording is on or off."""
 
+    def changing(self) -> AbstractContextManager[Any]:
+        """A context in which values are changed in place."""
+
+    def own(self, value: Any) -> Any:
+        """A value that a program is given, so that it can change it for itself."""
+
     def truth(self, value: Any) -> bool:
         """The truth of a value that is not a plain number."""
 

@@ -96,6 +96,8 @@ class Machine:
         self._code = code
         self._env = dict(env)
         self._start = bind_registers(code, env, library)
+        changes = any(step.name == "augment" for step in code.instructions)
+        self._own = library.own if changes else None
         self._frame = Frame(list(self._start), library, max_steps, trace)
         with uncollected():
             self._steps = link(code, self._frame, env)
@@ -109,7 +111,8 @@ class Machine:
     def run(self) -> Result:
         """Run the program from its first step; raises what `run` does."""
         code, frame, steps, position = self._code, self._frame, self._steps, 0
-        frame.restart(self._start)
+        own = self._own
+        frame.restart(self._start if own is None else [own(v) for v in self._start])
         try:
             while position >= 0:
                 position = steps[position]()

@@ -16,6 +16,7 @@ from gradcli.lang.arithmetic import NUMBERS
 from gradcli.lang.code import Instruction
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.frame import UNSET, Frame
+from gradcli.lang.library import Library
 
 Step = Callable[[], int]
 Functions = Mapping[str, Callable[..., Any]]
@@ -69,11 +70,30 @@ def _end(frame: Frame, it: Instruction, index: int, functions: Functions) -> Ste
     return lambda: -1
 
 
-def _binary_with(table: Mapping[str, Callable[[Any, Any], Any]]) -> Binder:
+Operator = Callable[[Any, Any], Any]
+
+
+def _changing(library: Library, operator: Operator) -> Operator:
+    """An operator that changes its left operand in place."""
+
+    def run(a: Any, b: Any) -> Any:
+        with library.changing():
+            return operator(a, b)
+
+    return run
+
+
+def _binary_with(
+    table: Mapping[str, Operator],
+    within: Callable[[Library, Operator], Operator] = lambda library, operator: (
+        operator
+    ),
+) -> Binder:
     def bind(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
         registers, out, (left, right) = frame.registers, it.out, it.ins
         sign, span, following = it.extra, it.span, index + 1
-        function, on_result = table[sign], frame.library.on_result
+        function = within(frame.library, table[sign])
+        on_result = frame.library.on_result
         foreign, admit, compute, at = frame.foreign, frame.admit, frame.compute, it.at
 
         def step() -> int:
@@ -320,7 +340,7 @@ BINDERS: dict[str, Binder] = {
     "end": _end,
     "unary": _unary,
     "binary": _binary_with(arithmetic.OPERATORS),
-    "augment": _binary_with(arithmetic.IN_PLACE),
+    "augment": _binary_with(arithmetic.IN_PLACE, _changing),
     "call": _call,
     "method": _method,
     "attribute": _attribute,

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from gradcli.engine import AccumulateGrad, Port, Tensor, function, set_grad_enabled
+from gradcli.engine.modes import renewing
 from gradcli.lang.errors import Span
 from gradcli.lang.home import CONSTRUCTORS, Draws, Home
 from gradcli.lang.library import Explanation
@@ -35,7 +36,7 @@ _ATTRIBUTES: dict[str, Callable[[Tensor], object]] = {
     "mT": lambda x: x.mT,
     "H": lambda x: x.H,
     "mH": lambda x: x.mH,
-    "data": lambda x: x.detach(),
+    "data": lambda x: function("detach")(x),
     "device": lambda x: x.xp.device,
     "dtype": lambda x: str(x.raw.dtype),
     "is_leaf": lambda x: x.is_leaf,
@@ -163,6 +164,15 @@ class TensorLibrary:
 
     def grad_mode(self, enabled: bool) -> AbstractContextManager[Any]:
         return set_grad_enabled(enabled)
+
+    def changing(self) -> AbstractContextManager[Any]:
+        """What was saved before stays as it was, so that its gradient stays right."""
+        return renewing()
+
+    def own(self, value: Any) -> Any:
+        if not isinstance(value, Tensor) or value.requires_grad:
+            return value
+        return Tensor(value.raw, value.xp)
 
     def truth(self, value: Any) -> bool:
         return bool(value)

@@ -13,7 +13,7 @@ from .checks import ShapeError, dim_of, dims_of, whole
 from .index import along
 from .join import as_sizes
 from .limits import LISTED, check_size
-from .op import LINEAR, Formula, case, function, row
+from .op import LINEAR, OWN, VIEW, Formula, case, function, row
 from .shape import Shape, inverse_order
 
 # fmt: off
@@ -156,8 +156,8 @@ def _embedded(shape: Shape, offset: int, dim1: int, dim2: int) -> Shape:
     return tuple([side if d in (a, b) else next(rest) for d in range(len(shape) + 1)])
 
 
-def _diagonal_row(name: str, node: str) -> None:
-    row(name, node=node, jvp=LINEAR, fwd=_diagonal,
+def _diagonal_row(name: str, node: str, memory: Any) -> None:
+    row(name, node=node, jvp=LINEAR, fwd=_diagonal, memory=memory,
         doc="A diagonal of two dimensions, as the last dimension.",
         formula="y[..., i] = x[i, i + offset]",
         vjp=(lambda xp, g, y, x, offset=0, dim1=0, dim2=1:
@@ -166,8 +166,8 @@ def _diagonal_row(name: str, node: str) -> None:
                case((2, 3, 4), dim1=-1, dim2=0, offset=1)])
 
 
-_diagonal_row("diagonal", "DiagonalBackward0")
-_diagonal_row("diagonal_copy", "DiagonalBackward0_copy")
+_diagonal_row("diagonal", "DiagonalBackward0", VIEW)
+_diagonal_row("diagonal_copy", "DiagonalBackward0_copy", OWN)
 
 row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR,
     doc="Zeros with the cotangent along a diagonal.", formula="y[i, i + offset] = g[i]",
@@ -243,6 +243,7 @@ def _pad_vjp(xp: Any, g: Any, y: Any, x: Any, pad: Any, value: float = 0) -> Any
 
 
 row("constant_pad_nd", node="ConstantPadNdBackward0", fwd=_pad, vjp=(_pad_vjp,),
+    saves=False,
     jvp=lambda xp, t, y, x, pad, value=0: xp.constant_pad_nd(t[0], pad),
     doc="A border of one number; a negative width cuts off.", formula="[v, x, v]",
     cases=[case((3, 4), pad=(1, 2)), case((3, 4), pad=(1, 0, 2, 1), value=1.5),
@@ -262,8 +263,8 @@ function("pad", _pad_any, operands=("x",),
          doc="A border; widths in pairs, the last dimension's first.")
 
 
-def windows(xp: Any, shape: Shape, dimension: int, size: int, step: int) -> Any:
-    """The positions that each window covers, and the windows' dimension."""
+def windows(shape: Shape, dimension: int, size: int, step: int) -> tuple[int, range]:
+    """The windows' dimension, and the positions where they begin."""
     d = dim_of(shape, dimension)
     length = shape[d] if shape else 1
     if size > length:
@@ -272,9 +273,19 @@ def windows(xp: Any, shape: Shape, dimension: int, size: int, step: int) -> Any:
     if step <= 0 or size < 0:
         raise ShapeError(f"unfold: step is {step} but must be > 0, size is {size} but "
                          "must be >= 0")
-    starts = range(0, length - size + 1, step)
+    return d, range(0, length - size + 1, step)
+
+
+def covered(xp: Any, starts: range, size: int) -> Any:
+    """The positions that each window covers."""
     check_size((len(starts), size), LISTED)
-    return d, xp.as_index([list(range(at, at + size)) for at in starts])
+    return xp.as_index([list(range(at, at + size)) for at in starts])
+
+
+def windowed(xp: Any, x: Any, d: int, starts: range, size: int) -> Any:
+    """The windows over dimension d, as a copy."""
+    at = along(d, covered(xp, starts, size))
+    return xp.permute(xp.getitem(x, at), window_order(x.ndim + 1, d))
 
 
 def window_order(ndim: int, d: int) -> Shape:
@@ -283,23 +294,23 @@ def window_order(ndim: int, d: int) -> Shape:
 
 
 def _unfold(xp: Any, x: Any, dimension: int, size: int, step: int) -> Any:
-    d, at = windows(xp, x.shape, dimension, size, step)
+    d, starts = windows(x.shape, dimension, size, step)
     if not x.shape:
         return xp.reshape(x, (1,))
-    return xp.permute(xp.getitem(x, along(d, at)), window_order(x.ndim + 1, d))
+    return xp.windowed(x, d, starts, size)
 
 
 def _unfold_backward(
     xp: Any, x: Any, input_sizes: Shape, dimension: int, size: int, step: int
 ) -> Any:
-    d, at = windows(xp, input_sizes, dimension, size, step)
+    d, starts = windows(input_sizes, dimension, size, step)
     if not input_sizes:
         return xp.reshape(x, ())
     inside = xp.permute(x, inverse_order(window_order(x.ndim, d)))
-    return xp.put_add(input_sizes, along(d, at), inside)
+    return xp.put_add(input_sizes, along(d, covered(xp, starts, size)), inside)
 
 
-row("unfold", node="UnfoldBackward0", jvp=LINEAR, fwd=_unfold,
+row("unfold", node="UnfoldBackward0", jvp=LINEAR, memory=VIEW, fwd=_unfold,
     doc="Sliding windows over a dimension, as a new last dimension.",
     formula="y[..., w, ..., i] = x[..., w step + i, ...]",
     vjp=(lambda xp, g, y, x, dimension, size, step:

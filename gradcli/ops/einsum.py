@@ -13,7 +13,7 @@ from string import ascii_letters
 from typing import Any
 
 from .checks import ArgumentError, ShapeError, ValueRangeError
-from .op import MULTILINEAR, ONE_TYPE, case, function, row
+from .op import MULTILINEAR, ONE_TYPE, VIEW, case, function, row
 from .products import identity
 
 # fmt: off
@@ -119,6 +119,7 @@ def cotangents(xp: Any, g: Any, y: Any, *operands: Any, equation: str) -> Any:
 
 
 row("einsum.default", node="EinsumBackward0", variadic=True, jvp=MULTILINEAR,
+    memory=VIEW,
     one_type=ONE_TYPE, formula="sum of products over repeated labels",
     doc="Sums of products, by one letter per dimension.",
     fwd=contracted, vjp=cotangents,

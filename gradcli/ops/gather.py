@@ -144,6 +144,21 @@ def grown(xp: Any, g: Any, shape: Shape) -> Any:
     return xp.constant_pad_nd(g, [w for n in reversed(missing) for w in (0, n)])
 
 
+def surviving(xp: Any, g: Any, write: Formula, read: Formula) -> Any:
+    """``read(g)``, 0 for what a later entry overwrote at the same place.
+
+    Args:
+        write: writes entries into zeros of the shape of ``g``.
+        read: reads what was written.
+    """
+    picked = read(g)
+    # Narrow floats do not count far enough.
+    ones = xp.to_copy(xp.new_full(g, (prod(picked.shape),), 1), "float64", None)
+    order = xp.reshape(xp.cumsum(ones, 0), picked.shape)
+    last = read(write(xp.new_full(order, g.shape, 0), order))
+    return xp.where(xp.eq(last, order), picked, xp.zeros_like(picked))
+
+
 SCATTER = "scatter(): Expected self.dtype to be equal to src.dtype"
 
 
@@ -157,8 +172,9 @@ row("scatter.src", node="ScatterBackward0", fwd=_scatter, jvp=LINEAR,
     doc="Entries of src written at positions along a dimension.",
     formula="y[i, index[i, j]] = src[i, j]",
     vjp=(lambda xp, g, y, x, index, src, dim: xp.scatter(g, dim, index, 0), None,
-         lambda xp, g, y, x, index, src, dim:
-         grown(xp, xp.gather(g, dim, index), src.shape)),
+         lambda xp, g, y, x, index, src, dim: grown(xp, surviving(
+             xp, g, lambda to, order: xp.scatter(to, dim, index, order),
+             lambda of: xp.gather(of, dim, index)), src.shape)),
     cases=[case((3, 4), Fixed([[0, 3], [1, 2]]), (2, 2), dim=1),
            case((3, 2), Fixed([[2, 0]]), (2, 3), dim=0)])
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import LIMIT, check_size
-from .op import LINEAR, Formula, case, function, row
+from .op import LINEAR, VIEW, Formula, case, function, row
 from .shape import Shape
 
 # fmt: off
@@ -116,7 +116,7 @@ def checked_size(shape: Shape, at: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 row("select", node="SelectBackward0", doc="One entry of a dimension, which is dropped.",
-    formula="y = x[..., index, ...]", jvp=LINEAR,
+    formula="y = x[..., index, ...]", jvp=LINEAR, memory=VIEW,
     fwd=lambda xp, x, dim, index:
     xp.getitem(x, as_view(select_at(x.shape, dim, index))),
     vjp=(lambda xp, g, y, x, dim, index:
@@ -133,7 +133,7 @@ row("select.backward", node="SelectBackwardBackward0", jvp=LINEAR,
     cases=[case((4,), input_sizes=(3, 4), dim=0, index=1),
            case((), input_sizes=(3,), dim=-1, index=-1)])
 
-row("slice.Tensor", node="SliceBackward0", jvp=LINEAR,
+row("slice.Tensor", node="SliceBackward0", jvp=LINEAR, memory=VIEW,
     doc="A stretch of a dimension, in steps.",
     formula="y = x[..., start:end:step, ...]",
     fwd=lambda xp, x, dim=0, start=None, end=None, step=1:
@@ -154,7 +154,7 @@ row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
     cases=[case((4, 3), input_sizes=(5, 3), dim=0, start=1, end=None, step=1),
            case((3,), input_sizes=(7,), dim=-1, start=1, end=6, step=2)])
 
-row("index.Tensor", node="IndexBackward0", jvp=LINEAR,
+row("index.Tensor", node="IndexBackward0", jvp=LINEAR, saves=True,
     doc="Entries read by lists of positions or by masks.",
     formula="y[k] = x[i[k], j[k], ...]",
     fwd=lambda xp, x, indices:
@@ -167,7 +167,7 @@ row("index.Tensor", node="IndexBackward0", jvp=LINEAR,
            case((2, 2), indices=([[True, False], [True, True]],)),
            case((3, 2, 4), indices=([0, 2], None, [1, 1]))])
 
-row("index.backward", node="IndexPutImplBackward0", jvp=LINEAR,
+row("index.backward", node="IndexPutImplBackward0", jvp=LINEAR, saves=True,
     doc="Zeros with the cotangent added at the positions read; repeats add up.",
     formula="y[i[k], j[k], ...] += g[k]",
     fwd=lambda xp, x, input_sizes, indices:

@@ -15,7 +15,7 @@ from typing import Any
 
 from .checks import ShapeError, dim_of, whole
 from .limits import check_size
-from .op import LINEAR, Formula, case, function, row
+from .op import LINEAR, VIEW, Formula, case, function, row
 from .shape import Shape, sum_to
 
 # fmt: off
@@ -51,7 +51,7 @@ def expanded(shape: Shape, size: Any) -> Shape:
     return tuple([shape[at - lead] if n == -1 else n for at, n in enumerate(asked)])
 
 
-row("expand", node="ExpandBackward0", star="size", jvp=LINEAR,
+row("expand", node="ExpandBackward0", star="size", jvp=LINEAR, memory=VIEW,
     doc="Dimensions of size 1 repeated without a copy; -1 keeps a size.",
     formula="y[i, j, ...] = x[0, j, ...]",
     fwd=lambda xp, x, size: xp.expand(x, expanded(x.shape, size)),

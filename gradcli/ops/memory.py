@@ -9,17 +9,22 @@ at positions where ``as_strided`` reads, so that the two are each other's rule.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from math import prod
 from typing import Any
 
-from .op import GIVEN, LINEAR, case, row
+from .checks import ShapeError
+from .gather import surviving
+from .join import as_sizes
+from .limits import BYTES_PER_ENTRY, LISTED, check_size
+from .op import GIVEN, LINEAR, VIEW, Formula, case, function, row
 from .shape import Shape, sum_to
 
 # fmt: off
 
 
 def written(xp: Any, x: Any, src: Any, at: Any) -> Any:
-    """``x`` with ``src``, which broadcasts, at positions that name no entry twice."""
+    """``x`` with ``src``, which broadcasts, at positions; of equals the last counts."""
     at = xp.as_index(at)
     flat = (prod(x.shape),)
     put = xp.put_view(flat, (at,), xp.expand(src, at.shape))
@@ -33,19 +38,32 @@ def kept(xp: Any, g: Any, at: Any) -> Any:
     return xp.call("copy_slices.positions", g, nothing, at)
 
 
-def writing(name: str, node: str, doc: str) -> None:
-    row(name, node=node, doc=doc, formula="y[at] = src", jvp=LINEAR,
+def _read_of_slices(xp: Any, g: Any, at: Any) -> Any:
+    return xp.call("as_strided.positions", g, at)
+
+
+def _read_of_last(xp: Any, g: Any, at: Any) -> Any:
+    return surviving(
+        xp, g, lambda to, order: xp.call("copy_slices.positions", to, order, at),
+        lambda of: xp.call("as_strided.positions", of, at))
+
+
+def writing(name: str, node: str, doc: str, pulled: Formula) -> None:
+    row(name, node=node, doc=doc, formula="y[at] = src", jvp=LINEAR, saves=True,
         fwd=lambda xp, x, src, at: written(xp, x, src, at),
         vjp=(lambda xp, g, y, x, src, at: kept(xp, g, at),
-             lambda xp, g, y, x, src, at: sum_to(
-                 xp, xp.call("as_strided.positions", g, at), src.shape)),
+             lambda xp, g, y, x, src, at: sum_to(xp, pulled(xp, g, at), src.shape)),
         cases=[case((2, 3), (2,), at=[1, 5]), case((2, 3), (), at=[[0, 1], [3, 4]]),
                case((3,), (1,), at=[2, 0])])
 
 
-writing("copy_slices.positions", "CopySlices", "A part of a tensor overwritten.")
+writing("copy_slices.positions", "CopySlices", "A part of a tensor overwritten.",
+        _read_of_slices)
+writing("copy_slices.overlapping", "CopySlices",
+        "A part overwritten of which several entries may share a place.", _read_of_last)
 writing("index_put.positions", "IndexPutBackward0",
-        "Entries overwritten at a list of positions or where a mask is true.")
+        "Entries overwritten at a list of positions or where a mask is true.",
+        _read_of_last)
 
 
 def read(xp: Any, x: Any, at: Any) -> Any:
@@ -71,6 +89,149 @@ row("as_strided.backward", node="AsStridedBackwardBackward0", jvp=LINEAR,
          xp.call("as_strided.positions", g, at),),
     cases=[case((2,), at=[1, 5], input_sizes=(2, 3))])
 
+# -- any view of a memory -------------------------------------------------------------
+
+
+def contiguous_strides(shape: Shape) -> Shape:
+    """How far apart the entries of each dimension lie where all lie in order."""
+    steps = accumulate(reversed(shape[1:]), lambda step, n: step * max(n, 1), initial=1)
+    return tuple(steps)[::-1] if shape else ()
+
+
+def places(size: Shape, stride: Shape, start: int) -> list[int]:
+    """Where the entries lie, in the order of their indices."""
+    check_size(size, LISTED)
+    found = [start]
+    for n, step in zip(size, stride, strict=True):
+        found = [at + i * step for at in found for i in range(n)]
+    return found
+
+
+Geometry = tuple[Shape, int]
+"""The strides of a tensor, and where its first entry lies."""
+
+
+def positions(
+    shape: Shape, geometry: Geometry | None, size: Shape, stride: Shape, start: int
+) -> list[int]:
+    """Which entries of a flattened tensor lie at the places of a view.
+
+    Places that hold none of its entries count as an entry behind the last.
+    """
+    outside = prod(shape)
+    asked = places(size, stride, start)
+    if geometry is None:
+        return [at if 0 <= at < outside else outside for at in asked]
+    held = {at: i for i, at in enumerate(places(shape, *geometry))}
+    return [held.get(at, outside) for at in asked]
+
+
+def strided(xp: Any, x: Any, size: Shape, stride: Shape, start: int) -> Any:
+    """The view as a copy, of a tensor whose entries lie in order."""
+    check_bounds(prod(x.shape), BYTES_PER_ENTRY, size, stride, start)
+    return _read_at(xp, x, positions(x.shape, None, size, stride, start), size)
+
+
+def check_bounds(
+    count: int, each: int, size: Shape, stride: Shape, start: int
+) -> None:
+    """Refuse a view beyond a memory of ``count`` entries of ``each`` bytes."""
+    if start < 0:
+        raise ShapeError(f"Tensor: invalid storage offset {start}")
+    last = start + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if prod(size) and last >= count:
+        raise ShapeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset "
+            f"{start}, and itemsize {each} requiring a storage size of "
+            f"{(last + 1) * each} are out of bounds for storage of size {count * each}")
+
+
+def _read_at(xp: Any, x: Any, at: list[int], size: Shape) -> Any:
+    count = prod(x.shape)
+    flat = xp.reshape(x, (count,))
+    if count in at:
+        flat = xp.cat((flat, xp.new_full(flat, (1,), 0)), 0)
+    return xp.reshape(xp.getitem(flat, (xp.as_index(at),)), size)
+
+
+def _strided_backward(
+    xp: Any, x: Any, input_sizes: Shape, size: Shape, stride: Shape, start: int,
+    geometry: Geometry | None,
+) -> Any:  # fmt: skip
+    at = positions(input_sizes, geometry, size, stride, start)
+    count = prod(input_sizes)
+    put = xp.put_add((count + 1,), (xp.as_index(at),), xp.reshape(x, (len(at),)))
+    return xp.reshape(xp.getitem(put, (slice(0, count),)), input_sizes)
+
+
+def _strided_jvp(
+    xp: Any, t: Any, y: Any, x: Any, size: Shape, stride: Shape, start: int,
+    geometry: Geometry | None = None,
+) -> Any:  # fmt: skip
+    return xp.call("as_strided.tangent", t[0], size, stride, start, geometry)
+
+
+row("as_strided.default", node="AsStridedBackward0", memory=VIEW, jvp=_strided_jvp,
+    saves=False,
+    doc="What lies at given places of a tensor's memory.",
+    formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
+    fwd=lambda xp, x, size, stride, start, geometry=None:
+    xp.strided(x, size, stride, start),
+    vjp=(lambda xp, g, y, x, size, stride, start, geometry=None: xp.call(
+        "as_strided.put", g, x.shape, size, stride, start, geometry),),
+    cases=[case((3, 4), size=(2, 2), stride=(4, 1), start=1),
+           case((5,), size=(3, 2), stride=(1, 1), start=1),
+           case((2, 3), size=(), stride=(), start=4),
+           case((4,), size=(2, 3), stride=(0, 1), start=0)])
+
+row("as_strided.tangent", node="AsStridedBackward0", jvp=LINEAR,
+    doc="The tangent of a view, whose own memory has another order.",
+    formula="y[i, j] = x[start + i stride[0] + j stride[1]]",
+    fwd=lambda xp, x, size, stride, start, geometry: _read_at(
+        xp, x, positions(x.shape, geometry, size, stride, start), size),
+    vjp=(lambda xp, g, y, x, size, stride, start, geometry: xp.call(
+        "as_strided.put", g, x.shape, size, stride, start, geometry),),
+    cases=[case((2, 3), size=(2, 2), stride=(1, 2), start=0, geometry=None),
+           case((2, 3), size=(2, 3), stride=(1, 2), start=1, geometry=((1, 2), 2))])
+
+row("as_strided.put", node="AsStridedBackwardBackward0", jvp=LINEAR,
+    doc="Zeros with the cotangent of a view added where its entries lie.",
+    formula="y[at] += g", fwd=_strided_backward,
+    vjp=(lambda xp, g, y, x, input_sizes, size, stride, start, geometry: xp.call(
+        "as_strided.tangent", g, size, stride, start, geometry),),
+    cases=[case((2, 2), input_sizes=(2, 3), size=(2, 2), stride=(1, 2), start=0,
+                geometry=None),
+           case((2, 2), input_sizes=(2, 2), size=(2, 2), stride=(1, 2), start=1,
+                geometry=((1, 2), 0))])
+
+row("view.geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
+    doc="The strides, and where the first entry lies in memory, in entries.",
+    formula="geometry(x)", cases=[case((3, 4)), case(())])
+
+
+def _as_strided(
+    call: Formula, x: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
+    sizes, steps = as_sizes(size), as_sizes(stride)
+    if len(sizes) != len(steps):
+        raise ShapeError("mismatch in length of strides and shape")
+    if any(step < 0 for step in steps):
+        raise ShapeError("as_strided: Negative strides are not supported at the "
+                         f"moment, got strides: {list(steps)}")
+    mine = call("view.geometry", x)
+    start = mine[1] if storage_offset is None else storage_offset
+    plain = mine == (contiguous_strides(tuple(x.shape)), 0)
+    return call("as_strided.default", x, sizes, steps, start, None if plain else mine)
+
+
+function("as_strided", _as_strided, operands=("x",),
+         formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
+         doc="What lies at given places of a tensor's memory, as a view of it.",
+         cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
+                case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
+
+# -- whole tensors --------------------------------------------------------------------
+
 row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
     doc="A tensor overwritten by another, which broadcasts.",
     fwd=lambda xp, x, src: xp.expand(xp.as_type_of(src, x), x.shape),
@@ -79,17 +240,18 @@ row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
     cases=[case((2, 3), (2, 3)), case((2, 3), (3,)), case((), ())])
 
 
-def overwriting(name: str, node: str) -> None:
-    row(name, node=node, jvp=LINEAR, formula="y = value",
+def overwriting(name: str, node: str, *values: float) -> None:
+    row(name, node=node, formula="y = value", saves=False,
         doc="A tensor overwritten by one number.",
         fwd=lambda xp, x, value: xp.new_full(x, x.shape, value),
         vjp=(lambda xp, g, y, x, value: xp.zeros_like(g),),
-        cases=[case((2, 3), value=0.0)])
+        jvp=lambda xp, t, y, x, value: xp.zeros_like(t[0]),
+        cases=[case((2, 3), value=value) for value in values])
 
 
-overwriting("zero_.default", "ZeroBackward0")
-overwriting("fill_.Scalar", "FillBackward2")
-overwriting("fill_.Tensor", "FillBackward3")
+overwriting("zero_.default", "ZeroBackward0", 0.0)
+overwriting("fill_.Scalar", "FillBackward2", 0.0, 1.5)
+overwriting("fill_.Tensor", "FillBackward3", 0.0, 1.5)
 
 row("to_copy.default", node="ToCopyBackward0", jvp=LINEAR, result=GIVEN,
     formula="y = x",

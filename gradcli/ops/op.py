@@ -55,6 +55,16 @@ FIRST: Final = _Marker("FIRST")
 GIVEN: Final = _Marker("GIVEN")
 """The type that the row is told."""
 
+OWN: Final = _Marker("OWN")
+"""The result lies in memory of its own."""
+
+VIEW: Final = _Marker("VIEW")
+"""The result lies in the first operand's memory where that is possible, and a change
+of either is one of both."""
+
+SHARED: Final = _Marker("SHARED")
+"""As VIEW, but the graph does not tell the two apart as a view and its base."""
+
 ONE_TYPE: Final = "expected scalar type {0} but found {1}"
 """What is mostly said of operands that have to be of one type, and are not."""
 
@@ -115,11 +125,16 @@ class Op:
                tuple, a tangent per input: zeros where none arrives, None for an input
                that carries no gradient; derived where there are partials
     variadic   the inputs are a list of tensors of any length
+    saves      whether its rules need values, not shapes alone: None where that follows
+               from ``partials``, ``vjp`` and ``jvp``; positions among the parameters
+               count
     returns    outputs that ``fwd`` returns; more than one, or MANY: a tuple
     carries    how many of them, counted from the first, carry a gradient
     star       the parameter that takes all further positional arguments
     sym        ``fwd`` under SymPy where that is not simply ``fwd``
     result     the type of the result: PROMOTED, WHOLE, FIRST or GIVEN
+    memory     where the result lies: OWN, VIEW or SHARED; a formula that gives back
+               its operand's memory is copied where that is OWN
     one_type   what is said of operands of two types where they have to be of one:
                ``{0}`` and ``{1}`` are PyTorch's names of the two, ``{c0}`` and ``{c1}``
                those in C; empty: they may differ
@@ -134,11 +149,13 @@ class Op:
     vjp: tuple[Formula | None, ...] | Formula | None
     jvp: Formula | _Marker | None
     variadic: bool
+    saves: bool | None
     returns: int
     carries: int
     star: str | None
     sym: Formula | None
     result: _Marker
+    memory: _Marker
     one_type: str
     query: bool
     doc: str
@@ -151,6 +168,11 @@ class Op:
     def base(self) -> str:
         """The public function's name: ``sum`` of ``sum.dim_IntList``."""
         return self.name.partition(".")[0]
+
+    @property
+    def keeps_shapes(self) -> bool:
+        """Whether its rules need the shapes of the differentiable inputs alone."""
+        return self.jvp is LINEAR or self.saves is False
 
     @property
     def elementwise(self) -> bool:
@@ -208,11 +230,13 @@ def row(
     vjp: tuple[Formula | None, ...] | Formula | None = None,
     jvp: Formula | _Marker | None = None,
     variadic: bool = False,
+    saves: bool | None = None,
     returns: int = 1,
     carries: int = 1,
     star: str | None = None,
     sym: Formula | None = None,
     result: _Marker = PROMOTED,
+    memory: _Marker = OWN,
     one_type: str = "",
     query: bool = False,
     aliases: Sequence[str] = (),
@@ -233,8 +257,8 @@ def row(
     if not cases:
         raise ValueError(f"row {name!r} has no cases")
     op = Op(
-        name, fwd, node, partials, vjp, jvp, variadic, returns, carries, star, sym,
-        result, one_type, query, doc, formula, latex, kink, tuple(cases),
+        name, fwd, node, partials, vjp, jvp, variadic, saves, returns, carries, star,
+        sym, result, memory, one_type, query, doc, formula, latex, kink, tuple(cases),
     )  # fmt: skip
     OPS[name] = op
     if "." not in name:

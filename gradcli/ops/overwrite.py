@@ -13,7 +13,7 @@ from typing import Any
 
 from .arrange import on_diagonal
 from .checks import ShapeError, broadcast_shape
-from .gather import MASK, as_mask, grown, slices_at
+from .gather import MASK, as_mask, grown, slices_at, surviving
 from .index import checked_entries, select_at, slice_at
 from .op import FIRST, LINEAR, Fixed, Formula, case, function, row
 from .shape import Shape, sum_to
@@ -85,7 +85,9 @@ row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR,
     fwd=lambda xp, x, index, source, dim:
     replaced(xp, x, slices_at(xp, x.shape, dim, index), source),
     vjp=(lambda xp, g, y, x, index, source, dim: xp.index_fill(g, dim, index, 0), None,
-         lambda xp, g, y, x, index, source, dim: xp.index_select(g, dim, index)),
+         lambda xp, g, y, x, index, source, dim: surviving(
+             xp, g, lambda to, numbers: xp.index_copy(to, dim, index, numbers),
+             lambda of: xp.index_select(of, dim, index))),
     cases=[case((3, 4), Fixed([2, 0]), (2, 4), dim=0),
            case((3, 4), Fixed([1]), (3, 1), dim=-1)])
 
@@ -156,13 +158,28 @@ def _index_put_vjp(
     return xp.call("index_put.default", g, nothing, indices)
 
 
+def _index_put_values_vjp(
+    xp: Any, g: Any, y: Any, x: Any, values: Any, indices: Any,
+    accumulate: bool = False,
+) -> Any:  # fmt: skip
+    """The cotangent of what was written; 0 for what was overwritten in its turn."""
+
+    def read(of: Any) -> Any:
+        return xp.call("index.Tensor", of, indices)
+
+    picked = read(g) if accumulate else surviving(
+        xp, g, lambda to, numbers: xp.call("index_put.default", to, numbers, indices),
+        read)
+    return sum_to(xp, picked, values.shape)
+
+
 row("index_put.default", node="IndexPutBackward0", fwd=_index_put, jvp=LINEAR,
+    saves=True,
     one_type="Index put requires the source and destination dtypes match, got {0} for "
     "the destination and {1} for the source.",
     doc="Entries replaced, or added to, at lists of positions or where masks are true.",
     formula="y[i[k], j[k], ...] = values[k]",
-    vjp=(_index_put_vjp, lambda xp, g, y, x, values, indices, accumulate=False:
-         sum_to(xp, xp.call("index.Tensor", g, indices), values.shape)),
+    vjp=(_index_put_vjp, _index_put_values_vjp),
     cases=[case((3,), (2,), indices=([0, 2],)),
            case((3, 2), (4, 2), indices=([0, 2, 0, -1],), accumulate=True),
            case((3, 4), (), indices=(None, [1, -1])),

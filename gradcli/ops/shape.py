@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from .checks import ShapeError, dim_of, dims_of, whole
-from .op import LINEAR, Formula, case, function, row
+from .op import LINEAR, SHARED, VIEW, Formula, case, function, row
 
 # fmt: off
 
@@ -69,8 +69,9 @@ row("view.fits", query=True, fwd=lambda xp, x, shape: xp.is_viewable(x, shape),
     formula="fits(x, shape)", cases=[case((3, 4), shape=(4, 3)), case((), shape=(1,))])
 
 
-def _reshaping(name: str, node: str, doc: str) -> None:
+def _reshaping(name: str, node: str, doc: str, memory: Any = VIEW) -> None:
     row(name, node=node, doc=doc, formula="x under the new shape", jvp=LINEAR,
+        memory=memory,
         fwd=lambda xp, x, shape: xp.reshape(x, shape),
         vjp=(lambda xp, g, y, x, shape: xp.reshape(g, x.shape),),
         cases=[case((3, 4), shape=(2, 6)), case((), shape=(1, 1)),
@@ -80,7 +81,8 @@ def _reshaping(name: str, node: str, doc: str) -> None:
 _reshaping("view.default", "ViewBackward0", "The same entries under another shape.")
 _reshaping("reshape.alias", "ReshapeAliasBackward0",
            "A reshape that the strides of a non-contiguous array allow.")
-_reshaping("reshape.unsafe", "UnsafeViewBackward0", "A view of a fresh copy.")
+_reshaping("reshape.unsafe", "UnsafeViewBackward0", "A fresh copy seen another way.",
+           SHARED)
 
 CONTIGUOUS = "contiguous"
 
@@ -91,10 +93,12 @@ row("clone", node="CloneBackward0", doc="A copy that the gradient passes through
     cases=[case((3, 4)), case(()), case((2, 3), memory_format=CONTIGUOUS)])
 
 row("alias", node="AliasBackward0", doc="The same tensor under a new node.",
-    formula="x", jvp=LINEAR, fwd=lambda xp, x: x, vjp=(lambda xp, g, y, x: g,),
+    formula="x", jvp=LINEAR, memory=VIEW, fwd=lambda xp, x: x,
+    vjp=(lambda xp, g, y, x: g,),
     cases=[case((3, 4)), case(())])
 
 row("detach", doc="The same values, where the gradient ends.", formula="x",
+    memory=SHARED,
     fwd=lambda xp, x: xp.stop(x), cases=[case((3, 4)), case(())])
 
 function("contiguous", lambda call, x:
@@ -212,7 +216,7 @@ def _t(xp: Any, x: Any) -> Any:
     return xp.transpose(x, 0, 1) if x.ndim == 2 else x
 
 
-row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR,
+row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR, memory=VIEW,
     doc="The dimensions in another order.", formula="y[i, j, ...] = x[...]",
     fwd=lambda xp, x, dims: xp.permute(x, order_of(x.shape, dims)),
     vjp=(lambda xp, g, y, x, dims:
@@ -220,8 +224,11 @@ row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR,
     cases=[case((3, 4), dims=(1, 0)), case((2, 3, 4), dims=(2, 0, 1)),
            case((2, 3, 4), dims=(-1, 0, -2)), case((), dims=())])
 
-def _transposing(name: str, node: str, aliases: tuple[str, ...] = ()) -> None:
+def _transposing(
+    name: str, node: str, aliases: tuple[str, ...] = (), memory: Any = VIEW
+) -> None:
     row(name, node=node, doc="Two dimensions exchanged.", jvp=LINEAR, aliases=aliases,
+        memory=memory,
         formula="y[..., j, ..., i, ...] = x[..., i, ..., j, ...]",
         fwd=lambda xp, x, dim0, dim1: swap(xp, x, dim0, dim1),
         vjp=(lambda xp, g, y, x, dim0, dim1: swap(xp, g, dim0, dim1),),
@@ -230,10 +237,10 @@ def _transposing(name: str, node: str, aliases: tuple[str, ...] = ()) -> None:
 
 
 _transposing("transpose", "TransposeBackward0", ("swapaxes", "swapdims"))
-_transposing("transpose_.inside", "TransposeBackward1")
+_transposing("transpose_.inside", "TransposeBackward1", memory=SHARED)
 
 row("t", node="TBackward0", doc="The transpose of a matrix; a vector stays.",
-    formula="y[j, i] = x[i, j]", latex="{0}^T", jvp=LINEAR, fwd=_t,
+    formula="y[j, i] = x[i, j]", latex="{0}^T", jvp=LINEAR, memory=VIEW, fwd=_t,
     vjp=(lambda xp, g, y, x: xp.t(g),), cases=[case((3, 4)), case((3,)), case(())])
 
 
@@ -304,8 +311,10 @@ def _unsqueeze(xp: Any, x: Any, dim: int) -> Any:
     return xp.unsqueeze(x, dim_of((*x.shape, 1), dim))
 
 
-def _squeezing(name: str, node: str, case_dims: tuple[Any, ...]) -> None:
-    row(name, node=node, doc="Dimensions of size 1 dropped.", jvp=LINEAR,
+def _squeezing(
+    name: str, node: str, case_dims: tuple[Any, ...], memory: Any = VIEW
+) -> None:
+    row(name, node=node, doc="Dimensions of size 1 dropped.", jvp=LINEAR, memory=memory,
         formula="x without its dimensions of size 1",
         fwd=lambda xp, x, dim=None: xp.reshape(x, squeezed(x.shape, dim)),
         vjp=(lambda xp, g, y, x, dim=None: xp.reshape(g, x.shape),),
@@ -316,7 +325,7 @@ def _squeezing(name: str, node: str, case_dims: tuple[Any, ...]) -> None:
 _squeezing("squeeze.default", "SqueezeBackward0", (None,))
 _squeezing("squeeze.dim", "SqueezeBackward1", (0, -1, 1))
 _squeezing("squeeze.dims", "SqueezeBackward2", ((0, 2), (-1,)))
-_squeezing("squeeze_.dim", "SqueezeBackward4", (0, -1))
+_squeezing("squeeze_.dim", "SqueezeBackward4", (0, -1), SHARED)
 
 
 def _squeeze(call: Formula, x: Any, dim: Any = None) -> Any:
@@ -332,13 +341,13 @@ function("squeeze", _squeeze, operands=("x",),
          doc="Drop dimensions of size 1: all, one, or those named.",
          cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
 
-def _unsqueezing(name: str, node: str) -> None:
+def _unsqueezing(name: str, node: str, memory: Any) -> None:
     row(name, node=node, doc="A dimension of size 1 put in.",
-        formula="x[..., None, ...]", jvp=LINEAR, fwd=_unsqueeze,
+        formula="x[..., None, ...]", jvp=LINEAR, memory=memory, fwd=_unsqueeze,
         vjp=(lambda xp, g, y, x, dim: xp.squeeze(g, dim),),
         cases=[case((3, 4), dim=0), case((3, 4), dim=-1), case((3,), dim=1),
                case((), dim=0)])
 
 
-_unsqueezing("unsqueeze", "UnsqueezeBackward0")
-_unsqueezing("unsqueeze_.inside", "UnsqueezeBackward1")
+_unsqueezing("unsqueeze", "UnsqueezeBackward0", VIEW)
+_unsqueezing("unsqueeze_.inside", "UnsqueezeBackward1", SHARED)

@@ -17,7 +17,7 @@ from .checks import ShapeError, broadcast_shape, dim_of
 from .index import along, as_view
 from .join import as_list
 from .limits import PIECE, check_size
-from .op import LINEAR, MANY, Formula, case, function, row
+from .op import LINEAR, MANY, VIEW, Formula, case, function, row
 
 # fmt: off
 
@@ -79,12 +79,13 @@ def _unbind(xp: Any, x: Any, dim: int = 0) -> tuple[Any, ...]:
 
 
 row("split.Tensor", returns=MANY, node="SplitBackward0", fwd=_split, jvp=LINEAR,
+    memory=VIEW,
     doc="Pieces of one size along a dimension.", formula="[a, b, ...] = x",
     vjp=(lambda xp, g, y, x, split_size, dim=0: xp.cat(g, dim),),
     cases=[case((5, 2), split_size=2), case((2, 6), split_size=3, dim=-1),
            case((3,), split_size=5)])
 
-row("split_with_sizes", returns=MANY, node="SplitWithSizesBackward0",
+row("split_with_sizes", returns=MANY, node="SplitWithSizesBackward0", memory=VIEW,
     fwd=_split_with_sizes, jvp=LINEAR, doc="Pieces of given sizes along a dimension.",
     formula="[a, b, ...] = x",
     vjp=(lambda xp, g, y, x, split_sizes, dim=0: xp.cat(g, dim),),
@@ -92,6 +93,7 @@ row("split_with_sizes", returns=MANY, node="SplitWithSizesBackward0",
            case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
 
 row("unbind", returns=MANY, node="UnbindBackward0", fwd=_unbind, jvp=LINEAR,
+    memory=VIEW,
     doc="All entries of a dimension, each a tensor.", formula="[a, b, ...] = x",
     vjp=(lambda xp, g, y, x, dim=0: xp.stack(g, dim),),
     cases=[case((3, 2)), case((2, 3), dim=-1), case((2,))])
@@ -177,7 +179,7 @@ _splitter("dsplit", 2, 3)
 def _broadcast_tensors(call: Formula, *tensors: Any) -> tuple[Any, ...]:
     xs = as_list(tensors)
     shape = broadcast_shape(*[x.shape for x in xs])
-    return tuple([call("expand", x, shape) for x in xs])
+    return tuple([x if x.shape == shape else call("expand", x, shape) for x in xs])
 
 
 def _meshgrid(call: Formula, *tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:

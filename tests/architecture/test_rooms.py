@@ -95,8 +95,8 @@ def test_heavy_libraries_stay_in_their_room(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_no_module_is_longer_than_400_lines(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= 400
+def test_a_module_of_more_than_700_lines_has_a_seam_to_be_split_at(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 700
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -73,6 +73,12 @@ class PlainLibrary:
 
     def method_names(self, value: Any) -> Iterable[str]:
         return ("double", "content") if isinstance(value, Box) else ()
+
+    def changing(self) -> Any:
+        return nullcontext()
+
+    def own(self, value: Any) -> Any:
+        return value
 
     @contextmanager
     def grad_mode(self, enabled: bool) -> Any:

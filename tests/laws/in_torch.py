@@ -29,9 +29,13 @@ linalg = torch.linalg
 OWN = {
     "clone.at_least": "a lower bound of what cosine_similarity divides by",
     "copy_slices.positions": "an in-place change of a view, as its base sees it",
+    "copy_slices.overlapping": "an in-place change of a view, as its base sees it",
     "index_put.positions": "an in-place change of a view, as its base sees it",
     "as_strided.positions": "a view named by the positions of its entries",
     "as_strided.backward": "a view named by the positions of its entries",
+    "as_strided.tangent": "a view of a memory in another order than the tensor's",
+    "as_strided.put": "the transpose of such a view",
+    "view.geometry": "strides and the place of the first entry, as numbers",
     "as_index": "whole numbers that index, from whatever the user wrote",
     "as_type_of": "a cast to the type of another tensor",
     "view.fits": "whether a view of a shape is possible, as a value",
@@ -97,6 +101,8 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "fill_.Tensor": lambda x, value: torch.full_like(x, value),
     "where": lambda c, x, y: torch.where(torch.as_tensor(c), x, y),
     "view.default": lambda x, shape: x.view(shape),
+    "as_strided.default": lambda x, size, stride, start: x.as_strided(
+        size, stride, start),
     "clone": lambda x, **params: x.clone(),
     "squeeze.default": lambda x, dim: x.squeeze(),
     "bilinear.trilinear": lambda a, w, b: torch.einsum("ni,kij,nj->nk", a, w, b),
@@ -214,11 +220,17 @@ def outputs(
     entry: Op | Composite, arrays: Sequence[Any], params: dict[str, Any]
 ) -> list[Any]:
     """The outputs of a row on arrays, as tensors of PyTorch."""
-    inputs = [argument(array) for array in arrays]
+    return applied(entry, [argument(array) for array in arrays], params)
+
+
+def applied(
+    entry: Op | Composite, inputs: Sequence[Any], params: dict[str, Any]
+) -> list[Any]:
+    """The outputs of a row on tensors of PyTorch and what else it takes."""
     function = function_of(entry)
     together = isinstance(entry, Op) and entry.variadic
     listed = [params[entry.star]] if entry.star else []
     named = {name: value for name, value in params.items() if name != entry.star}
-    given = [inputs] if together else inputs
+    given = [inputs] if together else list(inputs)
     y = function(*given, *listed, **named)
     return list(y) if isinstance(y, tuple | list) else [y]

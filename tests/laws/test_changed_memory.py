@@ -1,0 +1,127 @@
+"""A change in place reaches whoever shares the memory, and derivatives stay right.
+
+Invariant: a program that keeps what was saved (`renewing`) gives the values that
+memory written in place would give, and both modes the derivative of these values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.engine import NUMPY, Tensor, grad
+from gradcli.engine.forward import jvp
+from gradcli.engine.modes import renewing
+from gradcli.engine.record import apply
+from gradcli.ops import OPS, VIEW, Op
+
+from .draw import draw
+from .sharing import Trial, load
+from .test_sharing import run
+
+SHARED = [
+    Trial(*ident.rsplit("-", 2)[:1], int(ident.rsplit("-", 2)[1]), ident[-1])
+    for ident, shares in load().items()
+    if shares and len({i for _, i, *_ in shares}) == 1
+]
+"""The trials of which one input shares its memory."""
+
+ways = pytest.mark.parametrize("way", [nullcontext, renewing], ids=["written", "kept"])
+shared = pytest.mark.parametrize("trial", SHARED, ids=lambda trial: trial.ident)
+
+Way = Callable[[], AbstractContextManager[Any]]
+
+
+def parts_of(outputs: Any) -> list[Tensor]:
+    return list(outputs) if isinstance(outputs, tuple | list) else [outputs]
+
+
+def inputs_with(trial: Trial, x: Any) -> list[Any]:
+    """The trial's inputs, with an array in the first one's place."""
+    return [
+        Tensor(value, NUMPY) if isinstance(value, np.ndarray) else value
+        for value in [x, *trial.inputs()[1:]]
+    ]
+
+
+@ways
+@shared
+def test_an_output_sees_what_is_written_to_its_input(trial: Trial, way: Way) -> None:
+    x = trial.inputs()[0]
+    inputs = inputs_with(trial, np.array(x, order="K"))
+    outputs = parts_of(run(trial, inputs))
+    with way():
+        inputs[0].mul_(3)
+    expected = parts_of(run(trial, inputs_with(trial, x * 3)))
+    for out, value in zip(outputs, expected, strict=True):
+        np.testing.assert_array_equal(out.raw, value.raw)
+
+
+@ways
+@shared
+def test_an_input_sees_what_is_written_to_its_output(trial: Trial, way: Way) -> None:
+    places = np.arange(trial.inputs()[0].size, dtype=float)
+    places = places.reshape(trial.inputs()[0].shape)
+    inputs = inputs_with(trial, np.array(places, order=trial.layout))
+    out = parts_of(run(trial, inputs))[-1]
+    if 0 in out.stride():
+        with way(), pytest.raises(RuntimeError, match="a single memory location"):
+            out.fill_(-1)
+        return
+    touched = np.array(out.raw).reshape(-1).astype(int)
+    with way():
+        out.fill_(-1)
+    places.reshape(-1)[touched] = -1
+    np.testing.assert_array_equal(inputs[0].raw, places)
+
+
+def views() -> Iterator[tuple[str, int]]:
+    """The rows that give one view, with those cases whose entries lie apart."""
+    for name, op in OPS.items():
+        if op.memory is VIEW and op.returns == 1 and not op.variadic:
+            for number, case in enumerate(op.cases):
+                x = Tensor(np.zeros(case.inputs[0]), NUMPY)
+                if 0 not in run_row(op, x, number).stride():
+                    yield name, number
+
+
+def run_row(op: Op, x: Tensor, number: int) -> Tensor:
+    found: Tensor = apply(op, (x,), dict(op.cases[number].params))
+    return found
+
+
+def changed(op: Op, leaf: Tensor, number: int) -> Tensor:
+    """What a row gave of a tensor that was squared in place afterwards."""
+    with renewing():
+        v = leaf * 1
+        y = run_row(op, v, number)
+        kept = y * y
+        v *= v
+        y *= y
+        total: Tensor = (y * 2).sum() + kept.sum() + (v * v).sum()
+    return total
+
+
+@pytest.mark.parametrize(("name", "number"), list(views()))
+def test_both_modes_differentiate_a_program_that_changes_its_values(
+    name: str, number: int
+) -> None:
+    op = OPS[name]
+    x = np.abs(draw(op, number).arrays[0]) + 0.5
+    leaf = Tensor(np.array(x), NUMPY, True)
+    total = changed(op, leaf, number)
+    (g,) = grad([total], [leaf], retain_graph=True)
+    assert g is not None
+    t = np.cos(np.arange(x.size)).reshape(x.shape)
+    (pushed,) = jvp([total], [leaf], [Tensor(t, NUMPY)])
+    step = 1e-5
+    ahead, behind = (
+        changed(op, Tensor(x + sign * step * t, NUMPY), number).item()
+        for sign in (1, -1)
+    )
+    np.testing.assert_allclose((g.raw * t).sum(), pushed.raw, rtol=1e-12)
+    np.testing.assert_allclose(pushed.raw, (ahead - behind) / (2 * step), rtol=1e-6)
