@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import environ
+from sys import maxsize
 from typing import TYPE_CHECKING
 
 from ..lang.errors import ProgramError, Span
+from .limits import bound_memory
 from .options import Request
 from .output import note
 from .sources import program_and_bindings
@@ -35,6 +37,7 @@ def run_program(request: Request, trace: Trace | None = None) -> Run:
     from ..lang.bindings import read_bindings
     from ..lang.run import execute, prepare
 
+    bound_memory()
     prepared = prepare(
         source,
         read_bindings(words),
@@ -44,7 +47,8 @@ def run_program(request: Request, trace: Trace | None = None) -> Run:
         dtype=request.dtype,
         device=request.device,
     )
-    run = execute(prepared, of=request.of, trace=trace)
+    # The limits on seconds and memory are the bounds here.
+    run = execute(prepared, of=request.of, max_steps=maxsize, trace=trace)
     _tell(run, request)
     return run
 
