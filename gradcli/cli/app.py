@@ -136,8 +136,11 @@ def show_traceback(error: Exception) -> None:
 
 def _dispatch(argv: list[str]) -> int:
     from .checking import head_start
+    from .limits import make_room
 
     head_start(argv)
+    if argv and argv[0] in COMMANDS and process_is_ours:
+        make_room(argv)
     from .group import application
 
     return application(argv or ["--help"])

@@ -2,10 +2,10 @@
 
 Invariants: seconds are those in which the processor works for this process, so that
 waiting for an input, for a reader or for the check costs nothing, and a machine that
-is busy with others changes no result; they are not asked for where steps are run. A
-thread sleeps until they can be over, and ends the process where it is, with the place
-in the program. Bytes are bounded by the system, which makes of too many a
-`MemoryError` where they are asked for. What is printed is printed to its end.
+is busy with others changes no result. Neither they nor bytes are asked for where steps
+are run: a thread looks at both now and then, and ends the process where it is, with
+the place in the program. One result too large for that, the system refuses, and makes
+it a `MemoryError`. What is printed is printed to its end.
 
     with kept(Limits(MAX_SECONDS, MAX_MEMORY_BYTES)):
         ...
@@ -14,14 +14,15 @@ in the program. Bytes are bounded by the system, which makes of too many a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import environ
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Final
 
-from ..lang.errors import MORE_SECONDS, ProgramError
-from ..lang.process import bytes_taken, lowered, relief, restore
+from ..lang.errors import MORE_MEMORY, MORE_SECONDS, ProgramError
+from ..lang.process import address_space_left, bytes_taken, lowered, relief, restore
 from . import app
 
 if TYPE_CHECKING:
@@ -36,16 +37,24 @@ MAX_MEMORY_BYTES: Final = 450_000_000
 MAX_SETTABLE_SECONDS: Final = 86_400.0
 """A day."""
 
-MIN_MEMORY_BYTES: Final = 100_000_000
-"""Less would not hold the libraries."""
+MIN_ROOM_BYTES: Final = 170_000_000
+"""Of address space, for NumPy with its linear algebra, which ends the process where
+it is refused its buffers."""
 
 MAX_DIGITS: Final = 1000
 """Of a number that is shown with more digits than it has as a float."""
 
+ALLOWED_TOO_LITTLE: Final = "take less, or allow more with ulimit -v"
+
 SPARE_BYTES: Final = 4 << 20
 """Kept back to say with what is wrong when there is no more memory."""
 
-SHORTEST_SLEEP_SECONDS: Final = 0.05
+HEADROOM_BYTES: Final = 30_000_000
+"""What small objects may take beyond the limit before the thread looks again: where
+the system refuses those, Python itself breaks."""
+
+SLEEP_SECONDS: Final = 0.05
+"""From one look to the next."""
 
 _SIZE = re.compile(r"\s*([0-9.]+(?:[eE]\+?[0-9]+)?)\s*(?:([kKMGT])(i?))?B?\s*")
 _POWERS: Final = {None: 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -84,6 +93,7 @@ class _Watch:
         self._memory_before: int | None = None
         self._ended: Event | None = None
         self._pauses = 0
+        self._bounded = False
         self.spare: bytearray | None = None
         self.renew()
 
@@ -114,13 +124,23 @@ class _Watch:
     def bound_memory(self) -> None:
         """Let the system refuse memory beyond the limit, counted from what is there:
         threads of linear algebra reserve more than they ever use."""
-        from ..ops.limits import LIMIT
-
         if self._ended is None:
             return
-        LIMIT.set(min(LIMIT.bytes, self._limits.memory_bytes))
+        from ..ops.limits import LIMIT
+
+        self._warm_up()
+        LIMIT.set(self._limits.memory_bytes)
         room = self._limits.memory_bytes - bytes_taken("resident")
-        self._memory_before = lowered("DATA", bytes_taken("data") + max(0, room))
+        most = bytes_taken("data") + max(0, room) + HEADROOM_BYTES
+        self._memory_before = lowered("DATA", most)
+        self._bounded = True
+
+    def _warm_up(self) -> None:
+        """Let linear algebra take its buffers, while it gets them."""
+        import numpy as np
+
+        two_rows = np.zeros((2, 2))
+        two_rows @ two_rows
 
     def free_memory(self) -> None:
         """Give room to say what is wrong."""
@@ -145,30 +165,27 @@ class _Watch:
 
     def _look(self) -> None:
         assert self._ended is not None
-        left = self._allowed
-        while not self._ended.wait(max(left, SHORTEST_SLEEP_SECONDS)):
-            left = self._allowed - self.used
-            if left <= 0 and not self._pauses:
-                self._stop()
+        while not self._ended.wait(SLEEP_SECONDS):
+            if self.used > self._allowed and not self._pauses:
+                allowed = f"{self._limits.seconds:g} s of processor time"
+                self._stop("E405", f"the work took more than {allowed}", MORE_SECONDS)
+            if self._bounded and bytes_taken("resident") > self._limits.memory_bytes:
+                allowed = f"{self._limits.memory_bytes / 1e6:,.4g} MB of memory"
+                self._stop("E403", f"the work took more than {allowed}", MORE_MEMORY)
+            left = address_space_left()
+            if left is not None and left < HEADROOM_BYTES:
+                self._stop("E403", "not enough memory", ALLOWED_TOO_LITTLE)
 
-    def _stop(self) -> None:
+    def _stop(self, code: str, message: str, hint: str) -> None:
         """Say where the program is, and end the process."""
-        self.free_memory()
-        app.fail(self._too_long())
-
-    def _too_long(self) -> ProgramError:
         import sys
 
         from ..lang.machine import running_at
 
+        self.free_memory()
         frames: dict[Any, Any] = dict(sys._current_frames())
-        found = running_at(frames.get(self._watched))
-        span, source = found or (None, "")
-        message = (
-            f"the work took more than the {self._limits.seconds:g} s of processor "
-            "time allowed"
-        )
-        return ProgramError("E405", message, span, source, hint=MORE_SECONDS)
+        span, source = running_at(frames.get(self._watched)) or (None, "")
+        app.fail(ProgramError(code, message, span, source, hint=hint))
 
 
 _NONE = _Watch(Limits())
@@ -190,6 +207,27 @@ def kept(limits: Limits) -> Iterator[None]:
     finally:
         _watch.end()
         _watch = _NONE
+
+
+def make_room(argv: Sequence[str]) -> None:
+    """See to it that NumPy can be loaded; must precede its import.
+
+    One thread of linear algebra where all data came by the command line: starting more
+    takes longer than such a run. One, too, where there is no room for more; the user's
+    own setting stands.
+
+    Raises:
+        ProgramError: the user's own limit, as that of ``ulimit -v``, is too small.
+    """
+    left = address_space_left()
+    if left is not None or not any("=@" in word for word in argv):
+        environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if left is not None and left < MIN_ROOM_BYTES:
+        from ..ops.limits import size_text
+
+        message = f"not enough memory: the system leaves {size_text(left)} of it"
+        hint = f"{size_text(MIN_ROOM_BYTES)} are needed at least: see ulimit -v"
+        raise ProgramError("E403", message, hint=hint)
 
 
 def bound_memory() -> None:

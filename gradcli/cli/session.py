@@ -6,10 +6,8 @@ for instead.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from os import environ
 from sys import maxsize
 from typing import TYPE_CHECKING
 
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 def run_program(request: Request, trace: Trace | None = None) -> Run:
     """Read the program and its inputs and run it; ``trace`` is told of statements."""
     source, words = program_and_bindings(request)
-    spare_threads(words)
     from ..lang.bindings import read_bindings
     from ..lang.run import execute, prepare
 
@@ -51,16 +48,6 @@ def run_program(request: Request, trace: Trace | None = None) -> Run:
     run = execute(prepared, of=request.of, max_steps=maxsize, trace=trace)
     _tell(run, request)
     return run
-
-
-def spare_threads(words: Sequence[str]) -> None:
-    """One thread of linear algebra where all data came by the command line.
-
-    Starting more takes longer than such a run. Must precede NumPy's import; the
-    user's own setting stands.
-    """
-    if not any("=@" in word for word in words):
-        environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def listed(text: str | None) -> list[str] | None:

@@ -21,7 +21,7 @@ import numpy as np
 
 from gradcli.lang.limits import MAX_JSON_INTEGER_DIGITS, MAX_LIST_DEPTH
 from gradcli.lang.nested import NotAnArray, array_of
-from gradcli.lang.tables import read_table
+from gradcli.lang.tables import UTF8, read_table
 from gradcli.ops.limits import LIMIT
 
 STANDARD_INPUT = "-"
@@ -34,6 +34,8 @@ _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 _PIECE_BYTES = 1 << 20
 _NOT_BLANK = re.compile(rb"[^\xef\xbb\xbf \t\r\n]")
 _MORE = "take a part of it, or allow more with --max-memory"
+_AGAIN = "save it again: numpy.save"
+_READABLE = "give a file that is there and may be read"
 _KINDS = "a file of numbers is .npy, .npz, .csv, .tsv or .json"
 
 Array = np.ndarray[Any, Any]
@@ -72,7 +74,9 @@ def read_file(place: str, limit: int | None = None) -> Array:
         raise NotAnArray("E512", f"{path!r} is a directory", _KINDS) from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise NotAnArray("E512", f"{path!r} cannot be read: {reason}") from None
+        raise NotAnArray(
+            "E512", f"{path!r} cannot be read: {reason}", _READABLE
+        ) from None
 
 
 def _standard_input(limit: int) -> Array:
@@ -82,7 +86,9 @@ def _standard_input(limit: int) -> Array:
         return _by_look(sys.stdin.buffer, "standard input", None, limit)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise NotAnArray("E512", f"standard input cannot be read: {reason}") from None
+        raise NotAnArray(
+            "E512", f"standard input cannot be read: {reason}", _READABLE
+        ) from None
 
 
 def _path_and_key(place: str) -> tuple[str, str | None]:
@@ -136,14 +142,23 @@ def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
 
 def _whole(file: IO[bytes], what: str, limit: int) -> BytesIO:
     """All that a stream holds, if that ends within the limit."""
-    whole = BytesIO()
-    while piece := file.read(_PIECE_BYTES):
-        if whole.tell() + len(piece) > limit:
-            message = f"{what} holds more than the {_size(limit)} allowed"
-            raise NotAnArray("E515", message, _MORE)
-        whole.write(piece)
-    whole.seek(0)
+    whole = _part(file, limit + 1)
+    if whole.getbuffer().nbytes > limit:
+        message = f"{what} holds more than the {_size(limit)} allowed"
+        raise NotAnArray("E515", message, _MORE)
     return whole
+
+
+def _part(file: IO[bytes], most: int) -> BytesIO:
+    """What a stream holds, but no more bytes than ``most``.
+
+    Read piece by piece: memory is taken for what is there, not for what may be.
+    """
+    part = BytesIO()
+    while piece := file.read(min(_PIECE_BYTES, most - part.tell())):
+        part.write(piece)
+    part.seek(0)
+    return part
 
 
 def _csv(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
@@ -158,13 +173,17 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
     import json
 
     try:
-        value = json.loads(file.read(limit + 1), parse_int=_json_integer)
+        value = json.loads(_part(file, limit).getvalue(), parse_int=_json_integer)
     except UnicodeDecodeError:
-        raise NotAnArray("E513", f"{what} is not text in UTF-8") from None
+        raise NotAnArray("E513", f"{what} is not text in UTF-8", UTF8) from None
     except RecursionError:
-        raise NotAnArray("E513", f"{what} is nested too deeply") from None
+        raise NotAnArray(
+            "E513", f"{what} is nested too deeply", "a tensor is less deep"
+        ) from None
     except ValueError as error:
-        raise NotAnArray("E513", f"{what} is not JSON: {error}") from None
+        raise NotAnArray(
+            "E513", f"{what} is not JSON: {error}", "as in [1, 2, 3]"
+        ) from None
     if isinstance(value, dict):
         message = f"{what} is an object, not a number or a list"
         hint = f"take one of its values: {', '.join(list(value)[:_LISTED_KEYS])}"
@@ -198,16 +217,18 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
             raise NotAnArray("E513", f"{what} is of version {version}", "save it anew")
         shape, by_column, dtype = read_header(file)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        raise NotAnArray("E513", f"{what} is not a .npy file, or damaged") from None
+        raise NotAnArray(
+            "E513", f"{what} is not a .npy file, or damaged", _AGAIN
+        ) from None
     _check_kind(dtype, what)
     _check_shape(shape, what)
     count = prod(shape)
     _check_size(count * max(dtype.itemsize, 8), what, limit)
-    data = file.read(count * dtype.itemsize)
-    if len(data) < count * dtype.itemsize:
+    data = _part(file, count * dtype.itemsize).getbuffer()
+    if data.nbytes < count * dtype.itemsize:
         claimed = _size(count * dtype.itemsize)
-        message = f"{what} is cut off: it says {claimed} and holds {_size(len(data))}"
-        raise NotAnArray("E513", message, "save it again")
+        message = f"{what} is cut off: it says {claimed} and holds {_size(data.nbytes)}"
+        raise NotAnArray("E513", message, _AGAIN)
     flat = np.frombuffer(data, dtype=dtype).astype(np.float64)
     return flat.reshape(shape, order="F" if by_column else "C")
 
@@ -216,7 +237,7 @@ def _check_shape(shape: tuple[Any, ...], what: str) -> None:
     """Refuse what no array has, before anything is counted by it."""
     whole = all(type(length) is int for length in shape)
     if not whole or not all(0 <= length <= sys.maxsize for length in shape):
-        raise NotAnArray("E513", f"{what} says it has the shape {shape}", "save it again")
+        raise NotAnArray("E513", f"{what} says it has the shape {shape}", _AGAIN)
     if len(shape) > MAX_LIST_DEPTH:
         message = f"{what} has {len(shape)} dimensions, more than {MAX_LIST_DEPTH}"
         raise NotAnArray("E513", message, "a tensor has fewer dimensions")
@@ -245,7 +266,9 @@ def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
             with archive.open(name) as member:
                 return _npy(member, place, None, limit)
     except (BadZipFile, CompressionError, EOFError, RuntimeError, NotImplementedError):
-        raise NotAnArray("E513", f"{what} is not a .npz file, or damaged") from None
+        raise NotAnArray(
+            "E513", f"{what} is not a .npz file, or damaged", _AGAIN
+        ) from None
 
 
 def _member(names: list[str], what: str, key: str | None) -> str:

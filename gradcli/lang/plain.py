@@ -50,7 +50,10 @@ def make_range(*bounds: Any) -> range:
 def _limited(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values, unless a range among them is too long to be gone through."""
     for value in values:
-        if isinstance(value, range) and value[MAX_RANGE_ENTRIES : MAX_RANGE_ENTRIES + 1]:
+        if (
+            isinstance(value, range)
+            and value[MAX_RANGE_ENTRIES : MAX_RANGE_ENTRIES + 1]
+        ):
             message = f"a range of more than {MAX_RANGE_ENTRIES:,} numbers"
             raise ProgramError("E404", message, hint="go through it with 'for'")
     return values
@@ -83,7 +86,9 @@ def _sum(items: Any, start: Number = 0) -> Any:
 def _round(value: Number, digits: int | None = None) -> Number:
     if digits is None:
         return _integer(round(value)) if value - value == 0 else value
-    return round(value, max(-MAX_ROUND_DIGITS, min(whole_number(digits), MAX_ROUND_DIGITS)))
+    return round(
+        value, max(-MAX_ROUND_DIGITS, min(whole_number(digits), MAX_ROUND_DIGITS))
+    )
 
 
 def _power(base: Number, exponent: Number) -> Any:

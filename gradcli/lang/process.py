@@ -42,6 +42,18 @@ def bytes_taken(kind: str) -> int:
         return UNKNOWN
 
 
+def address_space_left() -> int | None:
+    """Bytes that may still be mapped; None: as many as there are, or not known."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    taken = bytes_taken("address_space")
+    known = allowed != resource.RLIM_INFINITY and taken != UNKNOWN
+    return allowed - taken if known else None
+
+
 def lowered(kind: str, limit: int) -> int | None:
     """Lower the limit on ``AS``, ``CPU`` or ``DATA`` for this process and those that
     it starts; what it was before, None if it is as it was."""
@@ -91,6 +103,8 @@ _SAYINGS = (
     "failed to map segment",
     "not enough memory",
     "unable to allocate",
+    # What C code says that has lost a MemoryError on its way.
+    "returned null without setting an exception",
 )
 
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..views.graph import GraphView, NodeView
-from .labels import leaf_name, source_text
+from .labels import leaf_name, shorten, source_text
 from .line import Layout, Line
+
+TEXT_WIDTH = 40
+"""Columns that the program's text takes at most; a longer one moves what follows."""
 
 TERMINAL_STEPS = 30
 """Steps that a terminal shows under the gradients; `gradcli graph` shows all."""
@@ -23,7 +26,7 @@ def chain(view: GraphView) -> Iterator[Line]:
         return
     name_width = max(len(node.name) for node in view.nodes)
     texts = [leaf_name(n) if n.is_leaf else source_text(n) for n in view.nodes]
-    text_width = min(40, max(map(len, texts)))
+    text_width = min(TEXT_WIDTH, max(map(len, texts)))
     for node, text in zip(view.nodes, texts, strict=True):
         yield Line(
             (
@@ -58,8 +61,10 @@ def steps(view: GraphView, layout: Layout) -> Iterator[Line]:
         shown = functions[: TERMINAL_STEPS - 1]
     places = len(str(len(shown)))
     name_width = max(len(node.name) for node in shown)
-    text_width = min(40, max(len(source_text(node)) for node in shown))
-    for node in shown:
+    room = None if layout.width is None else max(TEXT_WIDTH, layout.width // 2)
+    texts = [shorten(source_text(node), room) for node in shown]
+    text_width = min(TEXT_WIDTH, max(map(len, texts)))
+    for node, text in zip(shown, texts, strict=True):
         following = ", ".join(
             "None" if child is None else _called(view.nodes[child], numbers, nr)
             for child, nr in node.next_functions
@@ -68,7 +73,7 @@ def steps(view: GraphView, layout: Layout) -> Iterator[Line]:
             (
                 ("  " + numbers[node.id].rjust(places), "dim"),
                 ("  " + node.name.ljust(name_width), "node"),
-                ("  " + source_text(node).ljust(text_width), "plain"),
+                ("  " + text.ljust(text_width), "plain"),
                 ("  -> " + following, "dim"),
             ),
             "        ",
