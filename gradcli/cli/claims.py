@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 from ..lang.errors import ProgramError, Span

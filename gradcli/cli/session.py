@@ -129,7 +129,7 @@ def named(run: Run) -> bool:
     )
 
 
-def graph_of(run: Run, local_gradients: bool) -> GraphView:
+def graph_of(run: Run, local_gradients: bool, at_once: bool = True) -> GraphView:
     """The graph below the run's output; to be made before a backward pass."""
     from ..views.graph import graph_view
 
@@ -140,6 +140,7 @@ def graph_of(run: Run, local_gradients: bool) -> GraphView:
         name=run.output_name,
         variables=variables,
         local_gradients=local_gradients,
+        at_once=at_once,
     )
 
 
@@ -163,7 +164,7 @@ def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
     inputs = differentiated(run)
     require_graph(run)
     cotangent = None if grad_output is None else cotangent_of(run, grad_output)
-    graph = graph_of(run, local_gradients=False) if with_graph else None
+    graph = graph_of(run, False, at_once=False) if with_graph else None
     with explained(run):
         tensors = [given.tensor for given in inputs]
         found = grad([run.output], tensors, [cotangent])

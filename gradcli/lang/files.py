@@ -32,6 +32,9 @@ _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 """How the numbers that JSON does not have are written in it, also by gradcli."""
 
 _PIECE_BYTES = 1 << 20
+_HELD_BESIDE = 4
+"""A stream is read whole, and held beside the numbers that are made of it."""
+
 _NOT_BLANK = re.compile(rb"[^\xef\xbb\xbf \t\r\n]")
 _MORE = "take a part of it, or allow more with --max-memory"
 _AGAIN = "save it again: numpy.save"
@@ -141,7 +144,8 @@ def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
 
 
 def _whole(file: IO[bytes], what: str, limit: int) -> BytesIO:
-    """All that a stream holds, if that ends within the limit."""
+    """All that a stream holds, if that ends within its share of the limit."""
+    limit //= _HELD_BESIDE
     whole = _part(file, limit + 1)
     if whole.getbuffer().nbytes > limit:
         message = f"{what} holds more than the {_size(limit)} allowed"

@@ -230,5 +230,6 @@ def _length(name: str, value: Any) -> int:
         raise ProgramError("E302", message, hint=f"write {name}(2, 3)")
     length = whole_number(value)
     if length < 0:
-        raise ProgramError("E302", f"{name} cannot make a size of {length}")
+        hint = "a size is 0 or more"
+        raise ProgramError("E302", f"{name} cannot make a size of {length}", hint=hint)
     return length

@@ -43,7 +43,8 @@ def make_range(*bounds: Any) -> range:
         raise ProgramError("E302", message, hint="write range(stop)")
     numbers = [whole_number(bound) for bound in bounds]
     if len(numbers) == 3 and numbers[2] == 0:
-        raise ProgramError("E302", "the step of a range cannot be 0")
+        hint = "write 1, or -1 to count down"
+        raise ProgramError("E302", "the step of a range cannot be 0", hint=hint)
     return range(*numbers)
 
 

@@ -6,7 +6,9 @@ PyTorch does; `steps` numbers the function nodes and names the leaves.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
+from math import inf
 
 from ..views.graph import GraphView, NodeView
 from .labels import leaf_name, shorten, source_text
@@ -52,37 +54,47 @@ def _as_object(node: NodeView) -> str:
 
 def steps(view: GraphView, layout: Layout) -> Iterator[Line]:
     """``1  AddBackward0  b + c  -> 2, a`` per function node."""
-    functions = [node for node in view.nodes if not node.is_leaf]
-    if not functions:
-        return
-    numbers = {node.id: str(i) for i, node in enumerate(functions, 1)}
-    shown = functions
-    if layout.rows is not None and len(functions) > TERMINAL_STEPS:
-        shown = functions[: TERMINAL_STEPS - 1]
-    places = len(str(len(shown)))
-    name_width = max(len(node.name) for node in shown)
+    # There may be a million nodes: each is looked at twice, and none is kept.
+    numbers = array("q")
+    count = name_width = text_width = 0
+    most = inf if layout.rows is None else TERMINAL_STEPS
     room = None if layout.width is None else max(TEXT_WIDTH, layout.width // 2)
-    texts = [shorten(source_text(node), room) for node in shown]
-    text_width = min(TEXT_WIDTH, max(map(len, texts)))
-    for node, text in zip(shown, texts, strict=True):
+    for node in view.nodes:
+        count += not node.is_leaf
+        numbers.append(0 if node.is_leaf else count)
+        if not node.is_leaf and count <= most:
+            name_width = max(name_width, len(node.name))
+            text_width = max(text_width, len(shorten(source_text(node), room)))
+    if not count:
+        return
+    text_width = min(TEXT_WIDTH, text_width)
+    shown = count if count <= most else TERMINAL_STEPS - 1
+    places = len(str(shown))
+    for node in view.nodes:
+        number = numbers[node.id]
+        if number > shown:
+            break
+        if not number:
+            continue
+        text = shorten(source_text(node), room)
         following = ", ".join(
-            "None" if child is None else _called(view.nodes[child], numbers, nr)
+            "None" if child is None else _called(view, child, numbers[child], nr)
             for child, nr in node.next_functions
         )
         yield Line(
             (
-                ("  " + numbers[node.id].rjust(places), "dim"),
+                ("  " + str(number).rjust(places), "dim"),
                 ("  " + node.name.ljust(name_width), "node"),
                 ("  " + text.ljust(text_width), "plain"),
                 ("  -> " + following, "dim"),
             ),
             "        ",
         )
-    if len(shown) < len(functions):
-        more = len(functions) - len(shown)
+    if shown < count:
+        more = count - shown
         yield Line(((f"  … {more:,} more: see gradcli graph --chain", "dim"),))
 
 
-def _called(node: NodeView, numbers: dict[int, str], nr: int) -> str:
-    name = leaf_name(node) if node.is_leaf else numbers[node.id]
+def _called(view: GraphView, child: int, number: int, nr: int) -> str:
+    name = str(number) if number else leaf_name(view.nodes[child])
     return f"{name}#{nr}" if nr else name
