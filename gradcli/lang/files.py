@@ -196,7 +196,8 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         return array_of(value, _json_number)
     except NotAnArray as problem:
         message = f"{what}: {problem.message}"
-        raise NotAnArray(problem.code, message, problem.hint) from None
+        hint = problem.hint or "as in [1, 2, 3]"
+        raise NotAnArray(problem.code, message, hint) from None
 
 
 def _json_integer(digits: str) -> int | float:
