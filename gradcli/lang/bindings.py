@@ -85,8 +85,8 @@ def _name(head: str, argument: str) -> str:
     name = head.strip()
     if len(name) > MAX_NAME_CHARACTERS:
         message = f"a name of {len(name):,} characters"
-        hint = f"a name has {MAX_NAME_CHARACTERS:,} characters at most"
-        raise ProgramError("E404", message, Span(0, len(head)), argument, hint=hint)
+        most = f"a name has {MAX_NAME_CHARACTERS:,} characters at most"
+        raise ProgramError("E404", message, Span(0, len(head)), argument, hint=most)
     if not name.isascii():
         import unicodedata
 

@@ -357,7 +357,6 @@ HOSTILE_PROGRAMS = {
     "an open string": "'" + "a" * 1_000_000,
     "a long comment": "#" * 1_900_000,
     "digits": "x*" + "9" * 1_000_000,
-    "attributes": "x" + ".T" * 50_000,
     "places": "x" + "[0]" * 50_000,
     "more text than memory": "x" + " + x" * 400_000,
 }
