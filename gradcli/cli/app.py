@@ -28,6 +28,10 @@ COMMANDS = (
 
 INTERNAL = 70
 INTERRUPTED = 130
+NO_MEMORY = 4
+
+process_is_ours = False
+"""Whether the process runs one command line and ends with it."""
 
 before_exit: list[Callable[[], None]] = []
 """What must be stopped when the process is."""
@@ -35,6 +39,8 @@ before_exit: list[Callable[[], None]] = []
 
 def main() -> NoReturn:
     """Run the command line given to this process, and end the process."""
+    global process_is_ours
+    process_is_ours = True
     try:
         import signal
 
@@ -58,14 +64,25 @@ def _collect_seldom() -> None:
     gc.set_threshold(100_000, 50, 100)
 
 
+def fail(problem: ProgramError) -> NoReturn:
+    """Say what is wrong and end the process, in whatever thread."""
+    _report(problem, sys.argv[1:])
+    _end(problem.exit_status)
+
+
 def _without_help(error: Exception) -> int:
     """The last resort, for failures of the reporting itself or of the installation."""
     if "--debug" in sys.argv:
         show_traceback(error)
+    code, status = "E599", INTERNAL
+    message = f"{type(error).__name__}: {error}"
+    hint = "is gradcli installed whole? see --debug"
+    if isinstance(error, MemoryError):
+        code, status = "E403", NO_MEMORY
+        message, hint = "not enough memory", "the system allows too little: see ulimit"
     if sys.stderr is not None:
-        sys.stderr.write(f"error[E599]: {type(error).__name__}: {error}\n")
-        sys.stderr.write("  = help: is gradcli installed whole? see --debug\n")
-    return INTERNAL
+        sys.stderr.write(f"error[{code}]: {message}\n  = help: {hint}\n")
+    return status
 
 
 def _interrupted(signal_number: int, frame: Any) -> NoReturn:
@@ -119,8 +136,11 @@ def show_traceback(error: Exception) -> None:
 
 def _dispatch(argv: list[str]) -> int:
     from .checking import head_start
+    from .limits import make_room
 
     head_start(argv)
+    if argv and argv[0] in COMMANDS and process_is_ours:
+        make_room(argv)
     from .group import application
 
     return application(argv or ["--help"])
@@ -128,11 +148,12 @@ def _dispatch(argv: list[str]) -> int:
 
 def _problem(error: Exception) -> ProgramError:
     from ..lang.errors import ProgramError
+    from ..lang.process import is_out_of_memory
     from .problems import internal, out_of_memory, usage
 
     if isinstance(error, ProgramError):
         return error
-    if isinstance(error, MemoryError):
+    if is_out_of_memory(error):
         return out_of_memory()
     return usage(error) or internal(error)
 

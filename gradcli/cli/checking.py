@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..lang.process import is_out_of_memory
 from .app import before_exit
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """The commands that have something to check."""
 
 _UNCHECKED = frozenset({"--no-verify", "--help", "-h"})
+
+NO_THREAD = "there is no memory left to hand it to the checking process"
 
 _waiting: list[Any] = []
 
@@ -64,7 +67,8 @@ class Check:
         """What could be shown of the job within its time."""
         if self._checker is None or job is None:
             return None
-        self._checker.submit(job)
+        if not self._submitted(job):
+            return job.unanswered().ended(NO_THREAD)
         updates = list(self._checker.results(job.seconds))
         self._checker.stop()
         return updates[-1] if updates else None
@@ -73,10 +77,21 @@ class Check:
         """What could be said of the claims within their time."""
         if self._checker is None:
             return task.unanswered().ended("no checking process could be started")
-        self._checker.submit(task)
+        if not self._submitted(task):
+            return task.unanswered().ended(NO_THREAD)
         updates: list[Judgement] = list(self._checker.results())
         self._checker.stop()
         return updates[-1]
+
+    def _submitted(self, task: Job | ClaimsTask) -> bool:
+        """Whether the system let the task be handed over."""
+        try:
+            self._checker.submit(task)
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+            return False
+        return True
 
     @property
     def wanted(self) -> bool:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 from ..lang.errors import ProgramError, Span
+from .limits import bound_memory
 from .options import Request
 from .problems import wrong
 from .sources import program_and_bindings
@@ -46,9 +48,8 @@ def claims_task(
     from ..lang.bindings import read_bindings
     from ..symbolic.claims_task import ClaimsTask
     from ..symbolic.claims_text import read_claim
-    from .session import spare_threads
 
-    spare_threads(words)
+    bound_memory()
     programs = [source] if same is None else [source, same]
     prepared = _prepared(programs, read_bindings(words), request)
     inputs = _inputs(prepared, _shapes(shapes))
@@ -166,7 +167,9 @@ def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
         for i in prepared.inputs
     )
     return execute(
-        Prepared(prepared.source, prepared.code, prepared.home, tensors), of=of
+        Prepared(prepared.source, prepared.code, prepared.home, tensors),
+        of=of,
+        max_steps=maxsize,
     )
 
 

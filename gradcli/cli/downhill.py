@@ -26,6 +26,7 @@ from ..render.progress import Bar, wants_bar
 from ..views.descent import DescentView, reached_views
 from .app import before_exit
 from .interrupts import once
+from .limits import renew
 from .options import Request
 from .output import Printer
 from .problems import wrong
@@ -228,7 +229,7 @@ class Report:
         """Go down; Ctrl-C ends it with what was reached."""
         found = self._found
         run = found.run
-        program = Repeated(run.prepared, run.of)
+        program = Repeated(run.prepared, run.of, sys.maxsize)
         inputs = [given.tensor for given in found.moving]
         descent = Descent(program, found.optimizer, inputs, found.batches, self._tell)
         limit = -inf if tolerance is None else tolerance
@@ -242,6 +243,7 @@ class Report:
                 self._bar.stop()
 
     def _tell(self, step: Step) -> None:
+        renew()
         self._losses.append(step.loss)
         every = self._every
         if every and (step.number % every == 0 or step.number == self._total):

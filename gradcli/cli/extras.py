@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ..views.condition import Condition
     from .session import Gradients
 
-MOST_DIGITS = 1000
-
 
 @dataclass(frozen=True, slots=True)
 class Extras:

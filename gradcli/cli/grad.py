@@ -11,8 +11,9 @@ from .checking import Check, job_for, numbers_in
 from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
 from .exits import Exit
-from .extras import MOST_DIGITS, extras_of
+from .extras import extras_of
 from .forms import Forms, GradientCode, Latex, Symbolic
+from .limits import MAX_DIGITS
 from .options import GradOutput, Request, on_programs
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def main(
             "--digits",
             metavar="N",
             min=1,
-            max=MOST_DIGITS,
+            max=MAX_DIGITS,
             help="Show value and gradients with N digits, too; decimals mean what is "
             "typed.",
         ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .exits import Exit
+from .limits import allow
 from .options import GradOutput, Request, on_programs
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def _report(job: Job, radius: float) -> Report:
     from ..symbolic.expressions import NoMeaning
     from ..symbolic.kinks import kinks_of
 
+    allow(job.seconds)
     try:
         return kinks_of(job, radius)
     except OutOfTime:

@@ -17,12 +17,18 @@ from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from ..lang.limits import MAX_PROGRAM_BYTES
+from .limits import (
+    MAX_MEMORY_BYTES,
+    MAX_SECONDS,
+    MAX_SETTABLE_SECONDS,
+    Limits,
+    bytes_of,
+    kept,
+)
 from .problems import no_number, wrong
 
 OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
-
-LONGEST_CHECK = 86400
-"""Seconds: a day."""
 
 _HELP = {
     "words": "The program and a value for each of its inputs. EXPR is '-' to read the "
@@ -40,6 +46,10 @@ _HELP = {
     "no_verify": "Do not check the result with SymPy; graph, explain and paths "
     "never do.",
     "verify_seconds": "Time for the check, where there is one.",
+    "max_seconds": "Seconds of the processor that the work may take, beside printing "
+    "and the check; of a descent, each step.",
+    "max_memory": "Memory that the work may take: 2GB.",
+    "max_program": "How long the text of a program may be: 10MB.",
     "debug": "Show tracebacks.",
 }
 
@@ -95,10 +105,40 @@ class Request:
             "--verify-seconds",
             metavar="SECONDS",
             min=0,
-            max=LONGEST_CHECK,
+            max=MAX_SETTABLE_SECONDS,
             help=_HELP["verify_seconds"],
         ),
     ] = 5.0
+    max_seconds: Annotated[
+        float,
+        typer.Option(
+            "--max-seconds",
+            metavar="SECONDS",
+            min=0,
+            max=MAX_SETTABLE_SECONDS,
+            help=_HELP["max_seconds"],
+        ),
+    ] = MAX_SECONDS
+    max_memory: Annotated[
+        int,
+        typer.Option(
+            "--max-memory",
+            metavar="SIZE",
+            parser=bytes_of,
+            show_default="450MB",
+            help=_HELP["max_memory"],
+        ),
+    ] = MAX_MEMORY_BYTES
+    max_program: Annotated[
+        int,
+        typer.Option(
+            "--max-program",
+            metavar="SIZE",
+            parser=bytes_of,
+            show_default="2MB",
+            help=_HELP["max_program"],
+        ),
+    ] = MAX_PROGRAM_BYTES
     debug: Annotated[bool, typer.Option("--debug", help=_HELP["debug"])] = False
 
 
@@ -131,7 +171,8 @@ def on_programs(function: Callable[..., int]) -> Callable[..., int]:
                 raise no_number(name.replace("_", "-"), value)
         names = [parameter.name for parameter in shared]
         request = Request(**{name: values.pop(name) for name in names})
-        return function(request, **values)
+        with kept(Limits(request.max_seconds, request.max_memory)):
+            return function(request, **values)
 
     parameters = [*own, *shared]
     # Functions may have a signature of their own; typer reads it, mypy does not know.

@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from typing import TYPE_CHECKING, TextIO
 
+from .limits import printing
+
 if TYPE_CHECKING:
     from ..lang.errors import ProgramError
     from ..render.line import Line
@@ -75,7 +77,7 @@ class Printer:
         self.layout = self._writer.layout
 
     def lines(self, lines: Iterable[Line]) -> None:
-        with _told_apart():
+        with _told_apart(), printing():
             self._writer.lines(lines)
 
     def flush(self) -> None:

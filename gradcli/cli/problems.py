@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..lang.errors import ProgramError
+from ..lang.errors import MORE_MEMORY, ProgramError
 
 _MEANT = {
     **dict.fromkeys(("help", "-help", "-?"), "gradcli --help"),
@@ -100,7 +100,7 @@ def cannot_write(reason: str) -> ProgramError:
 
 def out_of_memory() -> ProgramError:
     """The system gave no more memory."""
-    return wrong("E403", "not enough memory", "use smaller arrays or loops")
+    return wrong("E403", "not enough memory", MORE_MEMORY)
 
 
 def internal(error: Exception) -> ProgramError:

@@ -6,13 +6,13 @@ for instead.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from os import environ
+from sys import maxsize
 from typing import TYPE_CHECKING
 
 from ..lang.errors import ProgramError, Span
+from .limits import bound_memory
 from .options import Request
 from .output import note
 from .sources import program_and_bindings
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 def run_program(request: Request, trace: Trace | None = None) -> Run:
     """Read the program and its inputs and run it; ``trace`` is told of statements."""
     source, words = program_and_bindings(request)
-    spare_threads(words)
     from ..lang.bindings import read_bindings
     from ..lang.run import execute, prepare
 
+    bound_memory()
     prepared = prepare(
         source,
         read_bindings(words),
@@ -44,19 +44,10 @@ def run_program(request: Request, trace: Trace | None = None) -> Run:
         dtype=request.dtype,
         device=request.device,
     )
-    run = execute(prepared, of=request.of, trace=trace)
+    # The limits on seconds and memory are the bounds here.
+    run = execute(prepared, of=request.of, max_steps=maxsize, trace=trace)
     _tell(run, request)
     return run
-
-
-def spare_threads(words: Sequence[str]) -> None:
-    """One thread of linear algebra where all data came by the command line.
-
-    Starting more takes longer than such a run. Must precede NumPy's import; the
-    user's own setting stands.
-    """
-    if not any("=@" in word for word in words):
-        environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def listed(text: str | None) -> list[str] | None:
@@ -138,7 +129,7 @@ def named(run: Run) -> bool:
     )
 
 
-def graph_of(run: Run, local_gradients: bool) -> GraphView:
+def graph_of(run: Run, local_gradients: bool, at_once: bool = True) -> GraphView:
     """The graph below the run's output; to be made before a backward pass."""
     from ..views.graph import graph_view
 
@@ -149,6 +140,7 @@ def graph_of(run: Run, local_gradients: bool) -> GraphView:
         name=run.output_name,
         variables=variables,
         local_gradients=local_gradients,
+        at_once=at_once,
     )
 
 
@@ -172,7 +164,7 @@ def gradients(run: Run, grad_output: str | None, with_graph: bool) -> Gradients:
     inputs = differentiated(run)
     require_graph(run)
     cotangent = None if grad_output is None else cotangent_of(run, grad_output)
-    graph = graph_of(run, local_gradients=False) if with_graph else None
+    graph = graph_of(run, False, at_once=False) if with_graph else None
     with explained(run):
         tensors = [given.tensor for given in inputs]
         found = grad([run.output], tensors, [cotangent])

@@ -10,6 +10,7 @@ import re
 import sys
 from os import listdir
 from os.path import isdir, isfile, split
+from typing import IO
 
 from .options import Request
 from .problems import wrong
@@ -39,8 +40,8 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
         if any(word.endswith("=@-") for word in words):
             hint = "save one of them to a file"
             raise wrong("E594", "standard input cannot be program and value", hint)
-        return _decoded(_standard_input(), "standard input"), words
-    return _decoded(_contents(place), place), words
+        return _decoded(_standard_input(request.max_program), "standard input"), words
+    return _decoded(_contents(place, request.max_program), place), words
 
 
 def _refuse_path(text: str) -> None:
@@ -57,10 +58,10 @@ def _refuse_second_program(place: str, words: list[str]) -> None:
         raise wrong("E590", message, "keep one; a value is NAME=VALUE")
 
 
-def _contents(path: str) -> bytes:
+def _contents(path: str, limit: int) -> bytes:
     try:
         with open(path, "rb") as file:
-            return file.read()
+            return _read(file, path, limit)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         hint = _near(path) or "give a file of text, or '-' for standard input"
@@ -78,7 +79,16 @@ def _near(path: str) -> str | None:
         return None
 
 
-def _standard_input() -> bytes:
+def _read(file: IO[bytes], place: str, limit: int) -> bytes:
+    """All that a file holds, which may be one that never ends."""
+    data = file.read(limit + 1)
+    if len(data) > limit:
+        message = f"{place} holds more than the {limit:,} bytes of a program"
+        raise wrong("E515", message, "allow more with --max-program")
+    return data
+
+
+def _standard_input(limit: int) -> bytes:
     if sys.stdin is None:
         raise wrong("E594", "cannot read the program: standard input is closed")
     if sys.stdin.isatty():
@@ -86,7 +96,7 @@ def _standard_input() -> bytes:
 
         note("reading the program from the terminal; end it with Ctrl-D")
     try:
-        return sys.stdin.buffer.read()
+        return _read(sys.stdin.buffer, "standard input", limit)
     except OSError as error:
         reason = error.strerror or str(error)
         raise wrong("E594", f"cannot read standard input: {reason}") from None

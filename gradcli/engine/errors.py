@@ -100,7 +100,7 @@ def explain_failure(op: Any, raw: tuple[Any, ...], error: Exception) -> Any:
         kind = IndexError if isinstance(error, IndexError) else ShapeError
         return kind(f"{op.base}: {text}" + (f" (shapes {listed})" if listed else ""))
     if isinstance(error, MemoryError):
-        return ValueRangeError(f"{op.base}: not enough memory ({text or listed})")
+        return LimitError(f"{op.base}: not enough memory ({text or listed})")
     return error
 
 

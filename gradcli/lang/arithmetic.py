@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gradcli.lang.errors import ProgramError
+from gradcli.lang.limits import MAX_INTEGER_BITS
 
 Number = int | float
 Note = Callable[[str], None]
 Value = TypeVar("Value")
 
-INTEGER_BITS = 4096
 NUMBERS = (int, float)
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -74,20 +74,20 @@ def binary(sign: str, left: Number, right: Number, note: Note) -> Any:
 
 def bounded(result: Value) -> Value:
     """The result itself, unless it is an integer beyond the limit."""
-    if isinstance(result, int) and result.bit_length() > INTEGER_BITS:
+    if isinstance(result, int) and result.bit_length() > MAX_INTEGER_BITS:
         raise _too_large()
     return result
 
 
 def _too_large() -> ProgramError:
-    message = f"an integer would have more than {INTEGER_BITS} bits"
+    message = f"an integer would have more than {MAX_INTEGER_BITS} bits"
     return ProgramError("E402", message, hint="compute with floats: 9.0 instead of 9")
 
 
 def _refuse_huge_power(base: Number, exponent: Number) -> None:
     if isinstance(base, int) and isinstance(exponent, int) and exponent > 0:
         least_bits = (base.bit_length() - 1) * exponent
-        if least_bits > INTEGER_BITS:
+        if least_bits > MAX_INTEGER_BITS:
             raise _too_large()
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.lexicon import KEYWORDS
+from gradcli.lang.limits import MAX_NAME_CHARACTERS
 from gradcli.lang.record import Record
 
 
@@ -73,7 +74,7 @@ def _no_binding(argument: str) -> ProgramError:
         hint = "a program and its bindings are arguments of their own"
         return ProgramError("E501", "an argument is empty", None, argument, hint=hint)
     if argument.strip().isidentifier():
-        hint = f"give it a value: {argument.strip()}=3"
+        hint = f"give it a value: {_brief(argument.strip())}=3"
     else:
         hint = "write NAME=VALUE; put quotes around a program: 'x**2 + 1'"
     message = "this argument binds no name"
@@ -82,6 +83,10 @@ def _no_binding(argument: str) -> ProgramError:
 
 def _name(head: str, argument: str) -> str:
     name = head.strip()
+    if len(name) > MAX_NAME_CHARACTERS:
+        message = f"a name of {len(name):,} characters"
+        most = f"a name has {MAX_NAME_CHARACTERS:,} characters at most"
+        raise ProgramError("E404", message, Span(0, len(head)), argument, hint=most)
     if not name.isascii():
         import unicodedata
 

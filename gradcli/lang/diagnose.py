@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcli.engine import AccumulateGrad, Node, Port, Tensor
 from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.machine import MAX_STEPS
+from gradcli.lang.limits import MAX_STEPS
 from gradcli.lang.machine import run as run_code
 from gradcli.lang.run import Prepared, all_finite, place_of
 from gradcli.lang.tensors import TensorLibrary

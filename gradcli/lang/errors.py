@@ -92,6 +92,10 @@ CODES: dict[str, str] = {
     "E599": "an error inside gradcli",
 }
 
+NO_MEMORY = "there is no memory left for this value"
+MORE_MEMORY = "take fewer entries or steps, or allow more with --max-memory"
+MORE_SECONDS = "does it ever end? allow more with --max-seconds"
+
 COMMAND_LINE_IS_WRONG = 2
 PROGRAM_IS_WRONG = 3
 LIMIT_REACHED = 4

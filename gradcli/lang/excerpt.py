@@ -20,6 +20,7 @@ WINDOW = 76
 CUT = "…"
 MOST_NAMES = 12
 LONGEST_NAME = 40
+MAX_MESSAGE_CHARACTERS = 1000
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -60,8 +61,8 @@ def block(
     code: str, message: str, span: Span | None, source: str, hint: str | None
 ) -> str:
     """The whole error: a headline, the line, the carets and the way out."""
-    headline = f"error[{code}]: {printable(message)}"
-    help_text = printable(hint) if hint else ""
+    headline = f"error[{code}]: {printable(_middle_cut(message))}"
+    help_text = printable(_middle_cut(hint)) if hint else ""
     if span is None:
         return f"{headline}\n  = help: {help_text}" if hint else headline
     place = locate(source, span)
@@ -71,9 +72,16 @@ def block(
     return f"{headline}\n{gutter} | {line}\n{' ' * len(gutter)} | {pointer}"
 
 
+def _middle_cut(text: str) -> str:
+    """A sentence no longer than can be read, whatever it quotes."""
+    half = MAX_MESSAGE_CHARACTERS // 2
+    cut = len(text) > MAX_MESSAGE_CHARACTERS
+    return f"{text[:half]}{CUT}{text[-half:]}" if cut else text
+
+
 def printable(text: str) -> str:
     """Text with everything that could steer a terminal shown escaped."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
     return "".join(_cell(character).text for character in text)
 

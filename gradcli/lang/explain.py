@@ -19,6 +19,7 @@ from gradcli.engine.errors import (
     ShapeError,
     ValueRangeError,
 )
+from gradcli.lang.errors import MORE_MEMORY
 from gradcli.lang.frame import described
 from gradcli.lang.library import Explanation
 from gradcli.lang.suggest import did_you_mean
@@ -85,7 +86,7 @@ def _call(failure: Failure) -> Explanation:
 
 def _limit(failure: Failure) -> Explanation:
     hint = "sum or select before the shapes grow together"
-    return "E403", failure.text, hint if len(failure.shapes) > 1 else "make it smaller"
+    return "E403", failure.text, hint if len(failure.shapes) > 1 else MORE_MEMORY
 
 
 def _shape(failure: Failure) -> Explanation:
@@ -150,8 +151,6 @@ def _matrix(failure: Failure) -> Explanation:
 
 def _value(failure: Failure) -> Explanation:
     """A parameter that the operation does not know or cannot take."""
-    if isinstance(failure.error.__cause__, MemoryError):
-        return "E403", failure.text, "use fewer elements"
     from gradcli.ops import FUNCTIONS
 
     known = failure.name in FUNCTIONS

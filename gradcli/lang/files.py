@@ -9,39 +9,53 @@ comes back as float64.
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from io import BytesIO
+from math import prod
+from stat import S_ISREG
 from typing import IO, Any
 
 import numpy as np
 
+from gradcli.lang.limits import MAX_JSON_INTEGER_DIGITS, MAX_LIST_DEPTH
 from gradcli.lang.nested import NotAnArray, array_of
-from gradcli.lang.tables import read_table
-
-MAX_BYTES = 1 << 30
-"""What one file may hold, both as it lies there and as numbers in memory."""
+from gradcli.lang.tables import UTF8, read_table
+from gradcli.ops.limits import LIMIT
 
 STANDARD_INPUT = "-"
 _NPY_MAGIC = b"\x93NUMPY"
 _ZIP_MAGIC = b"PK"
 _LISTED_KEYS = 12
-_LONGEST_INTEGER = 400
-"""Digits of an integer that is surely infinite as a float."""
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 """How the numbers that JSON does not have are written in it, also by gradcli."""
 
+_PIECE_BYTES = 1 << 20
+_HELD_BESIDE = 4
+"""A stream is read whole, and held beside the numbers that are made of it."""
+
+_NOT_BLANK = re.compile(rb"[^\xef\xbb\xbf \t\r\n]")
+_MORE = "take a part of it, or allow more with --max-memory"
+_AGAIN = "save it again: numpy.save"
+_READABLE = "give a file that is there and may be read"
 _KINDS = "a file of numbers is .npy, .npz, .csv, .tsv or .json"
 
 Array = np.ndarray[Any, Any]
 
 
-def read_file(place: str, limit: int = MAX_BYTES) -> Array:
+def read_file(place: str, limit: int | None = None) -> Array:
     """The array in a file; `place` is a path, `path.npz:key`, or `-`.
+
+    Args:
+        place: where it is.
+        limit: bytes that it may hold, as it lies there and as numbers in memory;
+            None: what one result may take.
 
     Raises:
         NotAnArray: it is missing, unreadable, too large, or holds no real numbers.
     """
+    limit = LIMIT.bytes if limit is None else limit
     if place == STANDARD_INPUT:
         return _standard_input(limit)
     if not place:
@@ -51,15 +65,21 @@ def read_file(place: str, limit: int = MAX_BYTES) -> Array:
     read = _READERS.get(suffix.lower(), _by_look)
     try:
         with open(path, "rb") as file:
-            _check_size(os.fstat(file.fileno()).st_size, path, limit)
-            return read(file, path, key, limit)
+            status = os.fstat(file.fileno())
+            _check_size(status.st_size, path, limit)
+            if S_ISREG(status.st_mode) and status.st_size:
+                return read(file, path, key, limit)
+            # What does not say its size may never end.
+            return read(_whole(file, path, limit), path, key, limit)
     except FileNotFoundError:
         raise NotAnArray("E511", f"there is no file {path!r}", _near(path)) from None
     except IsADirectoryError:
         raise NotAnArray("E512", f"{path!r} is a directory", _KINDS) from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise NotAnArray("E512", f"{path!r} cannot be read: {reason}") from None
+        raise NotAnArray(
+            "E512", f"{path!r} cannot be read: {reason}", _READABLE
+        ) from None
 
 
 def _standard_input(limit: int) -> Array:
@@ -69,7 +89,9 @@ def _standard_input(limit: int) -> Array:
         return _by_look(sys.stdin.buffer, "standard input", None, limit)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise NotAnArray("E512", f"standard input cannot be read: {reason}") from None
+        raise NotAnArray(
+            "E512", f"standard input cannot be read: {reason}", _READABLE
+        ) from None
 
 
 def _path_and_key(place: str) -> tuple[str, str | None]:
@@ -93,7 +115,7 @@ def _near(path: str) -> str | None:
 def _check_size(count: int, what: str, limit: int) -> None:
     if count > limit:
         message = f"{what} holds {_size(count)}, more than the {_size(limit)} allowed"
-        raise NotAnArray("E515", message, "take a part of it")
+        raise NotAnArray("E515", message, _MORE)
 
 
 def _size(count: float) -> str:
@@ -106,20 +128,41 @@ def _size(count: float) -> str:
 
 def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
     """Read a stream without a telling name: its first bytes say what it is."""
-    data = file.read(limit + 1)
-    if len(data) > limit:
-        message = f"{what} holds more than the {_size(limit)} allowed"
-        raise NotAnArray("E515", message, "take a part of it")
-    if data.startswith(_NPY_MAGIC):
-        return _npy(BytesIO(data), what, key, limit)
-    if data.startswith(_ZIP_MAGIC):
-        return _npz(BytesIO(data), what, key, limit)
-    first = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    if not first:
+    data = _whole(file, what, limit)
+    head = data.read(len(_NPY_MAGIC))
+    data.seek(0)
+    if head.startswith(_NPY_MAGIC):
+        return _npy(data, what, key, limit)
+    if head.startswith(_ZIP_MAGIC):
+        return _npz(data, what, key, limit)
+    found = _NOT_BLANK.search(data.getbuffer())
+    if found is None:
         raise NotAnArray("E513", f"{what} is empty", _KINDS)
-    if first in b'[{"':
-        return _json(BytesIO(data), what, key, limit)
-    return read_table(BytesIO(data), what, limit)
+    if found[0] in b'[{"':
+        return _json(data, what, key, limit)
+    return read_table(data, what, limit)
+
+
+def _whole(file: IO[bytes], what: str, limit: int) -> BytesIO:
+    """All that a stream holds, if that ends within its share of the limit."""
+    limit //= _HELD_BESIDE
+    whole = _part(file, limit + 1)
+    if whole.getbuffer().nbytes > limit:
+        message = f"{what} holds more than the {_size(limit)} allowed"
+        raise NotAnArray("E515", message, _MORE)
+    return whole
+
+
+def _part(file: IO[bytes], most: int) -> BytesIO:
+    """What a stream holds, but no more bytes than ``most``.
+
+    Read piece by piece: memory is taken for what is there, not for what may be.
+    """
+    part = BytesIO()
+    while piece := file.read(min(_PIECE_BYTES, most - part.tell())):
+        part.write(piece)
+    part.seek(0)
+    return part
 
 
 def _csv(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
@@ -134,13 +177,17 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
     import json
 
     try:
-        value = json.loads(file.read(limit + 1), parse_int=_json_integer)
+        value = json.loads(_part(file, limit).getvalue(), parse_int=_json_integer)
     except UnicodeDecodeError:
-        raise NotAnArray("E513", f"{what} is not text in UTF-8") from None
+        raise NotAnArray("E513", f"{what} is not text in UTF-8", UTF8) from None
     except RecursionError:
-        raise NotAnArray("E513", f"{what} is nested too deeply") from None
+        raise NotAnArray(
+            "E513", f"{what} is nested too deeply", "a tensor is less deep"
+        ) from None
     except ValueError as error:
-        raise NotAnArray("E513", f"{what} is not JSON: {error}") from None
+        raise NotAnArray(
+            "E513", f"{what} is not JSON: {error}", "as in [1, 2, 3]"
+        ) from None
     if isinstance(value, dict):
         message = f"{what} is an object, not a number or a list"
         hint = f"take one of its values: {', '.join(list(value)[:_LISTED_KEYS])}"
@@ -149,12 +196,13 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         return array_of(value, _json_number)
     except NotAnArray as problem:
         message = f"{what}: {problem.message}"
-        raise NotAnArray(problem.code, message, problem.hint) from None
+        hint = problem.hint or "as in [1, 2, 3]"
+        raise NotAnArray(problem.code, message, hint) from None
 
 
 def _json_integer(digits: str) -> int | float:
     """An integer; one that Python is too careful to read is infinite as a float."""
-    return int(digits) if len(digits) < _LONGEST_INTEGER else float(digits)
+    return int(digits) if len(digits) < MAX_JSON_INTEGER_DIGITS else float(digits)
 
 
 def _json_number(entry: Any) -> Any:
@@ -174,21 +222,30 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
             raise NotAnArray("E513", f"{what} is of version {version}", "save it anew")
         shape, by_column, dtype = read_header(file)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        raise NotAnArray("E513", f"{what} is not a .npy file, or damaged") from None
+        raise NotAnArray(
+            "E513", f"{what} is not a .npy file, or damaged", _AGAIN
+        ) from None
     _check_kind(dtype, what)
-    if any(length < 0 for length in shape):
-        raise NotAnArray("E513", f"{what} says it has the shape {shape}")
-    count = 1
-    for length in shape:
-        count *= length
+    _check_shape(shape, what)
+    count = prod(shape)
     _check_size(count * max(dtype.itemsize, 8), what, limit)
-    data = file.read(count * dtype.itemsize)
-    if len(data) < count * dtype.itemsize:
+    data = _part(file, count * dtype.itemsize).getbuffer()
+    if data.nbytes < count * dtype.itemsize:
         claimed = _size(count * dtype.itemsize)
-        message = f"{what} is cut off: it says {claimed} and holds {_size(len(data))}"
-        raise NotAnArray("E513", message, "save it again")
+        message = f"{what} is cut off: it says {claimed} and holds {_size(data.nbytes)}"
+        raise NotAnArray("E513", message, _AGAIN)
     flat = np.frombuffer(data, dtype=dtype).astype(np.float64)
     return flat.reshape(shape, order="F" if by_column else "C")
+
+
+def _check_shape(shape: tuple[Any, ...], what: str) -> None:
+    """Refuse what no array has, before anything is counted by it."""
+    whole = all(type(length) is int for length in shape)
+    if not whole or not all(0 <= length <= sys.maxsize for length in shape):
+        raise NotAnArray("E513", f"{what} says it has the shape {shape}", _AGAIN)
+    if len(shape) > MAX_LIST_DEPTH:
+        message = f"{what} has {len(shape)} dimensions, more than {MAX_LIST_DEPTH}"
+        raise NotAnArray("E513", message, "a tensor has fewer dimensions")
 
 
 def _check_kind(dtype: Any, what: str) -> None:
@@ -214,7 +271,9 @@ def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
             with archive.open(name) as member:
                 return _npy(member, place, None, limit)
     except (BadZipFile, CompressionError, EOFError, RuntimeError, NotImplementedError):
-        raise NotAnArray("E513", f"{what} is not a .npz file, or damaged") from None
+        raise NotAnArray(
+            "E513", f"{what} is not a .npz file, or damaged", _AGAIN
+        ) from None
 
 
 def _member(names: list[str], what: str, key: str | None) -> str:

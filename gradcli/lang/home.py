@@ -29,6 +29,9 @@ CONSTRUCTORS = frozenset(
 )
 """Functions that make a tensor of numbers alone; none is a method of a tensor."""
 
+HASH_BYTES = 32
+"""Of a name that is longer; a shorter one stands for itself."""
+
 _LEFT_OUT = {
     "requires_grad": "leave the line out and bind the name: w=randn(3) on the command "
     "line makes it an input",
@@ -63,7 +66,7 @@ class Home:
         """The random generator of an input, or of the program itself."""
         from numpy.random import PCG64, Generator, SeedSequence
 
-        number = int.from_bytes(name.encode(), "big")
+        number = int.from_bytes(_key(name), "big")
         return Generator(PCG64(SeedSequence([self.seed, number])))
 
     def draw(self, name: str, shape: tuple[int, ...] = ()) -> Any:
@@ -89,6 +92,16 @@ class Home:
     ) -> dict[str, Callable[..., Any]]:
         """The constructors by name, the random ones with ``draws`` of a stream."""
         return _Constructors(self, draws or Draws(self, PROGRAM_STREAM)).table()
+
+
+def _key(name: str) -> bytes:
+    """What a stream is made from: a short name itself, of a longer one its hash."""
+    spelled = name.encode()
+    if len(spelled) <= HASH_BYTES:
+        return spelled
+    from hashlib import blake2b
+
+    return blake2b(spelled, digest_size=HASH_BYTES).digest()
 
 
 class Draws:
@@ -217,5 +230,6 @@ def _length(name: str, value: Any) -> int:
         raise ProgramError("E302", message, hint=f"write {name}(2, 3)")
     length = whole_number(value)
     if length < 0:
-        raise ProgramError("E302", f"{name} cannot make a size of {length}")
+        hint = "a size is 0 or more"
+        raise ProgramError("E302", f"{name} cannot make a size of {length}", hint=hint)
     return length

@@ -17,13 +17,14 @@ import numpy as np
 from gradcli.engine import Tensor
 from gradcli.lang.bindings import Binding
 from gradcli.lang.compiler import compile_program
-from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
 from gradcli.lang.home import Home
 from gradcli.lang.lexicon import CONSTANTS_MEANT
 from gradcli.lang.machine import run
 from gradcli.lang.names import free_names
 from gradcli.lang.nested import NotAnArray, array_of
 from gradcli.lang.parser import parse
+from gradcli.lang.process import relieve
 from gradcli.lang.syntax import Evaluate, Name, Program, walk
 from gradcli.lang.tensors import BARE_CONSTANTS, TensorLibrary
 
@@ -59,6 +60,11 @@ def value_of(binding: Binding, home: Home) -> Array:
         ) from None
     except ProgramError as error:
         raise _in_argument(error, binding) from error.__cause__
+    except MemoryError:
+        relieve()
+        raise ProgramError(
+            "E403", NO_MEMORY, binding.value, binding.argument, hint=MORE_MEMORY
+        ) from None
 
 
 def _numbers_listed(text: str) -> Any:

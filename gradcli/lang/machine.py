@@ -10,17 +10,18 @@ counted when a loop starts over.
 """
 
 from collections.abc import Callable, Mapping
+from types import FrameType
 from typing import Any, NamedTuple
 
 from gradcli.lang.code import Code, Instruction
-from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
 from gradcli.lang.frame import UNSET, Frame
 from gradcli.lang.library import Library
+from gradcli.lang.limits import MAX_STEPS
 from gradcli.lang.link import bind_registers, link
+from gradcli.lang.process import relieve
 from gradcli.lang.record import Record
 from gradcli.lang.uncollected import uncollected
-
-MAX_STEPS = 50_000_000
 
 Trace = Callable[[Span, str | None, object], None]
 
@@ -118,6 +119,9 @@ class Machine:
                 position = steps[position]()
         except ProgramError as error:
             raise _placed(error, code, position) from error.__cause__
+        except MemoryError as error:
+            relieve()
+            raise _worded(error, code, position, frame) from error
         except Exception as error:
             raise _worded(error, code, position, frame) from error
         finally:
@@ -135,6 +139,21 @@ def _result(code: Code, env: Mapping[str, object], frame: Frame) -> Result:
     return Result(
         final, frame.last_value, frame.last_name, frame.last_span, notes, frame.steps
     )
+
+
+def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
+    """The text that a thread is at in a program; None if it runs none.
+
+    Args:
+        frame: the newest one of the thread, which stands still meanwhile.
+    """
+    while frame is not None:
+        if frame.f_code is Machine.run.__code__:
+            code, position = map(frame.f_locals.get, ("code", "position"))
+            if code is not None and position is not None and position >= 0:
+                return code.instructions[position].at, code.source
+        frame = frame.f_back
+    return None
 
 
 def _placed(error: ProgramError, code: Code, position: int) -> ProgramError:
@@ -167,7 +186,7 @@ def _explained(
 
 def _general(error: Exception, step: Instruction) -> tuple[str, str, str | None]:
     if isinstance(error, MemoryError):
-        return "E403", "there is not enough memory for this value", "use fewer elements"
+        return "E403", NO_MEMORY, MORE_MEMORY
     if isinstance(error, RecursionError):
         return "E404", "a value is nested too deeply", "nest it less deeply"
     text = str(error) or "no reason was given"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-DEEPEST = 32
+from gradcli.lang.limits import MAX_LIST_DEPTH
 
 
 class NotAnArray(Exception):
@@ -58,8 +58,8 @@ def _shape(value: Any) -> tuple[int, ...]:
     """The shape, read off the first entry at every depth."""
     shape: list[int] = []
     while isinstance(value, (list, tuple)):
-        if len(shape) == DEEPEST:
-            message = f"lists are nested more than {DEEPEST} deep"
+        if len(shape) == MAX_LIST_DEPTH:
+            message = f"lists are nested more than {MAX_LIST_DEPTH} deep"
             raise NotAnArray("E519", message, "a tensor has fewer dimensions")
         shape.append(len(value))
         if not value:

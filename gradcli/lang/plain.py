@@ -14,9 +14,7 @@ from typing import Any
 from gradcli.lang.arithmetic import NUMBERS, Number, binary, bounded
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.frame import described
-
-LONGEST = 1_000_000
-_MOST_DIGITS = 400
+from gradcli.lang.limits import MAX_RANGE_ENTRIES, MAX_ROUND_DIGITS
 
 
 def is_plain(value: object) -> bool:
@@ -45,15 +43,19 @@ def make_range(*bounds: Any) -> range:
         raise ProgramError("E302", message, hint="write range(stop)")
     numbers = [whole_number(bound) for bound in bounds]
     if len(numbers) == 3 and numbers[2] == 0:
-        raise ProgramError("E302", "the step of a range cannot be 0")
+        hint = "write 1, or -1 to count down"
+        raise ProgramError("E302", "the step of a range cannot be 0", hint=hint)
     return range(*numbers)
 
 
 def _limited(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values, unless a range among them is too long to be gone through."""
     for value in values:
-        if isinstance(value, range) and value[LONGEST : LONGEST + 1]:
-            message = f"a range of more than {LONGEST:,} numbers"
+        if (
+            isinstance(value, range)
+            and value[MAX_RANGE_ENTRIES : MAX_RANGE_ENTRIES + 1]
+        ):
+            message = f"a range of more than {MAX_RANGE_ENTRIES:,} numbers"
             raise ProgramError("E404", message, hint="go through it with 'for'")
     return values
 
@@ -85,7 +87,9 @@ def _sum(items: Any, start: Number = 0) -> Any:
 def _round(value: Number, digits: int | None = None) -> Number:
     if digits is None:
         return _integer(round(value)) if value - value == 0 else value
-    return round(value, max(-_MOST_DIGITS, min(whole_number(digits), _MOST_DIGITS)))
+    return round(
+        value, max(-MAX_ROUND_DIGITS, min(whole_number(digits), MAX_ROUND_DIGITS))
+    )
 
 
 def _power(base: Number, exponent: Number) -> Any:

@@ -11,6 +11,7 @@ place, or is put in another's place by `rebind`, counts from the next run on.
 from collections.abc import Mapping
 
 from gradcli.engine import Tensor
+from gradcli.lang.limits import MAX_STEPS
 from gradcli.lang.machine import Machine
 from gradcli.lang.run import Prepared, output_of
 from gradcli.lang.tensors import TensorLibrary
@@ -19,13 +20,17 @@ from gradcli.lang.tensors import TensorLibrary
 class Repeated:
     """A function of no arguments: the program's output, its graph below it."""
 
-    def __init__(self, prepared: Prepared, of: str | None = None) -> None:
+    def __init__(
+        self, prepared: Prepared, of: str | None = None, max_steps: int = MAX_STEPS
+    ) -> None:
         self._prepared = prepared
         self._of = of
         library = TensorLibrary(prepared.home)
         library.sampled = {i.name: i.tensor for i in prepared.inputs if i.sampled}
         self._draws = library.draws
-        self._machine = Machine(prepared.code, prepared.environment, library)
+        self._machine = Machine(
+            prepared.code, prepared.environment, library, max_steps=max_steps
+        )
 
     def rebind(self, values: Mapping[str, Tensor]) -> None:
         """Run on other tensors for these inputs from now on."""

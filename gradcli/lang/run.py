@@ -26,7 +26,8 @@ from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.excerpt import MOST_NAMES, enumerated, locate
 from gradcli.lang.home import Home
 from gradcli.lang.inputs import value_of
-from gradcli.lang.machine import MAX_STEPS, Note, Result, Trace
+from gradcli.lang.limits import MAX_STEPS
+from gradcli.lang.machine import Note, Result, Trace
 from gradcli.lang.machine import run as run_code
 from gradcli.lang.names import free_names
 from gradcli.lang.parser import parse

@@ -9,6 +9,7 @@ Looked up only when an error is being worded, so a slow search costs nobody anyt
 from collections.abc import Collection, Iterable
 
 from gradcli.lang.lexicon import LOOKALIKES, SYNONYMS
+from gradcli.lang.limits import MAX_NAME_CHARACTERS
 
 _CLOSE_ENOUGH = 0.6
 _LATIN = str.maketrans(LOOKALIKES)
@@ -16,6 +17,8 @@ _LATIN = str.maketrans(LOOKALIKES)
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that `name` most likely stands for, or None."""
+    if len(name) > MAX_NAME_CHARACTERS:
+        return None
     known = sorted(set(candidates))
     synonym = SYNONYMS.get(name)
     if synonym in known:

@@ -22,6 +22,9 @@ from gradcli.lang.nested import NotAnArray
 _SEPARATORS = "\t;,"
 _BYTES_PER_NUMBER = 8
 _LONGEST_QUOTE = 20
+_ROWS = "a row is numbers with commas, tabs or blanks between them"
+_CELLS = "a cell is a number, inf or nan"
+UTF8 = "save it as UTF-8"
 
 
 def read_table(
@@ -37,9 +40,9 @@ def read_table(
     try:
         return _numbers(_rows(text, separator), what, limit)
     except UnicodeDecodeError:
-        raise NotAnArray("E513", f"{what} is not text in UTF-8") from None
+        raise NotAnArray("E513", f"{what} is not text in UTF-8", UTF8) from None
     except csv.Error as error:
-        raise NotAnArray("E513", f"{what} is not a table: {error}") from None
+        raise NotAnArray("E513", f"{what} is not a table: {error}", _ROWS) from None
     finally:
         text.detach()
 
@@ -87,7 +90,7 @@ def _numbers(
             message = f"{what} holds more than the {allowed:,} numbers allowed"
             raise NotAnArray("E515", message, "take a part of it")
     if not width:
-        hint = "its one line was taken for a heading" if headed else None
+        hint = "its one line was taken for a heading" if headed else _ROWS
         raise NotAnArray("E513", f"{what} holds no numbers", hint)
     table = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
     return table.reshape([length for length in table.shape if length != 1])
@@ -114,5 +117,5 @@ def _bad_cell(cells: list[str], line: int, what: str) -> NotAnArray:
         return NotAnArray("E517", f"{place} is empty", "write nan for a missing value")
     shown = cell if len(cell) <= _LONGEST_QUOTE else cell[:_LONGEST_QUOTE] + "…"
     pointed, joined = cell.replace(",", ".", 1), cell.replace(",", "")
-    hint = f"write {pointed} or {joined}" if _is_number(pointed) else None
+    hint = f"write {pointed} or {joined}" if _is_number(pointed) else _CELLS
     return NotAnArray("E517", f"{place} is {shown!r}, not a number", hint)

@@ -23,6 +23,11 @@ from gradcli.lang.lexicon import (
     SAME_SIGN,
     STRING_ESCAPES,
 )
+from gradcli.lang.limits import (
+    MAX_INTEGER_BITS,
+    MAX_INTEGER_DIGITS,
+    MAX_NAME_CHARACTERS,
+)
 
 
 class Token(NamedTuple):
@@ -58,7 +63,6 @@ _PATTERN = re.compile(
 )
 _LINE_START = re.compile(r"(?P<blanks>[ \t\f]*)(?P<nothing>#[^\r\n]*|(?=[\r\n])|\Z)?")
 _RUN = re.compile(r"[^\s()\[\],;]*")
-_LONGEST_INTEGER = 1233  # decimal digits in 4096 bits
 TAB_STOP = 8
 
 
@@ -112,6 +116,10 @@ class _Tokenizer:
         return end
 
     def _add_name(self, text: str, start: int, end: int) -> None:
+        if end - start > MAX_NAME_CHARACTERS:
+            message = f"a name of {end - start:,} characters"
+            hint = f"a name has {MAX_NAME_CHARACTERS:,} characters at most"
+            raise self.fail("E404", message, start, end, hint)
         kind = text if text in KEYWORDS else "name"
         self.tokens.append(Token(kind, text, start, end))
 
@@ -159,10 +167,10 @@ class _Tokenizer:
         if not text.replace("_", "").isdigit():
             self.tokens.append(Token("number", float(text), start, end))
             return end
-        if len(text) > _LONGEST_INTEGER:
+        if len(text) > MAX_INTEGER_DIGITS:
             raise self.fail(
                 "E402",
-                "the integer has more than 4096 bits",
+                f"the integer has more than {MAX_INTEGER_BITS} bits",
                 start,
                 end,
                 "write it as a float: 1e30",
@@ -178,8 +186,8 @@ class _Tokenizer:
     def _based(self, start: int, end: int) -> int:
         self._check_number_ends(start, end)
         value = int(self.source[start:end], 0)
-        if value.bit_length() > 4096:
-            message = "the integer has more than 4096 bits"
+        if value.bit_length() > MAX_INTEGER_BITS:
+            message = f"the integer has more than {MAX_INTEGER_BITS} bits"
             raise self.fail("E402", message, start, end)
         self.tokens.append(Token("number", value, start, end))
         return end

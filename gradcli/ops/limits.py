@@ -53,6 +53,15 @@ def check_size(shape: Sequence[int], each: int = BYTES_PER_ENTRY) -> None:
     size = count_of(shape) * each
     if size > LIMIT.bytes:
         raise LimitError(
-            f"a result of shape {list(shape)} needs {size / (1 << 30):,.1f} GiB, "
-            f"more than the {LIMIT.bytes / (1 << 30):.3g} GiB allowed"
+            f"a result of shape {list(shape)} needs {size_text(size)}, "
+            f"more than the {size_text(LIMIT.bytes)} allowed"
         )
+
+
+def size_text(count: int) -> str:
+    """Bytes in words: ``74.5 GiB``."""
+    for exponent, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if count >= 1 << exponent:
+            amount = f"{count / (1 << exponent):,.1f}".removesuffix(".0")
+            return f"{amount} {unit}"
+    return f"{count} bytes"

@@ -6,11 +6,16 @@ PyTorch does; `steps` numbers the function nodes and names the leaves.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
+from math import inf
 
 from ..views.graph import GraphView, NodeView
-from .labels import leaf_name, source_text
+from .labels import leaf_name, shorten, source_text
 from .line import Layout, Line
+
+TEXT_WIDTH = 40
+"""Columns that the program's text takes at most; a longer one moves what follows."""
 
 TERMINAL_STEPS = 30
 """Steps that a terminal shows under the gradients; `gradcli graph` shows all."""
@@ -23,7 +28,7 @@ def chain(view: GraphView) -> Iterator[Line]:
         return
     name_width = max(len(node.name) for node in view.nodes)
     texts = [leaf_name(n) if n.is_leaf else source_text(n) for n in view.nodes]
-    text_width = min(40, max(map(len, texts)))
+    text_width = min(TEXT_WIDTH, max(map(len, texts)))
     for node, text in zip(view.nodes, texts, strict=True):
         yield Line(
             (
@@ -49,35 +54,47 @@ def _as_object(node: NodeView) -> str:
 
 def steps(view: GraphView, layout: Layout) -> Iterator[Line]:
     """``1  AddBackward0  b + c  -> 2, a`` per function node."""
-    functions = [node for node in view.nodes if not node.is_leaf]
-    if not functions:
+    # There may be a million nodes: each is looked at twice, and none is kept.
+    numbers = array("q")
+    count = name_width = text_width = 0
+    most = inf if layout.rows is None else TERMINAL_STEPS
+    room = None if layout.width is None else max(TEXT_WIDTH, layout.width // 2)
+    for node in view.nodes:
+        count += not node.is_leaf
+        numbers.append(0 if node.is_leaf else count)
+        if not node.is_leaf and count <= most:
+            name_width = max(name_width, len(node.name))
+            text_width = max(text_width, len(shorten(source_text(node), room)))
+    if not count:
         return
-    numbers = {node.id: str(i) for i, node in enumerate(functions, 1)}
-    shown = functions
-    if layout.rows is not None and len(functions) > TERMINAL_STEPS:
-        shown = functions[: TERMINAL_STEPS - 1]
-    places = len(str(len(shown)))
-    name_width = max(len(node.name) for node in shown)
-    text_width = min(40, max(len(source_text(node)) for node in shown))
-    for node in shown:
+    text_width = min(TEXT_WIDTH, text_width)
+    shown = count if count <= most else TERMINAL_STEPS - 1
+    places = len(str(shown))
+    for node in view.nodes:
+        number = numbers[node.id]
+        if number > shown:
+            break
+        if not number:
+            continue
+        text = shorten(source_text(node), room)
         following = ", ".join(
-            "None" if child is None else _called(view.nodes[child], numbers, nr)
+            "None" if child is None else _called(view, child, numbers[child], nr)
             for child, nr in node.next_functions
         )
         yield Line(
             (
-                ("  " + numbers[node.id].rjust(places), "dim"),
+                ("  " + str(number).rjust(places), "dim"),
                 ("  " + node.name.ljust(name_width), "node"),
-                ("  " + source_text(node).ljust(text_width), "plain"),
+                ("  " + text.ljust(text_width), "plain"),
                 ("  -> " + following, "dim"),
             ),
             "        ",
         )
-    if len(shown) < len(functions):
-        more = len(functions) - len(shown)
+    if shown < count:
+        more = count - shown
         yield Line(((f"  … {more:,} more: see gradcli graph --chain", "dim"),))
 
 
-def _called(node: NodeView, numbers: dict[int, str], nr: int) -> str:
-    name = leaf_name(node) if node.is_leaf else numbers[node.id]
+def _called(view: GraphView, child: int, number: int, nr: int) -> str:
+    name = str(number) if number else leaf_name(view.nodes[child])
     return f"{name}#{nr}" if nr else name

@@ -61,7 +61,7 @@ def answer(view: GradView, layout: Layout) -> Iterator[Line]:
         shortened = shortened or cut
     if shortened:
         yield SHORTENED
-    if view.graph is not None and any(not n.is_leaf for n in view.graph.nodes):
+    if view.graph is not None and view.output.grad_fn is not None:
         yield BLANK
         yield title("grad_fn")
         yield from steps(view.graph, layout)

@@ -44,9 +44,15 @@ _ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False)
 def dumps(value: Any) -> str:
     """JSON on one line."""
     try:
-        return _ENCODER.encode(value)
+        text = _ENCODER.encode(value)
     except ValueError:
-        return _ENCODER.encode(_finite(value))
+        text = _ENCODER.encode(_finite(value))
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(character: str) -> str:
+    """A character that could steer a terminal or reorder text, as JSON escapes it."""
+    return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
 def _finite(value: Any) -> Any:

@@ -217,7 +217,7 @@ def bare(answer: PathsAnswer) -> Iterator[Line]:
 
 
 def as_json(answer: PathsAnswer) -> Iterator[Line]:
-    """One object: of one target flat, of several with a list of them."""
+    """One object with a list of targets; a lone target stands in it flat, too."""
     head = {
         "schema": SCHEMA,
         "command": "paths",
@@ -225,8 +225,8 @@ def as_json(answer: PathsAnswer) -> Iterator[Line]:
         "from": answer.start,
     }
     targets = [_as_object(target) for target in answer.targets]
-    body = targets[0] if len(targets) == 1 else {"targets": targets}
-    yield unbroken(dumps(head | body))
+    flat = targets[0] if len(targets) == 1 else {}
+    yield unbroken(dumps(head | flat | {"targets": targets}))
 
 
 def _as_object(target: PathsView) -> dict[str, Any]:

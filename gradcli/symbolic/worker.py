@@ -12,10 +12,11 @@ import gc
 import os
 import signal
 import sys
+from time import process_time
 from typing import Final
 
-MEMORY: Final = 2 << 30
-"""Bytes of address space beyond what the imports have taken."""
+MAX_MEMORY_BYTES: Final = 400_000_000
+"""Of address space beyond what the imports have taken."""
 
 SPARE_SECONDS: Final = 5
 
@@ -55,36 +56,10 @@ def spare_the_collector() -> None:
 
 def _limit(seconds: float) -> None:
     """Bound memory and processor time, where the platform can."""
-    try:
-        import resource
-    except ImportError:
-        return
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    used = usage.ru_utime + usage.ru_stime
-    _lower(resource.RLIMIT_CPU, int(used + seconds) + SPARE_SECONDS)
-    _lower(resource.RLIMIT_AS, _address_space() + MEMORY)
+    from ..lang.process import bytes_taken, lowered
 
-
-def _lower(which: int, limit: int) -> None:
-    import resource
-
-    _, hard = resource.getrlimit(which)
-    if hard != resource.RLIM_INFINITY:
-        limit = min(limit, hard)
-    try:
-        resource.setrlimit(which, (limit, hard))
-    except (ValueError, OSError):
-        # A system that knows the limit but refuses to set it: the parent's is left.
-        return
-
-
-def _address_space() -> int:
-    """Bytes that the process has mapped by now; 0 where that cannot be read."""
-    try:
-        with open("/proc/self/statm") as status:
-            return int(status.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
-        return 0
+    lowered("CPU", int(process_time() + seconds) + SPARE_SECONDS)
+    lowered("AS", bytes_taken("address_space") + MAX_MEMORY_BYTES)
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ frees what the nodes saved, because shapes and local gradients are read from the
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, overload
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.node import ConstantNode, UnaryNode
@@ -68,7 +68,7 @@ class GraphView:
     shape: Shape
     root: int | None
     output_nr: int
-    nodes: tuple[NodeView, ...]
+    nodes: Sequence[NodeView]
 
     def uses(self) -> list[int]:
         """How many edges lead to each node."""
@@ -87,6 +87,7 @@ def graph_view(
     name: str,
     variables: Mapping[str, object],
     local_gradients: bool = True,
+    at_once: bool = True,
 ) -> GraphView:
     """The graph below ``output``.
 
@@ -96,32 +97,63 @@ def graph_view(
         name: what the output is called.
         variables: the program's variables, to name leaves and intermediate values.
         local_gradients: evaluate the partials on the saved values.
+        at_once: view all nodes now; else each when it is asked for, which takes a
+            quarter of the memory, and no local gradients after a backward pass.
     """
     root = _ends_at(output.edge)
     shape = tuple(output.shape)
     if root is None:
         return GraphView(source, name, shape, None, output.output_nr, ())
-    order, shapes = _discover(root, shape)
-    ids = {node: i for i, node in enumerate(order)}
-    names = _names(variables)
-    places = _Places(source)
-    nodes = tuple(
-        _view(node, ids, shapes[node], names, places, local_gradients) for node in order
-    )
-    return GraphView(source, name, shape, 0, output.output_nr, nodes)
+    ids, shapes = _discover(root, shape)
+    nodes = _Nodes(ids, shapes, _names(variables), _Places(source), local_gradients)
+    made = tuple(nodes) if at_once else nodes
+    return GraphView(source, name, shape, 0, output.output_nr, made)
+
+
+class _Nodes(Sequence[NodeView]):
+    """The nodes of a graph, each made into a view when it is asked for."""
+
+    def __init__(
+        self,
+        ids: Mapping[GraphNode, int],
+        shapes: Sequence[Shape],
+        names: Mapping[Any, str],
+        places: _Places,
+        local_gradients: bool,
+    ) -> None:
+        self._order = list(ids)
+        self._known = ids, shapes, names, places, local_gradients
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __iter__(self) -> Iterator[NodeView]:
+        known = self._known
+        return (_view(node, *known) for node in self._order)
+
+    @overload
+    def __getitem__(self, index: int) -> NodeView: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[NodeView]: ...
+    def __getitem__(self, index: int | slice) -> NodeView | Sequence[NodeView]:
+        if isinstance(index, slice):
+            return [_view(node, *self._known) for node in self._order[index]]
+        return _view(self._order[index], *self._known)
 
 
 def _view(
     node: GraphNode,
     ids: Mapping[GraphNode, int],
-    shape: Shape,
+    shapes: Sequence[Shape],
     names: Mapping[Any, str],
     places: _Places,
     local_gradients: bool,
 ) -> NodeView:
+    number = ids[node]
+    shape = shapes[number]
     if isinstance(node, AccumulateGrad):
         return NodeView(
-            id=ids[node],
+            id=number,
             name=type(node).__name__,
             address=id(node),
             variable=names.get(node),
@@ -141,7 +173,7 @@ def _view(
     span = node.span
     text, line, column = places.find(span)
     return NodeView(
-        id=ids[node],
+        id=number,
         name=type(node).__name__,
         address=id(node),
         variable=None,
@@ -173,31 +205,31 @@ def _ends_at(edge: Any) -> GraphNode | None:
 
 def _discover(
     root: GraphNode, shape: Shape
-) -> tuple[list[GraphNode], dict[GraphNode, Shape]]:
-    """The nodes in order of discovery, and the shape of what each of them made.
+) -> tuple[dict[GraphNode, int], list[Shape]]:
+    """The nodes numbered in order of discovery, and the shape of what each made.
 
     A node keeps its inputs' shapes rather than its output's, so shapes are handed down
     from the node that uses a value to the node that made it.
     """
-    order: list[GraphNode] = []
-    shapes: dict[GraphNode, Shape] = {}
+    ids: dict[GraphNode, int] = {}
+    shapes: list[Shape] = []
     stack: list[tuple[GraphNode, Shape]] = [(root, shape)]
     while stack:
         node, shape = stack.pop()
-        if node in shapes:
+        if node in ids:
             continue
-        shapes[node] = shape
-        order.append(node)
+        ids[node] = len(shapes)
+        shapes.append(shape)
         if isinstance(node, AccumulateGrad):
             continue
         edges = zip(node.edges, input_shapes(node, shape), strict=True)
         below = [
             (end, made)
             for edge, made in edges
-            if (end := _ends_at(edge)) is not None and end not in shapes
+            if (end := _ends_at(edge)) is not None and end not in ids
         ]
         stack.extend(reversed(below))
-    return order, shapes
+    return ids, shapes
 
 
 def input_shapes(node: Node, shape: Shape) -> list[Shape]:

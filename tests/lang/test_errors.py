@@ -209,7 +209,7 @@ error[E301]: a list has no operators
     "range(1, 2, 0)": """\
 error[E302]: the step of a range cannot be 0
   1 | range(1, 2, 0)
-    | ^^^^^""",
+    | ^^^^^ write 1, or -1 to count down""",
     "2*x + (b + x)": """\
 error[E303]: +: shapes 1.0 and 3.0 do not fit
   1 | 2*x + (b + x)
@@ -255,9 +255,9 @@ error[E402]: an integer would have more than 4096 bits
   1 | 9**9**9
     |  ^^ compute with floats: 9.0 instead of 9""",
     "crash('memory')": """\
-error[E403]: there is not enough memory for this value
+error[E403]: there is no memory left for this value
   1 | crash('memory')
-    | ^^^^^ use fewer elements""",
+    | ^^^^^ take fewer entries or steps, or allow more with --max-memory""",
     "crash('recursion')": """\
 error[E404]: a value is nested too deeply
   1 | crash('recursion')

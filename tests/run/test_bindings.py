@@ -186,7 +186,7 @@ error[E516]: entry 2 is a list of 1 entry, the first is a number
 error[E403]: a result of shape [1000000, 1000000] needs 7,450.6 GiB, more than the \
 4 GiB allowed
   1 | x=zeros(10**6, 10**6)
-    |   ^^^^^ make it smaller""",
+    |   ^^^^^ take fewer entries or steps, or allow more with --max-memory""",
     "x=randn(2, requires_grad=True)": """\
 error[E302]: randn takes no 'requires_grad' here
   1 | x=randn(2, requires_grad=True)

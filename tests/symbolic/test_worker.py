@@ -107,7 +107,7 @@ def test_job_and_verification_survive_the_wire() -> None:
 def test_worker_limits_its_own_memory() -> None:
     code = (
         "from gradcli.symbolic import worker; worker._limit(1.0)\n"
-        "try: bytearray(worker.MEMORY + (1 << 28))\n"
+        "try: bytearray(worker.MAX_MEMORY_BYTES + (1 << 28))\n"
         "except MemoryError: print('refused')"
     )
     done = subprocess.run(

@@ -22,7 +22,7 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the system's own lim
 
 HOG = """
 from gradcli.symbolic import tasks, worker
-worker.MEMORY = 1 << 28
+worker.MAX_MEMORY_BYTES = 1 << 28
 def hog(text, report, limit):
     limit(30)
     taken = []
@@ -37,7 +37,7 @@ worker.main()
 
 HOG_IN_THE_PROGRAM = """
 from gradcli.symbolic import verify, worker
-worker.MEMORY = 1 << 28
+worker.MAX_MEMORY_BYTES = 1 << 28
 def hog(*arguments):
     taken = []
     while True:

@@ -1,0 +1,252 @@
+"""What a run may take, and what ends it when it takes more.
+
+Invariants: seconds are those in which the processor works for this process, so that
+waiting for an input, for a reader or for the check costs nothing, and a machine that
+is busy with others changes no result. Neither they nor bytes are asked for where steps
+are run: a thread looks at both now and then, and ends the process where it is, with
+the place in the program. One result too large for that, the system refuses, and makes
+it a `MemoryError`. What is printed is printed to its end.
+
+    with kept(Limits(MAX_SECONDS, MAX_MEMORY_BYTES)):
+        ...
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import environ
+from time import monotonic, process_time
+from typing import TYPE_CHECKING, Any, Final
+
+from ..lang.errors import MORE_MEMORY, MORE_SECONDS, ProgramError
+from ..lang.process import address_space_left, bytes_taken, lowered, relief, restore
+from . import app
+
+if TYPE_CHECKING:
+    from threading import Event
+
+MAX_SECONDS: Final = 8.0
+"""Of the processor, for everything but printing and the check."""
+
+MAX_MEMORY_BYTES: Final = 450_000_000
+"""Of memory, for the program and its derivatives."""
+
+MAX_SETTABLE_SECONDS: Final = 86_400.0
+"""A day."""
+
+MIN_ROOM_BYTES: Final = 170_000_000
+"""Of address space, for NumPy with its linear algebra, which ends the process where
+it is refused its buffers."""
+
+MAX_DIGITS: Final = 1000
+"""Of a number that is shown with more digits than it has as a float."""
+
+ALLOWED_TOO_LITTLE: Final = "take less, or allow more with ulimit -v"
+
+SPARE_BYTES: Final = 4 << 20
+"""Kept back to say with what is wrong when there is no more memory."""
+
+HEADROOM_BYTES: Final = 30_000_000
+"""What small objects may take beyond the limit before the thread looks again: where
+the system refuses those, Python itself breaks."""
+
+SLEEP_SECONDS: Final = 0.05
+"""From one look to the next."""
+
+_SIZE = re.compile(r"\s*([0-9.]+(?:[eE]\+?[0-9]+)?)\s*(?:([kKMGT])(i?))?B?\s*")
+_POWERS: Final = {None: 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def bytes_of(text: str | int) -> int:
+    """The bytes that a size means: ``450MB``, ``2GiB``, ``1e9``.
+
+    Raises:
+        ProgramError: the text is no size.
+    """
+    found = _SIZE.fullmatch(str(text))
+    try:
+        assert found is not None
+        number, prefix, binary = found.groups()
+        return int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix])
+    except (AssertionError, ValueError, OverflowError):
+        raise ProgramError(
+            "E595", f"{text!r} is not a size in bytes", hint="write it as 500MB or 2GiB"
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What was allowed on the command line."""
+
+    seconds: float = MAX_SECONDS
+    memory_bytes: int = MAX_MEMORY_BYTES
+
+
+class _Watch:
+    """The limits on one command of a process that is ours."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._memory_before: int | None = None
+        self._ended: Event | None = None
+        self._pauses = 0
+        self._bounded = False
+        self.spare: bytearray | None = None
+        self.renew()
+
+    def renew(self) -> None:
+        """Count seconds from here."""
+        self._began = monotonic(), process_time()
+        self._allowed = self._limits.seconds
+
+    def allow(self, seconds: float) -> None:
+        self._allowed += seconds
+
+    @property
+    def used(self) -> float:
+        """Seconds of work since `renew`, however many threads shared it."""
+        wall, processor = self._began
+        return min(monotonic() - wall, process_time() - processor)
+
+    def start(self) -> None:
+        """Let a thread look after the seconds."""
+        from threading import Event, Thread, main_thread
+
+        self._ended = Event()
+        self._watched = main_thread().ident
+        self.spare = bytearray(SPARE_BYTES)
+        relief.append(self.free_memory)
+        Thread(target=self._look, daemon=True).start()
+
+    def bound_memory(self) -> None:
+        """Let the system refuse memory beyond the limit, counted from what is there:
+        threads of linear algebra reserve more than they ever use."""
+        if self._ended is None:
+            return
+        from ..ops.limits import LIMIT
+
+        self._warm_up()
+        LIMIT.set(self._limits.memory_bytes)
+        room = self._limits.memory_bytes - bytes_taken("resident")
+        most = bytes_taken("data") + max(0, room) + HEADROOM_BYTES
+        self._memory_before = lowered("DATA", most)
+        self._bounded = True
+
+    def _warm_up(self) -> None:
+        """Let linear algebra take its buffers, while it gets them."""
+        import numpy as np
+
+        two_rows = np.zeros((2, 2))
+        two_rows @ two_rows
+
+    def free_memory(self) -> None:
+        """Give room to say what is wrong."""
+        self.spare = None
+        restore("DATA", self._memory_before)
+
+    def end(self) -> None:
+        if self._ended is not None:
+            self._ended.set()
+            relief.remove(self.free_memory)
+        self.free_memory()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        before = self.used
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._allowed += self.used - before
+            self._pauses -= 1
+
+    def _look(self) -> None:
+        assert self._ended is not None
+        while not self._ended.wait(SLEEP_SECONDS):
+            if self.used > self._allowed and not self._pauses:
+                allowed = f"{self._limits.seconds:g} s of processor time"
+                self._stop("E405", f"the work took more than {allowed}", MORE_SECONDS)
+            if self._bounded and bytes_taken("resident") > self._limits.memory_bytes:
+                allowed = f"{self._limits.memory_bytes / 1e6:,.4g} MB of memory"
+                self._stop("E403", f"the work took more than {allowed}", MORE_MEMORY)
+            left = address_space_left()
+            if left is not None and left < HEADROOM_BYTES:
+                self._stop("E403", "not enough memory", ALLOWED_TOO_LITTLE)
+
+    def _stop(self, code: str, message: str, hint: str) -> None:
+        """Say where the program is, and end the process."""
+        import sys
+
+        from ..lang.machine import running_at
+
+        self.free_memory()
+        frames: dict[Any, Any] = dict(sys._current_frames())
+        span, source = running_at(frames.get(self._watched)) or (None, "")
+        app.fail(ProgramError(code, message, span, source, hint=hint))
+
+
+_NONE = _Watch(Limits())
+_watch = _NONE
+
+
+@contextmanager
+def kept(limits: Limits) -> Iterator[None]:
+    """Bound what is done inside, if the process runs this one command.
+
+    In a process that does other things, as one of tests, nothing is bounded.
+    """
+    global _watch
+    _watch = _Watch(limits)
+    if app.process_is_ours:
+        _watch.start()
+    try:
+        yield
+    finally:
+        _watch.end()
+        _watch = _NONE
+
+
+def make_room(argv: Sequence[str]) -> None:
+    """See to it that NumPy can be loaded; must precede its import.
+
+    One thread of linear algebra where all data came by the command line: starting more
+    takes longer than such a run. One, too, where there is no room for more; the user's
+    own setting stands.
+
+    Raises:
+        ProgramError: the user's own limit, as that of ``ulimit -v``, is too small.
+    """
+    left = address_space_left()
+    if left is not None or not any("=@" in word for word in argv):
+        environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if left is not None and left < MIN_ROOM_BYTES:
+        from ..ops.limits import size_text
+
+        message = f"not enough memory: the system leaves {size_text(left)} of it"
+        hint = f"{size_text(MIN_ROOM_BYTES)} are needed at least: see ulimit -v"
+        raise ProgramError("E403", message, hint=hint)
+
+
+def bound_memory() -> None:
+    """Bound memory from here, where the libraries are loaded."""
+    _watch.bound_memory()
+
+
+def renew() -> None:
+    """Count seconds anew, as for each step of a descent."""
+    _watch.renew()
+
+
+def allow(seconds: float) -> None:
+    """Allow more of them, for what has a limit of its own."""
+    _watch.allow(seconds)
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """What is inside is done to its end, however long it takes."""
+    with _watch.paused():
+        yield

@@ -1,0 +1,31 @@
+"""How large and how long the language lets things be; the unit is in each name.
+
+Every limit has an error with a code of its group, `E4…`, which ends with status 4 and
+says what to do. What a result may take in memory stands in `gradcli.ops.limits`.
+"""
+
+MAX_PROGRAM_BYTES = 2_000_000
+"""Of a program's text in UTF-8, unless the caller allows more."""
+
+MAX_NAME_CHARACTERS = 1000
+"""Of a name in a program, in an argument or in an option."""
+
+MAX_STEPS = 50_000_000
+"""Instructions run in loops, unless the caller bounds the run in another way."""
+
+MAX_INTEGER_BITS = 4096
+
+MAX_INTEGER_DIGITS = 1233
+"""Decimal digits in `MAX_INTEGER_BITS`."""
+
+MAX_RANGE_ENTRIES = 1_000_000
+"""Of a range that a function goes through by itself."""
+
+MAX_ROUND_DIGITS = 400
+"""Places to round to: a float has no more before or behind its point."""
+
+MAX_LIST_DEPTH = 32
+"""Lists in lists of a value: a tensor has fewer dimensions."""
+
+MAX_JSON_INTEGER_DIGITS = 400
+"""An integer of more digits is surely infinite as a float."""

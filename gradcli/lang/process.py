@@ -1,0 +1,118 @@
+"""What the operating system lets this process take, and how to lower it.
+
+Invariant: a limit that the platform does not know, or refuses, is left as it was; what
+is lowered here can be raised again, up to what the user allows.
+
+    before = lowered("DATA", 1 << 30)     # bytes; from then on: MemoryError
+    restore("DATA", before)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+relief: list[Callable[[], None]] = []
+"""What gives memory back, to say with what is wrong when there is no more."""
+
+
+def relieve() -> None:
+    """Give back what was kept back."""
+    for give in relief:
+        give()
+
+
+UNKNOWN = 0
+"""Bytes, where the platform does not tell them."""
+
+_FIELDS = {"address_space": 0, "resident": 1, "data": 5}
+"""Columns of Linux's ``/proc/self/statm``, in pages."""
+
+
+def bytes_taken(kind: str) -> int:
+    """Bytes that the process has: ``address_space``, ``resident`` or ``data``.
+
+    ``data`` is what it could write to; that is what ``RLIMIT_DATA`` counts.
+    """
+    try:
+        with open("/proc/self/statm") as status:
+            pages = int(status.read().split()[_FIELDS[kind]])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return UNKNOWN
+
+
+def address_space_left() -> int | None:
+    """Bytes that may still be mapped; None: as many as there are, or not known."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    taken = bytes_taken("address_space")
+    known = allowed != resource.RLIM_INFINITY and taken != UNKNOWN
+    return allowed - taken if known else None
+
+
+def lowered(kind: str, limit: int) -> int | None:
+    """Lower the limit on ``AS``, ``CPU`` or ``DATA`` for this process and those that
+    it starts; what it was before, None if it is as it was."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    which = getattr(resource, f"RLIMIT_{kind}")
+    soft, hard = resource.getrlimit(which)
+    lower = min([limit, *[known for known in (soft, hard) if known >= 0]])
+    try:
+        resource.setrlimit(which, (lower, hard))
+    except (ValueError, OSError):
+        # A system that knows the limit but refuses to set it.
+        return None
+    return soft
+
+
+def restore(kind: str, before: int | None) -> None:
+    """Put back what `lowered` gave."""
+    if before is None:
+        return
+    import resource
+
+    which = getattr(resource, f"RLIMIT_{kind}")
+    resource.setrlimit(which, (before, resource.getrlimit(which)[1]))
+
+
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Whether an error, or what led to it, is that the system gave no memory.
+
+    A library that cannot be loaded and a thread that cannot be started say so in words
+    of their own.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, MemoryError) or _says_so(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+_SAYINGS = (
+    "can't start new thread",
+    "cannot allocate memory",
+    "failed to map segment",
+    "not enough memory",
+    "unable to allocate",
+    # What C code says that has lost a MemoryError on its way.
+    "returned null without setting an exception",
+)
+
+
+def _says_so(error: BaseException) -> bool:
+    from errno import EAGAIN, ENOMEM
+
+    if isinstance(error, OSError) and error.errno in (ENOMEM, EAGAIN):
+        return True
+    text = str(error).lower()
+    known = isinstance(error, ImportError | OSError | RuntimeError | SystemError)
+    return known and any(saying in text for saying in _SAYINGS)

@@ -1,0 +1,440 @@
+"""What takes too much ends with an error, a place and what to raise: status 4.
+
+No result depends on the clock: an endless program ends at whatever limit it meets, and
+the limits are set so low, or the program so large, that there is but one to meet. What
+a process took is read from the system, where the system tells it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from .conftest import COMMAND, Run, environment
+
+MAX_RESIDENT_BYTES = 500_000_000
+"""What no process may take, its libraries included."""
+
+GUARD_SECONDS = 120
+"""A test that hangs is ended; no outcome depends on it."""
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the system's own limits")
+
+MEASURED = """
+import json, resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stdin=sys.stdin)
+taken = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+sys.stderr.write("\\n" + json.dumps([done.returncode, taken]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """How a process ended, and its peak of resident memory."""
+
+    status: int
+    out: str
+    err: str
+    resident_bytes: int
+
+
+def measured(tmp_path: Path, *args: str, stdin: bytes = b"") -> Taken:
+    """Run the command line below a small process, whose own memory does not count."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *COMMAND, *args],
+        input=stdin, capture_output=True, cwd=tmp_path, env=environment(),
+        timeout=GUARD_SECONDS, check=True,
+    )  # fmt: skip
+    err, _, told = done.stderr.decode().rpartition("\n")
+    status, resident = json.loads(told)
+    assert "Traceback" not in err
+    assert "E599" not in err
+    assert "Exception ignored" not in err
+    return Taken(status, done.stdout.decode(errors="replace"), err, resident)
+
+
+def refused(ended: Taken, code: str, status: int, *expected: str) -> None:
+    """The end is the error of this code, with a way out, and cost little."""
+    assert ended.err.startswith(f"error[{code}]: "), ended.err
+    assert ended.status == status
+    for text in expected:
+        assert text in ended.err
+    assert ended.resident_bytes < MAX_RESIDENT_BYTES
+
+
+ENDLESS = {
+    "counting": "while True: y = x*2",
+    "without a graph": "while True:\n  with no_grad(): y = sin(x)",
+    "a range": "for i in range(10**12): pass\nx",
+    "one long operation": "(matrix_power(eye(600)*x, 10**300)).sum()",
+}
+
+
+@pytest.mark.parametrize("case", ENDLESS)
+def test_what_takes_too_long_is_ended_where_it_is(tmp_path: Path, case: str) -> None:
+    ended = measured(
+        tmp_path, "grad", ENDLESS[case], "x=1", "--no-verify", "--max-seconds", "0.3"
+    )
+    refused(ended, "E405", 4, "more than 0.3 s", "^", "--max-seconds")
+
+
+COMMANDS = ("grad", "graph", "jacobian", "hessian", "paths", "explain", "descend",
+            "kinks", "check")  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_keeps_the_limit_on_seconds(tmp_path: Path, command: str) -> None:
+    claim = ["--claim", "d/dx = 1"] if command == "check" else ["x=1"]
+    ended = measured(
+        tmp_path, command, ENDLESS["counting"], *claim, "--max-seconds", "0.3"
+    )
+    refused(ended, "E405", 4, "--max-seconds")
+
+
+@linux
+@pytest.mark.parametrize(
+    "program",
+    [
+        "for i in range(10**12): x = x + 1",
+        "while True: x = sin(x)",
+        "y = [x]\nwhile True: y = [y, ones(1000)*x]",
+        "y = ones(10**6)\nwhile True: y = y*x",
+    ],
+)
+def test_what_takes_too_much_memory_is_ended_where_it_is(
+    tmp_path: Path, program: str
+) -> None:
+    ended = measured(
+        tmp_path, "grad", program, "x=1", "--no-verify", "--max-memory", "120MB",
+        "--max-seconds", "600",
+    )  # fmt: skip
+    refused(ended, "E403", 4, "^", "--max-memory")
+    assert ended.resident_bytes < 200_000_000
+
+
+@linux
+def test_an_endless_loop_ends_by_itself_at_the_limit_on_memory(tmp_path: Path) -> None:
+    program = "for i in range(10**12): x = x + 1"
+    ended = measured(
+        tmp_path, "grad", program, "x=1", "--no-verify", "--max-seconds", "600"
+    )
+    refused(ended, "E403", 4, "--max-memory")
+
+
+TOO_LARGE = [
+    "zeros(10**12)*x", "arange(10**12)*x", "linspace(0, 1, 10**12)*x", "eye(10**6)*x",
+    "x.repeat(10**12)", "outer(ones(10**5), ones(10**5))*x", "diag(ones(10**5))*x",
+    "kron(ones(20000), ones(20000))*x", "(10**1000)*x", "9**9**9*x", "10**10**10*x",
+    "sum(range(10**18))*x", "(ones(5*10**7)*x).sum()",
+    "unfold(ones(10**6), 0, 10**5, 1)*x",
+]  # fmt: skip
+
+
+@linux
+@pytest.mark.parametrize("program", TOO_LARGE)
+def test_one_value_that_is_too_large_is_a_limit_at_its_place(
+    tmp_path: Path, program: str
+) -> None:
+    ended = measured(tmp_path, "grad", program, "x=1", "--no-verify")
+    assert ended.status == 4
+    assert ended.err.startswith("error[E40")
+    assert "^ " in ended.err
+    assert ended.resident_bytes < MAX_RESIDENT_BYTES
+
+
+def test_more_is_allowed_on_demand(gradcli: Run) -> None:
+    """What one flag refuses, the flag allows."""
+    program = ["grad", "(ones(10**6)*x).sum()", "x=1", "-q", "--no-verify"]
+    assert gradcli(*program, "--max-memory", "100MB").out == "1000000.0\n"
+    loop = ["grad", "for i in range(300000): x = x*1", "x=1", "-q", "--no-verify"]
+    refusal = gradcli(*loop, "--max-seconds", "0.2")
+    assert refusal.status == 4
+    assert gradcli(*loop, "--max-seconds", "600").out == "1.0\n"
+
+
+def test_a_loop_of_a_million_steps_is_within_the_limits(tmp_path: Path) -> None:
+    program = "for i in range(1000000): x = sin(x)"
+    ended = measured(
+        tmp_path, "grad", program, "x=0.5", "--no-verify", "--max-seconds", "600"
+    )
+    assert ended.status == 0
+    assert ended.out.count("\n") == 1_000_005
+    assert ended.resident_bytes < MAX_RESIDENT_BYTES
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--max-memory", "lots"), ("--max-memory", "1e999"), ("--max-program", "-3"),
+     ("--max-seconds", "nan"), ("--max-seconds", "-1")],
+)  # fmt: skip
+def test_a_limit_that_is_none_is_a_wrong_command_line(
+    gradcli: Run, option: str, value: str
+) -> None:
+    ended = gradcli("grad", "x**2", "x=3", option, value)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith("error[E595]")
+
+
+ENDLESS_FILES = ("z.csv", "z.json", "z.tsv", "z.npy", "z.npz", "z.txt")
+
+
+@linux
+@pytest.mark.parametrize("name", ENDLESS_FILES)
+def test_a_file_that_never_ends_is_read_to_the_limit(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).symlink_to("/dev/zero")
+    ended = measured(tmp_path, "grad", "x.sum()", f"x=@{name}", "--no-verify")
+    assert ended.status == 4
+    assert ended.err.startswith(("error[E515]", "error[E403]"))
+    assert f"x=@{name}" in ended.err
+    assert "--max-memory" in ended.err
+    assert ended.resident_bytes < MAX_RESIDENT_BYTES
+
+
+@linux
+def test_a_pipe_that_never_ends_is_read_to_the_limit(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    writer = subprocess.Popen(
+        ["sh", "-c", "exec cat /dev/zero > pipe.csv"], cwd=tmp_path
+    )
+    ended = measured(
+        tmp_path, "grad", "x.sum()", "x=@pipe.csv", "--max-memory", "120MB"
+    )
+    writer.wait(GUARD_SECONDS)
+    refused(ended, "E515", 4, "--max-memory")
+
+
+@linux
+@pytest.mark.parametrize("place", ["/dev/zero", "/dev/urandom"])
+def test_a_program_that_never_ends_is_read_to_the_limit(
+    tmp_path: Path, place: str
+) -> None:
+    refused(measured(tmp_path, "grad", "-f", place), "E515", 4, "--max-program")
+
+
+def test_a_program_is_as_long_as_it_is_allowed_to_be(gradcli: Run) -> None:
+    program = "x" + " + x" * 100
+    refusal = gradcli("grad", "-", "x=1", "--max-program", "300", stdin=program)
+    assert refusal.status == 4
+    assert "standard input holds more than the 300 bytes" in refusal.err
+    allowed = gradcli(
+        "grad", "-", "x=1", "-q", "--no-verify", "--max-program", "0.5kB", stdin=program
+    )
+    assert allowed.out == "101.0\n"
+
+
+def header(shape: str, descr: str = "<f8") -> bytes:
+    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+HEADERS = {
+    "a truth value": ("(True,)", "E513", 3),
+    "no entries, and too many": ("(0, 1000000000000000000000)", "E513", 3),
+    "too many dimensions": (f"({'1,' * 70})", "E513", 3),
+    "a negative length": ("(-1,)", "E513", 3),
+    "a fraction": ("(1.5,)", "E513", 3),
+    "deep brackets": ("(" * 300 + ")" * 300, "E513", 3),
+    "petabytes": ("(1000000000000000,)", "E515", 4),
+    "more than there is": ("(1000,)", "E513", 3),
+}
+
+
+@pytest.mark.parametrize("case", HEADERS)
+def test_a_header_is_not_believed(gradcli: Run, tmp_path: Path, case: str) -> None:
+    shape, code, status = HEADERS[case]
+    (tmp_path / "a.npy").write_bytes(header(shape) + bytes(8))
+    ended = gradcli("grad", "x.sum()", "x=@a.npy", "--no-verify")
+    assert ended.err.startswith(f"error[{code}]: a.npy ")
+    assert ended.status == status
+
+
+def test_an_archive_is_not_unpacked_beyond_the_limit(tmp_path: Path) -> None:
+    deflated = zipfile.ZIP_DEFLATED
+    with (
+        zipfile.ZipFile(tmp_path / "b.npz", "w", deflated) as archive,
+        archive.open("a.npy", "w") as member,
+    ):
+        member.write(header("(100000000,)"))
+        for _ in range(800):
+            member.write(bytes(1_000_000))
+    ended = measured(tmp_path, "grad", "x.sum()", "x=@b.npz")
+    refused(ended, "E515", 4, "x=@b.npz", "--max-memory")
+
+
+BAD_FILES: dict[str, tuple[bytes, str]] = {
+    "deep.json": (b"[" * 100_000 + b"]" * 100_000, "E513"),
+    "objects.json": (b'{"a":' * 100_000, "E513"),
+    "utf16.csv": ("1,2".encode("utf-16"), "E513"),
+    "nul.csv": (b"1,\0,2\n", "E517"),
+    "ragged.csv": (b"1,2\n3\n", "E516"),
+    "quote.csv": (b'1,"' + b"2" * 300_000, "E513"),
+    "blank.csv": (b" " * 100_000, "E513"),
+    "heading.csv": (b"a\n" * 3, "E517"),
+    "text.json": (b'"' + b"x" * 1_000_000 + b'"', "E517"),
+    "object.npy": (header("(2,)", "|O"), "E514"),
+    "cut.npz": (b"PK\x03\x04" + bytes(50), "E513"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_file_of_something_else_is_told_its_way_out(
+    tmp_path: Path, name: str
+) -> None:
+    data, code = BAD_FILES[name]
+    (tmp_path / name).write_bytes(data)
+    ended = measured(tmp_path, "grad", "x.sum()", f"x=@{name}")
+    refused(ended, code, 3, f"x=@{name}")
+    assert ended.err.rstrip().rpartition("^")[2].strip()
+
+
+@linux
+@pytest.mark.parametrize("kind", ["a loop of links", "a folder", "a socket", "memory"])
+def test_what_is_no_file_is_told(gradcli: Run, tmp_path: Path, kind: str) -> None:
+    import socket
+
+    place = tmp_path / "it.csv"
+    with socket.socket(socket.AF_UNIX) as made:
+        if kind == "a loop of links":
+            place.symlink_to(place)
+        elif kind == "a folder":
+            place.mkdir()
+        elif kind == "a socket":
+            os.chdir(tmp_path)
+            made.bind("it.csv")
+        else:
+            place.symlink_to("/proc/self/mem")
+        ended = gradcli("grad", "x.sum()", "x=@it.csv", "--no-verify")
+    assert ended.status == 3
+    assert ended.err.startswith("error[E512]: 'it.csv' ")
+
+
+LONG_NAMES = {
+    "a program's": (["-", "--no-verify"], "é" * 100_000),
+    "an argument's": (["x", "a" * 100_000 + "=1"], ""),
+}
+
+
+@pytest.mark.parametrize("case", LONG_NAMES)
+def test_a_name_is_refused_by_its_length(tmp_path: Path, case: str) -> None:
+    args, program = LONG_NAMES[case]
+    ended = measured(tmp_path, "grad", *args, stdin=program.encode())
+    refused(ended, "E404", 4, "a name of 100,000 characters", "1,000 characters at")
+    assert len(ended.err) < 1000
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["--of", "a" * 100_000], ["--wrt", "a" * 100_000], ["--" + "a" * 100_000],
+     ["-f", "a" * 100_000], ["y=@" + "a" * 100_000]],
+)  # fmt: skip
+def test_a_message_is_no_longer_than_can_be_read(
+    tmp_path: Path, args: list[str]
+) -> None:
+    program = ["x*y"] if "y=@" in args[0] else ["x"]
+    ended = measured(tmp_path, "grad", *program, "x=1", "--no-verify", *args)
+    assert ended.status in (2, 3)
+    assert len(ended.err) < 3000
+
+
+def test_long_names_have_draws_of_their_own(gradcli: Run) -> None:
+    one, other = "a" * 500 + "b", "a" * 500 + "c"
+    ended = gradcli("grad", f"{one}*{other}", "-q", "--no-verify")
+    assert ended.status == 0
+    assert len(set(ended.out.splitlines())) == 2
+
+
+HOSTILE_PROGRAMS = {
+    "open brackets": "(" * 300_000,
+    "empty lists": "[" * 100_000 + "x" + "]" * 100_000,
+    "bars": "|" * 100_000 + "x" + "|" * 100_000,
+    "an open string": "'" + "a" * 1_000_000,
+    "a long comment": "#" * 1_900_000,
+    "digits": "x*" + "9" * 1_000_000,
+    "places": "x" + "[0]" * 50_000,
+    "more text than memory": "x" + " + x" * 400_000,
+}
+
+
+@linux
+@pytest.mark.parametrize("case", HOSTILE_PROGRAMS)
+def test_a_hostile_text_is_an_error_like_any_other(tmp_path: Path, case: str) -> None:
+    ended = measured(
+        tmp_path, "grad", "-", "x=1", "--no-verify", "--max-seconds", "600",
+        stdin=HOSTILE_PROGRAMS[case].encode(),
+    )  # fmt: skip
+    assert ended.status in (2, 3, 4)
+    assert ended.err.startswith("error[E")
+    assert len(ended.err) < 3000
+    assert ended.resident_bytes < MAX_RESIDENT_BYTES
+
+
+def test_many_signs_are_listed_in_time_that_grows_with_them(tmp_path: Path) -> None:
+    """All of it in a pipe; each text as far as it is kept."""
+    program = ("-" * 20_000 + "x").encode()
+    ended = measured(
+        tmp_path, "grad", "-", "x=1", "--no-verify", "--max-seconds", "600",
+        stdin=program,
+    )  # fmt: skip
+    assert ended.status == 0
+    assert ended.out.count("NegBackward0") == 20_000
+    assert ended.resident_bytes < MAX_RESIDENT_BYTES
+
+
+STEERING = "\u009b\u202e\u2028\u2066\u200f\x7f"
+
+
+def test_json_escapes_what_could_steer_a_terminal(gradcli: Run) -> None:
+    program = f"x**2 # é {STEERING}"
+    ended = gradcli("grad", program, "x=3", "--json", "--no-verify")
+    assert ended.out.rstrip("\n").isprintable()
+    assert "é" in ended.out
+    assert ended.json["program"] == program
+    for form in ("--tree", "--chain", "--dot", "--mermaid", "--json"):
+        drawn = gradcli("graph", f"(x #{STEERING}\n**2)", "x=3", form).out
+        assert drawn.replace("\n", "").isprintable()
+    wrong = gradcli("grad", f"x** # {STEERING}", "x=3", "--json", "--no-verify")
+    assert wrong.err.rstrip("\n").isprintable()
+
+
+def test_paths_of_one_input_are_a_list_of_targets_too(gradcli: Run) -> None:
+    told = gradcli("paths", "x**2", "x=3", "--json").json
+    (target,) = told["targets"]
+    assert target["to"] == told["to"] == "x"
+    assert target["gradient"] == told["gradient"] == 6.0
+    several = gradcli("paths", "x*y", "x=3", "y=2", "--json").json
+    assert [target["to"] for target in several["targets"]] == ["x", "y"]
+
+
+LIMITED = 'ulimit -v "$1"; shift; exec "$@"'
+
+
+@linux
+@pytest.mark.parametrize("kibibytes", [40_000, 100_000, 200_000, 400_000, 1_000_000])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["grad", "(x@x).sum()", "x=ones(7000, 7000)"],
+        ["grad", "while True: x = x + 1", "x=1"],
+        ["graph", "while True: x = x + 1", "x=1"],
+        ["jacobian", "x@x", "x=ones(7000, 7000)"],
+    ],
+    ids=lambda args: " ".join(args[:2]) if isinstance(args, list) else None,
+)
+def test_a_small_limit_of_the_users_own_is_no_memory(
+    tmp_path: Path, kibibytes: int, args: list[str]
+) -> None:
+    done = subprocess.run(
+        ["bash", "-c", LIMITED, "-", str(kibibytes), *COMMAND, *args, "--no-verify"],
+        capture_output=True, text=True, cwd=tmp_path, env=environment(),
+        timeout=GUARD_SECONDS, check=False,
+    )  # fmt: skip
+    assert done.stderr.startswith("error[E403]: "), done.stderr
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stdout) == (4, "")
