@@ -105,19 +105,24 @@ row("leaky_relu", node="LeakyReluBackward0", formula="x if x > 0 else negative_s
     cases=[*SIDES, case((3,), low=-2.0, high=-0.1, negative_slope=0.3)])
 
 
+def negative(xp: Any, x: Any) -> Any:
+    """Entries below 0, and 0 for the others, where its own derivative is 0 too."""
+    return xp.where(xp.lt(x, 0), x, 0)
+
+
 def elu_of(
     xp: Any, x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
 ) -> Any:
-    left = xp.expm1(input_scale * xp.minimum(x, 0))
-    return xp.where(xp.gt(x, 0), scale * x, scale * alpha * left)
+    left = xp.expm1(input_scale * negative(xp, x))
+    return xp.where(xp.le(x, 0), scale * alpha * left, scale * x)
 
 
 def elu_slope(
     xp: Any, y: Any, x: Any, alpha: float = 1.0, scale: float = 1.0,
     input_scale: float = 1.0,
 ) -> Any:
-    left = xp.exp(input_scale * xp.minimum(x, 0))
-    return xp.where(xp.gt(x, 0), scale, scale * alpha * input_scale * left)
+    left = xp.exp(input_scale * negative(xp, x))
+    return xp.where(xp.le(x, 0), scale * alpha * input_scale * left, scale)
 
 
 row("elu", node="EluBackward0", latex=r"\operatorname{{ELU}}({0})",
@@ -139,7 +144,7 @@ row("celu", node="CeluBackward0", latex=r"\operatorname{{CELU}}({0})",
     doc="Continuously differentiable exponential linear unit.",
     fwd=lambda xp, x, alpha=1.0: elu_of(xp, x, alpha, 1, 1 / alpha),
     partials=(lambda xp, y, x, alpha=1.0:
-              xp.where(xp.gt(x, 0), 1, xp.exp(xp.minimum(x, 0) / alpha)),),
+              elu_slope(xp, y, x, alpha, 1, 1 / alpha),),
     cases=[*SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0)])
 
 
@@ -155,7 +160,7 @@ row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)
     partials=(lambda xp, y, x, min_val=-1.0, max_val=1.0:
               xp.as_type_of(between(xp, x, min_val, max_val), x),),
     vjp=(lambda xp, g, y, x, min_val=-1.0, max_val=1.0:
-         xp.where(between(xp, x, min_val, max_val), g, 0),),
+         xp.where(xp.logical_or(xp.le(x, min_val), xp.ge(x, max_val)), 0, g),),
     cases=[case((3, 4), low=-0.9, high=0.9), case((3,), low=1.1), case((), low=0.1,
            min_val=0.0, max_val=6.0)])
 

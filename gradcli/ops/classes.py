@@ -51,7 +51,8 @@ def weighed(xp: Any, losses: Any, weights: Any, reduction: str) -> Any:
 def nll(xp: Any, x: Any, target: Any, weight: Any = None, reduction: str = "mean",
         ignore_index: int = -100) -> Any:
     classes, weights = counted(xp, x, target, weight, ignore_index)
-    losses = -(xp.gather(x, class_dim(x), classes) * weights)
+    scores = xp.gather(x, class_dim(x), classes)
+    losses = -xp.where(xp.eq(weights, 0), 0, scores * weights)
     return weighed(xp, xp.squeeze(losses, class_dim(x)), weights, reduction)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import count_of, dim_of, dims_of
-from .op import case, function, row
+from .op import by_output, case, function, row
 from .reduce import (
     FIRST,
     TIES,
@@ -63,6 +63,21 @@ def per_deviation(xp: Any, y: Any) -> Any:
     return xp.where(xp.eq(y, 0), 0, 0.5 / xp.where(xp.eq(y, 0), 1, y))
 
 
+def var_rule(xp: Any, g: Any, y: Any, x: Any, dim: Any = None, correction: float = 1,
+             keepdim: bool = False) -> Any:
+    return kept(xp, g, x, dim, keepdim) * slope(xp, x, dim, correction)
+
+
+def std_rule(xp: Any, g: Any, y: Any, x: Any, dim: Any = None, correction: float = 1,
+             keepdim: bool = False) -> Any:
+    return var_rule(xp, g * per_deviation(xp, y), y, x, dim, correction, keepdim)
+
+
+def mean_rule(xp: Any, g: Any, y: Any, x: Any, dim: Any = None, correction: float = 1,
+              keepdim: bool = False) -> Any:
+    return spread(xp, g / size_over(x, dim), x, dim, keepdim)
+
+
 def drift(xp: Any, t: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
     """The tangent of the variance: twice the covariance of ``x`` with its tangent."""
     products = centred(xp, x, dim) * centred(xp, t, dim)
@@ -83,8 +98,7 @@ row("var.correction", node="VarBackward0", formula="sum((x - mean(x))**2) / (n -
     doc="Variance; the divisor is n minus the correction.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
         variance(xp, x, dim, correction, keepdim),
-    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
-         kept(xp, g, x, dim, keepdim) * slope(xp, x, dim, correction),),
+    vjp=(var_rule,),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
         drift(xp, t[0], x, dim, correction, keepdim),
     cases=VARIANCES)
@@ -93,9 +107,7 @@ row("std.correction", node="StdBackward0", formula="sqrt(var(x))", kink=AT_ZERO,
     doc="Standard deviation; the divisor is n minus the correction.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
         xp.sqrt(variance(xp, x, dim, correction, keepdim)),
-    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
-         kept(xp, g * per_deviation(xp, y), x, dim, keepdim)
-         * slope(xp, x, dim, correction),),
+    vjp=(std_rule,),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
         drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y),
     cases=VARIANCES)
@@ -104,9 +116,7 @@ row("var_mean.correction", node="VarMeanBackward0", returns=2, carries=2,
     formula="var(x), mean(x)", doc="Variance and mean.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
         variance(xp, x, dim, correction, keepdim), mean_over(xp, x, dim, keepdim)),
-    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
-         kept(xp, g[0], x, dim, keepdim) * slope(xp, x, dim, correction)
-         + spread(xp, g[1] / size_over(x, dim), x, dim, keepdim),),
+    vjp=(by_output(var_rule, mean_rule),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
         drift(xp, t[0], x, dim, correction, keepdim),
         mean_over(xp, t[0], dim, keepdim)),
@@ -117,10 +127,8 @@ row("std_mean.correction", node="StdMeanBackward0", returns=2, carries=2, kink=A
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
         xp.sqrt(variance(xp, x, dim, correction, keepdim)),
         mean_over(xp, x, dim, keepdim)),
-    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
-         kept(xp, g[0] * per_deviation(xp, y[0]), x, dim, keepdim)
-         * slope(xp, x, dim, correction)
-         + spread(xp, g[1] / size_over(x, dim), x, dim, keepdim),),
+    vjp=(by_output(
+        lambda xp, g, y, *x, **how: std_rule(xp, g, y[0], *x, **how), mean_rule),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
         drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y[0]),
         mean_over(xp, t[0], dim, keepdim)),
