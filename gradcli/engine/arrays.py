@@ -50,6 +50,18 @@ def _axes(dim: Dims) -> Any:
     return tuple(dim) if isinstance(dim, list) else dim
 
 
+def in_own_type(function: Any) -> Any:
+    """A special function whose result on half floats is rounded to them: the library
+    has none for them, and leaves its result as wide as it computed it."""
+
+    def run(x: Any) -> Any:
+        y = function(x)
+        dtype = x.dtype
+        return y if y.dtype is dtype or dtype.kind != "f" else y.astype(dtype)
+
+    return run
+
+
 class ArrayNamespace(Namespace):
     """The basis on one array module.
 
@@ -69,7 +81,7 @@ class ArrayNamespace(Namespace):
 
     def __getattr__(self, name: str) -> Any:
         if name in SPECIAL:
-            function = getattr(self._special(), SPECIAL[name])
+            function = in_own_type(getattr(self._special(), SPECIAL[name]))
             setattr(self, name, function)
             return function
         return super().__getattr__(name)
@@ -103,7 +115,8 @@ class ArrayNamespace(Namespace):
             return self.digamma(x)
         zeta = self._special().zeta(self.new_full(x, (), n + 1), x)
         factor = math.gamma(n + 1) if n <= MAX_FACTORIAL else math.inf
-        return zeta * (factor if n % 2 else -factor)
+        y = zeta * (factor if n % 2 else -factor)
+        return y.astype(x.dtype) if x.dtype.kind == "f" else y
 
     def sign(self, x: Any) -> Any:
         """-1, 0 or 1 in the type of ``x``; 0 for NaN."""

@@ -35,7 +35,7 @@ from .node import (
     differentiable_slots,
     node_class,
 )
-from .promote import harmonised
+from .promote import cut, harmonised
 from .promote import settled as settled_type
 from .returns import CLASSES
 from .tensor import Tensor, constant
@@ -133,6 +133,8 @@ def _computed(
     try:
         if not xp.symbolic:
             raw, whole = harmonised(op, raw, params)
+            if whole:
+                params = cut(op, params)
         if op.elementwise and len(raw) > 1:
             check_broadcast(raw)
         whole_row = xp.whole_row

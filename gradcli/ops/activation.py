@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, dim_of, dims_of, kept_shape
-from .op import case, function, row
+from .op import FLOATS, WHOLE, case, function, row
 from .trigonometric import pi
 
 # fmt: off
@@ -154,6 +154,7 @@ def between(xp: Any, x: Any, low: float, high: float) -> Any:
 
 row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)",
     latex=r"\min(\max({0}, {min_val}), {max_val})", doc="Clamped identity.",
+    result=WHOLE,
     kink="at a bound the derivative is 0",
     fwd=lambda xp, x, min_val=-1.0, max_val=1.0:
         xp.minimum(xp.maximum(x, min_val), max_val),
@@ -202,7 +203,7 @@ row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 
 
 row("threshold", node="ThresholdBackward0", formula="x if x > threshold else value",
     latex=r"{0} [{0} > {threshold}]",
-    doc="Replaces what is not above a threshold.",
+    doc="Replaces what is not above a threshold.", result=WHOLE,
     kink="at the threshold the derivative is 0",
     fwd=lambda xp, x, threshold, value: xp.where(xp.le(x, threshold), value, x),
     partials=(lambda xp, y, x, threshold, value:
@@ -213,6 +214,7 @@ row("threshold", node="ThresholdBackward0", formula="x if x > threshold else val
 
 row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight*x",
     latex=r"\max(0, {0}) + {1} \min(0, {0})", doc="Leaky rectifier with learnt slopes.",
+    one_type="prelu: Type promoting not supported. Got {0} and {1}",
     kink="at 0 the derivative by x is the weight",
     fwd=lambda xp, x, weight: xp.where(xp.gt(x, 0), x, weight * x),
     partials=(
@@ -314,7 +316,7 @@ def weights(xp: Any, x: Any, y: Any, dim: Any) -> Any:
 
 
 row("logsumexp", node="LogsumexpBackward0", formula="log(sum(e**x, dim))",
-    doc="Logarithm of a sum of exponentials.",
+    doc="Logarithm of a sum of exponentials.", result=FLOATS,
     fwd=logsumexp_of,
     vjp=(lambda xp, g, y, x, dim, keepdim=False:
          xp.reshape(g, kept_shape(x.shape, dims_of(x.shape, dim)))

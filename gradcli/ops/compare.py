@@ -331,7 +331,7 @@ def close(
     equal_nan: bool = False,
 ) -> Any:
     same = xp.logical_or(xp.eq(a, b), xp.logical_and(
-        xp.isfinite(b), xp.le(xp.abs(a - b), atol + rtol * xp.abs(b))))
+        xp.isfinite(b), xp.le(xp.abs(1.0 * a - b), atol + rtol * xp.abs(b))))
     if not equal_nan:
         return same
     return xp.logical_or(same, xp.logical_and(xp.isnan(a), xp.isnan(b)))

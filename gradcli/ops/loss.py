@@ -208,6 +208,7 @@ BETWEEN = [case((3, 4), (3, 4), low=0.1, high=0.9),
                 high=0.9), case((), (), low=0.1, high=0.9)]
 
 row("binary_cross_entropy.default", node="BinaryCrossEntropyBackward0",
+    one_type="Found dtype {1} but expected {0}",
     formula="-mean(target*log(x) + (1 - target)*log(1 - x))",
     doc="Cross entropy of probabilities and their targets.",
     kink="logarithms are taken to be at least -100; the divisor x*(1 - x) of the slope "

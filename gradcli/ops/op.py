@@ -47,7 +47,14 @@ PROMOTED: Final = _Marker("PROMOTED")
 """The type of all operands together; floats for whole numbers."""
 
 WHOLE: Final = _Marker("WHOLE")
-"""As PROMOTED, but whole numbers stay whole."""
+"""As PROMOTED, but whole numbers stay whole, and so do truth values; numbers given as
+parameters are cut to whole ones."""
+
+FLOATS: Final = _Marker("FLOATS")
+"""As PROMOTED, but whole numbers are made floats before the formula sees them."""
+
+TRUTH: Final = _Marker("TRUTH")
+"""Truth values; bytes where the operand holds bytes."""
 
 FIRST: Final = _Marker("FIRST")
 """The type of the first operand; the others are converted to it."""
@@ -121,10 +128,13 @@ class Op:
     carries    how many of them, counted from the first, carry a gradient
     star       the parameter that takes all further positional arguments
     sym        ``fwd`` under SymPy where that is not simply ``fwd``
-    result     the type of the result: PROMOTED, WHOLE, FIRST or GIVEN
+    result     the type of the result: PROMOTED, WHOLE, FLOATS, TRUTH, FIRST or GIVEN
     one_type   what is said of operands of two types where they have to be of one:
                ``{0}`` and ``{1}`` are PyTorch's names of the two, ``{c0}`` and ``{c1}``
-               those in C; empty: they may differ
+               those in C; empty: they may differ. A tuple has a message for each
+               operand after the first
+    fractions  what is said of fractions among the parameters where all operands are
+               whole numbers; empty: they are taken
     query      a question that composites ask: inside them `call` gives the plain
                answer, not a tensor
     """
@@ -141,7 +151,8 @@ class Op:
     star: str | None
     sym: Formula | None
     result: _Marker
-    one_type: str
+    one_type: str | tuple[str, ...]
+    fractions: str
     query: bool
     doc: str
     formula: str
@@ -215,7 +226,8 @@ def row(
     star: str | None = None,
     sym: Formula | None = None,
     result: _Marker = PROMOTED,
-    one_type: str = "",
+    one_type: str | tuple[str, ...] = "",
+    fractions: str = "",
     query: bool = False,
     aliases: Sequence[str] = (),
     doc: str = "",
@@ -236,7 +248,7 @@ def row(
         raise ValueError(f"row {name!r} has no cases")
     op = Op(
         name, fwd, node, partials, vjp, jvp, variadic, returns, carries, star, sym,
-        result, one_type, query, doc, formula, latex, kink, tuple(cases),
+        result, one_type, fractions, query, doc, formula, latex, kink, tuple(cases),
     )  # fmt: skip
     OPS[name] = op
     if "." not in name:

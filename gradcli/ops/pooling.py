@@ -18,7 +18,7 @@ from typing import Any
 from .checks import ShapeError, ValueRangeError
 from .join import as_sizes
 from .limits import LISTED, check_size
-from .op import LINEAR, Formula, case, function, row
+from .op import LINEAR, WHOLE, Formula, case, function, row
 from .products import turned
 
 # fmt: off
@@ -203,7 +203,7 @@ def in_parts(size: Shape, output_size: Shape) -> tuple[Any, Any]:
     return windows, [list(map(len, spots)) for spots in windows]
 
 
-row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR,
+row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR, result=WHOLE,
     doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
     fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
     count_include_pad=True, divisor_override=None: averaged(xp, x, *in_windows(

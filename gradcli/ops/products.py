@@ -12,7 +12,7 @@ from typing import Any
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import check_size
-from .op import MULTILINEAR, ONE_TYPE, case, function, row
+from .op import MULTILINEAR, ONE_TYPE, WHOLE, case, function, row
 from .shape import sum_to
 
 # fmt: off
@@ -189,7 +189,7 @@ def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str
         return beta * x + y
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
-        one_type=one_type,
+        one_type=one_type, result=WHOLE,
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1: sum_to(xp, beta * g, x.shape),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: left(xp, alpha * g, a, b),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: right(xp, alpha * g, a, b)),

@@ -223,7 +223,7 @@ def best(xp: Any, name: str, x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]
     """An extremum along a dimension and where it stands first."""
     some_over(name, x, dim_of(x.shape, dim))
     if not x.shape:
-        return x, xp.as_index(xp.zeros_like(x))
+        return x, xp.as_index(0)
     at = getattr(xp, f"arg{name}")(x, dim_of(x.shape, dim), True)
     return chosen(xp, x, at, dim, keepdim)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import count_of, dim_of, dims_of
-from .op import by_output, case, function, row
+from .op import TRUTH, by_output, case, function, row
 from .reduce import (
     FIRST,
     TIES,
@@ -175,7 +175,7 @@ def present_middle(xp: Any, x: Any, dim: int) -> Any:
 def median_along(xp: Any, find: Any, x: Any, dim: int, keepdim: bool) -> Any:
     some_over("median", x, dim_of(x.shape, dim))
     if not x.shape:
-        return x, xp.as_index(xp.zeros_like(x))
+        return x, xp.as_index(0)
     return chosen(xp, x, find(xp, x, dim_of(x.shape, dim)), dim, keepdim)
 
 
@@ -218,11 +218,13 @@ median("nanmedian", "Nanmedian", present_middle, "The lower median of what is no
 # truth and counts: no gradient
 
 row("all", formula="all(x, dim)", doc="Whether all entries are true.",
+    result=TRUTH,
     fwd=lambda xp, x, dim=None, keepdim=False:
         xp.all(x, dims_of(x.shape, dim), keepdim),
     cases=[case((3, 4)), case((3, 4), dim=-1, keepdim=True)])
 
 row("any", formula="any(x, dim)", doc="Whether some entry is true.",
+    result=TRUTH,
     fwd=lambda xp, x, dim=None, keepdim=False:
         xp.any(x, dims_of(x.shape, dim), keepdim),
     cases=[case((3, 4)), case((3, 4), dim=-1, keepdim=True)])
