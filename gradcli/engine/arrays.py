@@ -19,6 +19,9 @@ Dims = int | Sequence[int] | None
 MAX_FACTORIAL = 170
 """The largest n whose factorial a double holds."""
 
+TINY = 1e-300
+"""Below this the gamma function is 1/x to the last digit."""
+
 UFUNCS = {
     "abs": "absolute", "sqrt": "sqrt", "square": "square",
     "floor": "floor", "ceil": "ceil", "round": "rint", "trunc": "trunc",
@@ -39,9 +42,8 @@ UFUNCS = {
 """Elementwise basis that the array module has itself, under its own names."""
 
 SPECIAL = {
-    "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "lgamma": "gammaln",
-    "digamma": "digamma", "sigmoid": "expit", "logsigmoid": "log_expit",
-    "ndtri": "ndtri",
+    "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "digamma": "digamma",
+    "sigmoid": "expit", "logsigmoid": "log_expit", "ndtri": "ndtri",
 }  # fmt: skip
 """Elementwise basis from scipy.special (cupyx.scipy.special on a GPU)."""
 
@@ -108,6 +110,19 @@ class ArrayNamespace(Namespace):
         return x.copy() if dtype is None else x.astype(dtype)
 
     # elementwise, with a parameter or of more than one call
+
+    def lgamma(self, x: Any) -> Any:
+        """Infinite at the poles and at both infinities, and nowhere else.
+
+        The library's function is infinite beside 0 too, where it is ``-log|x|``.
+        """
+        np = self.np
+        y = in_own_type(self._special().gammaln)(x)
+        if not np.any(np.isinf(y)):
+            return y
+        tiny = np.logical_and(np.abs(x) < TINY, np.not_equal(x, 0))
+        y = np.where(np.isinf(y), np.abs(y), y)
+        return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), y)
 
     def polygamma(self, n: int, x: Any) -> Any:
         """The n-th derivative of digamma, n >= 0, by Hurwitz' zeta function."""

@@ -118,8 +118,7 @@ def elu_of(
 
 
 def elu_slope(
-    xp: Any, y: Any, x: Any, alpha: float = 1.0, scale: float = 1.0,
-    input_scale: float = 1.0,
+    xp: Any, x: Any, alpha: float, scale: float, input_scale: float
 ) -> Any:
     left = xp.exp(input_scale * negative(xp, x))
     return xp.where(xp.le(x, 0), scale * alpha * input_scale * left, scale)
@@ -129,7 +128,10 @@ row("elu", node="EluBackward0", latex=r"\operatorname{{ELU}}({0})",
     formula="scale*x if x > 0 else scale*alpha*(e**(input_scale*x) - 1)",
     doc="Exponential linear unit.",
     kink="at 0 the derivative is that of the left side, scale*alpha*input_scale",
-    fwd=elu_of, partials=(elu_slope,), cases=[
+    fwd=elu_of,
+    partials=(lambda xp, y, x, alpha=1.0, scale=1.0, input_scale=1.0:
+              elu_slope(xp, x, alpha, scale, input_scale),),
+    cases=[
         *SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0, scale=1.5, input_scale=0.5)])
 
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -144,7 +146,7 @@ row("celu", node="CeluBackward0", latex=r"\operatorname{{CELU}}({0})",
     doc="Continuously differentiable exponential linear unit.",
     fwd=lambda xp, x, alpha=1.0: elu_of(xp, x, alpha, 1, 1 / alpha),
     partials=(lambda xp, y, x, alpha=1.0:
-              elu_slope(xp, y, x, alpha, 1, 1 / alpha),),
+              elu_slope(xp, x, alpha, 1, 1 / alpha),),
     cases=[*SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0)])
 
 
@@ -182,7 +184,7 @@ row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
     kink="at -3 the derivative is 0, at 3 it is 1",
     fwd=lambda xp, x: x * (xp.minimum(xp.maximum(x + 3, 0), 6) / 6),
     partials=(lambda xp, y, x: xp.where(
-        xp.le(x, -3), 0, xp.where(xp.ge(x, 3), 1, x / 3 + 0.5)),),
+        xp.le(x, -3), 0, xp.where(xp.lt(x, 3), x / 3 + 0.5, 1)),),
     cases=[*ALL, case((3,), low=3.1, high=4.0), case((3,), low=-4.0, high=-3.1)])
 
 row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lambd, 0)",
@@ -190,7 +192,7 @@ row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lamb
     doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
     fwd=lambda xp, x, lambd=0.5: xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0),
     partials=(lambda xp, y, x, lambd=0.5: xp.as_type_of(xp.gt(xp.abs(x), lambd), x),),
-    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.gt(xp.abs(x), lambd), g, 0),),
+    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, g),),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
 row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 0",
@@ -198,7 +200,7 @@ row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 
     doc="Sets small entries to 0.", kink="at -lambd and lambd the derivative is 0",
     fwd=lambda xp, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, x),
     partials=(lambda xp, y, x, lambd=0.5: xp.as_type_of(xp.gt(xp.abs(x), lambd), x),),
-    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.gt(xp.abs(x), lambd), g, 0),),
+    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, g),),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
 row("threshold", node="ThresholdBackward0", formula="x if x > threshold else value",

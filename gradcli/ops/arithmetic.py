@@ -284,7 +284,7 @@ row("addcmul", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
 
 row("addcdiv", node="AddcdivBackward0", latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
     formula="x + value*a/b", doc="A tensor plus a multiple of a quotient.",
-    fwd=lambda xp, x, a, b, value=1: x + value * (a / b),
+    fwd=lambda xp, x, a, b, value=1: x + value * a / b,
     partials=(1, lambda xp, y, x, a, b, value=1: over(value, b),
               lambda xp, y, x, a, b, value=1: -value * a / (b * b)),
     cases=[case((3, 4), (4,), (3, 1), low=0.5),
@@ -296,7 +296,7 @@ row("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
     one_type=UNLIKE,
     formula="a + weight*(b - a)", doc="Linear interpolation with a number as weight.",
     fwd=lambda xp, a, b, weight:
-        a + weight * (b - a) if weight < 0.5 else b - (b - a) * (1 - weight),
+        a + weight * (b - a) if abs(weight) < 0.5 else b - (b - a) * (1 - weight),
     partials=(lambda xp, y, a, b, weight: 1 - weight,
               lambda xp, y, a, b, weight: weight),
     cases=[case((3, 4), (4,), weight=0.25), case((), (2,), weight=0.75)])
@@ -305,7 +305,7 @@ row("lerp.Tensor", node="LerpBackward1", latex=r"{0} + {2} ({1} - {0})",
     one_type=(UNLIKE, UNLIKE.replace("end", "weight")),
     formula="a + w*(b - a)", doc="Linear interpolation with a tensor of weights.",
     fwd=lambda xp, a, b, w:
-        xp.where(xp.lt(w, 0.5), a + w * (b - a), b - (b - a) * (1 - w)),
+        xp.where(xp.lt(xp.abs(w), 0.5), a + w * (b - a), b - (b - a) * (1 - w)),
     partials=(lambda xp, y, a, b, w: 1 - w, lambda xp, y, a, b, w: w,
               lambda xp, y, a, b, w: b - a),
     cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), low=0.6, high=0.9)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, broadcast_shape, dim_of, whole
-from .op import LINEAR, MULTILINEAR, by_output, case, function, row
+from .op import LINEAR, MULTILINEAR, case, function, row
 from .products import identity, turned
 from .shape import sum_to
 
@@ -103,8 +103,8 @@ row("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
     doc="The sign of the determinant and the logarithm of its absolute value.",
     kink="for a singular matrix the derivative of the logarithm is NaN",
     fwd=lambda xp, a: xp.slogdet(square("linalg.slogdet", a)),
-    vjp=(by_output(None, lambda xp, g, y, a:
-         lifted(xp, g) * turned(xp, xp.inverse(regular(xp, y[1], a)))),),
+    vjp=(lambda xp, g, y, a: None if g[1] is None else
+         lifted(xp, g[1]) * turned(xp, xp.inverse(regular(xp, y[1], a))),),
     jvp=lambda xp, t, y, a: (
         xp.zeros_like(y[0]), traces(xp, xp.solve(regular(xp, y[1], a), t[0]))),
     cases=SQUARES)

@@ -119,7 +119,7 @@ class Op:
                rather than multiply. A variadic row has one callable that returns a
                tuple, one cotangent per input. Of several outputs that carry a gradient
                ``g`` has one entry each: where nothing arrived None, which is to add
-               nothing at all (see `by_output`), or zeros if ``returns`` is MANY
+               nothing even beside NaN, or zeros if ``returns`` is MANY
     jvp        LINEAR, MULTILINEAR, or ``(xp, t, y, *inputs, **params)`` with ``t`` a
                tuple, a tangent per input: zeros where none arrives, None for an input
                that carries no gradient; derived where there are partials
@@ -282,24 +282,6 @@ def _publish(entry: Op | Composite, aliases: Sequence[str]) -> None:
     FUNCTIONS[entry.name] = entry
     for alias in aliases:
         ALIASES[alias] = entry.name
-
-
-def by_output(*rules: Formula | None) -> Formula:
-    """The reverse rule of a row with several outputs, from one rule for each.
-
-    An output without a cotangent adds nothing, even where its derivative is NaN, and
-    neither does one without a rule; where all add nothing the result is None.
-    """
-
-    def pull(xp: Any, g: Any, y: Any, *inputs: Any, **params: Any) -> Any:
-        total = None
-        for rule, arrived in zip(rules, g, strict=True):
-            if rule is not None and arrived is not None:
-                term = rule(xp, arrived, y, *inputs, **params)
-                total = term if total is None else total + term
-        return total
-
-    return pull
 
 
 def parameters(entry: Op | Composite) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, count_of, dim_of, dims_of, kept_shape
-from .op import LINEAR, Formula, by_output, case, function, row
+from .op import LINEAR, Formula, case, function, row
 from .scan import before, has_line, outer
 
 # fmt: off
@@ -31,6 +31,13 @@ def kept(xp: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 def kept_in(xp: Any, y: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
     return y if keepdim else xp.reshape(y, kept_shape(shape, dims_of(shape, dim)))
+
+
+def added(*terms: Any) -> Any:
+    """The sum of what several outputs hand back; False from one without a cotangent,
+    which is no zero: its derivative may be NaN."""
+    found = [term for term in terms if term is not False]
+    return sum(found[1:], found[0])
 
 
 def dropped(xp: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
@@ -295,11 +302,9 @@ row("aminmax", node="AminmaxBackward0", returns=2, carries=2, kink=TIES,
     fwd=lambda xp, x, dim=None, keepdim=False: (
         xp.amin(x, some_over("aminmax", x, dim), keepdim),
         xp.amax(x, some_over("aminmax", x, dim), keepdim)),
-    vjp=(by_output(
-        lambda xp, g, y, x, dim=None, keepdim=False:
-            shared(xp, g, y[0], x, dim, keepdim, equals),
-        lambda xp, g, y, x, dim=None, keepdim=False:
-            shared(xp, g, y[1], x, dim, keepdim, equals)),),
+    vjp=(lambda xp, g, y, x, dim=None, keepdim=False: added(
+        g[0] is not None and shared(xp, g[0], y[0], x, dim, keepdim, equals),
+        g[1] is not None and shared(xp, g[1], y[1], x, dim, keepdim, equals)),),
     jvp=lambda xp, t, y, x, dim=None, keepdim=False: (
         attained(xp, t[0], y[0], x, dim, keepdim, equals),
         attained(xp, t[0], y[1], x, dim, keepdim, equals)),

@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import count_of, dim_of, dims_of
-from .op import TRUTH, by_output, case, function, row
+from .op import TRUTH, case, function, row
 from .reduce import (
     FIRST,
     TIES,
+    added,
     attained,
     chosen,
     dropped,
@@ -55,7 +56,7 @@ def variance(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any
 
 def slope(xp: Any, x: Any, dim: Any, correction: float) -> Any:
     """The derivative of the variance by each entry."""
-    return over(2 * centred(xp, x, dim), degrees(x, dim, correction))
+    return over(centred(xp, x, dim), degrees(x, dim, correction) / 2)
 
 
 def per_deviation(xp: Any, y: Any) -> Any:
@@ -63,18 +64,17 @@ def per_deviation(xp: Any, y: Any) -> Any:
     return xp.where(xp.eq(y, 0), 0, 0.5 / xp.where(xp.eq(y, 0), 1, y))
 
 
-def var_rule(xp: Any, g: Any, y: Any, x: Any, dim: Any = None, correction: float = 1,
-             keepdim: bool = False) -> Any:
+def var_rule(xp: Any, g: Any, x: Any, dim: Any, correction: float, keepdim: bool
+             ) -> Any:
     return kept(xp, g, x, dim, keepdim) * slope(xp, x, dim, correction)
 
 
-def std_rule(xp: Any, g: Any, y: Any, x: Any, dim: Any = None, correction: float = 1,
-             keepdim: bool = False) -> Any:
-    return var_rule(xp, g * per_deviation(xp, y), y, x, dim, correction, keepdim)
+def std_rule(xp: Any, g: Any, y: Any, x: Any, dim: Any, correction: float,
+             keepdim: bool) -> Any:
+    return var_rule(xp, g * per_deviation(xp, y), x, dim, correction, keepdim)
 
 
-def mean_rule(xp: Any, g: Any, y: Any, x: Any, dim: Any = None, correction: float = 1,
-              keepdim: bool = False) -> Any:
+def mean_rule(xp: Any, g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     return spread(xp, g / size_over(x, dim), x, dim, keepdim)
 
 
@@ -98,7 +98,8 @@ row("var.correction", node="VarBackward0", formula="sum((x - mean(x))**2) / (n -
     doc="Variance; the divisor is n minus the correction.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
         variance(xp, x, dim, correction, keepdim),
-    vjp=(var_rule,),
+    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
+         var_rule(xp, g, x, dim, correction, keepdim),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
         drift(xp, t[0], x, dim, correction, keepdim),
     cases=VARIANCES)
@@ -107,7 +108,8 @@ row("std.correction", node="StdBackward0", formula="sqrt(var(x))", kink=AT_ZERO,
     doc="Standard deviation; the divisor is n minus the correction.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
         xp.sqrt(variance(xp, x, dim, correction, keepdim)),
-    vjp=(std_rule,),
+    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
+         std_rule(xp, g, y, x, dim, correction, keepdim),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
         drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y),
     cases=VARIANCES)
@@ -116,7 +118,9 @@ row("var_mean.correction", node="VarMeanBackward0", returns=2, carries=2,
     formula="var(x), mean(x)", doc="Variance and mean.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
         variance(xp, x, dim, correction, keepdim), mean_over(xp, x, dim, keepdim)),
-    vjp=(by_output(var_rule, mean_rule),),
+    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(
+        g[0] is not None and var_rule(xp, g[0], x, dim, correction, keepdim),
+        g[1] is not None and mean_rule(xp, g[1], x, dim, keepdim)),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
         drift(xp, t[0], x, dim, correction, keepdim),
         mean_over(xp, t[0], dim, keepdim)),
@@ -127,8 +131,9 @@ row("std_mean.correction", node="StdMeanBackward0", returns=2, carries=2, kink=A
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
         xp.sqrt(variance(xp, x, dim, correction, keepdim)),
         mean_over(xp, x, dim, keepdim)),
-    vjp=(by_output(
-        lambda xp, g, y, *x, **how: std_rule(xp, g, y[0], *x, **how), mean_rule),),
+    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(
+        g[0] is not None and std_rule(xp, g[0], y[0], x, dim, correction, keepdim),
+        g[1] is not None and mean_rule(xp, g[1], x, dim, keepdim)),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
         drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y[0]),
         mean_over(xp, t[0], dim, keepdim)),
