@@ -290,10 +290,10 @@ def tensordot(call: Any, a: Any, b: Any, dims: Any = 2) -> Any:
     at_a, at_b = ([dim_of(x.shape, d) for d in ds]
                   for x, ds in zip((a, b), gone, strict=True))
     for p, q in zip(at_a, at_b, strict=True):
-        if a.shape[p] == 1:
-            b = call("sum", b, q, True)
-        elif b.shape[q] == 1:
+        if b.shape[q] == 1:
             a = call("sum", a, p, True)
+        elif a.shape[p] == 1:
+            b = call("sum", b, q, True)
         elif a.shape[p] != b.shape[q]:
             raise ShapeError(
                 f"contracted dimensions need to match, but first has size {a.shape[p]} "

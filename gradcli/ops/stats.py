@@ -28,6 +28,7 @@ from .reduce import (
     spread,
     to_chosen,
 )
+from .scan import inner, outer, recurrence
 
 # fmt: off
 
@@ -219,6 +220,35 @@ def median(name: str, node: str, find: Any, doc: str) -> None:
 
 median("median", "Median", middle, "The lower median")
 median("nanmedian", "Nanmedian", present_middle, "The lower median of what is not NaN")
+
+# the most frequent entry
+
+
+def most_frequent(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
+    """The first of the longest runs of equal entries once they are in order."""
+    d = dim_of(x.shape, dim)
+    some_over("mode", x, d)
+    if not x.shape:
+        return x, xp.as_index(0)
+    order = xp.argsort(x, d)
+    ordered = xp.gather(x, d, order)
+    same = xp.as_type_of(xp.eq(inner(xp, ordered, d), outer(xp, ordered, d)), x)
+    lengths = recurrence(xp, 1.0 * same, 1.0 * xp.ones_like(x), d)
+    at = xp.gather(order, d, xp.argmax(lengths, d, True))
+    return chosen(xp, x, at, d, keepdim)
+
+
+row("mode", node="ModeBackward0", returns=2, carries=1, formula="mode(x, dim)",
+    kink="of equal entries the last carries the gradient",
+    doc="The most frequent entry along a dimension, and where it stands last; the "
+        "smallest of several.",
+    fwd=lambda xp, x, dim=-1, keepdim=False: most_frequent(xp, x, dim, keepdim),
+    vjp=(lambda xp, g, y, x, dim=-1, keepdim=False:
+         to_chosen(xp, g, y[1], x.shape, dim, keepdim),),
+    jvp=lambda xp, t, y, x, dim=-1, keepdim=False:
+        of_chosen(xp, t[0], y, x, dim, keepdim),
+    cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
+           case((2, 3, 2), dim=1, keepdim=True, make="distinct"), case(())])
 
 # truth and counts: no gradient
 

@@ -62,9 +62,7 @@ def holds(spot: Spot, dtype: str) -> bool:
 def found(row: str, case: int, dtype: str) -> list[str]:
     """The types that gradcli's results have."""
     spot = typed(draw(OPS[row], case), dtype)
-    inputs = tuple(
-        Tensor(a, NUMPY) if hasattr(a, "dtype") else a for a in spot.arrays
-    )
+    inputs = tuple(Tensor(a, NUMPY) if hasattr(a, "dtype") else a for a in spot.arrays)
     with default_dtype("float32"):
         y = apply(spot.op, inputs, dict(spot.case.params))
     return [str(part.raw.dtype) for part in (y if isinstance(y, tuple) else (y,))]
