@@ -81,10 +81,16 @@ def _over(higher: Any, lower: Any) -> Any:
     return lower if RANK[lower.kind] > RANK[higher.kind] else higher
 
 
+WRITTEN = "written"
+"""Marks, in its ``__dict__``, a tensor made of numbers that stood in a call."""
+
+
 def harmonised(
-    op: Op, raw: tuple[Any, ...], params: dict[str, Any]
+    op: Op, raw: tuple[Any, ...], params: dict[str, Any], inputs: tuple[Any, ...]
 ) -> tuple[tuple[Any, ...], bool]:
     """The inputs of a row in the types that its result has; whether none are floats.
+
+    ``raw`` are the arrays of ``inputs``.
 
     Raises:
         EngineError: the row takes no operands of different types, or no whole numbers.
@@ -105,6 +111,8 @@ def harmonised(
     _refuse(op, arrays)
     operands = _operands(op, raw)
     if op.one_type:
+        raw = _written_alike(op, raw, inputs)
+        operands = _operands(op, raw)
         _demand_one_type(op, operands)
     given = raw if op.result is WHOLE else (*raw, *params.values())
     numbers = [*operands, *_numbers(op, given)]
@@ -142,6 +150,25 @@ def _numbers(op: Op, given: tuple[Any, ...]) -> list[Any]:
     if not op.elementwise:
         return []
     return [v for v in given if isinstance(v, int | float)]
+
+
+def _written_alike(
+    op: Op, raw: tuple[Any, ...], inputs: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Whole numbers that were written out, in the type of the first floats.
+
+    So ``dot(x, [1, 2])`` has two operands of one type; positions stay whole.
+    """
+    dtypes = [r.dtype for r in raw if hasattr(r, "dtype") and r.dtype.kind == "f"]
+    if not dtypes:
+        return raw
+    ours = {id(r) for r in _operands(op, raw) if r.dtype.kind in "iu"}
+    return tuple([
+        r.astype(dtypes[0])
+        if id(r) in ours and WRITTEN in getattr(given, "__dict__", ())
+        else r
+        for r, given in zip(raw, inputs, strict=True)
+    ])  # fmt: skip
 
 
 def _demand_one_type(op: Op, arrays: list[Any]) -> None:

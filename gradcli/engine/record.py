@@ -84,7 +84,7 @@ class Recorder:
         xp, raw = _raw(op, inputs)
         if MODE.inference or xp.inference:
             xp = settled(xp)
-        raw, y = _computed(op, xp, raw, params)
+        raw, y = _computed(op, xp, raw, params, inputs)
         node = self._node(inputs, xp, raw, y, params)
         out: Any
         if op.returns == 1:
@@ -126,13 +126,13 @@ class Recorder:
 
 
 def _computed(
-    op: Op, xp: Any, raw: tuple[Any, ...], params: dict[str, Any]
+    op: Op, xp: Any, raw: tuple[Any, ...], params: dict[str, Any], inputs: Any
 ) -> tuple[tuple[Any, ...], Any]:
     """The raw inputs, of fitting types, and what the row's formula makes of them."""
     whole = False
     try:
         if not xp.symbolic:
-            raw, whole = harmonised(op, raw, params)
+            raw, whole = harmonised(op, raw, params, inputs)
             if whole:
                 params = cut(op, params)
         if op.elementwise and len(raw) > 1:
