@@ -57,7 +57,7 @@ def variance(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any
 
 def slope(xp: Any, x: Any, dim: Any, correction: float) -> Any:
     """The derivative of the variance by each entry."""
-    return 2 * over(centred(xp, x, dim), degrees(x, dim, correction))
+    return over(2 * centred(xp, x, dim), degrees(x, dim, correction))
 
 
 def per_deviation(xp: Any, y: Any) -> Any:

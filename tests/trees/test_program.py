@@ -276,7 +276,7 @@ def test_numpy_function_takes_lists_of_whole_numbers(source: str) -> None:
                                   "index_put(x, ({at},), y)"])  # fmt: skip
 def test_of_entries_written_to_one_place_the_last_counts(word: str, at: str) -> None:
     inputs = {"x": [1.0, 2.0], "y": [3.0, 4.0]}
-    run = run_of(f"({word.format(at=at)} * [1, 10]).sum()", inputs)
+    run = run_of(f"({word.format(at=at)} * tensor([1, 10])).sum()", inputs)
     scope: dict[str, Any] = {}
     exec(written(run, None, "numpy"), scope)
     value, _ = scope["gradient"](*[np.array(given) for given in inputs.values()])
