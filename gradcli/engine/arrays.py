@@ -324,7 +324,10 @@ class ArrayNamespace(Namespace):
         return sign, logabsdet
 
     def cholesky(self, a: Any) -> Any:
-        return self.np.linalg.cholesky(a)
+        factor = self.np.linalg.cholesky(a)
+        if self.np.isnan(factor).any():
+            raise self.np.linalg.LinAlgError("Matrix is not positive definite")
+        return factor
 
     def eye(self, n: int, like: Any) -> Any:
         check_size((n, n))

@@ -185,8 +185,10 @@ def weighted(losses: Any, weight: Any) -> Any:
 
 
 def bce(xp: Any, x: Any, target: Any, weight: Any) -> Any:
-    if not bool(xp.all(xp.logical_and(xp.ge(x, 0), xp.le(x, 1)))):
-        raise ValueRangeError("all elements of input should be between 0 and 1")
+    for name, p in (("input", x), ("target", target)):
+        if not bool(xp.all(xp.logical_and(xp.ge(p, 0), xp.le(p, 1)))):
+            raise ValueRangeError(
+                f"all elements of {name} should be between 0 and 1")
     present, absent = xp.log(x), xp.log1p(-x)
     losses = (target - 1) * xp.maximum(absent, FLOOR) - (
         target * xp.maximum(present, FLOOR))
