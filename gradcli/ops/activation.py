@@ -154,6 +154,11 @@ def between(xp: Any, x: Any, low: float, high: float) -> Any:
     return xp.logical_and(xp.gt(x, low), xp.lt(x, high))
 
 
+def beyond(xp: Any, x: Any, low: float, high: float) -> Any:
+    """At a bound or outside it; NaN is not."""
+    return xp.logical_or(xp.le(x, low), xp.ge(x, high))
+
+
 row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)",
     latex=r"\min(\max({0}, {min_val}), {max_val})", doc="Clamped identity.",
     result=WHOLE,
@@ -161,9 +166,9 @@ row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)
     fwd=lambda xp, x, min_val=-1.0, max_val=1.0:
         xp.minimum(xp.maximum(x, min_val), max_val),
     partials=(lambda xp, y, x, min_val=-1.0, max_val=1.0:
-              xp.as_type_of(between(xp, x, min_val, max_val), x),),
+              1 - xp.as_type_of(beyond(xp, x, min_val, max_val), x),),
     vjp=(lambda xp, g, y, x, min_val=-1.0, max_val=1.0:
-         xp.where(xp.logical_or(xp.le(x, min_val), xp.ge(x, max_val)), 0, g),),
+         xp.where(beyond(xp, x, min_val, max_val), 0, g),),
     cases=[case((3, 4), low=-0.9, high=0.9), case((3,), low=1.1), case((), low=0.1,
            min_val=0.0, max_val=6.0)])
 
@@ -191,7 +196,8 @@ row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lamb
     latex=r"\operatorname{{sign}}({0}) \max(|{0}| - \lambda, 0)",
     doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
     fwd=lambda xp, x, lambd=0.5: xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0),
-    partials=(lambda xp, y, x, lambd=0.5: xp.as_type_of(xp.gt(xp.abs(x), lambd), x),),
+    partials=(lambda xp, y, x, lambd=0.5:
+              1 - xp.as_type_of(xp.le(xp.abs(x), lambd), x),),
     vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, g),),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
@@ -199,7 +205,8 @@ row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 
     latex=r"{0} [|{0}| > \lambda]",
     doc="Sets small entries to 0.", kink="at -lambd and lambd the derivative is 0",
     fwd=lambda xp, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, x),
-    partials=(lambda xp, y, x, lambd=0.5: xp.as_type_of(xp.gt(xp.abs(x), lambd), x),),
+    partials=(lambda xp, y, x, lambd=0.5:
+              1 - xp.as_type_of(xp.le(xp.abs(x), lambd), x),),
     vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, g),),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
