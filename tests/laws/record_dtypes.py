@@ -12,41 +12,40 @@ import json
 import sys
 import warnings
 from dataclasses import asdict
-from typing import Any
-
-import torch
 
 from gradcli.ops import OPS
 
 from .draw import Spot, draw, spots
 from .dtypes import DTYPES, FILE, Recorded, holds, typed
-from .torch_calls import counterpart
+from .in_torch import OWN, outputs
 
-REWRITTEN = {"einsum.default"}
-"""Rows that PyTorch makes of others, whose types come and go with how it does so."""
+UNTOLD = {
+    "einsum.default": "PyTorch makes it of others, and the type follows how it does so",
+    "polygamma.order": "mpmath stands in PyTorch's place, in doubles",
+    "embedding.backward": "PyTorch takes floats alone, and its positions are checked",
+    "embedding.shares": "a part of embedding with a bound of the norm",
+}
+"""Rows whose types the stranger does not tell, and why."""
 
 
 def recorded(row: str, case: int) -> Recorded | None:
-    call = counterpart(row)
-    if call is None or row in REWRITTEN or OPS[row].query:
+    if row in OWN or row in UNTOLD or OPS[row].query:
         return None
     spot = draw(OPS[row], case)
     gives = {
         dtype: types
         for dtype in DTYPES
-        if holds(spot, dtype) and (types := _types(call, typed(spot, dtype)))
+        if holds(spot, dtype) and (types := _types(typed(spot, dtype)))
     }
     return Recorded(row, case, gives) if gives else None
 
 
-def _types(call: Any, spot: Spot) -> list[str]:
+def _types(spot: Spot) -> list[str]:
     """The types of the results; none where PyTorch refuses."""
-    inputs = [torch.tensor(a) if hasattr(a, "dtype") else a for a in spot.arrays]
     try:
-        y = call(*inputs, **spot.case.params)
+        parts = outputs(spot.op, spot.arrays, spot.case.params)
     except (RuntimeError, TypeError, IndexError):
         return []
-    parts = y if isinstance(y, tuple | list) else (y,)
     return [str(part.dtype).removeprefix("torch.") for part in parts]
 
 
