@@ -35,6 +35,11 @@ _HOMES = {
     "engine.queries": "is_tensor equal allclose numel is_floating_point is_inference "
     "is_nonzero result_type promote_types finfo iinfo typename where nonzero argwhere "
     "unique unique_consecutive",
+    "engine.bits": "bitwise_and bitwise_or bitwise_xor bitwise_not "
+    "bitwise_left_shift bitwise_right_shift",
+    "engine.counting": "isin searchsorted bucketize histc",
+    "engine.real": "conj conj_physical resolve_conj resolve_neg real imag is_complex "
+    "is_conj is_neg isreal",
     "utils.files": "save load",
     "autograd.anomaly_mode": "is_anomaly_check_nan_enabled is_anomaly_enabled "
     "set_anomaly_enabled",

@@ -115,6 +115,32 @@ from .engine.queries import (
     unique as unique,
     unique_consecutive as unique_consecutive,
 )
+from .engine.bits import (
+    bitwise_and as bitwise_and,
+    bitwise_or as bitwise_or,
+    bitwise_xor as bitwise_xor,
+    bitwise_not as bitwise_not,
+    bitwise_left_shift as bitwise_left_shift,
+    bitwise_right_shift as bitwise_right_shift,
+)
+from .engine.counting import (
+    isin as isin,
+    searchsorted as searchsorted,
+    bucketize as bucketize,
+    histc as histc,
+)
+from .engine.real import (
+    conj as conj,
+    conj_physical as conj_physical,
+    resolve_conj as resolve_conj,
+    resolve_neg as resolve_neg,
+    real as real,
+    imag as imag,
+    is_complex as is_complex,
+    is_conj as is_conj,
+    is_neg as is_neg,
+    isreal as isreal,
+)
 from .utils.files import (
     save as save,
     load as load,
@@ -368,6 +394,7 @@ def min(input: Tensor, other: Tensor) -> Tensor: ...
 def minimum(input: Any, other: Operand) -> Tensor: ...
 def mish(input: Any) -> Tensor: ...
 def mm(input: Any, other: Operand) -> Tensor: ...
+def mode(input: Any, dim: Dims = ..., keepdim: builtins.bool = ...) -> Chosen: ...
 def moveaxis(input: Any, source: Any, destination: Any) -> Tensor: ...
 def movedim(input: Any, source: Any, destination: Any) -> Tensor: ...
 def mse_loss(input: Any, target: Any, reduction: builtins.str = ..., weight: Any = ...) -> Tensor: ...

@@ -21,6 +21,9 @@ Dims = int | Sequence[int] | None
 MAX_FACTORIAL = 170
 """The largest n whose factorial a double holds."""
 
+TINY = 1e-300
+"""Below this the gamma function is 1/x to the last digit."""
+
 UFUNCS = {
     "abs": "absolute", "sqrt": "sqrt", "square": "square",
     "floor": "floor", "ceil": "ceil", "round": "rint", "trunc": "trunc",
@@ -41,15 +44,26 @@ UFUNCS = {
 """Elementwise basis that the array module has itself, under its own names."""
 
 SPECIAL = {
-    "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "lgamma": "gammaln",
-    "digamma": "digamma", "sigmoid": "expit", "logsigmoid": "log_expit",
-    "ndtri": "ndtri",
+    "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "digamma": "digamma",
+    "sigmoid": "expit", "logsigmoid": "log_expit", "ndtri": "ndtri",
 }  # fmt: skip
 """Elementwise basis from scipy.special (cupyx.scipy.special on a GPU)."""
 
 
 def _axes(dim: Dims) -> Any:
     return tuple(dim) if isinstance(dim, list) else dim
+
+
+def in_own_type(function: Any) -> Any:
+    """A special function whose result on half floats is rounded to them: the library
+    has none for them, and leaves its result as wide as it computed it."""
+
+    def run(x: Any) -> Any:
+        y = function(x)
+        dtype = x.dtype
+        return y if y.dtype is dtype or dtype.kind != "f" else y.astype(dtype)
+
+    return run
 
 
 class ArrayNamespace(Namespace):
@@ -71,7 +85,7 @@ class ArrayNamespace(Namespace):
 
     def __getattr__(self, name: str) -> Any:
         if name in SPECIAL:
-            function = getattr(self._special(), SPECIAL[name])
+            function = in_own_type(getattr(self._special(), SPECIAL[name]))
             setattr(self, name, function)
             return function
         return super().__getattr__(name)
@@ -99,13 +113,27 @@ class ArrayNamespace(Namespace):
 
     # elementwise, with a parameter or of more than one call
 
+    def lgamma(self, x: Any) -> Any:
+        """Infinite at the poles and at both infinities, and nowhere else.
+
+        The library's function is infinite beside 0 too, where it is ``-log|x|``.
+        """
+        np = self.np
+        y = in_own_type(self._special().gammaln)(x)
+        if not np.any(np.isinf(y)):
+            return y
+        tiny = np.logical_and(np.abs(x) < TINY, np.not_equal(x, 0))
+        y = np.where(np.isinf(y), np.abs(y), y)
+        return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), y)
+
     def polygamma(self, n: int, x: Any) -> Any:
         """The n-th derivative of digamma, n >= 0, by Hurwitz' zeta function."""
         if n == 0:
             return self.digamma(x)
         zeta = self._special().zeta(self.new_full(x, (), n + 1), x)
         factor = math.gamma(n + 1) if n <= MAX_FACTORIAL else math.inf
-        return zeta * (factor if n % 2 else -factor)
+        y = zeta * (factor if n % 2 else -factor)
+        return y.astype(x.dtype) if x.dtype.kind == "f" else y
 
     def sign(self, x: Any) -> Any:
         """-1, 0 or 1 in the type of ``x``; 0 for NaN."""
@@ -337,7 +365,10 @@ class ArrayNamespace(Namespace):
         return sign, logabsdet
 
     def cholesky(self, a: Any) -> Any:
-        return self.np.linalg.cholesky(a)
+        factor = self.np.linalg.cholesky(a)
+        if self.np.isnan(factor).any():
+            raise self.np.linalg.LinAlgError("Matrix is not positive definite")
+        return factor
 
     def eye(self, n: int, like: Any) -> Any:
         check_size((n, n))

@@ -272,16 +272,20 @@ def _deliver(
 
 
 def materialise(node: Node, gs: list[Any]) -> Any:
-    """The cotangents of all outputs that carry one, zeros where none arrived."""
+    """The cotangents of all outputs that carry one, as the node's rule takes them.
+
+    Where none arrived stands None if the row says how many outputs it has, else zeros.
+    """
     if isinstance(node, Handmade):
         return tuple(gs)
+    if node.op.returns > 1:
+        return gs[0] if len(gs) == 1 else tuple(gs)
     given = next(g for g in gs if g is not None)
     xp = RECORDING if isinstance(given, Tensor) else node.xp
-    full = [
+    return tuple(
         xp.new_full(given, shape, 0) if g is None else g
         for g, shape in zip(gs, node.y_shapes(), strict=True)
-    ]
-    return full[0] if node.op.returns > 1 and len(full) == 1 else tuple(full)
+    )
 
 
 def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..ops import KEYWORDS, Composite, Op, parameters
 from .errors import CallError
+from .promote import WRITTEN
 from .tensor import Tensor, constant
 
 _OPERANDS = {"input": 0, "self": 0, "other": 1}
@@ -161,7 +162,7 @@ def _as_operand(entry: Composite, name: str, value: Any) -> Any:
     """The value, as a tensor where the composite reads its shape."""
     if isinstance(value, Tensor) or value is None or name not in entry.operands:
         return value
-    return constant(value)
+    return written(value)
 
 
 def operand(op: Op, value: Any) -> Any:
@@ -172,7 +173,15 @@ def operand(op: Op, value: Any) -> Any:
         return value
     if value is None or isinstance(value, str | bool):
         return value
-    return constant(value)
+    return written(value)
+
+
+def written(value: Any) -> Tensor:
+    """The tensor that is meant by a number or a list, or by an array."""
+    made = constant(value)
+    if isinstance(value, int | list | tuple):
+        made.__dict__[WRITTEN] = True
+    return made
 
 
 def _inputs(op: Op) -> int:

@@ -180,13 +180,15 @@ def _dimensions(item: Any) -> int:
 
 
 def _is_whole(item: slice, size: int) -> bool:
-    """A slice that keeps everything, for which PyTorch records nothing."""
-    if _whole_number(item.step, 1) != 1:
-        return False
-    start, stop, _ = slice(
-        _whole_number(item.start, 0), _whole_number(item.stop, size)
-    ).indices(size)
-    return start == 0 and stop == size
+    """A slice that keeps everything and says so, for which PyTorch records nothing.
+
+    One that counts from the end, ``-2:`` of two, is recorded like any other.
+    """
+    return bool(
+        _whole_number(item.step, 1) == 1
+        and _whole_number(item.start, 0) == 0
+        and _whole_number(item.stop, size) >= size
+    )
 
 
 def _slice(x: Tensor, dim: int, item: slice) -> Tensor:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import indexing
+from . import bits, indexing
 from .changes import change, demand_changeable, edge_of, grid, on_host, rebase, write
 from .convert import to
 from .errors import ShapeError
@@ -28,13 +28,18 @@ from .views import demand_sturdy
 
 def in_place(name: str) -> Callable[..., Tensor]:
     """The in-place form of a function of the table."""
-    apply = public(name)
+    run = _changed(public(name))
+    run.__name__ = run.__qualname__ = f"{name}_"
+    run.__doc__ = f"`{name}`, in place."
+    return run
 
+
+def _changed(apply: Callable[..., Any]) -> Callable[..., Tensor]:
     def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return change(self, lambda old: apply(old, *args, **kwargs))
 
-    run.__name__ = run.__qualname__ = f"{name}_"
-    run.__doc__ = f"`{name}`, in place."
+    run.__name__ = run.__qualname__ = f"{apply.__name__}_"
+    run.__doc__ = f"`{apply.__name__}`, in place."
     return run
 
 
@@ -68,6 +73,14 @@ def _logical(name: str) -> Callable[[Tensor, Any], Any]:
 __iand__ = _logical("__and__")
 __ior__ = _logical("__or__")
 __ixor__ = _logical("__xor__")
+__ilshift__ = _logical("__lshift__")
+__irshift__ = _logical("__rshift__")
+bitwise_and_ = _changed(bits.bitwise_and)
+bitwise_or_ = _changed(bits.bitwise_or)
+bitwise_xor_ = _changed(bits.bitwise_xor)
+bitwise_left_shift_ = _changed(bits.bitwise_left_shift)
+bitwise_right_shift_ = _changed(bits.bitwise_right_shift)
+bitwise_not_ = _changed(bits.bitwise_not)
 
 
 def _operand(self: Tensor, value: Any) -> Tensor:

@@ -25,7 +25,13 @@ ELSEWHERE = {
     "inplace": "zero_ fill_ copy_ uniform_ normal_ random_ bernoulli_ exponential_ "
     "fill_diagonal_ set_ squeeze_ unsqueeze_ t_ transpose_ as_strided_ __setitem__ "
     "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ "
-    "__iand__ __ior__ __ixor__",
+    "__iand__ __ior__ __ixor__ __ilshift__ __irshift__ bitwise_and_ bitwise_or_ "
+    "bitwise_xor_ bitwise_not_ bitwise_left_shift_ bitwise_right_shift_",
+    "bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
+    "bitwise_right_shift",
+    "counting": "histc",
+    "real": "conj conj_physical resolve_conj resolve_neg is_complex is_conj is_neg "
+    "isreal",
 }
 """Which module defines methods, under the methods' own names."""
 
@@ -40,6 +46,8 @@ def install() -> None:
             if name in IN_PLACE:
                 later = f"{name}_"
                 setattr(Methods, later, Late(later, _finder(_in_place, name)))
+    for name in ("real", "imag"):
+        setattr(Tensor, name, property(_called("real", name)))
     for module, listed in ELSEWHERE.items():
         for name in listed.split():
             if name not in taken:
@@ -59,6 +67,10 @@ def _in_place(name: str) -> Any:
 
 def _finder(find: Any, name: str) -> Any:
     return lambda: find(name)
+
+
+def _called(module: str, name: str) -> Any:
+    return lambda self: _importer(module, name)()(self)
 
 
 def _importer(module: str, name: str) -> Any:

@@ -6,11 +6,11 @@ argument; an operator is the row or function named here and nothing more.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
 from ..ops import ALIASES, FUNCTIONS, OPS
+from . import bits
 from .fast import binary, plain, with_number
 from .indexing import getitem, rows_of
 from .members import install as members_of_tensors
@@ -24,12 +24,6 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 FUNCTIONS_OF_TWO = {"floordiv": "floor_divide", "mod": "remainder", "matmul": "matmul"}
 """Operators whose reflection is the same function with its operands exchanged."""
-
-LOGICAL = {
-    "and": ("logical_and", operator.and_),
-    "or": ("logical_or", operator.or_),
-    "xor": ("logical_xor", operator.xor),
-}
 
 
 def install() -> None:
@@ -51,7 +45,7 @@ def install() -> None:
         "__neg__": function("neg"),
         "__pos__": function("positive"),
         "__abs__": function("abs"),
-        "__invert__": _logical("logical_not", operator.invert),
+        "__invert__": bits.bitwise_not,
         "__pow__": _chosen(_with_number("pow.Tensor_Scalar"), _named("pow")),
         "__rpow__": _chosen(_with_number("pow.Scalar"), _exchanged("pow")),
         "__getitem__": getitem,
@@ -65,8 +59,9 @@ def install() -> None:
     for name, ours in FUNCTIONS_OF_TWO.items():
         members[f"__{name}__"] = _named(ours)
         members[f"__r{name}__"] = _exchanged(ours)
-    for name, both in LOGICAL.items():
-        members[f"__{name}__"] = members[f"__r{name}__"] = _logical(*both)
+    for name in bits.OPERATORS:
+        members[f"__{name}__"] = bits.operator(name)
+        members[f"__r{name}__"] = bits.operator(name, reflected=True)
     for name, member in members.items():
         setattr(Tensor, name, member)
     members_of_tensors()
@@ -115,26 +110,6 @@ def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
         if other is None or isinstance(other, str):
             return NotImplemented
         return compare(x, _operand(other))
-
-    return run
-
-
-def _logical(name: str, bits: Callable[..., Any]) -> Callable[..., Any]:
-    """``& | ^ ~`` on truth values and on the bits of whole numbers."""
-    combine = function(name)
-
-    def run(*operands: Any) -> Any:
-        tensors = [x for x in operands if isinstance(x, Tensor)]
-        kinds = {x.raw.dtype.kind for x in tensors}
-        if "f" in kinds:
-            raise TypeError(
-                f"& | ^ ~ take truth values such as x > 0, not {tensors[0].dtype} "
-                "numbers"
-            )
-        if kinds & {"i", "u"}:
-            raw = [x.raw if isinstance(x, Tensor) else x for x in operands]
-            return Tensor(bits(*raw), tensors[0].xp)
-        return combine(*operands)
 
     return run
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from ..ops import Op
-from ..ops.op import FIRST, GIVEN, WHOLE
+from ..ops.op import FIRST, FLOATS, GIVEN, TRUTH, WHOLE
 from .dtypes import DEFAULT, dtype, of
 from .errors import EngineError
 
@@ -81,10 +81,16 @@ def _over(higher: Any, lower: Any) -> Any:
     return lower if RANK[lower.kind] > RANK[higher.kind] else higher
 
 
+WRITTEN = "written"
+"""Marks, in its ``__dict__``, a tensor made of numbers that stood in a call."""
+
+
 def harmonised(
-    op: Op, raw: tuple[Any, ...], params: dict[str, Any]
+    op: Op, raw: tuple[Any, ...], params: dict[str, Any], inputs: tuple[Any, ...]
 ) -> tuple[tuple[Any, ...], bool]:
     """The inputs of a row in the types that its result has; whether none are floats.
+
+    ``raw`` are the arrays of ``inputs``.
 
     Raises:
         EngineError: the row takes no operands of different types, or no whole numbers.
@@ -105,10 +111,15 @@ def harmonised(
     _refuse(op, arrays)
     operands = _operands(op, raw)
     if op.one_type:
+        raw = _written_alike(op, raw, inputs)
+        operands = _operands(op, raw)
         _demand_one_type(op, operands)
-    numbers = [*operands, *_numbers(op, (*raw, *params.values()))]
+    given = raw if op.result is WHOLE else (*raw, *params.values())
+    numbers = [*operands, *_numbers(op, given)]
     if numbers:
         result = first if op.result is FIRST else result_of(numbers)
+        if op.result is FLOATS and result.kind != "f":
+            result = numpy.dtype(DEFAULT.name)
         ours = {id(v) for v in operands if v.dtype != result}
         raw = tuple([r.astype(result) if id(r) in ours else r for r in raw])
     return raw, all(getattr(r, "dtype", first).kind != "f" for r in raw)
@@ -141,12 +152,38 @@ def _numbers(op: Op, given: tuple[Any, ...]) -> list[Any]:
     return [v for v in given if isinstance(v, int | float)]
 
 
+def _written_alike(
+    op: Op, raw: tuple[Any, ...], inputs: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Whole numbers that were written out, in the type of the first floats.
+
+    So ``dot(x, [1, 2])`` has two operands of one type; positions stay whole.
+    """
+    dtypes = [r.dtype for r in raw if hasattr(r, "dtype") and r.dtype.kind == "f"]
+    if not dtypes:
+        return raw
+    ours = {id(r) for r in _operands(op, raw) if r.dtype.kind in "iu"}
+    return tuple([
+        r.astype(dtypes[0])
+        if id(r) in ours and WRITTEN in getattr(given, "__dict__", ())
+        else r
+        for r, given in zip(raw, inputs, strict=True)
+    ])  # fmt: skip
+
+
 def _demand_one_type(op: Op, arrays: list[Any]) -> None:
-    found = {a.dtype: of(a) for a in arrays}
-    if len(found) > 1:
-        one, other = list(found.values())[:2]
-        names = {"c0": _c_name(one), "c1": _c_name(other)}
-        raise EngineError(op.one_type.format(one.legacy, other.legacy, **names))
+    """Raise for the first operand whose type is not that of the first of all.
+
+    A number without dimensions meets any type where it goes in entry by entry.
+    """
+    first = of(arrays[0])
+    words = op.one_type
+    for place, array in enumerate(arrays[1:]):
+        if array.dtype == arrays[0].dtype or (op.elementwise and not array.shape):
+            continue
+        message = words if isinstance(words, str) else words[place]
+        names = {"c0": _c_name(first), "c1": _c_name(of(array))}
+        raise EngineError(message.format(first.legacy, of(array).legacy, **names))
 
 
 def _c_name(type_: dtype) -> str:
@@ -155,19 +192,34 @@ def _c_name(type_: dtype) -> str:
     return names.get(type_.name, type_.name)
 
 
+def cut(op: Op, params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that a row on whole numbers computes with.
+
+    Raises:
+        EngineError: there are fractions among them, and the row takes none.
+    """
+    if op.fractions and float in map(type, params.values()):
+        raise EngineError(op.fractions)
+    if op.result is not WHOLE:
+        return params
+    return {k: int(v) if type(v) is float else v for k, v in params.items()}
+
+
 def settled(op: Op, raw: tuple[Any, ...], y: Any) -> Any:
     """The result of a row on whole numbers alone, in PyTorch's type."""
     if op.result is GIVEN:
         return y
     if op.result is FIRST:
         return y.astype(raw[0].dtype)
+    if op.result is TRUTH:
+        return y.astype("uint8") if raw[0].dtype == "uint8" else y
     if isinstance(y, tuple):
         return tuple([settled(op, raw, part) for part in y])
+    if op.result is WHOLE:
+        return y.astype(result_of(_operands(op, raw)))
     kind = y.dtype.kind
     if kind == "u" and y.dtype.itemsize == 8:
         return y.astype("int64")
     if kind != "f":
         return y
-    if op.result is WHOLE:
-        return y.astype(result_of([r for r in raw if hasattr(r, "dtype")]))
     return y if y.dtype.name == DEFAULT.name else y.astype(DEFAULT.name)

@@ -71,7 +71,10 @@ _ready: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
 def _casting(apply: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that converts its operand to the type it is told, and then runs."""
+    """A function that converts its operand to the type it is told, and then runs.
+
+    Sums of narrow whole numbers widen on the way: they are converted once more.
+    """
     if apply in _ready:
         return _ready[apply]
 
@@ -81,7 +84,7 @@ def _casting(apply: Callable[..., Any]) -> Callable[..., Any]:
             return apply(*args, **kwargs)
         if not args:
             args = (kwargs.pop("input"),)
-        return apply(args[0].to(dtype), *args[1:], **kwargs)
+        return apply(args[0].to(dtype), *args[1:], **kwargs).to(dtype)
 
     _ready[apply] = run
     return run

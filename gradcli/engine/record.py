@@ -36,7 +36,7 @@ from .node import (
     differentiable_slots,
     node_class,
 )
-from .promote import harmonised
+from .promote import cut, harmonised
 from .promote import settled as settled_type
 from .returns import CLASSES
 from .tensor import Tensor, constant
@@ -137,7 +137,9 @@ def _computed(
     whole = False
     try:
         if not xp.symbolic:
-            raw, whole = harmonised(op, raw, params)
+            raw, whole = harmonised(op, raw, params, inputs)
+            if whole:
+                params = cut(op, params)
         if op.elementwise and len(raw) > 1:
             check_broadcast(raw)
         if MODE.instead is not None:

@@ -15,7 +15,8 @@ CHOSEN = ("values", "indices")
 FIELDS = {
     "max": CHOSEN, "min": CHOSEN, "median": CHOSEN, "nanmedian": CHOSEN,
     "sort": CHOSEN, "topk": CHOSEN, "kthvalue": CHOSEN, "cummax": CHOSEN,
-    "cummin": CHOSEN, "aminmax": ("min", "max"), "slogdet": ("sign", "logabsdet"),
+    "cummin": CHOSEN, "mode": CHOSEN, "aminmax": ("min", "max"),
+    "slogdet": ("sign", "logabsdet"),
 }  # fmt: skip
 """The outputs' names of each function that names them."""
 

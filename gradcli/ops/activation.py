@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, dim_of, dims_of, kept_shape
-from .op import case, function, row
+from .op import FLOATS, WHOLE, case, function, row
 from .trigonometric import pi
 
 # fmt: off
@@ -105,26 +105,33 @@ row("leaky_relu", node="LeakyReluBackward0", formula="x if x > 0 else negative_s
     cases=[*SIDES, case((3,), low=-2.0, high=-0.1, negative_slope=0.3)])
 
 
+def negative(xp: Any, x: Any) -> Any:
+    """Entries below 0, and 0 for the others, where its own derivative is 0 too."""
+    return xp.where(xp.lt(x, 0), x, 0)
+
+
 def elu_of(
     xp: Any, x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
 ) -> Any:
-    left = xp.expm1(input_scale * xp.minimum(x, 0))
-    return xp.where(xp.gt(x, 0), scale * x, scale * alpha * left)
+    left = xp.expm1(input_scale * negative(xp, x))
+    return xp.where(xp.le(x, 0), scale * alpha * left, scale * x)
 
 
 def elu_slope(
-    xp: Any, y: Any, x: Any, alpha: float = 1.0, scale: float = 1.0,
-    input_scale: float = 1.0,
+    xp: Any, x: Any, alpha: float, scale: float, input_scale: float
 ) -> Any:
-    left = xp.exp(input_scale * xp.minimum(x, 0))
-    return xp.where(xp.gt(x, 0), scale, scale * alpha * input_scale * left)
+    left = xp.exp(input_scale * negative(xp, x))
+    return xp.where(xp.le(x, 0), scale * alpha * input_scale * left, scale)
 
 
 row("elu", node="EluBackward0", latex=r"\operatorname{{ELU}}({0})",
     formula="scale*x if x > 0 else scale*alpha*(e**(input_scale*x) - 1)",
     doc="Exponential linear unit.",
     kink="at 0 the derivative is that of the left side, scale*alpha*input_scale",
-    fwd=elu_of, partials=(elu_slope,), cases=[
+    fwd=elu_of,
+    partials=(lambda xp, y, x, alpha=1.0, scale=1.0, input_scale=1.0:
+              elu_slope(xp, x, alpha, scale, input_scale),),
+    cases=[
         *SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0, scale=1.5, input_scale=0.5)])
 
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -139,7 +146,7 @@ row("celu", node="CeluBackward0", latex=r"\operatorname{{CELU}}({0})",
     doc="Continuously differentiable exponential linear unit.",
     fwd=lambda xp, x, alpha=1.0: elu_of(xp, x, alpha, 1, 1 / alpha),
     partials=(lambda xp, y, x, alpha=1.0:
-              xp.where(xp.gt(x, 0), 1, xp.exp(xp.minimum(x, 0) / alpha)),),
+              elu_slope(xp, x, alpha, 1, 1 / alpha),),
     cases=[*SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0)])
 
 
@@ -147,15 +154,21 @@ def between(xp: Any, x: Any, low: float, high: float) -> Any:
     return xp.logical_and(xp.gt(x, low), xp.lt(x, high))
 
 
+def beyond(xp: Any, x: Any, low: float, high: float) -> Any:
+    """At a bound or outside it; NaN is not."""
+    return xp.logical_or(xp.le(x, low), xp.ge(x, high))
+
+
 row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)",
     latex=r"\min(\max({0}, {min_val}), {max_val})", doc="Clamped identity.",
+    result=WHOLE,
     kink="at a bound the derivative is 0",
     fwd=lambda xp, x, min_val=-1.0, max_val=1.0:
         xp.minimum(xp.maximum(x, min_val), max_val),
     partials=(lambda xp, y, x, min_val=-1.0, max_val=1.0:
-              xp.as_type_of(between(xp, x, min_val, max_val), x),),
+              1 - xp.as_type_of(beyond(xp, x, min_val, max_val), x),),
     vjp=(lambda xp, g, y, x, min_val=-1.0, max_val=1.0:
-         xp.where(between(xp, x, min_val, max_val), g, 0),),
+         xp.where(beyond(xp, x, min_val, max_val), 0, g),),
     cases=[case((3, 4), low=-0.9, high=0.9), case((3,), low=1.1), case((), low=0.1,
            min_val=0.0, max_val=6.0)])
 
@@ -176,28 +189,30 @@ row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
     kink="at -3 the derivative is 0, at 3 it is 1",
     fwd=lambda xp, x: x * (xp.minimum(xp.maximum(x + 3, 0), 6) / 6),
     partials=(lambda xp, y, x: xp.where(
-        xp.le(x, -3), 0, xp.where(xp.ge(x, 3), 1, x / 3 + 0.5)),),
+        xp.le(x, -3), 0, xp.where(xp.lt(x, 3), x / 3 + 0.5, 1)),),
     cases=[*ALL, case((3,), low=3.1, high=4.0), case((3,), low=-4.0, high=-3.1)])
 
 row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lambd, 0)",
     latex=r"\operatorname{{sign}}({0}) \max(|{0}| - \lambda, 0)",
     doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
     fwd=lambda xp, x, lambd=0.5: xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0),
-    partials=(lambda xp, y, x, lambd=0.5: xp.as_type_of(xp.gt(xp.abs(x), lambd), x),),
-    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.gt(xp.abs(x), lambd), g, 0),),
+    partials=(lambda xp, y, x, lambd=0.5:
+              1 - xp.as_type_of(xp.le(xp.abs(x), lambd), x),),
+    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, g),),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
 row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 0",
     latex=r"{0} [|{0}| > \lambda]",
     doc="Sets small entries to 0.", kink="at -lambd and lambd the derivative is 0",
     fwd=lambda xp, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, x),
-    partials=(lambda xp, y, x, lambd=0.5: xp.as_type_of(xp.gt(xp.abs(x), lambd), x),),
-    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.gt(xp.abs(x), lambd), g, 0),),
+    partials=(lambda xp, y, x, lambd=0.5:
+              1 - xp.as_type_of(xp.le(xp.abs(x), lambd), x),),
+    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, g),),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
 row("threshold", node="ThresholdBackward0", formula="x if x > threshold else value",
     latex=r"{0} [{0} > {threshold}]",
-    doc="Replaces what is not above a threshold.",
+    doc="Replaces what is not above a threshold.", result=WHOLE,
     kink="at the threshold the derivative is 0",
     fwd=lambda xp, x, threshold, value: xp.where(xp.le(x, threshold), value, x),
     partials=(lambda xp, y, x, threshold, value:
@@ -208,6 +223,7 @@ row("threshold", node="ThresholdBackward0", formula="x if x > threshold else val
 
 row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight*x",
     latex=r"\max(0, {0}) + {1} \min(0, {0})", doc="Leaky rectifier with learnt slopes.",
+    one_type="prelu: Type promoting not supported. Got {0} and {1}",
     kink="at 0 the derivative by x is the weight",
     fwd=lambda xp, x, weight: xp.where(xp.gt(x, 0), x, weight * x),
     partials=(
@@ -309,7 +325,7 @@ def weights(xp: Any, x: Any, y: Any, dim: Any) -> Any:
 
 
 row("logsumexp", node="LogsumexpBackward0", formula="log(sum(e**x, dim))",
-    doc="Logarithm of a sum of exponentials.",
+    doc="Logarithm of a sum of exponentials.", result=FLOATS,
     fwd=logsumexp_of,
     vjp=(lambda xp, g, y, x, dim, keepdim=False:
          xp.reshape(g, kept_shape(x.shape, dims_of(x.shape, dim)))

@@ -28,6 +28,10 @@ AWAY = [
 ]
 
 
+NO_FRACTION = ("For integral input tensors, argument alpha must not be a floating "
+               "point number.")
+
+
 def is_number(value: object) -> bool:
     """A plain Python number, which PyTorch treats as no tensor."""
     return isinstance(value, int | float)
@@ -46,6 +50,7 @@ row("add.Tensor", node="AddBackward0", latex="{0} + {1}", formula="a + b",
 
 row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
     formula="a + alpha*b", doc="Sum with a multiple of the second operand.",
+    result=WHOLE, fractions=NO_FRACTION,
     fwd=lambda xp, a, b, alpha: a + alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
@@ -66,6 +71,7 @@ row("sub.Tensor", node="SubBackward0", latex="{0} - {1}", formula="a - b",
 
 row("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
     formula="a - alpha*b", doc="Difference with a multiple of the second operand.",
+    result=WHOLE, fractions=NO_FRACTION,
     fwd=lambda xp, a, b, alpha: a - alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: -alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
@@ -88,6 +94,7 @@ row("rsub.Tensor", node="RsubBackward0", latex="{1} - {0}", formula="b - a",
 
 row("rsub.alpha", node="RsubBackward0", latex=r"{1} - \alpha {0}",
     formula="b - alpha*a", doc="Difference from a multiple, the other way round.",
+    result=WHOLE, fractions=NO_FRACTION,
     fwd=lambda xp, a, b, alpha: b - alpha * a,
     partials=(lambda xp, y, a, b, alpha: -alpha, 1),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
@@ -269,6 +276,7 @@ function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
 
 row("addcmul", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
     formula="x + value*a*b", doc="A tensor plus a multiple of a product.",
+    result=WHOLE,
     fwd=lambda xp, x, a, b, value=1: x + value * (a * b),
     partials=(1, lambda xp, y, x, a, b, value=1: value * b,
               lambda xp, y, x, a, b, value=1: value * a),
@@ -276,24 +284,28 @@ row("addcmul", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
 
 row("addcdiv", node="AddcdivBackward0", latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
     formula="x + value*a/b", doc="A tensor plus a multiple of a quotient.",
-    fwd=lambda xp, x, a, b, value=1: x + value * (a / b),
+    fwd=lambda xp, x, a, b, value=1: x + value * a / b,
     partials=(1, lambda xp, y, x, a, b, value=1: over(value, b),
               lambda xp, y, x, a, b, value=1: -value * a / (b * b)),
     cases=[case((3, 4), (4,), (3, 1), low=0.5),
            case((2,), (2,), (), value=-0.5, low=0.5)])
 
+UNLIKE = "expected dtype {c0} for `end` but got dtype {c1}"
+
 row("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
+    one_type=UNLIKE,
     formula="a + weight*(b - a)", doc="Linear interpolation with a number as weight.",
     fwd=lambda xp, a, b, weight:
-        a + weight * (b - a) if weight < 0.5 else b - (b - a) * (1 - weight),
+        a + weight * (b - a) if abs(weight) < 0.5 else b - (b - a) * (1 - weight),
     partials=(lambda xp, y, a, b, weight: 1 - weight,
               lambda xp, y, a, b, weight: weight),
     cases=[case((3, 4), (4,), weight=0.25), case((), (2,), weight=0.75)])
 
 row("lerp.Tensor", node="LerpBackward1", latex=r"{0} + {2} ({1} - {0})",
+    one_type=(UNLIKE, UNLIKE.replace("end", "weight")),
     formula="a + w*(b - a)", doc="Linear interpolation with a tensor of weights.",
     fwd=lambda xp, a, b, w:
-        xp.where(xp.lt(w, 0.5), a + w * (b - a), b - (b - a) * (1 - w)),
+        xp.where(xp.lt(xp.abs(w), 0.5), a + w * (b - a), b - (b - a) * (1 - w)),
     partials=(lambda xp, y, a, b, w: 1 - w, lambda xp, y, a, b, w: w,
               lambda xp, y, a, b, w: b - a),
     cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), low=0.6, high=0.9)])

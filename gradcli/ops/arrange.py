@@ -229,12 +229,12 @@ def pad_pairs(shape: Shape, pad: Any) -> list[tuple[int, int]]:
 def _pad(xp: Any, x: Any, pad: Any, value: float = 0) -> Any:
     for d, (before, after) in enumerate(pad_pairs(x.shape, pad)):
         inner = slice(max(-before, 0), x.shape[d] + min(after, 0))
-        parts = [xp.getitem(x, along(d, inner))]
-        for side, n in ((0, before), (len(x.shape), after)):
-            if n > 0:
-                shape = (*x.shape[:d], n, *x.shape[d + 1:])
-                parts.insert(side, xp.new_full(x, shape, value))
-        x = xp.cat(parts, d) if len(parts) > 1 else parts[0]
+        kept = xp.getitem(x, along(d, inner))
+        front, back = (
+            [xp.new_full(x, (*x.shape[:d], n, *x.shape[d + 1:]), value)] if n > 0
+            else [] for n in (before, after))
+        parts = [*front, kept, *back]
+        x = xp.cat(parts, d) if len(parts) > 1 else kept
     return x
 
 
@@ -247,7 +247,8 @@ row("constant_pad_nd", node="ConstantPadNdBackward0", fwd=_pad, vjp=(_pad_vjp,),
     jvp=lambda xp, t, y, x, pad, value=0: xp.constant_pad_nd(t[0], pad),
     doc="A border of one number; a negative width cuts off.", formula="[v, x, v]",
     cases=[case((3, 4), pad=(1, 2)), case((3, 4), pad=(1, 0, 2, 1), value=1.5),
-           case((3, 4), pad=(-1, 1)), case((2,), pad=(0, 3), value=-1)])
+           case((3, 4), pad=(-1, 1)), case((2,), pad=(0, 3), value=-1),
+           case((2,), pad=(1, 1)), case((2, 2), pad=(1, 2, 3, 4), value=2)])
 
 
 def _pad_any(

@@ -24,9 +24,9 @@ def class_dim(x: Any) -> int:
 
 
 def counted(xp: Any, x: Any, target: Any, weight: Any, ignore_index: int
-            ) -> tuple[Any, Any]:
-    """Each target's class, with its dimension in place, and the weight it counts with:
-    0 where it is ignored."""
+            ) -> tuple[Any, Any, Any]:
+    """Each target's class, with its dimension in place, the weight it counts with, and
+    whether it is ignored: then nothing of it counts, not even an infinity."""
     dim = class_dim(x)
     classes = xp.unsqueeze(xp.as_index(target), dim)
     ignored = xp.eq(classes, ignore_index)
@@ -37,7 +37,7 @@ def counted(xp: Any, x: Any, target: Any, weight: Any, ignore_index: int
         raise IndexError(f"Target {int(worst)} is out of bounds.")
     each = xp.new_full(x, classes.shape, 1) if weight is None else (
         weight[classes])
-    return classes, xp.where(ignored, 0, each)
+    return classes, xp.where(ignored, 0, each), ignored
 
 
 def weighed(xp: Any, losses: Any, weights: Any, reduction: str) -> Any:
@@ -50,19 +50,20 @@ def weighed(xp: Any, losses: Any, weights: Any, reduction: str) -> Any:
 
 def nll(xp: Any, x: Any, target: Any, weight: Any = None, reduction: str = "mean",
         ignore_index: int = -100) -> Any:
-    classes, weights = counted(xp, x, target, weight, ignore_index)
-    losses = -(xp.gather(x, class_dim(x), classes) * weights)
+    classes, weights, ignored = counted(xp, x, target, weight, ignore_index)
+    scores = xp.gather(x, class_dim(x), classes)
+    losses = -xp.where(ignored, 0, scores * weights)
     return weighed(xp, xp.squeeze(losses, class_dim(x)), weights, reduction)
 
 
 def nll_rule(xp: Any, g: Any, y: Any, x: Any, target: Any, weight: Any = None,
              reduction: str = "mean", ignore_index: int = -100) -> Any:
-    classes, weights = counted(xp, x, target, weight, ignore_index)
+    classes, weights, ignored = counted(xp, x, target, weight, ignore_index)
     dim = class_dim(x)
     if reduction == "mean":
         g = g / xp.sum(weights)
     at = xp.unsqueeze(g, dim) if reduction == "none" else g
-    each = xp.where(xp.eq(weights, 0), 0, -at * weights)
+    each = xp.where(ignored, 0, -at * weights)
     return xp.call("gather.backward", each, classes, x.shape, dim)
 
 

@@ -204,8 +204,8 @@ def reaches(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
     """
     if min is None or max is None:
         bound = max if min is None else min
-        beaten = xp.gt(x, bound) if min is None else xp.lt(x, bound)
-        return 1 - xp.as_type_of(beaten, x) - xp.as_type_of(xp.eq(x, bound), x) / 2
+        inside = xp.lt(x, bound) if min is None else xp.gt(x, bound)
+        return xp.as_type_of(inside, x) + xp.as_type_of(xp.eq(x, bound), x) / 2
     inside = xp.logical_and(xp.ge(x, min), xp.le(x, max))
     return xp.as_type_of(inside, x)
 
@@ -331,7 +331,7 @@ def close(
     equal_nan: bool = False,
 ) -> Any:
     same = xp.logical_or(xp.eq(a, b), xp.logical_and(
-        xp.isfinite(b), xp.le(xp.abs(a - b), atol + rtol * xp.abs(b))))
+        xp.isfinite(b), xp.le(xp.abs(1.0 * a - b), atol + rtol * xp.abs(b))))
     if not equal_nan:
         return same
     return xp.logical_or(same, xp.logical_and(xp.isnan(a), xp.isnan(b)))

@@ -9,10 +9,10 @@ other operands.
 
 from __future__ import annotations
 
-from string import ascii_letters
+from string import ascii_letters, ascii_lowercase, ascii_uppercase
 from typing import Any
 
-from .checks import ArgumentError, ShapeError, ValueRangeError
+from .checks import ArgumentError, ShapeError, ValueRangeError, whole
 from .op import MULTILINEAR, ONE_TYPE, VIEW, case, function, row
 from .products import identity
 
@@ -132,8 +132,46 @@ row("einsum.default", node="EinsumBackward0", variadic=True, jvp=MULTILINEAR,
            case((2, 3, 3), (3,), equation="bii,i->b"),
            case((), (3,), equation=",i->i"), case((2, 3), (1,), equation="ij,j->i")])
 
-function("einsum", lambda call, equation, *operands: call(
-             "einsum.default", *spread_out(operands), equation=equation),
+def einsum(call: Any, equation: Any, *operands: Any) -> Any:
+    if not isinstance(equation, str):
+        return call("einsum.default", *operands_of([equation, *operands]),
+                    equation=in_letters([equation, *operands]))
+    return call("einsum.default", *spread_out(operands), equation=equation)
+
+
+LETTERS = ascii_uppercase + ascii_lowercase
+"""What the numbers of the list form stand for, in order."""
+
+
+def operands_of(given: list[Any]) -> list[Any]:
+    """The operands of ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
+    return given[:len(given) // 2 * 2:2]
+
+
+def in_letters(given: list[Any]) -> str:
+    """The equation of ``einsum(a, [0, 1], b, [1, 2], [0, 2])``: ``AB,BC->AC``."""
+    terms = [as_term(labels) for labels in given[1::2]]
+    output = f"->{as_term(given[-1])}" if len(given) % 2 else ""
+    return ",".join(terms) + output
+
+
+def as_term(labels: Any) -> str:
+    if not isinstance(labels, list | tuple):
+        raise ArgumentError(
+            "einsum(): the first argument must be the equation, a string such as "
+            "'ij,jk->ik', or every operand be followed by the list of its subscripts")
+    return "".join(["..." if each is ... else as_letter(each) for each in labels])
+
+
+def as_letter(number: Any) -> str:
+    n = whole(number)
+    if not 0 <= n < len(LETTERS):
+        raise ValueRangeError("einsum(): subscript in subscript list is not within the "
+                              f"valid range [0, {len(LETTERS)})")
+    return LETTERS[n]
+
+
+function("einsum", einsum,
          formula="sum of products over repeated labels",
          doc="Sums of products, by one letter per dimension.")
 

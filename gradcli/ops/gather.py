@@ -13,7 +13,7 @@ from typing import Any
 
 from .checks import PositionError, ShapeError, broadcast_shape, dim_of
 from .index import OUTSIDE, along, check_positions, checked_size
-from .op import FIRST, LINEAR, Fixed, Formula, case, function, row
+from .op import FIRST, LINEAR, WHOLE, Fixed, Formula, case, function, row
 from .shape import Shape, sum_to
 
 # fmt: off
@@ -249,7 +249,7 @@ function("index_select", lambda call, x, dim, index:
          formula="y[i, j] = x[i, index[j]]",
          doc="Slices read along a dimension by a list of positions.")
 
-row("index_add.default", node="IndexAddBackward0", jvp=LINEAR,
+row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
     one_type="index_add_(): self ({0}) and source ({1}) must have the same scalar type",
     doc="Slices of source added at a list of positions; repeats add up.",
     formula="y[i, index[j]] += alpha source[i, j]",

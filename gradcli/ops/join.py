@@ -257,15 +257,24 @@ function("column_stack", lambda call, tensors: call(
          formula="[a, b, ...]", doc="Tensors as columns.")
 
 
+def as_matrix(shape: Shape) -> Shape:
+    """The shape of a block: a vector is one row, a number a matrix of one entry."""
+    if len(shape) > 2:
+        raise ShapeError("torch.block_diag: Input tensors must have 2 or fewer "
+                         f"dimensions. An input has {len(shape)} dimensions")
+    return (*(1,) * (2 - len(shape)), *shape)
+
+
 def _block_diag(xp: Any, *blocks: Any) -> Any:
-    height, width = (sum([b.shape[d] for b in blocks]) for d in (0, 1))
+    shapes = [as_matrix(b.shape) for b in blocks]
+    height, width = map(sum, zip(*shapes, strict=True))
     check_size((height, width))
     bands, before = [], 0
-    for block in blocks:
-        rows, columns = block.shape
+    for block, (rows, columns) in zip(blocks, shapes, strict=True):
         sides = [xp.new_full(block, (rows, n), 0)
                  for n in (before, width - before - columns)]
-        bands.append(xp.cat([sides[0], block, sides[1]], 1))
+        matrix = xp.reshape(block, (rows, columns))
+        bands.append(xp.cat([sides[0], matrix, sides[1]], 1))
         before += columns
     return xp.cat(bands, 0)
 
@@ -273,16 +282,17 @@ def _block_diag(xp: Any, *blocks: Any) -> Any:
 def _block_diag_vjp(xp: Any, g: Any, y: Any, *blocks: Any) -> tuple[Any, ...]:
     pulled, row_at, column_at = [], 0, 0
     for block in blocks:
-        rows, columns = block.shape
-        pulled.append(xp.narrow(xp.narrow(g, 0, row_at, rows), 1, column_at, columns))
+        rows, columns = as_matrix(block.shape)
+        own = xp.narrow(xp.narrow(g, 0, row_at, rows), 1, column_at, columns)
+        pulled.append(xp.reshape(own, block.shape))
         row_at, column_at = row_at + rows, column_at + columns
     return tuple(pulled)
 
 
 row("block_diag.default", node="BlockDiagBackward0", variadic=True, jvp=LINEAR,
     doc="Matrices along the diagonal of a larger one.", formula="[[a, 0], [0, b]]",
-    fwd=_block_diag, vjp=_block_diag_vjp, cases=[case((2, 3), (1, 2)), case((2, 2))])
+    fwd=_block_diag, vjp=_block_diag_vjp,
+    cases=[case((2, 3), (1, 2)), case((2, 2)), case((2,), (), (2, 1))])
 
-function("block_diag", lambda call, *matrices: call(
-             "block_diag.default", *[call("atleast_2d", m) for m in matrices]),
+function("block_diag", lambda call, *matrices: call("block_diag.default", *matrices),
          formula="[[a, 0], [0, b]]", doc="Matrices along the diagonal of a larger one.")

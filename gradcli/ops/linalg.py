@@ -103,7 +103,7 @@ row("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
     doc="The sign of the determinant and the logarithm of its absolute value.",
     kink="for a singular matrix the derivative of the logarithm is NaN",
     fwd=lambda xp, a: xp.slogdet(square("linalg.slogdet", a)),
-    vjp=(lambda xp, g, y, a:
+    vjp=(lambda xp, g, y, a: None if g[1] is None else
          lifted(xp, g[1]) * turned(xp, xp.inverse(regular(xp, y[1], a))),),
     jvp=lambda xp, t, y, a: (
         xp.zeros_like(y[0]), traces(xp, xp.solve(regular(xp, y[1], a), t[0]))),

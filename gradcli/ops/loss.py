@@ -185,8 +185,10 @@ def weighted(losses: Any, weight: Any) -> Any:
 
 
 def bce(xp: Any, x: Any, target: Any, weight: Any) -> Any:
-    if not bool(xp.all(xp.logical_and(xp.ge(x, 0), xp.le(x, 1)))):
-        raise ValueRangeError("all elements of input should be between 0 and 1")
+    for name, p in (("input", x), ("target", target)):
+        if not bool(xp.all(xp.logical_and(xp.ge(p, 0), xp.le(p, 1)))):
+            raise ValueRangeError(
+                f"all elements of {name} should be between 0 and 1")
     present, absent = xp.log(x), xp.log1p(-x)
     losses = (target - 1) * xp.maximum(absent, FLOOR) - (
         target * xp.maximum(present, FLOOR))
@@ -208,6 +210,7 @@ BETWEEN = [case((3, 4), (3, 4), low=0.1, high=0.9),
                 high=0.9), case((), (), low=0.1, high=0.9)]
 
 row("binary_cross_entropy.default", node="BinaryCrossEntropyBackward0",
+    one_type="Found dtype {1} but expected {0}",
     formula="-mean(target*log(x) + (1 - target)*log(1 - x))",
     doc="Cross entropy of probabilities and their targets.",
     kink="logarithms are taken to be at least -100; the divisor x*(1 - x) of the slope "

@@ -47,7 +47,14 @@ PROMOTED: Final = _Marker("PROMOTED")
 """The type of all operands together; floats for whole numbers."""
 
 WHOLE: Final = _Marker("WHOLE")
-"""As PROMOTED, but whole numbers stay whole."""
+"""As PROMOTED, but whole numbers stay whole, and so do truth values; numbers given as
+parameters are cut to whole ones."""
+
+FLOATS: Final = _Marker("FLOATS")
+"""As PROMOTED, but whole numbers are made floats before the formula sees them."""
+
+TRUTH: Final = _Marker("TRUTH")
+"""Truth values; bytes where the operand holds bytes."""
 
 FIRST: Final = _Marker("FIRST")
 """The type of the first operand; the others are converted to it."""
@@ -120,7 +127,9 @@ class Op:
     vjp        per input ``(xp, g, y, *inputs, **params)`` or None; beside ``partials``
                it takes their place in the reverse pass, for rules that must mask
                rather than multiply. A variadic row has one callable that returns a
-               tuple, one cotangent per input
+               tuple, one cotangent per input. Of several outputs that carry a gradient
+               ``g`` has one entry each: where nothing arrived None, which is to add
+               nothing even beside NaN, or zeros if ``returns`` is MANY
     jvp        LINEAR, MULTILINEAR, or ``(xp, t, y, *inputs, **params)`` with ``t`` a
                tuple, a tangent per input: zeros where none arrives, None for an input
                that carries no gradient; derived where there are partials
@@ -132,12 +141,15 @@ class Op:
     carries    how many of them, counted from the first, carry a gradient
     star       the parameter that takes all further positional arguments
     sym        ``fwd`` under SymPy where that is not simply ``fwd``
-    result     the type of the result: PROMOTED, WHOLE, FIRST or GIVEN
+    result     the type of the result: PROMOTED, WHOLE, FLOATS, TRUTH, FIRST or GIVEN
     memory     where the result lies: OWN, VIEW or SHARED; a formula that gives back
                its operand's memory is copied where that is OWN
     one_type   what is said of operands of two types where they have to be of one:
                ``{0}`` and ``{1}`` are PyTorch's names of the two, ``{c0}`` and ``{c1}``
-               those in C; empty: they may differ
+               those in C; empty: they may differ. A tuple has a message for each
+               operand after the first
+    fractions  what is said of fractions among the parameters where all operands are
+               whole numbers; empty: they are taken
     query      a question that composites ask: inside them `call` gives the plain
                answer, not a tensor
     """
@@ -156,7 +168,8 @@ class Op:
     sym: Formula | None
     result: _Marker
     memory: _Marker
-    one_type: str
+    one_type: str | tuple[str, ...]
+    fractions: str
     query: bool
     doc: str
     formula: str
@@ -237,7 +250,8 @@ def row(
     sym: Formula | None = None,
     result: _Marker = PROMOTED,
     memory: _Marker = OWN,
-    one_type: str = "",
+    one_type: str | tuple[str, ...] = "",
+    fractions: str = "",
     query: bool = False,
     aliases: Sequence[str] = (),
     doc: str = "",
@@ -258,7 +272,8 @@ def row(
         raise ValueError(f"row {name!r} has no cases")
     op = Op(
         name, fwd, node, partials, vjp, jvp, variadic, saves, returns, carries, star,
-        sym, result, memory, one_type, query, doc, formula, latex, kink, tuple(cases),
+        sym, result, memory, one_type, fractions, query, doc, formula, latex, kink,
+        tuple(cases),
     )  # fmt: skip
     OPS[name] = op
     if "." not in name:

@@ -1,8 +1,9 @@
 """Pooling: the largest entry, or the mean, of each window of the last two dimensions.
 
 Invariant: a largest entry is the first of its equals, and the cotangent goes to it
-alone; a mean is a product with one matrix of shares for rows and one for columns. In
-one dimension PyTorch pools a picture of one row, and so do we.
+alone; a mean is made of its window's entries and of no others, so that an infinity
+beside a window does not reach it. In one dimension PyTorch pools a picture of one row,
+and so do we.
 
     max_pool2d(x, 2)                # MaxPool2DWithIndicesBackward0
     adaptive_avg_pool2d(x, 3)       # AdaptiveAvgPool2DBackward0
@@ -17,7 +18,8 @@ from typing import Any
 from .checks import ShapeError, ValueRangeError
 from .join import as_sizes
 from .limits import LISTED, check_size
-from .op import LINEAR, Formula, case, function, row
+from .op import LINEAR, WHOLE, Formula, case, function, row
+from .products import turned
 
 # fmt: off
 
@@ -128,57 +130,84 @@ row("adaptive_max_pool2d.indices", node="AdaptiveMaxPool2DBackward0", returns=2,
 # the mean
 
 
-def covered(window: range, n: int) -> list[int]:
-    """1 at each of the ``n`` positions that lies in a window without gaps, else 0."""
-    return [0] * window.start + [1] * len(window) + [0] * (n - window.stop)
+def on_lines(xp: Any, run: Formula, x: Any, rows: Spots, columns: Spots, *sizes: int
+             ) -> Any:
+    """``run`` along the last dimension, then along the one before it."""
+    done = run(xp, x, columns, *sizes[1:])
+    return turned(xp, run(xp, turned(xp, done), rows, *sizes[:1]))
 
 
-def shares(xp: Any, x: Any, spots: Spots, n: int, counts: list[int]) -> Any:
-    """A matrix: in each window's row its positions' shares of the mean."""
-    check_size((len(spots), n), LISTED)
-    hits = xp.as_index([covered(inside(window, n), n) for window in spots])
-    share = xp.as_type_of(xp.as_index([[count] for count in counts]), x)
-    return xp.as_type_of(hits, x) / share
+def spots_of(xp: Any, spots: Spots, n: int) -> tuple[Any, int]:
+    """The windows' positions, and how many there are: short windows end in ``n``,
+    which lies behind the last."""
+    real = [inside(window, n) for window in spots]
+    longest = max(map(len, real), default=0)
+    check_size((len(real), longest), LISTED)
+    short = any(len(window) < longest for window in real)
+    filled = [[*window, *[n] * (longest - len(window))] for window in real]
+    return xp.as_index(filled), n + short
 
 
-def averaged(xp: Any, x: Any, rows: Any, columns: Any) -> Any:
-    return xp.matmul(xp.matmul(rows, x), xp.transpose(columns, 0, 1))
+def in_sums(xp: Any, x: Any, spots: Spots) -> Any:
+    """The sum of each window along the last dimension; no window sees another's."""
+    n = x.shape[-1]
+    at, length = spots_of(xp, spots, n)
+    if length > n:
+        x = xp.cat([x, xp.new_full(x, (*x.shape[:-1], 1), 0)], -1)
+    return xp.sum(xp.getitem(x, (..., at)), -1)
 
 
-def scattered(xp: Any, g: Any, rows: Any, columns: Any) -> Any:
-    return xp.matmul(xp.matmul(xp.transpose(rows, 0, 1), g), columns)
+def out_of_sums(xp: Any, g: Any, spots: Spots, n: int) -> Any:
+    """Each sum's cotangent at all positions of its window."""
+    at, length = spots_of(xp, spots, n)
+    wide = xp.expand(xp.unsqueeze(g, -1), (*g.shape[:-1], *at.shape))
+    return xp.narrow(xp.put_add((*g.shape[:-1], length), (..., at), wide), -1, 0, n)
 
 
-def in_windows(xp: Any, x: Any, size: Shape, kernel_size: Shape, stride: Shape,
-               padding: Shape, ceil_mode: bool, count_include_pad: bool,
-               divisor_override: int | None) -> list[Any]:
-    """The matrices of shares that average pictures of a size."""
-    found = []
-    divisors = None if divisor_override is None else iter((divisor_override, 1))
+def averaged(xp: Any, x: Any, windows: tuple[Spots, Spots], counts: Any) -> Any:
+    return on_lines(xp, in_sums, x, *windows) / as_divisor(xp, x, counts)
+
+
+def scattered(xp: Any, g: Any, windows: tuple[Spots, Spots], counts: Any, size: Shape
+              ) -> Any:
+    each = g / as_divisor(xp, g, counts)
+    return on_lines(xp, out_of_sums, each, *windows, *size[-2:])
+
+
+def as_divisor(xp: Any, x: Any, counts: Any) -> Any:
+    """What each window's sum is divided by: by row and by column, or one number."""
+    if isinstance(counts, int | float):
+        return counts
+    tall, wide = counts
+    check_size((len(tall), len(wide)), LISTED)
+    return xp.as_type_of(xp.as_index([[a * b for b in wide] for a in tall]), x)
+
+
+def in_windows(size: Shape, kernel_size: Shape, stride: Shape, padding: Shape,
+               ceil_mode: bool, count_include_pad: bool, divisor_override: int | None
+               ) -> tuple[Any, Any]:
+    """The windows over pictures of a size, and what their sums are divided by."""
+    windows, counts = [], []
     for n, k, s, p in zip(size[-2:], kernel_size, stride, padding, strict=True):
         spots = sliding(n, k, s, p, 1, ceil_mode)
         wide = p if count_include_pad else 0
-        counts = [len(range(max(w.start, -wide), min(w.stop, n + wide)))
-                  for w in spots]
-        if divisors is not None:
-            counts = [next(divisors)] * len(spots)
-        found.append(shares(xp, x, spots, n, counts))
-    return found
+        windows.append(spots)
+        counts.append([len(range(max(w.start, -wide), min(w.stop, n + wide)))
+                       for w in spots])
+    return windows, counts if divisor_override is None else divisor_override
 
 
-def in_parts(xp: Any, x: Any, size: Shape, output_size: Shape) -> list[Any]:
-    found = []
-    for n, count in zip(size[-2:], output_size, strict=True):
-        spots = adaptive(n, count)
-        found.append(shares(xp, x, spots, n, list(map(len, spots))))
-    return found
+def in_parts(size: Shape, output_size: Shape) -> tuple[Any, Any]:
+    windows = [adaptive(n, count) for n, count in zip(
+        size[-2:], output_size, strict=True)]
+    return windows, [list(map(len, spots)) for spots in windows]
 
 
-row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR,
+row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR, result=WHOLE,
     doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
     fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
     count_include_pad=True, divisor_override=None: averaged(xp, x, *in_windows(
-        xp, x, x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
+        x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
         divisor_override)),
     vjp=(lambda xp, g, y, x, **how: xp.call("avg_pool2d.backward", g, x.shape, **how),),
     cases=[case((1, 4, 4), kernel_size=(2, 2), stride=(2, 2), padding=(0, 0)),
@@ -193,8 +222,8 @@ row("avg_pool2d.backward", node="AvgPool2DBackwardBackward0", jvp=LINEAR,
     formula="y[p*stride + k] += g[p]/count(k)",
     fwd=lambda xp, x, input_sizes, kernel_size, stride, padding, ceil_mode=False,
     count_include_pad=True, divisor_override=None: scattered(xp, x, *in_windows(
-        xp, x, input_sizes, kernel_size, stride, padding, ceil_mode,
-        count_include_pad, divisor_override)),
+        input_sizes, kernel_size, stride, padding, ceil_mode, count_include_pad,
+        divisor_override), input_sizes),
     vjp=(lambda xp, g, y, x, input_sizes, **how:
          xp.call("avg_pool2d.default", g, **how),),
     cases=[case((1, 2, 2), input_sizes=(1, 4, 4), kernel_size=(2, 2), stride=(2, 2),
@@ -206,7 +235,7 @@ row("adaptive_avg_pool2d.default", node="AdaptiveAvgPool2DBackward0", jvp=LINEAR
     doc="The mean of each of a given number of windows.",
     formula="y[p] = mean(x[window p])",
     fwd=lambda xp, x, output_size: averaged(
-        xp, x, *in_parts(xp, x, x.shape, output_size)),
+        xp, x, *in_parts(x.shape, output_size)),
     vjp=(lambda xp, g, y, x, output_size:
          xp.call("adaptive_avg_pool2d.backward", g, x.shape, output_size),),
     cases=[case((1, 4, 5), output_size=(2, 3)), case((2, 3, 2), output_size=(1, 2))])
@@ -215,7 +244,7 @@ row("adaptive_avg_pool2d.backward", node="AdaptiveAvgPool2DBackwardBackward0",
     doc="Each window's cotangent in equal shares where the window lies.",
     formula="y[window p] += g[p]/count(window p)", jvp=LINEAR,
     fwd=lambda xp, x, input_sizes, output_size: scattered(
-        xp, x, *in_parts(xp, x, input_sizes, output_size)),
+        xp, x, *in_parts(input_sizes, output_size), input_sizes),
     vjp=(lambda xp, g, y, x, input_sizes, output_size:
          xp.call("adaptive_avg_pool2d.default", g, output_size),),
     cases=[case((1, 2, 3), input_sizes=(1, 4, 5), output_size=(2, 3))])

@@ -12,7 +12,7 @@ from typing import Any
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import check_size
-from .op import MULTILINEAR, ONE_TYPE, case, function, row
+from .op import MULTILINEAR, ONE_TYPE, WHOLE, case, function, row
 from .shape import sum_to
 
 # fmt: off
@@ -189,7 +189,7 @@ def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str
         return beta * x + y
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
-        one_type=one_type,
+        one_type=one_type, result=WHOLE,
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1: sum_to(xp, beta * g, x.shape),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: left(xp, alpha * g, a, b),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: right(xp, alpha * g, a, b)),
@@ -290,10 +290,10 @@ def tensordot(call: Any, a: Any, b: Any, dims: Any = 2) -> Any:
     at_a, at_b = ([dim_of(x.shape, d) for d in ds]
                   for x, ds in zip((a, b), gone, strict=True))
     for p, q in zip(at_a, at_b, strict=True):
-        if a.shape[p] == 1:
-            b = call("sum", b, q, True)
-        elif b.shape[q] == 1:
+        if b.shape[q] == 1:
             a = call("sum", a, p, True)
+        elif a.shape[p] == 1:
+            b = call("sum", b, q, True)
         elif a.shape[p] != b.shape[q]:
             raise ShapeError(
                 f"contracted dimensions need to match, but first has size {a.shape[p]} "

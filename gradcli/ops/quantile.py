@@ -52,7 +52,8 @@ def left_shape(x: Any, dim: int | None, keepdim: bool) -> tuple[int, ...]:
     """The shape of one quantile."""
     if dim is None:
         return (1,) * x.ndim if keepdim else ()
-    return (*x.shape[:dim], *((1,) if keepdim else ()), *x.shape[dim + 1:])
+    kept = (1,) if keepdim and x.shape else ()
+    return (*x.shape[:dim], *kept, *x.shape[dim + 1:])
 
 
 def ranks_of(call: Formula, ordered: Any, q: Any, skips_nan: bool) -> Any:
@@ -93,7 +94,7 @@ def quantile_of(name: str, skips_nan: bool) -> Formula:
                 f"midpoint or nearest, but got {interpolation}")
         if 0 in x.shape:
             raise ShapeError(f"{name}() input tensor must be non-empty")
-        d = None if dim is None or not x.shape else dim_of(x.shape, dim)
+        d = None if dim is None else dim_of(x.shape, dim)
         fractions = fractions_of(call, name, x, q)
         ordered = in_order(call, x, d)
         shape = (prod(fractions.shape), *left_shape(x, d, keepdim))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, count_of, dim_of, dims_of, kept_shape
-from .op import LINEAR, case, function, row
+from .op import LINEAR, Formula, case, function, row
 from .scan import before, has_line, outer
 
 # fmt: off
@@ -31,6 +31,13 @@ def kept(xp: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 def kept_in(xp: Any, y: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
     return y if keepdim else xp.reshape(y, kept_shape(shape, dims_of(shape, dim)))
+
+
+def added(*terms: Any) -> Any:
+    """The sum of what several outputs hand back; False from one without a cotangent,
+    which is no zero: its derivative may be NaN."""
+    found = [term for term in terms if term is not False]
+    return sum(found[1:], found[0])
 
 
 def dropped(xp: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
@@ -173,22 +180,31 @@ def attains(xp: Any, x: Any, y: Any) -> Any:
     return xp.logical_or(xp.eq(x, y), xp.logical_and(xp.isnan(x), xp.isnan(y)))
 
 
-def share(xp: Any, x: Any, y: Any, dims: tuple[int, ...]) -> Any:
+def equals(xp: Any, x: Any, y: Any) -> Any:
+    """Whether each entry is the extremum ``y``; nothing is where that is NaN."""
+    return xp.eq(x, y)
+
+
+def share(xp: Any, x: Any, y: Any, dims: tuple[int, ...], is_it: Formula = attains
+          ) -> Any:
     """Each entry's part in the extremum ``y`` (kept dimensions)."""
-    mine = xp.as_type_of(attains(xp, x, y), x)
+    mine = xp.as_type_of(is_it(xp, x, y), x)
     return mine / xp.sum(mine, dims, True)
 
 
-def shared(xp: Any, g: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+def shared(xp: Any, g: Any, y: Any, x: Any, dim: Any, keepdim: bool,
+           is_it: Formula = attains) -> Any:
     """The cotangent of an extremum handed to the entries that attain it."""
-    part = share(xp, x, kept(xp, y, x, dim, keepdim), dims_of(x.shape, dim))
+    best = kept(xp, y, x, dim, keepdim)
+    part = share(xp, x, best, dims_of(x.shape, dim), is_it)
     return part * kept(xp, g, x, dim, keepdim)
 
 
-def attained(xp: Any, t: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+def attained(xp: Any, t: Any, y: Any, x: Any, dim: Any, keepdim: bool,
+             is_it: Formula = attains) -> Any:
     """The mean tangent of the entries that attain an extremum."""
     dims = dims_of(x.shape, dim)
-    here = attains(xp, x, kept(xp, y, x, dim, keepdim))
+    here = is_it(xp, x, kept(xp, y, x, dim, keepdim))
     total = xp.sum(xp.where(here, t, 0), dims, keepdim)
     return total / xp.sum(xp.as_type_of(here, x), dims, keepdim)
 
@@ -214,7 +230,7 @@ def best(xp: Any, name: str, x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]
     """An extremum along a dimension and where it stands first."""
     some_over(name, x, dim_of(x.shape, dim))
     if not x.shape:
-        return x, xp.as_index(xp.zeros_like(x))
+        return x, xp.as_index(0)
     at = getattr(xp, f"arg{name}")(x, dim_of(x.shape, dim), True)
     return chosen(xp, x, at, dim, keepdim)
 
@@ -248,9 +264,9 @@ def extremum(name: str, node: str, word: str) -> None:
         fwd=lambda xp, x, dim=None, keepdim=False:
             getattr(xp, reduce)(x, some_over(reduce, x, dim), keepdim),
         vjp=(lambda xp, g, y, x, dim=None, keepdim=False:
-             shared(xp, g, y, x, dim, keepdim),),
+             shared(xp, g, y, x, dim, keepdim, equals),),
         jvp=lambda xp, t, y, x, dim=None, keepdim=False:
-            attained(xp, t[0], y, x, dim, keepdim),
+            attained(xp, t[0], y, x, dim, keepdim, equals),
         cases=SPREAD)
 
     row(f"arg{name}", formula=f"arg{name}(x, dim)",
@@ -286,11 +302,11 @@ row("aminmax", node="AminmaxBackward0", returns=2, carries=2, kink=TIES,
     fwd=lambda xp, x, dim=None, keepdim=False: (
         xp.amin(x, some_over("aminmax", x, dim), keepdim),
         xp.amax(x, some_over("aminmax", x, dim), keepdim)),
-    vjp=(lambda xp, g, y, x, dim=None, keepdim=False:
-         shared(xp, g[0], y[0], x, dim, keepdim)
-         + shared(xp, g[1], y[1], x, dim, keepdim),),
+    vjp=(lambda xp, g, y, x, dim=None, keepdim=False: added(
+        g[0] is not None and shared(xp, g[0], y[0], x, dim, keepdim, equals),
+        g[1] is not None and shared(xp, g[1], y[1], x, dim, keepdim, equals)),),
     jvp=lambda xp, t, y, x, dim=None, keepdim=False: (
-        attained(xp, t[0], y[0], x, dim, keepdim),
-        attained(xp, t[0], y[1], x, dim, keepdim)),
+        attained(xp, t[0], y[0], x, dim, keepdim, equals),
+        attained(xp, t[0], y[1], x, dim, keepdim, equals)),
     cases=[case((3, 4), make="distinct"), case((3, 4), dim=-1, make="distinct"),
            case((2, 3), dim=0, keepdim=True, make="distinct")])

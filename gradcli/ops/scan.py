@@ -88,10 +88,17 @@ def scan(name: str, node: str, *, fwd: Rule, vjp: Rule, jvp: Any, cases: list[Ca
         return jvp(xp, t[0], y, x, dim % x.ndim) if has_line(x, dim) else t[0]
 
     row(name, node=node, cases=cases, **facts,
-        fwd=lambda xp, x, dim: fwd(xp, x, dim % x.ndim) if has_line(x, dim) else x,
+        fwd=lambda xp, x, dim: over_line(xp, fwd, x, dim_of(x.shape, dim)),
         vjp=(lambda xp, g, y, x, dim:
              vjp(xp, g, y, x, dim % x.ndim) if has_line(x, dim) else g,),
         jvp=LINEAR if jvp is LINEAR else tangent)
+
+
+def over_line(xp: Any, fwd: Rule, x: Any, dim: int) -> Any:
+    """``fwd`` along a dimension; a number is a line of one entry."""
+    if x.shape:
+        return fwd(xp, x, dim)
+    return xp.reshape(fwd(xp, xp.reshape(x, (1,)), dim), ())
 
 
 def has_line(x: Any, dim: int) -> bool:
@@ -134,7 +141,7 @@ scan("logcumsumexp", "LogcumsumexpBackward0",
 def record_run(xp: Any, x: Any, dim: int, beats: Rule) -> tuple[Any, ...]:
     """The best entry up to each place and where it stands; of equals, the last."""
     if not has_line(x, dim):
-        return x, xp.as_index(xp.zeros_like(x))
+        return x, xp.as_index(0)
 
     def merge(old: list[Any], new: list[Any]) -> list[Any]:
         won = xp.logical_or(beats(new[0], old[0]), xp.isnan(new[0]))

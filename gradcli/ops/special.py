@@ -11,7 +11,7 @@ from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError
-from .op import case, function, row
+from .op import FLOATS, WHOLE, case, function, row
 from .trigonometric import pi
 
 # fmt: off
@@ -107,6 +107,7 @@ def logit_slope(xp: Any, y: Any, x: Any, eps: float | None = None) -> Any:
 row("logit", node="LogitBackward0", latex=r"\operatorname{{logit}} {0}",
     formula="log(x/(1 - x))", doc="Inverse of the sigmoid.",
     kink="at 0 and 1 the derivative is inf; outside [eps, 1 - eps] it is 0",
+    result=FLOATS,
     fwd=logit_of, partials=(logit_slope,),
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
            case((4,), low=0.3, high=0.7, eps=0.2),
@@ -123,6 +124,7 @@ row("entr", node="SpecialEntrBackward0", latex=r"-{0} \log {0}", formula="-x*log
 row("nan_to_num", node="NanToNumBackward0", latex="{0}",
     formula="x, with numbers for NaN and the infinities",
     doc="Replaces NaN and the infinities; without a number, by 0 and the extremes.",
+    result=WHOLE,
     kink="where something is replaced the derivative is 0",
     fwd=lambda xp, x, nan=0.0, posinf=None, neginf=None:
         xp.nan_to_num(x, nan, posinf, neginf),

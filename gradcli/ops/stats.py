@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import count_of, dim_of, dims_of
-from .op import case, function, row
+from .op import TRUTH, case, function, row
 from .reduce import (
     FIRST,
     TIES,
+    added,
     attained,
     chosen,
     dropped,
@@ -27,6 +28,7 @@ from .reduce import (
     spread,
     to_chosen,
 )
+from .scan import inner, outer, recurrence
 
 # fmt: off
 
@@ -63,6 +65,20 @@ def per_deviation(xp: Any, y: Any) -> Any:
     return xp.where(xp.eq(y, 0), 0, 0.5 / xp.where(xp.eq(y, 0), 1, y))
 
 
+def var_rule(xp: Any, g: Any, x: Any, dim: Any, correction: float, keepdim: bool
+             ) -> Any:
+    return kept(xp, g, x, dim, keepdim) * slope(xp, x, dim, correction)
+
+
+def std_rule(xp: Any, g: Any, y: Any, x: Any, dim: Any, correction: float,
+             keepdim: bool) -> Any:
+    return var_rule(xp, g * per_deviation(xp, y), x, dim, correction, keepdim)
+
+
+def mean_rule(xp: Any, g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    return spread(xp, g / size_over(x, dim), x, dim, keepdim)
+
+
 def drift(xp: Any, t: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
     """The tangent of the variance: twice the covariance of ``x`` with its tangent."""
     products = centred(xp, x, dim) * centred(xp, t, dim)
@@ -84,7 +100,7 @@ row("var.correction", node="VarBackward0", formula="sum((x - mean(x))**2) / (n -
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
         variance(xp, x, dim, correction, keepdim),
     vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
-         kept(xp, g, x, dim, keepdim) * slope(xp, x, dim, correction),),
+         var_rule(xp, g, x, dim, correction, keepdim),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
         drift(xp, t[0], x, dim, correction, keepdim),
     cases=VARIANCES)
@@ -94,8 +110,7 @@ row("std.correction", node="StdBackward0", formula="sqrt(var(x))", kink=AT_ZERO,
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
         xp.sqrt(variance(xp, x, dim, correction, keepdim)),
     vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
-         kept(xp, g * per_deviation(xp, y), x, dim, keepdim)
-         * slope(xp, x, dim, correction),),
+         std_rule(xp, g, y, x, dim, correction, keepdim),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
         drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y),
     cases=VARIANCES)
@@ -104,9 +119,9 @@ row("var_mean.correction", node="VarMeanBackward0", returns=2, carries=2,
     formula="var(x), mean(x)", doc="Variance and mean.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
         variance(xp, x, dim, correction, keepdim), mean_over(xp, x, dim, keepdim)),
-    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
-         kept(xp, g[0], x, dim, keepdim) * slope(xp, x, dim, correction)
-         + spread(xp, g[1] / size_over(x, dim), x, dim, keepdim),),
+    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(
+        g[0] is not None and var_rule(xp, g[0], x, dim, correction, keepdim),
+        g[1] is not None and mean_rule(xp, g[1], x, dim, keepdim)),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
         drift(xp, t[0], x, dim, correction, keepdim),
         mean_over(xp, t[0], dim, keepdim)),
@@ -117,10 +132,9 @@ row("std_mean.correction", node="StdMeanBackward0", returns=2, carries=2, kink=A
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
         xp.sqrt(variance(xp, x, dim, correction, keepdim)),
         mean_over(xp, x, dim, keepdim)),
-    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
-         kept(xp, g[0] * per_deviation(xp, y[0]), x, dim, keepdim)
-         * slope(xp, x, dim, correction)
-         + spread(xp, g[1] / size_over(x, dim), x, dim, keepdim),),
+    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(
+        g[0] is not None and std_rule(xp, g[0], y[0], x, dim, correction, keepdim),
+        g[1] is not None and mean_rule(xp, g[1], x, dim, keepdim)),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
         drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y[0]),
         mean_over(xp, t[0], dim, keepdim)),
@@ -167,7 +181,7 @@ def present_middle(xp: Any, x: Any, dim: int) -> Any:
 def median_along(xp: Any, find: Any, x: Any, dim: int, keepdim: bool) -> Any:
     some_over("median", x, dim_of(x.shape, dim))
     if not x.shape:
-        return x, xp.as_index(xp.zeros_like(x))
+        return x, xp.as_index(0)
     return chosen(xp, x, find(xp, x, dim_of(x.shape, dim)), dim, keepdim)
 
 
@@ -207,14 +221,45 @@ def median(name: str, node: str, find: Any, doc: str) -> None:
 median("median", "Median", middle, "The lower median")
 median("nanmedian", "Nanmedian", present_middle, "The lower median of what is not NaN")
 
+# the most frequent entry
+
+
+def most_frequent(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
+    """The first of the longest runs of equal entries once they are in order."""
+    d = dim_of(x.shape, dim)
+    some_over("mode", x, d)
+    if not x.shape:
+        return x, xp.as_index(0)
+    order = xp.argsort(x, d)
+    ordered = xp.gather(x, d, order)
+    same = xp.as_type_of(xp.eq(inner(xp, ordered, d), outer(xp, ordered, d)), x)
+    lengths = recurrence(xp, 1.0 * same, 1.0 * xp.ones_like(x), d)
+    at = xp.gather(order, d, xp.argmax(lengths, d, True))
+    return chosen(xp, x, at, d, keepdim)
+
+
+row("mode", node="ModeBackward0", returns=2, carries=1, formula="mode(x, dim)",
+    kink="of equal entries the last carries the gradient",
+    doc="The most frequent entry along a dimension, and where it stands last; the "
+        "smallest of several.",
+    fwd=lambda xp, x, dim=-1, keepdim=False: most_frequent(xp, x, dim, keepdim),
+    vjp=(lambda xp, g, y, x, dim=-1, keepdim=False:
+         to_chosen(xp, g, y[1], x.shape, dim, keepdim),),
+    jvp=lambda xp, t, y, x, dim=-1, keepdim=False:
+        of_chosen(xp, t[0], y, x, dim, keepdim),
+    cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
+           case((2, 3, 2), dim=1, keepdim=True, make="distinct"), case(())])
+
 # truth and counts: no gradient
 
 row("all", formula="all(x, dim)", doc="Whether all entries are true.",
+    result=TRUTH,
     fwd=lambda xp, x, dim=None, keepdim=False:
         xp.all(x, dims_of(x.shape, dim), keepdim),
     cases=[case((3, 4)), case((3, 4), dim=-1, keepdim=True)])
 
 row("any", formula="any(x, dim)", doc="Whether some entry is true.",
+    result=TRUTH,
     fwd=lambda xp, x, dim=None, keepdim=False:
         xp.any(x, dims_of(x.shape, dim), keepdim),
     cases=[case((3, 4)), case((3, 4), dim=-1, keepdim=True)])

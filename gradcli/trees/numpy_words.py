@@ -34,17 +34,25 @@ CALLS: Final = {
     "permute": "np.transpose", "transpose": "np.swapaxes",
     "unsqueeze": "np.expand_dims", "cat": "np.concatenate", "stack": "np.stack",
     "flip": "np.flip", "roll": "np.roll", "tril": "np.tril", "triu": "np.triu",
-    "diagonal": "np.diagonal", "put_add": "put_add", "put_view": "put_add",
+    "diagonal": "np.diagonal", "put_add": "put_add", "put_view": "put",
     "matmul": "np.matmul", "einsum": "np.einsum", "inverse": "np.linalg.inv",
     "solve": "np.linalg.solve", "det": "np.linalg.det",
     "slogdet": "np.linalg.slogdet", "cholesky": "np.linalg.cholesky", "eye": "np.eye",
     "arange": "np.arange", "linspace": "np.linspace",
     **{name: f"np.{theirs}" for name, theirs in UFUNCS.items()},
     **{name: f"special.{theirs}" for name, theirs in SPECIAL.items()},
+    "lgamma": "special.gammaln",
 }  # fmt: skip
 """What NumPy and SciPy call the words of the array vocabulary."""
 
 HELPERS: Final = {
+    "put": '''
+def put(shape, index, g):
+    """Zeros with g at an index."""
+    out = np.zeros(shape)
+    out[index] = g
+    return out
+''',
     "put_add": '''
 def put_add(shape, index, g):
     """Zeros with g added at an index."""

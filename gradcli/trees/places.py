@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 
 def put(xp: TreeNamespace, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
-    """Zeros of ``shape`` with ``g`` at ``index``, which names no entry twice."""
+    """Zeros of ``shape`` with ``g`` at ``index``; of equal places the last counts."""
     items = _spread(index, len(shape))
     if not all(isinstance(i, int | slice) for i in items):
-        return added(xp, shape, index, g)
+        zeros, where = _zeros_and_places(xp, shape, items)
+        return xp.word("index_put", zeros, where, g)
     now = g
     for dim, item in enumerate(items):
         if isinstance(item, int):
@@ -38,10 +39,15 @@ def put(xp: TreeNamespace, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
 
 def added(xp: TreeNamespace, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
     """The same, where what falls on one place adds up."""
-    items = _spread(index, len(shape))
-    where = tuple([_position(i, size) for i, size in zip(items, shape, strict=False)])
-    zeros = xp.filled(shape, 0.0)
+    zeros, where = _zeros_and_places(xp, shape, _spread(index, len(shape)))
     return xp.word("index_put", zeros, where, g, accumulate=True)
+
+
+def _zeros_and_places(
+    xp: TreeNamespace, shape: tuple[int, ...], items: list[Any]
+) -> tuple[Tree, tuple[Any, ...]]:
+    where = [_position(i, size) for i, size in zip(items, shape, strict=False)]
+    return xp.filled(shape, 0.0), tuple(where)
 
 
 def _position(item: Any, size: int) -> Any:

@@ -47,9 +47,9 @@ SEVERAL = frozenset({
 CHOOSING = frozenset({"max", "min", "median", "nanmedian"})
 """Functions that name their results if they are told a dimension."""
 
-ATTRIBUTES = ("T", "mT", "H", "mH")
+ATTRIBUTES = ("T", "mT", "H", "mH", "real", "imag")
 ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
-BITS = ("and", "or", "xor")
+BITS = ("and", "or", "xor", "lshift", "rshift")
 COMPARISONS = ("lt", "le", "gt", "ge")
 NAMED = {
     ("values", "indices"): "Chosen",

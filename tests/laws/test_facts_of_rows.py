@@ -62,7 +62,7 @@ ALIKE = [op for op in OPS.values() if op.one_type and not op.variadic]
 @pytest.mark.parametrize("op", ALIKE, ids=[op.name for op in ALIKE])
 def test_operands_of_two_types_are_refused_where_one_is_asked_for(op: Op) -> None:
     inputs, params = narrow_and_wide(op)
-    with pytest.raises(EngineError, match="type"):
+    with pytest.raises(EngineError, match=r"[Tt]ype"):
         apply(op, inputs, params)
 
 

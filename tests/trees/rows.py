@@ -22,11 +22,14 @@ class Grown:
     """A row's case as trees: outputs and gradients by name, and what they must be.
 
     ``given`` holds the inputs by name; those that carry no gradient are written out.
+    The gradients are those of the outputs' sum, or of a sum with drawn weights.
     """
 
-    def __init__(self, name: str, number: int, words: bool) -> None:
+    def __init__(self, name: str, number: int, words: bool, drawn: bool = True) -> None:
         spot = draw(OPS[name], number)
         v = cotangents(spot, "adjoint program")
+        if not drawn:
+            v = [np.ones_like(c) for c in v]
         pulled = pull(spot, v)
         self.xp = TreeNamespace(words, draws=False)
         self.given: dict[str, Any] = {}

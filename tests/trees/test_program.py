@@ -25,7 +25,6 @@ LOSING = {
     "pow-tensor": "at 0 the power and the logarithm need a case each",
     "max-all": "ties are shared, which has to be counted",
     "max-all-tie": "ties are shared, which has to be counted",
-    "amax-dim": "ties are shared, which has to be counted",
     "maximum": "ties are shared, which has to be counted",
     "cumprod": "products that leave one factor out, exact where one is 0",
     "prod-with-zero": "products that leave one factor out, exact where one is 0",
@@ -270,6 +269,18 @@ def test_numpy_function_takes_lists_of_whole_numbers(source: str) -> None:
     assert g.dtype == np.float64
     assert not differs(value, run.output.raw)
     assert not differs(g, summed_gradient(run)["x"])
+
+
+@pytest.mark.parametrize("at", ["[1, 1]", "[1, 0]", "[0, 0]"])
+@pytest.mark.parametrize("word", ["scatter(x, 0, {at}, y)", "index_copy(x, 0, {at}, y)",
+                                  "index_put(x, ({at},), y)"])  # fmt: skip
+def test_of_entries_written_to_one_place_the_last_counts(word: str, at: str) -> None:
+    inputs = {"x": [1.0, 2.0], "y": [3.0, 4.0]}
+    run = run_of(f"({word.format(at=at)} * tensor([1, 10])).sum()", inputs)
+    scope: dict[str, Any] = {}
+    exec(written(run, None, "numpy"), scope)
+    value, _ = scope["gradient"](*[np.array(given) for given in inputs.values()])
+    assert not differs(value, run.output.raw)
 
 
 def test_an_input_may_be_called_as_a_gradient() -> None:

@@ -22,9 +22,12 @@ SEVEN_DIGITS = {"digamma", "polygamma.order"}
 """Rows whose derivative PyTorch itself has to seven digits (its trigamma)."""
 
 
+@pytest.mark.parametrize("drawn", [True, False], ids=["weighed", "sum"])
 @pytest.mark.parametrize("spot", SPOTS, ids=ident)
-def test_language_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
-    grown = Grown(*spot, words=True)
+def test_language_gives_the_rows_value_and_gradient(
+    spot: tuple[str, int], drawn: bool
+) -> None:
+    grown = Grown(*spot, words=True, drawn=drawn)
     text = grown.text(LANGUAGE)
     given = {name: Tensor(np.asarray(a), NUMPY) for name, a in grown.given.items()}
     for (name, _), true in zip(grown.trees, grown.numbers, strict=True):

@@ -1,0 +1,165 @@
+"""How often and where numbers occur among others; no gradient passes.
+
+isin(x, tensor([1, 2]))             # which entries of x are 1 or 2
+searchsorted(borders, x)            # how many borders lie below each entry
+histc(x, bins=4, min=0, max=1)      # how many entries lie in each quarter
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from .errors import EngineError
+from .promote import result_of
+from .tensor import Tensor, constant
+
+__all__ = ["bucketize", "histc", "isin", "searchsorted"]
+
+Operand = Tensor | float
+
+SIDES = ("left", "right")
+
+
+def isin(
+    elements: Operand,
+    test_elements: Operand,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+) -> Tensor:
+    """Which of ``elements`` occur among ``test_elements``; NaN equals nothing.
+
+    Args:
+        assume_unique: accepted; the answer does not depend on it.
+        invert: answer which do not occur instead.
+
+    Raises:
+        TypeError: neither is a tensor.
+    """
+    tensors = [x for x in (elements, test_elements) if isinstance(x, Tensor)]
+    if not tensors:
+        raise TypeError("isin(): elements or test_elements has to be a tensor")
+    xp = tensors[0].xp
+    raw = [x.raw if isinstance(x, Tensor) else x for x in (elements, test_elements)]
+    common = result_of(raw)
+    asked, known = (xp.np.asarray(x).astype(common) for x in raw)
+    return Tensor(xp.np.asarray(xp.np.isin(asked, known, invert=invert)), xp)
+
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Operand,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """Where each entry would be put in to keep a sequence in order.
+
+    Args:
+        sorted_sequence: one sequence for all entries of ``input``, or one in the last
+            dimension for each line of ``input``.
+        out_int32: int32 results instead of int64.
+        right: behind entries that are equal, instead of before them.
+        side: "left" or "right", another way to say it.
+        sorter: the positions that bring ``sorted_sequence`` into order.
+
+    Raises:
+        EngineError: the shapes do not fit, or ``side`` contradicts ``right``.
+    """
+    if side is not None and side not in SIDES:
+        raise EngineError(
+            "torch.searchsorted(): side can only be 'left' or 'right' but got " + side
+        )
+    if side == "left" and right:
+        raise EngineError(
+            "torch.searchsorted(): side and right can't be set to opposites, got side "
+            "of left while right was True"
+        )
+    xp = sorted_sequence.xp
+    np, borders = xp.np, xp.np.asarray(sorted_sequence.raw)
+    values = np.asarray(constant(input).raw)
+    _check_lines(borders, values)
+    if sorter is not None:
+        borders = np.take_along_axis(borders, np.asarray(sorter.raw), -1)
+    where = "right" if right or side == "right" else "left"
+    found = np.empty(values.shape, "int32" if out_int32 else "int64")
+    if borders.ndim == 1:
+        found[...] = _places(np, borders, values, where)
+    else:
+        for line in np.ndindex(*borders.shape[:-1]):
+            found[line] = _places(np, borders[line], values[line], where)
+    return Tensor(found, xp)
+
+
+def _places(np: Any, borders: Any, values: Any, side: str) -> Any:
+    """NaN belongs behind everything, other NaNs included."""
+    at = np.searchsorted(borders, values, side)
+    if values.dtype.kind != "f":
+        return at
+    return np.where(np.isnan(values), len(borders), at)
+
+
+def _check_lines(borders: Any, values: Any) -> None:
+    if not borders.ndim:
+        raise EngineError(
+            "torch.searchsorted(): boundaries tensor should have positive dimension, "
+            "but got 0 dimension"
+        )
+    if borders.ndim == 1:
+        return
+    if not values.ndim:
+        raise EngineError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries "
+            f"tensor dimension is 1, but we got boundaries tensor dim({borders.ndim}) "
+            "and input value's dim(0) numel(1)"
+        )
+    if borders.shape[:-1] != values.shape[:-1]:
+        raise EngineError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the "
+            "first N-1 dimensions of boundaries tensor and input value tensor must "
+            f"match, but we got boundaries tensor {list(borders.shape)} and input "
+            f"value tensor {list(values.shape)}"
+        )
+
+
+def bucketize(
+    input: Operand, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
+) -> Tensor:
+    """In which of the intervals between boundaries each entry lies."""
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many entries lie in each of so many equal parts of ``[min, max]``.
+
+    Where ``min`` equals ``max`` the interval is that of the entries themselves.
+
+    Raises:
+        NotImplementedError: the entries are whole numbers.
+        EngineError: there are no parts, or the interval is empty or not finite.
+    """
+    xp, np, x = input.xp, input.xp.np, input.raw
+    if x.dtype.kind != "f":
+        raise NotImplementedError(
+            f"\"histogram_cpu\" not implemented for '{input.dtype.legacy}'"
+        )
+    if bins <= 0:
+        raise EngineError(
+            f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
+        )
+    low, high = float(min), float(max)
+    if low == high and x.size:
+        low, high = float(np.min(x)), float(np.max(x))
+    if not (isfinite(low) and isfinite(high)):
+        raise EngineError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise EngineError("torch.histc: max must be larger than min")
+    if low == high:
+        low, high = low - 1, high + 1
+    inside = x[np.logical_and(x >= low, x <= high)]
+    at = ((inside - low) * bins / (high - low)).astype("int64")
+    counts = np.bincount(np.minimum(at, bins - 1), minlength=bins)
+    return Tensor(counts.astype(x.dtype), xp)

@@ -1,0 +1,68 @@
+"""The types of results: a row's cases on every type of number.
+
+Invariant: a case's inputs of one type are drawn the same way for whoever records what
+PyTorch makes of them and for the law that compares; whole numbers are never negative,
+since not every type has those.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradcli.engine import NUMPY, Tensor
+from gradcli.engine.dtypes import default_dtype
+from gradcli.engine.record import apply
+from gradcli.ops import OPS
+
+from .draw import Spot, draw
+
+FILE = Path(__file__).parent / "dtypes.jsonl"
+
+DTYPES = ("float16", "float32", "float64", "int64", "int32", "int16", "uint8", "bool")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One line of the file: by type of the inputs, the types of the outputs."""
+
+    row: str
+    case: int
+    gives: dict[str, list[str]]
+
+
+def load() -> list[Recorded]:
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    return [Recorded(**json.loads(line)) for line in lines]
+
+
+def typed(spot: Spot, dtype: str) -> Spot:
+    """The case with the floats among its inputs in another type."""
+
+    def convert(a: Any) -> Any:
+        if a.dtype.kind != "f":
+            return a
+        if dtype == "bool":
+            return a > 0
+        return a.astype(dtype) if dtype[0] == "f" else np.rint(abs(3 * a)).astype(dtype)
+
+    return spot.as_kind(convert)
+
+
+def holds(spot: Spot, dtype: str) -> bool:
+    """Whether the numbers among the parameters exist in the type."""
+    numbers = [v for v in spot.case.params.values() if isinstance(v, int | float)]
+    return dtype != "uint8" or all(v >= 0 for v in numbers)
+
+
+def found(row: str, case: int, dtype: str) -> list[str]:
+    """The types that gradcli's results have."""
+    spot = typed(draw(OPS[row], case), dtype)
+    inputs = tuple(Tensor(a, NUMPY) if hasattr(a, "dtype") else a for a in spot.arrays)
+    with default_dtype("float32"):
+        y = apply(spot.op, inputs, dict(spot.case.params))
+    return [str(part.raw.dtype) for part in (y if isinstance(y, tuple) else (y,))]

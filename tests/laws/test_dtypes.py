@@ -1,0 +1,24 @@
+"""Results have PyTorch's types, whatever the operands' type; recorded from PyTorch."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradcli.ops import OPS
+
+from .dtypes import Recorded, found, load
+
+RECORDED = load()
+FEWEST_ROWS = 250
+
+
+@pytest.mark.parametrize("each", RECORDED, ids=lambda r: f"{r.row}-{r.case}")
+def test_results_have_the_types_of_pytorchs(each: Recorded) -> None:
+    for dtype, types in each.gives.items():
+        ours = found(each.row, each.case, dtype)
+        # Of pooling PyTorch's public function leaves out where the entries stand.
+        assert ours[: len(types)] == types, dtype
+
+
+def test_nearly_every_row_is_recorded() -> None:
+    assert len({each.row for each in RECORDED} & OPS.keys()) >= FEWEST_ROWS
