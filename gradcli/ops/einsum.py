@@ -158,8 +158,7 @@ def in_letters(given: list[Any]) -> str:
 def as_term(labels: Any) -> str:
     if not isinstance(labels, list | tuple):
         raise ArgumentError(
-            "einsum(): the first argument must be the equation, a string such as "
-            "'ij,jk->ik', or every operand be followed by the list of its subscripts")
+            "einsum(): give an equation first, or subscripts after each operand")
     return "".join(["..." if each is ... else as_letter(each) for each in labels])
 
 

@@ -254,7 +254,7 @@ error[E302]: einsum(): invalid subscript given: '?', subscripts must be in [a-zA
   1 | y = einsum('i?', x)
     |     ^^^^^^ 'gradcli ops einsum' shows what it takes""",
     ("y = einsum(x)", "x=1"): """\
-error[E302]: einsum(): must specify the equation string and at least one operand
+error[E302]: einsum(): give an equation first, or subscripts after each operand
   1 | y = einsum(x)
     |     ^^^^^^ 'gradcli ops einsum' shows what it takes""",
     ("y = sum([x, x])", "x=1"): """\
