@@ -48,14 +48,27 @@ class Twins:
 
     def _tensor(self, value: torch.Tensor) -> Tensor:
         if id(value) not in self._pairs:
-            raw = np.array(array(value))
-            twin = Tensor(raw, NUMPY, requires_grad=value.requires_grad)
+            twin = Tensor(laid_out(value), NUMPY, requires_grad=value.requires_grad)
             self._pairs[id(value)] = value, twin
         return self._pairs[id(value)][1]
 
     @property
     def leaves(self) -> list[tuple[torch.Tensor, Tensor]]:
         return [pair for pair in self._pairs.values() if pair[0].requires_grad]
+
+
+def laid_out(value: torch.Tensor) -> Any:
+    """A copy of a tensor's whole memory, seen as the tensor sees its own."""
+    storage = value.detach().untyped_storage()
+    whole = torch.empty(0, dtype=value.dtype).set_(storage)
+    size = value.element_size()
+    return np.ndarray(
+        tuple(value.shape),
+        whole.numpy().dtype,
+        np.array(whole.numpy()),
+        value.storage_offset() * size,
+        [stride * size for stride in value.stride()],
+    )
 
 
 def compare(
