@@ -21,22 +21,25 @@ _HOMES = {
     "engine.tensor": "Tensor",
     "engine.size": "Size",
     "engine.device": "device",
+    "engine.layouts": "layout strided",
     "engine.dtypes": "dtype float16 float32 float64 int8 int16 int32 int64 uint8 "
     "get_default_dtype set_default_dtype",
     "engine.modes": "no_grad enable_grad set_grad_enabled is_grad_enabled "
     "inference_mode is_inference_mode_enabled",
-    "engine.creation": "tensor as_tensor asarray zeros ones full empty eye arange "
-    "linspace logspace range zeros_like ones_like full_like empty_like from_numpy "
-    "from_dlpack scalar_tensor FloatTensor DoubleTensor HalfTensor LongTensor "
-    "IntTensor ShortTensor CharTensor ByteTensor BoolTensor",
+    "engine.printing": "set_printoptions",
+    "engine.creation": "frombuffer tensor as_tensor asarray zeros ones full empty eye "
+    "arange linspace logspace range tril_indices triu_indices zeros_like ones_like "
+    "full_like empty_like from_numpy from_dlpack scalar_tensor FloatTensor "
+    "DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor ByteTensor "
+    "BoolTensor",
     "engine.draws": "Generator default_generator manual_seed seed initial_seed "
     "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
     "randint_like normal bernoulli multinomial",
-    "engine.queries": "is_tensor equal allclose numel is_floating_point is_inference "
-    "is_nonzero result_type promote_types finfo iinfo typename where nonzero argwhere "
-    "unique unique_consecutive",
-    "engine.bits": "bitwise_and bitwise_or bitwise_xor bitwise_not "
-    "bitwise_left_shift bitwise_right_shift",
+    "engine.queries": "is_tensor can_cast equal allclose numel is_floating_point "
+    "is_inference is_nonzero result_type promote_types finfo iinfo typename "
+    "broadcast_shapes where nonzero argwhere unique unique_consecutive",
+    "engine.bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
+    "bitwise_right_shift",
     "engine.counting": "isin searchsorted bucketize histc",
     "engine.real": "conj conj_physical resolve_conj resolve_neg real imag is_complex "
     "is_conj is_neg isreal",

@@ -26,6 +26,10 @@ from .engine.size import (
 from .engine.device import (
     device as device,
 )
+from .engine.layouts import (
+    layout as layout,
+    strided as strided,
+)
 from .engine.dtypes import (
     dtype as dtype,
     float16 as float16,
@@ -47,7 +51,11 @@ from .engine.modes import (
     inference_mode as inference_mode,
     is_inference_mode_enabled as is_inference_mode_enabled,
 )
+from .engine.printing import (
+    set_printoptions as set_printoptions,
+)
 from .engine.creation import (
+    frombuffer as frombuffer,
     tensor as tensor,
     as_tensor as as_tensor,
     asarray as asarray,
@@ -60,6 +68,8 @@ from .engine.creation import (
     linspace as linspace,
     logspace as logspace,
     range as range,
+    tril_indices as tril_indices,
+    triu_indices as triu_indices,
     zeros_like as zeros_like,
     ones_like as ones_like,
     full_like as full_like,
@@ -98,6 +108,7 @@ from .engine.draws import (
 )
 from .engine.queries import (
     is_tensor as is_tensor,
+    can_cast as can_cast,
     equal as equal,
     allclose as allclose,
     numel as numel,
@@ -109,6 +120,7 @@ from .engine.queries import (
     finfo as finfo,
     iinfo as iinfo,
     typename as typename,
+    broadcast_shapes as broadcast_shapes,
     where as where,
     nonzero as nonzero,
     argwhere as argwhere,
@@ -333,6 +345,8 @@ def isclose(input: Any, other: Operand, rtol: Any = ..., atol: Any = ..., equal_
 def isfinite(input: Any) -> Tensor: ...
 def isinf(input: Any) -> Tensor: ...
 def isnan(input: Any) -> Tensor: ...
+def isneginf(input: Any) -> Tensor: ...
+def isposinf(input: Any) -> Tensor: ...
 def kl_div(input: Any, target: Any, reduction: builtins.str = ..., log_target: Any = ...) -> Tensor: ...
 def kron(input: Any, other: Operand) -> Tensor: ...
 def kthvalue(input: Any, k: Operand, dim: Dims = ..., keepdim: builtins.bool = ...) -> Chosen: ...

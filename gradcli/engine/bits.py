@@ -14,9 +14,10 @@ from typing import Any
 
 from ..ops.checks import broadcast_shape
 from .dtypes import of
+from .fast import operand
 from .promote import result_of
 from .record import function
-from .tensor import Tensor, constant
+from .tensor import Tensor
 
 __all__ = [
     "bitwise_and",
@@ -109,9 +110,9 @@ def operator(name: str, reflected: bool = False) -> Any:
     combine = OPERATORS[name]
 
     def run(x: Tensor, other: Any) -> Any:
-        if other is None or isinstance(other, str):
-            return NotImplemented
-        y = other if isinstance(other, Tensor | int | float) else constant(other)
+        y = operand(other)
+        if y is NotImplemented:
+            return y
         return combine(y, x) if reflected else combine(x, y)
 
     return run

@@ -19,8 +19,10 @@ from .device import device as Device
 from .dtypes import dtype
 from .errors import EngineError
 from .modes import is_grad_enabled
-from .record import apply
+from .record import apply, call, function
+from .sizes import sizes_of
 from .tensor import Tensor
+from .views import note_view
 
 __all__ = ["moved", "to"]
 
@@ -31,7 +33,12 @@ NUMPY_OF_RECORDED = (
 
 
 def moved(t: Tensor, type_: str | None, place: Any, back: Any = None) -> Tensor:
-    """A recorded copy of a type, by its name, in a namespace; None: its own."""
+    """A recorded copy of a type, by its name, in a namespace; None: its own.
+
+    Only floats carry a gradient: a copy in whole numbers or truth values has no edge.
+    """
+    if type_ is not None and not dtypes.named(type_).is_floating_point:
+        t = t.detach()
     if back is None:
         back = (t.raw.dtype.name, None if place is None else t.xp)
     params = {"dtype": type_, "device": place, "back": back}
@@ -59,7 +66,8 @@ def _wanted(arguments: tuple[Any, ...]) -> dict[str, Any]:
         elif value is not None:
             raise TypeError(
                 "to() received an invalid combination of arguments - got "
-                f"({type(value).__name__}), but expected a dtype, a device or a tensor"
+                f"({value.__class__.__name__}), but expected a dtype, a device or a "
+                "tensor"
             )
     return found
 
@@ -83,7 +91,7 @@ def to(
         xp = self.xp
     else:
         xp = target if hasattr(target, "symbolic") else devices.place(target)
-    chosen = wanted["dtype"]
+    chosen = None if wanted["dtype"] is None else dtypes.to_dtype(wanted["dtype"])
     type_ = None if chosen is None or chosen is self.dtype else chosen.name
     place = None if xp.device == self.xp.device else xp
     if type_ is None and place is None:
@@ -121,11 +129,10 @@ def type(self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False) -
         place = "cuda." if self.is_cuda else ""
         return f"torch.{place}{self.dtype.legacy}Tensor"
     if isinstance(dtype, str):
-        legacy = dtype.rpartition(".")[2].removesuffix("Tensor")
-        named = {each.legacy: each for each in dtypes.ALL}
-        if legacy not in named:
+        named = {f"torch.{each.legacy}Tensor": each for each in dtypes.ALL}
+        if dtype not in named:
             raise ValueError(f"invalid type: '{dtype}'")
-        dtype = named[legacy]
+        dtype = named[dtype]
     return to(self, getattr(dtype, "dtype", dtype))
 
 
@@ -180,6 +187,15 @@ def __array__(self: Tensor, dtype: Any = None, copy: Any = None) -> Any:
     return array.copy() if copy else array
 
 
+def __array_wrap__(
+    self: Tensor, array: Any, context: Any = None, return_scalar: builtins.bool = False
+) -> Tensor:
+    """The tensor of what a function of NumPy's made of this one; truth values come
+    as bytes, as in PyTorch."""
+    made = np.asarray(array)
+    return Tensor(made.astype("uint8") if made.dtype.kind == "b" else made, self.xp)
+
+
 def __dlpack__(self: Tensor, **options: Any) -> Any:
     """The tensor's memory for another library, by the DLPack protocol."""
     if self.requires_grad:
@@ -232,6 +248,75 @@ def data_ptr(self: Tensor) -> builtins.int:
     return found
 
 
+def is_signed(self: Tensor) -> builtins.bool:
+    """Whether its type holds negative numbers."""
+    return self.dtype.is_signed
+
+
+def is_shared(self: Tensor) -> builtins.bool:
+    """Whether its memory is another process's, too: only on a GPU."""
+    return self.is_cuda
+
+
+def get_device(self: Tensor) -> builtins.int:
+    """The number of its GPU; -1 in the host's memory."""
+    return self.device.index or 0 if self.is_cuda else -1
+
+
+def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
+    """The same memory in another shape; given a type, as numbers of that type."""
+    asked = named["dtype"] if "dtype" in named else size[0] if size else None
+    if asked.__class__ in _TYPES:
+        return _reread(self, dtypes.to_dtype(asked, "view"))
+    found: Tensor = _view(self, *size, **named)
+    return found
+
+
+_TYPES = frozenset({dtype, builtins.type})
+"""The classes of what names a type."""
+
+
+_view = function("view")
+
+
+def _reread(t: Tensor, type_: dtype) -> Tensor:
+    """The same bytes as numbers of another type; no gradient passes.
+
+    Raises:
+        EngineError: the last dimension does not come out even.
+    """
+    if t.itemsize != type_.itemsize and (
+        not t.raw.shape or t.raw.shape[-1] * t.itemsize % type_.itemsize
+    ):
+        raise EngineError(
+            "self.size(-1) must be divisible by "
+            f"{type_.itemsize // t.itemsize} to view {t.dtype.legacy} as "
+            f"{type_.legacy} (different element sizes)"
+        )
+    source = t.detach()
+    out = Tensor(source.raw.view(type_.name), t.xp)
+    note_view(source, out)
+    return out
+
+
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """The tensor summed over what broadcasting to it from a shape would repeat.
+
+    Raises:
+        EngineError: the shape does not broadcast to the tensor's.
+    """
+    wanted, have = sizes_of(size, "sum_to_size"), tuple(self.raw.shape)
+    lead = len(have) - len(wanted)
+    pairs = zip(wanted, have[max(lead, 0) :], strict=True) if lead >= 0 else ()
+    if lead < 0 or any(n not in (1, m) for n, m in pairs):
+        raise EngineError(
+            f"size {{{list(wanted)}}} is not expandable to size {{{list(have)}}}."
+        )
+    summed = [d for d, m in enumerate(have) if d < lead or wanted[d - lead] < m]
+    found: Tensor = call("sum", self, summed, True) if summed else self
+    return call("view", found, wanted) if lead else found
+
+
 def element_size(self: Tensor) -> builtins.int:
     """Bytes per entry."""
     return self.itemsize
@@ -245,43 +330,6 @@ def nelement(self: Tensor) -> builtins.int:
 def ndimension(self: Tensor) -> builtins.int:
     """How many dimensions it has."""
     return self.ndim
-
-
-def new_tensor(
-    self: Tensor,
-    data: Any,
-    *,
-    dtype: dtype | None = None,
-    device: Any = None,
-    requires_grad: builtins.bool = False,
-) -> Tensor:
-    """A tensor of this one's type and device, unless others are named."""
-    from .creation import tensor
-
-    return tensor(
-        data,
-        dtype=dtype or self.dtype,
-        device=device or self.device,
-        requires_grad=requires_grad,
-    )
-
-
-def new_empty(
-    self: Tensor,
-    *size: Any,
-    dtype: dtype | None = None,
-    device: Any = None,
-    requires_grad: builtins.bool = False,
-) -> Tensor:
-    """A tensor of a shape, of this one's type and device; its entries are zeros."""
-    from .creation import empty
-
-    return empty(
-        *size,
-        dtype=dtype or self.dtype,
-        device=device or self.device,
-        requires_grad=requires_grad,
-    )
 
 
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:

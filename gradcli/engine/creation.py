@@ -10,22 +10,28 @@ named; a tensor of shape () is an array too, so that it can be written to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
 from math import ceil
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from . import devices, dtypes
-from .device import device as Device
 from .dtypes import DEFAULT, dtype
 from .errors import EngineError
+from .factories import Place, alike, chosen, constructor, made
 from .limits import check_size
 from .numbers import array_of, check_kind
+from .promote import fitting
 from .sizes import sizes_of
 from .tensor import Tensor
 
-Place = Device | str | int | None
+RANGE = (
+    "torch.range is deprecated and will be removed in a future release because its "
+    "behavior is inconsistent with Python's range builtin. Instead, use torch.arange, "
+    "which produces values in [start, end)."
+)
 
 __all__ = [
     "arange",
@@ -36,31 +42,26 @@ __all__ = [
     "eye",
     "from_dlpack",
     "from_numpy",
+    "frombuffer",
     "full",
     "full_like",
     "linspace",
     "logspace",
+    "new_empty",
+    "new_full",
+    "new_ones",
+    "new_tensor",
+    "new_zeros",
     "ones",
     "ones_like",
     "range",
     "scalar_tensor",
     "tensor",
+    "tril_indices",
+    "triu_indices",
     "zeros",
     "zeros_like",
 ]
-
-
-def made(raw: Any, requires_grad: bool, device: Place = None, xp: Any = None) -> Tensor:
-    """The tensor of a fresh NumPy array, on a device or in a namespace."""
-    if xp is None:
-        xp = devices.place(device)
-    out = Tensor(xp.array(raw), xp)
-    return _leaf(out) if requires_grad else out
-
-
-def _leaf(out: Tensor) -> Tensor:
-    out.requires_grad = True
-    return out
 
 
 def tensor(
@@ -85,15 +86,14 @@ def tensor(
         TypeError: the data holds something that is no number.
     """
     if isinstance(data, Tensor):
-        return _copied(data, dtype, device, requires_grad)
-    return made(array_of(data, dtype, copy=True), requires_grad, device)
+        return _copied(data, chosen(dtype, "tensor"), device, requires_grad)
+    type_ = chosen(dtype, "tensor")
+    return made(array_of(data, type_, copy=True), requires_grad, device)
 
 
 def _copied(
     data: Tensor, dtype: dtype | None, device: Place, requires_grad: bool
 ) -> Tensor:
-    import warnings
-
     warnings.warn(
         "To copy construct from a tensor, it is recommended to use "
         "sourceTensor.detach().clone() or sourceTensor.detach().clone()."
@@ -102,7 +102,7 @@ def _copied(
         stacklevel=3,
     )
     out = data.detach().to(device or data.device, dtype or data.dtype, copy=True)
-    return _leaf(out) if requires_grad else out
+    return out.requires_grad_(requires_grad)
 
 
 def as_tensor(data: Any, dtype: dtype | None = None, device: Place = None) -> Tensor:
@@ -111,7 +111,8 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Place = None) -> Te
         return data.to(device or data.device, dtype or data.dtype)
     if hasattr(data, "__dlpack__") and not isinstance(data, np.ndarray | np.generic):
         return as_tensor(from_dlpack(data), dtype, device)
-    return made(array_of(data, dtype, copy=False), False, device)
+    type_ = chosen(dtype, "as_tensor")
+    return made(array_of(data, type_, copy=False), False, device)
 
 
 def asarray(
@@ -120,11 +121,18 @@ def asarray(
     dtype: dtype | None = None,
     device: Place = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
-    """As `as_tensor`; ``copy`` forces a copy."""
-    out = as_tensor(obj, dtype, device).detach()
-    return (out.clone() if copy else out).requires_grad_(requires_grad)
+    """As `as_tensor`; ``copy`` forces a copy.
+
+    Args:
+        requires_grad: make it a leaf that does or does not require a gradient; None:
+            a tensor stays in its graph.
+    """
+    out = as_tensor(obj, dtype, device)
+    if copy:
+        out = out.clone()
+    return out if requires_grad is None else out.detach().requires_grad_(requires_grad)
 
 
 def scalar_tensor(
@@ -150,6 +158,27 @@ def from_numpy(ndarray: Any) -> Tensor:
     return Tensor(check_kind(ndarray), devices.NUMPY)
 
 
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: dtype,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor on the memory of an object of Python's that offers it, as bytes do.
+
+    Args:
+        buffer: what offers its memory.
+        dtype: the type of the entries there.
+        count: how many to take; -1: all.
+        offset: how many bytes to leave out before the first.
+    """
+    name = dtypes.to_dtype(dtype, "frombuffer").name
+    out = Tensor(np.frombuffer(buffer, name, count, offset), devices.NUMPY)
+    return out.requires_grad_(requires_grad)
+
+
 def from_dlpack(ext_tensor: Any) -> Tensor:
     """What another library holds, as a tensor on the same memory."""
     if isinstance(ext_tensor, Tensor):
@@ -158,112 +187,73 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     return Tensor(xp.np.from_dlpack(ext_tensor), xp)
 
 
-def _filled(
-    value: Any, size: Sequence[Any], type_: dtype | None, device: Place,
-    requires_grad: bool, name: str,
-) -> Tensor:  # fmt: skip
+def _filled(value: Any, size: tuple[Any, ...], type_: dtype | None, name: str) -> Any:
     shape = sizes_of(size, name)
     check_size(shape)
-    chosen = DEFAULT.dtype if type_ is None else dtypes.to_dtype(type_)
-    return made(np.full(shape, value, chosen.name), requires_grad, device)
+    held = np.dtype((type_ or DEFAULT.dtype).name)
+    return np.full(shape, fitting(value, held), held)
 
 
-def zeros(
-    *size: Any,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@constructor
+def zeros(type_: dtype | None, *size: Any) -> Any:
     """Zeros of a shape, given as numbers or as one tuple."""
-    return _filled(0, size, dtype, device, requires_grad, "zeros")
+    return _filled(0, size, type_, "zeros")
 
 
-def ones(
-    *size: Any,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@constructor
+def ones(type_: dtype | None, *size: Any) -> Any:
     """Ones of a shape, given as numbers or as one tuple."""
-    return _filled(1, size, dtype, device, requires_grad, "ones")
+    return _filled(1, size, type_, "ones")
 
 
-def empty(
-    *size: Any,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@constructor
+def empty(type_: dtype | None, *size: Any) -> Any:
     """A tensor of a shape whose entries mean nothing; they are zeros here."""
-    return _filled(0, size, dtype, device, requires_grad, "empty")
+    return _filled(0, size, type_, "empty")
 
 
-def full(
-    size: Any,
-    fill_value: Any,
-    *,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@constructor
+def full(type_: dtype | None, size: Any, fill_value: Any) -> Any:
     """One number in every entry; its kind gives the type."""
-    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    chosen = dtype or dtypes.of(array_of(value, None, copy=False))
-    return _filled(value, (size,), chosen, device, requires_grad, "full")
+    value = _number(fill_value)
+    type_ = type_ or dtypes.of(array_of(value, None, copy=False))
+    return _filled(value, (size,), type_, "full")
 
 
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@constructor
+def eye(type_: dtype | None, n: int, m: int | None = None) -> Any:
     """Ones on the diagonal of an n by m matrix."""
     shape = sizes_of((n, n if m is None else m), "eye")
     check_size(shape)
-    name = DEFAULT.name if dtype is None else dtype.name
-    return made(np.eye(shape[0], shape[1], dtype=name), requires_grad, device)
+    return np.eye(shape[0], shape[1], dtype=(type_ or DEFAULT.dtype).name)
 
 
+@constructor
 def arange(
-    start: Any,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+    type_: dtype | None, start: Any = None, end: Any = None, step: Any = 1
+) -> Any:
     """The numbers from ``start`` (0 if only an end is given) up to, without, ``end``.
 
     Raises:
         RuntimeError: the step is 0 or leads away from the end.
     """
-    first, last = (0, start) if end is None else (start, end)
+    if start is None and end is None:
+        raise TypeError('arange() missing 1 required positional arguments: "end"')
+    first, last = (0, start) if end is None else (start or 0, end)
     first, last, step = (_number(v) for v in (first, last, step))
     _check_step(first, last, step)
-    count = ceil((last - first) / step)
     whole = all(isinstance(v, int) for v in (first, last, step))
-    return _counted(first, step, count, whole, dtype, device, requires_grad)
+    return _counted(first, step, ceil((last - first) / step), whole, type_)
 
 
-def range(
-    start: Any,
-    end: Any,
-    step: Any = 1,
-    *,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@constructor
+def range(type_: dtype | None, start: Any, end: Any, step: Any = 1) -> Any:
     """The floats from ``start`` up to and with ``end``; use `arange` in new code."""
+    warnings.warn(RANGE, UserWarning, stacklevel=3)
     first, last, step = (_number(v) for v in (start, end, step))
     _check_step(first, last, step)
     count = int((last - first) / step) + 1
-    chosen = dtype or DEFAULT.dtype
-    return _counted(first, step, count, False, chosen, device, requires_grad)
+    return _counted(first, step, count, False, type_ or DEFAULT.dtype)
 
 
 def _check_step(first: Any, last: Any, step: Any) -> None:
@@ -274,105 +264,119 @@ def _check_step(first: Any, last: Any, step: Any) -> None:
 
 
 def _counted(
-    first: Any, step: Any, count: int, whole: bool, type_: dtype | None,
-    device: Place, requires_grad: bool,
-) -> Tensor:  # fmt: skip
+    first: Any, step: Any, count: int, whole: bool, type_: dtype | None
+) -> Any:
     check_size((count,))
     values = first + step * np.arange(count, dtype="int64" if whole else "float64")
     name = type_.name if type_ is not None else "int64" if whole else DEFAULT.name
-    return made(values.astype(name), requires_grad, device)
+    return values.astype(name)
 
 
 def _number(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    *,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+def _between(start: Any, end: Any, steps: int) -> Any:
+    """Doubles at equal distances."""
+    if steps < 0:
+        raise EngineError("number of steps must be non-negative")
+    check_size((steps,))
+    return np.linspace(_number(start), _number(end), steps)
+
+
+@constructor
+def linspace(type_: dtype | None, start: Any, end: Any, steps: int) -> Any:
     """``steps`` numbers at equal distances, both ends among them."""
-    (count,) = sizes_of((steps,), "linspace")
-    check_size((count,))
-    values = np.linspace(_number(start), _number(end), count)
-    name = DEFAULT.name if dtype is None else dtype.name
-    return made(values.astype(name), requires_grad, device)
+    return _between(start, end, index(steps)).astype((type_ or DEFAULT.dtype).name)
 
 
+@constructor
 def logspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    base: float = 10.0,
-    *,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+    type_: dtype | None, start: Any, end: Any, steps: int, base: float = 10.0
+) -> Any:
     """Powers of ``base`` whose exponents are at equal distances."""
-    exponents = linspace(start, end, steps, dtype=dtypes.float64)
-    name = DEFAULT.name if dtype is None else dtype.name
-    values = np.power(float(base), exponents.numpy())
-    return made(values.astype(name), requires_grad, device)
+    values = np.power(float(base), _between(start, end, index(steps)))
+    return values.astype((type_ or DEFAULT.dtype).name)
 
 
-def _like(
-    input: Tensor, value: Any, type_: dtype | None, device: Place, requires_grad: bool
-) -> Tensor:
-    xp = input.xp if device is None else devices.place(device)
-    chosen = input.dtype if type_ is None else type_
-    filled = np.full(input.raw.shape, value, chosen.name)
-    return made(filled, requires_grad, xp=xp)
+def _triangle(type_: dtype | None, rows_and_columns: Any) -> Any:
+    return np.stack(rows_and_columns).astype((type_ or dtypes.int64).name)
 
 
-def zeros_like(
-    input: Tensor,
-    *,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@constructor
+def tril_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Any:
+    """Rows and columns of a matrix's entries on and below a diagonal."""
+    return _triangle(type_, np.tril_indices(row, offset, col))
+
+
+@constructor
+def triu_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Any:
+    """Rows and columns of a matrix's entries on and above a diagonal."""
+    return _triangle(type_, np.triu_indices(row, offset, col))
+
+
+@alike
+def zeros_like(type_: dtype, input: Tensor) -> Any:
     """Zeros of the tensor's shape, type and device."""
-    return _like(input, 0, dtype, device, requires_grad)
+    return _filled(0, (input.shape,), type_, "zeros_like")
 
 
-def ones_like(
-    input: Tensor,
-    *,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@alike
+def ones_like(type_: dtype, input: Tensor) -> Any:
     """Ones of the tensor's shape, type and device."""
-    return _like(input, 1, dtype, device, requires_grad)
+    return _filled(1, (input.shape,), type_, "ones_like")
 
 
-def empty_like(
-    input: Tensor,
-    *,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@alike
+def empty_like(type_: dtype, input: Tensor) -> Any:
     """A tensor of the same shape, type and device; its entries are zeros here."""
-    return _like(input, 0, dtype, device, requires_grad)
+    return _filled(0, (input.shape,), type_, "empty_like")
 
 
-def full_like(
-    input: Tensor,
-    fill_value: Any,
-    *,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@alike
+def full_like(type_: dtype, input: Tensor, fill_value: Any) -> Any:
     """One number in the tensor's shape, type and device."""
-    return _like(input, _number(fill_value), dtype, device, requires_grad)
+    return _filled(_number(fill_value), (input.shape,), type_, "full_like")
+
+
+def new(self: Tensor, *data: Any) -> Tensor:
+    """A tensor of this one's type from a shape or a sequence, as `Tensor` takes them;
+    `new_zeros` and `new_tensor` say which of the two is meant."""
+    from .legacy import array_of_legacy
+
+    return made(array_of_legacy(data, self.dtype), False, xp=self.xp)
+
+
+@alike
+def new_zeros(type_: dtype, input: Tensor, *size: Any) -> Any:
+    """Zeros of a shape, of the tensor's type and device."""
+    return _filled(0, size, type_, "new_zeros")
+
+
+@alike
+def new_ones(type_: dtype, input: Tensor, *size: Any) -> Any:
+    """Ones of a shape, of the tensor's type and device."""
+    return _filled(1, size, type_, "new_ones")
+
+
+@alike
+def new_empty(type_: dtype, input: Tensor, *size: Any) -> Any:
+    """A tensor of a shape, of this one's type and device; its entries are zeros."""
+    return _filled(0, size, type_, "new_empty")
+
+
+@alike
+def new_full(type_: dtype, input: Tensor, size: Any, fill_value: Any) -> Any:
+    """One number in a shape, of the tensor's type and device."""
+    return _filled(_number(fill_value), (size,), type_, "new_full")
+
+
+@alike
+def new_tensor(type_: dtype, input: Tensor, data: Any) -> Any:
+    """A tensor with a copy of the data, of this one's type and device."""
+    if isinstance(data, Tensor):
+        data = devices.host(data.raw)
+    return array_of(data, type_, copy=True)
 
 
 def __getattr__(name: str) -> Any:

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .creation import Place, made
 from .dtypes import DEFAULT, dtype
 from .errors import EngineError
+from .factories import Place, alike, constructor, made
+from .into import written
 from .limits import check_size
 from .mersenne import Mersenne
 from .modes import MODE
@@ -201,117 +202,92 @@ def standard_normal(
     return _stream(generator).normal(prod(shape), name).reshape(shape)
 
 
-def rand(
-    *size: Any,
-    generator: Generator | None = None,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@constructor
+def rand(type_: dtype | None, *size: Any, generator: Generator | None = None) -> Any:
     """Uniform draws from [0, 1)."""
-    name = _floats(dtype, "check_uniform_bounds")
-    drawn = np.asarray(uniform(_shape(size, "rand"), name, generator))
-    return made(drawn, requires_grad, device)
+    name = _floats(type_, "check_uniform_bounds")
+    return np.asarray(uniform(_shape(size, "rand"), name, generator))
 
 
-def randn(
-    *size: Any,
-    generator: Generator | None = None,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@constructor
+def randn(type_: dtype | None, *size: Any, generator: Generator | None = None) -> Any:
     """Draws from the standard normal distribution."""
-    name = _floats(dtype, "normal_kernel_cpu")
-    drawn = np.asarray(standard_normal(_shape(size, "randn"), name, generator))
-    return made(drawn, requires_grad, device)
+    name = _floats(type_, "normal_kernel_cpu")
+    return np.asarray(standard_normal(_shape(size, "randn"), name, generator))
 
 
+@constructor
 def randint(
-    low: int,
+    type_: dtype | None,
+    low: Any = None,
     high: Any = None,
     size: Any = None,
     *,
     generator: Generator | None = None,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+) -> Any:
     """Whole numbers from ``low`` (0 if left out) up to, without, ``high``.
 
     Raises:
         RuntimeError: there is no such number.
     """
     if size is None:
-        low, high, size = 0, low, high
+        low, high, size = None, low, high
+    if high is None:
+        low, high = None, low
+    return _whole(low or 0, high, _shape((size,), "randint"), type_, generator)
+
+
+def _whole(
+    low: int, high: int, shape: tuple[int, ...], type_: dtype | None, generator: Any
+) -> Any:
+    """An array of whole numbers drawn from ``[low, high)``."""
     if low >= high:
         raise EngineError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= "
             f"to={high}"
         )
-    shape = _shape((size,), "randint")
     drawn = low + _stream(generator).below(prod(shape), high - low).reshape(shape)
-    name = "int64" if dtype is None else dtype.name
-    return made(np.asarray(drawn, name), requires_grad, device)
+    return np.asarray(drawn, (type_ or dtypes.int64).name)
 
 
-def randperm(
-    n: int,
-    *,
-    generator: Generator | None = None,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@constructor
+def randperm(type_: dtype | None, n: int, *, generator: Generator | None = None) -> Any:
     """The numbers from 0 to n - 1 in random order."""
     (count,) = _shape((n,), "randperm")
     order = _stream(generator).permutation(count)
-    name = "int64" if dtype is None else dtype.name
-    return made(order.astype(name), requires_grad, device)
+    return order.astype((type_ or dtypes.int64).name)
 
 
+@alike
 def rand_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+    type_: dtype, input: Tensor, *, generator: Generator | None = None
+) -> Any:
     """Uniform draws from [0, 1) in the shape and type of a tensor."""
-    return rand(input.shape, generator=generator, dtype=dtype or input.dtype,
-                device=device or input.device, requires_grad=requires_grad)  # fmt: skip
+    name = _floats(type_, "check_uniform_bounds")
+    return np.asarray(uniform(tuple(input.shape), name, generator))
 
 
+@alike
 def randn_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+    type_: dtype, input: Tensor, *, generator: Generator | None = None
+) -> Any:
     """Standard normal draws in the shape and type of a tensor."""
-    return randn(input.shape, generator=generator, dtype=dtype or input.dtype,
-                 device=device or input.device,
-                 requires_grad=requires_grad)  # fmt: skip
+    name = _floats(type_, "normal_kernel_cpu")
+    return np.asarray(standard_normal(tuple(input.shape), name, generator))
 
 
+@alike
 def randint_like(
+    type_: dtype,
     input: Tensor,
     low: int,
     high: int | None = None,
     *,
     generator: Generator | None = None,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
-) -> Tensor:
+) -> Any:
     """Whole numbers drawn in the shape and type of a tensor."""
     first, last = (0, low) if high is None else (low, high)
-    return randint(first, last, input.shape, generator=generator,
-                   dtype=dtype or input.dtype, device=device or input.device,
-                   requires_grad=requires_grad)  # fmt: skip
+    return _whole(first, last, tuple(input.shape), type_, generator)
 
 
 def normal(
@@ -320,32 +296,40 @@ def normal(
     size: Any = None,
     *,
     generator: Generator | None = None,
-    dtype: dtype | None = None,
-    device: Place = None,
-    requires_grad: bool = False,
+    out: Tensor | None = None,
+    **options: Any,
 ) -> Tensor:
     """Normal draws; means and deviations are numbers or tensors that broadcast."""
+    like = next((v for v in (mean, std) if isinstance(v, Tensor)), None)
+    if like is not None:
+        options = {"dtype": like.dtype, "device": like.device} | options
+    return _normal(mean, std, size, generator=generator, out=out, **options)
+
+
+@constructor
+def _normal(
+    type_: dtype | None, mean: Any, std: Any, size: Any, *, generator: Any
+) -> Any:
     means, deviations = (_host_array(v) for v in (mean, std))
     if size is None:
         shape: tuple[int, ...] = np.broadcast_shapes(means.shape, deviations.shape)
     else:
         shape = _shape((size,), "normal")
-    name = DEFAULT.name if dtype is None else dtype.name
-    like = next((v for v in (mean, std) if isinstance(v, Tensor)), None)
-    if like is not None and dtype is None:
-        name = like.dtype.name
+    name = (type_ or DEFAULT.dtype).name
     drawn = means + deviations * standard_normal(shape, name, generator)
-    return made(np.asarray(drawn, name), requires_grad,
-                device or (None if like is None else like.device))  # fmt: skip
+    return np.asarray(drawn, name)
 
 
-def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
+def bernoulli(
+    input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:
     """Ones with the probabilities in ``input``, else zeros."""
     chances = _host_array(input)
     if not bool(((chances >= 0) & (chances <= 1)).all()):
         raise EngineError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     drawn = uniform(chances.shape, chances.dtype.name, generator) < chances
-    return made(np.asarray(drawn, input.dtype.name), False, input.device)
+    found = made(np.asarray(drawn, input.dtype.name), False, input.device)
+    return found if out is None else written("bernoulli", out, found)
 
 
 def multinomial(

@@ -120,16 +120,25 @@ def of(raw: Any) -> dtype:
     return found
 
 
-def to_dtype(given: Any) -> dtype:
-    """A type given as one, by NumPy's name or as a Python class.
+def named(name: str) -> dtype:
+    """The type of NumPy's name."""
+    return _BY_NAME[name]
+
+
+_BY_CLASS = {float: float64, int: int64, bool: bool_}
+"""Python's classes as types: a float of Python's is a double."""
+
+
+def to_dtype(given: Any, name: str = "") -> dtype:
+    """A type given as one, or as a Python class, to the function ``name``.
 
     Raises:
         TypeError: it names none.
     """
     if isinstance(given, dtype):
         return given
-    by_class = {float: DEFAULT.dtype, int: int64, bool: bool_}
-    found = by_class.get(given) if isinstance(given, type) else None
+    found = _BY_CLASS.get(given) if isinstance(given, type) else None
     if found is None:
-        raise TypeError(f"dtype must be a torch.dtype, not {type(given).__name__}")
+        what = f"{name}(): argument 'dtype'" if name else "dtype"
+        raise TypeError(f"{what} must be torch.dtype, not {type(given).__name__}")
     return found

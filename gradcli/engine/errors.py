@@ -96,12 +96,26 @@ def explain_failure(op: Any, raw: tuple[Any, ...], error: Exception) -> Any:
         return LinAlgError(INDEFINITE.format(indefinite_minor(raw[0])))
     if "negative integer powers" in text:
         return ValueRangeError(text)
+    if isinstance(error, OverflowError) and "out of bounds for" in text:
+        return _out_of_bounds(text)
     if isinstance(error, IndexError | ValueError):
         kind = IndexError if isinstance(error, IndexError) else ShapeError
         return kind(f"{op.base}: {text}" + (f" (shapes {listed})" if listed else ""))
     if isinstance(error, MemoryError):
         return LimitError(f"{op.base}: not enough memory ({text or listed})")
     return error
+
+
+def _out_of_bounds(text: str) -> ValueRangeError:
+    """What is said of a plain number that NumPy found too large for an array."""
+    number, name = text.split()[2], text.split()[-1]
+    if number.startswith("-") and name.startswith("u"):
+        return ValueRangeError("Integers to negative integer powers are not allowed.")
+    return ValueRangeError(OVERFLOW.format("int" if name == "int32" else f"{name}_t"))
+
+
+OVERFLOW = "value cannot be converted to type {} without overflow"
+"""What is said of a number that its type does not hold."""
 
 
 def _is_ours(error: Exception) -> bool:

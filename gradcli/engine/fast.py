@@ -118,12 +118,31 @@ def plain(number: Any) -> Any:
     return number.item() if hasattr(number, "item") else number
 
 
-def binary(record: General) -> Callable[[Tensor, Any], Tensor]:
-    """The recorder of an operator: a tensor and a tensor or a number."""
+def operand(other: Any) -> Any:
+    """A tensor or a plain number; NotImplemented of what no tensor can be made of,
+    so that Python asks the other operand."""
+    if isinstance(other, Tensor):
+        return other
+    if isinstance(other, int | float) or not getattr(other, "shape", True):
+        return plain(other)
+    try:
+        return constant(other)
+    except TypeError:
+        return NotImplemented
+
+
+def binary(
+    record: General, lifted: Callable[[Any], Any] = constant
+) -> Callable[[Tensor, Any], Any]:
+    """The recorder of an operator: a tensor and a tensor or a number.
+
+    Args:
+        lifted: makes a tensor of any other operand, or gives NotImplemented.
+    """
     fwd, cls, slow = record.op.fwd, record.cls, record.general
     keeps = any(callable(p) for p in record.op.partials or ())
 
-    def call(t: Tensor, other: Any) -> Tensor:
+    def call(t: Tensor, other: Any) -> Any:
         a, xp, edge_a = t.raw, t.xp, t.edge
         shapes = None
         if isinstance(other, Tensor):
@@ -141,7 +160,8 @@ def binary(record: General) -> Callable[[Tensor, Any], Tensor]:
         elif isinstance(other, int | float) or not getattr(other, "shape", True):
             b, edge_b = plain(other), None
         else:
-            return call(t, constant(other))
+            other = lifted(other)
+            return other if other is NotImplemented else call(t, other)
         try:
             y = fwd(xp, a, b)
         except Exception:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..ops import OPS
-from ..ops.index import check_mask, check_positions, is_mask
+from ..ops.index import byte_as_mask, check_mask, check_positions, is_mask
 from .record import apply, call
 from .tensor import Tensor
 
@@ -92,13 +92,14 @@ def _item(x: Tensor, item: Any) -> Any:
     if item is None or item is ... or isinstance(item, int | slice):
         return item
     if isinstance(item, Tensor):
-        array = x.xp.as_index(item.xp.as_index(item.raw))
+        raw = byte_as_mask(item.xp, item.raw)
+        array = x.xp.as_index(item.xp.as_index(raw))
     elif isinstance(item, range):
         array = x.xp.as_index(item)
     elif isinstance(item, list | tuple):
         array = x.xp.as_index(list(item) if len(item) else [0])[: len(item)]
     elif hasattr(item, "dtype"):
-        array = x.xp.as_index(item)
+        array = x.xp.as_index(byte_as_mask(x.xp, item))
     else:
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and long or byte "

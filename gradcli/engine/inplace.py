@@ -16,19 +16,24 @@ import numpy as np
 from . import bits, indexing
 from .changes import change, demand_changeable, edge_of, grid, on_host, rebase, write
 from .convert import to
-from .errors import ShapeError
+from .errors import EngineError, ShapeError
+from .fast import operand
+from .into import resize
 from .leaves import set_data
 from .modes import MODE
 from .node import Edge
-from .public import public
-from .record import call, function
-from .tensor import Tensor, constant
+from .numbers import array_of
+from .promote import fitting
+from .public import found
+from .record import call
+from .sizes import sizes_of
+from .tensor import Tensor
 from .views import demand_sturdy
 
 
 def in_place(name: str) -> Callable[..., Tensor]:
     """The in-place form of a function of the table."""
-    run = _changed(public(name))
+    run = _changed(found(name))
     run.__name__ = run.__qualname__ = f"{name}_"
     run.__doc__ = f"`{name}`, in place."
     return run
@@ -47,7 +52,8 @@ def _augmented(name: str) -> Callable[[Tensor, Any], Any]:
     apply = getattr(Tensor, f"__{name}__")
 
     def run(self: Tensor, other: Any) -> Any:
-        if other is None or isinstance(other, str):
+        other = operand(other)
+        if other is NotImplemented:
             return NotImplemented
         return change(self, lambda old: apply(old, other))
 
@@ -61,20 +67,11 @@ __itruediv__ = _augmented("truediv")
 __ifloordiv__ = _augmented("floordiv")
 __imod__ = _augmented("mod")
 __ipow__ = _augmented("pow")
-
-
-def _logical(name: str) -> Callable[[Tensor, Any], Any]:
-    def run(self: Tensor, other: Any) -> Any:
-        return change(self, lambda old: getattr(old, name)(other))
-
-    return run
-
-
-__iand__ = _logical("__and__")
-__ior__ = _logical("__or__")
-__ixor__ = _logical("__xor__")
-__ilshift__ = _logical("__lshift__")
-__irshift__ = _logical("__rshift__")
+__iand__ = _augmented("and")
+__ior__ = _augmented("or")
+__ixor__ = _augmented("xor")
+__ilshift__ = _augmented("lshift")
+__irshift__ = _augmented("rshift")
 bitwise_and_ = _changed(bits.bitwise_and)
 bitwise_or_ = _changed(bits.bitwise_or)
 bitwise_xor_ = _changed(bits.bitwise_xor)
@@ -83,15 +80,23 @@ bitwise_right_shift_ = _changed(bits.bitwise_right_shift)
 bitwise_not_ = _changed(bits.bitwise_not)
 
 
-def _operand(self: Tensor, value: Any) -> Tensor:
-    """What is written to a tensor, as a tensor on its device."""
+def _given(self: Tensor, value: Any) -> Tensor:
+    """What is written to a tensor, as a tensor on its device.
+
+    A plain number has the tensor's own type, so that none of its digits are lost; to
+    whole numbers and truth values no gradient passes.
+    """
     if isinstance(value, Tensor):
-        return to(value, device=self.xp)
-    return Tensor(self.xp.array(constant(value).raw), self.xp)
-
-
-def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, Tensor) else value
+        moved = to(value, device=self.xp)
+        if self.is_floating_point():
+            return moved
+        return moved.detach().to(self.dtype)
+    if isinstance(value, int | float):
+        entries = np.asarray(fitting(value, self.raw.dtype), self.raw.dtype)
+    else:
+        type_ = self.dtype if self.is_floating_point() else None
+        entries = array_of(value, type_, copy=False)
+    return Tensor(self.xp.array(entries), self.xp)
 
 
 def zero_(self: Tensor) -> Tensor:
@@ -100,26 +105,34 @@ def zero_(self: Tensor) -> Tensor:
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """One number everywhere."""
-    return _filled(self, "fill_.Scalar", _number(value))
+    """One number everywhere.
+
+    Raises:
+        EngineError: the tensor's type does not hold it, or there are several.
+    """
+    if not isinstance(value, Tensor):
+        number = fitting(value, self.raw.dtype)
+        return change(self, lambda old: call("fill_.Scalar", old, number))
+    if value.raw.shape:
+        raise EngineError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.ndim} dimensions."
+        )
+    return _filled(self, _given(self, value))
 
 
-def _filled(self: Tensor, name: str, number: Any) -> Tensor:
-    if isinstance(number, float) and self.raw.dtype.kind != "f":
-        number = int(number)
-    return change(self, lambda old: call(name, old, number))
+def _filled(self: Tensor, given: Tensor) -> Tensor:
+    """A tensor's one number everywhere, and its gradient from everywhere."""
+    return change(self, lambda old: call("fill_.Tensor", old, given))
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """The entries of another tensor, which broadcasts, is cast and is moved."""
-    given = _operand(self, src)
+    given = _given(self, src)
     try:
         np.broadcast_shapes(self.raw.shape, given.raw.shape)
     except ValueError:
         raise _does_not_fit(self.raw.shape, given.raw.shape) from None
-    if not self.is_floating_point() and given.dtype != self.dtype:
-        # Whole numbers and truth values carry no gradient; the cast is all there is.
-        given = given.detach().to(self.dtype)
     return change(self, lambda old: call("copy_.default", old, given))
 
 
@@ -222,7 +235,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
 
 def _turned(name: str) -> Callable[..., Tensor]:
     """The in-place form of a function that only sees its operand another way."""
-    apply = function(name)
+    apply = found(name)
 
     def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         demand_changeable(self)
@@ -235,9 +248,53 @@ def _turned(name: str) -> Callable[..., Tensor]:
     return run
 
 
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Each entry replaced by what a function makes of it, as Python's number."""
+    return map_(self, self, lambda entry, _: callable(entry))
+
+
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Each entry replaced by what a function makes of it and of another tensor's.
+
+    Raises:
+        TypeError: the tensor requires a gradient, of which nothing would be known.
+    """
+    if self.requires_grad:
+        raise TypeError(
+            "Can't call apply_() or map_() on Variable that requires grad. Use "
+            "var.detach().apply_() instead."
+        )
+    ours, theirs = np.broadcast_arrays(on_host(self.raw), on_host(tensor.raw))
+    made = [
+        callable(x.item(), y.item())
+        for x, y in zip(ours.flat, theirs.flat, strict=True)
+    ]
+    entries = np.asarray(made).astype(self.raw.dtype.name)
+    write(self, (), self.xp.array(entries.reshape(self.raw.shape)))
+    return self
+
+
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Another shape; entries stay, in order, where there is room for them.
+
+    Raises:
+        EngineError: the tensor requires a gradient.
+    """
+    if self.requires_grad:
+        raise EngineError("cannot resize variables that require grad")
+    resize(self, sizes_of(sizes, "resize_"))
+    return self
+
+
+def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
+    """The shape of another tensor."""
+    return resize_(self, the_template.shape)
+
+
 squeeze_, unsqueeze_ = _turned("squeeze"), _turned("unsqueeze")
 t_, transpose_ = _turned("t"), _turned("transpose")
 as_strided_ = _turned("as_strided")
+swapaxes_, swapdims_ = _turned("swapaxes"), _turned("swapdims")
 
 
 def set_(self: Tensor, source: Tensor) -> Tensor:
@@ -256,14 +313,16 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         ShapeError: the value does not broadcast to what the index names.
     """
     at, arrays = indexing.assignable(self, index)
-    given = _operand(self, value)
+    given = _given(self, value)
     whole = not arrays and all(i is ... or i == slice(None) for i in at)
-    if whole and not given.raw.shape and given.edge is None:
-        _filled(self, "fill_.Tensor", given.item())
+    if whole and not given.raw.shape:
+        _filled(self, given)
         return
     if whole:
         copy_(self, _without_leading_ones(given, self.raw.ndim))
         return
+    if arrays and isinstance(value, Tensor):
+        _demand_type(self, value, at)
     demand_changeable(self, part=not arrays)
     name = "index_put.positions" if arrays else "copy_slices.positions"
     if MODE.on_change:
@@ -289,6 +348,19 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         ) from None
     if numbers is not None:
         _record_assignment(self, name, given, numbers)
+
+
+def _demand_type(x: Tensor, value: Tensor, at: Any) -> None:
+    """Refuse a tensor of another type at positions; one number at a mask is cast."""
+    lone = value.numel() == 1 and not any(
+        hasattr(i, "dtype") and i.dtype.kind != "b" for i in at
+    )
+    if value.dtype is not x.dtype and not lone:
+        raise EngineError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{x.dtype.legacy} for the destination and {value.dtype.legacy} for the "
+            "source."
+        )
 
 
 def _is_recorded(x: Tensor, value: Tensor) -> bool:

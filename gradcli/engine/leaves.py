@@ -145,25 +145,3 @@ def leave_graph(t: Tensor) -> Tensor:
     if held is not None:
         t.__dict__["_grad"] = held
     return t
-
-
-def copied_leaf(t: Tensor, memo: dict[int, Any]) -> Tensor:
-    """A leaf on memory of its own, with its gradient.
-
-    Raises:
-        EngineError: it is no leaf.
-    """
-    if not t.is_leaf:
-        raise EngineError(
-            "Only Tensors created explicitly by the user (graph leaves) support the "
-            "deepcopy protocol at the moment.  If you were attempting to deepcopy a "
-            "module, this may be because of a torch.nn.utils.weight_norm usage"
-        )
-    if id(t) in memo:
-        found: Tensor = memo[id(t)]
-        return found
-    out = Tensor(t.xp.clone(t._shareable()), t.xp, t.requires_grad)
-    memo[id(t)] = out
-    if t.grad is not None:
-        out.grad = copied_leaf(t.grad.detach(), memo)
-    return out

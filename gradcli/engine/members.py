@@ -10,23 +10,26 @@ from importlib import import_module
 from typing import Any
 
 from .methods import Late, Methods
-from .public import IN_PLACE, names, public
-from .tensor import Tensor
+from .public import IN_PLACE, found, names, public
+from .tensor import Tensor, as_number
 
 ELSEWHERE = {
-    "convert": "to type type_as float double half long int short char byte bool cpu "
-    "cuda numpy contiguous is_contiguous stride storage_offset data_ptr element_size "
-    "nelement ndimension new_tensor new_empty __array__ __dlpack__ __dlpack_device__ "
-    "pin_memory is_pinned",
-    "members": "where",
+    "convert": "view to type type_as float double half long int short char byte bool "
+    "cpu cuda numpy contiguous is_contiguous stride storage_offset data_ptr "
+    "element_size is_signed is_shared get_device sum_to_size nelement ndimension "
+    "__array__ __array_wrap__ __dlpack__ __dlpack_device__ pin_memory is_pinned",
+    "draws": "bernoulli multinomial",
+    "creation": "new new_zeros new_ones new_full new_empty new_tensor",
+    "members": "where __complex__ __reversed__ __delitem__",
     "storage": "untyped_storage",
     "queries": "equal allclose is_nonzero is_set_to is_same_size nonzero argwhere "
     "unique unique_consecutive",
     "inplace": "zero_ fill_ copy_ uniform_ normal_ random_ bernoulli_ exponential_ "
-    "fill_diagonal_ set_ squeeze_ unsqueeze_ t_ transpose_ as_strided_ __setitem__ "
-    "__iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ "
-    "__iand__ __ior__ __ixor__ __ilshift__ __irshift__ bitwise_and_ bitwise_or_ "
-    "bitwise_xor_ bitwise_not_ bitwise_left_shift_ bitwise_right_shift_",
+    "fill_diagonal_ apply_ map_ resize_ resize_as_ set_ squeeze_ unsqueeze_ t_ "
+    "transpose_ swapaxes_ swapdims_ as_strided_ __setitem__ __iadd__ __isub__ __imul__ "
+    "__itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ "
+    "__ilshift__ __irshift__ bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ "
+    "bitwise_left_shift_ bitwise_right_shift_",
     "bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
     "bitwise_right_shift",
     "counting": "histc",
@@ -42,7 +45,7 @@ def install() -> None:
     elsewhere = " ".join(ELSEWHERE.values()).split()
     for name in names():
         if name not in taken and name not in elsewhere:
-            setattr(Methods, name, Late(name, _finder(public, name)))
+            setattr(Methods, name, Late(name, _finder(found, name)))
             if name in IN_PLACE:
                 later = f"{name}_"
                 setattr(Methods, later, Late(later, _finder(_in_place, name)))
@@ -52,6 +55,21 @@ def install() -> None:
         for name in listed.split():
             if name not in taken:
                 setattr(Methods, name, Late(name, _importer(module, name)))
+
+
+def __complex__(self: Tensor) -> complex:
+    """The one element as Python's complex number."""
+    return complex(as_number(self))
+
+
+def __reversed__(self: Tensor) -> Tensor:
+    """The entries of the first dimension from the last to the first."""
+    found: Tensor = public("flip")(self, (0,)) if self.raw.shape else self
+    return found
+
+
+def __delitem__(self: Tensor, at: object) -> None:
+    raise TypeError("Tensor does not support deleting items")
 
 
 def where(self: Tensor, condition: Tensor, other: Any) -> Any:

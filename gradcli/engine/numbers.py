@@ -14,7 +14,8 @@ import numpy as np
 
 from . import devices
 from .dtypes import DEFAULT, dtype, to_dtype
-from .errors import EngineError
+from .errors import OVERFLOW, EngineError
+from .promote import promoted, type_of
 from .tensor import Tensor
 
 KINDS = "biuf"
@@ -37,7 +38,7 @@ def array_of(data: Any, type_: dtype | None, copy: bool) -> Any:
     typed, values = _read(data)
     if type_ is not None:
         return _fitting(values, to_dtype(type_))
-    if values.dtype.kind == "f" and not typed:
+    if values.dtype.kind == "f" and typed is None:
         return values.astype(DEFAULT.name)
     return values
 
@@ -54,22 +55,63 @@ def check_kind(array: Any) -> Any:
     return array
 
 
-def _read(data: Any) -> tuple[bool, Any]:
-    """Whether the data's first number has a type of its own, and the array."""
+def _read(data: Any) -> tuple[Any, Any]:
+    """The type that the data's numbers have of their own, None if all are plain, and
+    the array."""
     first = _first(data)
-    typed = hasattr(first, "dtype")
-    plain = _plain(data, 0) if typed or not isinstance(first, int | float) else data
+    kinds = _kinds(data, 0)
+    typed = None if kinds <= PLAIN else _own_type(data)
+    plain = data if typed is None else _plain(data, 0)
     try:
         array = np.array(plain)
     except (ValueError, OverflowError):
         _complain(data)
         raise
+    if array.dtype.kind == "u" and typed is None:
+        raise ValueError("Overflow when unpacking long long")
     if array.dtype.kind in KINDS:
-        return typed, array
+        return typed, array if typed is None else array.astype(typed)
     if array.size == 0:
         return typed, array.astype(DEFAULT.name)
     _complain(data)
     raise EngineError(f"Could not infer dtype of {type(first).__name__}")
+
+
+PLAIN = frozenset({int, float, bool})
+"""The classes of numbers that have no type of their own."""
+
+
+def _kinds(data: Any, depth: int) -> set[Any]:
+    """The classes of the entries of nested sequences."""
+    if not isinstance(data, list | tuple | range) or depth >= DEEPEST:
+        return {type(data)}
+    found = set(map(type, data))
+    if found <= PLAIN:
+        return found
+    return found.union(*[_kinds(each, depth + 1) for each in data]) - {
+        list,
+        tuple,
+        range,
+    }
+
+
+def _own_type(data: Any) -> Any:
+    """The type of all entries together, as NumPy's; None if none has one."""
+    leaves = [data]
+    while any(isinstance(each, list | tuple | range) for each in leaves):
+        leaves = [
+            entry
+            for each in leaves
+            for entry in (each if isinstance(each, list | tuple | range) else (each,))
+        ]
+    found = None
+    for each in leaves:
+        raw = each.raw if isinstance(each, Tensor) else each
+        if not isinstance(raw, int | float) and not hasattr(raw, "dtype"):
+            return None
+        own = type_of(raw)
+        found = own if found is None else promoted(found, own)
+    return found
 
 
 def _first(data: Any) -> Any:
@@ -129,11 +171,10 @@ def _complain_of_entry(entry: Any, dim: int) -> None:
 
 
 def _fitting(values: Any, type_: dtype) -> Any:
-    """The values in a type, if whole numbers fit into it."""
-    if values.dtype.kind in "iu" and type_.code[0] in "iu" and values.size:
-        limits = np.iinfo(type_.name)
-        if values.min() < limits.min or values.max() > limits.max:
-            raise EngineError(
-                f"value cannot be converted to type {type_.name} without overflow"
-            )
+    """The values in a type, if they fit into one of whole numbers."""
+    if type_.code[0] in "iu" and values.dtype.kind in "iuf" and values.size:
+        top = np.iinfo(type_.name).max
+        low = -top if type_.code[0] == "u" else np.iinfo(type_.name).min
+        if not (values.min() >= low and values.max() <= top):
+            raise EngineError(OVERFLOW.format(type_.name))
     return values.astype(type_.name)

@@ -11,11 +11,12 @@ from typing import Any
 
 from ..ops import ALIASES, FUNCTIONS, OPS
 from . import bits
-from .fast import binary, plain, with_number
+from .fast import WHOLE, binary, operand, plain, with_number
 from .indexing import getitem, rows_of
 from .members import install as members_of_tensors
+from .promote import HELD_BY_ALL
 from .record import call, function, recorder
-from .tensor import Tensor, constant
+from .tensor import Tensor
 
 TRANSPOSES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH"}
 """Attributes of a tensor and the functions behind them."""
@@ -52,7 +53,7 @@ def install() -> None:
         "__iter__": rows_of,
         "__hash__": object.__hash__,
         # NumPy's own operators give way to a tensor's on their right.
-        "__array_ufunc__": None,
+        "__array_priority__": 1000,
     }
     for name in COMPARISONS:
         members[f"__{name}__"] = _comparison(name)
@@ -69,25 +70,30 @@ def install() -> None:
         setattr(Tensor, name, property(function(transposed)))
 
 
-def _binary(name: str) -> Callable[[Tensor, Any], Tensor]:
-    return binary(recorder(OPS[name]))
+def _binary(name: str) -> Callable[[Tensor, Any], Any]:
+    return binary(recorder(OPS[name]), operand)
 
 
 def _with_number(name: str) -> Callable[[Tensor, float], Tensor]:
     return with_number(recorder(OPS[name]))
 
 
-def _named(name: str) -> Callable[..., Any]:
+def _named(name: str) -> Callable[[Tensor, Any], Any]:
     """A function of the table, looked up when it is first used."""
-    return lambda *operands: call(name, *operands)
+
+    def run(x: Tensor, other: Any) -> Any:
+        other = operand(other)
+        return other if other is NotImplemented else call(name, x, other)
+
+    return run
 
 
 def _exchanged(name: str) -> Callable[[Tensor, Any], Any]:
-    return lambda x, other: call(name, _operand(other), x)
+    def run(x: Tensor, other: Any) -> Any:
+        other = operand(other)
+        return other if other is NotImplemented else call(name, other, x)
 
-
-def _operand(other: Any) -> Any:
-    return other if isinstance(other, int | float | Tensor) else constant(other)
+    return run
 
 
 def _chosen(
@@ -105,11 +111,13 @@ def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
     compare = function(name)
 
     def run(x: Tensor, other: Any) -> Any:
-        if isinstance(other, int | float):
+        if isinstance(other, int | float) and (
+            x.raw.dtype.kind not in WHOLE
+            or (isinstance(other, int) and 0 <= other <= HELD_BY_ALL)
+        ):
             return Tensor(getattr(x.xp, name)(x.raw, other), x.xp)
-        if other is None or isinstance(other, str):
-            return NotImplemented
-        return compare(x, _operand(other))
+        other = operand(other)
+        return other if other is NotImplemented else compare(x, other)
 
     return run
 

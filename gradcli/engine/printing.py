@@ -1,10 +1,10 @@
 """Tensors as text, by PyTorch's rules of layout.
 
-Invariant: the text depends on shape, dtype and values alone. Four digits after the
-point; all entries of a tensor share a width and a notation (whole numbers, fixed or
-scientific); more than 1,000 entries are summarised by three at each end of every
-dimension; lines break at 80 columns. The rules are those of `torch.set_printoptions`'s
-default profile.
+Invariant: the text depends on shape, dtype, values and `OPTIONS` alone. All entries of
+a tensor share a width and a notation (whole numbers, fixed or scientific). Unless
+`set_printoptions` says otherwise there are four digits after the point, more than 1,000
+entries are summarised by three at each end of every dimension, and lines break at 80
+columns.
 
     tensor([[3., 5.]])
 """
@@ -13,13 +13,63 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-DIGITS = 4
-EDGE = 3
-THRESHOLD = 1000
-WIDTH = 80
 OPENING = "tensor("
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How tensors are printed: ``precision`` digits after the point, ``edgeitems`` at
+    each end where there are more than ``threshold``, lines of ``linewidth`` columns;
+    ``sci_mode`` is True or False where the notation is not to be chosen by value."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+PROFILES = {
+    "default": Options(),
+    "short": Options(precision=2, edgeitems=2),
+    "full": Options(threshold=math.inf),
+}
+"""The options that PyTorch has a name for."""
+
+_chosen = [Options()]
+
+
+def options() -> Options:
+    """How tensors are printed at present."""
+    return _chosen[0]
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Choose how tensors are printed; what is left out stays as it is.
+
+    Args:
+        precision: digits after the point.
+        threshold: how many entries are printed before they are summarised.
+        edgeitems: how many are left at each end of a dimension then.
+        linewidth: where lines break.
+        profile: ``default``, ``short`` or ``full``, from which to start.
+        sci_mode: the scientific notation always, never, or (None) where it is needed.
+    """
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems,
+             "linewidth": linewidth}  # fmt: skip
+    start = options() if profile is None else PROFILES[profile]
+    wanted: Any = {name: value for name, value in given.items() if value is not None}
+    _chosen[0] = replace(start, sci_mode=sci_mode, **wanted)
 
 
 class _Entries:
@@ -41,7 +91,9 @@ class _Entries:
         smallest = min(abs(v) for v in plain)
         whole = all(v == math.ceil(v) for v in plain)
         spread = largest / smallest > 1000 or largest > 1e8
-        if spread or (not whole and smallest < 1e-4):
+        needed = spread or (not whole and smallest < 1e-4)
+        wanted = options().sci_mode
+        if needed if wanted is None else wanted:
             self.write = _scientific
         elif not whole:
             self.write = _fixed
@@ -56,11 +108,11 @@ def _whole(value: float) -> str:
 
 
 def _fixed(value: float) -> str:
-    return f"{value:.{DIGITS}f}"
+    return f"{value:.{options().precision}f}"
 
 
 def _scientific(value: float) -> str:
-    return f"{value:.{DIGITS}e}"
+    return f"{value:.{options().precision}e}"
 
 
 def body(raw: Any, indent: int = len(OPENING)) -> str:
@@ -70,7 +122,7 @@ def body(raw: Any, indent: int = len(OPENING)) -> str:
         raw: an array of numbers, on the CPU.
         indent: columns already taken on the first line.
     """
-    summarise = raw.size > THRESHOLD
+    summarise = raw.size > options().threshold
     shown = list(_shown(raw, summarise))
     entries = _Entries(shown, raw.dtype.kind == "f")
     return _block(raw, entries, indent, summarise)
@@ -78,8 +130,9 @@ def body(raw: Any, indent: int = len(OPENING)) -> str:
 
 def _kept(n: int, summarise: bool) -> tuple[range, range]:
     """The indices shown before and after the dots; the second is empty without."""
-    if summarise and n > 2 * EDGE:
-        return range(EDGE), range(n - EDGE, n)
+    edge = options().edgeitems
+    if summarise and n > 2 * edge:
+        return range(edge), range(n - edge, n)
     return range(n), range(0)
 
 
@@ -110,7 +163,7 @@ def _row(raw: Any, entries: _Entries, indent: int, first: range, last: range) ->
     cells = [entries(raw[i].item()) for i in first]
     if last:
         cells += [" ...", *(entries(raw[i].item()) for i in last)]
-    per_line = max(1, (WIDTH - indent) // (entries.width + 2))
+    per_line = max(1, (options().linewidth - indent) // (entries.width + 2))
     lines = [
         ", ".join(cells[at : at + per_line]) for at in range(0, len(cells), per_line)
     ]
@@ -131,7 +184,7 @@ def text(raw: Any, facts: Sequence[str], opening: str = OPENING) -> str:
     column = len(written) - written.rfind("\n") + 1
     pieces = [written]
     for fact in facts:
-        if column + len(fact) + 2 > WIDTH:
+        if column + len(fact) + 2 > options().linewidth:
             pieces.append(",\n" + " " * indent + fact)
             column = indent + len(fact)
         else:

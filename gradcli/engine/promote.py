@@ -9,14 +9,15 @@ What makes floats of whole numbers makes them of the default type.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
 
 from ..ops import Op
-from ..ops.op import FIRST, FLOATS, GIVEN, TRUTH, WHOLE
+from ..ops.op import AS_IS, FIRST, FLOATS, GIVEN, TRUTH, WHOLE
 from .dtypes import DEFAULT, dtype, of
-from .errors import EngineError
+from .errors import OVERFLOW, EngineError
 
 RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
 
@@ -68,10 +69,16 @@ def _kind_of(value: Any) -> tuple[int, Any]:
     """A value's place in the order of who decides, and its type."""
     if hasattr(value, "dtype"):
         return (0 if value.shape else 1), value.dtype
+    return 2, type_of(value)
+
+
+def type_of(value: Any) -> Any:
+    """An array's or a plain number's type, as NumPy's."""
+    if hasattr(value, "dtype"):
+        return value.dtype
     if isinstance(value, bool):
-        return 2, numpy.dtype(bool)
-    name = "int64" if isinstance(value, int) else DEFAULT.name
-    return 2, numpy.dtype(name)
+        return numpy.dtype(bool)
+    return numpy.dtype("int64" if isinstance(value, int) else DEFAULT.name)
 
 
 def _over(higher: Any, lower: Any) -> Any:
@@ -85,10 +92,57 @@ WRITTEN = "written"
 """Marks, in its ``__dict__``, a tensor made of numbers that stood in a call."""
 
 
+HELD_BY_ALL = 127
+"""The largest number that every type of numbers holds."""
+
+
+def fitting(number: Any, type_: Any) -> Any:
+    """A plain number, if an array of NumPy's type holds it.
+
+    Raises:
+        EngineError: it is too large, or no number where whole ones are held. A negative
+            number in an unsigned type is no error: it counts down from the largest.
+    """
+    if type_.kind in "bO" or (type_.kind == "f" and abs(number) <= HELD_BY_ALL):
+        return number
+    if type_.kind == "f":
+        large = abs(number) > float(numpy.finfo(type_).max)
+        if large and abs(number) != math.inf:
+            raise EngineError(OVERFLOW.format(_scalar_name(type_.name)))
+        return number
+    top = numpy.iinfo(type_).max
+    low = -top if type_.kind == "u" else numpy.iinfo(type_).min
+    if not low <= number <= top:
+        raise EngineError(OVERFLOW.format(_scalar_name(type_.name)))
+    return wrapped(int(number), type_)
+
+
+def wrapped(number: int, type_: Any) -> int:
+    """A whole number cut to the bits of a type of whole numbers.
+
+    Raises:
+        OverflowError: it has more than 64 bits.
+    """
+    if not -(1 << 63) <= number < 1 << 64:
+        raise OverflowError("int too big to convert")
+    bits = 8 * type_.itemsize
+    number &= (1 << bits) - 1
+    above = type_.kind == "i" and number >> (bits - 1)
+    return number - (1 << bits) if above else number
+
+
+def _held(number: Any, type_: Any, fits: bool) -> Any:
+    """What a plain number counts for where results are of a type."""
+    if type_.kind not in "iu" or type(number) is not int:
+        return number
+    return fitting(number, type_) if fits else wrapped(number, type_)
+
+
 def harmonised(
     op: Op, raw: tuple[Any, ...], params: dict[str, Any], inputs: tuple[Any, ...]
-) -> tuple[tuple[Any, ...], bool]:
-    """The inputs of a row in the types that its result has; whether none are floats.
+) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
+    """The inputs and the parameters of a row in the types that its result has; whether
+    none of the inputs are floats.
 
     ``raw`` are the arrays of ``inputs``.
 
@@ -106,7 +160,7 @@ def harmonised(
             break
         first = found
     if first is None or (alike and first.kind == "f"):
-        return raw, False
+        return raw, params, False
     arrays = [r for r in raw if hasattr(r, "dtype")]
     _refuse(op, arrays)
     operands = _operands(op, raw)
@@ -122,7 +176,10 @@ def harmonised(
             result = numpy.dtype(DEFAULT.name)
         ours = {id(v) for v in operands if v.dtype != result}
         raw = tuple([r.astype(result) if id(r) in ours else r for r in raw])
-    return raw, all(getattr(r, "dtype", first).kind != "f" for r in raw)
+        if op.elementwise and result.kind in "iu" and op.result is not AS_IS:
+            raw = tuple([_held(r, result, op.fits) for r in raw])
+            params = {k: _held(v, result, op.fits) for k, v in params.items()}
+    return raw, params, all(getattr(r, "dtype", first).kind != "f" for r in raw)
 
 
 def _refuse(op: Op, arrays: list[Any]) -> None:
@@ -203,6 +260,13 @@ def cut(op: Op, params: dict[str, Any]) -> dict[str, Any]:
     if op.result is not WHOLE:
         return params
     return {k: int(v) if type(v) is float else v for k, v in params.items()}
+
+
+def _scalar_name(name: str) -> str:
+    """A type's name where a single number is converted to it."""
+    names = {"int32": "int", "float32": "float", "float64": "double",
+             "float16": "c10::Half"}  # fmt: skip
+    return names.get(name, f"{name}_t")
 
 
 def settled(op: Op, raw: tuple[Any, ...], y: Any) -> Any:

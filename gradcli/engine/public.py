@@ -15,9 +15,16 @@ from types import ModuleType
 from typing import Any
 
 from ..ops import ALIASES, FUNCTIONS, OPS
-from .record import function
+from .dtypes import dtype as Type
+from .dtypes import to_dtype
+from .errors import EngineError
+from .modes import MODE
+from .record import function, writing
+from .tensor import Tensor
 
-INTERNAL = frozenset({"as_index", "as_type_of", "numpy_T", "matrix_H", "mT", "mH"})
+INTERNAL = frozenset({
+    "as_entries", "as_index", "as_type_of", "numpy_T", "matrix_H", "mT", "mH",
+})  # fmt: skip
 """Functions that other functions of the table are made of, and attributes."""
 
 SPECIAL = (
@@ -61,10 +68,11 @@ CASTING = frozenset({
 """Functions that take ``dtype=``: what they are applied to is converted first."""
 
 
-def found(entry: str) -> Callable[..., Any]:
-    """The function of a table's name, as users call it."""
+def found(entry: str, given: Callable[[str], Any] = function) -> Callable[..., Any]:
+    """The function of a table's name, as users call it: as a method; with
+    ``given=writing`` as a function that takes ``out``, too."""
     entry = ALIASES.get(entry, entry)
-    return _casting(function(entry)) if entry in CASTING else function(entry)
+    return _casting(given(entry)) if entry in CASTING else given(entry)
 
 
 _ready: dict[Callable[..., Any], Callable[..., Any]] = {}
@@ -84,10 +92,19 @@ def _casting(apply: Callable[..., Any]) -> Callable[..., Any]:
             return apply(*args, **kwargs)
         if not args:
             args = (kwargs.pop("input"),)
-        return apply(args[0].to(dtype), *args[1:], **kwargs).to(dtype)
+        type_ = to_dtype(dtype)
+        x = _cast(args[0], type_)
+        return apply(x, *args[1:], **kwargs).to(type_)
 
     _ready[apply] = run
     return run
+
+
+def _cast(x: Tensor, type_: Type) -> Tensor:
+    if MODE.recording and x.edge is not None and not type_.is_floating_point:
+        raise EngineError(f"Autograd not support dtype: {type_.legacy}")
+    cast: Tensor = x.to(type_)
+    return cast
 
 
 def public(name: str) -> Callable[..., Any]:
@@ -99,7 +116,7 @@ def public(name: str) -> Callable[..., Any]:
     if name not in INTERNAL and "." not in name:
         entry = ALIASES.get(name, name)
         if entry in FUNCTIONS:
-            return found(entry)
+            return found(entry, writing)
     raise AttributeError(f"module 'gradcli' has no attribute {name!r}")
 
 
@@ -115,7 +132,7 @@ class Members(ModuleType):
         entry = self.known.get(name)
         if entry is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        member = found(entry)
+        member = found(entry, writing)
         setattr(self, name, member)
         return member
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..ops.checks import count_of, dim_of
+from ..ops.checks import broadcast_shape, count_of, dim_of
 from .dtypes import DEFAULT, of
 from .dtypes import dtype as Type
 from .errors import EngineError
-from .promote import promoted, result_of
+from .into import taking_out
+from .promote import RANK, promoted, result_of
 from .record import function
+from .size import Size
 from .tensor import Tensor
 
 __all__ = [
     "allclose",
     "argwhere",
+    "broadcast_shapes",
+    "can_cast",
     "equal",
     "finfo",
     "iinfo",
@@ -34,6 +39,11 @@ __all__ = [
     "unique_consecutive",
     "where",
 ]
+
+
+def writes(run: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which takes ``out`` too."""
+    return taking_out(run.__name__, run)
 
 
 def is_tensor(obj: Any) -> bool:
@@ -100,6 +110,7 @@ def is_set_to(input: Tensor, tensor: Tensor) -> bool:
     )
 
 
+@writes
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     """Entries of one or of the other; with a condition alone, where it is true."""
     if input is None and other is None:
@@ -107,6 +118,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     return function("where")(condition, input, other)
 
 
+@writes
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Where entries are not 0: a row each, or a tensor per dimension."""
     xp = input.xp
@@ -198,6 +210,22 @@ def _sorted_apart(np: Any, lines: Any) -> tuple[Any, Any]:
     return order, _apart(np, lines[order])[1]
 
 
+def can_cast(from_: Type, to: Type) -> bool:
+    """Whether a result of one type may be written to a tensor of another: floats to no
+    whole numbers, and nothing but truth values to truth values."""
+    kinds = [np.dtype(each.name).kind for each in (from_, to)]
+    return RANK[kinds[0]] <= RANK[kinds[1]]
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that tensors of these shapes broadcast to.
+
+    Raises:
+        ShapeError: they do not.
+    """
+    return Size(broadcast_shape(*[(s,) if isinstance(s, int) else s for s in shapes]))
+
+
 def promote_types(type1: Type, type2: Type) -> Type:
     """The smallest type that holds both."""
     return of(np.empty((), promoted(np.dtype(type1.name), np.dtype(type2.name))))
@@ -240,6 +268,11 @@ class finfo:
         _fill(self, chosen, held, "eps", "max", "min", "tiny", "smallest_normal",
               "resolution")  # fmt: skip
 
+    def __repr__(self) -> str:
+        shown = ["resolution", "min", "max", "eps", "smallest_normal", "tiny"]
+        facts = [f"{name}={getattr(self, name):.6g}" for name in shown]
+        return f"finfo({', '.join(facts)}, dtype={self.dtype})"
+
 
 @dataclass(frozen=True, slots=True)
 class iinfo:
@@ -257,6 +290,9 @@ class iinfo:
                 "handle floating point types."
             )
         _fill(self, type, np.iinfo(type.name), "max", "min")
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
 def _fill(info: Any, type_: Type, held: Any, *names: str) -> None:

@@ -85,7 +85,7 @@ class Recorder:
         xp, raw = _raw(op, inputs)
         if op.memory is OWN and (MODE.inference or xp.inference):
             xp = settled(xp)
-        raw, y = _computed(op, xp, inputs, raw, params)
+        raw, params, y = _computed(op, xp, inputs, raw, params)
         node = self._node(inputs, xp, raw, y, params)
         out: Any
         if op.returns == 1:
@@ -132,12 +132,13 @@ class Recorder:
 
 def _computed(
     op: Op, xp: Any, inputs: Any, raw: tuple[Any, ...], params: dict[str, Any]
-) -> tuple[tuple[Any, ...], Any]:
-    """The raw inputs, of fitting types, and what the row's formula makes of them."""
+) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
+    """The raw inputs and the parameters, of fitting types, and what the row's formula
+    makes of them."""
     whole = False
     try:
         if not xp.symbolic:
-            raw, whole = harmonised(op, raw, params, inputs)
+            raw, params, whole = harmonised(op, raw, params, inputs)
             if whole:
                 params = cut(op, params)
         if op.elementwise and len(raw) > 1:
@@ -156,7 +157,7 @@ def _computed(
     if op.memory is OWN and not xp.symbolic:
         several = isinstance(y, tuple)
         y = tuple([own(part, raw) for part in y]) if several else own(y, raw)
-    return raw, y
+    return raw, params, y
 
 
 def _formula(op: Op, xp: Any, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -234,8 +235,13 @@ def _tensor(raw: Any, xp: Any, edge: Any) -> Tensor:
     return out
 
 
+Outermost = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+"""What a public function is wrapped in, from its name and itself."""
+
 RECORDERS: dict[str, Recorder] = {}
 FUNCTIONS_ON_TENSORS: dict[str, Callable[..., Any]] = {}
+WRITING: dict[str, Callable[..., Any]] = {}
+"""Functions that take ``out``, too."""
 
 
 def apply(op: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -273,21 +279,38 @@ def function(name: str) -> Callable[..., Any]:
     """The public function ``name`` on tensors. Raises KeyError if there is none."""
     found = FUNCTIONS_ON_TENSORS.get(name)
     if found is None:
-        entry = FUNCTIONS[name]
-        found = _composite(entry) if isinstance(entry, Composite) else _row(entry)
-        found.__name__ = found.__qualname__ = name
-        found.__doc__ = entry.doc or entry.formula
-        FUNCTIONS_ON_TENSORS[name] = found
+        found = FUNCTIONS_ON_TENSORS[name] = _made(name, lambda _, run: run)
     return found
 
 
-def _row(op: Op) -> Callable[..., Any]:
+def writing(name: str) -> Callable[..., Any]:
+    """The same for callers who may give ``out``."""
+    found = WRITING.get(name)
+    if found is None:
+        from .into import taking_out
+
+        found = WRITING[name] = _made(name, taking_out)
+    return found
+
+
+def _made(name: str, outermost: Outermost) -> Callable[..., Any]:
+    entry = FUNCTIONS[name]
+    make: Any = _composite if isinstance(entry, Composite) else _row
+    found: Any = make(entry, outermost)
+    found.__name__ = found.__qualname__ = name
+    found.__doc__ = entry.doc or entry.formula
+    named: Callable[..., Any] = found
+    return named
+
+
+def _row(op: Op, outermost: Outermost) -> Callable[..., Any]:
     record = recorder(op)
     bind = record.bind
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def bound(*args: Any, **kwargs: Any) -> Any:
         return record(*bind(args, kwargs))
 
+    run: Callable[..., Any] = outermost(op.name, bound)
     if not record.is_plain:
         return run
     alone = record.of_two is None
@@ -303,14 +326,14 @@ def _row(op: Op) -> Callable[..., Any]:
     return run_plain
 
 
-def _composite(entry: Composite) -> Callable[..., Any]:
+def _composite(entry: Composite, outermost: Outermost) -> Callable[..., Any]:
     arguments, build = Signature(entry).arguments, entry.build
 
     def run(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = arguments(args, kwargs)
         return build(call, *args, **kwargs)
 
-    return run
+    return outermost(entry.name, run)
 
 
 class RecordingNamespace(Namespace):

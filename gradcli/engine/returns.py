@@ -32,6 +32,16 @@ class Named(tuple[Any, ...]):
         shown = ",\n".join(f"{name}={value!r}" for name, value in pairs)
         return f"torch.return_types.{type(self).__name__}(\n{shown})"
 
+    def __reduce__(self) -> Any:
+        return _again, (type(self).__name__, tuple(self))
+
+
+def _again(name: str, parts: tuple[Any, ...]) -> Named:
+    """A named result from the name of its class, as pickling needs it."""
+    written = name.endswith(WRITTEN) and name not in CLASSES
+    kind = CLASSES[name.removesuffix(WRITTEN) if written else name]
+    return (written_class(kind) if written else kind)(parts)
+
 
 def _field(place: int) -> Any:
     return property(lambda self: self[place])
@@ -44,3 +54,14 @@ def _class(name: str, fields: tuple[str, ...]) -> type[Named]:
 
 CLASSES = {name: _class(name, fields) for name, fields in FIELDS.items()}
 """The class of each function's results, by the function's name in the table."""
+
+WRITTEN = "_out"
+_written: dict[str, type[Named]] = {}
+
+
+def written_class(kind: type[Named]) -> type[Named]:
+    """The class of the same results, written into tensors that were given."""
+    name = kind.__name__ + WRITTEN
+    if name not in _written:
+        _written[name] = _class(name, kind.fields)
+    return _written[name]

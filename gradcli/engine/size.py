@@ -7,6 +7,7 @@ Invariant: a `Size` is a tuple in every way; slices and sums of it are of its ow
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import Any, SupportsIndex
 
@@ -15,6 +16,16 @@ class Size(tuple[int, ...]):
     """The sizes of a tensor's dimensions."""
 
     __slots__ = ()
+
+    def __new__(cls, sizes: Iterable[Any] = ()) -> Size:
+        made = tuple.__new__(cls, sizes)
+        for place, n in enumerate(made):
+            if not hasattr(n, "__index__"):
+                raise TypeError(
+                    f"torch.Size() takes an iterable of 'int' (item {place} is "
+                    f"'{type(n).__name__}')"
+                )
+        return made
 
     def numel(self) -> int:
         """How many entries a tensor of this shape has."""

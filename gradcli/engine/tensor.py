@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import devices, dtypes
 from .device import device as Device
-from .errors import EngineError
+from .errors import EngineError, ValueRangeError
 from .inference import settled
 from .methods import Methods
 from .modes import MODE
@@ -23,6 +23,7 @@ from .size import Size
 
 if TYPE_CHECKING:
     from .hooks import RemovableHandle
+    from .layouts import layout
 
 GRAD_OF_NON_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
@@ -109,6 +110,20 @@ class Tensor(Methods):
     @property
     def itemsize(self) -> int:
         return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes its entries take."""
+        return self.numel() * self.itemsize
+
+    is_sparse = is_quantized = is_meta = is_nested = False
+    """Kinds of tensors that there are none of here."""
+
+    @property
+    def layout(self) -> layout:
+        from .layouts import strided
+
+        return strided
 
     @property
     def device(self) -> Device:
@@ -317,10 +332,10 @@ class Tensor(Methods):
         return bool(self.raw)
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(as_number(self))
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(as_number(self))
 
     def __index__(self) -> int:
         if self.raw.dtype.kind not in "biu" or self.numel() != 1:
@@ -348,18 +363,23 @@ class Tensor(Methods):
         return show(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        from .leaves import copied_leaf
+        from .copies import deeply
 
-        return copied_leaf(self, memo)
-
-    def __copy__(self) -> Tensor:
-        return self.detach().requires_grad_(self.requires_grad)
+        return deeply(self, memo)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError(
-            "a tensor is not pickled; gradcli.save writes tensors to a file that "
-            "gradcli.load reads"
+        from .copies import reduced
+
+        return reduced(self)
+
+
+def as_number(t: Tensor) -> float | int | bool:
+    """The one element, where Python asks for a number."""
+    if t.numel() != 1:
+        raise ValueRangeError(
+            "only one element tensors can be converted to Python scalars"
         )
+    return t.item()
 
 
 def constant(value: Any) -> Tensor:

@@ -179,7 +179,7 @@ def _truth(failure: Failure) -> Explanation | None:
 
 
 def _conversion(failure: Failure) -> Explanation | None:
-    if "converted to Scalar" not in failure.text:
+    if not failure.text.endswith(("to Scalar", "to Python scalars")):
         return None
     return "E307", failure.text, "choose one, as x[0], or reduce them, as x.sum()"
 
@@ -237,13 +237,13 @@ _RULES: tuple[tuple[type[Exception], Callable[[Failure], Explanation | None]], .
     (ShapeError, _shape),
     (checks.ShapeError, _shape),
     (LinAlgError, _matrix),
+    (RuntimeError, _conversion),
     (ValueRangeError, _value),
     (checks.ArgumentError, _value),
     (OverflowError, _overflow),
     (DeviceError, _device),
     (IndexError, _index),
     (RuntimeError, _truth),
-    (RuntimeError, _conversion),
     (TypeError, _iteration),
     (TypeError, _argument),
     (ValueError, _argument),

@@ -15,7 +15,7 @@ from math import copysign, inf
 from typing import Any
 
 from .checks import ArgumentError
-from .op import WHOLE, case, function, row
+from .op import AS_IS, WHOLE, case, function, row
 
 # fmt: off
 
@@ -50,7 +50,7 @@ row("add.Tensor", node="AddBackward0", latex="{0} + {1}", formula="a + b",
 
 row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
     formula="a + alpha*b", doc="Sum with a multiple of the second operand.",
-    result=WHOLE, fractions=NO_FRACTION,
+    result=WHOLE, fractions=NO_FRACTION, fits=True,
     fwd=lambda xp, a, b, alpha: a + alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
@@ -71,7 +71,7 @@ row("sub.Tensor", node="SubBackward0", latex="{0} - {1}", formula="a - b",
 
 row("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
     formula="a - alpha*b", doc="Difference with a multiple of the second operand.",
-    result=WHOLE, fractions=NO_FRACTION,
+    result=WHOLE, fractions=NO_FRACTION, fits=True,
     fwd=lambda xp, a, b, alpha: a - alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: -alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
@@ -138,14 +138,14 @@ row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number
 
 row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b",
     doc="Quotient, elementwise with broadcasting.",
-    fwd=lambda xp, a, b: a / b,
+    result=AS_IS, fwd=lambda xp, a, b: a / b,
     partials=(lambda xp, y, a, b: over(1, b), lambda xp, y, a, b: -(a / b) / b),
     cases=AWAY)
 
 
 row("div.Scalar", node="DivBackward1", latex=r"\frac{{{0}}}{{c}}", formula="x / number",
     doc="A tensor over a number, inside functions PyTorch builds itself.",
-    fwd=lambda xp, x, number: x / number,
+    result=AS_IS, fwd=lambda xp, x, number: x / number,
     partials=(lambda xp, y, x, number: over(1, number),),
     cases=[case((3, 4), number=2), case((), number=-0.5)])
 
@@ -232,7 +232,7 @@ function("fmod", lambda call, a, b:
 row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
     formula="x ** exponent", doc="A tensor to the power of a number.",
     kink="the derivative for exponent 0 is 0, also at x = 0",
-    fwd=lambda xp, x, exponent: x**exponent,
+    result=AS_IS, fwd=lambda xp, x, exponent: x**exponent,
     partials=(lambda xp, y, x, exponent:
               xp.zeros_like(x) if exponent == 0 else exponent * x**(exponent - 1),),
     cases=[case((3, 4), exponent=3), case((3,), exponent=2.5, low=0.5),
@@ -266,8 +266,21 @@ function("pow", lambda call, a, exponent:
          call("pow.Tensor_Scalar", a, exponent=exponent) if is_number(exponent)
          else call("pow.Scalar", exponent, base=a) if is_number(a)
          else call("pow.Tensor_Tensor", a, exponent),
-         aliases=("power", "float_power"),
+         aliases=("power",),
          doc="Power, elementwise with broadcasting.", formula="a ** b")
+
+
+def doubled(call: Any, x: Any) -> Any:
+    """The operand in double precision, if it is an array in another."""
+    name = getattr(getattr(x, "dtype", None), "name", "object")
+    if name in ("float64", "object"):
+        return x
+    return call("to_copy.default", x, "float64", None, (name, None))
+
+
+function("float_power", lambda call, a, exponent:
+         call("pow", doubled(call, a), doubled(call, exponent)),
+         doc="Power in double precision.", formula="a ** b")
 
 function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
          doc="The square.", formula="x**2")

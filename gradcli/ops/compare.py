@@ -179,7 +179,7 @@ def clamp_row(name: str, node: str, latex: str, cases: list[Any]) -> None:
     """Enter a clamp of a tensor by numbers."""
     row(name, node=node, latex=latex, formula="min(max(x, min), max)",
         doc="Limits values to an interval given by numbers.", kink=BOUND,
-        fwd=clamped,
+        fits=True, fwd=clamped,
         partials=(lambda xp, y, x, min=None, max=None:
                   xp.as_type_of(within(xp, x, min, max), x),),
         vjp=(lambda xp, g, y, x, min=None, max=None:
@@ -285,7 +285,7 @@ function("clamp_max", lambda call, x, max:
 ROW = Fixed([True, False, False, True])
 
 row("where", node="WhereBackward0", formula="input if condition else other",
-    latex=r"\begin{{cases}} {1} & {0} \\ {2} \end{{cases}}",
+    latex=r"\begin{{cases}} {1} & {0} \\ {2} \end{{cases}}", fits=True,
     doc="Chooses entry by entry; the entry not chosen gets no cotangent.",
     fwd=lambda xp, condition, input, other: xp.where(condition, input, other),
     partials=(
@@ -324,6 +324,15 @@ question("logical_not", "Whether it is false.")
 question("isnan", "Whether it is NaN.")
 question("isinf", "Whether it is an infinity.")
 question("isfinite", "Whether it is neither NaN nor an infinity.")
+
+
+def infinite(name: str, bound: float, doc: str) -> None:
+    function(name, lambda call, x: call("eq", x, bound), doc=doc, operands=("x",),
+             formula=f"x == {bound}", cases=ALL)
+
+
+infinite("isposinf", inf, "Whether it is the positive infinity.")
+infinite("isneginf", -inf, "Whether it is the negative infinity.")
 
 
 def close(

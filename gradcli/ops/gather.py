@@ -308,7 +308,7 @@ def _filled_vjp(xp: Any, g: Any, y: Any, x: Any, mask: Any, value: Any) -> Any:
 
 MASK = Fixed([[True, False, False], [False, True, True]])
 
-row("masked_fill.Scalar", node="MaskedFillBackward0", result=FIRST,
+row("masked_fill.Scalar", node="MaskedFillBackward0", result=FIRST, fits=True,
     doc="A number written where the mask is true.", formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value:

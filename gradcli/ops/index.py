@@ -9,11 +9,12 @@ every order of derivative exists.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import LIMIT, check_size
-from .op import LINEAR, VIEW, Formula, case, function, row
+from .op import LINEAR, VIEW, Fixed, Formula, case, function, row
 from .shape import Shape
 
 # fmt: off
@@ -67,6 +68,21 @@ def check_positions(
 
 def is_mask(item: Any) -> bool:
     return hasattr(item, "dtype") and item.dtype.kind == "b"
+
+
+BYTES_ARE_MASKS = (
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool "
+    "instead."
+)
+
+
+def byte_as_mask(xp: Any, item: Any) -> Any:
+    """An index of bytes is a mask, as before there were truth values; any other index
+    is left as it is."""
+    if not hasattr(item, "dtype") or item.dtype.kind != "u" or item.dtype.itemsize > 1:
+        return item
+    warnings.warn(BYTES_ARE_MASKS, UserWarning, stacklevel=2)
+    return xp.ne(item, 0)
 
 
 def check_mask(shape: Shape, dim: int, mask: Any, named: int) -> None:
@@ -176,6 +192,11 @@ row("index.backward", node="IndexPutImplBackward0", jvp=LINEAR, saves=True,
          xp.call("index.Tensor", g, indices),),
     cases=[case((3, 3), input_sizes=(4, 3), indices=([0, 2, 0],)),
            case((2,), input_sizes=(3,), indices=([True, False, True],))])
+
+
+row("as_entries", query=True, doc="Positions, or a mask, to index with.", formula="x",
+    fwd=lambda xp, x: xp.as_index(byte_as_mask(xp, x)),
+    cases=[case(Fixed([2, 0])), case(Fixed([True, False]))])
 
 
 def _narrow(call: Formula, x: Any, dim: int, start: int, length: int) -> Any:

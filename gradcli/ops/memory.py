@@ -251,7 +251,13 @@ def overwriting(name: str, node: str, *values: float) -> None:
 
 overwriting("zero_.default", "ZeroBackward0", 0.0)
 overwriting("fill_.Scalar", "FillBackward2", 0.0, 1.5)
-overwriting("fill_.Tensor", "FillBackward3", 0.0, 1.5)
+
+row("fill_.Tensor", node="FillBackward3", jvp=LINEAR, formula="y = value",
+    doc="A tensor overwritten by one number, which carries a gradient.",
+    fwd=lambda xp, x, value: xp.expand(xp.as_type_of(value, x), x.shape),
+    vjp=(lambda xp, g, y, x, value: xp.zeros_like(g),
+         lambda xp, g, y, x, value: xp.sum(g)),
+    cases=[case((2, 3), ()), case((), ())])
 
 row("to_copy.default", node="ToCopyBackward0", jvp=LINEAR, result=GIVEN,
     formula="y = x",

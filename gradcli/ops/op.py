@@ -56,6 +56,9 @@ FLOATS: Final = _Marker("FLOATS")
 TRUTH: Final = _Marker("TRUTH")
 """Truth values; bytes where the operand holds bytes."""
 
+AS_IS: Final = _Marker("AS_IS")
+"""As PROMOTED, and a plain number goes in as it is, whatever the operands' type."""
+
 FIRST: Final = _Marker("FIRST")
 """The type of the first operand; the others are converted to it."""
 
@@ -141,7 +144,10 @@ class Op:
     carries    how many of them, counted from the first, carry a gradient
     star       the parameter that takes all further positional arguments
     sym        ``fwd`` under SymPy where that is not simply ``fwd``
-    result     the type of the result: PROMOTED, WHOLE, FLOATS, TRUTH, FIRST or GIVEN
+    result     the type of the result: PROMOTED, WHOLE, FLOATS, AS_IS, TRUTH, FIRST or
+               GIVEN
+    fits       a plain number that the result's type of whole numbers does not hold is
+               refused; otherwise it wraps around, as a tensor of one number would
     memory     where the result lies: OWN, VIEW or SHARED; a formula that gives back
                its operand's memory is copied where that is OWN
     one_type   what is said of operands of two types where they have to be of one:
@@ -167,6 +173,7 @@ class Op:
     star: str | None
     sym: Formula | None
     result: _Marker
+    fits: bool
     memory: _Marker
     one_type: str | tuple[str, ...]
     fractions: str
@@ -249,6 +256,7 @@ def row(
     star: str | None = None,
     sym: Formula | None = None,
     result: _Marker = PROMOTED,
+    fits: bool = False,
     memory: _Marker = OWN,
     one_type: str | tuple[str, ...] = "",
     fractions: str = "",
@@ -272,8 +280,8 @@ def row(
         raise ValueError(f"row {name!r} has no cases")
     op = Op(
         name, fwd, node, partials, vjp, jvp, variadic, saves, returns, carries, star,
-        sym, result, memory, one_type, fractions, query, doc, formula, latex, kink,
-        tuple(cases),
+        sym, result, fits, memory, one_type, fractions, query, doc, formula, latex,
+        kink, tuple(cases),
     )  # fmt: skip
     OPS[name] = op
     if "." not in name:

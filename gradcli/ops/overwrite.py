@@ -195,7 +195,7 @@ def _put_at(
     if not isinstance(indices, list | tuple):
         raise TypeError("index_put(): argument 'indices' (position 2) must be tuple of "
                         "Tensors, one for each dimension")
-    at = tuple([None if i is None else call("as_index", i) for i in indices])
+    at = tuple([None if i is None else call("as_entries", i) for i in indices])
     return call("index_put.default", x, values, at, accumulate)
 
 

@@ -36,6 +36,7 @@ OWN = {
     "as_strided.tangent": "a view of a memory in another order than the tensor's",
     "as_strided.put": "the transpose of such a view",
     "view.geometry": "strides and the place of the first entry, as numbers",
+    "as_entries": "whole numbers or a mask that index, from whatever the user wrote",
     "as_index": "whole numbers that index, from whatever the user wrote",
     "as_type_of": "a cast to the type of another tensor",
     "view.fits": "whether a view of a shape is possible, as a value",
@@ -98,7 +99,7 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "elu": lambda x, **params: aten.elu(x, **params),
     "block_diag.default": lambda xs: torch.block_diag(*xs),
     "unfold": lambda x, dimension, size, step: x.unfold(dimension, size, step),
-    "fill_.Tensor": lambda x, value: torch.full_like(x, value),
+    "fill_.Tensor": lambda x, value: x.clone().fill_(value),
     "where": lambda c, x, y: torch.where(torch.as_tensor(c), x, y),
     "view.default": lambda x, shape: x.view(shape),
     "as_strided.default": lambda x, size, stride, start: x.as_strided(

@@ -274,7 +274,7 @@ error[E399]: a leaf Variable that requires grad is being used in an in-place ope
   1 | x *= 2
     |   ^^ give the new value a name of its own: y = x * ...""",
     ("y = int(x)", "x=[1,2]"): """\
-error[E307]: a Tensor with 2 elements cannot be converted to Scalar
+error[E307]: only one element tensors can be converted to Python scalars
   1 | y = int(x)
     |     ^^^ choose one, as x[0], or reduce them, as x.sum()""",
     ("y = x['a']", "x=[1,2]"): """\

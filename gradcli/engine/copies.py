@@ -1,0 +1,125 @@
+"""Tensors as `copy` and `pickle` take them: memory, shape, gradient, own attributes.
+
+Invariant: tensors on the same memory before are on the same memory after, in one
+pickle, one deep copy. What comes back is a leaf; the graph stays behind.
+
+    pickle.loads(pickle.dumps((x, x[0])))       # the second is a view of the first
+    copy.deepcopy(x).grad                       # a copy of x.grad
+"""
+
+from __future__ import annotations
+
+import copy
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from . import devices
+from .errors import EngineError
+from .tensor import Tensor
+from .versions import owner
+from .views import LostView
+
+NOT_A_LEAF = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+    "protocol at the moment.  If you were attempting to deepcopy a module, this may be "
+    "because of a torch.nn.utils.weight_norm usage"
+)
+
+
+def reduced(t: Tensor) -> tuple[Any, ...]:
+    """What `pickle` and `copy.copy` make the tensor anew from.
+
+    Raises:
+        TypeError: it holds symbols, not numbers.
+    """
+    if t.xp.symbolic:
+        raise TypeError("a tensor of symbols is not pickled")
+    kind = Tensor if isinstance(t, LostView) else type(t)
+    place = _place(t._shareable())
+    return rebuilt, (kind, place, str(t.device), t.requires_grad, _own(t))
+
+
+def rebuilt(
+    kind: type[Tensor], place: Any, device: str, requires_grad: bool, own: Any
+) -> Tensor:
+    """The tensor of a class on memory at a place, with attributes of its own."""
+    out = object.__new__(kind)
+    out.raw, out.xp, out.edge = _at(place), devices.place(device), None
+    out.requires_grad = requires_grad
+    for name, value in own.items():
+        setattr(out, name, value)
+    return out
+
+
+def deeply(t: Tensor, memo: dict[int, Any]) -> Tensor:
+    """`copy.deepcopy` of a leaf, with its gradient.
+
+    Raises:
+        EngineError: it is no leaf.
+    """
+    if not t.is_leaf:
+        raise EngineError(NOT_A_LEAF)
+    known: Tensor | None = memo.get(id(t))
+    if known is not None:
+        return known
+    if t.xp.symbolic:
+        return Tensor(t.xp.clone(t.raw), t.xp, t.requires_grad)
+    memory, *rest = _place(t._shareable())
+    copied = (copy.deepcopy(memory, memo), *rest)
+    kind = Tensor if isinstance(t, LostView) else type(t)
+    made = rebuilt(kind, copied, str(t.device), t.requires_grad, {})
+    memo[id(t)] = made
+    for name, value in _own(t).items():
+        setattr(made, name, copy.deepcopy(value, memo))
+    if t.grad is not None:
+        made.grad = deeply(t.grad.detach(), memo)
+    return made
+
+
+def _own(t: Tensor) -> dict[str, Any]:
+    """The attributes that its user, or its class, gave a tensor; the engine's own
+    begin with an underscore."""
+    kept = {name: v for name, v in t.__dict__.items() if not name.startswith("_")}
+    for kind in type(t).__mro__[:-1]:
+        if issubclass(kind, Tensor) and kind is not Tensor:
+            names = kind.__dict__.get("__slots__", ())
+            kept |= {name: getattr(t, name) for name in names if hasattr(t, name)}
+    return kept
+
+
+def _place(raw: Any) -> tuple[Any, ...]:
+    """The array that owns the memory, and where in it the entries lie.
+
+    NumPy's arrays are told apart by their memory; another module's are taken whole.
+    """
+    if not isinstance(raw, np.ndarray):
+        return (raw,)
+    memory = owner(raw)
+    if not (memory.flags.c_contiguous or memory.flags.f_contiguous):
+        return (raw,)
+    start = raw.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+    return memory, start, raw.shape, raw.strides, raw.dtype.str
+
+
+def reshaped_memory(raw: Any, shape: tuple[int, ...]) -> Any:
+    """An array of a shape from the first entry of another on, in the same memory; None
+    if that does not reach so far."""
+    memory, *where = _place(raw)
+    if not where or memory.nbytes - where[0] < prod(shape) * raw.itemsize:
+        return None
+    flat = memory.reshape(-1, order="A")
+    return np.ndarray(shape, raw.dtype, flat, where[0]) if memory.size else None
+
+
+def _at(place: tuple[Any, ...]) -> Any:
+    """The array at a place."""
+    memory, *where = place
+    if not where:
+        return memory
+    start, shape, strides, dtype = where
+    if not memory.size:
+        return np.empty(shape, dtype)
+    flat = memory.reshape(-1, order="A")
+    return np.ndarray(shape, dtype, flat, start, strides)

@@ -1,0 +1,133 @@
+"""What every constructor takes beside its own arguments, given to it in one place.
+
+Invariant: a constructor is a function from its own arguments, and the type asked for,
+to a NumPy array; type, device, gradient and ``out`` are added here. One that is *like*
+a tensor, its first argument, takes type and device from there.
+
+    @constructor
+    def zeros(type_, *size): ...        # zeros(2, dtype=float64, requires_grad=True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any
+
+from . import devices, dtypes
+from .device import device as Device
+from .dtypes import dtype
+from .into import written
+from .layouts import layout, strided
+from .tensor import Tensor
+
+Place = Device | str | int | None
+Build = Callable[..., Any]
+"""From the type asked for, None if it was not, and arguments to a NumPy array."""
+
+OPTIONS = {
+    "out": None, "dtype": None, "layout": strided, "device": None,
+    "requires_grad": False, "pin_memory": False,
+}  # fmt: skip
+"""What a constructor takes by keyword, and what it is if it is left out."""
+
+LIKE = {name: OPTIONS[name] for name in OPTIONS if name != "out"}
+"""The same for a constructor that is like a tensor."""
+
+
+def made(raw: Any, requires_grad: bool, device: Place = None, xp: Any = None) -> Tensor:
+    """The tensor of a fresh NumPy array, on a device or in a namespace."""
+    if xp is None:
+        xp = devices.place(device)
+    out = Tensor(xp.array(raw), xp)
+    if requires_grad:
+        out.requires_grad = True
+    return out
+
+
+def constructor(build: Build) -> Callable[..., Tensor]:
+    """The public constructor of what ``build`` makes."""
+    name = build.__name__
+    many = _takes_sizes(build)
+
+    @wraps(build)
+    def make(
+        *args: Any,
+        out: Tensor | None = None,
+        dtype: Any = None,
+        layout: layout = strided,
+        device: Place = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+        **named: Any,
+    ) -> Tensor:
+        if many:
+            args = _sizes(name, args, named)
+        raw = build(chosen(dtype, name), *args, **named)
+        if out is None:
+            return made(raw, requires_grad, device)
+        result: Tensor = written(name, out, made(raw, False, device))
+        return result
+
+    return _signed(make, build, OPTIONS)
+
+
+def alike(build: Build) -> Callable[..., Tensor]:
+    """The public constructor of what is like a tensor, its first argument."""
+    name = build.__name__
+    many = _takes_sizes(build)
+
+    @wraps(build)
+    def make(
+        input: Tensor,
+        *args: Any,
+        dtype: Any = None,
+        layout: layout = strided,
+        device: Place = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+        memory_format: Any = None,
+        **named: Any,
+    ) -> Tensor:
+        if many:
+            args = _sizes(name, args, named)
+        type_ = chosen(dtype, name) or input.dtype
+        xp = input.xp if device is None else devices.place(device)
+        return made(build(type_, input, *args, **named), requires_grad, xp=xp)
+
+    return _signed(make, build, LIKE if many else LIKE | {"memory_format": None})
+
+
+def chosen(given: Any, name: str) -> dtype | None:
+    """The type asked of the function ``name``; None if none was."""
+    return None if given is None else dtypes.to_dtype(given, name)
+
+
+def _takes_sizes(build: Build) -> bool:
+    return bool(build.__code__.co_flags & 0x04)
+
+
+def _sizes(name: str, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """The sizes, which may come as one keyword too."""
+    if "size" in named:
+        return (*args, named.pop("size"))
+    if not args:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    return args
+
+
+def _signed(make: Any, build: Build, options: dict[str, Any]) -> Callable[..., Tensor]:
+    """The constructor with a signature that shows all it takes."""
+    own = list(signature(build).parameters.values())[1:]
+    keywords = [p for p in own if p.kind is Parameter.KEYWORD_ONLY]
+    others = [p for p in own if p not in keywords]
+    keywords += [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Any)
+        for name, default in options.items()
+    ]
+    make.__signature__ = signature(build).replace(
+        parameters=[*others, *keywords], return_annotation="Tensor"
+    )
+    found: Callable[..., Tensor] = make
+    return found

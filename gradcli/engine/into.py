@@ -1,0 +1,127 @@
+"""``out=``: results that are written into tensors that are there already.
+
+Invariant: every public function takes ``out`` by way of `taking_out`, and knows nothing
+of it itself. What is written is what the function gives; no gradient passes, and where
+one would have to, the call is refused.
+
+    torch.add(x, 1, out=y)                      # y
+    torch.max(x, 0, out=(values, indices))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from .changes import write
+from .copies import reshaped_memory
+from .errors import EngineError
+from .modes import MODE
+from .promote import RANK
+from .returns import Named, written_class
+from .tensor import Tensor
+
+RESIZED = (
+    "An output with one or more elements was resized since it had shape {}, which does "
+    "not match the required output shape {}. This behavior is deprecated, and in a "
+    "future PyTorch release outputs will not be resized unless they have zero "
+    "elements. You can explicitly reuse an out tensor t by resizing it, inplace, to "
+    "zero elements with t.resize_(0)."
+)
+
+Run = Callable[..., Any]
+
+
+def taking_out(name: str, run: Run) -> Run:
+    """The function ``run``, which takes ``out`` as well; None means that none is."""
+
+    @wraps(run)
+    def outer(*args: Any, **kwargs: Any) -> Any:
+        if "out" not in kwargs:
+            return run(*args, **kwargs)
+        out = kwargs.pop("out")
+        if out is None:
+            return run(*args, **kwargs)
+        _refuse_gradients(name, (out, args, tuple(kwargs.values())))
+        return written(name, out, run(*args, **kwargs))
+
+    return outer
+
+
+def written(name: str, out: Any, result: Any) -> Any:
+    """The outputs of the function ``name``, once they hold its results.
+
+    Raises:
+        TypeError: ``out`` is no tensor, or not one for each result.
+        EngineError: a result does not fit the type of its output.
+    """
+    if isinstance(result, Tensor):
+        if not isinstance(out, Tensor):
+            raise TypeError(
+                f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}"
+            )
+        put(out, result)
+        return out
+    if not isinstance(out, tuple | list) or len(out) != len(result):
+        raise TypeError(
+            f"{name}(): argument 'out' must be a tuple of {len(result)} Tensors, not "
+            f"{type(out).__name__}"
+        )
+    for each, part in zip(out, result, strict=True):
+        put(each, part)
+    named = written_class(type(result)) if isinstance(result, Named) else tuple
+    return named(out)
+
+
+def put(out: Tensor, result: Tensor) -> None:
+    """Write a result into an output, which takes the result's shape.
+
+    Raises:
+        EngineError: it does not fit the output's type.
+    """
+    if RANK[result.raw.dtype.kind] > RANK[out.raw.dtype.kind]:
+        raise EngineError(
+            f"result type {result.dtype.legacy} can't be cast to the desired output "
+            f"type {out.dtype.legacy}"
+        )
+    have, want = out.raw.shape, result.raw.shape
+    if have != want:
+        if out.numel():
+            import warnings
+
+            message = RESIZED.format(list(have), list(want))
+            warnings.warn(message, UserWarning, stacklevel=4)
+        resize(out, want)
+    write(out, (), result.raw)
+
+
+def resize(t: Tensor, shape: tuple[int, ...]) -> None:
+    """Give a tensor another shape, of entries in order from its first one on.
+
+    Its memory is kept if it suffices, so that nothing in it is lost.
+    """
+    raw = t._shareable()
+    found = reshaped_memory(raw, shape)
+    if found is None:
+        found = t.xp.array(np.zeros(shape, raw.dtype.name))
+        found.reshape(-1)[: raw.size] = raw.reshape(-1)
+    t.raw = found
+
+
+def _refuse_gradients(name: str, values: Iterable[Any]) -> None:
+    if MODE.recording and any(t.edge is not None for t in _tensors(values)):
+        raise EngineError(
+            f"{name}(): functions with out=... arguments don't support automatic "
+            "differentiation, but one of the arguments requires grad."
+        )
+
+
+def _tensors(values: Iterable[Any]) -> Iterable[Tensor]:
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors(value)
