@@ -1,0 +1,156 @@
+"""A program in gradcli and in PyTorch, side by side.
+
+Invariant: a number that differs is a difference unless PyTorch's own number moves as
+much when its steps are rounded otherwise (`tests.random.noise`); there is no tolerance
+beyond a few units in the last place.
+
+    difference(program)          # None, or what differs first
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tests.random.noise import RUNS, Moved
+from tests.random.ours import OURS
+from tests.random.outcome import Outcome, outcome
+from tests.random.program import Program
+from tests.random.theirs import THEIRS
+
+UNITS = 16
+"""Units in the last place that two ways to compute the same may differ by."""
+
+SPREAD = 8.0
+"""How much farther than PyTorch's own spread a number may lie: few runs are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What differs first, and how."""
+
+    what: str
+    ours: str
+    theirs: str
+
+    @property
+    def kind(self) -> str:
+        """What differs; for a refusal, with the beginning of its words."""
+        if "refuses" not in self.what:
+            return self.what
+        words = re.sub(r"'\w+'|[\d\[\]]+", "", self.ours or self.theirs)
+        return f"{self.what} ({words[:40]})"
+
+    def __str__(self) -> str:
+        return f"{self.what}: gradcli {self.ours}; PyTorch {self.theirs}"
+
+
+def difference(program: Program) -> Difference | None:
+    """What differs first: a refusal, the value, the graph or a derivative."""
+    try:
+        ours = outcome(OURS, program)
+    except Exception as error:
+        return Difference("crash", f"{type(error).__name__}: {error}", "")
+    theirs = outcome(THEIRS, program)
+    refused = refusals(ours, theirs)
+    if refused and refused.what.endswith("the value"):
+        return refused
+    if ours.refusal and ours.refusal.stage == "value":
+        return None
+    return (
+        kinds(ours, theirs)
+        or numbers(program, "value", [ours.value], [theirs.value])
+        or graphs(ours, theirs)
+        or refused
+        or numbers(program, "gradient", ours.gradients, theirs.gradients)
+        or numbers(program, "second derivative", ours.seconds, theirs.seconds)
+    )
+
+
+def refusals(ours: Outcome, theirs: Outcome) -> Difference | None:
+    a, b = ours.refusal, theirs.refusal
+    if a is not None and "E599" in a.message:
+        return Difference("crash", str(a), str(b))
+    if (a is None) == (b is None) and (a is None or b is None or a.stage == b.stage):
+        return None
+    if b is not None and (a is None or a.stage != "value"):
+        return Difference(f"PyTorch alone refuses the {b.stage}", "", str(b))
+    assert a is not None
+    return Difference(f"gradcli alone refuses the {a.stage}", str(a), "")
+
+
+def kinds(ours: Outcome, theirs: Outcome) -> Difference | None:
+    pairs = {
+        "shape": (ours.value.shape, theirs.value.shape),
+        "dtype": (ours.dtype, theirs.dtype),
+        "requires_grad": (ours.requires_grad, theirs.requires_grad),
+    }
+    for what, (a, b) in pairs.items():
+        if a != b:
+            return Difference(what, str(a), str(b))
+    return None
+
+
+def graphs(ours: Outcome, theirs: Outcome) -> Difference | None:
+    if ours.graph == theirs.graph:
+        return None
+    return Difference("graph", "; ".join(ours.graph), "; ".join(theirs.graph))
+
+
+FIELDS = {"value": "value", "gradient": "gradients", "second derivative": "seconds"}
+
+
+def numbers(
+    program: Program, what: str, ours: list[Any], theirs: list[Any]
+) -> Difference | None:
+    for at, (a, b) in enumerate(zip(ours, theirs, strict=False)):
+        if a is None and b is None:
+            continue
+        a = np.zeros_like(b) if a is None else a
+        b = np.zeros_like(a) if b is None else b
+        if a.shape != b.shape:
+            return Difference(f"{what}'s shape", str(a.shape), str(b.shape))
+        far = ~near(a, b)
+        if far.any():
+            far &= ~explained(program, what, at, a, b)
+        if far.any():
+            return Difference(what, shown(a), shown(b))
+    return None
+
+
+def near(a: Any, b: Any) -> Any:
+    """Which entries are equal but for a few units in the last place."""
+    if a.dtype.kind != "f" or b.dtype.kind != "f":
+        return a == b
+    info = np.finfo(b.dtype)
+    with np.errstate(all="ignore"):
+        bound = UNITS * (float(info.eps) * np.abs(b) + float(info.smallest_subnormal))
+        close = np.abs(a - b) <= bound
+    return (a == b) | close | (np.isnan(a) & np.isnan(b))
+
+
+def explained(program: Program, what: str, at: int, a: Any, b: Any) -> Any:
+    """Which entries are among those that rounding may give PyTorch itself."""
+    found = [b]
+    for seed in range(RUNS):
+        with Moved(seed):
+            moved = outcome(THEIRS, program)
+        parts = getattr(moved, FIELDS[what])
+        part = parts if what == "value" else parts[at] if at < len(parts) else None
+        if part is not None and part.shape == b.shape:
+            found.append(part)
+    stack = np.array(found, dtype="float64")
+    with np.errstate(all="ignore"):
+        low, high = stack.min(axis=0), stack.max(axis=0)
+        reach = SPREAD * (high - low)
+        inside = (a >= low - reach) & (a <= high + reach)
+    same = ((stack == a) | (np.isnan(stack) & np.isnan(a))).any(axis=0)
+    return inside | same
+
+
+def shown(values: Any) -> str:
+    flat = [f"{entry:.10g}" for entry in values.reshape(-1)[:6]]
+    return f"[{', '.join(flat)}{', ...' if values.size > 6 else ''}]"
