@@ -297,11 +297,17 @@ function("binary_cross_entropy_with_logits", with_logits,
          formula="mean((1 - target)*x - log(sigmoid(x)))",
          doc="Cross entropy of logits and their targets, without overflow.")
 
+def _soft_margin(xp: Any, x: Any, target: Any, reduction: str = "mean") -> Any:
+    shape = broadcast_shape(x.shape, target.shape)
+    if shape != tuple(x.shape):
+        raise ShapeError(f"output with shape {list(x.shape)} doesn't match the "
+                         f"broadcast shape {list(shape)}")
+    return reduced(xp, -xp.logsigmoid(target * x), reduction)
+
+
 row("soft_margin_loss", node="SoftMarginLossBackward0",
     formula="mean(log(1 + exp(-target*x)))",
-    doc="Logistic loss for targets 1 and -1.",
-    fwd=lambda xp, x, target, reduction="mean":
-        reduced(xp, -xp.logsigmoid(target * x), reduction),
+    doc="Logistic loss for targets 1 and -1.", fwd=_soft_margin,
     vjp=(lambda xp, g, y, x, target, reduction="mean":
          each(g, x, reduction) * (-target * xp.sigmoid(-target * x)), None),
     jvp=lambda xp, t, y, x, target, reduction="mean":

@@ -28,13 +28,26 @@ def where_put(xp: Any, x: Any, put: Any, mark: Any) -> Any:
 
 def replaced(xp: Any, x: Any, at: Any, src: Any) -> Any:
     """``x`` with ``src`` at an index that names no entry twice."""
-    want, have = xp.getitem(x, at).shape, src.shape
+    demand_alike(xp.getitem(x, at).shape, src.shape)
+    ones = xp.new_full(src, src.shape, 1)
+    return where_put(xp, x, xp.put_view(x.shape, at, src),
+                     xp.put_view(x.shape, at, ones))
+
+
+def demand_alike(want: Shape, have: Shape) -> None:
+    """Refuse what is to be written if it is not of the size of what it replaces."""
     if want != have:
         raise ShapeError(f"expected src to have a size equal to the slice of self. src "
                          f"size = {list(have)}, slice size = {list(want)}")
-    ones = xp.new_full(src, have, 1)
-    return where_put(xp, x, xp.put_view(x.shape, at, src),
-                     xp.put_view(x.shape, at, ones))
+
+
+def with_diagonal(
+    xp: Any, x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Any:
+    demand_alike(xp.diagonal(x, offset, dim1, dim2).shape, src.shape)
+    ones = xp.new_full(src, src.shape, 1)
+    return where_put(xp, x, on_diagonal(xp, src, x.shape, offset, dim1, dim2),
+                     on_diagonal(xp, ones, x.shape, offset, dim1, dim2))
 
 
 def filled(xp: Any, x: Any, index: Any, dim: int, value: Any) -> Any:
@@ -68,9 +81,7 @@ row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR, result=FIRST,
 
 row("diagonal_scatter", node="DiagonalScatterBackward0", jvp=LINEAR, result=FIRST,
     doc="A diagonal of two dimensions replaced.", formula="y[i, i + offset] = src[i]",
-    fwd=lambda xp, x, src, offset=0, dim1=0, dim2=1: where_put(
-        xp, x, on_diagonal(xp, src, x.shape, offset, dim1, dim2),
-        on_diagonal(xp, xp.new_full(src, src.shape, 1), x.shape, offset, dim1, dim2)),
+    fwd=with_diagonal,
     vjp=(lambda xp, g, y, x, src, offset=0, dim1=0, dim2=1: xp.diagonal_scatter(
              g, xp.zeros_like(xp.diagonal(g, offset, dim1, dim2)), offset, dim1, dim2),
          lambda xp, g, y, x, src, offset=0, dim1=0, dim2=1:

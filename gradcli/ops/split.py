@@ -184,6 +184,8 @@ def _broadcast_tensors(call: Formula, *tensors: Any) -> tuple[Any, ...]:
 
 def _meshgrid(call: Formula, *tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     xs = as_list(tensors)
+    if not xs:
+        raise ShapeError("meshgrid expects a non-empty TensorList")
     if indexing not in ("ij", "xy"):
         raise ValueError("torch.meshgrid: indexing must be one of \"xy\" or \"ij\", "
                          f"but received: {indexing}")

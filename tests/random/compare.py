@@ -10,7 +10,7 @@ beyond a few units in the last place.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,10 @@ class Difference:
     what: str
     ours: str
     theirs: str
+    relative: float = np.inf
+    """The largest error relative to PyTorch's number."""
+    after_infinity: bool = False
+    """Whether this is a second derivative beside a first one that is not finite."""
 
     @property
     def kind(self) -> str:
@@ -66,8 +70,16 @@ def difference(program: Program) -> Difference | None:
         or graphs(ours, theirs)
         or refused
         or numbers(program, "gradient", ours.gradients, theirs.gradients)
-        or numbers(program, "second derivative", ours.seconds, theirs.seconds)
+        or seconds(program, ours, theirs)
     )
+
+
+def seconds(program: Program, ours: Outcome, theirs: Outcome) -> Difference | None:
+    found = numbers(program, "second derivative", ours.seconds, theirs.seconds)
+    first = [*ours.gradients, *theirs.gradients]
+    if found is None or all(g is None or np.isfinite(g).all() for g in first):
+        return found
+    return replace(found, after_infinity=True)
 
 
 def refusals(ours: Outcome, theirs: Outcome) -> Difference | None:
@@ -117,8 +129,17 @@ def numbers(
         if far.any():
             far &= ~explained(program, what, at, a, b)
         if far.any():
-            return Difference(what, shown(a), shown(b))
+            return Difference(what, shown(a), shown(b), relative(a, b))
     return None
+
+
+def relative(a: Any, b: Any) -> float:
+    """The largest error relative to what it should be; infinite where one is."""
+    with np.errstate(all="ignore"):
+        error = np.abs(np.asarray(a, float) - b) / np.abs(b)
+    known = (a == b) | (np.isnan(a) & np.isnan(b))
+    error = np.where(known, 0, np.where(np.isnan(error), np.inf, error))
+    return float(error.max(initial=0.0))
 
 
 def near(a: Any, b: Any) -> Any:

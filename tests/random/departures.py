@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from tests.random.compare import Difference
+import numpy as np
+
+from tests.random.compare import Difference, difference
 from tests.random.program import Program
 
 
@@ -38,6 +40,28 @@ def without_numbers(graph: str) -> str:
     return re.sub(r"(NotImplemented\(\d+(?:#\d+)?), None\)", r"\1)", graph)
 
 
+def at_singular_point(names: str) -> Callable[[Program, Difference], bool]:
+    """A derivative differs, and no longer does once the inputs are moved a little."""
+    pattern = re.compile(names)
+    return lambda program, d: (
+        d.what in ("gradient", "second derivative")
+        and pattern.search(program.text) is not None
+        and difference(moved(program)) is None
+    )
+
+
+def moved(program: Program) -> Program:
+    """The program at a point close by, where no two numbers are equal."""
+    rng = np.random.default_rng(0)
+    inputs = {}
+    for name, value in program.inputs.items():
+        array = np.array(value, dtype=float)
+        step = 1e-3 * rng.uniform(0.5, 1.5, array.shape)
+        with np.errstate(all="ignore"):
+            inputs[name] = (array * (1 + step) + step).tolist()
+    return replace(program, inputs=inputs)
+
+
 DEPARTURES = (
     Departure(
         "in place",
@@ -46,8 +70,15 @@ DEPARTURES = (
     ),
     Departure(
         "no derivative",
-        "PyTorch has not written this derivative",
+        "PyTorch has not written this derivative; `//` has the derivative 0",
         refuses("derivative for \\S+ is not implemented|not differentiable"),
+    ),
+    Departure(
+        "floor division",
+        "`//` is differentiable here, and its node has an edge for a number too",
+        lambda program, d: (
+            d.what == "graph" and without_numbers(d.ours) == without_numbers(d.theirs)
+        ),
     ),
     Departure(
         "ways to call",
@@ -55,11 +86,35 @@ DEPARTURES = (
         refuses("^TypeError", "value"),
     ),
     Departure(
+        "truth values",
+        "truth values are the numbers 0 and 1 in every sum; PyTorch refuses `-`",
+        refuses("with (a|two) bool tensor"),
+    ),
+    Departure(
         "einsum",
         "einsum is one node; PyTorch writes it as products of matrices",
         lambda program, d: d.what == "graph" and "EinsumBackward0" in d.ours,
     ),
-)  # fmt: skip
+    Departure(
+        "clamp",
+        "at a bound: the least subgradient, as in PyTorch's newest releases",
+        at_singular_point(r"\bclamp|\bclip"),
+    ),
+    Departure(
+        "trigamma",
+        "PyTorch's series for it has nine correct digits",
+        lambda program, d: (
+            re.search(r"gamma", program.text) is not None
+            and d.what in ("value", "gradient", "second derivative")
+            and d.relative < 1e-7
+        ),
+    ),
+    Departure(
+        "after an infinity",
+        "where a first derivative is infinite or NaN, a second has no value to agree on",
+        lambda program, d: d.after_infinity,
+    ),
+)
 
 
 def departure(program: Program, found: Difference) -> Departure | None:
