@@ -358,13 +358,19 @@ def enter(rank: int) -> None:
             output_padding, groups))
 
     lengths = ("a sequence", "a picture", "a volume")[rank - 1]
+    kernel, size = (2,) * rank, (5, 3, 2)[:rank]
     function(f"conv{rank}d", conv, operands=("input", "weight", "bias"),
              formula="y[o, p] = sum(weight[o, c, k]*input[c, p*stride + k])",
-             doc=f"A weight's window slid over {lengths}, channel by channel.")
+             doc=f"A weight's window slid over {lengths}, channel by channel.",
+             cases=[case((1, 2, *size), (3, 2, *kernel), (3,)),
+                    case((2, *size), (2, 1, *kernel), stride=2, padding=1, groups=2),
+                    case((1, 1, *size), (1, 1, *kernel), padding="same")])
     function(f"conv_transpose{rank}d", transposed,
              operands=("input", "weight", "bias"),
              formula="y[c, p*stride + k] += weight[o, c, k]*input[o, p]",
-             doc=f"The transpose of conv{rank}d: windows laid over {lengths}.")
+             doc=f"The transpose of conv{rank}d: windows laid over {lengths}.",
+             cases=[case((1, 2, *size), (2, 1, *kernel), (1,)),
+                    case((1, *size), (1, 2, *kernel), stride=2, padding=1)])
 
 
 for dims in (1, 2, 3):

@@ -116,7 +116,9 @@ row("as_index", query=True, doc="Whole numbers to index with.", formula="x",
 
 function("take_along_dim", _take_along_dim, operands=("x", "indices"),
          formula="y[i, j] = x[i, indices[i, j]]",
-         doc="`gather`, with the other dimensions broadcast.")
+         doc="`gather`, with the other dimensions broadcast.",
+         cases=[case((3, 4), Fixed([[0, 1, 2, 0]]), dim=0),
+                case((3, 4), Fixed([0, 5, 5]))])
 
 
 def src_part(xp: Any, src: Any, index: Any) -> Any:

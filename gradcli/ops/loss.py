@@ -164,7 +164,9 @@ function("mse_loss", mse_loss, operands=("x", "target", "weight"),
          formula="mean((x - target)**2)",
          doc="Mean squared error.")
 function("l1_loss", l1_loss, operands=("x", "target"), formula="mean(abs(x - target))",
-         doc="Mean absolute error.", kink="where x equals its target the slope is 0")
+         doc="Mean absolute error.", kink="where x equals its target the slope is 0",
+         cases=[case((3, 4), (3, 4)), case((3,), (3,), reduction="sum"),
+                case((3,), (3,), reduction="none")])
 function("smooth_l1_loss", smooth_l1_loss,
          operands=("x", "target"),
          formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",

@@ -117,7 +117,8 @@ row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
     fwd=lambda xp, x, index, value, dim: filled(xp, x, index, dim, value),
     vjp=(lambda xp, g, y, x, index, value, dim: xp.index_fill(g, dim, index, 0), None,
          lambda xp, g, y, x, index, value, dim:
-         xp.sum(g * xp.index_fill(xp.zeros_like(g), dim, index, 1))),
+         xp.sum(xp.where(
+             xp.ne(xp.index_fill(xp.zeros_like(g), dim, index, 1), 0), g, 0))),
     cases=[case((3, 4), Fixed([2, 0]), (), dim=0), case((3,), Fixed([1]), (), dim=-1),
            case((3, 2), Fixed([2, 0, 2]), (), dim=0)])
 

@@ -374,17 +374,26 @@ def enter(rank: int) -> None:
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)
 
+    size = (4, 5)[:rank]
     function(f"max_pool{rank}d", max_pool, operands=("input",),
+             cases=[case((1, 2, *size), kernel_size=2, make="distinct"),
+                    case((2, *size), kernel_size=3, stride=1, padding=1,
+                         ceil_mode=True, make="distinct")],
              formula="y[p] = max(input[p*stride + k])",
              kink="equal entries: the first of them",
              doc="The largest entry of each window that slides over the input.")
     function(f"avg_pool{rank}d", avg_pool, operands=("input",),
+             cases=[case((1, 2, *size), kernel_size=2),
+                    case((2, *size), kernel_size=3, stride=2, padding=1,
+                         count_include_pad=False)],
              formula="y[p] = mean(input[p*stride + k])",
              doc="The mean of each window that slides over the input.")
     function(f"adaptive_avg_pool{rank}d", adaptive_avg, operands=("input",),
+             cases=[case((1, 2, *size), output_size=2), case((2, *size), output_size=1)],
              formula="y[p] = mean(input[window p])",
              doc="The mean of each of a given number of windows.")
     function(f"adaptive_max_pool{rank}d", adaptive_max, operands=("input",),
+             cases=[case((1, 2, *size), output_size=2, make="distinct")],
              formula="y[p] = max(input[window p])",
              kink="equal entries: the first of them",
              doc="The largest entry of each of a given number of windows.")

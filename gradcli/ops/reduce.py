@@ -125,7 +125,8 @@ function("nanmean", lambda call, x, dim=None, keepdim=False:
          call("div", call("nansum", x, dim, keepdim),
               call("sum", call("as_type_of", call("logical_not", call("isnan", x)), x),
                    dim, keepdim)),
-         doc="Mean of the entries that are not NaN.", formula="mean(x, dim)")
+         doc="Mean of the entries that are not NaN.", formula="mean(x, dim)",
+         cases=[case((3, 4)), case((3, 4), dim=0), case((3, 4), dim=1, keepdim=True)])
 
 # products
 

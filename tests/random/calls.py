@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from inspect import CO_VARARGS
 from typing import Any
 
-from gradcli.ops import FUNCTIONS, OPS, Case, Fixed
+from gradcli.ops import FUNCTIONS, Case, Fixed
 from gradcli.ops.op import Composite, Op, overloads, parameters
 
 INSIDE = ("at_least", "backward", "positions", "shares", "transposed", "weight")
@@ -81,7 +82,12 @@ def calls_of(name: str) -> tuple[Call, ...]:
 def functions() -> tuple[str, ...]:
     """The public functions that have a call, by name."""
     named = [name for name in FUNCTIONS if not name.startswith("_")]
-    return tuple(name for name in named if calls_of(name))
+    return tuple(n for n in named if calls_of(n) and not is_question(FUNCTIONS[n]))
+
+
+def is_question(entry: Op | Composite) -> bool:
+    """Whether the answer is a plain one, and no tensor."""
+    return isinstance(entry, Op) and entry.query
 
 
 def _call(entry: Op | Composite, op: Op | Composite, case: Case) -> Call:
@@ -92,11 +98,23 @@ def _call(entry: Op | Composite, op: Op | Composite, case: Case) -> Call:
         for name, value in case.params.items()
         if name != "input_sizes"
     }
-    starred = entry.star is not None and entry.star not in params
-    if starred or not public or public[0] == "tensors":
-        return _many(public, inputs, params, entry.name)
+    if takes_any_number(entry) or public[0] == "tensors":
+        return _many(public[: ahead(entry)], inputs, params, entry.name)
     named = dict(zip(mine, inputs, strict=False)) | params
     return _arranged(entry, public, named)
+
+
+def ahead(entry: Op | Composite) -> int:
+    """How many parameters may be given by position."""
+    code = (entry.fwd if isinstance(entry, Op) else entry.build).__code__
+    return code.co_argcount - 1
+
+
+def takes_any_number(entry: Op | Composite) -> bool:
+    """Whether tensors are handed over one after the other, as many as one likes."""
+    if isinstance(entry, Op):
+        return entry.variadic
+    return bool(entry.build.__code__.co_flags & CO_VARARGS)
 
 
 def _many(
@@ -140,6 +158,3 @@ def _argument(value: Any, case: Case) -> Argument:
 
 def _parameter(value: Any) -> Argument:
     return Given(value) if isinstance(value, list) else Written(value)
-
-
-assert OPS, "the table is filled when the package is imported"

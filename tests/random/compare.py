@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ class Difference:
         return f"{self.what} ({words[:40]})"
 
     def __str__(self) -> str:
-        return f"{self.what}: gradcli {self.ours}; PyTorch {self.theirs}"
+        off = f" ({self.relative:.1e} off)" if np.isfinite(self.relative) else ""
+        return f"{self.what}{off}: \n    gradcli {self.ours}\n    PyTorch {self.theirs}"
 
 
 def difference(program: Program) -> Difference | None:
@@ -58,6 +60,8 @@ def difference(program: Program) -> Difference | None:
         ours = outcome(OURS, program)
     except Exception as error:
         return Difference("crash", f"{type(error).__name__}: {error}", "")
+    if ours.refusal is not None and "E401" in ours.refusal.message:
+        return None
     theirs = outcome(THEIRS, program)
     refused = refusals(ours, theirs)
     if refused and refused.what.endswith("the value"):
@@ -118,7 +122,7 @@ FIELDS = {"value": "value", "gradient": "gradients", "second derivative": "secon
 def numbers(
     program: Program, what: str, ours: list[Any], theirs: list[Any]
 ) -> Difference | None:
-    for at, (a, b) in enumerate(zip(ours, theirs, strict=False)):
+    for at, (a, b) in enumerate(zip_longest(ours, theirs)):
         if a is None and b is None:
             continue
         a = np.zeros_like(b) if a is None else a
@@ -155,21 +159,28 @@ def near(a: Any, b: Any) -> Any:
 
 def explained(program: Program, what: str, at: int, a: Any, b: Any) -> Any:
     """Which entries are among those that rounding may give PyTorch itself."""
-    found = [b]
+    found, within = [np.asarray(b, "float64")], near(a, b)
     for seed in range(RUNS):
         with Moved(seed):
-            moved = outcome(THEIRS, program)
-        parts = getattr(moved, FIELDS[what])
+            again = outcome(THEIRS, program)
+        parts = getattr(again, FIELDS[what])
         part = parts if what == "value" else parts[at] if at < len(parts) else None
         if part is not None and part.shape == b.shape:
-            found.append(part)
-    stack = np.array(found, dtype="float64")
+            found.append(np.asarray(part, "float64"))
+        within = within | inside(np.array(found), a)
+        if within.all():
+            break
+    return within
+
+
+def inside(drawn: Any, a: Any) -> Any:
+    """Which numbers lie among those drawn, or not much farther than they spread."""
     with np.errstate(all="ignore"):
-        low, high = stack.min(axis=0), stack.max(axis=0)
+        low, high = drawn.min(axis=0), drawn.max(axis=0)
         reach = SPREAD * (high - low)
-        inside = (a >= low - reach) & (a <= high + reach)
-    same = ((stack == a) | (np.isnan(stack) & np.isnan(a))).any(axis=0)
-    return inside | same
+        among = (a >= low - reach) & (a <= high + reach)
+    same = ((drawn == a) | (np.isnan(drawn) & np.isnan(a))).any(axis=0)
+    return among | same
 
 
 def shown(values: Any) -> str:

@@ -83,14 +83,14 @@ def outcome(side: Side, program: Any, orders: int = 2) -> Outcome:
         v = side.tensor(weights(found.value.shape), output)
         first = side.grad([output], leaves, [v], orders > 1)
         found.gradients = [None if g is None else side.array(g) for g in first]
-        kept = [g for g in first if g is not None and g.requires_grad]
+        kept = {n: g for n, g in enumerate(first) if g is not None and g.requires_grad}
         if not kept or orders < 2:
             return found
         stage = STAGES[2]
         along = [
-            side.tensor(weights(tuple(g.shape), n + 1), g) for n, g in enumerate(kept)
+            side.tensor(weights(tuple(g.shape), n + 1), g) for n, g in kept.items()
         ]
-        second = side.grad(kept, leaves, along, False)
+        second = side.grad(list(kept.values()), leaves, along, False)
         found.seconds = [None if g is None else side.array(g) for g in second]
     except side.refusals as error:
         found.refusal = Refusal(stage, type(error).__name__, str(error))

@@ -7,7 +7,9 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
 
 import torch
 
@@ -19,7 +21,7 @@ from tests.random.program import Program
 from tests.random.shrink import shrunk
 from tests.random.theirs import known
 
-CHUNK = 50
+CRASH = "PyTorch's process ends"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,31 +78,60 @@ def look_at(seed: int, small: bool = True) -> Found | None:
     return Found(seed, program, again, None)
 
 
-def look_at_all(seeds: list[int]) -> tuple[int, list[Found]]:
+def work(seeds: list[int], answers: Connection) -> None:
+    """Send what is found of each number, as soon as it is."""
     torch.set_num_threads(1)
-    found = [each for seed in seeds if (each := look_at(seed)) is not None]
-    return len(seeds), found
+    for seed in seeds:
+        answers.send((seed, look_at(seed)))
+    answers.close()
 
 
-def chunks(first: int, count: int) -> Iterator[list[int]]:
-    for start in range(first, first + count, CHUNK):
-        yield list(range(start, min(start + CHUNK, first + count)))
+class Worker:
+    """A process of its own for some numbers: a program may bring PyTorch down."""
+
+    def __init__(self, seeds: list[int]) -> None:
+        self.seeds = seeds
+        self.ended = False
+        context = get_context("fork")
+        self.answers, theirs = context.Pipe(duplex=False)
+        self.process = context.Process(target=work, args=(seeds, theirs), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def read(self) -> Iterator[Found]:
+        """The next answer, if it is a difference; the number that ended the process."""
+        try:
+            seed, found = self.answers.recv()
+        except EOFError:
+            self.ended = True
+            self.process.join()
+            if self.seeds:
+                lost = self.seeds.pop(0)
+                ended = f"exit status {self.process.exitcode}"
+                what = Difference("PyTorch ends the process", "", ended)
+                yield Found(lost, drawn(lost), what, CRASH)
+        else:
+            self.seeds.remove(seed)
+            if found is not None:
+                yield found
 
 
 def trial(first: int, count: int, processes: int) -> tuple[list[Found], float]:
     """Every difference among ``count`` programs, and the seconds that took."""
     began = time.perf_counter()
+    ends = [first + count * n // processes for n in range(processes + 1)]
+    waiting = [list(range(a, b)) for a, b in pairwise(ends)]
+    workers = {w.answers: w for w in map(Worker, waiting)}
     found: list[Found] = []
-    if processes == 1:
-        parts: Iterable[tuple[int, list[Found]]] = map(
-            look_at_all, chunks(first, count)
-        )
-        for _, some in parts:
-            found += some
-    else:
-        with get_context("fork").Pool(processes) as pool:
-            for _, some in pool.imap_unordered(look_at_all, chunks(first, count)):
-                found += some
+    while workers:
+        for answers in wait(list(workers)):
+            worker = workers[answers]
+            found += worker.read()
+            if worker.ended:
+                del workers[answers]
+                if worker.seeds:
+                    again = Worker(worker.seeds)
+                    workers[again.answers] = again
     return sorted(found, key=lambda f: f.seed), time.perf_counter() - began
 
 
@@ -123,6 +154,5 @@ def report(found: list[Found], count: int, seconds: float, most: int = 3) -> str
             lines.append(f"\n{n:6} {group}")
         for each in members[:most]:
             lines.append(f"  seed {each.seed}: {each.program.command}")
-            lines.append(f"    gradcli {each.difference.ours[:300]}")
-            lines.append(f"    PyTorch {each.difference.theirs[:300]}")
+            lines.append(f"    {each.difference}"[:600])
     return "\n".join(lines)
