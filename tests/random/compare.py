@@ -25,6 +25,10 @@ from tests.random.theirs import THEIRS
 UNITS = 16
 """Units in the last place that two ways to compute the same may differ by."""
 
+RANGE = 1e4
+"""How much smaller an entry may be than the largest, to be measured against that: the
+error of a product of matrices, or of a solution, is even over its entries."""
+
 SPREAD = 8.0
 """How much farther than PyTorch's own spread a number may lie: few runs are drawn."""
 
@@ -152,7 +156,10 @@ def near(a: Any, b: Any) -> Any:
         return a == b
     info = np.finfo(b.dtype)
     with np.errstate(all="ignore"):
-        bound = UNITS * (float(info.eps) * np.abs(b) + float(info.smallest_subnormal))
+        size = np.abs(b)
+        largest = size.max(initial=0.0, where=np.isfinite(size))
+        scale = np.minimum(largest, RANGE * size)
+        bound = UNITS * (float(info.eps) * scale + float(info.smallest_subnormal))
         close = np.abs(a - b) <= bound
     return (a == b) | close | (np.isnan(a) & np.isnan(b))
 

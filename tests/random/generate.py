@@ -65,7 +65,11 @@ Has = Callable[[str, bool], bool]
 
 
 class Refused(Exception):
-    """A statement that gradcli does not run."""
+    """A statement that gradcli does not run, or, if not ``read``, cannot even read."""
+
+    def __init__(self, read: bool) -> None:
+        super().__init__()
+        self.read = read
 
 
 @dataclass(slots=True)
@@ -143,19 +147,23 @@ class Draft:
         text = "\n".join(statement.lines)
         try:
             code = compile_program(parse(text, self.values))
+        except ProgramError as error:
+            raise Refused(read=False) from error
+        try:
             library = TensorLibrary(self.home)
             with np.errstate(all="ignore"), default_dtype(self.dtype):
                 result = run_code(code, self.values, library, max_steps=2000)
         except ProgramError as error:
-            raise Refused from error
+            raise Refused(read=True) from error
         return dict(result.environment)
 
     def add(self, statement: Statement) -> bool:
         """Keep the statement if it runs, or, seldom, as the last one if it does not."""
         try:
             after = self.run(statement)
-        except Refused:
-            if isinstance(statement, Line) and self.chance(self.refusals):
+        except Refused as refused:
+            kept = refused.read and isinstance(statement, Line)
+            if kept and self.chance(self.refusals):
                 self.statements.append(statement)
                 self.ended = True
             return False
@@ -234,7 +242,15 @@ class Draft:
         if isinstance(argument, Slot):
             shape = tuple(sizes.get(n, n) for n in argument.shape)
             return self.fitting(shape, argument.case)
-        return written(self.other(argument.value))
+        return self.written(self.other(argument.value))
+
+    def written(self, value: Any) -> str:
+        """A parameter's value as text; lists inside a tuple may be tensors."""
+        lists = isinstance(value, tuple) and any(isinstance(v, list) for v in value)
+        if not lists or self.chance(0.5):
+            return repr(value)
+        parts = [f"tensor({v!r})" if isinstance(v, list) else repr(v) for v in value]
+        return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
     def other(self, value: Any) -> Any:
         """The value of a parameter, or now and then another of its kind."""
@@ -495,11 +511,3 @@ def broadcasts(draft: Draft, a: str, b: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def written(value: Any) -> str:
-    """A parameter's value as text; lists inside a tuple are tensors of positions."""
-    if isinstance(value, tuple) and any(isinstance(v, list) for v in value):
-        parts = [f"tensor({v!r})" if isinstance(v, list) else repr(v) for v in value]
-        return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
-    return repr(value)
