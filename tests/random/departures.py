@@ -131,7 +131,7 @@ DEPARTURES = (
     ),
     Departure(
         "after an infinity",
-        "where a first derivative is infinite or NaN, a second has no value to agree on",
+        "where a first derivative is infinite or NaN, a second has none to agree on",
         lambda program, d: d.after_infinity,
     ),
 )

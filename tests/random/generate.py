@@ -1,9 +1,9 @@
 """Random programs of gradcli's language, drawn from the table.
 
 A program grows statement by statement: each one is run at once, so that the shapes of
-all names are known without a rule of shapes, and one that is refused is dropped, or, now
-and then, kept as the program's last word. Which functions there are, and with what they
-can be called, is read off the table's cases.
+all names are known without a rule of shapes, and one that is refused is dropped, or,
+now and then, kept as the program's last word. Which functions there are, and with what
+they can be called, is read off the table's cases.
 
     program = random_program(7)
     print(program.text, program.inputs, program.dtype)
@@ -121,7 +121,7 @@ class Draft:
             return f"tensor({drawn})"
         self.inputs[name] = drawn
         self.values[name] = self.home.leaf(np.array(drawn))
-        if not self.values[name].raw.shape == shape:
+        if self.values[name].raw.shape != shape:  # no list tells (0, 3) from (0,)
             self.values[name] = self.home.leaf(np.zeros(shape))
         return name
 
@@ -218,9 +218,9 @@ class Draft:
         if self.chance(0.02):
             texts = texts[:-1]
         first = call.positional[0][1] if call.positional else None
-        if isinstance(first, Slot) and texts[:1] and texts[0].isidentifier():
-            if self.chance(0.25) and self.has(call.name, True):
-                return f"{texts[0]}.{call.name}({', '.join(texts[1:])})"
+        on_name = isinstance(first, Slot) and texts[:1] and texts[0].isidentifier()
+        if on_name and self.chance(0.25) and self.has(call.name, True):
+            return f"{texts[0]}.{call.name}({', '.join(texts[1:])})"
         return f"{call.name}({', '.join(texts)})"
 
     def named(self, name: str, argument: Argument, sizes: dict[int, int]) -> str:

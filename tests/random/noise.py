@@ -1,9 +1,10 @@
 """How much of a difference rounding can explain: PyTorch, run with its steps moved.
 
 Every operand and result of PyTorch's arithmetic is moved by up to a unit in its last
-place, forward and backward, several times over; what the program's numbers do then is what rounding
-can do to them (Monte Carlo arithmetic, Parker 1997). A number that the operation only
-copied, and one whose digits end early and is so exact, stays as it is: ties remain ties.
+place, forward and backward, several times over; what the program's numbers do then is
+what rounding can do to them (Monte Carlo arithmetic, Parker 1997). A number that the
+operation only copied, and one whose digits end early and that is so exact, stays as it
+is: ties remain ties.
 """
 
 from __future__ import annotations

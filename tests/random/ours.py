@@ -14,7 +14,6 @@ from gradcli.lang.run import execute, prepare
 from tests.random.outcome import Side
 from tests.random.program import Program
 
-
 MOST_STEPS = 10_000
 """A loop that runs longer is taken to be endless, and is not run in PyTorch."""
 

@@ -3,8 +3,8 @@
 Invariant: the text is a program of gradcli's language and, with PyTorch's functions as
 bare names, of Python; the last statement stands on a line of its own.
 
-    program = Program((Line("v0 = x*2", "v0"), Line("v0.sum()")), {"x": [1.0]}, "float64")
-    program.text                      # "v0 = x*2\\nv0.sum()"
+    program = Program((Line("v0 = x*2", "v0"), Line("v0")), {"x": [1.0]}, "float64")
+    program.text                      # "v0 = x*2\\nv0"
 """
 
 from __future__ import annotations

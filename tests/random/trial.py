@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from multiprocessing import get_context
@@ -26,7 +26,7 @@ CRASH = "PyTorch's process ends"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A program that differs, made small; ``reason`` names the departure, if it is one."""
+    """A program that differs, made small; ``reason`` names the departure, if any."""
 
     seed: int
     program: Program
