@@ -297,9 +297,9 @@ def cosine_similarity(call: Any, x: Any, other: Any, dim: int = 1, eps: float = 
         size = call("linalg.vector_norm", v, 2, dim, True)
         return call("div", v, call("clone.at_least", size, eps))
 
-    shape = broadcast_shape(x.shape, other.shape)
-    x, other = (v if tuple(v.shape) == shape else call("expand", v, shape)
-                for v in (x, other))
+    if x.shape != other.shape:
+        shape = broadcast_shape(x.shape, other.shape)
+        x, other = call("expand", x, shape), call("expand", other, shape)
     return call("sum", call("mul", unit(x), unit(other)), dim)
 
 

@@ -274,6 +274,9 @@ def convolution(call: Formula, input: Any, weight: Any, bias: Any, stride: Any,
         each_dim(value, rank, name) for name, value in (
             ("stride", stride), ("padding", padding), ("dilation", dilation),
             ("output_padding", output_padding)))
+    for name, sizes in (("padding", edges), ("output_padding", extra)):
+        if min(sizes) < 0:
+            raise ValueRangeError(f"negative {name} is not supported")
     check_operands(input, weight, bias, groups, transposed)
     windows = Windows(tuple(weight.shape[2:]), steps, edges, gaps)
     if not transposed:

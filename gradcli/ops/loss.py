@@ -48,6 +48,14 @@ def alike(call: Any, x: Any, target: Any) -> tuple[Any, Any]:
     return grown[0], grown[1]
 
 
+def within(x: Any, *others: Any) -> None:
+    """Refuse what would make the losses more than one for each entry of ``x``."""
+    shape = broadcast_shape(x.shape, *[v.shape for v in others if v is not None])
+    if shape != tuple(x.shape):
+        raise ShapeError(f"output with shape {list(x.shape)} doesn't match the "
+                         f"broadcast shape {list(shape)}")
+
+
 def fixed(name: str, **operands: Any) -> None:
     """Refuse a gradient for an operand that has none: zeros would be a wrong answer."""
     for operand, value in operands.items():
@@ -276,6 +284,7 @@ def binary_cross_entropy(call: Any, x: Any, target: Any, weight: Any = None,
             f"Using a target size ({list(target.shape)}) that is different to the "
             f"input size ({list(x.shape)}) is deprecated. Please ensure they have the "
             "same size.")
+    within(x, weight)
     return call("binary_cross_entropy.default", x, target, weight, reduction)
 
 
@@ -286,6 +295,7 @@ def with_logits(call: Any, x: Any, target: Any, weight: Any = None,
         raise ShapeError(
             f"Target size ({list(target.shape)}) must be the same as input size "
             f"({list(x.shape)})")
+    within(x, weight, pos_weight)
     return call("binary_cross_entropy_with_logits.default", x, target, weight,
                 pos_weight, reduction)
 
@@ -300,10 +310,7 @@ function("binary_cross_entropy_with_logits", with_logits,
          doc="Cross entropy of logits and their targets, without overflow.")
 
 def _soft_margin(xp: Any, x: Any, target: Any, reduction: str = "mean") -> Any:
-    shape = broadcast_shape(x.shape, target.shape)
-    if shape != tuple(x.shape):
-        raise ShapeError(f"output with shape {list(x.shape)} doesn't match the "
-                         f"broadcast shape {list(shape)}")
+    within(x, target)
     return reduced(xp, -xp.logsigmoid(target * x), reduction)
 
 

@@ -51,7 +51,7 @@ def with_diagonal(
 
 
 def filled(xp: Any, x: Any, index: Any, dim: int, value: Any) -> Any:
-    at = slices_at(xp, x.shape, dim, index)
+    at = slices_at(xp, x.shape, dim, index, from_end=True)
     ones = xp.new_full(x, xp.getitem(x, at).shape, 1)
     return where_put(xp, x, value, xp.put_view(x.shape, at, ones))
 

@@ -305,7 +305,7 @@ class Draft:
     def unary(self) -> bool:
         a = self.any_tensor()
         return self.assign(self.pick(f"-{a}", f"abs({a})", f"{a}.detach()", f"+{a}",
-                                     f"{a}*1", f"{a} + 0", f"{a}.float()"))  # fmt: skip
+                                     f"{a}*1", f"{a} + 0"))  # fmt: skip
 
     def attribute(self) -> bool:
         return self.assign(f"{self.any_tensor()}.{self.pick(*ATTRIBUTES)}")

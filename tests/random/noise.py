@@ -48,7 +48,7 @@ class Moved(TorchDispatchMode):
     def near(self, value: Any) -> Any:
         """Arguments, with their numbers moved."""
         if movable(value):
-            return torch.where(short(value), value, self.moved(value))
+            return self.moved(value)
         if isinstance(value, tuple | list):
             return type(value)(self.near(item) for item in value)
         if isinstance(value, dict):
@@ -57,7 +57,9 @@ class Moved(TorchDispatchMode):
 
     def moved(self, x: torch.Tensor) -> torch.Tensor:
         u = torch.rand(x.shape, generator=self.generator, dtype=x.dtype) * 2 - 1
-        return x * (1 + u * torch.finfo(x.dtype).eps)
+        info = torch.finfo(x.dtype)
+        least = info.smallest_normal * info.eps
+        return torch.where(x == 0, x, x * (1 + u * info.eps) + torch.round(u) * least)
 
     def kept(
         self, exact: torch.Tensor, noisy: torch.Tensor, given: list[torch.Tensor]
