@@ -42,6 +42,8 @@ class Difference:
     theirs: str
     relative: float = np.inf
     """The largest error relative to PyTorch's number."""
+    numberless: bool = False
+    """Whether what differs is no number on either side."""
     after_infinity: bool = False
     """Whether this is a second derivative beside a first one that is not finite."""
 
@@ -77,9 +79,17 @@ def difference(program: Program) -> Difference | None:
         or numbers(program, "value", [ours.value], [theirs.value])
         or graphs(ours, theirs)
         or refused
-        or numbers(program, "gradient", ours.gradients, theirs.gradients)
+        or firsts(program, ours, theirs)
         or seconds(program, ours, theirs)
     )
+
+
+def firsts(program: Program, ours: Outcome, theirs: Outcome) -> Difference | None:
+    """A gradient may be another non-number where the value is none itself."""
+    found = numbers(program, "gradient", ours.gradients, theirs.gradients)
+    if found is None or np.isnan(theirs.value).any():
+        return found
+    return replace(found, numberless=False)
 
 
 def seconds(program: Program, ours: Outcome, theirs: Outcome) -> Difference | None:
@@ -137,7 +147,8 @@ def numbers(
         if far.any():
             far &= ~explained(program, what, at, a, b)
         if far.any():
-            return Difference(what, shown(a), shown(b), relative(a, b))
+            none = not np.isfinite(a[far]).any() and not np.isfinite(b[far]).any()
+            return Difference(what, shown(a), shown(b), relative(a, b), none)
     return None
 
 

@@ -96,7 +96,10 @@ DEPARTURES = (
     Departure(
         "einsum",
         "einsum is one node; PyTorch writes it as products of matrices",
-        lambda program, d: d.what == "graph" and "EinsumBackward0" in d.ours,
+        lambda program, d: (
+            (d.what == "graph" and "EinsumBackward0" in d.ours)
+            or ("einsum" in program.text and "a view of a leaf" in d.theirs)
+        ),
     ),
     Departure(
         "ties",
@@ -128,6 +131,53 @@ DEPARTURES = (
         lambda program, d: (
             d.what == "graph" and "CopySlices" in d.ours and "CopySlices" in d.theirs
         ),
+    ),
+    Departure(
+        "no number",
+        "where the value is NaN, a gradient is NaN or infinite, as the formula has it",
+        lambda program, d: d.what == "gradient" and d.numberless,
+    ),
+    Departure(
+        "cumprod",
+        "a product's derivative is that of the other factors; PyTorch divides by the "
+        "entry, which NaN and infinities do not survive",
+        lambda program, d: (
+            d.what in ("gradient", "second derivative")
+            and re.search(r"\b(cum)?prod\b", program.text) is not None
+            and "nan" in d.theirs
+        ),
+    ),
+    Departure(
+        "overflow of a loss",
+        "PyTorch's formula overflows where the derivative is a number",
+        lambda program, d: (
+            d.what == "gradient"
+            and "soft_margin_loss" in program.text
+            and "nan" in d.theirs
+        ),
+    ),
+    Departure(
+        "target of a cross entropy",
+        "the derivative by the target is that of the logarithms, which end at -100",
+        lambda program, d: (
+            d.what in ("gradient", "second derivative")
+            and "binary_cross_entropy(" in program.text
+            and "inf" in d.theirs
+        ),
+    ),
+    Departure(
+        "sinc at 0",
+        "the second derivative is -pi**2/3; PyTorch has NaN",
+        lambda program, d: (
+            d.what == "second derivative"
+            and "sinc(" in program.text
+            and "nan" in d.theirs
+        ),
+    ),
+    Departure(
+        "channels",
+        "a batch needs a dimension of channels to be normalised",
+        lambda program, d: "batch_norm needs an input of at least 2" in d.ours,
     ),
     Departure(
         "after an infinity",
