@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.random import slopes
 from tests.random.noise import RUNS, Moved
 from tests.random.ours import OURS
 from tests.random.outcome import Outcome, outcome
@@ -78,10 +79,29 @@ def difference(program: Program) -> Difference | None:
         kinds(ours, theirs)
         or numbers(program, "value", [ours.value], [theirs.value])
         or graphs(ours, theirs)
+        or beside_slopes(program, ours, theirs)
         or refused
         or firsts(program, ours, theirs)
         or seconds(program, ours, theirs)
     )
+
+
+def beside_slopes(
+    program: Program, ours: Outcome, theirs: Outcome
+) -> Difference | None:
+    """Where PyTorch refuses a pass, the gradient has to be the slope of its values."""
+    refused, found = theirs.refusal, ours.gradients
+    if refused is None or refused.stage != "gradient" or not slopes.applies(program):
+        return None
+    if not all(g is None or np.isfinite(g).all() for g in found):
+        return None
+    for g, slope in zip(found, slopes.slopes(program), strict=False):
+        own = np.zeros_like(slope) if g is None else g
+        known = np.isfinite(slope)
+        size = 1 + np.abs(slope[known]).max(initial=0.0)
+        if (np.abs(own - slope)[known] > 1e-3 * size).any():
+            return Difference("slope", shown(own), shown(slope))
+    return None
 
 
 def firsts(program: Program, ours: Outcome, theirs: Outcome) -> Difference | None:
