@@ -124,7 +124,7 @@ def spread(xp: Any, x: Any, weight: Any, bias: Any, size: Shape, stride: Shape,
     matrices = xp.transpose(by_group(xp, weight, groups), -2, -1)
     cells = xp.matmul(matrices, outputs_by_group(xp, x, groups))
     y = overlaid(xp, cells, tuple(size), windows, tuple(x.shape[2:]))
-    return with_bias(xp, y, bias)
+    return with_bias(xp, y if xp.is_contiguous(y) else xp.clone(y), bias)
 
 
 def at_windows(xp: Any, x: Any, weight: Any, counts: Shape, *how: Any) -> Any:
@@ -281,6 +281,9 @@ def convolution(call: Formula, input: Any, weight: Any, bias: Any, stride: Any,
     windows = Windows(tuple(weight.shape[2:]), steps, edges, gaps)
     if not transposed:
         check_windows(windows, tuple(input.shape[2:]))
+        if 0 in input.shape[2:]:
+            raise ShapeError("Only zero batch or zero channel inputs are supported, "
+                             f"but got input shape: {list(input.shape)}")
         return call("convolution.default", input, weight, bias, steps, edges, gaps,
                     groups)
     if any(e >= max(s, d) for e, s, d in zip(extra, steps, gaps, strict=True)):

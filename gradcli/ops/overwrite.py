@@ -127,11 +127,19 @@ function("index_copy", lambda call, x, dim, index, source:
          call("index_copy.default", x, index, source, dim),
          operands=("x", "index", "source"), formula="y[i, index[j]] = source[i, j]",
          doc="Slices replaced at a list of positions.")
-function("index_fill", lambda call, x, dim, index, value:
-         call("index_fill.Scalar", x, index, dim, value)
-         if isinstance(value, int | float)
-         else call("index_fill.Tensor", x, index, value, dim),
-         operands=("x", "index"), formula="y[i, index[j]] = value",
+
+
+def _index_fill(call: Formula, x: Any, dim: int, index: Any, value: Any) -> Any:
+    if isinstance(value, int | float):
+        return call("index_fill.Scalar", x, index, dim, value)
+    if value.shape:
+        raise ShapeError("index_fill_ only supports a 0-dimensional value tensor, but "
+                         f"got tensor with {len(value.shape)} dimension(s).")
+    return call("index_fill.Tensor", x, index, value, dim)
+
+
+function("index_fill", _index_fill, operands=("x", "index"),
+         formula="y[i, index[j]] = value",
          doc="A number, or a scalar tensor, written into slices.")
 
 # -- entries by lists of positions and masks ------------------------------------------

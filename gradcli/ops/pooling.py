@@ -295,6 +295,15 @@ def check_picture(input: Any, rank: int, name: str) -> None:
         "non-empty 3D or 4D (batch mode) tensor expected for input")
 
 
+def check_something(input: Any, name: str) -> None:
+    """Refuse items without entries; a batch may have no items."""
+    empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
+    if empty is not None:
+        raise ShapeError(f"{name}(): Expected input to have non-zero size for non-batch "
+                         f"dimensions, but input has sizes {list(input.shape)} with "
+                         f"dimension {empty} being empty")
+
+
 def check_output(input: Any, spots: list[Spots]) -> None:
     counts = list(map(len, spots))
     if min(counts) < 1:
@@ -358,6 +367,7 @@ def enter(rank: int) -> None:
 
     def adaptive_avg(call: Formula, input: Any, output_size: Any) -> Any:
         check_picture(input, rank, f"adaptive_avg_pool{rank}d")
+        check_something(input, f"adaptive_avg_pool{rank}d")
         size = wanted(input, output_size)
         if size == (1, 1):
             return as_picture(call, input, rank,
@@ -368,6 +378,7 @@ def enter(rank: int) -> None:
     def adaptive_max(call: Formula, input: Any, output_size: Any,
                      return_indices: bool = False) -> Any:
         check_picture(input, rank, f"adaptive_max_pool{rank}d")
+        check_something(input, f"adaptive_max_pool{rank}d")
 
         def run(x: Any) -> Any:
             found = call("adaptive_max_pool2d.indices", x, wanted(input, output_size))
