@@ -56,7 +56,10 @@ def check_positions(
 ) -> None:  # fmt: skip
     """Raise ``kind`` for an index array with a position outside a dimension.
 
-    ``from_end``: whether negative positions count from the end. Asked of every array, since on a GPU positions outside would wrap around.
+    Asked of every array, since on a GPU positions outside would wrap around.
+
+    Args:
+        from_end: whether negative positions count from the end.
     """
     if not at.size:
         return

@@ -299,8 +299,8 @@ def check_something(input: Any, name: str) -> None:
     """Refuse items without entries; a batch may have no items."""
     empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
     if empty is not None:
-        raise ShapeError(f"{name}(): Expected input to have non-zero size for non-batch "
-                         f"dimensions, but input has sizes {list(input.shape)} with "
+        raise ShapeError(f"{name}(): Expected input to have non-zero size for "
+                         f"non-batch dimensions, but input has sizes {list(input.shape)} with "
                          f"dimension {empty} being empty")
 
 
@@ -400,7 +400,8 @@ def enter(rank: int) -> None:
              formula="y[p] = mean(input[p*stride + k])",
              doc="The mean of each window that slides over the input.")
     function(f"adaptive_avg_pool{rank}d", adaptive_avg, operands=("input",),
-             cases=[case((1, 2, *size), output_size=2), case((2, *size), output_size=1)],
+             cases=[case((1, 2, *size), output_size=2),
+                    case((2, *size), output_size=1)],
              formula="y[p] = mean(input[window p])",
              doc="The mean of each of a given number of windows.")
     function(f"adaptive_max_pool{rank}d", adaptive_max, operands=("input",),
