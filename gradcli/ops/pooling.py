@@ -300,8 +300,8 @@ def check_something(input: Any, name: str) -> None:
     empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
     if empty is not None:
         raise ShapeError(f"{name}(): Expected input to have non-zero size for "
-                         f"non-batch dimensions, but input has sizes {list(input.shape)} with "
-                         f"dimension {empty} being empty")
+                         f"non-batch dimensions, but input has sizes "
+                         f"{list(input.shape)} with dimension {empty} being empty")
 
 
 def check_output(input: Any, spots: list[Spots]) -> None:
