@@ -30,6 +30,9 @@ RANGE = 1e4
 """How much smaller an entry may be than the largest, to be measured against that: the
 error of a product of matrices, or of a solution, is even over its entries."""
 
+SHOWN = 6
+"""How many of the entries that differ are shown."""
+
 SPREAD = 8.0
 """How much farther than PyTorch's own spread a number may lie: few runs are drawn."""
 
@@ -99,8 +102,9 @@ def beside_slopes(
         own = np.zeros_like(slope) if g is None else g
         known = np.isfinite(slope)
         size = 1 + np.abs(slope[known]).max(initial=0.0)
-        if (np.abs(own - slope)[known] > 1e-3 * size).any():
-            return Difference("slope", shown(own), shown(slope))
+        far = known & (np.abs(own - slope) > 1e-3 * size)
+        if far.any():
+            return Difference("slope", shown(own, far), shown(slope, far))
     return None
 
 
@@ -168,7 +172,7 @@ def numbers(
             far &= ~explained(program, what, at, a, b)
         if far.any():
             none = not np.isfinite(a[far]).any() and not np.isfinite(b[far]).any()
-            return Difference(what, shown(a), shown(b), relative(a, b), none)
+            return Difference(what, shown(a, far), shown(b, far), relative(a, b), none)
     return None
 
 
@@ -221,6 +225,9 @@ def inside(drawn: Any, a: Any) -> Any:
     return among | same
 
 
-def shown(values: Any) -> str:
-    flat = [f"{entry:.10g}" for entry in values.reshape(-1)[:6]]
-    return f"[{', '.join(flat)}{', ...' if values.size > 6 else ''}]"
+def shown(values: Any, far: Any) -> str:
+    """The entries that differ, with the place of the first."""
+    entries = values[far]
+    place = "".join(f"[{axis[0]}]" for axis in np.nonzero(far)) if far.ndim else ""
+    listed = ", ".join(f"{entry:.10g}" for entry in entries[:SHOWN])
+    return f"{place} {listed}{', ...' if entries.size > SHOWN else ''}".strip()

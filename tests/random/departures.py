@@ -217,8 +217,8 @@ DEPARTURES = (
     ),
     Departure(
         "beyond the range",
-        "where squares overflow or vanish, formulas differ in where the infinity or the "
-        "0 comes first; so do sums in another order",
+        "where squares overflow or vanish, formulas differ in where the infinity or "
+        "the 0 comes first; so do sums in another order",
         beyond_range(
             r"var|std|norm|cosine|dist|hypot|atan2|sum|mean|@|mm|mv|dot|matmul|linear"
         ),
