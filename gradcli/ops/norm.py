@@ -139,6 +139,9 @@ def linalg_norm(call: Any, x: Any, ord: Any = None, dim: Any = None,
                 keepdim: bool = False) -> Any:
     if ord is None:
         return vector_norm(call, x, 2, dim, keepdim)
+    if dim is None and len(x.shape) not in (1, 2):
+        raise ShapeError("linalg.norm: If dim is not specified but ord is, the input "
+                         f"must be 1D or 2D. Got {len(x.shape)}D.")
     pair = dim if isinstance(dim, list | tuple) else None if dim is None else (dim,)
     if len(pair) == 2 if pair is not None else len(x.shape) == 2:
         return matrix_norm(call, x, ord, pair or (-2, -1), keepdim)

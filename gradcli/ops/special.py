@@ -91,7 +91,7 @@ function("polygamma", lambda call, n, input:
 
 
 def logit_of(xp: Any, x: Any, eps: float | None = None) -> Any:
-    p = x if eps is None else xp.minimum(xp.maximum(x, eps), 1 - eps)
+    p = x if eps is None else xp.where(xp.lt(x, eps), eps, xp.minimum(x, 1 - eps))
     return xp.log(p / (1 - p))
 
 

@@ -215,6 +215,9 @@ function("meshgrid", _meshgrid, formula="A[i, j] = a[i], B[i, j] = b[j]",
 
 def _cartesian_prod(call: Formula, *tensors: Any) -> Any:
     xs = as_list(tensors)
+    for x in xs:
+        if x.ndim != 1:
+            raise ShapeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
     if len(xs) == 1:
         return xs[0]
     columns = [call("reshape", grid, (-1,)) for grid in _meshgrid(call, *xs)]

@@ -186,7 +186,10 @@ def relative(a: Any, b: Any) -> float:
 
 
 def near(a: Any, b: Any) -> Any:
-    """Which entries are equal but for a few units in the last place."""
+    """Which entries are equal but for a few units in the last place.
+
+    Below the least normal number there is no such unit: libraries flush to 0, or not.
+    """
     if a.dtype.kind != "f" or b.dtype.kind != "f":
         return a == b
     info = np.finfo(b.dtype)
@@ -194,7 +197,7 @@ def near(a: Any, b: Any) -> Any:
         size = np.abs(b)
         largest = size.max(initial=0.0, where=np.isfinite(size))
         scale = np.minimum(largest, RANGE * size)
-        bound = UNITS * (float(info.eps) * scale + float(info.smallest_subnormal))
+        bound = UNITS * float(info.eps) * scale + float(info.smallest_normal)
         close = np.abs(a - b) <= bound
     return (a == b) | close | (np.isnan(a) & np.isnan(b))
 

@@ -81,6 +81,8 @@ class Draft:
     numbers: Numbers
     refusals: float
     has: Has
+    in_place: bool
+    small: tuple[int, ...]
     inputs: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
@@ -120,9 +122,8 @@ class Draft:
         if name is None:
             return f"tensor({drawn})"
         self.inputs[name] = drawn
+        # No list tells (0, 3) from (0,): the values are those of the list.
         self.values[name] = self.home.leaf(np.array(drawn))
-        if self.values[name].raw.shape != shape:  # no list tells (0, 3) from (0,)
-            self.values[name] = self.home.leaf(np.zeros(shape))
         return name
 
     @property
@@ -178,6 +179,8 @@ class Draft:
     def step(self) -> None:
         before = dict(self.inputs), dict(self.values)
         choice = self.random.choices(STEPS, WEIGHTS)[0]
+        if not self.in_place and choice in CHANGING:
+            choice = Draft.call
         if not choice(self) and not self.ended:
             self.inputs, self.values = before
 
@@ -231,7 +234,7 @@ class Draft:
         """Other sizes in the place of a case's own; mostly none."""
         if self.chance(0.7):
             return {}
-        return {n: self.pick(n, *SIZES) for n in range(1, 6)}
+        return {n: self.pick(n, *self.small) for n in range(1, 6)}
 
     def argument(self, argument: Argument, sizes: dict[int, int]) -> str:
         if isinstance(argument, Several):
@@ -444,6 +447,9 @@ WEIGHTED: dict[Step, float] = {
     Draft.compare: 2, Draft.augment: 12, Draft.index: 10, Draft.branch: 3,
     Draft.loop: 3, Draft.without_gradient: 1.5, Draft.unpack: 3,
 }  # fmt: skip
+CHANGING = (Draft.augment, Draft.loop, Draft.without_gradient)
+"""Steps that may change a value in place."""
+
 STEPS, WEIGHTS = list(WEIGHTED), list(WEIGHTED.values())
 
 
@@ -453,15 +459,17 @@ def random_program(
     wild: bool = True,
     dtype: str | None = None,
     scalar: bool = False,
+    in_place: bool = True,
     has: Has = lambda name, method: not method or "." not in name,
 ) -> Program:
     """The program of a number.
 
     Args:
         wild: whether inputs may hold ties, infinities, NaN and the like, and whether a
-            program may be one that gradcli refuses.
+            program may be one that gradcli refuses or has tensors without entries.
         dtype: ``float64`` or ``float32``; None: now one, now the other.
         scalar: whether the output is always one number.
+        in_place: whether values may be changed in place.
         has: the functions to use; others are not drawn.
     """
     random = Random(seed)
@@ -469,9 +477,14 @@ def random_program(
     dtype = dtype or drawn
     numbers = random.choice(kinds(dtype))
     draft = Draft(
-        random, dtype, numbers if wild else ordinary, REFUSED_KEPT if wild else 0.0,
+        random,
+        dtype,
+        numbers if wild else ordinary,
+        REFUSED_KEPT if wild else 0.0,
         has,
-    )  # fmt: skip
+        in_place,
+        SIZES if wild else SIZES[1:],
+    )
     for _ in range(random.randint(1, MOST_STEPS)):
         for _ in range(3):
             before = len(draft.statements)

@@ -39,8 +39,13 @@ class Moved(TorchDispatchMode):
         if any(r.alias_info is not None for r in func._schema.returns) and not changes:
             return result
         exact = [part.clone() if movable(part) else part for part in flat(result)]
-        if not changes and any(movable(part) for part in exact):
-            result = func(*self.near(args), **self.near(kwargs or {}))
+        if any(movable(part) for part in exact):
+            if changes and movable(args[0]):
+                args[0].copy_(before[0])  # it was written to
+                args = (args[0], *self.near(args[1:]))
+            elif not changes:
+                args = self.near(args)
+            result = func(*args, **self.near(kwargs or {}))
         for part, first in zip(flat(result), exact, strict=True):
             if movable(part):
                 part.copy_(self.kept(first, self.moved(part), before))

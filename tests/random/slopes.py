@@ -20,6 +20,9 @@ STEPS = (1e-4, 5e-5)
 AGREEING = 1e-5
 """Relative to the largest slope; the error of a difference is about 1e-8 of it."""
 
+KINK = 1e-2
+"""What the slopes of two sides may differ by, relative to 1 and the slope."""
+
 
 def applies(program: Program) -> bool:
     """Whether the values' slopes are the gradient: nothing is held back from it."""
@@ -41,13 +44,18 @@ def slopes(program: Program) -> list[Any]:
 
 
 def differences(program: Program, step: float) -> list[Any]:
+    """Per input the central differences, NaN where the slopes of two sides differ."""
     found = []
     for name, value in program.inputs.items():
         array = np.array(value, dtype=float)
+        here = total(program, name, array, 0, 0.0) if array.size else 0.0
         slope = np.empty(array.size)
         for at in range(array.size):
             above, below = (total(program, name, array, at, s) for s in (step, -step))
             slope[at] = (above - below) / (2 * step)
+            bend = abs(above - 2 * here + below) / step
+            if not bend <= KINK * (1 + abs(slope[at])):
+                slope[at] = np.nan
         found.append(slope.reshape(array.shape))
     return found
 
