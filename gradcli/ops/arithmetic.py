@@ -122,7 +122,7 @@ row("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
 
 function("positive", lambda call, x: x,
          doc="The tensor itself; no node is recorded.", formula="x",
-         cases=[case((3, 4)), case(())])
+         cases=[case((3, 4))])
 
 # products and quotients
 
