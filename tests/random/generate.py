@@ -156,7 +156,10 @@ class Draft:
                 result = run_code(code, self.values, library, max_steps=2000)
         except ProgramError as error:
             raise Refused(read=True) from error
-        return dict(result.environment)
+        after = dict(result.environment)
+        if any(isinstance(getattr(v, "raw", None), Tensor) for v in after.values()):
+            raise Refused(read=True)
+        return after
 
     def add(self, statement: Statement) -> bool:
         """Keep the statement if it runs, or, seldom, as the last one if it does not."""
