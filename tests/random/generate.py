@@ -11,7 +11,7 @@ they can be called, is read off the table's cases.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -83,6 +83,7 @@ class Draft:
     has: Has
     in_place: bool
     small: tuple[int, ...]
+    names: Sequence[str]
     inputs: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
@@ -114,7 +115,7 @@ class Draft:
         return tuple(self.values[name].raw.shape)
 
     def new_input(self, shape: Shape, case: Case | None) -> str:
-        name = next((n for n in NAMES if n not in self.inputs), None)
+        name = next((n for n in self.names if n not in self.inputs), None)
         numbers = self.numbers
         if name is None or (case is not None and case.make != "uniform"):
             numbers = ordinary
@@ -463,6 +464,7 @@ def random_program(
     dtype: str | None = None,
     scalar: bool = False,
     in_place: bool = True,
+    names: Sequence[str] = NAMES,
     has: Has = lambda name, method: not method or "." not in name,
 ) -> Program:
     """The program of a number.
@@ -473,6 +475,7 @@ def random_program(
         dtype: ``float64`` or ``float32``; None: now one, now the other.
         scalar: whether the output is always one number.
         in_place: whether values may be changed in place.
+        names: the inputs' names, in order of need.
         has: the functions to use; others are not drawn.
     """
     random = Random(seed)
@@ -487,6 +490,7 @@ def random_program(
         has,
         in_place,
         SIZES if wild else SIZES[1:],
+        names,
     )
     for _ in range(random.randint(1, MOST_STEPS)):
         for _ in range(3):
