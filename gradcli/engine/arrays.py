@@ -350,12 +350,13 @@ class ArrayNamespace(Namespace):
     def inverse(self, a: Any) -> Any:
         """Narrow floats are inverted in double precision and rounded once."""
         if a.dtype.itemsize < 8:
-            return self.np.linalg.inv(a.astype("float64")).astype(a.dtype)
-        return self.np.linalg.inv(a)
+            a, kind = a.astype("float64"), a.dtype
+            return self._by_columns(self.np.linalg.inv(a).astype(kind))
+        return self._by_columns(self.np.linalg.inv(a))
 
     def solve(self, a: Any, b: Any) -> Any:
         """``a @ x = b`` for matrices ``b``."""
-        return self.np.linalg.solve(a, b)
+        return self._by_columns(self.np.linalg.solve(a, b))
 
     def det(self, a: Any) -> Any:
         return self.np.linalg.det(a)
@@ -368,7 +369,13 @@ class ArrayNamespace(Namespace):
         factor = self.np.linalg.cholesky(a)
         if self.np.isnan(factor).any():
             raise self.np.linalg.LinAlgError("Matrix is not positive definite")
-        return factor
+        return self._by_columns(factor)
+
+    def _by_columns(self, a: Any) -> Any:
+        """Matrices column after column in memory, as LAPACK leaves them to PyTorch:
+        what sees them under another shape has to copy them first."""
+        turn = self.np.swapaxes
+        return turn(self.np.ascontiguousarray(turn(a, -2, -1)), -2, -1)
 
     def eye(self, n: int, like: Any) -> Any:
         check_size((n, n))

@@ -148,7 +148,8 @@ class _Constructors:
         if isinstance(data, Tensor):
             hint = "leave tensor(...) out; .detach() stops the gradient"
             raise ProgramError("E302", "this is a tensor already", hint=hint)
-        return self.home.constant(self.home.numbers_of(data))
+        numbers = self.home.constant(self.home.numbers_of(data))
+        return numbers != 0 if _all_truths(data) else numbers
 
     def filled(self, name: str, value: float) -> Callable[..., Tensor]:
         def make(*sizes: Any, size: Any = None) -> Tensor:
@@ -196,6 +197,20 @@ class _Constructors:
         count = _length("linspace", steps)
         check_size((count,))
         return self.home.constant(np.linspace(float(start), float(end), count))
+
+
+def _all_truths(data: Any) -> bool:
+    """Whether a nested list holds nothing but True and False: then it is a mask."""
+    waiting, found = [data], False
+    while waiting:
+        entry = waiting.pop()
+        if isinstance(entry, list | tuple):
+            waiting.extend(entry)
+        elif isinstance(entry, bool):
+            found = True
+        else:
+            return False
+    return found
 
 
 def _guarded(name: str, make: Callable[..., Any]) -> Callable[..., Any]:

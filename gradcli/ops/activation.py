@@ -303,7 +303,8 @@ row("log_softmax", node="LogSoftmaxBackward0", formula="x - logsumexp(x, dim)",
     cases=ALONG)
 
 function("softmin", lambda call, x, dim: call("softmax", call("neg", x), dim),
-         doc="The softmax of -x.", formula="softmax(-x, dim)")
+         doc="The softmax of -x.", formula="softmax(-x, dim)",
+         cases=[case((3, 4), dim=1), case((3,), dim=0)])
 
 
 def logsumexp_of(xp: Any, x: Any, dim: Any, keepdim: bool = False) -> Any:

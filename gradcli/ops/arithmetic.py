@@ -121,7 +121,8 @@ row("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
     fwd=lambda xp, x: -x, partials=(-1,), cases=[case((3, 4)), case(())])
 
 function("positive", lambda call, x: x,
-         doc="The tensor itself; no node is recorded.", formula="x")
+         doc="The tensor itself; no node is recorded.", formula="x",
+         cases=[case((3, 4))])
 
 # products and quotients
 
@@ -283,7 +284,8 @@ function("float_power", lambda call, a, exponent:
          doc="Power in double precision.", formula="a ** b")
 
 function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
-         doc="The square.", formula="x**2")
+         doc="The square.", formula="x**2",
+         cases=[case((3, 4)), case(())])
 
 # several operands at once
 

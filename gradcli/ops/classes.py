@@ -204,7 +204,12 @@ def cross_entropy(call: Any, x: Any, target: Any, weight: Any = None,
 
 function("cross_entropy", cross_entropy, operands=("x", "target", "weight"),
          formula="-mean(log_softmax(x)[i, target[i]])",
-         doc="Cross entropy of scores and classes, or and probabilities.")
+         doc="Cross entropy of scores and classes, or and probabilities.",
+         cases=[case((3, 4), Fixed([0, 3, 1])), case((3, 4), (3, 4)),
+                case((3, 4), Fixed([0, 3, 1]), (4,), low=0.2),
+                case((3, 4), Fixed([0, 3, 1]), ignore_index=3, reduction="sum"),
+                case((2, 3, 2), Fixed([[0, 2], [1, 1]]), reduction="none"),
+                case((3, 4), Fixed([0, 3, 1]), label_smoothing=0.1)])
 
 # made of elementwise functions
 
@@ -292,31 +297,45 @@ def cosine_similarity(call: Any, x: Any, other: Any, dim: int = 1, eps: float = 
         size = call("linalg.vector_norm", v, 2, dim, True)
         return call("div", v, call("clone.at_least", size, eps))
 
-    shape = broadcast_shape(x.shape, other.shape)
-    x, other = (v if tuple(v.shape) == shape else call("expand", v, shape)
-                for v in (x, other))
+    if x.shape != other.shape:
+        shape = broadcast_shape(x.shape, other.shape)
+        x, other = call("expand", x, shape), call("expand", other, shape)
     return call("sum", call("mul", unit(x), unit(other)), dim)
 
 
 function("kl_div", kl_div, operands=("x", "target"),
          formula="mean(target*(log(target) - x))",
-         doc="Kullback-Leibler divergence of log probabilities from a target.")
+         doc="Kullback-Leibler divergence of log probabilities from a target.",
+         cases=[case((3, 4), (3, 4), low=0.1),
+                case((3,), (3,), reduction="batchmean", low=0.1),
+                case((3,), (3,), reduction="sum", log_target=True)])
 function("poisson_nll_loss", poisson_nll_loss, operands=("x", "target"),
          formula="mean(exp(x) - target*x)",
-         doc="Negative log likelihood of counts.")
+         doc="Negative log likelihood of counts.",
+         cases=[case((3,), (3,), low=0.1),
+                case((3, 2), (3, 2), log_input=False, reduction="sum", low=0.1),
+                case((3,), (3,), full=True, low=0.5, high=4.0)])
 function("gaussian_nll_loss", gaussian_nll_loss,
          operands=("x", "target", "var"),
          formula="mean(log(var) + (x - target)**2/var)/2",
          doc="Negative log likelihood of normal observations.",
-         kink="a variance below eps counts as eps, with slope 1")
+         kink="a variance below eps counts as eps, with slope 1",
+         cases=[case((2, 3), (2, 3), (2, 3), low=0.5),
+                case((3,), (3,), (3,), full=True, reduction="none", low=0.5)])
 function("hinge_embedding_loss", hinge_embedding_loss,
          operands=("x", "target"),
          formula="mean(x if target == 1 else max(0, margin - x))",
-         doc="Loss of distances that are to be small (1) or large (-1).")
+         doc="Loss of distances that are to be small (1) or large (-1).",
+         cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
+                case((2,), Fixed([1.0, -1.0]), margin=0.5, reduction="sum")])
 function("margin_ranking_loss", margin_ranking_loss,
          operands=("x", "other", "target"),
          formula="mean(max(0, margin - target*(x - other)))",
-         doc="Loss of pairs that stand in the wrong order.")
+         doc="Loss of pairs that stand in the wrong order.",
+         cases=[case((4,), (4,), Fixed([1.0, -1.0, 1.0, -1.0])),
+                case((2,), (2,), Fixed([1.0, -1.0]), margin=0.5, reduction="none")])
 function("cosine_similarity", cosine_similarity, operands=("x", "other"),
          formula="sum(x*other)/(norm(x)*norm(other))",
-         doc="Cosine of the angle between vectors along a dimension.")
+         doc="Cosine of the angle between vectors along a dimension.",
+         cases=[case((2, 3), (2, 3)), case((2, 3), (2, 3), dim=0),
+                case((3,), (2, 3), dim=-1)])

@@ -124,7 +124,7 @@ def spread(xp: Any, x: Any, weight: Any, bias: Any, size: Shape, stride: Shape,
     matrices = xp.transpose(by_group(xp, weight, groups), -2, -1)
     cells = xp.matmul(matrices, outputs_by_group(xp, x, groups))
     y = overlaid(xp, cells, tuple(size), windows, tuple(x.shape[2:]))
-    return with_bias(xp, y, bias)
+    return with_bias(xp, y if xp.is_contiguous(y) else xp.clone(y), bias)
 
 
 def at_windows(xp: Any, x: Any, weight: Any, counts: Shape, *how: Any) -> Any:
@@ -274,10 +274,16 @@ def convolution(call: Formula, input: Any, weight: Any, bias: Any, stride: Any,
         each_dim(value, rank, name) for name, value in (
             ("stride", stride), ("padding", padding), ("dilation", dilation),
             ("output_padding", output_padding)))
+    for name, sizes in (("padding", edges), ("output_padding", extra)):
+        if min(sizes) < 0:
+            raise ValueRangeError(f"negative {name} is not supported")
     check_operands(input, weight, bias, groups, transposed)
     windows = Windows(tuple(weight.shape[2:]), steps, edges, gaps)
     if not transposed:
         check_windows(windows, tuple(input.shape[2:]))
+        if 0 in input.shape[2:]:
+            raise ShapeError("Only zero batch or zero channel inputs are supported, "
+                             f"but got input shape: {list(input.shape)}")
         return call("convolution.default", input, weight, bias, steps, edges, gaps,
                     groups)
     if any(e >= max(s, d) for e, s, d in zip(extra, steps, gaps, strict=True)):
@@ -358,13 +364,19 @@ def enter(rank: int) -> None:
             output_padding, groups))
 
     lengths = ("a sequence", "a picture", "a volume")[rank - 1]
+    kernel, size = (2,) * rank, (5, 3, 2)[:rank]
     function(f"conv{rank}d", conv, operands=("input", "weight", "bias"),
              formula="y[o, p] = sum(weight[o, c, k]*input[c, p*stride + k])",
-             doc=f"A weight's window slid over {lengths}, channel by channel.")
+             doc=f"A weight's window slid over {lengths}, channel by channel.",
+             cases=[case((1, 2, *size), (3, 2, *kernel), (3,)),
+                    case((2, *size), (2, 1, *kernel), stride=2, padding=1, groups=2),
+                    case((1, 1, *size), (1, 1, *kernel), padding="same")])
     function(f"conv_transpose{rank}d", transposed,
              operands=("input", "weight", "bias"),
              formula="y[c, p*stride + k] += weight[o, c, k]*input[o, p]",
-             doc=f"The transpose of conv{rank}d: windows laid over {lengths}.")
+             doc=f"The transpose of conv{rank}d: windows laid over {lengths}.",
+             cases=[case((1, 2, *size), (2, 1, *kernel), (1,)),
+                    case((1, *size), (1, 2, *kernel), stride=2, padding=1)])
 
 
 for dims in (1, 2, 3):

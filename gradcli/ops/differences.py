@@ -74,7 +74,7 @@ def _trapezoid(
 ) -> Any:
     d = checked_dim(y, dim)
     if not y.shape[d]:
-        return call("sum", y, d)
+        return call("zeros_like", call("sum", y, d))
     if x is None:
         ends = call("add", call("select", y, d, 0), call("select", y, d, -1))
         half = call("mul.Scalar", ends, 0.5)

@@ -38,7 +38,7 @@ def cell(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
                 f"dimension {d}")
     if not shape:
         return ()
-    check_positions(shape[d], d, at, PositionError)
+    check_positions(shape[d], d, at, PositionError, from_end=False)
     return tuple([at if i == d else in_place(xp, at.shape, i) for i in range(at.ndim)])
 
 
@@ -80,7 +80,7 @@ row("gather.default", node="GatherBackward0", fwd=_gather, jvp=LINEAR,
     vjp=(lambda xp, g, y, x, index, dim:
          xp.call("gather.backward", g, index, x.shape, dim), None),
     cases=[case((3, 4), Fixed([[0, 1, 2, 0], [2, 2, 1, 0]]), dim=0),
-           case((3, 4), Fixed([[0, 0], [3, -1]]), dim=-1),
+           case((3, 4), Fixed([[0, 0], [3, 2]]), dim=-1),
            case((3,), Fixed([2, 0]), dim=0), case((), Fixed([0, 0]), dim=0),
            case((3,), Fixed(1), dim=0)])
 
@@ -106,6 +106,7 @@ def _take_along_dim(call: Formula, x: Any, indices: Any, dim: int | None = None)
         raise ShapeError("torch.take_along_dim(): input and indices should have the "
                          f"same number of dimensions, but got {x.ndim} dimensions for "
                          f"input, and {index.ndim} dimensions for indices")
+    index = index + (index < 0) * x.shape[d]
     common = broadcast_shape(*[(*t.shape[:d], 1, *t.shape[d + 1:]) for t in (x, index)])
     wide, picked = ((*common[:d], t.shape[d], *common[d + 1:]) for t in (x, index))
     return call("gather", call("expand", x, wide), d, call("expand", index, picked))
@@ -116,7 +117,9 @@ row("as_index", query=True, doc="Whole numbers to index with.", formula="x",
 
 function("take_along_dim", _take_along_dim, operands=("x", "indices"),
          formula="y[i, j] = x[i, indices[i, j]]",
-         doc="`gather`, with the other dimensions broadcast.")
+         doc="`gather`, with the other dimensions broadcast.",
+         cases=[case((3, 4), Fixed([[0, 1, 2, 0]]), dim=0),
+                case((3, 4), Fixed([0, 5, 5]))])
 
 
 def src_part(xp: Any, src: Any, index: Any) -> Any:
@@ -215,11 +218,15 @@ function("scatter_add", lambda call, x, dim, index, src:
 # -- whole slices by a list of positions ----------------------------------------------
 
 
-def slices_at(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
+def slices_at(xp: Any, shape: Shape, dim: int, index: Any, from_end: bool = False
+              ) -> tuple[Any, ...]:
     d, at = dim_of(shape, dim), xp.as_index(index)
     if at.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    check_positions(shape[d] if shape else 1, d, at,
+    if not shape and at.size > 1:
+        raise ShapeError("index_select(): Index to scalar can have only 1 value, got "
+                         f"{at.size} value(s)")
+    check_positions(shape[d] if shape else 1, d, at, from_end=from_end,
                     words="index out of range in self: " + OUTSIDE)
     return along(d, at.reshape([-1])) if shape else ()
 

@@ -53,16 +53,19 @@ OUTSIDE = "index {at} is out of bounds for dimension {dim} with size {size}"
 
 def check_positions(
     size: int, dim: int, at: Any, kind: type[Exception] = IndexError,
-    words: str = OUTSIDE,
+    words: str = OUTSIDE, from_end: bool = True,
 ) -> None:  # fmt: skip
     """Raise ``kind`` for an index array with a position outside a dimension.
 
     Asked of every array, since on a GPU positions outside would wrap around.
+
+    Args:
+        from_end: whether negative positions count from the end.
     """
     if not at.size:
         return
     for extreme in (int(at.min()), int(at.max())):
-        if not -size <= extreme < size:
+        if not (-size if from_end else 0) <= extreme < size:
             raise kind(words.format(at=extreme, dim=dim, size=size))
 
 

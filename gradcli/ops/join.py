@@ -246,15 +246,19 @@ function("cat", lambda call, tensors, dim=0: joined(call, "cat", tensors, 0, dim
 function("stack", lambda call, tensors, dim=0:
          joined(call, "stack", tensors, 0, dim, "stack.default"),
          formula="[a, b, ...]", doc="Tensors of one shape along a new dimension.")
-function("hstack", _hstack, formula="[a, b, ...]", doc="Tensors side by side.")
+function("hstack", _hstack, formula="[a, b, ...]", doc="Tensors side by side.",
+         cases=[case((2, 3), (2, 1)), case((3,), (2,))])
 function("vstack", lambda call, tensors: joined(call, "vstack", tensors, 2, 0),
-         aliases=("row_stack",), formula="[a; b; ...]", doc="Tensors as rows.")
+         aliases=("row_stack",), formula="[a; b; ...]", doc="Tensors as rows.",
+         cases=[case((2, 3), (1, 3)), case((3,), (3,))])
 function("dstack", lambda call, tensors: joined(call, "dstack", tensors, 3, 2),
-         formula="[a, b, ...]", doc="Tensors along the third dimension.")
+         formula="[a, b, ...]", doc="Tensors along the third dimension.",
+         cases=[case((2, 3), (2, 3)), case((3,), (3,))])
 function("column_stack", lambda call, tensors: call(
              "cat.default",
              *[_column(call, x) for x in listed("column_stack", tensors)], dim=1),
-         formula="[a, b, ...]", doc="Tensors as columns.")
+         formula="[a, b, ...]", doc="Tensors as columns.",
+         cases=[case((2, 3), (2,)), case((3,), (3,))])
 
 
 def as_matrix(shape: Shape) -> Shape:

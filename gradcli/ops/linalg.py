@@ -32,7 +32,7 @@ def lifted(xp: Any, g: Any) -> Any:
 
 
 def traces(xp: Any, a: Any) -> Any:
-    return xp.sum(a * identity(xp, a, a.shape[-2:]), (-2, -1))
+    return xp.sum(xp.diagonal(a, 0, -2, -1), -1)
 
 
 # trace and determinants
@@ -47,7 +47,8 @@ def trace(xp: Any, x: Any) -> Any:
 
 row("trace", node="TraceBackward0", formula="sum(x[i, i])", jvp=LINEAR,
     doc="The sum of a matrix's diagonal.", fwd=trace,
-    vjp=(lambda xp, g, y, x: g * identity(xp, g, x.shape),),
+    vjp=(lambda xp, g, y, x:
+         xp.where(xp.ne(identity(xp, g, x.shape), 0), g, 0),),
     cases=[case((3, 3)), case((2, 4)), case((1, 1))])
 
 
@@ -118,7 +119,8 @@ def logdet(call: Any, a: Any) -> Any:
 
 function("logdet", logdet, formula="log(det(a))",
          doc="Logarithm of the determinant; NaN where that is negative.",
-         kink="for a singular matrix the derivative is NaN")
+         kink="for a singular matrix the derivative is NaN",
+         cases=[case((3, 3), make="spd")])
 
 # inverses and systems
 
@@ -249,7 +251,8 @@ cholesky("cholesky.ex", "LinalgCholeskyExBackward0")
 function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, upper),
          formula="l @ l.T = a",
          doc="The lower triangular factor of a positive definite matrix; with upper "
-             "its transpose.")
+             "its transpose.",
+         cases=[case((3, 3), make="spd")])
 
 # powers and cross products
 
@@ -280,7 +283,9 @@ def matrix_power(call: Any, a: Any, n: int) -> Any:
 
 function("matrix_power", matrix_power, aliases=("linalg.matrix_power",),
          operands=("a",),
-         formula="a @ a @ ...", doc="A whole power of a square matrix.")
+         formula="a @ a @ ...", doc="A whole power of a square matrix.",
+         cases=[case((3, 3), n=2), case((2, 2), n=3),
+                case((2, 2), n=-1, make="regular"), case((3, 3), n=0)])
 
 
 def crossed(xp: Any, a: Any, b: Any, dim: int) -> Any:
@@ -320,8 +325,10 @@ def torch_cross(call: Any, a: Any, b: Any, dim: int | None = None) -> Any:
 
 function("cross", torch_cross, operands=("a", "b"),
          formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
-         doc="Cross products, along the first dimension of size 3 unless told.")
+         doc="Cross products, along the first dimension of size 3 unless told.",
+         cases=[case((2, 3), (2, 3)), case((3,), (3,)), case((3, 2), (3, 2), dim=0)])
 function("linalg.cross", lambda call, a, b, dim=-1:
          call("linalg_cross.default", a, b, dim),
          formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
-         doc="Cross products, along the last dimension unless told.")
+         doc="Cross products, along the last dimension unless told.",
+         cases=[case((2, 3), (2, 3)), case((3, 2), (3, 2), dim=0)])

@@ -48,6 +48,14 @@ def alike(call: Any, x: Any, target: Any) -> tuple[Any, Any]:
     return grown[0], grown[1]
 
 
+def within(x: Any, *others: Any) -> None:
+    """Refuse what would make the losses more than one for each entry of ``x``."""
+    shape = broadcast_shape(x.shape, *[v.shape for v in others if v is not None])
+    if shape != tuple(x.shape):
+        raise ShapeError(f"output with shape {list(x.shape)} doesn't match the "
+                         f"broadcast shape {list(shape)}")
+
+
 def fixed(name: str, **operands: Any) -> None:
     """Refuse a gradient for an operand that has none: zeros would be a wrong answer."""
     for operand, value in operands.items():
@@ -164,7 +172,9 @@ function("mse_loss", mse_loss, operands=("x", "target", "weight"),
          formula="mean((x - target)**2)",
          doc="Mean squared error.")
 function("l1_loss", l1_loss, operands=("x", "target"), formula="mean(abs(x - target))",
-         doc="Mean absolute error.", kink="where x equals its target the slope is 0")
+         doc="Mean absolute error.", kink="where x equals its target the slope is 0",
+         cases=[case((3, 4), (3, 4)), case((3,), (3,), reduction="sum"),
+                case((3,), (3,), reduction="none")])
 function("smooth_l1_loss", smooth_l1_loss,
          operands=("x", "target"),
          formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",
@@ -274,6 +284,7 @@ def binary_cross_entropy(call: Any, x: Any, target: Any, weight: Any = None,
             f"Using a target size ({list(target.shape)}) that is different to the "
             f"input size ({list(x.shape)}) is deprecated. Please ensure they have the "
             "same size.")
+    within(x, weight)
     return call("binary_cross_entropy.default", x, target, weight, reduction)
 
 
@@ -284,6 +295,7 @@ def with_logits(call: Any, x: Any, target: Any, weight: Any = None,
         raise ShapeError(
             f"Target size ({list(target.shape)}) must be the same as input size "
             f"({list(x.shape)})")
+    within(x, weight, pos_weight)
     return call("binary_cross_entropy_with_logits.default", x, target, weight,
                 pos_weight, reduction)
 
@@ -297,11 +309,14 @@ function("binary_cross_entropy_with_logits", with_logits,
          formula="mean((1 - target)*x - log(sigmoid(x)))",
          doc="Cross entropy of logits and their targets, without overflow.")
 
+def _soft_margin(xp: Any, x: Any, target: Any, reduction: str = "mean") -> Any:
+    within(x, target)
+    return reduced(xp, -xp.logsigmoid(target * x), reduction)
+
+
 row("soft_margin_loss", node="SoftMarginLossBackward0",
     formula="mean(log(1 + exp(-target*x)))",
-    doc="Logistic loss for targets 1 and -1.",
-    fwd=lambda xp, x, target, reduction="mean":
-        reduced(xp, -xp.logsigmoid(target * x), reduction),
+    doc="Logistic loss for targets 1 and -1.", fwd=_soft_margin,
     vjp=(lambda xp, g, y, x, target, reduction="mean":
          each(g, x, reduction) * (-target * xp.sigmoid(-target * x)), None),
     jvp=lambda xp, t, y, x, target, reduction="mean":

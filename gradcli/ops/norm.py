@@ -62,9 +62,12 @@ def norm_of(xp: Any, x: Any, p: float, dim: Any) -> Any:
         raise ValueRangeError(
             f"linalg.vector_norm: the order must be a number, not {p!r}")
     dims = dims_of(x.shape, dim)
-    if abs(p) == INFINITY and 0 in [x.shape[d] for d in dims]:
-        raise ShapeError(f"linalg.vector_norm cannot compute the {p} norm on an empty "
-                         "dimension because the operation does not have an identity")
+    empty = next((d for d in dims if x.shape and x.shape[d] == 0), None)
+    if (p < 0 or p == INFINITY) and empty is not None:
+        where = ("an empty tensor because" if dim is None
+                 else f"the dimension {empty} because this dimension is empty and")
+        raise ShapeError(f"linalg.vector_norm cannot compute the {p:g} norm on {where} "
+                         "the operation does not have an identity")
     return NORMS.get(p, (length, length_slope))[0](xp, x, p, dims)
 
 
@@ -136,6 +139,9 @@ def linalg_norm(call: Any, x: Any, ord: Any = None, dim: Any = None,
                 keepdim: bool = False) -> Any:
     if ord is None:
         return vector_norm(call, x, 2, dim, keepdim)
+    if dim is None and len(x.shape) not in (1, 2):
+        raise ShapeError("linalg.norm: If dim is not specified but ord is, the input "
+                         f"must be 1D or 2D. Got {len(x.shape)}D.")
     pair = dim if isinstance(dim, list | tuple) else None if dim is None else (dim,)
     if len(pair) == 2 if pair is not None else len(x.shape) == 2:
         return matrix_norm(call, x, ord, pair or (-2, -1), keepdim)
@@ -143,14 +149,19 @@ def linalg_norm(call: Any, x: Any, ord: Any = None, dim: Any = None,
 
 
 function("norm", norm, formula="sum(abs(x)**p)**(1/p)",
-         doc="The norm of order p of all entries, or over dimensions.")
+         doc="The norm of order p of all entries, or over dimensions.",
+         cases=[case((3, 4)), case((3, 4), p=1, dim=1), case((3,), p=float("inf")),
+                case((3, 4), p=3.0, dim=0, keepdim=True)])
 function("linalg.vector_norm", vector_norm, formula="sum(abs(x)**ord)**(1/ord)",
-         doc="The norm of order ord of all entries, or over dimensions.")
+         doc="The norm of order ord of all entries, or over dimensions.",
+         cases=[case((3, 4)), case((3, 4), ord=1, dim=1), case((3,), ord=3.0)])
 function("linalg.matrix_norm", matrix_norm, operands=("x",),
          formula="max(sum(abs(x), dim))",
-         doc="The Frobenius norm of a matrix, or its largest column or row sum.")
+         doc="The Frobenius norm of a matrix, or its largest column or row sum.",
+         cases=[case((3, 4)), case((3, 4), ord=1), case((2, 3, 4), ord=float("inf"))])
 function("linalg.norm", linalg_norm, operands=("x",), formula="norm(x)",
-         doc="A vector norm, or with an order and two dimensions a matrix norm.")
+         doc="A vector norm, or with an order and two dimensions a matrix norm.",
+         cases=[case((3, 4)), case((3,), ord=3.0), case((3, 4), ord=1)])
 
 # distances
 

@@ -120,4 +120,5 @@ function("sort", _sort_any, operands=("x",),
          doc="Entries in order along a dimension, and where they came from.")
 function("msort", lambda call, x: call("sort", x, 0)[0], operands=("x",),
          formula="y[i] = x[indices[i]]",
-         doc="Entries in order along the first dimension.")
+         doc="Entries in order along the first dimension.",
+         cases=[case((4, 2), make="distinct"), case((3,), make="distinct")])

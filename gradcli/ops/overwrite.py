@@ -28,17 +28,30 @@ def where_put(xp: Any, x: Any, put: Any, mark: Any) -> Any:
 
 def replaced(xp: Any, x: Any, at: Any, src: Any) -> Any:
     """``x`` with ``src`` at an index that names no entry twice."""
-    want, have = xp.getitem(x, at).shape, src.shape
-    if want != have:
-        raise ShapeError(f"expected src to have a size equal to the slice of self. src "
-                         f"size = {list(have)}, slice size = {list(want)}")
-    ones = xp.new_full(src, have, 1)
+    demand_alike(xp.getitem(x, at).shape, src.shape)
+    ones = xp.new_full(src, src.shape, 1)
     return where_put(xp, x, xp.put_view(x.shape, at, src),
                      xp.put_view(x.shape, at, ones))
 
 
+def demand_alike(want: Shape, have: Shape) -> None:
+    """Refuse what is to be written if it is not of the size of what it replaces."""
+    if want != have:
+        raise ShapeError(f"expected src to have a size equal to the slice of self. src "
+                         f"size = {list(have)}, slice size = {list(want)}")
+
+
+def with_diagonal(
+    xp: Any, x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Any:
+    demand_alike(xp.diagonal(x, offset, dim1, dim2).shape, src.shape)
+    ones = xp.new_full(src, src.shape, 1)
+    return where_put(xp, x, on_diagonal(xp, src, x.shape, offset, dim1, dim2),
+                     on_diagonal(xp, ones, x.shape, offset, dim1, dim2))
+
+
 def filled(xp: Any, x: Any, index: Any, dim: int, value: Any) -> Any:
-    at = slices_at(xp, x.shape, dim, index)
+    at = slices_at(xp, x.shape, dim, index, from_end=True)
     ones = xp.new_full(x, xp.getitem(x, at).shape, 1)
     return where_put(xp, x, value, xp.put_view(x.shape, at, ones))
 
@@ -68,9 +81,7 @@ row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR, result=FIRST,
 
 row("diagonal_scatter", node="DiagonalScatterBackward0", jvp=LINEAR, result=FIRST,
     doc="A diagonal of two dimensions replaced.", formula="y[i, i + offset] = src[i]",
-    fwd=lambda xp, x, src, offset=0, dim1=0, dim2=1: where_put(
-        xp, x, on_diagonal(xp, src, x.shape, offset, dim1, dim2),
-        on_diagonal(xp, xp.new_full(src, src.shape, 1), x.shape, offset, dim1, dim2)),
+    fwd=with_diagonal,
     vjp=(lambda xp, g, y, x, src, offset=0, dim1=0, dim2=1: xp.diagonal_scatter(
              g, xp.zeros_like(xp.diagonal(g, offset, dim1, dim2)), offset, dim1, dim2),
          lambda xp, g, y, x, src, offset=0, dim1=0, dim2=1:
@@ -106,7 +117,8 @@ row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
     fwd=lambda xp, x, index, value, dim: filled(xp, x, index, dim, value),
     vjp=(lambda xp, g, y, x, index, value, dim: xp.index_fill(g, dim, index, 0), None,
          lambda xp, g, y, x, index, value, dim:
-         xp.sum(g * xp.index_fill(xp.zeros_like(g), dim, index, 1))),
+         xp.sum(xp.where(
+             xp.ne(xp.index_fill(xp.zeros_like(g), dim, index, 1), 0), g, 0))),
     cases=[case((3, 4), Fixed([2, 0]), (), dim=0), case((3,), Fixed([1]), (), dim=-1),
            case((3, 2), Fixed([2, 0, 2]), (), dim=0)])
 
@@ -115,11 +127,19 @@ function("index_copy", lambda call, x, dim, index, source:
          call("index_copy.default", x, index, source, dim),
          operands=("x", "index", "source"), formula="y[i, index[j]] = source[i, j]",
          doc="Slices replaced at a list of positions.")
-function("index_fill", lambda call, x, dim, index, value:
-         call("index_fill.Scalar", x, index, dim, value)
-         if isinstance(value, int | float)
-         else call("index_fill.Tensor", x, index, value, dim),
-         operands=("x", "index"), formula="y[i, index[j]] = value",
+
+
+def _index_fill(call: Formula, x: Any, dim: int, index: Any, value: Any) -> Any:
+    if isinstance(value, int | float):
+        return call("index_fill.Scalar", x, index, dim, value)
+    if value.shape:
+        raise ShapeError("index_fill_ only supports a 0-dimensional value tensor, but "
+                         f"got tensor with {len(value.shape)} dimension(s).")
+    return call("index_fill.Tensor", x, index, value, dim)
+
+
+function("index_fill", _index_fill, operands=("x", "index"),
+         formula="y[i, index[j]] = value",
          doc="A number, or a scalar tensor, written into slices.")
 
 # -- entries by lists of positions and masks ------------------------------------------

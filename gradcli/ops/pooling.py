@@ -295,6 +295,15 @@ def check_picture(input: Any, rank: int, name: str) -> None:
         "non-empty 3D or 4D (batch mode) tensor expected for input")
 
 
+def check_something(input: Any, name: str) -> None:
+    """Refuse items without entries; a batch may have no items."""
+    empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
+    if empty is not None:
+        raise ShapeError(f"{name}(): Expected input to have non-zero size for "
+                         f"non-batch dimensions, but input has sizes "
+                         f"{list(input.shape)} with dimension {empty} being empty")
+
+
 def check_output(input: Any, spots: list[Spots]) -> None:
     counts = list(map(len, spots))
     if min(counts) < 1:
@@ -358,6 +367,7 @@ def enter(rank: int) -> None:
 
     def adaptive_avg(call: Formula, input: Any, output_size: Any) -> Any:
         check_picture(input, rank, f"adaptive_avg_pool{rank}d")
+        check_something(input, f"adaptive_avg_pool{rank}d")
         size = wanted(input, output_size)
         if size == (1, 1):
             return as_picture(call, input, rank,
@@ -368,23 +378,34 @@ def enter(rank: int) -> None:
     def adaptive_max(call: Formula, input: Any, output_size: Any,
                      return_indices: bool = False) -> Any:
         check_picture(input, rank, f"adaptive_max_pool{rank}d")
+        check_something(input, f"adaptive_max_pool{rank}d")
 
         def run(x: Any) -> Any:
             found = call("adaptive_max_pool2d.indices", x, wanted(input, output_size))
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)
 
+    size = (4, 5)[:rank]
     function(f"max_pool{rank}d", max_pool, operands=("input",),
+             cases=[case((1, 2, *size), kernel_size=2, make="distinct"),
+                    case((2, *size), kernel_size=3, stride=1, padding=1,
+                         ceil_mode=True, make="distinct")],
              formula="y[p] = max(input[p*stride + k])",
              kink="equal entries: the first of them",
              doc="The largest entry of each window that slides over the input.")
     function(f"avg_pool{rank}d", avg_pool, operands=("input",),
+             cases=[case((1, 2, *size), kernel_size=2),
+                    case((2, *size), kernel_size=3, stride=2, padding=1,
+                         count_include_pad=False)],
              formula="y[p] = mean(input[p*stride + k])",
              doc="The mean of each window that slides over the input.")
     function(f"adaptive_avg_pool{rank}d", adaptive_avg, operands=("input",),
+             cases=[case((1, 2, *size), output_size=2),
+                    case((2, *size), output_size=1)],
              formula="y[p] = mean(input[window p])",
              doc="The mean of each of a given number of windows.")
     function(f"adaptive_max_pool{rank}d", adaptive_max, operands=("input",),
+             cases=[case((1, 2, *size), output_size=2, make="distinct")],
              formula="y[p] = max(input[window p])",
              kink="equal entries: the first of them",
              doc="The largest entry of each of a given number of windows.")

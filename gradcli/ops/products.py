@@ -169,7 +169,9 @@ def _batched(call: Any, a: Any, b: Any) -> Any:
 
 function("matmul", matmul, operands=("a", "b"),
          formula="a @ b", aliases=("linalg.matmul",),
-         doc="Matrix product, over stacks of matrices with broadcasting.")
+         doc="Matrix product, over stacks of matrices with broadcasting.",
+         cases=[case((3, 4), (4, 2)), case((4,), (4, 2)), case((3, 4), (4,)),
+                case((4,), (4,)), case((2, 3, 4), (4, 2)), case((2, 2, 3), (2, 3, 2))])
 
 # a product added to a tensor
 
@@ -324,22 +326,30 @@ def inner(call: Any, a: Any, b: Any) -> Any:
 
 function("outer", outer, operands=("a", "b"),
          formula="y[i, j] = a[i]*b[j]", aliases=("ger",),
-         doc="Outer product of two vectors.")
+         doc="Outer product of two vectors.",
+         cases=[case((3,), (2,))])
 function("linear", linear, operands=("x", "weight", "bias"),
          formula="x @ weight.T + bias",
-         doc="A linear layer.")
+         doc="A linear layer.",
+         cases=[case((2, 4), (3, 4), (3,)), case((2, 4), (3, 4)),
+                case((4,), (3, 4), (3,))])
 function("kron", kron, operands=("a", "b"),
          formula="y[i*p + k, j*q + l] = a[i, j]*b[k, l]",
-         doc="Kronecker product.")
+         doc="Kronecker product.",
+         cases=[case((2, 2), (1, 3)), case((2,), (3,))])
 function("tensordot", tensordot, operands=("a", "b"), formula="sum over dims of a*b",
-         doc="Sums of products over chosen dimensions of two tensors.")
+         doc="Sums of products over chosen dimensions of two tensors.",
+         cases=[case((2, 3), (3, 4), dims=1), case((2, 3), (2, 3), dims=2),
+                case((2, 3), (2,), dims=([0], [0]))])
 function("inner", inner, operands=("a", "b"), formula="y[i, j] = sum(a[i]*b[j])",
-         doc="Sums of products over the last dimensions.")
+         doc="Sums of products over the last dimensions.",
+         cases=[case((2, 3), (4, 3)), case((3,), (3,)), case((), (3,))])
 function("linalg.vecdot", lambda call, a, b, dim=-1:
          call("vdot", a, b) if len(a.shape) == len(b.shape) == 1
          else call("sum", call("mul", a, b), dim),
          aliases=("vecdot",), operands=("a", "b"), formula="sum(a*b, dim)",
-         doc="Inner products along a dimension.")
+         doc="Inner products along a dimension.",
+         cases=[case((3, 4), (3, 4)), case((3, 4), (3, 4), dim=0)])
 
 # a linear map of two vectors
 

@@ -125,7 +125,8 @@ function("nanmean", lambda call, x, dim=None, keepdim=False:
          call("div", call("nansum", x, dim, keepdim),
               call("sum", call("as_type_of", call("logical_not", call("isnan", x)), x),
                    dim, keepdim)),
-         doc="Mean of the entries that are not NaN.", formula="mean(x, dim)")
+         doc="Mean of the entries that are not NaN.", formula="mean(x, dim)",
+         cases=[case((3, 4)), case((3, 4), dim=0), case((3, 4), dim=1, keepdim=True)])
 
 # products
 
@@ -195,9 +196,9 @@ def share(xp: Any, x: Any, y: Any, dims: tuple[int, ...], is_it: Formula = attai
 def shared(xp: Any, g: Any, y: Any, x: Any, dim: Any, keepdim: bool,
            is_it: Formula = attains) -> Any:
     """The cotangent of an extremum handed to the entries that attain it."""
-    best = kept(xp, y, x, dim, keepdim)
-    part = share(xp, x, best, dims_of(x.shape, dim), is_it)
-    return part * kept(xp, g, x, dim, keepdim)
+    here = is_it(xp, x, kept(xp, y, x, dim, keepdim))
+    count = xp.sum(xp.as_type_of(here, x), dims_of(x.shape, dim), True)
+    return xp.where(here, kept(xp, g, x, dim, keepdim), 0) / count
 
 
 def attained(xp: Any, t: Any, y: Any, x: Any, dim: Any, keepdim: bool,

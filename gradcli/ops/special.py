@@ -91,7 +91,7 @@ function("polygamma", lambda call, n, input:
 
 
 def logit_of(xp: Any, x: Any, eps: float | None = None) -> Any:
-    p = x if eps is None else xp.minimum(xp.maximum(x, eps), 1 - eps)
+    p = x if eps is None else xp.where(xp.lt(x, eps), eps, xp.minimum(x, 1 - eps))
     return xp.log(p / (1 - p))
 
 
@@ -104,11 +104,19 @@ def logit_slope(xp: Any, y: Any, x: Any, eps: float | None = None) -> Any:
     return xp.where(outside, 0, 1 / (p * (1 - p)))
 
 
+def logit_pull(xp: Any, g: Any, y: Any, x: Any, eps: float | None = None) -> Any:
+    """Masks where the value is clamped: an infinite cotangent stops there too."""
+    if eps is None:
+        return g * logit_slope(xp, None, x)
+    outside = xp.logical_or(xp.lt(x, eps), xp.gt(x, 1 - eps))
+    return xp.where(outside, 0, g * logit_slope(xp, None, x, eps))
+
+
 row("logit", node="LogitBackward0", latex=r"\operatorname{{logit}} {0}",
     formula="log(x/(1 - x))", doc="Inverse of the sigmoid.",
     kink="at 0 and 1 the derivative is inf; outside [eps, 1 - eps] it is 0",
     result=FLOATS,
-    fwd=logit_of, partials=(logit_slope,),
+    fwd=logit_of, partials=(logit_slope,), vjp=(logit_pull,),
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
            case((4,), low=0.3, high=0.7, eps=0.2),
            case((3,), low=0.01, high=0.15, eps=0.2)])

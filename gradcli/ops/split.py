@@ -184,6 +184,8 @@ def _broadcast_tensors(call: Formula, *tensors: Any) -> tuple[Any, ...]:
 
 def _meshgrid(call: Formula, *tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
     xs = as_list(tensors)
+    if not xs:
+        raise ShapeError("meshgrid expects a non-empty TensorList")
     if indexing not in ("ij", "xy"):
         raise ValueError("torch.meshgrid: indexing must be one of \"xy\" or \"ij\", "
                          f"but received: {indexing}")
@@ -213,6 +215,9 @@ function("meshgrid", _meshgrid, formula="A[i, j] = a[i], B[i, j] = b[j]",
 
 def _cartesian_prod(call: Formula, *tensors: Any) -> Any:
     xs = as_list(tensors)
+    for x in xs:
+        if x.ndim != 1:
+            raise ShapeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
     if len(xs) == 1:
         return xs[0]
     columns = [call("reshape", grid, (-1,)) for grid in _meshgrid(call, *xs)]

@@ -36,8 +36,16 @@ from .scan import inner, outer, recurrence
 
 
 def centred(xp: Any, x: Any, dim: Any) -> Any:
-    """``x`` minus its mean over ``dim``."""
-    return x - xp.sum(x, dims_of(x.shape, dim), True) / size_over(x, dim)
+    """``x`` minus its mean over ``dim``.
+
+    Counted from the first entry, so that equal entries leave zeros and no rounding:
+    where a deviation is 0 the derivative is 0 by convention, and just beside it 1.
+    """
+    first, dims = x, dims_of(x.shape, dim)
+    for d in dims if x.shape else ():
+        first = xp.narrow(first, d, 0, min(1, x.shape[d]))
+    shifted = x - first
+    return shifted - xp.sum(shifted, dims, True) / size_over(x, dim)
 
 
 def degrees(x: Any, dim: Any, correction: float) -> Any:

@@ -112,9 +112,10 @@ def sinc_slope(xp: Any, y: Any, x: Any) -> Any:
     """
     near = xp.lt(xp.abs(x), 0.01)
     turn = pi(xp, x)
-    square = (turn * x) * (turn * x)
+    small = xp.where(near, x, 0)
+    square = (turn * small) * (turn * small)
     # Adding 0 makes a 0 of the -0.0 at 0.
-    series = 0 + turn * turn * x * (
+    series = 0 + turn * turn * small * (
         -1 / 3 + square * (1 / 30 + square * (-1 / 840 + square / 45360)))
     away = xp.where(near, 1, x)
     return xp.where(near, series, (xp.cos(turn * x) - y) / away)

@@ -20,6 +20,7 @@ import numpy as np
 from gradcli.engine import NUMPY, Tensor, constant
 from gradcli.engine.record import apply
 from gradcli.ops import OPS, Case, Composite, Fixed, Op
+from gradcli.ops.op import parameters
 
 GAP = 0.1
 """How far apart distinct entries are, at least."""
@@ -84,6 +85,16 @@ def is_shape(value: Any) -> bool:
 def generator(*names: object) -> np.random.Generator:
     """A generator whose seed follows from names."""
     return np.random.default_rng(zlib.crc32(repr(names).encode()))
+
+
+LIST = ("tensors",)
+"""The parameters with which functions of a list of tensors begin."""
+
+
+def handed(entry: Op | Composite, inputs: Sequence[Any]) -> list[Any]:
+    """A case's inputs as a call hands them over: some functions take one list."""
+    takes_a_list = isinstance(entry, Composite) and parameters(entry)[:1] == LIST
+    return [list(inputs)] if takes_a_list else list(inputs)
 
 
 def root(op: Op | Composite) -> str:

@@ -20,7 +20,7 @@ from gradcli.engine import Tensor
 from gradcli.engine.record import function
 from gradcli.ops import FUNCTIONS, OPS, Composite, Op
 
-from .draw import Spot, draw
+from .draw import Spot, draw, handed
 from .measure import outputs_of
 
 RECORD = Path(__file__).parent / "forward-torch-2.13.jsonl"
@@ -54,7 +54,7 @@ def run(spot: Spot) -> Any:
     if isinstance(spot.op, Op):
         return spot.run()[1]
     inputs = [Tensor(a, spot.xp) if hasattr(a, "dtype") else a for a in spot.arrays]
-    return function(spot.op.name)(*inputs, **spot.case.params)
+    return function(spot.op.name)(*handed(spot.op, inputs), **spot.case.params)
 
 
 def differs(found: Sequence[Any], true: Sequence[Any]) -> bool:

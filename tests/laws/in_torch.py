@@ -23,6 +23,8 @@ from torch.nn import functional as F
 
 from gradcli.ops import FUNCTIONS, Composite, Op
 
+from .draw import handed
+
 aten = torch.ops.aten
 linalg = torch.linalg
 
@@ -204,7 +206,7 @@ def function_of(entry: Op | Composite) -> Callable[..., Any]:
     packet = getattr(aten, base, None)
     if packet is not None and overload in packet.overloads() and overload != "default":
         return getattr(packet, overload)  # type: ignore[no-any-return]
-    for room in ROOMS:
+    for room in ROOMS if isinstance(entry, Op) else (F, *ROOMS):
         found = room
         for word in entry.name.split(".") if entry.name in FUNCTIONS else (base,):
             found = getattr(found, word, None)
@@ -232,6 +234,6 @@ def applied(
     together = isinstance(entry, Op) and entry.variadic
     listed = [params[entry.star]] if entry.star else []
     named = {name: value for name, value in params.items() if name != entry.star}
-    given = [inputs] if together else list(inputs)
+    given = [inputs] if together else handed(entry, inputs)
     y = function(*given, *listed, **named)
     return list(y) if isinstance(y, tuple | list) else [y]

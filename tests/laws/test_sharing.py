@@ -12,6 +12,7 @@ from gradcli.engine.record import apply
 from gradcli.engine.versions import owner
 from gradcli.ops import Op
 
+from .draw import handed
 from .sharing import Trial, answer, load, trials
 
 RECORDED = load()
@@ -21,7 +22,7 @@ def run(trial: Trial, inputs: list[Any]) -> Any:
     entry = trial.entry
     if isinstance(entry, Op):
         return apply(entry, tuple(inputs), trial.params)
-    return function(trial.name)(*inputs, **trial.params)
+    return function(trial.name)(*handed(entry, inputs), **trial.params)
 
 
 def tensors(trial: Trial) -> list[Any]:

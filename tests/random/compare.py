@@ -1,0 +1,236 @@
+"""A program in gradcli and in PyTorch, side by side.
+
+Invariant: a number that differs is a difference unless PyTorch's own number moves as
+much when its steps are rounded otherwise (`tests.random.noise`); there is no tolerance
+beyond a few units in the last place.
+
+    difference(program)          # None, or what differs first
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from tests.random import slopes
+from tests.random.noise import RUNS, Moved
+from tests.random.ours import OURS
+from tests.random.outcome import Outcome, outcome
+from tests.random.program import Program
+from tests.random.theirs import THEIRS
+
+UNITS = 16
+"""Units in the last place that two ways to compute the same may differ by."""
+
+RANGE = 1e4
+"""How much smaller an entry may be than the largest, to be measured against that: the
+error of a product of matrices, or of a solution, is even over its entries."""
+
+SHOWN = 6
+"""How many of the entries that differ are shown."""
+
+SPREAD = 8.0
+"""How much farther than PyTorch's own spread a number may lie: few runs are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What differs first, and how."""
+
+    what: str
+    ours: str
+    theirs: str
+    relative: float = np.inf
+    """The largest error relative to PyTorch's number."""
+    numberless: bool = False
+    """Whether what differs is no number on either side."""
+    after_infinity: bool = False
+    """Whether this is a second derivative beside a first one that is not finite."""
+
+    @property
+    def kind(self) -> str:
+        """What differs; for a refusal, with the beginning of its words."""
+        if "refuses" not in self.what:
+            return self.what
+        words = re.sub(r"'\w+'|[\d\[\]]+", "", self.ours or self.theirs)
+        return f"{self.what} ({words[:40]})"
+
+    def __str__(self) -> str:
+        off = f" ({self.relative:.1e} off)" if np.isfinite(self.relative) else ""
+        return f"{self.what}{off}: \n    gradcli {self.ours}\n    PyTorch {self.theirs}"
+
+
+def difference(program: Program) -> Difference | None:
+    """What differs first: a refusal, the value, the graph or a derivative."""
+    try:
+        ours = outcome(OURS, program)
+    except Exception as error:
+        return Difference("crash", f"{type(error).__name__}: {error}", "")
+    if ours.refusal is not None and "E401" in ours.refusal.message:
+        return None
+    theirs = outcome(THEIRS, program)
+    refused = refusals(ours, theirs)
+    if refused and refused.what.endswith("the value"):
+        return refused
+    if ours.refusal and ours.refusal.stage == "value":
+        return None
+    return (
+        kinds(ours, theirs)
+        or numbers(program, "value", [ours.value], [theirs.value])
+        or graphs(ours, theirs)
+        or beside_slopes(program, ours, theirs)
+        or refused
+        or firsts(program, ours, theirs)
+        or seconds(program, ours, theirs)
+    )
+
+
+def beside_slopes(
+    program: Program, ours: Outcome, theirs: Outcome
+) -> Difference | None:
+    """Where PyTorch refuses a pass, the gradient has to be the slope of its values."""
+    refused, found = theirs.refusal, ours.gradients
+    if refused is None or refused.stage != "gradient" or not slopes.applies(program):
+        return None
+    if not all(g is None or np.isfinite(g).all() for g in found):
+        return None
+    for g, slope in zip(found, slopes.slopes(program), strict=False):
+        own = np.zeros_like(slope) if g is None else g
+        known = np.isfinite(slope)
+        size = 1 + np.abs(slope[known]).max(initial=0.0)
+        far = known & (np.abs(own - slope) > 1e-3 * size)
+        if far.any():
+            return Difference("slope", shown(own, far), shown(slope, far))
+    return None
+
+
+def firsts(program: Program, ours: Outcome, theirs: Outcome) -> Difference | None:
+    """A gradient may be another non-number where the value is none itself."""
+    found = numbers(program, "gradient", ours.gradients, theirs.gradients)
+    if found is None or np.isnan(theirs.value).any():
+        return found
+    return replace(found, numberless=False)
+
+
+def seconds(program: Program, ours: Outcome, theirs: Outcome) -> Difference | None:
+    found = numbers(program, "second derivative", ours.seconds, theirs.seconds)
+    first = [*ours.gradients, *theirs.gradients]
+    if found is None or all(g is None or np.isfinite(g).all() for g in first):
+        return found
+    return replace(found, after_infinity=True)
+
+
+def refusals(ours: Outcome, theirs: Outcome) -> Difference | None:
+    a, b = ours.refusal, theirs.refusal
+    if a is not None and "E599" in a.message:
+        return Difference("crash", str(a), str(b))
+    if (a is None) == (b is None) and (a is None or b is None or a.stage == b.stage):
+        return None
+    if b is not None and (a is None or a.stage != "value"):
+        return Difference(f"PyTorch alone refuses the {b.stage}", "", str(b))
+    assert a is not None
+    return Difference(f"gradcli alone refuses the {a.stage}", str(a), "")
+
+
+def kinds(ours: Outcome, theirs: Outcome) -> Difference | None:
+    pairs = {
+        "shape": (ours.value.shape, theirs.value.shape),
+        "dtype": (ours.dtype, theirs.dtype),
+        "requires_grad": (ours.requires_grad, theirs.requires_grad),
+    }
+    for what, (a, b) in pairs.items():
+        if a != b:
+            return Difference(what, str(a), str(b))
+    return None
+
+
+def graphs(ours: Outcome, theirs: Outcome) -> Difference | None:
+    if ours.graph == theirs.graph:
+        return None
+    return Difference("graph", "; ".join(ours.graph), "; ".join(theirs.graph))
+
+
+FIELDS = {"value": "value", "gradient": "gradients", "second derivative": "seconds"}
+
+
+def numbers(
+    program: Program, what: str, ours: list[Any], theirs: list[Any]
+) -> Difference | None:
+    for at, (a, b) in enumerate(zip_longest(ours, theirs)):
+        if a is None and b is None:
+            continue
+        a = np.zeros_like(b) if a is None else a
+        b = np.zeros_like(a) if b is None else b
+        if a.shape != b.shape:
+            return Difference(f"{what}'s shape", str(a.shape), str(b.shape))
+        far = ~near(a, b)
+        if far.any():
+            far &= ~explained(program, what, at, a, b)
+        if far.any():
+            none = not np.isfinite(a[far]).any() and not np.isfinite(b[far]).any()
+            return Difference(what, shown(a, far), shown(b, far), relative(a, b), none)
+    return None
+
+
+def relative(a: Any, b: Any) -> float:
+    """The largest error relative to what it should be; infinite where one is."""
+    with np.errstate(all="ignore"):
+        error = np.abs(np.asarray(a, float) - b) / np.abs(b)
+    known = (a == b) | (np.isnan(a) & np.isnan(b))
+    error = np.where(known, 0, np.where(np.isnan(error), np.inf, error))
+    return float(error.max(initial=0.0))
+
+
+def near(a: Any, b: Any) -> Any:
+    """Which entries are equal but for a few units in the last place.
+
+    Below the least normal number there is no such unit: libraries flush to 0, or not.
+    """
+    if a.dtype.kind != "f" or b.dtype.kind != "f":
+        return a == b
+    info = np.finfo(b.dtype)
+    with np.errstate(all="ignore"):
+        size = np.abs(b)
+        largest = size.max(initial=0.0, where=np.isfinite(size))
+        scale = np.minimum(largest, RANGE * size)
+        bound = UNITS * float(info.eps) * scale + float(info.smallest_normal)
+        close = np.abs(a - b) <= bound
+    return (a == b) | close | (np.isnan(a) & np.isnan(b))
+
+
+def explained(program: Program, what: str, at: int, a: Any, b: Any) -> Any:
+    """Which entries are among those that rounding may give PyTorch itself."""
+    found, within = [np.asarray(b, "float64")], near(a, b)
+    for seed in range(RUNS):
+        with Moved(seed):
+            again = outcome(THEIRS, program)
+        parts = getattr(again, FIELDS[what])
+        part = parts if what == "value" else parts[at] if at < len(parts) else None
+        if part is not None and part.shape == b.shape:
+            found.append(np.asarray(part, "float64"))
+        within = within | inside(np.array(found), a)
+        if within.all():
+            break
+    return within
+
+
+def inside(drawn: Any, a: Any) -> Any:
+    """Which numbers lie among those drawn, or not much farther than they spread."""
+    with np.errstate(all="ignore"):
+        low, high = drawn.min(axis=0), drawn.max(axis=0)
+        reach = SPREAD * (high - low)
+        among = (a >= low - reach) & (a <= high + reach)
+    same = ((drawn == a) | (np.isnan(drawn) & np.isnan(a))).any(axis=0)
+    return among | same
+
+
+def shown(values: Any, far: Any) -> str:
+    """The entries that differ, with the place of the first."""
+    entries = values[far]
+    place = "".join(f"[{axis[0]}]" for axis in np.nonzero(far)) if far.ndim else ""
+    listed = ", ".join(f"{entry:.10g}" for entry in entries[:SHOWN])
+    return f"{place} {listed}{', ...' if entries.size > SHOWN else ''}".strip()

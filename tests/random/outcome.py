@@ -1,0 +1,130 @@
+"""What a program came to, in the same words for gradcli and for PyTorch.
+
+Invariant: the same program, cotangents and stages on both sides; a graph is listed node
+by node, so that two graphs are the same exactly where their lists are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+STAGES = ("value", "gradient", "second derivative")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An exception: at which stage it came, and what it said."""
+
+    stage: str
+    kind: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message.splitlines()[0] if self.message else ''}"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a program gave, as far as it got."""
+
+    value: Any = None
+    dtype: str = ""
+    requires_grad: bool = False
+    graph: tuple[str, ...] = ()
+    gradients: list[Any] = field(default_factory=list)
+    seconds: list[Any] = field(default_factory=list)
+    refusal: Refusal | None = None
+
+
+def weights(shape: tuple[int, ...], number: int = 0) -> Any:
+    """A cotangent that tells entries apart: between 0.5 and 1.5, and never 1."""
+    count = int(np.prod(shape))
+    turned = (np.arange(count) + 1 + 17 * number) * 0.6180339887498949
+    return (0.5 + turned % 1.0).reshape(shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """How one of the two libraries runs a program and differentiates it.
+
+    run      program -> the output tensor and the inputs, in the inputs' order
+    grad     outputs, inputs, cotangents, create_graph -> a gradient or None each
+    array    a tensor as NumPy's array
+    tensor   NumPy's array as a tensor of the type of another
+    root     a tensor's place in the graph: a node and an output number, or None
+    """
+
+    run: Callable[[Any], tuple[Any, list[tuple[str, Any]]]]
+    grad: Callable[..., list[Any]]
+    array: Callable[[Any], Any]
+    tensor: Callable[[Any, Any], Any]
+    root: Callable[[Any], Any]
+    refusals: tuple[type[Exception], ...]
+
+
+def outcome(side: Side, program: Any, orders: int = 2) -> Outcome:
+    """Run a program: its value, its graph, its gradient and a second derivative."""
+    found = Outcome()
+    stage = STAGES[0]
+    try:
+        output, inputs = side.run(program)
+        found.value = side.array(output)
+        found.dtype = str(found.value.dtype)
+        found.requires_grad = bool(output.requires_grad)
+        found.graph = listed(side, output, inputs)
+        if not found.requires_grad or orders < 1:
+            return found
+        stage = STAGES[1]
+        leaves = [leaf for _, leaf in inputs]
+        v = side.tensor(weights(found.value.shape), output)
+        first = side.grad([output], leaves, [v], orders > 1)
+        found.gradients = [None if g is None else side.array(g) for g in first]
+        kept = {n: g for n, g in enumerate(first) if g is not None and g.requires_grad}
+        if not kept or orders < 2:
+            return found
+        stage = STAGES[2]
+        along = [
+            side.tensor(weights(tuple(g.shape), n + 1), g) for n, g in kept.items()
+        ]
+        second = side.grad(list(kept.values()), leaves, along, False)
+        found.seconds = [None if g is None else side.array(g) for g in second]
+    except side.refusals as error:
+        found.refusal = Refusal(stage, type(error).__name__, str(error))
+    return found
+
+
+def listed(side: Side, output: Any, inputs: list[tuple[str, Any]]) -> tuple[str, ...]:
+    """Every node of the graph in the order of a walk from the output, and its edges.
+
+    A node is written as its name and, for each edge, the number of the node that it
+    leads to with the number of the output; a leaf as the name of its input.
+    """
+    names: dict[Any, str] = {}
+    for name, leaf in inputs:
+        root = side.root(leaf)
+        if root is not None:
+            names[root[0]] = name
+    start = side.root(output)
+    if start is None:
+        return ()
+    numbers: dict[Any, int] = {start[0]: 0}
+    order = [start[0]]
+    lines = [f"output {start[1]}"]
+    for node in order:
+        ends = []
+        for below, nr in node.next_functions:
+            if below is None:
+                ends.append("None")
+                continue
+            if below not in numbers:
+                numbers[below] = len(order)
+                order.append(below)
+            ends.append(f"{numbers[below]}" + (f"#{nr}" if nr else ""))
+        name = type(node).__name__
+        leaf = f"[{names.get(node, '?')}]" if name == "AccumulateGrad" else ""
+        lines.append(f"{numbers[node]} {name}{leaf}({', '.join(ends)})")
+    return tuple(lines)

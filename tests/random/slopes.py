@@ -1,0 +1,71 @@
+"""Gradients by differences of PyTorch's values, for where PyTorch has no other.
+
+Invariant: an entry is a number only if two step sizes agree on it, so that a kink or a
+cancellation close by is told from a derivative.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tests.random.outcome import outcome, weights
+from tests.random.program import Program
+from tests.random.theirs import THEIRS
+
+STEPS = (1e-4, 5e-5)
+AGREEING = 1e-5
+"""Relative to the largest slope; the error of a difference is about 1e-8 of it."""
+
+KINK = 1e-2
+"""What the slopes of two sides may differ by, relative to 1 and the slope."""
+
+
+def applies(program: Program) -> bool:
+    """Whether the values' slopes are the gradient: nothing is held back from it."""
+    return (
+        program.dtype == "float64"
+        and re.search("no_grad|detach|data", program.text) is None
+    )
+
+
+def slopes(program: Program) -> list[Any]:
+    """Per input the slopes of the weighted sum of the output, NaN where unclear."""
+    coarse, fine = (differences(program, step) for step in STEPS)
+    found = []
+    for a, b in zip(coarse, fine, strict=True):
+        with np.errstate(all="ignore"):
+            agree = np.abs(a - b) <= AGREEING * (1 + np.abs(b).max(initial=0.0))
+        found.append(np.where(agree, b, np.nan))
+    return found
+
+
+def differences(program: Program, step: float) -> list[Any]:
+    """Per input the central differences, NaN where the slopes of two sides differ."""
+    found = []
+    for name, value in program.inputs.items():
+        array = np.array(value, dtype=float)
+        here = total(program, name, array, 0, 0.0) if array.size else 0.0
+        slope = np.empty(array.size)
+        for at in range(array.size):
+            above, below = (total(program, name, array, at, s) for s in (step, -step))
+            slope[at] = (above - below) / (2 * step)
+            bend = abs(above - 2 * here + below) / step
+            if not bend <= KINK * (1 + abs(slope[at])):
+                slope[at] = np.nan
+        found.append(slope.reshape(array.shape))
+    return found
+
+
+def total(program: Program, name: str, array: Any, at: int, step: float) -> float:
+    beside = array.reshape(-1).copy()
+    beside[at] += step
+    inputs = {**program.inputs, name: beside.reshape(array.shape).tolist()}
+    value = outcome(THEIRS, replace(program, inputs=inputs), orders=0).value
+    if value is None:
+        return float("nan")
+    with np.errstate(all="ignore"):
+        return float((weights(value.shape) * value).sum())

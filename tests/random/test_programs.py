@@ -1,0 +1,71 @@
+"""Laws of random programs: drawn from the table, seeded, and never a crash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.engine.errors import EngineError
+from gradcli.lang.errors import ProgramError
+from gradcli.ops import FUNCTIONS
+from tests.random.calls import calls_of, functions, is_question
+from tests.random.generate import random_program
+from tests.random.ours import OURS
+from tests.random.outcome import Outcome, outcome
+
+SEEDS = range(300)
+MOST_REFUSED = 40
+"""Of so many programs at most so many may be refused: most are meant to run."""
+
+
+def test_every_public_function_can_be_drawn() -> None:
+    public = {name for name in FUNCTIONS if not name.startswith("_")}
+    without = {name for name in public if not calls_of(name)}
+    assert not without
+    questions = {name for name in public if is_question(FUNCTIONS[name])}
+    assert set(functions()) == public - questions
+
+
+def test_a_number_gives_one_program() -> None:
+    for seed in range(20):
+        # By their text, as NaN is not equal to itself.
+        assert repr(random_program(seed)) == repr(random_program(seed))
+
+
+def test_a_program_that_is_not_wild_runs_and_gives_one_number() -> None:
+    for seed in range(60):
+        program = random_program(seed, wild=False, dtype="float64", scalar=True)
+        value = OURS.run(program)[0]
+        assert value.numel() == 1, program.text
+
+
+def shown(seed: int) -> Outcome:
+    """What the program came to; any exception but a refusal gets out."""
+    return outcome(OURS, random_program(seed))
+
+
+def test_a_program_runs_or_is_refused() -> None:
+    outcomes = [shown(seed) for seed in SEEDS]
+    refused = [o.refusal for o in outcomes if o.refusal is not None]
+    assert len(refused) <= MOST_REFUSED
+    assert not [r for r in refused if r is not None and "E599" in r.message]
+
+
+def test_float32_programs_stay_in_float32() -> None:
+    for seed in range(60):
+        found = shown_in("float32", seed)
+        if found.refusal is None and found.value.dtype.kind == "f":
+            assert found.dtype == "float32"
+            kinds = {np.asarray(g).dtype.name for g in found.gradients if g is not None}
+            assert kinds <= {"float32"}
+
+
+def shown_in(dtype: str, seed: int) -> Outcome:
+    return outcome(OURS, random_program(seed, dtype=dtype))
+
+
+@pytest.mark.parametrize("kind", [ProgramError, EngineError])
+def test_a_refusal_is_one_of_gradclis_own(kind: Any) -> None:
+    assert kind in OURS.refusals
