@@ -19,7 +19,8 @@ from fractions import Fraction
 from typing import Final
 
 from .system import Number
-from .terms import Term, Terms
+from .term import Term
+from .terms import Terms
 
 ROUNDING: Final = 1e-15
 """Relative error of a constant that a few operations on floats made."""

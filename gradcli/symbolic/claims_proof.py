@@ -22,7 +22,7 @@ from .claims_truth import Visit, placed
 from .conditions import indifferent, side_conditions
 from .expressions import Expressions
 from .prove import simplifies_away, vanishes
-from .terms import Term
+from .term import Term
 from .whole import CHOICES, LARGEST, off_jumps
 
 ENTRIES: Final = 64

@@ -34,7 +34,7 @@ from .claims_text import Claim
 from .namespace import ObjectNamespace
 from .point import entry_name
 from .precision import EXACT
-from .terms import Term
+from .term import Term
 
 STEP: Final = EXACT.mpf(2) ** -60
 """Distance of the two gradients that a second derivative is the difference of."""

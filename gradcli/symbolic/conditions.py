@@ -16,7 +16,8 @@ from .expressions import Expressions
 from .implied import Facts
 from .precision import EXACT
 from .system import RELATIONS
-from .terms import Choice, Decision, Kink, Term, Terms, ordered
+from .term import Choice, Decision, Kink, Term, ordered
+from .terms import Terms
 
 SHOWN: Final = 12
 CONSIDERED: Final = 8 * SHOWN

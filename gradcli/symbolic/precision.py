@@ -9,6 +9,7 @@ with different numbers of digits never disturb each other.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from random import Random
 from typing import Any, Final
@@ -30,8 +31,9 @@ def _context(**precision: int) -> Any:
 
 EXACT: Final = _context(dps=DIGITS + _GUARD)
 
-MORE: Final = _context(dps=2 * (DIGITS + _GUARD))
-"""What `EXACT` is compared with where it may not be enough."""
+FINER: Final = tuple(_context(dps=2**k * (DIGITS + _GUARD)) for k in range(1, 6))
+"""What is asked, one after the other, where `EXACT` may not be enough. The last takes
+what the smallest float leaves of 1, squared and divided by again."""
 
 BITS: Final = {"float64": 53, "float32": 24, "float16": 11}
 
@@ -76,11 +78,19 @@ def held(context: Any, value: Any) -> Any:
     if reach is None:
         return value
     _, man, exp, bits = value._mpf_
-    if not man or reach[0] < exp + bits <= reach[1]:
+    if not man or (exp >= reach[0] and exp + bits <= reach[1]):
         return value
-    if exp + bits <= reach[0]:
-        return context.zero
-    return context.inf * context.sign(value)
+    if exp + bits > reach[1]:
+        return context.inf * context.sign(value)
+    # Near zero the type's numbers lie evenly.
+    return context.ldexp(context.nint(context.ldexp(value, -reach[0])), reach[0])
+
+
+def jostled(context: Any, addends: Sequence[Any]) -> Sequence[Any]:
+    """The addends of a sum, each moved where the context moves its numbers: whatever
+    the order of a sum, its roundings are those of its addends."""
+    moved = getattr(context, "moved", None)
+    return addends if moved is None else [moved(a) for a in addends]
 
 
 def unit_roundoff(dtype: str) -> float:

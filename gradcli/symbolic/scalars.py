@@ -72,6 +72,13 @@ def _power_domain(base: Any, exponent: Any) -> Bounds:
     return (_positive,)
 
 
+def _length_domain(a: Any, b: Any) -> Bounds:
+    """A length is smooth but where both sides are 0."""
+    if b.value:
+        return ()
+    return ((0, "!=", 0),) if a.value else ((0, "!=", 0), (1, "!=", 0))
+
+
 def _sinc(m: Any, x: Any) -> Any:
     return m.sin(x) / x if x else m.one
 
@@ -129,7 +136,8 @@ _scalar("tan", sympy.tan, lambda m, x: m.tan(x))
 _scalar("asin", sympy.asin, lambda m, x: m.asin(x), *_within)
 _scalar("acos", sympy.acos, lambda m, x: m.acos(x), *_within)
 _scalar("atan", sympy.atan, lambda m, x: m.atan(x))
-_scalar("atan2", sympy.atan2, lambda m, y, x: m.atan2(y, x))
+_scalar("atan2", sympy.atan2, lambda m, y, x: m.atan2(y, x),
+        domain=lambda y, x: ((0, "!=", 0),) if x.value <= 0 else ())
 _scalar("sinh", sympy.sinh, lambda m, x: m.sinh(x))
 _scalar("cosh", sympy.cosh, lambda m, x: m.cosh(x))
 _scalar("tanh", sympy.tanh, lambda m, x: m.tanh(x))
@@ -137,7 +145,8 @@ _scalar("asinh", sympy.asinh, lambda m, x: m.asinh(x))
 _scalar("acosh", sympy.acosh, lambda m, x: m.acosh(x), (0, ">", 1))
 _scalar("atanh", sympy.atanh, lambda m, x: m.atanh(x), *_within)
 _scalar("sinc", lambda x: sympy.sinc(sympy.pi * x), lambda m, x: _sinc(m, m.pi * x))
-_scalar("hypot", lambda a, b: sympy.sqrt(a**2 + b**2), lambda m, a, b: m.hypot(a, b))
+_scalar("hypot", lambda a, b: sympy.sqrt(a**2 + b**2), lambda m, a, b: m.hypot(a, b),
+        domain=_length_domain)
 _scalar("logaddexp", lambda a, b: sympy.log(sympy.exp(a) + sympy.exp(b)), _log_add_exp)
 
 _scalar("erf", sympy.erf, lambda m, x: m.erf(x))

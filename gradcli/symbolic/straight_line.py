@@ -25,7 +25,7 @@ from .job import Job
 from .open_arrays import OpenNamespace
 from .open_terms import TRUTHS, OpenTerms, TooLong
 from .point import Evaluate, ReversePass, Run, entry_name, unit
-from .terms import Term
+from .term import Term
 
 LONGEST: Final = 20_000
 """Steps beyond which nothing is written out."""
