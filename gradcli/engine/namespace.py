@@ -26,11 +26,13 @@ class Namespace:
     ``inference`` marks the twin that tensors made in inference mode carry, ``plain``
     the namespaces of arrays that are no such twins. ``keeps_positions``: a position
     that was computed stays in the index as an array, rather than as its value.
+    ``writeable``: an array's entries can be changed in place.
     ``whole_row(op, inputs, params)`` gives a row's result where a namespace does not
     leave that to the row's formula.
     """
 
     inference = plain = keeps_positions = False
+    writeable = True
     whole_row: Callable[..., Any] | None = None
 
     def __getattr__(self, name: str) -> Any:

@@ -84,7 +84,12 @@ def slope(
         return context.one if _LINEAR[name][position] > 0 else -context.one
     if name == "mul":
         return value(1 - position)
-    taken = literal if SCALARS[name].literal else _none
+    scalar = SCALARS[name]
+    if scalar.filled is not None:
+        found = scalar.filled(context, position, *[value(i) for i in range(arity)])
+        if found is not None:
+            return found
+    taken = literal if scalar.literal else _none
     rule = derivative(name, position, tuple([taken(i) for i in range(arity)]))
     return rule.program.run(context, {s: value(i) for i, s in rule.symbols})
 

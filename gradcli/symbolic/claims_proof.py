@@ -80,7 +80,7 @@ def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
 
 
 def _terms(tensor: Any) -> list[Term]:
-    return list(tensor.raw.data.flat)
+    return list(tensor.xp.elements(tensor.raw).flat)
 
 
 def _derivatives(

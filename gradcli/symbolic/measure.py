@@ -72,13 +72,13 @@ def measure(
         budget.check()
         return [found.get(term.serial, context.zero) for term in asked]
 
-    exact, shaken = row(EXACT), row(roundings.shaken)
+    exact, shaken = row(EXACT), [row(context) for context in roundings.shaken]
     engine, why = _engine_row(reverse, cotangent)
     near = [roundings.rounded(t) for t in engine] if engine else row(roundings.near)
     budget.check()
     references = [
         Reference(value, amplified(value, moved, job.dtype), lost(close, value))
-        for value, moved, close in zip(exact, shaken, near, strict=True)
+        for value, close, *moved in zip(exact, near, *shaken, strict=True)
     ]
     settle(references, row)
     references = side_by_side(references)

@@ -56,7 +56,7 @@ class ObjectNamespace(Namespace):
     def elements(self, x: Any) -> Any:
         """A NumPy array of elements, from whatever stands for numbers."""
         if isinstance(x, ObjectArray):
-            return x.data
+            return self._stopped(x.data) if x.stopped else x.data
         if type(x) in _PLAIN:
             # What a program writes out, at every step of its loops.
             return boxed(self.system.lift(x))
@@ -84,9 +84,24 @@ class ObjectNamespace(Namespace):
         return self.ne(x, 0) if isinstance(x, ObjectArray) else np.asarray(x)
 
     def _of(self, data: Any) -> ObjectArray:
-        if self.watching and not MODE.enabled:
-            data = np.frompyfunc(self.system.stop, 1, 1)(data)
-        return ObjectArray(boxed(data), self)
+        return ObjectArray(self._stopped(data) if self._holds else boxed(data), self)
+
+    @property
+    def _holds(self) -> bool:
+        """Whether what is made now is held constant."""
+        return self.watching and not MODE.enabled
+
+    def _stopped(self, data: Any) -> Any:
+        return boxed(np.frompyfunc(self.system.stop, 1, 1)(data))
+
+    def seen(self, data: Any, source: ObjectArray) -> ObjectArray:
+        """Elements of ``source`` in another order or shape, in its memory or not."""
+        made = ObjectArray(boxed(data), self, source)
+        stopped = source.stopped or self._holds
+        if stopped and made.base is None:
+            return ObjectArray(self._stopped(made.data), self)
+        made.stopped = stopped
+        return made
 
     # elementwise
 
@@ -129,7 +144,11 @@ class ObjectNamespace(Namespace):
 
     def stop(self, x: Any) -> Any:
         """The same values, through which no derivative is taken."""
-        return self._of(np.frompyfunc(self.system.stop, 1, 1)(self.elements(x)))
+        if not isinstance(x, ObjectArray):
+            return x
+        made = ObjectArray(x.data, self, x)
+        made.stopped = True
+        return made
 
     # reductions and scans; dim None means all
 
@@ -216,7 +235,7 @@ class ObjectNamespace(Namespace):
     def _shaped(self, x: Any, change: Callable[[Any], Any]) -> Any:
         """A change of shape: numbers stay numbers, masks and indices what they are."""
         if isinstance(x, ObjectArray):
-            return self._of(change(x.data))
+            return self.seen(change(x.data), x)
         return change(np.asarray(x))
 
     def reshape(self, x: Any, shape: Sequence[int]) -> Any:

@@ -76,7 +76,7 @@ def run(job: Job, evaluate: Evaluate, lean: int = 0, terms: Terms | None = None)
     return Run(
         terms,
         output,
-        list(output.raw.data.flat),
+        list(namespace.elements(output.raw).flat),
         tensors,
         {name: list(tensors[name].raw.data.flat) for name in asked},
         roundings,

@@ -31,9 +31,9 @@ def _context(**precision: int) -> Any:
 
 EXACT: Final = _context(dps=DIGITS + _GUARD)
 
-FINER: Final = tuple(_context(dps=2**k * (DIGITS + _GUARD)) for k in range(1, 6))
-"""What is asked, one after the other, where `EXACT` may not be enough. The last takes
-what the smallest float leaves of 1, squared and divided by again."""
+FINER: Final = tuple(_context(dps=k * (DIGITS + _GUARD)) for k in (2, 8, 32))
+"""What is asked, one after the other, where `EXACT` may not be enough: the second for
+what is left where floats cancel, the last for what the square of one leaves of 1."""
 
 BITS: Final = {"float64": 53, "float32": 24, "float16": 11}
 
@@ -58,14 +58,29 @@ def engine_precision(dtype: str) -> Any:
 
 
 SHAKEN: Final = 8
-"""Roundings that a shaken number is moved by, at most."""
+"""Roundings that a shaken number is moved by, at most; at least by half as many."""
+
+TRIALS: Final = 2
+"""How often it is tried: in one trial alone, moves may cancel."""
+
+_BETWEEN: Final = 40
+"""Bits beyond a type's own, so that moved numbers do not meet."""
 
 
-def shaking(dtype: str) -> Any:
-    """A context of a type's precision in which `held` moves every number a little."""
-    context = _context(prec=BITS[dtype])
-    draw, most = Random(0).uniform, SHAKEN * unit_roundoff(dtype)
-    context.moved = lambda value: value * (1 + draw(-most, most))
+def shaking(dtype: str) -> tuple[Any, ...]:
+    """Contexts beyond a type's precision in which `held` moves every number."""
+    return tuple(_shaking(dtype, seed) for seed in range(TRIALS))
+
+
+def _shaking(dtype: str, seed: int) -> Any:
+    context = _context(prec=BITS[dtype] + _BETWEEN)
+    draw, most = Random(seed).uniform, SHAKEN * unit_roundoff(dtype)
+
+    def moved(value: Any) -> Any:
+        by = draw(-most, most) / 2
+        return value * (1 + by + (most / 2 if by > 0 else -most / 2))
+
+    context.moved = moved
     return context
 
 

@@ -43,11 +43,8 @@ more: it may have lost all."""
 SETTLED: Final = EXACT.mpf("1e-20")
 """Relative distance up to which two ways of computing a number give the same."""
 
-VANISHED: Final = EXACT.mpf("1e-45")
-"""What is left, relative to what was added up, where the sum is in truth zero."""
-
-NOTHING: Final = EXACT.mpf("1e-13")
-"""What has no digits to lose, beside 1 or beside what was added up, if that is less."""
+LEAST: Final = EXACT.mpf("1e-308")
+"""Where the numbers of all types end."""
 
 SPARE: Final = 5
 """Digits of a precision that the steps themselves may cost."""
@@ -82,22 +79,25 @@ class Reference:
     rule: Any = None
     size: Any = 1
 
+    def unsure(self, context: Any) -> Any:
+        """What a precision may have it wrong by, as far as roundings show that."""
+        return self.scale * EXACT.mpf(10) ** (SPARE - context.dps)
+
     @property
-    def nothing(self) -> Any:
-        """The size up to which a change of it is none."""
-        return NOTHING * min(EXACT.one, self.scale)
+    def vanishes(self) -> bool:
+        """Whether it is zero as far as its precision can tell."""
+        return bool(abs(self.value) <= self.unsure(self.context))
 
     def is_known(self, context: Any) -> bool:
-        """Whether a precision is enough to tell it, as far as roundings show that."""
-        error = self.scale * _last_digit(context)
-        return bool(error <= SETTLED * max(abs(self.value), self.nothing))
+        """Whether a precision is enough to tell it, or that it is no float but 0."""
+        return bool(self.unsure(context) <= SETTLED * max(abs(self.value), LEAST))
 
     def is_also(self, value: Any) -> bool:
         """Whether this is the same number, computed in some other way."""
         if not EXACT.isfinite(value) or not EXACT.isfinite(self.value):
             return bool(value == self.value)
         gap = abs(value - self.value)
-        return bool(gap <= SETTLED * max(abs(self.value), self.nothing))
+        return bool(gap <= max(SETTLED * abs(self.value), LEAST * SETTLED))
 
     def is_rule(self, value: Any) -> bool:
         """Whether a rule that gives ``value`` is right, but for its constants."""
@@ -118,8 +118,18 @@ class Distance:
     ulps: float | None = None
 
 
-def distance(number: float, reference: Reference, dtype: str) -> Distance:
-    """Compare the engine's number with the reference."""
+def distance(
+    number: float, reference: Reference, dtype: str, loose: bool = False
+) -> Distance:
+    """Compare the engine's number with the reference.
+
+    Args:
+        number: the engine's.
+        reference: the true one.
+        dtype: the type of the engine's number.
+        loose: what is tiny beside what was added up to it may lose all its digits, as
+            zero may.
+    """
     exact = reference.value
     if not reference.settled:
         return Distance(False, None, _unsettled(number))
@@ -141,7 +151,7 @@ def distance(number: float, reference: Reference, dtype: str) -> Distance:
         allowed += NATURAL * reference.natural
     elif EXACT.isinf(reference.natural):
         allowed += NATURAL * abs(exact)
-    vanished = abs(exact) <= VANISHED * reference.scale
+    vanished = reference.vanishes
     normal = EXACT.ldexp(1, REACH[dtype][0] + BITS[dtype] - 1)
     relative = float(error / max(reference.scale if vanished else abs(exact), normal))
     ulps = float(error / last_place(exact, dtype)) if exact else None
@@ -151,24 +161,24 @@ def distance(number: float, reference: Reference, dtype: str) -> Distance:
         unsure = EXACT.isnan(reference.natural)
         return Distance(False, relative, _untold(number, exact) if unsure else None,
                         ulps)  # fmt: skip
-    # What is tiny beside what was added up to it may lose all its digits, and so may
-    # what is small for a number of the type.
-    noticed = rounding * min(reference.size, reference.scale)
-    noticed = max(noticed, EXACT.ldexp(LAST_STEPS, REACH[dtype][0]))
+    noticed = EXACT.ldexp(LAST_STEPS, REACH[dtype][0])
+    if vanished or loose:
+        noticed = max(noticed, rounding * min(reference.size, reference.scale))
     if error > noticed and (vanished or error > WORTHLESS * abs(exact)):
         return Distance(False, relative, _worthless(number, exact), ulps)
     return Distance(True, relative, None, ulps)
 
 
-def amplified(exact: Any, moved: Any, dtype: str) -> Any:
+def amplified(exact: Any, moved: Sequence[Any], dtype: str) -> Any:
     """What one relative unit of change in every step makes of a number.
 
     Args:
         exact: the number.
-        moved: what it is where every step was moved by up to `SHAKEN` roundings.
+        moved: what it is in trials where every step was moved by up to `SHAKEN`
+            roundings.
         dtype: of the roundings.
     """
-    gap = abs(EXACT.mpf(moved) - exact)
+    gap = max([lost(trial, exact) for trial in moved])
     if not EXACT.isfinite(gap):
         return abs(exact)
     return gap / (SHAKEN * unit_roundoff(dtype))
@@ -234,16 +244,13 @@ def settle(references: list[Reference], again: Callable[[Any], list[Any]]) -> No
         left = []
         for i in doubts:
             told = replace(references[i], value=values[i], context=finer)
-            stands = told.is_also(references[i].value) and told.is_known(coarse)
+            gap = abs(told.value - references[i].value)
+            alike = told.is_also(references[i].value) or gap <= told.unsure(coarse)
+            stands = bool(alike and told.is_known(finer))
             references[i] = replace(told, settled=stands)
             if not stands:
                 left.append(i)
         doubts, coarse = left, finer
-
-
-def _last_digit(context: Any) -> Any:
-    """What steps of size 1 may be wrong by in a precision."""
-    return EXACT.mpf(10) ** (SPARE - context.dps)
 
 
 def side_by_side(references: Sequence[Reference]) -> list[Reference]:
@@ -268,13 +275,13 @@ class Rules:
     exactly  in `EXACT`
     again    in another precision; asked only where the first is not the reference
     nearly   at the engine's precision
-    moved    where every step is moved by up to `SHAKEN` roundings
+    moved    in trials where every step is moved by up to `SHAKEN` roundings
     """
 
     exactly: Any
     again: Callable[[Any], Any]
     nearly: Any
-    moved: Any
+    moved: Sequence[Any]
 
 
 def ruled(reference: Reference, rules: Rules, dtype: str) -> Reference:
@@ -284,13 +291,14 @@ def ruled(reference: Reference, rules: Rules, dtype: str) -> Reference:
     right = replace(reference, natural=lost(rules.nearly, reference.value))
     if reference.is_rule(rules.exactly):
         return right
-    scale = lost(rules.moved, rules.exactly) / (SHAKEN * unit_roundoff(dtype))
+    gap = max([lost(trial, rules.exactly) for trial in rules.moved])
+    scale = gap / (SHAKEN * unit_roundoff(dtype))
     before = rules.exactly
     for finer in FINER:
         after = rules.again(finer)
         if reference.is_rule(after):
             return right
-        change = abs(after - before) + scale * _last_digit(finer)
+        change = abs(after - before) + scale * EXACT.mpf(10) ** (SPARE - finer.dps)
         if change <= APART * abs(after - reference.value):
             return replace(reference, rule=after)
         before = after

@@ -65,7 +65,7 @@ class Tape:
         self.near = engine_precision(dtype)
         """The precision of the engine, with its range."""
         self.shaken = shaking(dtype)
-        """The same, in which every number is moved a little."""
+        """The same, in which every number is moved a little; one for each trial."""
         self.unsure = False
         """Whether roundings decide a tie or a jump."""
         self.blocks: list[Block] = []
@@ -217,8 +217,12 @@ class Tape:
 
     def slack(self, element: int) -> Any:
         """How far the engine's number may lie from a term's value."""
-        values = [self.value_in(c, element) for c in (self.near, self.shaken)]
-        return slack_of(self.value(element), values)
+        trials = [self.value_in(c, element) for c in (self.near, *self.shaken)]
+        return slack_of(self.value(element), trials)
+
+    def moved(self, element: int) -> list[Any]:
+        """A term's value in trials where every step is moved by some roundings."""
+        return [self.value_in(context, element) for context in self.shaken]
 
     def _slack_beside(self, element: int, distance: Any) -> Any:
         """The slack of a term; 0 where it is plainly less than a distance.

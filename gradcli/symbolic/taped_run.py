@@ -103,7 +103,8 @@ class References:
     def of(self, name: str, place: int) -> Reference:
         tape = self.point.tape
         serial = int(self.point.inputs[name][1][place])
-        value, moved = self._in(EXACT, serial), self._in(tape.shaken, serial)
+        value = self._in(EXACT, serial)
+        moved = [self._in(context, serial) for context in tape.shaken]
         if self.engine is None:
             close = self._in(tape.near, serial)
         else:
@@ -115,7 +116,7 @@ class References:
         if self.engine is None:
             return found[0]
         again = partial(tape.value_in, root=theirs)
-        rules = Rules(tape.value(theirs), again, close, again(tape.shaken))
+        rules = Rules(tape.value(theirs), again, close, tape.moved(theirs))
         return ruled(found[0], rules, self.dtype)
 
     def _in(self, context: Any, serial: int) -> Any:
@@ -129,7 +130,7 @@ class References:
 def value_of(tape: Tape, serial: int, dtype: str) -> Reference:
     """A reference for a term's own value."""
     value = tape.value(serial)
-    scale = amplified(value, tape.value_in(tape.shaken, serial), dtype)
+    scale = amplified(value, tape.moved(serial), dtype)
     natural = lost(tape.value_in(tape.near, serial), value)
     found = [Reference(value, scale, natural)]
     settle(found, lambda context: [tape.value_in(context, serial)])

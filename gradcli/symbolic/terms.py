@@ -57,6 +57,7 @@ class Terms:
         self.looked_at: dict[int, Term] = {}
         """Terms whose value decided something."""
         self._numbers: dict[Number, Term] = {}
+        self._stopped: dict[int, Term] = {}
 
     def symbol(self, label: str, value: float) -> Term:
         """An input's entry: its value is the exact value of the float."""
@@ -154,8 +155,11 @@ class Terms:
     def stop(self, element: Term) -> Term:
         if element.constant:
             return element
-        stopped = Term("stop", (element,), element.value)
-        stopped.constant = True
+        stopped = self._stopped.get(element.serial)
+        if stopped is None:
+            stopped = Term("stop", (element,), element.value)
+            stopped.constant = True
+            self._stopped[element.serial] = stopped
         return stopped
 
     def kink(self, element: Term, what: str) -> None:

@@ -66,7 +66,7 @@ class Roundings:
         self.near = engine_precision(dtype)
         """The precision of the engine, with its range."""
         self.shaken = shaking(dtype)
-        """The same, in which every number is moved a little."""
+        """The same, in which every number is moved a little; one for each trial."""
         self._known: dict[Any, Known] = {}
 
     def known(self, context: Any) -> Known:
@@ -77,15 +77,15 @@ class Roundings:
         """A term's value where every step is rounded as the engine's are."""
         return self.told(term, self.near)
 
-    def moved(self, term: Term) -> Any:
-        """A term's value where every step is moved by some roundings."""
-        return self.told(term, self.shaken)
+    def moved(self, term: Term) -> list[Any]:
+        """A term's value in trials where every step is moved by some roundings."""
+        return [self.told(term, context) for context in self.shaken]
 
     def slack(self, term: Term) -> Any:
         """How far the engine's number may lie from a term's value; 0 if it is that."""
         if term.name == "symbol":
             return EXACT.zero
-        return slack_of(term.value, [self.rounded(term), self.moved(term)])
+        return slack_of(term.value, [self.rounded(term), *self.moved(term)])
 
     def told(self, term: Term, context: Any) -> Any:
         """A term's value in a precision."""

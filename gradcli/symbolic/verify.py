@@ -182,8 +182,8 @@ class Verifier:
         references = values_of(terms, self.point.roundings, self.job.dtype)
         numbers = self.job.output.values()
         for k, (number, reference) in enumerate(zip(numbers, references, strict=True)):
-            loose = replace(reference, natural=16 * reference.natural)
-            found = distance(number, loose, self.job.dtype)
+            wide = replace(reference, natural=16 * reference.natural)
+            found = distance(number, wide, self.job.dtype, loose=True)
             exact = reference.value
             if EXACT.isfinite(exact) and not found.right and number == number:
                 text = (

@@ -219,7 +219,7 @@ class Whole:
             return EXACT.mpf(program.run(context, self.book.values))
 
         value = told(EXACT)
-        scale = amplified(value, told(roundings.shaken), self.job.dtype)
+        scale = amplified(value, [told(c) for c in roundings.shaken], self.job.dtype)
         references = [Reference(value, scale, lost(told(roundings.near), value))]
         settle(references, lambda context: [program.run(context, self.book.values)])
         engine = self.rows[row].engine

@@ -320,10 +320,10 @@ def test_a_number_that_50_digits_do_not_settle_is_told_with_more() -> None:
 def test_no_digits_are_told_that_the_most_digits_do_not_settle(
     last: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounding, "FINER", FINER[:2])
+    monkeypatch.setattr(rounding, "FINER", FINER[:1])
     (verdict,) = checked(job(CHAOS + last, {"x": 0.3})).inputs
     assert verdict.verdict == "unknown"
-    assert "240 digits are too few" in (verdict.note or "")
+    assert "120 digits are too few" in (verdict.note or "")
     assert "with 50 digits" not in (verdict.note or "")
 
 
