@@ -155,7 +155,7 @@ class Turnings:
 
     def any(self) -> tuple[str, Any] | None:
         """A turning that the point lies on; none if there is none."""
-        found = [(what, (term,)) for what, term, _ in self._hard]
+        found: list[tuple[str, Any]] = [(w, (term,)) for w, term, _ in self._hard]
         found += [(TIE, (tie.left, tie.right)) for tie, _ in self._ties]
         return found[0] if found else None
 
@@ -177,8 +177,9 @@ class Turnings:
                         what = JUMP if jumps else TIE
                         found.setdefault(entry.serial, (what, (tie.left, tie.right)))
                         break
-        if self.point.terms.unsure and (what := self.any()):
-            self.beside = {entry.serial: what for entry in asked} | self.beside
+        turning = self.any() if self.point.terms.unsure else None
+        if turning is not None:
+            self.beside = {entry.serial: turning for entry in asked} | self.beside
         return found
 
     @cached_property

@@ -102,10 +102,20 @@ def held(context: Any, value: Any) -> Any:
 
 
 def jostled(context: Any, addends: Sequence[Any]) -> Sequence[Any]:
-    """The addends of a sum, each moved where the context moves its numbers: whatever
-    the order of a sum, its roundings are those of its addends."""
+    """The addends of a sum as roundings leave them.
+
+    Each is moved where the context moves its numbers: whatever the order of a sum, its
+    roundings are those of its addends. Where numbers have a range that an order of the
+    sum may leave, the sum is nan.
+    """
     moved = getattr(context, "moved", None)
-    return addends if moved is None else [moved(a) for a in addends]
+    if moved is not None:
+        return [moved(a) for a in addends]
+    reach = getattr(context, "reach", None)
+    if reach is None or not any(a._mpf_[2] + a._mpf_[3] >= reach[1] for a in addends):
+        return addends
+    whole = held(context, context.fsum(addends, absolute=True))
+    return addends if context.isfinite(whole) else [*addends, context.nan]
 
 
 def unit_roundoff(dtype: str) -> float:
