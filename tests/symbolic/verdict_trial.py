@@ -27,7 +27,6 @@ from gradcli.symbolic.job import AGREES, PER_NODE, PROVED, REFUTED, SAMPLED, Blo
 from gradcli.symbolic.job import Input as Asked
 from gradcli.symbolic.worker import spare_the_collector
 from tests.laws.mutants import planted
-from tests.random.generate import random_program as any_program
 from tests.trees.random_programs import random_program as smooth_program
 
 from .excuses import Excuse, excuses
@@ -83,6 +82,8 @@ def smooth(seed: int) -> Text:
 
 
 def anything(seed: int) -> Text:
+    from tests.random.generate import random_program as any_program
+
     drawn = any_program(seed)
     values = {n: [float(v) for v in np.ravel(np.array(a, object))]
               for n, a in drawn.inputs.items()}  # fmt: skip
