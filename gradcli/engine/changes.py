@@ -157,8 +157,7 @@ def renew(t: Tensor) -> bool:
         raw = each.raw
         place = moved + xp.address(raw) - start
         whole = raw is before
-        _settle_memory(each, after if whole else xp.seen(
-            after, raw.shape, raw.strides, place))  # fmt: skip
+        _settle_memory(each, after if whole else xp.carried(raw, after, place))
     return True
 
 

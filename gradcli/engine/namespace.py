@@ -68,6 +68,10 @@ class Namespace:
         """What lies at a place of the memory; a view where there is memory."""
         return strided(self, x, size, stride, start)
 
+    def carried(self, raw: Any, after: Any, address: int) -> Any:
+        """What ``raw`` sees of its memory, of a copy of it, from an address on."""
+        return self.seen(after, raw.shape, raw.strides, address)
+
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Run the row or the public function ``name`` on raw values."""
         op = OPS.get(name)

@@ -43,8 +43,7 @@ class ObjectArray:
 
     def seen_as(self, data: Any) -> ObjectArray | None:
         """The array that owns the memory of ``data``, if that is this one's."""
-        mine = self.data if self.data.base is None else self.data.base
-        if data is not mine and data.base is not mine:
+        if not np.may_share_memory(data, self.data):
             return None
         return self if self.base is None else self.base
 
@@ -115,7 +114,7 @@ class ObjectArray:
         raise TypeError("an ObjectArray is not a NumPy array; ask for its tolist()")
 
     def _like(self, data: Any) -> ObjectArray:
-        found: ObjectArray = self.__gradcli_namespace__.seen(data, self)
+        found: ObjectArray = self.__gradcli_namespace__.arranged(data, self)
         return found
 
     def _values(self) -> Any:

@@ -241,6 +241,8 @@ class ObjectNamespace(ShapeNamespace):
         )
 
     def einsum(self, equation: str, *operands: Any) -> Any:
+        if len(operands) == 1 and matrices.sums_nothing(equation):
+            return self._shaped(operands[0], lambda a: np.einsum(equation, a))
         arrays = [self.elements(o) for o in operands]
         return self._of(matrices.einsum(self.system, equation, arrays))
 

@@ -78,7 +78,7 @@ class OpenNamespace(ObjectNamespace):
 
     _of = own
 
-    def seen(self, data: Any, source: ObjectArray) -> OpenArray:
+    def arranged(self, data: Any, source: ObjectArray) -> OpenArray:
         return self.own(data)
 
     def stop(self, x: Any) -> OpenArray:

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.arrays import ArrayNamespace
 from ..engine.modes import MODE
 from ..engine.namespace import Namespace
+from ..engine.versions import owner
 from .arrays import ObjectArray, boxed
 from .system import System
 
@@ -45,7 +47,7 @@ class ShapeNamespace(Namespace):
     def _stopped(self, data: Any) -> Any:
         return boxed(np.frompyfunc(self.system.stop, 1, 1)(data))
 
-    def seen(self, data: Any, source: ObjectArray) -> ObjectArray:
+    def arranged(self, data: Any, source: ObjectArray) -> ObjectArray:
         """Elements of ``source`` in another order or shape, in its memory or not."""
         made = ObjectArray(boxed(data), self, source)
         stopped = source.stopped or self._holds
@@ -62,10 +64,34 @@ class ShapeNamespace(Namespace):
         made.stopped = True
         return made
 
+    windowed: Any = ArrayNamespace.windowed
+    geometry: Any = ArrayNamespace.geometry
+    strided: Any = ArrayNamespace.strided
+
+    def seen(
+        self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], address: int
+    ) -> Any:
+        """The memory that an array lies in under a shape, from an address on.
+
+        Args:
+            strides: in bytes.
+        """
+        held = owner(x)
+        flat = _memory(held).ravel("K")
+        start = (address - self.address(held)) // flat.itemsize
+        data = np.lib.stride_tricks.as_strided(flat[start:], shape, strides)
+        return self.arranged(data, x) if isinstance(x, ObjectArray) else data
+
+    def carried(self, raw: Any, after: Any, address: int) -> Any:
+        made = super().carried(raw, after, address)
+        if isinstance(made, ObjectArray):
+            made.stopped = raw.stopped
+        return made
+
     def _shaped(self, x: Any, change: Callable[[Any], Any]) -> Any:
         """A change of shape: numbers stay numbers, masks and indices what they are."""
         if isinstance(x, ObjectArray):
-            return self.seen(change(x.data), x)
+            return self.arranged(change(x.data), x)
         return change(np.asarray(x))
 
     def reshape(self, x: Any, shape: Sequence[int]) -> Any:
