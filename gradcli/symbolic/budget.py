@@ -61,11 +61,15 @@ class Budget:
         asked = max(1e-3, min(seconds, self.left))
         outer, _ = signal.setitimer(signal.ITIMER_REAL, asked, AGAIN)
         try:
-            yield
+            try:
+                yield
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
         finally:
-            rest = max(1e-3, outer - (monotonic() - began)) if outer else 0
+            # The last ring may have fallen into the line above.
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+            rest = max(1e-3, outer - (monotonic() - began)) if outer else 0
             signal.setitimer(signal.ITIMER_REAL, rest, AGAIN if rest else 0)
 
 
