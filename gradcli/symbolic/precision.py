@@ -38,6 +38,11 @@ what is left where floats cancel, the last for what the square of one leaves of 
 BITS: Final = {"float64": 53, "float32": 24, "float16": 11}
 
 
+FAR: Final = 200_000
+"""The power of two beyond which a number is infinite to any type many times over. To
+take the sine of one that is farther out could need all digits of pi that there are."""
+
+
 @cache
 def context_of(digits: int) -> Any:
     """A context with ``digits`` decimal digits."""
@@ -127,7 +132,8 @@ def guarded(context: Any, function: Any, *values: Any) -> Any:
     """``function(context, *values)`` as a real number.
 
     A pole is an infinity or nan as in floating point, and what leaves the real line
-    is nan: both are values that a report speaks of, never exceptions.
+    is nan: both are values that a report speaks of, never exceptions. What is `FAR` out
+    is an infinity, too.
     """
     try:
         result = function(context, *values)
@@ -135,7 +141,9 @@ def guarded(context: Any, function: Any, *values: Any) -> Any:
         return context.nan
     except (OverflowError, MemoryError):
         return context.inf
-    return result if isinstance(result, context.mpf) else _real(context, result)
+    if not isinstance(result, context.mpf):
+        result = _real(context, result)
+    return result if result._mpf_[2] < FAR else context.inf * context.sign(result)
 
 
 def _real(context: Any, result: Any) -> Any:
