@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from random import Random
 from time import perf_counter
@@ -35,7 +36,7 @@ from gradcli.symbolic.job import AGREES, PER_NODE, PROVED, REFUTED, SAMPLED, Blo
 from gradcli.symbolic.job import Input as Asked
 from gradcli.symbolic.worker import spare_the_collector
 from tests.laws.mutants import planted
-from tests.trees.random_programs import random_program as smooth_program
+from tests.random.generate import random_program
 
 from .excuses import Excuse, excuses
 from .jobs import checked
@@ -84,22 +85,21 @@ def _block(array: Any) -> Block:
     return Block.of(np.shape(array), np.ravel(np.asarray(array, float)).tolist())
 
 
-def smooth(seed: int) -> Text:
-    drawn = smooth_program(seed)
-    return Text(drawn.source, drawn.here)
+def drawn(seed: int, wild: bool) -> Text:
+    """The program of a number; ``wild`` values are infinite, huge and tiny as well."""
+    program = random_program(seed, wild=wild)
+    values = {
+        name: np.reshape([float(v) for v in np.ravel(np.array(given, object))],
+                         np.shape(given))
+        for name, given in program.inputs.items()
+    }  # fmt: skip
+    return Text(program.text, values, program.dtype)
 
 
-def anything(seed: int) -> Text:
-    from tests.random.generate import random_program as any_program
-
-    drawn = any_program(seed)
-    values = {n: [float(v) for v in np.ravel(np.array(a, object))]
-              for n, a in drawn.inputs.items()}  # fmt: skip
-    shaped = {n: np.reshape(v, np.shape(drawn.inputs[n])) for n, v in values.items()}
-    return Text(drawn.text, shaped, drawn.dtype)
-
-
-KINDS: dict[str, Callable[[int], Text]] = {"smooth": smooth, "anything": anything}
+KINDS: dict[str, Callable[[int], Text]] = {
+    "tame": partial(drawn, wild=False),
+    "wild": partial(drawn, wild=True),
+}
 
 
 @dataclass(frozen=True, slots=True)
