@@ -43,7 +43,7 @@ def demand_changeable(t: Tensor, part: bool = False) -> None:
         part: only a part of the tensor is to be changed.
     """
     if not t.xp.plain:
-        _demand_numbers(t.xp)
+        _demand_writeable(t)
     if not MODE.enabled or MODE.inference:
         return
     base = getattr(t, "view_of", None)
@@ -59,9 +59,12 @@ def _is_fixed(edge: Edge) -> bool:
     return isinstance(edge, AccumulateGrad) and not edge.changeable
 
 
-def _demand_numbers(xp: Any) -> None:
-    if xp.symbolic:
+def _demand_writeable(t: Tensor) -> None:
+    xp = t.xp
+    if not xp.writeable:
         raise EngineError("only arrays of numbers can be changed in place")
+    if xp.symbolic and (t.raw.stopped or not (MODE.enabled or t.edge is None)):
+        raise EngineError("a change that no graph knows of has no meaning to symbols")
     if xp.inference and not MODE.inference:
         raise EngineError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. "
@@ -154,8 +157,7 @@ def renew(t: Tensor) -> bool:
         raw = each.raw
         place = moved + xp.address(raw) - start
         whole = raw is before
-        _settle_memory(each, after if whole else xp.seen(
-            after, raw.shape, raw.strides, place))  # fmt: skip
+        _settle_memory(each, after if whole else xp.carried(raw, after, place))
     return True
 
 

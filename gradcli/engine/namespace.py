@@ -26,11 +26,13 @@ class Namespace:
     ``inference`` marks the twin that tensors made in inference mode carry, ``plain``
     the namespaces of arrays that are no such twins. ``keeps_positions``: a position
     that was computed stays in the index as an array, rather than as its value.
+    ``writeable``: an array's entries can be changed in place.
     ``whole_row(op, inputs, params)`` gives a row's result where a namespace does not
     leave that to the row's formula.
     """
 
     inference = plain = keeps_positions = False
+    writeable = True
     whole_row: Callable[..., Any] | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -65,6 +67,10 @@ class Namespace:
     ) -> Any:
         """What lies at a place of the memory; a view where there is memory."""
         return strided(self, x, size, stride, start)
+
+    def carried(self, raw: Any, after: Any, address: int) -> Any:
+        """What ``raw`` sees of its memory, of a copy of it, from an address on."""
+        return self.seen(after, raw.shape, raw.strides, address)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Run the row or the public function ``name`` on raw values."""

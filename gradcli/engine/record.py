@@ -154,7 +154,7 @@ def _computed(
         raise failure from error
     if whole:
         y = settled_type(op, raw, y)
-    if op.memory is OWN and not xp.symbolic:
+    if op.memory is OWN and xp.writeable:
         several = isinstance(y, tuple)
         y = tuple([own(part, raw) for part in y]) if several else own(y, raw)
     return raw, params, y

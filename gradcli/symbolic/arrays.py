@@ -19,17 +19,33 @@ OBJECT: Final = np.dtype(object)
 
 
 class ObjectArray:
-    """``data`` is a NumPy array of elements, which the namespace's system made."""
+    """``data`` is a NumPy array of elements, which the namespace's system made.
 
-    __slots__ = ("__gradcli_namespace__", "data")
+    base     the array whose memory it lies in, if that is not its own
+    stopped  no derivative is taken through its elements, though through those of the
+             array whose memory it shares
+    """
+
+    __slots__ = ("__gradcli_namespace__", "__weakref__", "base", "data", "stopped")
     __gradcli_namespace__: Any
 
     # NumPy's own arrays hand every operator over to this class.
     __array_ufunc__ = None
 
-    def __init__(self, data: Any, namespace: Any) -> None:
+    def __init__(
+        self, data: Any, namespace: Any, source: ObjectArray | None = None
+    ) -> None:
+        """``source`` is what the data may be a view of."""
         self.data = data
+        self.base = None if source is None else source.seen_as(data)
+        self.stopped = False
         self.__gradcli_namespace__ = namespace
+
+    def seen_as(self, data: Any) -> ObjectArray | None:
+        """The array that owns the memory of ``data``, if that is this one's."""
+        if not np.may_share_memory(data, self.data):
+            return None
+        return self if self.base is None else self.base
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -46,6 +62,14 @@ class ObjectArray:
     @property
     def dtype(self) -> Any:
         return OBJECT
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self.data.strides  # type: ignore[no-any-return]
+
+    @property
+    def flags(self) -> Any:
+        return self.data.flags
 
     @property
     def T(self) -> ObjectArray:
@@ -90,7 +114,8 @@ class ObjectArray:
         raise TypeError("an ObjectArray is not a NumPy array; ask for its tolist()")
 
     def _like(self, data: Any) -> ObjectArray:
-        return ObjectArray(boxed(data), self.__gradcli_namespace__)
+        found: ObjectArray = self.__gradcli_namespace__.arranged(data, self)
+        return found
 
     def _values(self) -> Any:
         value = self.__gradcli_namespace__.system.value

@@ -15,9 +15,9 @@ import numpy as np
 from mpmath.libmp import mpf_mul, mpf_sum, round_nearest
 
 from .chain import slope
-from .precision import guarded
+from .precision import guarded, held, jostled
 from .scalars import SCALARS
-from .system import to_context
+from .system import is_float, to_context
 
 
 class Reading(Protocol):
@@ -96,7 +96,10 @@ class Leaves(Block):
         return []
 
     def value(self, context: Any, place: int, values: Sequence[Any]) -> Any:
-        return to_context(context, self.numbers[place])
+        number = self.numbers[place]
+        value = to_context(context, number)
+        given = self.name == "symbol" or is_float(number)
+        return value if given else held(context, value)
 
     def floats(self) -> Any:
         if self.name == "symbol":
@@ -125,7 +128,7 @@ class Functions(Block):
         return [(i, a) for i, a in enumerate(self.arguments(place)) if live[a]]
 
     def value(self, context: Any, place: int, values: Sequence[Any]) -> Any:
-        return guarded(context, SCALARS[self.name].number, *values)
+        return held(context, guarded(context, SCALARS[self.name].number, *values))
 
     def slope(self, reading: Reading, place: int, position: int) -> Any:
         args = self.arguments(place)
@@ -170,7 +173,8 @@ class Totals(Block):
         return flags[self.rows].any(axis=1)
 
     def value(self, context: Any, place: int, values: Sequence[Any]) -> Any:
-        return guarded(context, SCALARS[self.name].number, *values)
+        addends = jostled(context, values)
+        return held(context, guarded(context, SCALARS[self.name].number, *addends))
 
     def slope(self, reading: Reading, place: int, position: int) -> Any:
         return reading.context.one
@@ -201,7 +205,8 @@ class Dots(Block):
 
     def value(self, context: Any, place: int, values: Sequence[Any]) -> Any:
         half = len(values) // 2
-        return guarded(context, _dot, values[:half], values[half:])
+        left = jostled(context, values[:half])
+        return held(context, guarded(context, _dot, left, values[half:]))
 
     def slope(self, reading: Reading, place: int, position: int) -> Any:
         row, column = divmod(place, self.right.shape[1])

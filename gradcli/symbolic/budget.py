@@ -10,6 +10,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isinf
 from time import monotonic
 from typing import Any
 
@@ -22,7 +23,11 @@ class OutOfTime(BaseException):
 
 
 class Budget:
-    """Seconds from now; ``spent`` and ``left`` are read off the clock."""
+    """Seconds from now; ``spent`` and ``left`` are read off the clock.
+
+    An infinite number of them is no limit: what is done is bounded by the sizes up to
+    which it is attempted, and does not depend on the clock.
+    """
 
     def __init__(self, seconds: float) -> None:
         self.start = monotonic()
@@ -48,7 +53,7 @@ class Budget:
             OutOfTime: from inside the block, when the time is over.
         """
         self.check()
-        if not _has_timer():
+        if isinf(self.end) or not _has_timer():
             yield
             return
         began = monotonic()
@@ -56,11 +61,15 @@ class Budget:
         asked = max(1e-3, min(seconds, self.left))
         outer, _ = signal.setitimer(signal.ITIMER_REAL, asked, AGAIN)
         try:
-            yield
+            try:
+                yield
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
         finally:
-            rest = max(1e-3, outer - (monotonic() - began)) if outer else 0
+            # The last ring may have fallen into the line above.
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+            rest = max(1e-3, outer - (monotonic() - began)) if outer else 0
             signal.setitimer(signal.ITIMER_REAL, rest, AGAIN if rest else 0)
 
 

@@ -20,10 +20,11 @@ from typing import Any
 import sympy
 
 from .expressions import Program, compiled, number
-from .precision import EXACT, guarded, held
+from .precision import EXACT, held
 from .scalars import SCALARS
 from .system import exact, to_context
-from .terms import Term, ordered
+from .term import Term, ordered
+from .values import Known, values_in
 
 _LINEAR = {"add": (1, 1), "sub": (1, -1), "neg": (-1,), "choice": (1,)}
 
@@ -83,42 +84,18 @@ def slope(
         return context.one if _LINEAR[name][position] > 0 else -context.one
     if name == "mul":
         return value(1 - position)
-    taken = literal if SCALARS[name].literal else _none
+    scalar = SCALARS[name]
+    if scalar.filled is not None:
+        found = scalar.filled(context, position, *[value(i) for i in range(arity)])
+        if found is not None:
+            return found
+    taken = literal if scalar.literal else _none
     rule = derivative(name, position, tuple([taken(i) for i in range(arity)]))
     return rule.program.run(context, {s: value(i) for i, s in rule.symbols})
 
 
 def _none(place: int) -> None:
     return None
-
-
-Known = dict[int, Any]
-"""Values of terms in one precision, by serial, as far as they have been computed."""
-
-
-def values_in(context: Any, terms: Sequence[Term], known: Known | None = None) -> Known:
-    """The value of every term, computed anew in another precision.
-
-    ``known`` are values in that precision; it is added to.
-    """
-    if context is EXACT:
-        return {t.serial: t.value for t in terms}
-    values: Known = {} if known is None else known
-    for term in terms:
-        if term.serial in values:
-            continue
-        if term.name == "number":
-            value = to_context(context, term.content)
-        elif term.name == "symbol":
-            value = context.mpf(term.value)
-        elif term.name == "stop":
-            value = values[term.args[0].serial]
-        else:
-            arguments = [values[a.serial] for a in term.args]
-            value = guarded(context, SCALARS[term.name].number, *arguments)
-            value = held(context, value)
-        values[term.serial] = value
-    return values
 
 
 def gradient(
@@ -143,8 +120,8 @@ def gradient(
             if argument.constant:
                 continue
             step = partial(context, term, position, at)
-            same = step is context.one
-            _add(arrived, argument.serial, g if same else held(context, g * step))
+            part = g if step is context.one else g * step
+            _add(arrived, argument.serial, held(context, part))
     return {t.serial: arrived.get(t.serial, context.zero) for t in terms if _entry(t)}
 
 

@@ -62,6 +62,8 @@ class Case:
     """At how many points it alone has one."""
     reason: str | None = None
     note: str | None = None
+    taken: dict[str, None] = field(default_factory=dict)
+    """Which constants are taken for which numbers."""
 
 
 def judge(task: ClaimsTask, report: Report = lambda judgement: None) -> Judgement:
@@ -221,6 +223,7 @@ class Judge:
             case.right_here = True
         case.seen.append(visit)
         case.note = _shape_note(claimed, true)
+        case.taken |= dict.fromkeys(visit.terms.taken())
 
     def _ruling(self, case: Case) -> Ruling:
         seen = len(case.seen)
@@ -236,6 +239,7 @@ class Judge:
     def _notes(self, case: Case) -> Iterator[str]:
         if case.note:
             yield case.note
+        yield from case.taken
         if not self.given_used:
             yield "the point given is on a kink or outside the domain"
         sides = ("the first program", "the second program")

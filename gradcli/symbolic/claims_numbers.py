@@ -3,23 +3,29 @@
 A constant comes here as the float that the language made of it: ``0.1*3`` and ``2*pi``
 carry the rounding of their own arithmetic, which nobody claims anything about. A number
 that is, within that rounding, a simple fraction, a simple multiple or quotient of pi,
-or the square root of one, is taken for it.
+or the square root of one, is taken for it. What was typed carries no such rounding: it
+is what it says, or a number that every float has to be written so for.
 
-Invariant: a constant changes by no more than `ROUNDING` of its size; an input's value
-never does.
+Invariant: a constant changes by no more than `ROUNDING` of its size, one that was typed
+by less than a float can tell; who reads of it is told. An input's value never changes.
 
     Meant().lift(0.1 * 3).content       # Fraction(3, 10)
+    Meant({1.0000000000000002}).lift(1.0000000000000002).content    # no other number
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fractions import Fraction
 from typing import Final
 
+from ..lang.parser import parse
+from ..lang.syntax import Literal, walk
+from .conditions import shown
 from .system import Number
-from .terms import Term, Terms
+from .term import Term
+from .terms import Terms
 
 ROUNDING: Final = 1e-15
 """Relative error of a constant that a few operations on floats made."""
@@ -29,20 +35,50 @@ LARGEST: Final = 1000
 
 
 class Meant(Terms):
-    """Terms that restore constants."""
+    """Terms that restore constants, other than those ``typed``."""
+
+    def __init__(self, typed: Collection[float] = ()) -> None:
+        super().__init__()
+        self._typed = frozenset(map(abs, typed))
+        self._taken: dict[float, Term] = {}
 
     def lift(self, number: Number) -> Term:
         if not isinstance(number, float) or not math.isfinite(number) or not number:
             return super().lift(number)
-        for fraction, pis, root in _readings(abs(number)):
-            found = super().lift(fraction)
-            if pis:
-                by = "mul" if pis > 0 else "div"
-                found = self.apply(by, found, self.apply("acos", super().lift(-1)))
-            if root:
-                found = self.apply("sqrt", found)
+        size = abs(number)
+        typed = size in self._typed
+        for fraction, pis, root in _readings(size):
+            found = self._of(fraction, pis, root)
+            same = float(found.value) == size
+            if typed and not same:
+                continue
+            if fraction != Fraction(repr(size)) and (typed or not same):
+                self._taken[size] = found
             return found if number > 0 else self.apply("neg", found)
         return super().lift(number)
+
+    def _of(self, fraction: Fraction, pis: int, root: bool) -> Term:
+        found = super().lift(fraction)
+        if pis:
+            by = "mul" if pis > 0 else "div"
+            found = self.apply(by, found, self.apply("acos", super().lift(-1)))
+        return self.apply("sqrt", found) if root else found
+
+    def taken(self) -> Iterator[str]:
+        """Which constants are taken for which numbers, where that is a change."""
+        for number, meant in self._taken.items():
+            yield f"{number!r} is taken for {shown(meant)}"
+
+
+def decimals(*texts: str | None) -> frozenset[float]:
+    """The numbers with a decimal point or an exponent that are typed in programs."""
+    return frozenset(
+        node.value
+        for text in texts
+        if text is not None
+        for node in walk(parse(text))
+        if isinstance(node, Literal) and isinstance(node.value, float)
+    )
 
 
 def _readings(number: float) -> Iterator[tuple[Fraction, int, bool]]:

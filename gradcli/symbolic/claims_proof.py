@@ -22,7 +22,7 @@ from .claims_truth import Visit, placed
 from .conditions import indifferent, side_conditions
 from .expressions import Expressions
 from .prove import simplifies_away, vanishes
-from .terms import Term
+from .term import Term
 from .whole import CHOICES, LARGEST, off_jumps
 
 ENTRIES: Final = 64
@@ -80,7 +80,7 @@ def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
 
 
 def _terms(tensor: Any) -> list[Term]:
-    return list(tensor.raw.data.flat)
+    return list(tensor.xp.elements(tensor.raw).flat)
 
 
 def _derivatives(

@@ -28,13 +28,13 @@ from .arrays import ObjectArray, boxed
 from .chain import gradient
 from .claims_entries import positions
 from .claims_lists import with_arrays
-from .claims_numbers import Meant
+from .claims_numbers import Meant, decimals
 from .claims_task import STEPS, ClaimsTask
 from .claims_text import Claim
 from .namespace import ObjectNamespace
 from .point import entry_name
 from .precision import EXACT
-from .terms import Term
+from .term import Term
 
 STEP: Final = EXACT.mpf(2) ** -60
 """Distance of the two gradients that a second derivative is the difference of."""
@@ -72,7 +72,8 @@ class Visit:
     def __init__(self, task: ClaimsTask, point: Mapping[str, Sequence[Any]]) -> None:
         self.task = task
         self.point = point
-        self.terms = Meant()
+        claimed = [claim.expression for claim in task.claims]
+        self.terms = Meant(decimals(task.source, task.other, *claimed))
         self.namespace = ObjectNamespace(self.terms)
         self.tensors = {
             given.name: self._tensor(given.name, given.shape) for given in task.inputs
@@ -203,7 +204,7 @@ class Visit:
 
 
 def _terms(tensor: Tensor) -> list[Term]:
-    return list(tensor.raw.data.flat)
+    return list(tensor.xp.elements(tensor.raw).flat)
 
 
 def values_of(tensor: Tensor) -> Grid:

@@ -16,12 +16,16 @@ from .expressions import Expressions
 from .implied import Facts
 from .precision import EXACT
 from .system import RELATIONS
-from .terms import Choice, Decision, Kink, Term, Terms, ordered
+from .term import Choice, Decision, Kink, Term, ordered
+from .terms import Terms
 
 SHOWN: Final = 12
 CONSIDERED: Final = 8 * SHOWN
 LARGEST: Final = 24
 LONGEST: Final = 60
+
+PART: Final = "a part of the program"
+"""What stands for a term that is too long to show."""
 
 IMPLIABLE: Final = 200
 """Size of a quantity up to which it is asked whether its sign follows from others."""
@@ -91,12 +95,15 @@ def kinks_shown(
     if not any_matters:
         return ()
     poles = [
-        f"{k.what}: {shown(k.term) or 'a part of the program'} = "
-        f"{float(k.term.value)!r}"
+        f"{k.what}: {shown(k.term) or PART} = {float(k.term.value)!r}"
         for k in own or terms.kinks.values()
     ]
-    ties = [text for d in terms.ties.values() if (text := _sentence(d)) is not None]
+    ties = [_meeting(d) for d in terms.ties.values()]
     return (*poles[:SHOWN], *dict.fromkeys(ties[:SHOWN]))
+
+
+def _meeting(tie: Decision) -> str:
+    return f"{shown(tie.left) or PART} == {shown(tie.right) or PART}"
 
 
 def undefined(terms: Terms, output: Term) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from .budget import OutOfTime
 from .conditions import shown
 from .job import Job
-from .terms import Term
+from .term import Term
 
 if TYPE_CHECKING:
     from .watch import Crossing

@@ -7,8 +7,8 @@ condition, or through ``system.kink`` where there is no derivative.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import groupby, pairwise
+from functools import cache, partial
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -69,24 +69,38 @@ def product(system: System, row: list[Any]) -> Any:
 def order(system: System, row: list[Any], descending: bool) -> list[int]:
     """Positions in order of value; neighbours' order is what is decided.
 
-    Where equal neighbours are decided to be the other way round, each of them takes the
-    next one's place, so that the entry of every rank is another one.
+    Where neighbours that meet are decided to be the other way round, each of them takes
+    the next one's place, so that the entry of every rank is another one. Like NumPy's,
+    the order counts nan as the largest.
     """
+
+    @cache
+    def kept(a: int, b: int) -> bool:
+        return system.compare(relation, row[a], row[b])
 
     def key(i: int) -> Any:
         value = system.value(row[i])
         return -value if descending else value
 
-    positions = sorted(range(len(row)), key=key)
+    absent = [i for i, e in enumerate(row) if _is_nan(system, e)]
+    positions = sorted(set(range(len(row))) - set(absent), key=key)
     relation = ">=" if descending else "<="
-    ordered: list[int] = []
-    for _, run in groupby(positions, key):
-        equal = list(run)
-        if ordered:
-            system.compare(relation, row[ordered[-1]], row[equal[0]])
-        kept = [system.compare(relation, row[a], row[b]) for a, b in pairwise(equal)]
-        ordered += equal if all(kept) else [*equal[1:], equal[0]]
-    return ordered
+    ordered: list[int] = absent if descending else []
+    for run in _runs(positions, lambda a, b: not kept(a, b) or key(a) == key(b)):
+        same = all(kept(a, b) for a, b in pairwise(run))
+        ordered += run if same else [*run[1:], run[0]]
+    return ordered if descending else ordered + absent
+
+
+def _runs(positions: list[int], linked: Callable[[int, int], bool]) -> list[list[int]]:
+    """The positions, cut where one is not linked to the next."""
+    runs: list[list[int]] = []
+    for position in positions:
+        if runs and linked(runs[-1][-1], position):
+            runs[-1].append(position)
+        else:
+            runs.append([position])
+    return runs
 
 
 def finite_or(system: System, instead: Sequence[float], e: Any) -> Any:
@@ -104,10 +118,10 @@ def _to_whole(rounding: str, system: System, e: Any) -> Any:
     value = system.value(e)
     if not EXACT.isfinite(value):
         return e
-    result = int(_ROUNDINGS[rounding](value))
-    if _JUMPS[rounding](value):
+    if abs(value - _JUMPS[rounding](value)) <= system.slack(e):
         system.kink(e, f"{rounding} jumps there")
-    return system.fixed(e, result)
+        value = system.rounded(e)
+    return system.fixed(e, int(_ROUNDINGS[rounding](value)))
 
 
 _ROUNDINGS: Final = {
@@ -117,11 +131,12 @@ _ROUNDINGS: Final = {
     "trunc": lambda v: EXACT.floor(v) if v > 0 else EXACT.ceil(v),
 }
 _JUMPS: Final = {
-    "floor": EXACT.isint,
-    "ceil": EXACT.isint,
-    "round": lambda v: EXACT.isint(v + EXACT.mpf(0.5)),
-    "trunc": lambda v: bool(v) and EXACT.isint(v),
+    "floor": EXACT.nint,
+    "ceil": EXACT.nint,
+    "round": lambda v: EXACT.floor(v) + EXACT.mpf(0.5),
+    "trunc": lambda v: EXACT.nint(v) or EXACT.inf,
 }
+"""The nearest place where a rounding jumps."""
 
 
 def _quotient(rounding: str, system: System, a: Any, b: Any) -> Any:

@@ -13,6 +13,7 @@ that a draw can show, and it comes with the share.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, cached_property
 from math import inf, isnan
 from random import Random
@@ -23,12 +24,12 @@ import numpy as np
 from .budget import Budget, OutOfTime
 from .entries import Account, Entry
 from .job import PER_NODE, REFUTED, UNKNOWN, Input, Job, Verification
-from .measure import TIE, same, told
+from .measure import JUMP, TIE, same, told
 from .point import Evaluate, entry_name, unit
-from .precision import EXACT, MORE, engine_precision
-from .rounding import Reference, amplified, distance, doubtful, settled
+from .precision import EXACT
+from .rounding import Reference, distance, side_by_side
 from .tape import entries_below, slopes
-from .taped_run import References, Taped, engine_row, lost_by_rounding, run_on_tape
+from .taped_run import References, Taped, engine_row, run_on_tape, value_of
 
 ROUNDS: Final = (4, 32, 256, 1024)
 """Entries of an input that are drawn, round by round."""
@@ -38,6 +39,9 @@ OUTPUTS: Final = 16
 
 STEP_SECONDS: Final = 3e-5
 """What a step of a program costs where all entries are looked at at once."""
+
+COMPARED: Final = 256
+"""Entries of the output up to which it is asked whether its value jumps."""
 
 CHEAP: Final = 100_000
 """Steps of a program up to which some of its output's values are compared."""
@@ -197,17 +201,22 @@ class Drawn:
         references = References(self.job, point, cotangent, self._engine(point, row))
         turning = self._turning(point, cotangent, references)
         crowded = cache(lambda: self._crowded(point, cotangent))
-        for name, place, entry in self._drawn_in(draws, accounts, row):
+        drawn = list(self._drawn_in(draws, accounts, row))
+        told = side_by_side([references.of(name, place) for name, place, _ in drawn])
+        for (name, place, entry), reference in zip(drawn, told, strict=True):
             serial = int(point.inputs[name][1][place])
             if serial not in turning:
-                reference = references.of(name, place)
                 entry.judge(reference, self.job.dtype, PER_NODE)
-                if entry.standing == REFUTED and serial in crowded():
+                if entry.standing == REFUTED and self._is_unsure(serial, crowded):
                     entry.on_kink(TIE)
             elif turning[serial] == UNDEFINED:
                 entry.withhold(UNDEFINED)
             else:
                 entry.on_kink(turning[serial])
+
+    def _is_unsure(self, serial: int, crowded: Callable[[], set[int]]) -> bool:
+        """Whether a number that is not the reference may be that of another side."""
+        return self.point.tape.unsure or serial in crowded()
 
     def _engine(self, point: Taped, row: int) -> dict[str, Any] | None:
         """The engine's own reverse pass on the tape. A gradient's is kept for all
@@ -242,8 +251,9 @@ class Drawn:
                 found.setdefault(serial, what)
         live = point.tape.live
         if any(live[a].any() or live[b].any() for a, b in point.ties):
-            for serial in self._leaning(point, cotangent, references):
-                found.setdefault(serial, TIE)
+            jumps = self._jumps(point, cotangent)
+            for serial in self._leaning(point, cotangent, references, jumps):
+                found.setdefault(serial, JUMP if jumps else TIE)
         return found
 
     @cached_property
@@ -251,10 +261,24 @@ class Drawn:
         """The program where ties are decided to either side."""
         return tuple(run_on_tape(self.job, self.evaluate, lean) for lean in (-1, 1))
 
+    def _jumps(self, point: Taped, cotangent: list[float]) -> bool:
+        """Whether values differ with the way that ties are decided."""
+        for other in self._others:
+            for k in np.flatnonzero(cotangent).tolist()[:COMPARED]:
+                here = value_of(point.tape, int(point.outputs[k]), self.job.dtype)
+                there = other.tape.value(int(other.outputs[k]))
+                if not self._same(there, here):
+                    return True
+        return False
+
     def _leaning(
-        self, point: Taped, cotangent: list[float], references: References
+        self, point: Taped, cotangent: list[float], references: References, jumps: bool
     ) -> Iterator[int]:
-        """The entries whose derivative changes with the way that ties are decided."""
+        """The entries whose derivative changes with the way that ties are decided; if
+        the value does, all that decide a tie."""
+        if jumps:
+            ends = [int(end) for tie in point.ties for side in tie for end in side]
+            yield from entries_below(point.tape, *ends)
         live = {
             name: np.flatnonzero(point.tape.live[terms])
             for name, (_, terms) in point.inputs.items()
@@ -266,9 +290,14 @@ class Drawn:
                 for place in places.tolist():
                     reference = references.of(name, place)
                     twin = int(other.inputs[name][1][place])
-                    value = moved.get(twin, EXACT.zero)
-                    if not same(value, reference.value, reference.scale):
+                    if not self._same(moved.get(twin, EXACT.zero), reference):
                         yield int(point.inputs[name][1][place])
+
+    def _same(self, value: Any, reference: Reference) -> bool:
+        """Whether a number of another side is the reference, as far as can be told
+        where roundings decide."""
+        unsure = self.point.tape.unsure
+        return same(value, reference, self.job.dtype if unsure else None)
 
     def _crowded(self, point: Taped, cotangent: list[float]) -> set[int]:
         """The entries below ties of more than two terms, if the derivative depends on
@@ -277,7 +306,10 @@ class Drawn:
         if not crowd:
             return crowd
         low, high = (self._all_slopes(other, cotangent) for other in self._others)
-        moves = any(not same(a, b, 0) for a, b in zip(low, high, strict=True))
+        moves = any(
+            not same(a, Reference(b, EXACT.zero, EXACT.zero))
+            for a, b in zip(low, high, strict=True)
+        )
         return crowd if moves else set()
 
     def _all_slopes(self, other: Taped, cotangent: list[float]) -> list[Any]:
@@ -290,31 +322,25 @@ class Drawn:
 
     def _check_output(self, point: Taped) -> None:
         """The value must be right; where it is not, no derivative is said to be."""
-        context = engine_precision(self.job.dtype)
-        shaking = point.tape.shaking(self.job.dtype)
         count = len(self.output)
         for k in sorted(
             Random(self.job.seed).sample(range(count), min(count, OUTPUTS))
         ):
-            number, serial = float(self.output[k]), int(point.outputs[k])
-            value = point.tape.value(serial)
-            lost = lost_by_rounding(point.tape, context, serial)
-            moved = point.tape.value_in(shaking, serial)
-            scale = amplified(value, moved, self.job.dtype)
-            stands = not doubtful(value, lost) or settled(
-                value, point.tape.value_in(MORE, serial), scale
-            )
-            reference = Reference(value, scale, 16 * lost, stands)
-            found = distance(number, reference, self.job.dtype)
-            if isnan(number) or not EXACT.isfinite(value) or found.right:
+            number = float(self.output[k])
+            found = value_of(point.tape, int(point.outputs[k]), self.job.dtype)
+            reference = replace(found, natural=16 * found.natural)
+            distant = distance(number, reference, self.job.dtype, loose=True)
+            exact = reference.value
+            if isnan(number) or not EXACT.isfinite(exact) or distant.right:
                 continue
             text = (
                 f"entry {k} of the output is {number!r}, with 50 digits "
-                f"{EXACT.nstr(value, 17)}"
+                f"{EXACT.nstr(exact, 17)}"
             )
-            standing = UNKNOWN if found.reason else REFUTED
-            if found.reason:
-                text = f"the output: {found.reason}"
+            turns = bool(point.kinks or point.ties)
+            standing = UNKNOWN if distant.reason or turns else REFUTED
+            if distant.reason:
+                text = f"the output: {distant.reason}"
             for account in self.accounts.values():
                 for entry in account.entries:
                     entry.standing, entry.reason = standing, text

@@ -52,6 +52,9 @@ class Entry:
             self.reason = (
                 f"{self.label}: the engine gave {self.number!r}, SymPy {shown}"
             )
+            if reference.rule is not None:
+                exactly = EXACT.nstr(reference.rule, 17)
+                self.reason += f"; exactly, the engine's rules give {exactly}"
 
     def withhold(self, reason: str) -> None:
         """Nothing is shown where the program itself has no value."""

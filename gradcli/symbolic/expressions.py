@@ -18,10 +18,10 @@ from typing import Any, Final
 
 import sympy
 
-from .precision import guarded, whole_power
+from .precision import guarded, held, jostled, whole_power
 from .scalars import HEADS, SCALARS
 from .system import Number
-from .terms import Term, ordered
+from .term import Term, ordered
 
 
 class NoMeaning(ValueError):
@@ -113,7 +113,9 @@ class Program:
             results[place] = _constant(context, constant)
         for place, function, at in self.steps:
             arguments = [results[i] for i in at]
-            results[place] = guarded(context, function, *arguments)
+            if function is HEADS[sympy.Add]:
+                arguments = [*jostled(context, arguments)]
+            results[place] = held(context, guarded(context, function, *arguments))
         return results[self.size - 1]
 
 

@@ -71,6 +71,12 @@ def einsum(system: System, equation: str, operands: Sequence[Any]) -> Any:
     return out
 
 
+def sums_nothing(equation: str) -> bool:
+    """Whether one operand's entries are only seen in another order."""
+    left, arrow, result = equation.replace(" ", "").partition("->")
+    return bool(arrow) and set(left) == set(result)
+
+
 def _entry_product(
     system: System, given: list[str], operands: Sequence[Any], at: dict[str, int]
 ) -> Any:

@@ -9,21 +9,31 @@ and to tell what rounding does to them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, Final
 
 from .budget import Budget
-from .chain import Known, below, gradient, values_in
+from .chain import below, gradient
 from .job import Job
 from .point import Evaluate, ReversePass, Run, run, unit
-from .precision import EXACT, MORE, engine_precision
-from .rounding import Reference, amplified, doubtful, settled, worst
-from .terms import Term, ordered
+from .precision import EXACT, unit_roundoff
+from .rounding import (
+    ORDERS,
+    Reference,
+    Rules,
+    amplified,
+    lost,
+    ruled,
+    settle,
+    side_by_side,
+)
+from .term import Decision, Term
+from .values import Roundings
 
 SAME: Final = EXACT.mpf("1e-35")
-"""Relative distance up to which two 50-digit numbers of different sums are one."""
+"""Relative distance up to which numbers of two sides of a tie are one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,43 +65,35 @@ def measure(
     budget: Budget,
 ) -> Row:  # fmt: skip
     """One row of references."""
-    context = engine_precision(job.dtype)
-    asked = point.asked()
-    exact = gradient(point.outputs, cotangent)
-    budget.check()
-    shaking = point.shaking(job.dtype)
-    shaken = gradient(point.outputs, cotangent, shaking, point.known(shaking))
-    budget.check()
+    roundings, asked = point.roundings, point.asked()
+
+    def row(context: Any) -> list[Any]:
+        found = gradient(point.outputs, cotangent, context, roundings.known(context))
+        budget.check()
+        return [found.get(term.serial, context.zero) for term in asked]
+
+    exact, shaken = row(EXACT), [row(context) for context in roundings.shaken]
     engine, why = _engine_row(reverse, cotangent)
-    if engine:
-        loss = natural_errors(engine, context, point.known(context))
-    else:
-        near = gradient(point.outputs, cotangent, context, point.known(context))
-        loss = [worst(abs(EXACT.mpf(near[t.serial]) - exact[t.serial]))
-                if t.serial in near else EXACT.zero for t in asked]  # fmt: skip
+    near = [roundings.rounded(t) for t in engine] if engine else row(roundings.near)
     budget.check()
-    references = []
-    for term, lost in zip(asked, loss, strict=True):
-        value = exact.get(term.serial, EXACT.zero)
-        scale = amplified(value, shaken.get(term.serial, 0), job.dtype)
-        references.append(Reference(value, scale, lost))
-    settle(references, lambda: _with_more(point, cotangent))
+    references = [
+        Reference(value, amplified(value, moved, job.dtype), lost(close, value))
+        for value, close, *moved in zip(exact, near, *shaken, strict=True)
+    ]
+    settle(references, row)
+    references = side_by_side(references)
+    if engine:
+        references = [
+            ruled(reference, rules_of(term, roundings), job.dtype)
+            for reference, term in zip(references, engine, strict=True)
+        ]
     return Row(cotangent, references, engine, why)
 
 
-def _with_more(point: Run, cotangent: tuple[float, ...]) -> list[Any]:
-    values = gradient(point.outputs, cotangent, MORE)
-    return [values.get(term.serial, EXACT.zero) for term in point.asked()]
-
-
-def settle(references: list[Reference], again: Callable[[], list[Any]]) -> None:
-    """Mark what 50 digits do not settle; ``again`` computes all with more, and is
-    asked only if there is a doubt."""
-    doubts = [i for i, r in enumerate(references) if doubtful(r.value, r.natural)]
-    values = again() if doubts else []
-    for i in doubts:
-        if not settled(references[i].value, values[i], references[i].scale):
-            references[i] = replace(references[i], settled=False)
+def rules_of(term: Term, roundings: Roundings) -> Rules:
+    """What the engine's rules give, if they have given a term."""
+    nearly, moved = roundings.rounded(term), roundings.moved(term)
+    return Rules(term.value, partial(roundings.told, term), nearly, moved)
 
 
 def _engine_row(
@@ -112,46 +114,50 @@ def told(error: Exception) -> str:
     return text if len(text) <= 120 else text[:119] + "…"
 
 
-def natural_errors(
-    terms: Sequence[Term], context: Any, known: Known | None = None
-) -> list[Any]:
-    """What each term loses when it is computed at the engine's precision."""
-    values = values_in(context, ordered(terms), known)
-    return [worst(abs(EXACT.mpf(values[t.serial]) - t.value)) for t in terms]
-
-
-def scales(point: Run, terms: Sequence[Term], dtype: str) -> list[Any]:
-    """How each term's value is amplified by roundings on the way to it."""
-    context = point.shaking(dtype)
-    moved = values_in(context, ordered(terms), point.known(context))
-    return [amplified(t.value, moved[t.serial], dtype) for t in terms]
-
-
-def same(a: Any, b: Any, scale: Any) -> bool:
-    """Whether two 50-digit numbers are one, sums of size ``scale`` allowed for."""
-    if not (EXACT.isfinite(a) and EXACT.isfinite(b)):
-        return False
-    return bool(abs(a - b) <= SAME * max(abs(a), abs(b), scale))
+def values_of(
+    terms: Sequence[Term], roundings: Roundings, dtype: str
+) -> list[Reference]:
+    """References for the terms' own values."""
+    references = [
+        Reference(
+            term.value,
+            amplified(term.value, roundings.moved(term), dtype),
+            lost(roundings.rounded(term), term.value),
+        )
+        for term in terms
+    ]
+    settle(references, lambda context: [roundings.told(t, context) for t in terms])
+    return references
 
 
 TIE: Final = "the derivative depends on which side of a tie is taken"
+JUMP: Final = "the value depends on which side of a tie is taken"
 
 
 class Turnings:
     """Where the derivative depends on how a tie is decided, or is not defined."""
 
     def __init__(self, job: Job, evaluate: Evaluate, point: Run) -> None:
+        self.job = job
         self.point = point
         self._hard = [(k.what, k.term, below(k.term))
                       for k in point.terms.kinks.values()]  # fmt: skip
         self._leaning: list[Run | None] = []
+        self._ties: list[tuple[Decision, set[int]]] = []
         self.beside: dict[int, tuple[str, Any]] = {}
         """Entries that are on a turning as well unless their number is the reference:
-        the two ways of deciding ties do not try each term of a tie of several."""
+        the two ways of deciding ties do not try each term of a tie of several, and
+        where roundings decide, what lies behind the decision is not known."""
         if point.terms.ties:
             self._leaning = [_leaning(job, evaluate, lean) for lean in (-1, 1)]
             self._ties = [(t, below(t.left) | below(t.right))
                           for t in point.terms.ties.values()]  # fmt: skip
+
+    def any(self) -> tuple[str, Any] | None:
+        """A turning that the point lies on; none if there is none."""
+        found: list[tuple[str, Any]] = [(w, (term,)) for w, term, _ in self._hard]
+        found += [(TIE, (tie.left, tie.right)) for tie, _ in self._ties]
+        return found[0] if found else None
 
     def on(self, row: Row) -> dict[int, tuple[str, Any]]:
         """Per serial of an entry on a turning: what turns, and the terms involved."""
@@ -161,14 +167,19 @@ class Turnings:
             for entry in asked:
                 if entry.serial in entries:
                     found.setdefault(entry.serial, (what, (term,)))
+        jumps = self._jumps(row)
         differing = self._differing(row)
-        self.beside = self._crowd if differing else {}
-        for position in differing:
-            serial = asked[position].serial
-            for tie, entries in self._ties:
-                if serial in entries:
-                    found.setdefault(serial, (TIE, (tie.left, tie.right)))
-                    break
+        self.beside = self._crowd if differing or jumps else {}
+        for position, entry in enumerate(asked):
+            if position in differing or jumps:
+                for tie, entries in self._ties:
+                    if entry.serial in entries:
+                        what = JUMP if jumps else TIE
+                        found.setdefault(entry.serial, (what, (tie.left, tie.right)))
+                        break
+        turning = self.any() if self.point.terms.unsure else None
+        if turning is not None:
+            self.beside = {entry.serial: turning for entry in asked} | self.beside
         return found
 
     @cached_property
@@ -184,6 +195,23 @@ class Turnings:
                     found.setdefault(serial, (TIE, (tie.left, tie.right)))
         return found
 
+    def _jumps(self, row: Row) -> bool:
+        """Whether the value is another one where ties are decided otherwise."""
+        for leaning in self._leaning:
+            if leaning is None:
+                continue
+            terms = self.point.outputs, leaning.outputs
+            for weight, here, there in zip(row.cotangent, *terms, strict=True):
+                if weight and not self._same(there.value, self._values[here.serial]):
+                    return True
+        return False
+
+    @cached_property
+    def _values(self) -> dict[int, Reference]:
+        outputs = self.point.outputs
+        told = values_of(outputs, self.point.roundings, self.job.dtype)
+        return {t.serial: r for t, r in zip(outputs, told, strict=True)}
+
     def _differing(self, row: Row) -> set[int]:
         """The positions whose derivative changes with the decision."""
         differing: set[int] = set()
@@ -195,9 +223,24 @@ class Turnings:
                 zip(leaning.asked(), row.references, strict=True)
             ):
                 value = values.get(term.serial, EXACT.zero)
-                if not same(value, reference.value, reference.scale):
+                if not self._same(value, reference):
                     differing.add(position)
         return differing
+
+    def _same(self, value: Any, reference: Reference) -> bool:
+        """Whether a number of another side is the reference, as far as can be told
+        where roundings decide."""
+        roundings = self.point.terms.unsure
+        return same(value, reference, self.job.dtype if roundings else None)
+
+
+def same(value: Any, reference: Reference, dtype: str | None = None) -> bool:
+    """Whether a number in `EXACT` is the reference; but for roundings of ``dtype``."""
+    if not (EXACT.isfinite(value) and EXACT.isfinite(reference.value)):
+        return False
+    loss = SAME if dtype is None else ORDERS * unit_roundoff(dtype)
+    size = max(abs(value), abs(reference.value), reference.scale)
+    return bool(abs(value - reference.value) <= loss * size)
 
 
 def _leaning(job: Job, evaluate: Evaluate, lean: int) -> Run | None:

@@ -19,12 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.modes import MODE
-from ..engine.namespace import Namespace
 from . import decided, matrices
 from .arrays import ObjectArray, boxed
 from .decided import Elementwise
 from .scalars import own_names
+from .shapes import ShapeNamespace, as_tuple
 from .system import System
 
 _PLAIN = (int, float)
@@ -32,16 +31,11 @@ _PLAIN = (int, float)
 Dims = int | Sequence[int] | None
 
 
-class ObjectNamespace(Namespace):
+class ObjectNamespace(ShapeNamespace):
     """The basis over a system of elements."""
 
-    symbolic = True
-    device = "symbolic"
-
     def __init__(self, system: System) -> None:
-        self.system = system
-        self.watching = False
-        """While a program runs, what ``no_grad`` covers is held constant."""
+        super().__init__(system)
         for name, scalar in own_names().items():
             setattr(self, name, self._numeric(partial(system.apply, scalar)))
         for name, rule in decided.NUMERIC.items():
@@ -56,7 +50,7 @@ class ObjectNamespace(Namespace):
     def elements(self, x: Any) -> Any:
         """A NumPy array of elements, from whatever stands for numbers."""
         if isinstance(x, ObjectArray):
-            return x.data
+            return self._stopped(x.data) if x.stopped else x.data
         if type(x) in _PLAIN:
             # What a program writes out, at every step of its loops.
             return boxed(self.system.lift(x))
@@ -82,11 +76,6 @@ class ObjectNamespace(Namespace):
     def truth(self, x: Any) -> Any:
         """A NumPy mask from a mask or from numbers (other than 0)."""
         return self.ne(x, 0) if isinstance(x, ObjectArray) else np.asarray(x)
-
-    def _of(self, data: Any) -> ObjectArray:
-        if self.watching and not MODE.enabled:
-            data = np.frompyfunc(self.system.stop, 1, 1)(data)
-        return ObjectArray(boxed(data), self)
 
     # elementwise
 
@@ -126,10 +115,6 @@ class ObjectNamespace(Namespace):
                  -largest if neginf is None else neginf)  # fmt: skip
         rule = partial(decided.finite_or, self.system, table)
         return self._numeric(rule)(x)
-
-    def stop(self, x: Any) -> Any:
-        """The same values, through which no derivative is taken."""
-        return self._of(np.frompyfunc(self.system.stop, 1, 1)(self.elements(x)))
 
     # reductions and scans; dim None means all
 
@@ -173,10 +158,10 @@ class ObjectNamespace(Namespace):
         return self._reduce(chosen, x, dim, keepdim)
 
     def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-        return np.all(self.truth(x), axis=_tuple(dim), keepdims=keepdim)
+        return np.all(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
 
     def any(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-        return np.any(self.truth(x), axis=_tuple(dim), keepdims=keepdim)
+        return np.any(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
 
     def argmax(self, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         return self._position(decided.largest, x, dim, keepdim)
@@ -210,82 +195,6 @@ class ObjectNamespace(Namespace):
         step = np.frompyfunc(partial(self.system.apply, name), 2, 1)
         data = self.elements(x)
         return self._of(step.accumulate(data, axis=dim) if data.size else data)
-
-    # shape
-
-    def _shaped(self, x: Any, change: Callable[[Any], Any]) -> Any:
-        """A change of shape: numbers stay numbers, masks and indices what they are."""
-        if isinstance(x, ObjectArray):
-            return self._of(change(x.data))
-        return change(np.asarray(x))
-
-    def reshape(self, x: Any, shape: Sequence[int]) -> Any:
-        return self._shaped(x, lambda a: np.reshape(a, tuple(shape)))
-
-    def is_contiguous(self, x: Any) -> Any:
-        return np.bool_(_memory(x).flags.c_contiguous)
-
-    def address(self, x: Any) -> int:
-        return int(_memory(x).__array_interface__["data"][0])
-
-    def array_itself(self, x: Any) -> Any:
-        return x
-
-    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
-        """A copy; elements have one kind and live in one place."""
-        return self._shaped(x, lambda a: a.copy())
-
-    def is_viewable(self, x: Any, shape: Sequence[int]) -> Any:
-        memory = _memory(x)
-        reshaped = np.reshape(memory, tuple(shape))
-        return np.bool_(memory.size < 2 or np.may_share_memory(memory, reshaped))
-
-    def clone(self, x: Any, memory_format: str | None = None) -> Any:
-        packed = memory_format == "contiguous"
-        return self._shaped(x, lambda a: a.copy("C") if packed else a.copy("K"))
-
-    def expand(self, x: Any, shape: Sequence[int]) -> Any:
-        return self._shaped(x, lambda a: np.broadcast_to(a, tuple(shape)))
-
-    def permute(self, x: Any, dims: Sequence[int]) -> Any:
-        return self._shaped(x, lambda a: np.transpose(a, tuple(dims)))
-
-    def transpose(self, x: Any, dim0: int, dim1: int) -> Any:
-        return self._shaped(x, lambda a: np.swapaxes(a, dim0, dim1))
-
-    def unsqueeze(self, x: Any, dim: int) -> Any:
-        return self._shaped(x, lambda a: np.expand_dims(a, dim))
-
-    def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
-        return self._joined(tensors, lambda parts: np.concatenate(parts, axis=dim))
-
-    def stack(self, tensors: Sequence[Any], dim: int = 0) -> Any:
-        return self._joined(tensors, lambda parts: np.stack(parts, axis=dim))
-
-    def _joined(self, tensors: Sequence[Any], join: Callable[[Any], Any]) -> Any:
-        if not any(isinstance(t, ObjectArray) for t in tensors):
-            return join(tensors)
-        return self._of(join([self.elements(t) for t in tensors]))
-
-    def flip(self, x: Any, dims: Any) -> Any:
-        return self._shaped(x, lambda a: np.flip(a, _tuple(dims)))
-
-    def roll(self, x: Any, shifts: Any, dims: Any = None) -> Any:
-        return self._shaped(x, lambda a: np.roll(a, _tuple(shifts), _tuple(dims)))
-
-    def tril(self, x: Any, diagonal: int = 0) -> Any:
-        return self._triangle(np.tril, x, diagonal)
-
-    def triu(self, x: Any, diagonal: int = 0) -> Any:
-        return self._triangle(np.triu, x, diagonal)
-
-    def _triangle(self, cut: Any, x: Any, diagonal: int) -> Any:
-        data = self.elements(x)
-        mask = cut(np.ones(data.shape[-2:], dtype=bool), diagonal)
-        return self._of(np.where(mask, data, self.system.lift(0)))
-
-    def diagonal(self, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-        return self._shaped(x, lambda a: np.diagonal(a, offset, dim1, dim2))
 
     # reading and adding at positions
 
@@ -332,6 +241,8 @@ class ObjectNamespace(Namespace):
         )
 
     def einsum(self, equation: str, *operands: Any) -> Any:
+        if len(operands) == 1 and matrices.sums_nothing(equation):
+            return self._shaped(operands[0], lambda a: np.einsum(equation, a))
         arrays = [self.elements(o) for o in operands]
         return self._of(matrices.einsum(self.system, equation, arrays))
 
@@ -384,12 +295,4 @@ def _axes(dim: Dims, ndim: int) -> tuple[int, ...]:
     """The dimensions meant, counted from the first."""
     if dim is None:
         return tuple(range(ndim))
-    return tuple(np.lib.array_utils.normalize_axis_tuple(_tuple(dim), ndim))
-
-
-def _tuple(dims: Any) -> Any:
-    return tuple(dims) if isinstance(dims, list) else dims
-
-
-def _memory(x: Any) -> Any:
-    return x.data if isinstance(x, ObjectArray) else np.asarray(x)
+    return tuple(np.lib.array_utils.normalize_axis_tuple(as_tuple(dim), ndim))

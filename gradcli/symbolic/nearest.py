@@ -26,7 +26,7 @@ from .chain import partial
 from .precision import context_of, guarded
 from .scalars import SCALARS
 from .system import to_context
-from .terms import Term, ordered
+from .term import Term, ordered
 
 WIDE: Final = context_of(400)
 FAST: Final = mpmath.fp

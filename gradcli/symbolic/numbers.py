@@ -35,6 +35,12 @@ class Numbers:
     def value(self, element: Any) -> Any:
         return element
 
+    def slack(self, element: Any) -> Any:
+        return self.context.zero
+
+    def rounded(self, element: Any) -> Any:
+        return element
+
     def compare(self, relation: str, a: Any, b: Any) -> bool:
         return bool(RELATIONS[relation](a, b))
 

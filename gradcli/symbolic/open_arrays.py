@@ -61,6 +61,8 @@ class OpenNamespace(ObjectNamespace):
 
     system: OpenTerms
 
+    writeable = False
+
     def __init__(self, system: OpenTerms) -> None:
         super().__init__(system)
         for name in CHOICES.keys() - {"select"}:
@@ -75,6 +77,12 @@ class OpenNamespace(ObjectNamespace):
         return OpenArray(boxed(data), self)
 
     _of = own
+
+    def arranged(self, data: Any, source: ObjectArray) -> OpenArray:
+        return self.own(data)
+
+    def stop(self, x: Any) -> OpenArray:
+        return self.own(np.frompyfunc(self.system.stop, 1, 1)(self.elements(x)))
 
     def _truths(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Elements to a mask: plain where nothing depends on an input."""

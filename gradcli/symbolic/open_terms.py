@@ -21,7 +21,8 @@ from typing import Any, Final
 from .precision import EXACT, guarded
 from .scalars import SCALARS
 from .system import Number
-from .terms import Term, Terms
+from .term import Term
+from .terms import Terms
 
 OPPOSITE: Final = {
     "lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"

@@ -7,7 +7,7 @@ nowhere else. The independent derivative never looks at the recorded graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -15,12 +15,12 @@ import numpy as np
 
 from ..engine import NUMPY, Tensor, grad
 from .arrays import ObjectArray, boxed
-from .chain import Known
 from .expressions import NoMeaning
 from .job import Input, Job
 from .namespace import ObjectNamespace
-from .precision import shaking
-from .terms import Term, Terms
+from .term import Term
+from .terms import Terms
+from .values import Roundings
 
 Evaluate = Callable[[dict[str, Tensor]], Any]
 """A program: tensors by name in, the output tensor out."""
@@ -35,21 +35,7 @@ class Run:
     outputs: list[Term]
     tensors: dict[str, Tensor]
     entries: dict[str, list[Term]]
-    precisions: dict[Any, Known] = field(default_factory=dict)
-    """Values in other precisions than `EXACT`, each computed once for all that ask."""
-
-    shaken: dict[str, Any] = field(default_factory=dict)
-    """By the type of number, the context in which roundings are tried out."""
-
-    def known(self, context: Any) -> Known:
-        """The values that were computed in a precision, to be added to."""
-        return self.precisions.setdefault(context, {})
-
-    def shaking(self, dtype: str) -> Any:
-        """This run's context that moves every number a little."""
-        if dtype not in self.shaken:
-            self.shaken[dtype] = shaking(dtype)
-        return self.shaken[dtype]
+    roundings: Roundings
 
     @property
     def namespace(self) -> ObjectNamespace:
@@ -63,10 +49,13 @@ class Run:
 def run(job: Job, evaluate: Evaluate, lean: int = 0, terms: Terms | None = None) -> Run:
     """Run the program; ``lean`` decides ties, as in `Terms`, if none are given.
 
+    Without terms of its own, the run takes what lies within rounding of a tie for one.
+
     Raises:
         NoMeaning: what comes out is not made of numbers.
     """
-    terms = Terms(lean) if terms is None else terms
+    roundings = Roundings(job.dtype)
+    terms = Terms(lean, roundings) if terms is None else terms
     namespace = ObjectNamespace(terms)
     tensors = {i.name: _tensor(i, namespace) for i in job.inputs}
     namespace.watching = True
@@ -87,9 +76,10 @@ def run(job: Job, evaluate: Evaluate, lean: int = 0, terms: Terms | None = None)
     return Run(
         terms,
         output,
-        list(output.raw.data.flat),
+        list(namespace.elements(output.raw).flat),
         tensors,
         {name: list(tensors[name].raw.data.flat) for name in asked},
+        roundings,
     )
 
 

@@ -9,6 +9,7 @@ with different numbers of digits never disturb each other.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from random import Random
 from typing import Any, Final
@@ -30,10 +31,16 @@ def _context(**precision: int) -> Any:
 
 EXACT: Final = _context(dps=DIGITS + _GUARD)
 
-MORE: Final = _context(dps=2 * (DIGITS + _GUARD))
-"""What `EXACT` is compared with where it may not be enough."""
+FINER: Final = tuple(_context(dps=k * (DIGITS + _GUARD)) for k in (2, 8, 32))
+"""What is asked, one after the other, where `EXACT` may not be enough: the second for
+what is left where floats cancel, the last for what the square of one leaves of 1."""
 
 BITS: Final = {"float64": 53, "float32": 24, "float16": 11}
+
+
+FAR: Final = 200_000
+"""The power of two beyond which a number is infinite to any type many times over. To
+take the sine of one that is farther out could need all digits of pi that there are."""
 
 
 @cache
@@ -56,14 +63,29 @@ def engine_precision(dtype: str) -> Any:
 
 
 SHAKEN: Final = 8
-"""Roundings that a shaken number is moved by, at most."""
+"""Roundings that a shaken number is moved by, at most; at least by half as many."""
+
+TRIALS: Final = 2
+"""How often it is tried: in one trial alone, moves may cancel."""
+
+_BETWEEN: Final = 40
+"""Bits beyond a type's own, so that moved numbers do not meet."""
 
 
-def shaking(dtype: str) -> Any:
-    """A context of a type's precision in which `held` moves every number a little."""
-    context = _context(prec=BITS[dtype])
-    draw, most = Random(0).uniform, SHAKEN * unit_roundoff(dtype)
-    context.moved = lambda value: value * (1 + draw(-most, most))
+def shaking(dtype: str) -> tuple[Any, ...]:
+    """Contexts beyond a type's precision in which `held` moves every number."""
+    return tuple(_shaking(dtype, seed) for seed in range(TRIALS))
+
+
+def _shaking(dtype: str, seed: int) -> Any:
+    context = _context(prec=BITS[dtype] + _BETWEEN)
+    draw, most = Random(seed).uniform, SHAKEN * unit_roundoff(dtype)
+
+    def moved(value: Any) -> Any:
+        by = draw(-most, most) / 2
+        return value * (1 + by + (most / 2 if by > 0 else -most / 2))
+
+    context.moved = moved
     return context
 
 
@@ -76,11 +98,29 @@ def held(context: Any, value: Any) -> Any:
     if reach is None:
         return value
     _, man, exp, bits = value._mpf_
-    if not man or reach[0] < exp + bits <= reach[1]:
+    if not man or (exp >= reach[0] and exp + bits <= reach[1]):
         return value
-    if exp + bits <= reach[0]:
-        return context.zero
-    return context.inf * context.sign(value)
+    if exp + bits > reach[1]:
+        return context.inf * context.sign(value)
+    # Near zero the type's numbers lie evenly.
+    return context.ldexp(context.nint(context.ldexp(value, -reach[0])), reach[0])
+
+
+def jostled(context: Any, addends: Sequence[Any]) -> Sequence[Any]:
+    """The addends of a sum as roundings leave them.
+
+    Each is moved where the context moves its numbers: whatever the order of a sum, its
+    roundings are those of its addends. Where numbers have a range that an order of the
+    sum may leave, the sum is nan.
+    """
+    moved = getattr(context, "moved", None)
+    if moved is not None:
+        return [moved(a) for a in addends]
+    reach = getattr(context, "reach", None)
+    if reach is None or not any(a._mpf_[2] + a._mpf_[3] >= reach[1] for a in addends):
+        return addends
+    whole = held(context, context.fsum(addends, absolute=True))
+    return addends if context.isfinite(whole) else [*addends, context.nan]
 
 
 def unit_roundoff(dtype: str) -> float:
@@ -92,7 +132,8 @@ def guarded(context: Any, function: Any, *values: Any) -> Any:
     """``function(context, *values)`` as a real number.
 
     A pole is an infinity or nan as in floating point, and what leaves the real line
-    is nan: both are values that a report speaks of, never exceptions.
+    is nan: both are values that a report speaks of, never exceptions. What is `FAR` out
+    is an infinity, too.
     """
     try:
         result = function(context, *values)
@@ -100,7 +141,9 @@ def guarded(context: Any, function: Any, *values: Any) -> Any:
         return context.nan
     except (OverflowError, MemoryError):
         return context.inf
-    return result if isinstance(result, context.mpf) else _real(context, result)
+    if not isinstance(result, context.mpf):
+        result = _real(context, result)
+    return result if result._mpf_[2] < FAR else context.inf * context.sign(result)
 
 
 def _real(context: Any, result: Any) -> Any:

@@ -33,6 +33,8 @@ class Scalar:
     number   ``(context, *values)`` -> value
     domain   from the arguments to where the formula holds and is smooth
     literal  a constant argument is part of the formula, as in ``x**2``
+    filled   ``(context, position, *values)`` -> the derivative in one argument at a
+             point where its formula has none and it has; else None
     """
 
     name: str
@@ -40,6 +42,7 @@ class Scalar:
     number: Callable[..., Any]
     domain: Callable[..., Bounds]
     literal: bool = False
+    filled: Callable[..., Any] | None = None
 
 
 SCALARS: Final[dict[str, Scalar]] = {}
@@ -52,9 +55,10 @@ def _scalar(
     *bounds: Bound,
     domain: Callable[..., Bounds] | None = None,
     literal: bool = False,
+    filled: Callable[..., Any] | None = None,
 ) -> None:
     where = domain or (lambda *arguments: bounds)
-    SCALARS[name] = Scalar(name, sympy_, number, where, literal)
+    SCALARS[name] = Scalar(name, sympy_, number, where, literal, filled)
 
 
 _positive = (0, ">", 0)
@@ -63,13 +67,30 @@ _within = ((0, ">", -1), (0, "<", 1))
 
 def _power_domain(base: Any, exponent: Any) -> Bounds:
     """A whole exponent takes every base; one that may vary takes those above 0, or
-    is held where it is whole."""
+    is held where it is whole; 0 itself takes exponents above 0."""
     written = exponent.content if exponent.name == "number" else None
     if isinstance(written, int):
         return () if written >= 0 else ((0, "!=", 0),)
+    if base.name == "number" and not base.value:
+        return ((1, ">", 0),)
     if written is None and base.value <= 0 and EXACT.isint(exponent.value):
         return ((1, "==", int(exponent.value)),)
     return (_positive,)
+
+
+def _power_of_zero(m: Any, at: int, a: Any, b: Any) -> Any:
+    """The derivatives of 0 to a power above 0 in the exponent, above 1 or 1 itself in
+    the base."""
+    if a or not (b > 0 if at else b >= 1):
+        return None
+    return m.zero if at or b > 1 else m.one
+
+
+def _length_domain(a: Any, b: Any) -> Bounds:
+    """A length is smooth but where both sides are 0."""
+    if b.value:
+        return ()
+    return ((0, "!=", 0),) if a.value else ((0, "!=", 0), (1, "!=", 0))
 
 
 def _sinc(m: Any, x: Any) -> Any:
@@ -106,7 +127,8 @@ _scalar("div", lambda a, b: a / b, divide, (1, "!=", 0))
 _scalar("neg", lambda x: -x, lambda m, x: -x)
 _scalar("total", sympy.Add, lambda m, *xs: m.fsum(xs))
 _scalar("choice", lambda x: x, lambda m, x: x)
-_scalar("pow", lambda a, b: a**b, power, domain=_power_domain, literal=True)
+_scalar("pow", lambda a, b: a**b, power, domain=_power_domain, literal=True,
+        filled=_power_of_zero)
 
 _scalar("abs", sympy.Abs, lambda m, x: abs(x), (0, "!=", 0))
 _scalar("sign", sympy.sign, lambda m, x: m.sign(x), (0, "!=", 0))
@@ -129,15 +151,18 @@ _scalar("tan", sympy.tan, lambda m, x: m.tan(x))
 _scalar("asin", sympy.asin, lambda m, x: m.asin(x), *_within)
 _scalar("acos", sympy.acos, lambda m, x: m.acos(x), *_within)
 _scalar("atan", sympy.atan, lambda m, x: m.atan(x))
-_scalar("atan2", sympy.atan2, lambda m, y, x: m.atan2(y, x))
+_scalar("atan2", sympy.atan2, lambda m, y, x: m.atan2(y, x),
+        domain=lambda y, x: ((0, "!=", 0),) if x.value <= 0 else ())
 _scalar("sinh", sympy.sinh, lambda m, x: m.sinh(x))
 _scalar("cosh", sympy.cosh, lambda m, x: m.cosh(x))
 _scalar("tanh", sympy.tanh, lambda m, x: m.tanh(x))
 _scalar("asinh", sympy.asinh, lambda m, x: m.asinh(x))
 _scalar("acosh", sympy.acosh, lambda m, x: m.acosh(x), (0, ">", 1))
 _scalar("atanh", sympy.atanh, lambda m, x: m.atanh(x), *_within)
-_scalar("sinc", lambda x: sympy.sinc(sympy.pi * x), lambda m, x: _sinc(m, m.pi * x))
-_scalar("hypot", lambda a, b: sympy.sqrt(a**2 + b**2), lambda m, a, b: m.hypot(a, b))
+_scalar("sinc", lambda x: sympy.sinc(sympy.pi * x), lambda m, x: _sinc(m, m.pi * x),
+        filled=lambda m, at, x: None if x else m.zero)
+_scalar("hypot", lambda a, b: sympy.sqrt(a**2 + b**2), lambda m, a, b: m.hypot(a, b),
+        domain=_length_domain)
 _scalar("logaddexp", lambda a, b: sympy.log(sympy.exp(a) + sympy.exp(b)), _log_add_exp)
 
 _scalar("erf", sympy.erf, lambda m, x: m.erf(x))

@@ -25,7 +25,8 @@ from .job import Job
 from .open_arrays import OpenNamespace
 from .open_terms import TRUTHS, OpenTerms, TooLong
 from .point import Evaluate, ReversePass, Run, entry_name, unit
-from .terms import Term
+from .term import Term
+from .values import Roundings
 
 LONGEST: Final = 20_000
 """Steps beyond which nothing is written out."""
@@ -113,7 +114,7 @@ def _run(job: Job, evaluate: Evaluate, namespace: OpenNamespace) -> Run:
     if not isinstance(output, Tensor):
         output = Tensor(namespace.array(output), namespace)
     terms = list(namespace.elements(output.raw).flat)
-    return Run(namespace.system, output, terms, tensors, entries)
+    return Run(namespace.system, output, terms, tensors, entries, Roundings(job.dtype))
 
 
 Blocks = list[tuple[tuple[str, ...], tuple[int, ...], list[Term]]]

@@ -42,6 +42,12 @@ class System(Protocol):
     def value(self, element: Any) -> Any:
         """The element's value at the point, to 50 digits."""
 
+    def slack(self, element: Any) -> Any:
+        """How far from the value a number of the engine's may lie by rounding."""
+
+    def rounded(self, element: Any) -> Any:
+        """The value as the engine's numbers have it, as far as that can be told."""
+
     def compare(self, relation: str, a: Any, b: Any) -> bool:
         """Whether the relation holds at the point."""
 
@@ -72,6 +78,12 @@ def exact(number: Number) -> Number:
         simple = written.limit_denominator(SIMPLE)
         return simple if float(simple) == number else written
     return int(number) if isinstance(number, bool) else number
+
+
+def is_float(number: Number) -> bool:
+    """Whether some float is this very number."""
+    parts = number.as_integer_ratio() if isfinite(number) else (0, 1)
+    return parts[1] & (parts[1] - 1) == 0 and abs(parts[0]) <= 2**53
 
 
 def to_context(context: Any, number: Number) -> Any:

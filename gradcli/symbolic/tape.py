@@ -26,9 +26,10 @@ from typing import Any, Final
 import numpy as np
 
 from .blocks import Block, Dots, Functions, Leaves, Stops, Totals
-from .precision import EXACT, held, shaking
+from .precision import EXACT, engine_precision, held, shaking
 from .scalars import SCALARS
 from .system import RELATIONS, Number, exact, to_context
+from .values import slack_of
 
 FIRST: Final = 1024
 """Places that a new tape has room for."""
@@ -57,9 +58,16 @@ class Argument:
 class Tape:
     """The system whose elements are places on a tape; one per run of a program."""
 
-    def __init__(self, lean: int = 0) -> None:
-        """``lean`` decides ties: 0 as equal, -1 as less, 1 as greater."""
+    def __init__(self, lean: int = 0, dtype: str = "float64") -> None:
+        """``lean`` decides ties: 0 as the engine's numbers of ``dtype`` do, -1 as less,
+        1 as greater."""
         self.lean = lean
+        self.near = engine_precision(dtype)
+        """The precision of the engine, with its range."""
+        self.shaken = shaking(dtype)
+        """The same, in which every number is moved a little; one for each trial."""
+        self.unsure = False
+        """Whether roundings decide a tie or a jump."""
         self.blocks: list[Block] = []
         self.size = 0
         self.live = np.zeros(FIRST, dtype=bool)
@@ -73,7 +81,8 @@ class Tape:
         self._starts: list[int] = []
         self._numbers: dict[Number, int] = {}
         self._values: dict[Any, dict[int, Any]] = {}
-        self._shaken: dict[str, Any] = {}
+        self._largest = 0
+        """The power of two of the largest value that has been computed."""
 
     def block(self, serial: int) -> Block:
         return self.blocks[bisect_right(self._starts, serial) - 1]
@@ -196,9 +205,40 @@ class Tape:
     def compare(self, relation: str, a: int, b: int) -> bool:
         left, right = self.value(a), self.value(b)
         holds = RELATIONS[relation]
-        if left == right and self.tie(np.array([a]), np.array([b]))[0]:
-            return bool(holds(self.lean, 0))
+        slack = self._slack_beside(a, abs(left - right))
+        slack += self._slack_beside(b, abs(left - right))
+        meet = abs(left - right) <= slack if slack else left == right
+        self.unsure = self.unsure or bool(meet and slack)
+        if meet and (self.tie(np.array([a]), np.array([b]))[0] or slack):
+            if self.lean or not slack:
+                return bool(holds(self.lean, 0))
+            left, right = self.rounded(a), self.rounded(b)
         return bool(holds(left, right))
+
+    def slack(self, element: int) -> Any:
+        """How far the engine's number may lie from a term's value."""
+        trials = [self.value_in(c, element) for c in (self.near, *self.shaken)]
+        return slack_of(self.value(element), trials)
+
+    def moved(self, element: int) -> list[Any]:
+        """A term's value in trials where every step is moved by some roundings."""
+        return [self.value_in(context, element) for context in self.shaken]
+
+    def _slack_beside(self, element: int, distance: Any) -> Any:
+        """The slack of a term; 0 where it is plainly less than a distance.
+
+        A cancellation that takes half of all digits is looked at; who loses more on the
+        way to a number that stays far from it is beyond a tape.
+        """
+        if self._plain[element] or not EXACT.isfinite(distance):
+            return EXACT.zero
+        if distance and EXACT.mag(distance) > self._largest - self.near.prec // 2:
+            return EXACT.zero
+        return self.slack(element)
+
+    def rounded(self, element: int) -> Any:
+        """A term's value as the engine's numbers have it."""
+        return EXACT.mpf(self.value_in(self.near, element))
 
     def fixed(self, element: int, value: Number) -> int:
         return self.lift(value)
@@ -210,6 +250,7 @@ class Tape:
         return int(self.stopped(np.array([element], dtype=np.int64))[0])
 
     def kink(self, element: int, what: str) -> None:
+        self.unsure = self.unsure or bool(self.slack(element))
         self.kinks.setdefault(int(element), what)
 
     def edges(self, size: int) -> Iterator[tuple[int, str]]:
@@ -229,16 +270,13 @@ class Tape:
         seen = [Argument(self, serial) for serial in block.arguments(place)]
         for position, relation, bound in scalar.domain(*seen):
             argument = seen[position]
-            if relation != "==" and argument.value == bound:
+            if relation == "==":
+                continue
+            gap = abs(argument.value - bound)
+            if gap <= self._slack_beside(argument.serial, gap):
                 yield argument.serial, f"{block.name} has no derivative at {bound}"
 
     # values
-
-    def shaking(self, dtype: str) -> Any:
-        """This tape's context that moves every number a little."""
-        if dtype not in self._shaken:
-            self._shaken[dtype] = shaking(dtype)
-        return self._shaken[dtype]
 
     def value_in(self, context: Any, root: int) -> Any:
         """A term's value in a precision, and on the way that of all it is made of."""
@@ -260,9 +298,17 @@ class Tape:
                 continue
             place = serial - block.start
             value = block.value(context, place, [values[a] for a in args])
-            values[serial] = held(context, value)
+            values[serial] = value
+            if context is EXACT:
+                self._largest = max(self._largest, _power(value))
             stack.pop()
         return values[root]
+
+
+def _power(value: Any) -> int:
+    """The power of two that a number is smaller than; 0 of those without one."""
+    _, man, exp, bits = value._mpf_
+    return exp + bits if man else 0
 
 
 def _doubled(column: Any) -> Any:

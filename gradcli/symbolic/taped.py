@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.modes import MODE
 from . import decided
 from .arrays import ObjectArray
 from .namespace import Dims, ObjectNamespace
@@ -42,7 +41,7 @@ class TapeNamespace(ObjectNamespace):
 
     def elements(self, x: Any) -> Any:
         if isinstance(x, ObjectArray):
-            return x.data
+            return self._stopped(x.data) if x.stopped else x.data
         array = np.asarray(x)
         if array.size and (array == array.flat[0]).all():
             return np.full(array.shape, self.tape.lift(array.flat[0].item()))
@@ -52,15 +51,10 @@ class TapeNamespace(ObjectNamespace):
 
     def _of(self, data: Any) -> ObjectArray:
         places = np.asarray(data).astype(np.int64)
-        if self.watching and not MODE.enabled:
-            places = self._stopped(places)
-        return ObjectArray(places, self)
+        return ObjectArray(self._stopped(places) if self._holds else places, self)
 
     def _stopped(self, places: Any) -> Any:
         return self.tape.stopped(places.reshape(-1)).reshape(places.shape)
-
-    def stop(self, x: Any) -> Any:
-        return self._of(self._stopped(self.elements(x)))
 
     def sum(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         rows, shape, full = self._rows(x, dim)

@@ -11,8 +11,8 @@ function; the engine's own pass only tells what rounding does to its rules.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,8 @@ import numpy as np
 from ..engine import NUMPY, Tensor, grad
 from .job import Input, Job
 from .point import Evaluate
-from .precision import EXACT, MORE, engine_precision
-from .rounding import Reference, amplified, doubtful, settled, worst
+from .precision import EXACT
+from .rounding import Reference, Rules, amplified, lost, ruled, settle
 from .tape import Tape, slopes
 from .taped import TapeNamespace
 
@@ -55,7 +55,7 @@ def run_on_tape(job: Job, evaluate: Evaluate, lean: int = 0) -> Taped:
     Raises:
         ValueError: the output has another shape than the job's.
     """
-    tape = Tape(lean)
+    tape = Tape(lean, job.dtype)
     namespace = TapeNamespace(tape)
     tensors = {i.name: _tensor(i, namespace) for i in job.inputs}
     namespace.watching = True
@@ -97,44 +97,44 @@ class References:
         self.point = point
         self.engine = engine
         self.cotangent = cotangent
-        self.context = engine_precision(job.dtype)
-        self.exact = slopes(point.tape, point.outputs, cotangent)
-        self.near = (
-            slopes(point.tape, point.outputs, cotangent, self.context)
-            if engine is None
-            else {}
-        )
-        shaking = point.tape.shaking(job.dtype)
-        self.shaken = slopes(point.tape, point.outputs, cotangent, shaking)
         self.dtype = job.dtype
+        self._found: dict[Any, dict[int, Any]] = {}
 
     def of(self, name: str, place: int) -> Reference:
+        tape = self.point.tape
         serial = int(self.point.inputs[name][1][place])
-        value = self.exact.get(serial, EXACT.zero)
-        scale = amplified(value, self.shaken.get(serial, 0), self.dtype)
+        value = self._in(EXACT, serial)
+        moved = [self._in(context, serial) for context in tape.shaken]
         if self.engine is None:
-            lost = worst(abs(EXACT.mpf(self.near.get(serial, 0)) - value))
+            close = self._in(tape.near, serial)
         else:
             theirs = int(self.engine[name][place])
-            lost = lost_by_rounding(self.point.tape, self.context, theirs)
-        found = Reference(value, scale, lost)
-        if doubtful(value, lost) and not settled(
-            value, self.more.get(serial, 0), scale
-        ):
-            return replace(found, settled=False)
-        return found
+            close = tape.value_in(tape.near, theirs)
+        scale = amplified(value, moved, self.dtype)
+        found = [Reference(value, scale, lost(close, value))]
+        settle(found, lambda context: [self._in(context, serial)])
+        if self.engine is None:
+            return found[0]
+        again = partial(tape.value_in, root=theirs)
+        rules = Rules(tape.value(theirs), again, close, tape.moved(theirs))
+        return ruled(found[0], rules, self.dtype)
 
-    @cached_property
-    def more(self) -> dict[int, Any]:
-        """The derivatives once more, with more digits."""
-        tape, outputs = self.point.tape, self.point.outputs
-        return slopes(tape, outputs, self.cotangent, MORE)
+    def _in(self, context: Any, serial: int) -> Any:
+        """An entry's derivative in a precision; all are computed at once."""
+        if context not in self._found:
+            tape, outputs = self.point.tape, self.point.outputs
+            self._found[context] = slopes(tape, outputs, self.cotangent, context)
+        return self._found[context].get(serial, context.zero)
 
 
-def lost_by_rounding(tape: Tape, context: Any, serial: int) -> Any:
-    """What a term loses when it is computed at the engine's precision."""
-    near = EXACT.mpf(tape.value_in(context, serial))
-    return worst(abs(near - tape.value(serial)))
+def value_of(tape: Tape, serial: int, dtype: str) -> Reference:
+    """A reference for a term's own value."""
+    value = tape.value(serial)
+    scale = amplified(value, tape.moved(serial), dtype)
+    natural = lost(tape.value_in(tape.near, serial), value)
+    found = [Reference(value, scale, natural)]
+    settle(found, lambda context: [tape.value_in(context, serial)])
+    return found[0]
 
 
 def engine_row(point: Taped, cotangent: list[float]) -> dict[str, Any] | None:

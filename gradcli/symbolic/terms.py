@@ -5,8 +5,8 @@ its value at the point to 50 digits, so a program decides its branches on terms 
 does on arrays. SymPy expressions are made from terms only when they are wanted, so a
 program of a hundred thousand scalar steps costs no SymPy.
 
-Invariant: a term is made after its arguments, so ``serial`` orders any set of terms
-for a pass without recursion; terms never change.
+Invariant: where roundings are known, what lies within rounding of a tie or a jump is
+taken for one: it is decided as the engine's numbers are, and remembered.
 
     terms = Terms()
     x = terms.symbol("x", 0.5)
@@ -18,81 +18,18 @@ for a pass without recursion; terms never change.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import count
 from typing import Any, Final
 
 from .precision import EXACT, guarded
 from .scalars import SCALARS
 from .system import RELATIONS, Number, exact, to_context
-
-_serial = count()
+from .term import Choice, Decision, Kink, Term, chosen
+from .values import Roundings
 
 LONG: Final = 10**300
 """Where a number of a program is no longer computed with exactly: in a loop it would
 get twice as long at every step."""
-
-HUGE: Final = 10**9
-"""Where the size of a term written out as a tree is no longer counted."""
-
-
-class Term:
-    """``name`` applied to ``args``; ``content`` is a number's value, a symbol's label.
-
-    ``constant`` says that no input's entry is below; ``size`` counts the nodes of the
-    term written out as a tree.
-    """
-
-    __slots__ = ("args", "constant", "content", "name", "serial", "size", "value")
-    constant: bool
-    size: int
-
-    def __init__(
-        self, name: str, args: tuple[Term, ...], value: Any, content: Any = None
-    ) -> None:
-        self.name = name
-        self.args = args
-        self.value = value
-        self.content = content
-        self.serial = next(_serial)
-        constant, size = name != "symbol", 1
-        for a in args:
-            constant = constant and a.constant
-            size += a.size
-        self.constant = constant
-        self.size = size if size < HUGE else HUGE
-
-    def __repr__(self) -> str:
-        inside = ", ".join(a.name for a in self.args) or str(self.content)
-        return f"<{self.name}({inside}) = {EXACT.nstr(self.value, 6)}>"
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A comparison decided by value. Strict: the results hold where it holds; a tie
-    (``==``): the two sides meet at the point."""
-
-    relation: str
-    left: Term
-    right: Term
-
-
-@dataclass(frozen=True, slots=True)
-class Kink:
-    """A term that lies where a function of it has no derivative."""
-
-    term: Term
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A term that was picked among others, and the decisions that it took."""
-
-    term: Term
-    decisions: tuple[Decision, ...]
-
 
 _EXACTLY: Final[dict[str, Callable[..., Any]]] = {
     "add": lambda a, b: a + b,
@@ -106,16 +43,21 @@ _EXACTLY: Final[dict[str, Callable[..., Any]]] = {
 class Terms:
     """The system whose elements are terms; one per program that is checked."""
 
-    def __init__(self, lean: int = 0) -> None:
-        """``lean`` decides ties: 0 as equal, -1 as less, 1 as greater."""
+    def __init__(self, lean: int = 0, roundings: Roundings | None = None) -> None:
+        """``lean`` decides ties: 0 as the engine's numbers do, -1 as less, 1 as
+        greater. Without ``roundings`` a tie is an equality of values."""
         self.lean = lean
+        self.roundings = roundings
         self.decisions: dict[tuple[str, int, int], Decision] = {}
         self.choices: dict[int, Choice] = {}
         self.kinks: dict[int, Kink] = {}
         self.ties: dict[tuple[int, int], Decision] = {}
+        self.unsure = False
+        """Whether roundings decide a tie or a jump."""
         self.looked_at: dict[int, Term] = {}
         """Terms whose value decided something."""
         self._numbers: dict[Number, Term] = {}
+        self._stopped: dict[int, Term] = {}
 
     def symbol(self, label: str, value: float) -> Term:
         """An input's entry: its value is the exact value of the float."""
@@ -168,16 +110,25 @@ class Terms:
     def compare(self, relation: str, a: Term, b: Term) -> bool:
         self.looked_at.update({a.serial: a, b.serial: b})
         a, b = chosen(a), chosen(b)
-        if a is b or (a.constant and b.constant):
-            return bool(RELATIONS[relation](a.value, b.value))
-        if a.value == b.value:
+        holds = RELATIONS[relation]
+        if a is b:
+            return bool(holds(a.value, b.value))
+        constant = a.constant and b.constant
+        slack = self.slack(a) + self.slack(b)
+        meet = abs(a.value - b.value) <= slack if slack else a.value == b.value
+        if meet and (slack or not constant):
+            self.unsure = self.unsure or bool(slack)
             self.ties.setdefault((a.serial, b.serial), Decision("==", a, b))
-            return bool(RELATIONS[relation](self.lean, 0))
-        holds = bool(RELATIONS[relation](a.value, b.value))
-        shown = relation if holds else _OPPOSITE[relation]
-        shown = _STRICT.get(shown, shown)
-        self.decisions.setdefault((shown, a.serial, b.serial), Decision(shown, a, b))
-        return holds
+            if self.lean or not slack:
+                return bool(holds(self.lean, 0))
+            return bool(holds(self.rounded(a), self.rounded(b)))
+        held = bool(holds(a.value, b.value))
+        if not constant:
+            shown = relation if held else _OPPOSITE[relation]
+            shown = _STRICT.get(shown, shown)
+            decision = Decision(shown, a, b)
+            self.decisions.setdefault((shown, a.serial, b.serial), decision)
+        return held
 
     def choice(self, pick: Callable[[], Term]) -> Term:
         """The decisions that ``pick`` makes are kept apart: where nothing depends on
@@ -204,18 +155,34 @@ class Terms:
     def stop(self, element: Term) -> Term:
         if element.constant:
             return element
-        stopped = Term("stop", (element,), element.value)
-        stopped.constant = True
+        stopped = self._stopped.get(element.serial)
+        if stopped is None:
+            stopped = Term("stop", (element,), element.value)
+            stopped.constant = True
+            self._stopped[element.serial] = stopped
         return stopped
 
     def kink(self, element: Term, what: str) -> None:
+        self.unsure = self.unsure or bool(self.slack(element))
         if not element.constant:
             self.kinks.setdefault(element.serial, Kink(element, what))
+
+    def slack(self, element: Term) -> Any:
+        """How far the engine's number may lie from the element's value."""
+        return EXACT.zero if self.roundings is None else self.roundings.slack(element)
+
+    def rounded(self, element: Term) -> Any:
+        """The element's value as the engine's numbers have it."""
+        if self.roundings is None:
+            return element.value
+        return EXACT.mpf(self.roundings.rounded(element))
 
     def _note_edges(self, name: str, elements: Sequence[Term]) -> None:
         for position, relation, bound in SCALARS[name].domain(*elements):
             term = elements[position]
-            if relation != "==" and term.value == bound:
+            if relation == "==" or term.constant:
+                continue
+            if term.value == bound or abs(term.value - bound) <= self.slack(term):
                 self.kink(term, f"{name} has no derivative at {bound}")
 
     def domains(self, terms: Sequence[Term]) -> Iterator[Decision]:
@@ -226,13 +193,6 @@ class Terms:
                     argument = chosen(term.args[position])
                     if not argument.constant:
                         yield Decision(relation, argument, self.lift(bound))
-
-
-def chosen(term: Term) -> Term:
-    """What a choice was made for; any other term as it is."""
-    while term.name == "choice":
-        term = term.args[0]
-    return term
 
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
@@ -274,15 +234,3 @@ _FOLDS: Final[dict[str, Callable[..., Term | None]]] = {
     "div": lambda a, b: a if _is(b, 1) else None,
 }
 """Identities of real numbers that keep zeros and ones out of the terms."""
-
-
-def ordered(roots: Sequence[Term]) -> list[Term]:
-    """All terms below ``roots``, arguments before what is made of them."""
-    found: dict[int, Term] = {}
-    stack = list(roots)
-    while stack:
-        term = stack.pop()
-        if term.serial not in found:
-            found[term.serial] = term
-            stack.extend(term.args)
-    return [found[serial] for serial in sorted(found)]

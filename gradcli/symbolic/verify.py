@@ -15,29 +15,21 @@ size of rounding errors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from .budget import Budget, OutOfTime
-from .chain import below, values_in
+from .chain import below
 from .conditions import kinks_shown, shown, undefined
 from .conventions import Conventions
 from .drawn import ROUNDS, TOO_MANY, Drawn
 from .entries import Account, labelled
 from .job import PER_NODE, PROVED, REFUTED, UNKNOWN, Input, Job, Verification
-from .measure import (
-    Row,
-    Turnings,
-    cotangents,
-    measure,
-    natural_errors,
-    scales,
-    settle,
-    told,
-)
+from .measure import Row, Turnings, cotangents, measure, told, values_of
 from .point import Evaluate, ReversePass, Run, entry_name, run, spread
-from .precision import EXACT, MORE, engine_precision
-from .rounding import Reference, distance
-from .terms import Term, ordered
+from .precision import EXACT
+from .rounding import distance
+from .term import Term
 from .whole import Whole
 
 Report = Callable[[Verification], None]
@@ -128,6 +120,7 @@ class Verifier:
         self._conventions = Conventions(job)
         self.kinks = tuple(point.terms.kinks.values())
         self.rows: list[Row] = []
+        self.turnings = Turnings(job, evaluate, point)
         self.accounts = {
             i.name: _account(job, i) for i in job.inputs if i.claim is not None
         }
@@ -186,37 +179,32 @@ class Verifier:
     def _output_differs(self) -> str | None:
         """The value must be right before its derivatives are looked at."""
         terms = self.point.outputs
-        context = engine_precision(self.job.dtype)
-        natural = natural_errors(terms, context, self.point.known(context))
+        references = values_of(terms, self.point.roundings, self.job.dtype)
         numbers = self.job.output.values()
-        sizes = scales(self.point, terms, self.job.dtype)
-        references = [
-            Reference(term.value, scale, 16 * lost)
-            for term, scale, lost in zip(terms, sizes, natural, strict=True)
-        ]
-        settle(references, self._outputs_with_more)
-        for k, (number, term, reference) in enumerate(
-            zip(numbers, terms, references, strict=True)
-        ):
-            found = distance(number, reference, self.job.dtype)
-            if EXACT.isfinite(term.value) and not found.right and number == number:
+        for k, (number, reference) in enumerate(zip(numbers, references, strict=True)):
+            wide = replace(reference, natural=16 * reference.natural)
+            found = distance(number, wide, self.job.dtype, loose=True)
+            exact = reference.value
+            if EXACT.isfinite(exact) and not found.right and number == number:
                 text = (
                     f"entry {k} of the output is {number!r}, with 50 digits "
-                    f"{EXACT.nstr(term.value, 17)}"
+                    f"{EXACT.nstr(exact, 17)}"
                 )
                 # Where there is a reason, rounding or no reference, nothing is wrong.
-                standing = UNKNOWN if found.reason else REFUTED
                 if found.reason:
                     text = f"the output: {found.reason}"
+                turning = self.turnings.any()
+                if turning:
+                    what, involved = turning
+                    text = f"{what}{_place(involved)}: {text}"
+                unsure = found.reason or turning
                 for account in self.accounts.values():
                     for entry in account.entries:
-                        entry.standing, entry.reason = standing, text
+                        entry.standing = UNKNOWN if unsure else REFUTED
+                        entry.reason = text
+                        entry.kinked = turning is not None
                 return text
         return None
-
-    def _outputs_with_more(self) -> list[Any]:
-        values = values_in(MORE, ordered(self.point.outputs))
-        return [values[term.serial] for term in self.point.outputs]
 
     def _withhold(self) -> None:
         """No derivative is claimed where the program's value is not a number."""
@@ -255,7 +243,7 @@ class Verifier:
 
     def _numbers(self) -> None:
         """Compare every number with its reference."""
-        turnings = Turnings(self.job, self.evaluate, self.point)
+        turnings = self.turnings
         for number, cotangent in enumerate(cotangents(self.job)):
             row = measure(self.job, self.point, self.reverse, cotangent, self.budget)
             self.rows.append(row)

@@ -29,7 +29,8 @@ from .point import Run, run
 from .precision import EXACT
 from .scalars import SCALARS
 from .system import Number
-from .terms import Term, Terms
+from .term import Term
+from .terms import Terms
 
 _JUMPS_AT: Final = {"round": 0.5}
 """Where within a unit a rounding jumps, if not at whole numbers."""

@@ -20,13 +20,13 @@ from .conditions import indifferent, side_conditions
 from .entries import Account, Entry
 from .expressions import Expressions, NoMeaning, compiled, number
 from .job import AGREES, PER_NODE, PROVED, UNKNOWN, Job
-from .measure import Row, natural_errors, same, told
+from .measure import Row, rules_of, told
 from .point import ReversePass, Run
-from .precision import EXACT, engine_precision
+from .precision import EXACT
 from .prove import simplifies_away, vanishes, vanishes_here
-from .rounding import Reference, worst
+from .rounding import Reference, amplified, lost, ruled, settle
 from .system import exact
-from .terms import Term
+from .term import Term
 
 SAMPLE: Final = 64
 """Entries of an input that are drawn, by the job's seed, where there are more."""
@@ -199,31 +199,34 @@ class Whole:
         """SymPy's derivative of the whole against the engine's number."""
         derivative = off_jumps(sympy.diff(base, self.book.of(term)))
         program = compiled(derivative)
-        value = program.run(EXACT, self.book.values)
         if self.job.kind == "hessian":
-            self._judge_second(program, value, row, entry, at)
+            self._judge_second(program, row, entry, at)
         elif entry.standing == PER_NODE:
             reference = self.rows[row].references[at]
-            if not same(value, reference.value, reference.scale):
+            if not reference.is_also(program.run(reference.context, self.book.values)):
                 entry.reason = "SymPy's derivative of the whole has no value there"
                 return
             entry.standing = AGREES
         self.derivatives[row, at] = derivative
 
-    def _judge_second(
-        self, program: Any, value: Any, row: int, entry: Entry, at: int
-    ) -> None:
+    def _judge_second(self, program: Any, row: int, entry: Entry, at: int) -> None:
         if self.point.terms.kinks or self.point.terms.ties:
             entry.on_kink("the point lies on a tie or a pole")
             return
-        context = engine_precision(self.job.dtype)
-        near = EXACT.mpf(program.run(context, self.book.values))
+        roundings = self.point.roundings
+
+        def told(context: Any) -> Any:
+            return EXACT.mpf(program.run(context, self.book.values))
+
+        value = told(EXACT)
+        scale = amplified(value, [told(c) for c in roundings.shaken], self.job.dtype)
+        references = [Reference(value, scale, lost(told(roundings.near), value))]
+        settle(references, lambda context: [program.run(context, self.book.values)])
         engine = self.rows[row].engine
-        lost = EXACT.zero
         if engine:
-            lost = natural_errors([engine[at]], context, self.point.known(context))[0]
-        natural = worst(abs(near - value), lost)
-        entry.judge(Reference(value, abs(value), natural), self.job.dtype, AGREES)
+            rules = rules_of(engine[at], roundings)
+            references = [ruled(references[0], rules, self.job.dtype)]
+        entry.judge(references[0], self.job.dtype, AGREES)
 
     def _prove(self, row: int, entry: Entry, at: int, term: Term) -> None:
         """The engine's reverse pass on symbols minus SymPy's derivative is zero."""

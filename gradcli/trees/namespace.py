@@ -81,6 +81,7 @@ class TreeNamespace(Namespace):
     """Builds trees; each made once."""
 
     symbolic = keeps_positions = True
+    writeable = False
     device = "symbolic"
 
     def __init__(self, words: bool, draws: bool = True) -> None:

@@ -57,6 +57,10 @@ def wrong_path(evidence: Evidence) -> Diagnosis | None:
     if columns is None or claimed is None:
         return None
     bundles = _bundles(routes, columns)
+    least = TOLERANCE * max([largest(b.total) for b in bundles], default=0.0)
+    if any(largest(bundle.total) <= least for bundle in bundles):
+        # What cancels along a path leaves rounding, which any constant fits.
+        return None
     constants = _constants([b.total for b in bundles], claimed)
     if constants is None:
         return None

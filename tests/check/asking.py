@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from gradcli.symbolic.claims import judge
@@ -18,7 +19,7 @@ def task(program: str, inputs: Inputs, *claims: str, **more: Any) -> ClaimsTask:
         program,
         tuple(Given(name, shape) for name, shape in inputs.items()),
         tuple(read_claim(claim) for claim in claims),
-        **{"seconds": 20.0, **more},
+        **{"seconds": inf, **more},
     )
 
 
@@ -28,4 +29,4 @@ def ruled(program: str, inputs: Inputs, claim: str, **more: Any) -> Ruling:
 
 def slip(program: str, inputs: Inputs, claim: str) -> Diagnosis | None:
     asked = task(program, inputs, claim)
-    return diagnose(asked, asked.claims[0], 10.0)
+    return diagnose(asked, asked.claims[0], inf)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def task_of(told: dict[str, Any], **more: Any) -> ClaimsTask:
     names = input_names(parse(told["program"]))
     inputs = tuple(Given(n, tuple(told["shapes"].get(n, ()))) for n in names)
     claim = read_claim(told["claim"])
-    return ClaimsTask(told["program"], inputs, (claim,), seconds=20.0, **more)
+    return ClaimsTask(told["program"], inputs, (claim,), seconds=inf, **more)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def leaves(values: dict[str, Any], dtype: str) -> dict[str, Tensor]:
 
 def job(
     source: str, values: dict[str, Any], *, dtype: str = "float64",
-    cotangent: Any = None, seconds: float = 20.0, seed: int = 0,
+    cotangent: Any = None, seconds: float = inf, seed: int = 0,
 ) -> Job:  # fmt: skip
     """The engine's gradient, as a claim."""
     tensors = leaves(values, dtype)
@@ -67,7 +68,7 @@ def rows_job(source: str, values: dict[str, Any], kind: str) -> Job:
         Asked(name, block(t.raw), block(claim))
         for (name, t), claim in zip(tensors.items(), claims, strict=True)
     )
-    return Job(source, asked, block(output.raw), kind=kind, seconds=20.0)
+    return Job(source, asked, block(output.raw), kind=kind, seconds=inf)
 
 
 def claiming(given: Job, name: str, change: Any) -> Job:

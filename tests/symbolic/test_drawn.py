@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gradcli.symbolic import budget
 from gradcli.symbolic import verify as verifying
 from gradcli.symbolic.job import Verification
 from gradcli.symbolic.tape import Tape
@@ -123,30 +125,37 @@ def test_jacobians_are_shown_row_by_row_and_faults_refuted() -> None:
     assert (by_name(wrong)["y"].note or "").startswith("row ")
 
 
-def large() -> Any:
-    """More entries than can all be shown, of which each costs next to nothing."""
-    return job("(x**2).sum()", {"x": NORMAL(size=(1000, 1000))})
+@pytest.fixture
+def ticking(monkeypatch: pytest.MonkeyPatch) -> float:
+    """A clock that goes on by a second whenever it is looked at, and the seconds in
+    which some rounds are drawn by it, but not the last."""
+    ticks = count()
+    monkeypatch.setattr(budget, "monotonic", lambda: float(next(ticks)))
+    return 200.0
 
 
-def test_of_a_million_entries_a_share_is_shown_and_said() -> None:
-    (verdict,) = checked(large()).inputs
+def test_of_a_million_entries_a_share_is_shown_and_said(ticking: float) -> None:
+    values = {"x": NORMAL(size=(1000, 1000))}
+    (verdict,) = checked(job("(x**2).sum()", values, seconds=ticking)).inputs
     assert verdict.verdict == "sampled"
     assert 32 <= verdict.checked < verdict.of == 1_000_000
     share = f"{verdict.checked} of 1000000 entries, drawn with seed 0"
     assert share in (verdict.note or "")
 
 
-def test_every_entry_wrong_is_refuted_and_one_that_was_not_drawn_is_not_seen() -> None:
-    given = job("(x**2).sum()", {"x": np.full(300_000, 2.0)}, seconds=8.0)
+def test_every_entry_wrong_is_refuted_and_one_that_was_not_drawn_is_not_seen(
+    ticking: float,
+) -> None:
+    given = job("(x**2).sum()", {"x": np.full(300_000, 2.0)}, seconds=ticking)
     assert checked(claiming(given, "x", lambda g: -g)).verdict == "refuted"
     numbers = iter(range(300_000))
     one = claiming(given, "x", lambda g: -g if next(numbers) == 77_777 else g)
     assert checked(one).verdict == "sampled"
 
 
-def test_draw_depends_on_the_seed_alone() -> None:
+def test_draw_depends_on_the_seed_alone(ticking: float) -> None:
     numbers = np.arange(300_000) % 2
-    given = job("(x**2).sum()", {"x": np.full(300_000, 2.0)}, seconds=8.0)
+    given = job("(x**2).sum()", {"x": np.full(300_000, 2.0)}, seconds=ticking)
     places = iter(numbers)
     half = claiming(given, "x", lambda g: g + 1 if next(places) else g)
     notes = [

@@ -13,6 +13,7 @@ from gradcli.symbolic.chain import gradient
 from gradcli.symbolic.measure import same
 from gradcli.symbolic.namespace import ObjectNamespace
 from gradcli.symbolic.precision import EXACT
+from gradcli.symbolic.rounding import Reference
 from gradcli.symbolic.tape import Tape, entries_below, slopes
 from gradcli.symbolic.taped import TapeNamespace
 from gradcli.symbolic.terms import Terms
@@ -89,7 +90,7 @@ class OnTape:
 
 def agree(a: Any, b: Any, scale: Any) -> bool:
     if EXACT.isfinite(a) and EXACT.isfinite(b):
-        return same(a, b, scale)
+        return same(a, Reference(b, scale, EXACT.zero))
     return bool(a == b or (EXACT.isnan(a) and EXACT.isnan(b)))
 
 

@@ -1,0 +1,171 @@
+"""The shape work of object arrays: elements in another order, in memory or anew.
+
+Invariant: what NumPy gives as a view shares its memory with its source, so that a
+change of the one is seen in the other; elements themselves never change.
+
+    xp.transpose(x, 0, 1).base is x         # True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine.arrays import ArrayNamespace
+from ..engine.modes import MODE
+from ..engine.namespace import Namespace
+from ..engine.versions import owner
+from .arrays import ObjectArray, boxed
+from .system import System
+
+
+class ShapeNamespace(Namespace):
+    """The part of the basis that looks at no element."""
+
+    symbolic = True
+    device = "symbolic"
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.watching = False
+        """While a program runs, what ``no_grad`` covers is held constant."""
+
+    def elements(self, x: Any) -> Any:
+        """A NumPy array of elements, from whatever stands for numbers."""
+        raise NotImplementedError
+
+    def _of(self, data: Any) -> ObjectArray:
+        return ObjectArray(self._stopped(data) if self._holds else boxed(data), self)
+
+    @property
+    def _holds(self) -> bool:
+        """Whether what is made now is held constant."""
+        return self.watching and not MODE.enabled
+
+    def _stopped(self, data: Any) -> Any:
+        return boxed(np.frompyfunc(self.system.stop, 1, 1)(data))
+
+    def arranged(self, data: Any, source: ObjectArray) -> ObjectArray:
+        """Elements of ``source`` in another order or shape, in its memory or not."""
+        made = ObjectArray(boxed(data), self, source)
+        stopped = source.stopped or self._holds
+        if stopped and made.base is None:
+            return ObjectArray(self._stopped(made.data), self)
+        made.stopped = stopped
+        return made
+
+    def stop(self, x: Any) -> Any:
+        """The same values, through which no derivative is taken."""
+        if not isinstance(x, ObjectArray):
+            return x
+        made = ObjectArray(x.data, self, x)
+        made.stopped = True
+        return made
+
+    windowed: Any = ArrayNamespace.windowed
+    geometry: Any = ArrayNamespace.geometry
+    strided: Any = ArrayNamespace.strided
+
+    def seen(
+        self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], address: int
+    ) -> Any:
+        """The memory that an array lies in under a shape, from an address on.
+
+        Args:
+            strides: in bytes.
+        """
+        held = owner(x)
+        flat = _memory(held).ravel("K")
+        start = (address - self.address(held)) // flat.itemsize
+        data = np.lib.stride_tricks.as_strided(flat[start:], shape, strides)
+        return self.arranged(data, x) if isinstance(x, ObjectArray) else data
+
+    def carried(self, raw: Any, after: Any, address: int) -> Any:
+        made = super().carried(raw, after, address)
+        if isinstance(made, ObjectArray):
+            made.stopped = raw.stopped
+        return made
+
+    def _shaped(self, x: Any, change: Callable[[Any], Any]) -> Any:
+        """A change of shape: numbers stay numbers, masks and indices what they are."""
+        if isinstance(x, ObjectArray):
+            return self.arranged(change(x.data), x)
+        return change(np.asarray(x))
+
+    def reshape(self, x: Any, shape: Sequence[int]) -> Any:
+        return self._shaped(x, lambda a: np.reshape(a, tuple(shape)))
+
+    def is_contiguous(self, x: Any) -> Any:
+        return np.bool_(_memory(x).flags.c_contiguous)
+
+    def address(self, x: Any) -> int:
+        return int(_memory(x).__array_interface__["data"][0])
+
+    def array_itself(self, x: Any) -> Any:
+        return x
+
+    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+        """A copy; elements have one kind and live in one place."""
+        return self._shaped(x, lambda a: a.copy())
+
+    def is_viewable(self, x: Any, shape: Sequence[int]) -> Any:
+        memory = _memory(x)
+        reshaped = np.reshape(memory, tuple(shape))
+        return np.bool_(memory.size < 2 or np.may_share_memory(memory, reshaped))
+
+    def clone(self, x: Any, memory_format: str | None = None) -> Any:
+        packed = memory_format == "contiguous"
+        return self._shaped(x, lambda a: a.copy("C") if packed else a.copy("K"))
+
+    def expand(self, x: Any, shape: Sequence[int]) -> Any:
+        return self._shaped(x, lambda a: np.broadcast_to(a, tuple(shape)))
+
+    def permute(self, x: Any, dims: Sequence[int]) -> Any:
+        return self._shaped(x, lambda a: np.transpose(a, tuple(dims)))
+
+    def transpose(self, x: Any, dim0: int, dim1: int) -> Any:
+        return self._shaped(x, lambda a: np.swapaxes(a, dim0, dim1))
+
+    def unsqueeze(self, x: Any, dim: int) -> Any:
+        return self._shaped(x, lambda a: np.expand_dims(a, dim))
+
+    def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+        return self._joined(tensors, lambda parts: np.concatenate(parts, axis=dim))
+
+    def stack(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+        return self._joined(tensors, lambda parts: np.stack(parts, axis=dim))
+
+    def _joined(self, tensors: Sequence[Any], join: Callable[[Any], Any]) -> Any:
+        if not any(isinstance(t, ObjectArray) for t in tensors):
+            return join(tensors)
+        return self._of(join([self.elements(t) for t in tensors]))
+
+    def flip(self, x: Any, dims: Any) -> Any:
+        return self._shaped(x, lambda a: np.flip(a, as_tuple(dims)))
+
+    def roll(self, x: Any, shifts: Any, dims: Any = None) -> Any:
+        return self._shaped(x, lambda a: np.roll(a, as_tuple(shifts), as_tuple(dims)))
+
+    def tril(self, x: Any, diagonal: int = 0) -> Any:
+        return self._triangle(np.tril, x, diagonal)
+
+    def triu(self, x: Any, diagonal: int = 0) -> Any:
+        return self._triangle(np.triu, x, diagonal)
+
+    def _triangle(self, cut: Any, x: Any, diagonal: int) -> Any:
+        data = self.elements(x)
+        mask = cut(np.ones(data.shape[-2:], dtype=bool), diagonal)
+        return self._of(np.where(mask, data, self.system.lift(0)))
+
+    def diagonal(self, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+        return self._shaped(x, lambda a: np.diagonal(a, offset, dim1, dim2))
+
+
+def as_tuple(dims: Any) -> Any:
+    return tuple(dims) if isinstance(dims, list) else dims
+
+
+def _memory(x: Any) -> Any:
+    return x.data if isinstance(x, ObjectArray) else np.asarray(x)

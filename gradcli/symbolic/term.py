@@ -1,0 +1,100 @@
+"""A term, and what is remembered of terms.
+
+Invariant: a term is made after its arguments, so ``serial`` orders any set of terms
+for a pass without recursion; terms never change.
+
+    ordered([y])        # all that y is made of, arguments first
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from .precision import EXACT
+
+_serial = count()
+
+HUGE: Final = 10**9
+"""Where the size of a term written out as a tree is no longer counted."""
+
+
+class Term:
+    """``name`` applied to ``args``; ``content`` is a number's value, a symbol's label.
+
+    ``constant`` says that no input's entry is below; ``size`` counts the nodes of the
+    term written out as a tree.
+    """
+
+    __slots__ = ("args", "constant", "content", "name", "serial", "size", "value")
+    constant: bool
+    size: int
+
+    def __init__(
+        self, name: str, args: tuple[Term, ...], value: Any, content: Any = None
+    ) -> None:
+        self.name = name
+        self.args = args
+        self.value = value
+        self.content = content
+        self.serial = next(_serial)
+        constant, size = name != "symbol", 1
+        for a in args:
+            constant = constant and a.constant
+            size += a.size
+        self.constant = constant
+        self.size = size if size < HUGE else HUGE
+
+    def __repr__(self) -> str:
+        inside = ", ".join(a.name for a in self.args) or str(self.content)
+        return f"<{self.name}({inside}) = {EXACT.nstr(self.value, 6)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A comparison decided by value. Strict: the results hold where it holds; a tie
+    (``==``): the two sides meet at the point."""
+
+    relation: str
+    left: Term
+    right: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Kink:
+    """A term that lies where a function of it has no derivative."""
+
+    term: Term
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A term that was picked among others, and the decisions that it took."""
+
+    term: Term
+    decisions: tuple[Decision, ...]
+
+
+def chosen(term: Term) -> Term:
+    """What a choice was made for; any other term as it is."""
+    while term.name == "choice":
+        term = term.args[0]
+    return term
+
+
+def ordered(roots: Sequence[Term], known: Container[int] = ()) -> list[Term]:
+    """All terms below ``roots``, arguments before what is made of them.
+
+    Nothing at or below a term is looked at whose serial is ``known``.
+    """
+    found: dict[int, Term] = {}
+    stack = list(roots)
+    while stack:
+        term = stack.pop()
+        if term.serial not in found and term.serial not in known:
+            found[term.serial] = term
+            stack.extend(term.args)
+    return [found[serial] for serial in sorted(found)]
