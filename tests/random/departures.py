@@ -310,6 +310,20 @@ DEPARTURES = (
         refuses("expected BoolTensor|bool"),
     ),
     Departure(
+        "view written to without a graph",
+        "a view keeps the node that recorded it; PyTorch makes it a new one",
+        lambda program, d: (
+            d.what == "graph"
+            and "no_grad" in program.text
+            and "AsStridedBackward0" in d.theirs
+        ),
+    ),
+    Departure(
+        "one value",
+        "a batch of one value is 0 by the formula; PyTorch's layers refuse it",
+        refuses("Expected more than 1 value per channel", "value"),
+    ),
+    Departure(
         "channels",
         "a batch needs a dimension of channels to be normalised",
         lambda program, d: "batch_norm needs an input of at least 2" in d.ours,
