@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import ShapeError, dim_of, dims_of, kept_shape
+from .checks import ShapeError, ValueRangeError, dim_of, dims_of, kept_shape
 from .op import FLOATS, WHOLE, case, function, row
 from .trigonometric import pi
 
@@ -159,12 +159,17 @@ def beyond(xp: Any, x: Any, low: float, high: float) -> Any:
     return xp.logical_or(xp.le(x, low), xp.ge(x, high))
 
 
+def hard_tanh(xp: Any, x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    if min_val > max_val:
+        raise ValueRangeError("min_val cannot be greater than max_val")
+    return xp.minimum(xp.maximum(x, min_val), max_val)
+
+
 row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)",
     latex=r"\min(\max({0}, {min_val}), {max_val})", doc="Clamped identity.",
     result=WHOLE,
     kink="at a bound the derivative is 0",
-    fwd=lambda xp, x, min_val=-1.0, max_val=1.0:
-        xp.minimum(xp.maximum(x, min_val), max_val),
+    fwd=hard_tanh,
     partials=(lambda xp, y, x, min_val=-1.0, max_val=1.0:
               1 - xp.as_type_of(beyond(xp, x, min_val, max_val), x),),
     vjp=(lambda xp, g, y, x, min_val=-1.0, max_val=1.0:
@@ -192,10 +197,16 @@ row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
         xp.le(x, -3), 0, xp.where(xp.lt(x, 3), x / 3 + 0.5, 1)),),
     cases=[*ALL, case((3,), low=3.1, high=4.0), case((3,), low=-4.0, high=-3.1)])
 
+def soft_shrunk(xp: Any, x: Any, lambd: float = 0.5) -> Any:
+    if lambd < 0:
+        raise ValueRangeError(f"lambda must be 0 or greater, but found {lambd:g}")
+    return xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0)
+
+
 row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lambd, 0)",
     latex=r"\operatorname{{sign}}({0}) \max(|{0}| - \lambda, 0)",
     doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
-    fwd=lambda xp, x, lambd=0.5: xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0),
+    fwd=soft_shrunk,
     partials=(lambda xp, y, x, lambd=0.5:
               1 - xp.as_type_of(xp.le(xp.abs(x), lambd), x),),
     vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, g),),

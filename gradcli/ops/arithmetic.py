@@ -281,7 +281,8 @@ def doubled(call: Any, x: Any) -> Any:
 
 function("float_power", lambda call, a, exponent:
          call("pow", doubled(call, a), doubled(call, exponent)),
-         doc="Power in double precision.", formula="a ** b")
+         doc="Power in double precision.", formula="a ** b",
+         cases=[case((3, 4), (4,), low=0.5)])
 
 function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
          doc="The square.", formula="x**2",

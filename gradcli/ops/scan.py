@@ -141,7 +141,8 @@ scan("logcumsumexp", "LogcumsumexpBackward0",
 def record_run(xp: Any, x: Any, dim: int, beats: Rule) -> tuple[Any, ...]:
     """The best entry up to each place and where it stands; of equals, the last."""
     if not has_line(x, dim):
-        return x, xp.as_index(0)
+        places = [] if 0 in x.shape else [0]
+        return x, xp.reshape(xp.as_index(places), x.shape)
 
     def merge(old: list[Any], new: list[Any]) -> list[Any]:
         won = xp.logical_or(beats(new[0], old[0]), xp.isnan(new[0]))

@@ -98,7 +98,7 @@ DEPARTURES = (
     Departure(
         "in place",
         "the language computes with what an operand held; PyTorch refuses the pass",
-        refuses("modified by an inplace operation"),
+        refuses("modified by an inplace operation|refer to a single memory location"),
     ),
     Departure(
         "no derivative",
@@ -123,7 +123,9 @@ DEPARTURES = (
     Departure(
         "broken rule",
         "a rule of PyTorch's fails, or gives a gradient of another size",
-        refuses("returned an invalid gradient"),
+        refuses(
+            "returned an invalid gradient|undefined Tensor|unspecified dimension size"
+        ),
     ),
     Departure(
         "einsum",
@@ -136,7 +138,9 @@ DEPARTURES = (
     Departure(
         "ties",
         "at a bound of clamp 0, at a tie of fmax a half: as PyTorch's newest releases",
-        at_singular_point(r"\bclamp|\bclip|\bfmax|\bfmin"),
+        at_singular_point(
+            r"\bclamp|\bclip|\bfmax|\bfmin|hinge_embedding|margin_ranking"
+        ),
     ),
     Departure(
         "trigamma",
@@ -225,6 +229,46 @@ DEPARTURES = (
         ),
     ),
     Departure(
+        "tails",
+        "far out a derivative is small and has its digits; PyTorch has few of them",
+        lambda program, d: (
+            d.what in ("gradient", "second derivative")
+            and re.search("gelu|logsigmoid|log_softmax", program.text) is not None
+            and d.relative <= 1
+        ),
+    ),
+    Departure(
+        "at an infinity or a norm of 0",
+        "the derivative is a number by the rules for kinks; PyTorch has NaN",
+        lambda program, d: (
+            d.what in ("gradient", "second derivative")
+            and re.search(
+                "logcumsumexp|logit|logaddexp2|cosine_similarity|normalize",
+                program.text,
+            )
+            is not None
+            and "nan" in d.theirs
+            and "nan" not in d.ours
+        ),
+    ),
+    Departure(
+        "repeated places",
+        "what index_put overwrites gets no gradient; PyTorch gives it to every copy",
+        lambda program, d: d.what == "gradient" and "index_put" in program.text,
+    ),
+    Departure(
+        "symmetric part",
+        "cholesky takes the symmetric part of a matrix; PyTorch its lower triangle",
+        lambda program, d: (
+            "cholesky" in program.text and "not positive-definite" in d.theirs
+        ),
+    ),
+    Departure(
+        "singular values",
+        "norms of a matrix that need singular values are not offered",
+        lambda program, d: "needs singular values" in d.ours,
+    ),
+    Departure(
         "outside the domain",
         "acosh has no derivative below 1; PyTorch gives that of the formula",
         lambda program, d: (
@@ -239,6 +283,7 @@ DEPARTURES = (
         "the 0 comes first; so do sums in another order",
         beyond_range(
             r"var|std|norm|cosine|dist|hypot|atan2|sum|mean|@|mm|mv|dot|matmul|linear"
+            r"|erf|asinh|atanh|hardswish|logaddexp2|det|%|gelu"
         ),
     ),
     Departure(
@@ -263,6 +308,20 @@ DEPARTURES = (
         "masks",
         "a mask typed as numbers counts where it is not 0",
         refuses("expected BoolTensor|bool"),
+    ),
+    Departure(
+        "view written to without a graph",
+        "a view keeps the node that recorded it; PyTorch makes it a new one",
+        lambda program, d: (
+            d.what == "graph"
+            and "no_grad" in program.text
+            and "AsStridedBackward0" in d.theirs
+        ),
+    ),
+    Departure(
+        "one value",
+        "a batch of one value is 0 by the formula; PyTorch's layers refuse it",
+        refuses("Expected more than 1 value per channel", "value"),
     ),
     Departure(
         "channels",

@@ -54,7 +54,8 @@ def differences(program: Program, step: float) -> list[Any]:
             above, below = (total(program, name, array, at, s) for s in (step, -step))
             slope[at] = (above - below) / (2 * step)
             bend = abs(above - 2 * here + below) / step
-            if not bend <= KINK * (1 + abs(slope[at])):
+            lost = abs(here) * np.finfo(float).eps / step
+            if not bend + lost <= KINK * (1 + abs(slope[at])):
                 slope[at] = np.nan
         found.append(slope.reshape(array.shape))
     return found
