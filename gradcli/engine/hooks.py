@@ -210,7 +210,12 @@ def accumulated(end: AccumulateGrad) -> None:
     extras: Extras | None = getattr(end, "extras", None)
     if extras is not None:
         for hook in list(extras.accumulated.values()):
-            _demand_tensor(hook(end.variable))
+            returned = hook(end.variable)
+            _demand_tensor(returned)
+            if returned is not None:
+                raise EngineError(
+                    "Tensor post accumulate grad hooks should return None."
+                )
 
 
 def _shown(g: Any, xp: Any) -> Any:

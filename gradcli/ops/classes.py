@@ -52,7 +52,7 @@ def nll(xp: Any, x: Any, target: Any, weight: Any = None, reduction: str = "mean
         ignore_index: int = -100) -> Any:
     classes, weights, ignored = counted(xp, x, target, weight, ignore_index)
     scores = xp.gather(x, class_dim(x), classes)
-    losses = -xp.where(ignored, 0, scores * weights)
+    losses = xp.where(ignored, 0, -(scores * weights))
     return weighed(xp, xp.squeeze(losses, class_dim(x)), weights, reduction)
 
 

@@ -307,11 +307,12 @@ def tensordot(call: Any, a: Any, b: Any, dims: Any = 2) -> Any:
     columns = tuple([b.shape[d] for d in free_b])
     a = call("permute", a, (*free_a, *at_a))
     b = call("permute", b, (*at_b, *free_b))
-    if not rows and not columns:
+    height, width = count_of(rows), count_of(columns)
+    if height == width == 1:
         y = call("dot", call("flatten", a), call("flatten", b))
     else:
-        y = call("mm", call("reshape", a, (count_of(rows), inner)),
-                 call("reshape", b, (inner, count_of(columns))))
+        y = call("mm", call("reshape", a, (height, inner)),
+                 call("reshape", b, (inner, width)))
     return call("reshape", y, (*rows, *columns))
 
 

@@ -17,6 +17,8 @@ INPUTS = {
     "addr": "self vec1 vec2",
     "atan2": "self other",
     "baddbmm": "self batch1 batch2",
+    "batch_norm.default": "input weight bias running_mean running_var",
+    "bilinear.trilinear": "i1 i2 i3",
     "binary_cross_entropy.default": "self target weight",
     "binary_cross_entropy_with_logits.default": "self target weight pos_weight",
     "bmm": "self mat2",
@@ -24,13 +26,20 @@ INPUTS = {
     "clamp.Tensor": "self min max",
     "clamp_max.Tensor": "self max",
     "clamp_min.Tensor": "self min",
+    "convolution.default": "input weight bias",
+    "convolution.transposed": "input weight bias",
     "det": "A",
     "dot": "self tensor",
     "embedding.default": "weight indices",
     "gather.default": "self index",
+    "group_norm.default": "input weight bias",
     "huber_loss.default": "self target",
+    "index_add.default": "self index source",
+    "index_copy.default": "self index source",
+    "index_put.default": "self values",
     "index_select.default": "self index",
     "inverse": "A",
+    "layer_norm.default": "input weight bias",
     "lerp.Scalar": "self end",
     "lerp.Tensor": "self end weight",
     "masked_fill.Scalar": "self mask",
@@ -40,16 +49,25 @@ INPUTS = {
     "mm": "self mat2",
     "mse_loss.default": "self target",
     "mv": "self vec",
+    "nll_loss.2d": "self target weight",
     "nll_loss.default": "self target weight",
+    "pow.Scalar": "exponent",
     "pow.Tensor_Tensor": "self exponent",
+    "prelu.kernel": "self weight",
+    "scatter.src": "self index src",
+    "scatter.value": "self index",
+    "scatter_add.default": "self index src",
     "slogdet": "A",
     "smooth_l1_loss.default": "self target",
+    "solve": "A B",
     "take.default": "self index",
+    "weight_norm_interface.default": "v g",
     "where": "condition self other",
 }
 
 OUTPUTS = {
     "aminmax": "min max",
+    "cholesky.ex": "L",
     "cummax": "values indices",
     "cummin": "values indices",
     "inverse": "inverse",
@@ -63,7 +81,7 @@ OUTPUTS = {
     "topk": "values indices",
 }
 
-PARAMETERS = {"number": "other"}
+PARAMETERS = {"number": "other", "base": "self"}
 
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 """PyTorch's numbers for how a loss is reduced."""
