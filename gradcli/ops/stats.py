@@ -89,7 +89,7 @@ def mean_rule(xp: Any, g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 def drift(xp: Any, t: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
     """The tangent of the variance: twice the covariance of ``x`` with its tangent."""
-    products = centred(xp, x, dim) * centred(xp, t, dim)
+    products = centred(xp, x, dim) * t
     total = 2 * xp.sum(products, dims_of(x.shape, dim), keepdim)
     return over(total, degrees(x, dim, correction))
 

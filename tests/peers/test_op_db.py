@@ -77,7 +77,6 @@ def mode_of(sample: Any) -> str:
 SINGULAR_VALUES = refused(
     "orders of norms made of singular values are refused", takes_singular_values
 )
-TYPE_OF_NEW = refused("new_... takes no dtype and no device", lambda s: bool(s.kwargs))
 
 EXCEPTED: dict[str, tuple[Excepted, ...]] = {
     "norm": (SINGULAR_VALUES,),
@@ -109,9 +108,6 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             ("first derivative",),
         ),
     ),
-    "new_zeros": (TYPE_OF_NEW,),
-    "new_ones": (TYPE_OF_NEW,),
-    "new_full": (TYPE_OF_NEW,),
 }
 """By operation, what gradcli refuses or means otherwise."""
 
