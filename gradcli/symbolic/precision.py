@@ -43,6 +43,10 @@ FAR: Final = 200_000
 take the sine of one that is farther out could need all digits of pi that there are."""
 
 
+_NEAR: Final = 0, 0, 0, 0
+"""The parts of a plain float, which is near."""
+
+
 @cache
 def context_of(digits: int) -> Any:
     """A context with ``digits`` decimal digits."""
@@ -143,7 +147,8 @@ def guarded(context: Any, function: Any, *values: Any) -> Any:
         return context.inf
     if not isinstance(result, context.mpf):
         result = _real(context, result)
-    return result if result._mpf_[2] < FAR else context.inf * context.sign(result)
+    power = getattr(result, "_mpf_", _NEAR)[2]
+    return result if power < FAR else context.inf * context.sign(result)
 
 
 def _real(context: Any, result: Any) -> Any:

@@ -68,7 +68,7 @@ def gradcli(tmp_path: Path) -> Run:
     ) -> Ended:
         given = stdin.encode() if isinstance(stdin, str) else stdin
         done = subprocess.run(
-            [*COMMAND, *args, *_patience(args)],
+            [*COMMAND, *args[:1], *_patience(args), *args[1:]],
             input=given,
             capture_output=True,
             timeout=timeout,

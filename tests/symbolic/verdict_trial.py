@@ -87,13 +87,18 @@ def _block(array: Any) -> Block:
 
 def drawn(seed: int, wild: bool) -> Text:
     """The program of a number; ``wild`` values are infinite, huge and tiny as well."""
-    program = random_program(seed, wild=wild)
+    program = random_program(seed, wild=wild, has=_has_derivative)
     values = {
         name: np.reshape([float(v) for v in np.ravel(np.array(given, object))],
                          np.shape(given))
         for name, given in program.inputs.items()
     }  # fmt: skip
     return Text(program.text, values, program.dtype)
+
+
+def _has_derivative(name: str, method: bool) -> bool:
+    """Of masks and indices, which carry none, `as_type_of` makes numbers."""
+    return name != "as_type_of"
 
 
 KINDS: dict[str, Callable[[int], Text]] = {
