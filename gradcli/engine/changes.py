@@ -61,9 +61,13 @@ def _is_fixed(edge: Edge) -> bool:
 
 def _demand_writeable(t: Tensor) -> None:
     xp = t.xp
-    if not xp.writeable:
-        raise EngineError("only arrays of numbers can be changed in place")
-    if xp.symbolic and (t.raw.stopped or not (MODE.enabled or t.edge is None)):
+    if not xp.writeable and len(sharers(t)) > 1:
+        raise EngineError(
+            "what shares its entries with another name cannot be changed in place "
+            "here; give the new value a name of its own"
+        )
+    stopped = xp.symbolic and getattr(t.raw, "stopped", False)
+    if stopped or (xp.symbolic and not MODE.enabled and t.edge is not None):
         raise EngineError("a change that no graph knows of has no meaning to symbols")
     if xp.inference and not MODE.inference:
         raise EngineError(
@@ -119,6 +123,9 @@ def _demand_fit(t: Tensor, result: Tensor) -> None:
 def write(t: Tensor, at: Any, value: Any) -> None:
     """Write ``value`` at an index of ``t``'s memory; () means all of it."""
     raw = t.raw
+    if not t.xp.writeable:
+        _settle_memory(t, value)
+        return
     if 0 in raw.strides and _overlaps(raw):
         raise EngineError(OVERLAPPING)
     if MODE.renews and renew(t):

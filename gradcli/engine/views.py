@@ -54,6 +54,9 @@ def _refused(view: LostView) -> None:
 def note_view(source: Tensor, out: Tensor, several: bool = False) -> None:
     """Remember that an operation's output is a view of its input, if it is one.
 
+    Values that are never written to have no memory that tells: there every output of an
+    operation that gives views counts as one.
+
     Args:
         several: the operation gives more than one.
     """
@@ -62,7 +65,7 @@ def note_view(source: Tensor, out: Tensor, several: bool = False) -> None:
         base = getattr(y, "base", None)
         if base is not raw and base is not getattr(raw, "base", None):
             base = None if base is None or owner(y) is not owner(raw) else base
-        if base is None:
+        if base is None and source.xp.writeable:
             return
     below = getattr(source, "view_of", None)
     if not MODE.enabled:

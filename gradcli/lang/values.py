@@ -48,7 +48,7 @@ def _in_place_hint(library: Library, value: Any, name: str) -> str | None:
     plain = name.rstrip("_")
     if plain == name or library.method(value, plain) is None:
         return None
-    return f"values are not changed in place: write y = y.{plain}(...)"
+    return f"a method gives a new value: write y = y.{plain}(...)"
 
 
 def _near(library: Library, value: Any, name: str) -> str | None:

@@ -114,7 +114,7 @@ error[E103]: a Box has no method 'duoble'
     "b.double_()": """\
 error[E103]: a Box has no method 'double_'
   1 | b.double_()
-    |   ^^^^^^^ values are not changed in place: write y = y.double(...)""",
+    |   ^^^^^^^ a method gives a new value: write y = y.double(...)""",
     "b.content()": """\
 error[E103]: a Box has no method 'content'
   1 | b.content()

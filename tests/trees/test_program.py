@@ -11,6 +11,7 @@ from gradcli.engine import Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, evaluate, execute, prepare
 from gradcli.trees.code import program, written
+from gradcli.trees.dialect import Unwritable
 from gradcli.trees.namespace import TreeNamespace
 from gradcli.trees.program import adjoint
 from gradcli.trees.steps import reachable
@@ -281,6 +282,42 @@ def test_of_entries_written_to_one_place_the_last_counts(word: str, at: str) -> 
     exec(written(run, None, "numpy"), scope)
     value, _ = scope["gradient"](*[np.array(given) for given in inputs.values()])
     assert not differs(value, run.output.raw)
+
+
+CHANGING = [
+    "y = 0\nfor i in range(3): y += x[i]**2\ny",
+    "y = x*1; y += x; (y*y).sum()",
+    "y = x*1; y *= y; y /= 2; (y*x).sum()",
+    "y = exp(x); z = y*y; y += 1; (z*y).sum()",
+    "y = x*1; z = y; z += 1; (y*x).sum()",
+    "y = zeros(3); y += x; y -= x[0]; (y*y).sum()",
+    "y = tanh(x)\nfor i in range(4): y += sin(y)*x\n(y*y).mean()",
+]
+
+
+@pytest.mark.parametrize("source", CHANGING)
+def test_a_program_that_changes_its_values_is_written(source: str) -> None:
+    inputs = {"x": [3.0, 4.0, 1.0]}
+    run = run_of(source, inputs)
+    true = summed_gradient(run)["x"]
+    scope: dict[str, Any] = {}
+    exec(written(run, None, "numpy"), scope)
+    value, (found,) = scope["gradient"](np.array(inputs["x"]))
+    assert not differs(value, run.output.raw)
+    assert not differs(found, true)
+    again = run_of(program(run).text, inputs, "x_grad").output.raw
+    assert not differs(again, true)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["z = y[:1]; z *= 3", "z = detach(y); y *= 3", "z = y.reshape(3, 1); y *= 2",
+     "z = y.T; y += 1"],
+)  # fmt: skip
+def test_a_change_that_reaches_other_names_is_refused(change: str) -> None:
+    run = run_of(f"y = x*1; {change}; (y*y).sum() + z.sum()", {"x": [3.0, 4.0, 1.0]})
+    with pytest.raises(Unwritable, match="give the new value a name of its own"):
+        program(run)
 
 
 def test_an_input_may_be_called_as_a_gradient() -> None:

@@ -18,6 +18,7 @@ import pytest
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.run import Run, evaluate
 from gradcli.trees.code import Program, program, written
+from gradcli.trees.dialect import Unwritable
 from tests.random.generate import random_program
 
 from .programs import run_of, summed_gradient, zeros_for
@@ -27,6 +28,11 @@ SEEDS = range(120)
 MOST_ALONE = 40
 """Of these programs so many at most may hold at their own point alone."""
 
+
+CHANGING = range(60)
+
+MOST_REFUSED = 8
+"""So many of these programs at most may change what they cannot be written with."""
 
 NAMES = ["x", "w", "A", "t1", "x_grad", "e", "I", "lambda_", "θ", "np", "out", "F"]
 """Names that a text may have use for itself."""
@@ -41,14 +47,19 @@ class Drawn:
     there: dict[str, Any]
 
 
+<<<<<<< HEAD
 def drawn(seed: int) -> Drawn:
     """The program of a number: its output is one, and nothing is changed in place."""
+=======
+def drawn(seed: int, in_place: bool = False) -> Drawn:
+    """The program of a number: a number of its inputs."""
+>>>>>>> audit
     program = random_program(
         seed,
         wild=False,
         dtype="float64",
         scalar=True,
-        in_place=False,
+        in_place=in_place,
         names=Random(seed).sample(NAMES, len(NAMES)),
         # PyTorch has nine digits of the trigamma function.
         has=lambda name, method: not method and "gamma" not in name,
@@ -159,3 +170,31 @@ def test_function_gives_the_value_and_the_gradients(made: Made, library: str) ->
         assert not differs(value, run.output.raw), code
         for g, true in zip(gradients, summed_gradient(run).values(), strict=True):
             assert not differs(g, true), code
+
+
+@pytest.fixture(scope="module")
+def every_changing() -> list[Made | None]:
+    with np.errstate(all="ignore"):
+        return [made_or_refused(drawn(seed, in_place=True)) for seed in CHANGING]
+
+
+def made_or_refused(source: Drawn) -> Made | None:
+    try:
+        return Made(source)
+    except Unwritable:
+        return None
+
+
+def test_most_programs_that_change_values_are_written(
+    every_changing: list[Made | None],
+) -> None:
+    assert sum(made is None for made in every_changing) <= MOST_REFUSED
+
+
+@pytest.mark.parametrize("seed", CHANGING)
+def test_program_that_changes_values_gives_the_gradients(
+    every_changing: list[Made | None], seed: int
+) -> None:
+    made = every_changing[seed]
+    if made is not None:
+        test_program_gives_the_gradients(made)
