@@ -36,16 +36,8 @@ from .scan import inner, outer, recurrence
 
 
 def centred(xp: Any, x: Any, dim: Any) -> Any:
-    """``x`` minus its mean over ``dim``.
-
-    Counted from the first entry, so that equal entries leave zeros and no rounding:
-    where a deviation is 0 the derivative is 0 by convention, and just beside it 1.
-    """
-    first, dims = x, dims_of(x.shape, dim)
-    for d in dims if x.shape else ():
-        first = xp.narrow(first, d, 0, min(1, x.shape[d]))
-    shifted = x - first
-    return shifted - xp.sum(shifted, dims, True) / size_over(x, dim)
+    """``x`` minus its mean over ``dim``."""
+    return x - xp.sum(x, dims_of(x.shape, dim), True) / size_over(x, dim)
 
 
 def degrees(x: Any, dim: Any, correction: float) -> Any:
@@ -89,7 +81,7 @@ def mean_rule(xp: Any, g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 def drift(xp: Any, t: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
     """The tangent of the variance: twice the covariance of ``x`` with its tangent."""
-    products = centred(xp, x, dim) * t
+    products = centred(xp, x, dim) * centred(xp, t, dim)
     total = 2 * xp.sum(products, dims_of(x.shape, dim), keepdim)
     return over(total, degrees(x, dim, correction))
 

@@ -47,13 +47,8 @@ class Drawn:
     there: dict[str, Any]
 
 
-<<<<<<< HEAD
-def drawn(seed: int) -> Drawn:
-    """The program of a number: its output is one, and nothing is changed in place."""
-=======
 def drawn(seed: int, in_place: bool = False) -> Drawn:
     """The program of a number: a number of its inputs."""
->>>>>>> audit
     program = random_program(
         seed,
         wild=False,
