@@ -56,7 +56,7 @@ class Text:
     values: dict[str, Any]
     dtype: str = "float64"
 
-    def job(self) -> Job | None:
+    def job(self, seconds: float = inf) -> Job | None:
         """What the engine says of its gradient; None where it says nothing."""
         leaves = {
             name: Tensor(np.array(value, self.dtype), NUMPY, True)
@@ -74,7 +74,7 @@ class Text:
             for (name, leaf), g in zip(leaves.items(), found, strict=True)
         )
         return Job(self.source, asked, _block(output.raw), dtype=self.dtype,
-                   seconds=inf)  # fmt: skip
+                   seconds=seconds)  # fmt: skip
 
 
 def _or_zeros(g: Tensor | None, leaf: Tensor) -> Any:
@@ -116,12 +116,12 @@ class Found:
     note: str
 
 
-def right(kind: str, seeds: range) -> Iterator[Found]:
+def right(kind: str, seeds: range, seconds: float = inf) -> Iterator[Found]:
     """The verdicts on the gradients of random programs that have one."""
     for seed in seeds:
         text = KINDS[kind](seed)
         try:
-            given = text.job()
+            given = text.job(seconds)
         except (EngineError, ProgramError):
             # A program that the engine refuses has no gradient to judge.
             continue
@@ -191,6 +191,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--right", type=int, default=5000)
     parser.add_argument("--wrong", type=int, default=500)
+    parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--kind", choices=KINDS, action="append")
     asked = parser.parse_args()
@@ -202,7 +203,7 @@ def main() -> None:
             seeds = range(asked.first, asked.first + asked.right // len(kinds))
             with no_proofs():
                 title = f"right gradients of {kind} programs"
-                _table(title, right(kind, seeds), [REFUTED])
+                _table(title, right(kind, seeds, asked.seconds), [REFUTED])
         with default_dtype("float64"):
             _table("wrong rules", wrong(asked.wrong), SHOWN)
     gc.unfreeze()
