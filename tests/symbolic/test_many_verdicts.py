@@ -13,7 +13,7 @@ import pytest
 from gradcli.engine.dtypes import default_dtype
 from gradcli.symbolic.job import REFUTED
 
-from .verdict_trial import SHOWN, no_proofs, right, wrong
+from .verdict_trial import FAILED, SHOWN, no_proofs, right, wrong
 
 RIGHT, WRONG = 60, 60
 
@@ -30,7 +30,7 @@ def test_no_right_gradient_of_a_random_program_is_refuted(
 ) -> None:
     with no_proofs():
         found = list(right(kind, range(RIGHT)))
-    assert [f for f in found if f.verdict == REFUTED] == []
+    assert [f for f in found if f.verdict in (REFUTED, FAILED)] == []
     assert sum(f.verdict in SHOWN for f in found) >= share * len(found) > 0
 
 

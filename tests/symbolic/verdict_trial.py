@@ -28,6 +28,8 @@ import numpy as np
 
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.engine.dtypes import default_dtype
+from gradcli.engine.errors import EngineError
+from gradcli.lang.errors import ProgramError
 from gradcli.lang.run import evaluate
 from gradcli.symbolic import whole
 from gradcli.symbolic.job import AGREES, PER_NODE, PROVED, REFUTED, SAMPLED, Block, Job
@@ -41,6 +43,8 @@ from .jobs import checked
 from .mutant_programs import differ, in_programs, programs
 
 SHOWN = (PROVED, AGREES, PER_NODE, SAMPLED)
+
+FAILED = "the engine failed"
 
 MOST_STEPS = 2_000
 """Steps in loops of a drawn program."""
@@ -120,8 +124,11 @@ def right(kind: str, seeds: range, seconds: float = inf) -> Iterator[Found]:
         text = KINDS[kind](seed)
         try:
             given = text.job(seconds)
-        except Exception:
-            # What the engine refuses, or fails at, has no gradient to judge.
+        except (EngineError, ProgramError):
+            # A program that the engine refuses has no gradient to judge.
+            continue
+        except Exception as error:
+            yield Found(f"{kind} {seed}", FAILED, f"{type(error).__name__}: {error}")
             continue
         if given is not None:
             yield _judged(f"{kind} {seed}", given)
@@ -201,7 +208,7 @@ def main() -> None:
             seeds = range(asked.first, asked.first + asked.right // len(kinds))
             with no_proofs():
                 title = f"right gradients of {kind} programs"
-                _table(title, right(kind, seeds, asked.seconds), [REFUTED])
+                _table(title, right(kind, seeds, asked.seconds), [REFUTED, FAILED])
         with default_dtype("float64"):
             _table("wrong rules", wrong(asked.wrong), SHOWN)
     gc.unfreeze()
