@@ -19,7 +19,7 @@ from ..views.explanation import Explanation, Send, StepView
 from ..views.numbers import Plain, flat
 from .gradients import derived
 from .jsons import SCHEMA, dumps, output_object, unbroken
-from .labels import shape_text, sizes
+from .labels import made, shape_text, sizes
 from .line import BLANK, Layout, Line, Part
 from .numbers import inline, six_digits
 
@@ -62,7 +62,7 @@ def step(view: StepView, layout: Layout) -> Iterator[Line]:
         (
             (number, "dim"),
             (f"  {view.node}", "node"),
-            (f"  {_made(view)}", "name" if view.is_leaf else "plain"),
+            (f"  {made(view.name, view.source)}", "name" if view.is_leaf else "plain"),
         )
     )
     margin = " " * len(number) + INDENT
@@ -78,13 +78,6 @@ def step(view: StepView, layout: Layout) -> Iterator[Line]:
             ((margin + label.ljust(width), "dim"), (f"  {said}", "number"), *tail),
             margin + INDENT,
         )
-
-
-def _made(view: StepView) -> str:
-    source, name = printable(view.source or ""), printable(view.name or "")
-    return (
-        f"{name} = {source}" if name and source and name != source else name or source
-    )
 
 
 def _which(view: StepView, nr: int) -> str:

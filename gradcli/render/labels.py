@@ -5,18 +5,29 @@ Invariant: text of the user is shown with its control characters escaped.
 
 from __future__ import annotations
 
+import re
+
 from ..lang.excerpt import printable
 from ..views.graph import GraphView, NodeView
 from ..views.numbers import Plain
 from .numbers import ELLIPSIS, inline, number
 
+CHANGE = re.compile(r"\s*[^\w\s=<>!]+=")
+"""What follows a name that is changed in place: ``*=`` and its like."""
+
 
 def source_text(node: NodeView) -> str:
     """``b = w1*a``, ``w1*a`` or nothing, as the program has it."""
-    text = printable(node.source or "")
-    if node.output and text and text != node.output:
-        return f"{printable(node.output)} = {text}"
-    return text or printable(node.output or "")
+    return made(node.output, node.source)
+
+
+def made(name: str | None, source: str | None) -> str:
+    """How the program makes a value: ``b = w1*a``, ``b *= a``, ``w1*a`` or ``b``."""
+    text, shown = printable(source or ""), printable(name or "")
+    whole = text.startswith(shown) and CHANGE.match(text, len(shown))
+    if shown and text and text != shown and not whole:
+        return f"{shown} = {text}"
+    return text or shown
 
 
 def leaf_name(node: NodeView) -> str:

@@ -30,3 +30,9 @@ def test_entries_that_share_a_place_are_not_written_to(gradcli: Run) -> None:
     ended = gradcli("grad", "y = x*1; z = y.expand(2, 2); z += 1; y.sum()", "x=[3,4]")
     assert ended.status == 3
     assert "single memory location" in ended.err
+
+
+def test_a_change_in_place_is_shown_as_it_is_written(gradcli: Run) -> None:
+    program = ["y = x*1; y *= y; y.sum()", "x=3"]
+    assert "MulBackward0  y *= y " in gradcli("grad", *program, "--no-verify").out
+    assert "\n2  MulBackward0  y *= y\n" in gradcli("explain", *program).out
