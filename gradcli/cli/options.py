@@ -48,8 +48,8 @@ _HELP = {
     "verify_seconds": "Time for the check, where there is one.",
     "max_seconds": "Seconds of the processor that the work may take, beside printing "
     "and the check; of a descent, each step.",
-    "max_memory": "Memory that the work may take: 2GB.",
-    "max_program": "How long the text of a program may be: 10MB.",
+    "max_memory": "How much memory the work may take, such as 2GB.",
+    "max_program": "How long the text of a program may be, such as 10MB.",
     "debug": "Show tracebacks.",
 }
 
