@@ -212,14 +212,11 @@ def test_wrong_output_is_refuted() -> None:
     assert checked(wrong).verdict == "refuted"
 
 
-def test_time_out_ends_the_work_and_is_the_reason() -> None:
+def test_without_time_nothing_is_shown_and_the_time_out_is_the_reason() -> None:
     values = {"A": RNG.normal(size=(14, 14)), "B": RNG.normal(size=(14, 14))}
-    given = job("sum(tanh(A @ B) @ tanh(A))", values, seconds=0.05)
-    verification = checked(given)
-    assert verification.seconds < 1.0
-    assert verification.verdict in ("unknown", "per-node")
-    assert all("time-out" in (v.note or "") for v in verification.inputs
-               if v.verdict == "unknown")  # fmt: skip
+    verification = checked(job("sum(tanh(A @ B) @ tanh(A))", values, seconds=0.0))
+    assert verification.verdict == "unknown"
+    assert all("time-out" in (v.note or "") for v in verification.inputs)
 
 
 def test_program_without_a_meaning_on_symbols_is_unknown_with_the_reason() -> None:
