@@ -10,5 +10,5 @@ def pytest_configure(config: pytest.Config) -> None:
     # puts its own filters in place of that one.
     config.addinivalue_line(
         "filterwarnings",
-        r"ignore::RuntimeWarning:gradcli\.(ops|engine|nn|optim|symbolic)\b",
+        r"ignore::RuntimeWarning:gradcli\.(ops|engine|nn|optim|numbers|verify)\b",
     )

@@ -19,7 +19,7 @@ from .output import Printer
 if TYPE_CHECKING:
     from ..engine import Tensor
     from ..lang.run import Run
-    from ..symbolic.job import Verification
+    from ..verify.process.job import Verification
     from ..views.derivatives import BlockView, DerivativeView
 
 Claims = Mapping[str, tuple[tuple[int, ...], list[float]]]

@@ -13,7 +13,7 @@ from .options import Request, on_programs
 from .problems import wrong
 
 if TYPE_CHECKING:
-    from ..symbolic.claims_task import ClaimsTask, Judgement
+    from ..verify.claims.task import ClaimsTask, Judgement
     from ..views.claims import ClaimsView
 
 DIAGNOSIS_SECONDS = 3.0

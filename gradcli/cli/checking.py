@@ -14,8 +14,8 @@ from .app import before_exit
 if TYPE_CHECKING:
     from ..engine import Tensor
     from ..lang.run import Run
-    from ..symbolic.claims_task import ClaimsTask, Judgement
-    from ..symbolic.job import Block, Job, Verification
+    from ..verify.claims.task import ClaimsTask, Judgement
+    from ..verify.process.job import Block, Job, Verification
     from .options import Request
 
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
@@ -36,7 +36,7 @@ def head_start(argv: list[str]) -> None:
 
 
 def _start() -> Any:
-    from ..symbolic.client import Checker
+    from ..verify.process.client import Checker
 
     try:
         checker = Checker.start()
@@ -107,7 +107,7 @@ def job_for(
     formulas: bool = False,
 ) -> Job:
     """What to check: the program, the point, and the numbers by input."""
-    from ..symbolic.job import Block, Input, Job
+    from ..verify.process.job import Block, Input, Job
 
     inputs = tuple(
         Input(
@@ -132,7 +132,7 @@ def job_for(
 
 
 def _block(tensor: Tensor) -> Block:
-    from ..symbolic.job import Block
+    from ..verify.process.job import Block
 
     return Block.of(tuple(tensor.shape), numbers_in(tensor))
 

@@ -21,8 +21,8 @@ from .sources import program_and_bindings
 if TYPE_CHECKING:
     from ..lang.bindings import Binding
     from ..lang.run import Prepared, Run
-    from ..symbolic.claims_task import ClaimsTask, Given
-    from ..symbolic.claims_text import Claim
+    from ..verify.claims.task import ClaimsTask, Given
+    from ..verify.claims.text import Claim
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -46,8 +46,8 @@ def claims_task(
     """
     source, words = program_and_bindings(request)
     from ..lang.bindings import read_bindings
-    from ..symbolic.claims_task import ClaimsTask
-    from ..symbolic.claims_text import read_claim
+    from ..verify.claims.task import ClaimsTask
+    from ..verify.claims.text import read_claim
 
     bound_memory()
     programs = [source] if same is None else [source, same]
@@ -120,7 +120,7 @@ def _prepared(
 
 def _inputs(prepared: Sequence[Prepared], shapes: Shapes) -> list[Given]:
     """All inputs of all programs, with the shapes that they were given."""
-    from ..symbolic.claims_task import Given
+    from ..verify.claims.task import Given
 
     found: dict[str, Given] = {}
     for program in prepared:
@@ -180,7 +180,7 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
         ProgramError: it points into the claim's own text.
     """
     from ..lang.run import evaluate
-    from ..symbolic.claims_lists import with_arrays
+    from ..verify.claims.lists import with_arrays
 
     inputs = {given.name: given.tensor for given in run.inputs}
     for name in claim.by:
@@ -226,7 +226,7 @@ def _with_transpose(
 
 def _refuse_entries(claim: Claim, target: Any, inputs: Mapping[str, Any]) -> None:
     """An index on the left-hand side that no entry has."""
-    from ..symbolic.claims_entries import positions
+    from ..verify.claims.entries import positions
 
     lead = tuple(target.shape) if len(claim.by) == 1 else ()
     try:
@@ -277,7 +277,7 @@ def _misnamed(claim: Claim, name: str, message: str, hint: str) -> ProgramError:
 
 def _comparisons(inputs: Sequence[Given], wrt: str | None) -> list[Claim]:
     """Value against value, then gradient against gradient."""
-    from ..symbolic.claims_text import Claim
+    from ..verify.claims.text import Claim
 
     names = [given.name for given in inputs]
     if wrt is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..engine import Tensor
     from ..lang.run import Run
     from ..render.line import Line
-    from ..symbolic.job import Job
+    from ..verify.process.job import Job
     from ..views.closed_forms import ProgramView
     from .session import Gradients
 
@@ -46,8 +46,8 @@ def code_of(
         if whole is not None:
             return whole
     from ..render.code import code
-    from ..symbolic.runner import program_of
-    from ..symbolic.straight_line import LONGEST, TooLong, straight_line
+    from ..verify.process.runner import program_of
+    from ..verify.straight_line import LONGEST, TooLong, straight_line
     from .session import named
 
     try:

@@ -14,8 +14,8 @@ from .options import Request
 
 if TYPE_CHECKING:
     from ..render.line import Line
-    from ..symbolic.digits import Precisely
-    from ..symbolic.job import Job
+    from ..verify.digits import Precisely
+    from ..verify.process.job import Job
     from ..views.blame import Trouble
     from ..views.condition import Condition
     from .session import Gradients
@@ -94,7 +94,7 @@ def _precisely(
     request: Request, job: Job, grad_output: str | None, digits: int
 ) -> Precisely:
     from ..lang.bindings import read_bindings
-    from ..symbolic.digits import precise
+    from ..verify.digits import precise
 
     words = list(request.words or ())[0 if request.file is not None else 1 :]
     typed = {binding.name: binding.text for binding in read_bindings(words)}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..render.line import Line
-    from ..symbolic.job import Job, Verification
+    from ..verify.process.job import Job, Verification
     from ..views.closed_forms import ProgramView
     from ..views.gradients import GradView
     from .extras import Extras

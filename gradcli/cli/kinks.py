@@ -11,8 +11,8 @@ from .limits import allow
 from .options import GradOutput, Request, on_programs
 
 if TYPE_CHECKING:
-    from ..symbolic.job import Job
-    from ..symbolic.kinks import Report
+    from ..verify.kinks.report import Report
+    from ..verify.process.job import Job
 
 
 @on_programs
@@ -55,9 +55,9 @@ def main(
 
 def _report(job: Job, radius: float) -> Report:
     from ..lang.errors import ProgramError
-    from ..symbolic.budget import OutOfTime
-    from ..symbolic.expressions import NoMeaning
-    from ..symbolic.kinks import kinks_of
+    from ..numbers.expressions import NoMeaning
+    from ..verify.kinks.report import kinks_of
+    from ..verify.process.budget import OutOfTime
 
     allow(job.seconds)
     try:

@@ -22,7 +22,7 @@ from .code_python import FRAMES, NUMPY, TORCH, Frame
 from .code_walk import Walk
 
 if TYPE_CHECKING:
-    from ..symbolic.straight_line import Listing, Result
+    from ..verify.straight_line import Listing, Result
 
 LANGUAGES: Final = {language.name: language for language in (NUMPY, TORCH, C)}
 

@@ -18,7 +18,7 @@ from .code_names import Names
 from .code_spelling import ATOM, RELATION, UNARY, Language, Piece, repeated, spell
 
 if TYPE_CHECKING:
-    from ..symbolic.straight_line import Listing, Step
+    from ..verify.straight_line import Listing, Step
 
 WIDEST: Final = 44
 """Characters of an expression beyond which it gets a name."""

@@ -17,7 +17,7 @@ from .line import BLANK, Line, Role, title
 from .numbers import number
 
 if TYPE_CHECKING:
-    from ..symbolic.kinks import Kink, Place, Report, Side
+    from ..verify.kinks.report import Kink, Place, Report, Side
     from ..views.kinks import KinksView, Located
 
 SAYS: Mapping[str, tuple[str, Role]] = {

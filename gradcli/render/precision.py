@@ -14,7 +14,7 @@ from ..lang.excerpt import printable
 from .line import BLANK, Line, Part, title
 
 if TYPE_CHECKING:
-    from ..symbolic.digits import Numerals, Precisely
+    from ..verify.digits import Numerals, Precisely
     from ..views.condition import Condition
     from ..views.gradients import GradView
 
@@ -118,7 +118,7 @@ def written(numerals: Numerals | None) -> str:
 
 def digits_json(found: Precisely) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """What to add to the whole, and by input."""
-    from ..symbolic.digits import nested
+    from ..verify.digits import nested
 
     whole = {
         "digits": {

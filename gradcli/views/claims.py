@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ..symbolic.claims_task import Counterexample, Ruling
-from ..symbolic.claims_text import Claim
+from ..verify.claims.task import Counterexample, Ruling
+from ..verify.claims.text import Claim
 from .diagnosis import Diagnosis
 from .numbers import Plain, nested
 
@@ -55,7 +55,7 @@ class ClaimsView:
     @property
     def verdict(self) -> str:
         """The verdict of the whole: that of its weakest claim."""
-        from ..symbolic.job import weakest
+        from ..verify.process.job import weakest
 
         return weakest([claim.verdict for claim in self.claims])
 

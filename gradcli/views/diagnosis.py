@@ -15,9 +15,9 @@ from time import monotonic
 
 import numpy as np
 
-from ..symbolic.claims_points import about_a_point
-from ..symbolic.claims_task import ClaimsTask
-from ..symbolic.claims_text import Claim
+from ..verify.claims.points import about_a_point
+from ..verify.claims.task import ClaimsTask
+from ..verify.claims.text import Claim
 from .evidence import Sample, gather, given_sample, said_by, said_in
 from .likeness import Array
 

@@ -24,11 +24,11 @@ import numpy as np
 from ..autograd.blocks import hessian, jacobian
 from ..engine import NUMPY, Tensor
 from ..lang.run import evaluate
-from ..symbolic.claims_entries import positions
-from ..symbolic.claims_lists import with_arrays
-from ..symbolic.claims_points import Point, given_point, random_points
-from ..symbolic.claims_task import STEPS, ClaimsTask
-from ..symbolic.claims_text import Claim
+from ..verify.claims.entries import positions
+from ..verify.claims.lists import with_arrays
+from ..verify.claims.points import Point, given_point, random_points
+from ..verify.claims.task import STEPS, ClaimsTask
+from ..verify.claims.text import Claim
 
 Array = Any
 

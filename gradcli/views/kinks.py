@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..lang.errors import Span
 from ..lang.excerpt import locate
-from ..symbolic.kinks import Kink, Report
+from ..verify.kinks.report import Kink, Report
 from .gradients import OutputView
 
 LONGEST = 60

@@ -18,8 +18,8 @@ from time import monotonic
 from typing import NamedTuple
 
 from ..lang.syntax import Attribute, Binary, Literal, MethodCall, Name, Unary
-from ..symbolic.claims_task import ClaimsTask
-from ..symbolic.claims_text import Claim
+from ..verify.claims.task import ClaimsTask
+from ..verify.claims.text import Claim
 from .diagnosis import LEAST, Diagnosis, Evidence, rewritten
 from .evidence import gather, said_in
 from .likeness import all_same, same

@@ -50,10 +50,10 @@ def check(source: str, shapes: dict[str, list[int]], values: dict[str, float],
     sys.path.insert(0, "")
     from gradcli.engine import NUMPY, Tensor, grad
     from gradcli.lang.run import evaluate
-    from gradcli.symbolic.job import UNKNOWN, Block, Input, Job, Verification
-    from gradcli.symbolic.runner import program_of
-    from gradcli.symbolic.verify import verify
-    from gradcli.symbolic.worker import spare_the_collector
+    from gradcli.verify.process.job import UNKNOWN, Block, Input, Job, Verification
+    from gradcli.verify.process.runner import program_of
+    from gradcli.verify.process.worker import spare_the_collector
+    from gradcli.verify.verify import verify
 
     random = np.random.default_rng(0)
     tensors = {n: Tensor(np.asarray(v), NUMPY, True) for n, v in values.items()}

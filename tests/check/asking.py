@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from gradcli.symbolic.claims import judge
-from gradcli.symbolic.claims_task import ClaimsTask, Given, Ruling
-from gradcli.symbolic.claims_text import read_claim
+from gradcli.verify.claims.judge import judge
+from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
+from gradcli.verify.claims.text import read_claim
 from gradcli.views.diagnosis import Diagnosis, diagnose
 
 Inputs = dict[str, tuple[int, ...]]

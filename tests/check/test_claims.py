@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from gradcli.symbolic.claims import judge
-from gradcli.symbolic.claims_task import ClaimsTask, Given, Ruling
-from gradcli.symbolic.claims_text import read_claim
+from gradcli.verify.claims.judge import judge
+from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
+from gradcli.verify.claims.text import read_claim
 from gradcli.views.diagnosis import Diagnosis, diagnose
 
 LINES = (Path(__file__).parent / "claims.jsonl").read_text().splitlines()

@@ -8,10 +8,10 @@ from math import inf
 import pytest
 
 from gradcli.ops import OPS
-from gradcli.symbolic.claims import judge
-from gradcli.symbolic.claims_points import SIMPLE
-from gradcli.symbolic.claims_task import ClaimsTask, Given, Judgement
-from gradcli.symbolic.claims_text import Claim, read_claim
+from gradcli.verify.claims.judge import judge
+from gradcli.verify.claims.points import SIMPLE
+from gradcli.verify.claims.task import ClaimsTask, Given, Judgement
+from gradcli.verify.claims.text import Claim, read_claim
 from tests.check.asking import X, ruled, task
 
 

@@ -7,10 +7,10 @@ from math import inf
 import pytest
 
 from gradcli.lang.errors import ProgramError
-from gradcli.symbolic.claims import judge
-from gradcli.symbolic.claims_lists import with_arrays
-from gradcli.symbolic.claims_task import ClaimsTask, Given, Ruling
-from gradcli.symbolic.claims_text import Claim, read_claim
+from gradcli.verify.claims.judge import judge
+from gradcli.verify.claims.lists import with_arrays
+from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
+from gradcli.verify.claims.text import Claim, read_claim
 from tests.check.asking import ruled, slip, task
 
 LEFT = {

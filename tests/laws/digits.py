@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import Tensor, grad
-from gradcli.symbolic.namespace import ObjectNamespace
-from gradcli.symbolic.numbers import Numbers
-from gradcli.symbolic.precision import context_of
+from gradcli.numbers.namespace import ObjectNamespace
+from gradcli.numbers.numbers import Numbers
+from gradcli.numbers.precision import context_of
 
 from .draw import Spot
 from .measure import cotangents, directions, outputs_of

@@ -16,11 +16,11 @@ import pytest
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.engine.record import apply
 from gradcli.ops import OPS, Op
-from gradcli.symbolic import whole
-from gradcli.symbolic.budget import Budget
-from gradcli.symbolic.job import AGREES, PROVED, Block, Input, Job
-from gradcli.symbolic.point import run
-from gradcli.symbolic.verify import Verifier
+from gradcli.verify import whole
+from gradcli.verify.point import run
+from gradcli.verify.process.budget import Budget
+from gradcli.verify.process.job import AGREES, PROVED, Block, Input, Job
+from gradcli.verify.verify import Verifier
 
 from .draw import Spot, draw, generator
 from .measure import outputs_of

@@ -11,7 +11,7 @@ from gradcli.ops import OPS
 from gradcli.render.latex import latex, names_in
 from gradcli.render.latex_forms import equations, latex_lines
 from gradcli.render.latex_names import Symbols
-from gradcli.symbolic.closed import _NAMES
+from gradcli.verify.closed import _NAMES
 from gradcli.views.closed_forms import FIRST, FormulaView, indices
 
 

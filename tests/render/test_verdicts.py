@@ -6,7 +6,7 @@ import pytest
 
 from gradcli.render.verdicts import verdict_lines
 from gradcli.render.writer import wants_colour
-from gradcli.symbolic.job import InputVerdict, Verification
+from gradcli.verify.process.job import InputVerdict, Verification
 
 
 def summary(*verdicts: str) -> str:

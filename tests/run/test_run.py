@@ -13,8 +13,8 @@ from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import CODES, ProgramError
 from gradcli.lang.run import Run, evaluate, execute, option_value, prepare
-from gradcli.symbolic.namespace import ObjectNamespace
-from gradcli.symbolic.numbers import Numbers
+from gradcli.numbers.namespace import ObjectNamespace
+from gradcli.numbers.numbers import Numbers
 
 
 def ran(source: str, *arguments: str, of: str | None = None, **options) -> Run:

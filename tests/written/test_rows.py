@@ -16,8 +16,8 @@ from gradcli.engine import NUMPY, Tensor, call, grad
 from gradcli.engine.record import apply
 from gradcli.ops import OPS, Op
 from gradcli.render.code import code
-from gradcli.symbolic.job import Block, Input, Job
-from gradcli.symbolic.straight_line import Listing, straight_line
+from gradcli.verify.process.job import Block, Input, Job
+from gradcli.verify.straight_line import Listing, straight_line
 
 from .written import Library, run_python, same
 

@@ -17,9 +17,9 @@ from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import execute, prepare
 from gradcli.render.code import code
 from gradcli.render.code_c import HELPERS
-from gradcli.symbolic.job import Block, Input, Job
-from gradcli.symbolic.runner import program_of
-from gradcli.symbolic.straight_line import Listing, straight_line
+from gradcli.verify.process.job import Block, Input, Job
+from gradcli.verify.process.runner import program_of
+from gradcli.verify.straight_line import Listing, straight_line
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 

@@ -1,0 +1,93 @@
+"""What an element of an object array can be.
+
+A *system* makes elements from numbers and applies the scalar functions to them.
+`gradcli.numbers.arrays` does all shape work and knows elements through this alone.
+
+Invariant: a comparison is decided at once, by the values at the point, so that
+branches, sorting and maxima run as they do on arrays.
+
+    system.apply("sin", system.lift(1))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from math import isfinite
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any, Final, Protocol
+
+Number = int | float | Fraction
+
+RELATIONS: Final = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
+
+
+SIMPLE: Final = 1000
+"""Largest denominator of a fraction that a float may stand for."""
+
+
+class System(Protocol):
+    """The elements of an object array."""
+
+    def lift(self, number: Number) -> Any:
+        """The element that a number in a program is."""
+
+    def apply(self, name: str, *elements: Any) -> Any:
+        """A scalar function of the table on elements."""
+
+    def total(self, elements: Sequence[Any]) -> Any:
+        """The sum of any number of elements."""
+
+    def value(self, element: Any) -> Any:
+        """The element's value at the point, to 50 digits."""
+
+    def slack(self, element: Any) -> Any:
+        """How far from the value a number of the engine's may lie by rounding."""
+
+    def rounded(self, element: Any) -> Any:
+        """The value as the engine's numbers have it, as far as that can be told."""
+
+    def compare(self, relation: str, a: Any, b: Any) -> bool:
+        """Whether the relation holds at the point."""
+
+    def fixed(self, element: Any, value: Number) -> Any:
+        """``value``, which is what a locally constant function of ``element`` is."""
+
+    def choice(self, pick: Callable[[], Any]) -> Any:
+        """What ``pick`` gives: one of several elements, by comparisons made in it."""
+
+    def stop(self, element: Any) -> Any:
+        """The same value, through which no derivative is taken."""
+
+    def kink(self, element: Any, what: str) -> None:
+        """Take note that ``element`` lies where ``what`` has no derivative."""
+
+
+@lru_cache(maxsize=4096, typed=True)
+def exact(number: Number) -> Number:
+    """The number that was meant: ``0.1`` is 1/10, and what 1/3 left behind is 1/3.
+
+    The fraction has this very float as its nearest, so the choice is within the
+    rounding that the engine's own constant has.
+    """
+    if isinstance(number, float) and isfinite(number):
+        if number.is_integer():
+            return int(number)
+        written = Fraction(repr(number))
+        simple = written.limit_denominator(SIMPLE)
+        return simple if float(simple) == number else written
+    return int(number) if isinstance(number, bool) else number
+
+
+def is_float(number: Number) -> bool:
+    """Whether some float is this very number."""
+    parts = number.as_integer_ratio() if isfinite(number) else (0, 1)
+    return parts[1] & (parts[1] - 1) == 0 and abs(parts[0]) <= 2**53
+
+
+def to_context(context: Any, number: Number) -> Any:
+    """A number, rounded only as the context's precision asks."""
+    if isinstance(number, Fraction):
+        return context.mpf(number.numerator) / number.denominator
+    return context.mpf(number)

@@ -1,0 +1,63 @@
+"""The entries of a derivative that a claim is about.
+
+Invariant: an index means here what it means on a NumPy array; it is read, not run.
+
+    positions(claim, (3,), [(3,)])      # an array of places in the flat Jacobian
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .text import Claim
+
+Index = tuple[int | slice, ...]
+
+
+def positions(
+    claim: Claim, lead: Sequence[int], inputs: Sequence[Sequence[int]]
+) -> Any:
+    """Where the entries claimed stand in the derivative, in C order.
+
+    Args:
+        claim: which entries; all if it says nothing of them.
+        lead: the dimensions that the derivative has before those of the inputs.
+        inputs: the shape of each input that is differentiated by.
+
+    Returns:
+        An array of whole numbers, of the shape that the claim should have.
+
+    Raises:
+        IndexError: an index does not fit its input.
+        ValueError: an index is no number and no slice.
+    """
+    shape = (*lead, *(n for sizes in inputs for n in sizes))
+    places = np.arange(prod(shape)).reshape(shape)
+    if claim.whole:
+        return places
+    index: Index = (slice(None),) * len(lead)
+    for text, sizes in zip(claim.at, inputs, strict=True):
+        keys = () if text is None else read_index(text)
+        if len(keys) > len(sizes):
+            raise IndexError(f"{len(keys)} indices for {len(sizes)} dimensions")
+        index += keys + (slice(None),) * (len(sizes) - len(keys))
+    return np.asarray(places[index])
+
+
+def read_index(text: str) -> Index:
+    """``0, 1:`` as it stands between brackets.
+
+    Raises:
+        ValueError: something in it is no number and no slice.
+    """
+    return tuple(_key(part) for part in text.split(","))
+
+
+def _key(text: str) -> int | slice:
+    if ":" not in text:
+        return int(text)
+    return slice(*(int(part) if part.strip() else None for part in text.split(":")))

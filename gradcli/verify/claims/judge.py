@@ -1,0 +1,331 @@
+"""Judging claims: first at points, then by a counterexample or a proof.
+
+Invariant: `refuted` rests on a point where both sides are finite and differ by far
+more than 50 digits allow for; `agrees` on that many points; `proved` on SymPy alone.
+
+    judge(task).rulings[0].verdict      # "proved"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Final
+
+from ..measure import told
+from ..process.budget import Budget, OutOfTime
+from ..process.job import AGREES, PROVED, REFUTED
+from .points import Point, about_a_point, given_point, random_points
+from .proof import branch, prove
+from .search import Search
+from .task import ClaimsTask, Counterexample, Judgement, Ruling
+from .text import Claim
+from .truth import Grid, Visit, differing, fits, values_of
+
+Report = Callable[[Judgement], None]
+
+TRIES: Final = 6
+"""Random points tried for each that is wanted: some lie outside the domain."""
+
+COMPARING: Final = 0.6
+"""The part of the time that the points may take."""
+
+REFUSALS: Final = 5
+"""Points that the program fails at before given values are no longer varied."""
+
+BRANCHES: Final = 3
+"""Branches of a program that a claim is proved on."""
+
+FEW: Final = 2
+"""Conditions of a branch up to which other branches are looked at."""
+
+LARGEST: Final = 5_000
+"""Entries of all inputs together beyond which a claim is not looked at."""
+
+
+@dataclass(slots=True)
+class Case:
+    """One claim under work."""
+
+    claim: Claim
+    pointed: bool = False
+    """It is about the point given alone, if it does not hold everywhere."""
+    ruling: Ruling = field(default_factory=Ruling)
+    right_here: bool = False
+    """It holds at the point given."""
+    wrong_at: Point | None = None
+    seen: list[Visit] = field(default_factory=list)
+    undefined: int = 0
+    """At how many points the claim alone has no value."""
+    beyond: int = 0
+    """At how many points it alone has one."""
+    reason: str | None = None
+    note: str | None = None
+    taken: dict[str, None] = field(default_factory=dict)
+    """Which constants are taken for which numbers."""
+
+
+def judge(task: ClaimsTask, report: Report = lambda judgement: None) -> Judgement:
+    """Rule on every claim within the task's time; ``report`` hears of each step."""
+    return Judge(task, report).work()
+
+
+class Judge:
+    """One task under work."""
+
+    def __init__(self, task: ClaimsTask, report: Report) -> None:
+        self.task = task
+        self.report = report
+        self.budget = Budget(task.seconds)
+        self.given = given_point(task.inputs, task.seed)
+        self.cases = [Case(claim, about_a_point(task, claim)) for claim in task.claims]
+        self.held: frozenset[str] = frozenset()
+        self.tried = 0
+        self.refusal: str | None = None
+        self.given_used = True
+
+    def work(self) -> Judgement:
+        count = sum(given.size for given in self.task.inputs)
+        if count > LARGEST:
+            return self.task.unanswered().ended(
+                f"too large to check: {count} entries; smaller shapes say as much"
+            )
+        reason = "nothing could be shown"
+        try:
+            self._compare_in_time()
+            self._tell()
+            for case in self.cases:
+                self._settle(case)
+                self._tell()
+        except OutOfTime:
+            reason = f"time-out after {self.task.seconds:g} s"
+        except Exception as error:
+            reason = told(error)
+        return self._now().ended(reason)
+
+    def _now(self) -> Judgement:
+        rulings = tuple(case.ruling for case in self.cases)
+        return Judgement(rulings, round(self.budget.spent, 3))
+
+    def _tell(self) -> None:
+        self.report(self._now())
+
+    # at points
+
+    def _compare_in_time(self) -> None:
+        """The rest of the time is for counterexamples and proofs."""
+        try:
+            with self.budget.slice(COMPARING * self.budget.left):
+                self._compare()
+        except OutOfTime:
+            self.refusal = self.refusal or "time ran out; smaller shapes say as much"
+        for case in self.cases:
+            case.ruling = self._ruling(case)
+
+    def _compare(self) -> None:
+        """Look at every claim from every point, up to the first where it is wrong."""
+        for point, visit in self._visits():
+            for case in self.cases:
+                if case.wrong_at is None:
+                    self._look(case, point, visit)
+
+    def _visits(self) -> Iterator[tuple[Point, Visit]]:
+        """The given point if there is one, then random points in the domain."""
+        if self.given is not None:
+            visit = self._visit(self.given)
+            self.given_used = visit is not None
+            if visit is not None:
+                yield self.given, visit
+        found = refused = 0
+        points = random_points(self.task.inputs, self.task.seed)
+        for drawn in islice(points, TRIES * self.task.points):
+            self.tried += 1
+            refusals = self.refusal
+            point = {**drawn, **self._held_values()}
+            visit = self._visit(point)
+            refused += self.refusal is not refusals
+            if refused >= REFUSALS and not found and not self.held:
+                self.held = self._holdable()
+            if visit is None:
+                continue
+            found += 1
+            yield point, visit
+            if found == self.task.points:
+                return
+
+    def _visit(self, point: Point) -> Visit | None:
+        try:
+            visit = Visit(self.task, point)
+        except Exception as error:
+            self.refusal = told(error)
+            return None
+        if self._usable(visit):
+            return visit
+        for case in self.cases:
+            case.beyond += not case.claim.by and self._alone(visit)
+        return None
+
+    def _alone(self, visit: Visit) -> bool:
+        """Whether the second program has a value where the first has none."""
+        if visit.on_turning() or values_of(visit.output).finite():
+            return False
+        try:
+            return values_of(visit.other()).finite()
+        except Exception:
+            # Neither has one.
+            return False
+
+    def _usable(self, visit: Visit) -> bool:
+        """Whether the program is smooth there and every target has a value."""
+        if visit.on_turning():
+            return False
+        try:
+            targets = [visit.target(claim) for claim in self.task.claims]
+        except KeyError:
+            # A variable that only another branch computes; the claim on it says so.
+            return True
+        return all(values_of(target).finite() for target in targets)
+
+    def _holdable(self) -> frozenset[str]:
+        """Given inputs that no claim is about, as indices and sizes are."""
+        asked = {name for claim in self.task.claims for name in claim.by}
+        return frozenset(
+            g.name for g in self.task.inputs
+            if g.values is not None and g.name not in asked
+        )  # fmt: skip
+
+    def _held_values(self) -> Point:
+        return {
+            g.name: g.values
+            for g in self.task.inputs
+            if g.name in self.held and g.values is not None
+        }
+
+    def _look(self, case: Case, point: Point, visit: Visit) -> None:
+        try:
+            true = visit.truth(case.claim)
+            claimed = visit.claimed(case.claim)
+        except KeyError:
+            case.reason = f"'{case.claim.output}' has no value there"
+            return
+        except Exception as error:
+            case.reason = f"the claim does not run on symbols: {told(error)}"
+            return
+        if not true.finite():
+            return
+        if not claimed.finite():
+            case.undefined += 1
+            return
+        if not fits(claimed, true) or differing(claimed, true):
+            case.wrong_at = point
+        elif point is self.given:
+            case.right_here = True
+        case.seen.append(visit)
+        case.note = _shape_note(claimed, true)
+        case.taken |= dict.fromkeys(visit.terms.taken())
+
+    def _ruling(self, case: Case) -> Ruling:
+        seen = len(case.seen)
+        if case.wrong_at is not None and case.pointed and case.right_here:
+            return Ruling(AGREES, 1, note="the point given, and not everywhere")
+        note = "; ".join(self._notes(case)) or None
+        if case.wrong_at is not None:
+            return Ruling(REFUTED, seen, note=note)
+        if not seen:
+            return Ruling(note=self._nothing(case))
+        return Ruling(AGREES, seen, note=note)
+
+    def _notes(self, case: Case) -> Iterator[str]:
+        if case.note:
+            yield case.note
+        yield from case.taken
+        if not self.given_used:
+            yield "the point given is on a kink or outside the domain"
+        sides = ("the first program", "the second program")
+        true, claimed = ("the derivative", "the claim") if case.claim.by else sides
+        if case.undefined:
+            more = f"at {case.undefined} more points"
+            yield f"{more} {true} has a value and {claimed} has none"
+        if case.beyond:
+            more = f"at {case.beyond} more points"
+            yield f"{more} {claimed} has a value and {true} has none"
+
+    def _nothing(self, case: Case) -> str:
+        if case.undefined:
+            return "the claim has no finite value at any point looked at"
+        why = case.reason or self.refusal
+        tried = f"none of {self.tried} random points could be used"
+        return f"{tried}: {why}" if why else f"{tried}: no finite values there"
+
+    # what follows
+
+    def _settle(self, case: Case) -> None:
+        ruling = case.ruling
+        if case.wrong_at is not None:
+            if ruling.verdict == REFUTED:
+                found = self._counterexample(case, case.wrong_at)
+                case.ruling = replace(ruling, counterexample=found)
+        elif case.seen and self.task.prove:
+            case.ruling = self._proved(case)
+
+    def _counterexample(self, case: Case, wrong_at: Point) -> Counterexample | None:
+        search = Search(self.task, case.claim, self.held, self.budget)
+        if case.pointed and wrong_at is self.given:
+            return search.at(wrong_at)
+        return search.smallest(wrong_at)
+
+    def _proved(self, case: Case) -> Ruling:
+        """Proved on the branch of the first point, and on others that were met."""
+        ruling = case.ruling
+        try:
+            with self.budget.slice(self.budget.left / 2):
+                proof = prove(case.seen[0], case.claim, self.budget)
+        except OutOfTime:
+            self.budget.check()
+            return _noted(ruling, "SymPy ran out of time on the proof")
+        except RecursionError:
+            return _noted(ruling, "the expressions are nested too deeply for SymPy")
+        except Exception as error:
+            return _noted(ruling, f"no proof: {told(error)}")
+        if not proof.done:
+            return _noted(ruling, proof.reason or "SymPy found no proof")
+        conditions = self._further(case, proof.conditions)
+        return replace(ruling, verdict=PROVED, side_conditions=conditions)
+
+    def _further(self, case: Case, first: tuple[str, ...]) -> tuple[str, ...]:
+        """The conditions of a proof, with those of other branches that have one."""
+        proved = {first: None}
+        met = {branch(case.seen[0], case.claim)}
+        for visit in case.seen[1:]:
+            if not 0 < len(first) <= FEW or len(proved) == BRANCHES:
+                break
+            here = branch(visit, case.claim)
+            if here in met:
+                continue
+            met.add(here)
+            try:
+                with self.budget.slice(self.budget.left / 4):
+                    proof = prove(visit, case.claim, self.budget)
+            except (Exception, OutOfTime):
+                # What was proved before stands.
+                break
+            if proof.done and len(proof.conditions) <= FEW:
+                proved[proof.conditions] = None
+        if len(proved) == 1 or () in proved:
+            return first
+        return (" or ".join(" and ".join(each) for each in proved),)
+
+
+def _noted(ruling: Ruling, more: str) -> Ruling:
+    note = f"{ruling.note}; {more}" if ruling.note else more
+    return replace(ruling, note=note)
+
+
+def _shape_note(claimed: Grid, true: Grid) -> str | None:
+    if claimed.shape == true.shape:
+        return None
+    said, has = list(claimed.shape), list(true.shape)
+    if fits(claimed, true):
+        return f"the claim's shape {said} stands for {has}"
+    return f"the claim has shape {said}, the derivative {has}"

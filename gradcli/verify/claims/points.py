@@ -1,0 +1,120 @@
+"""Points to look at a claim from: the given one, random ones, and small round ones.
+
+Invariant: the same task gives the same points in the same order, whoever asks.
+
+    points = random_points(inputs, seed=0)
+    next(points)                            # {"x": (0.126,), ...}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from random import Random
+from typing import Final
+
+from ...lang.names import assigned_names, free_names
+from ...lang.parser import parse
+from .task import ClaimsTask, Given
+from .text import Claim
+
+Point = Mapping[str, tuple[float, ...]]
+
+SIMPLE: Final = (0.0, 1.0, 2.0, -1.0, 3.0, -2.0, 0.5, 4.0, -3.0, 1.5, -0.5, 5.0)
+"""Numbers that a person likes to compute with, the easiest first."""
+
+_DIGITS: Final = 3
+"""Decimals of a random number: enough to be in general position, and short."""
+
+_DRAWN: Final[tuple[Callable[[Random], float], ...]] = (
+    lambda random: random.gauss(0, 1),
+    lambda random: abs(random.gauss(0, 1)) + 0.1,
+    lambda random: random.gauss(0, 2),
+    lambda random: random.uniform(0.05, 0.95),
+    lambda random: random.uniform(1.05, 3),
+)
+"""Kinds of points in turn, so that every common domain is met by one of them."""
+
+_GRID: Final = 3
+"""Entries of all inputs up to which all small points are gone through."""
+
+_TRIES: Final = 60
+
+
+def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
+    """The point that was typed, drawn numbers for what was not; None: nothing was."""
+    typed = frozenset(given.name for given in inputs if given.values is not None)
+    return next(random_points(inputs, seed, typed)) if typed else None
+
+
+def about_a_point(task: ClaimsTask, claim: Claim) -> bool:
+    """Whether a claim names nothing of a program whose every input was typed: numbers
+    like that are meant for that point."""
+    if claim.expression is None or any(g.values is None for g in task.inputs):
+        return False
+    known = {given.name for given in task.inputs}
+    known |= set(assigned_names(parse(task.source, known)))
+    return known.isdisjoint(free_names(parse(claim.expression, known)))
+
+
+def random_points(
+    inputs: Sequence[Given], seed: int, held: frozenset[str] = frozenset()
+) -> Iterator[Point]:
+    """Without end; the inputs ``held`` keep the values they were given."""
+    random = Random(seed)
+    while True:
+        for draw in _DRAWN:
+            point: dict[str, tuple[float, ...]] = {}
+            for given in inputs:
+                if given.values is not None and given.name in held:
+                    point[given.name] = given.values
+                else:
+                    numbers = [round(draw(random), _DIGITS) for _ in range(given.size)]
+                    point[given.name] = tuple(numbers)
+            yield point
+
+
+def counting_point(
+    inputs: Sequence[Given], held: frozenset[str] = frozenset()
+) -> Point:
+    """1, 2, 3, … in the order of the entries of each input."""
+    return {
+        given.name: given.values
+        if given.values is not None and given.name in held
+        else tuple(float(k + 1) for k in range(given.size))
+        for given in inputs
+    }
+
+
+def small_points(
+    inputs: Sequence[Given], seed: int, held: frozenset[str] = frozenset()
+) -> Iterator[Point]:
+    """Points of small round numbers, roughly the easiest first; it ends."""
+    sizes = [0 if given.name in held else given.size for given in inputs]
+    count = sum(sizes)
+    for numbers in _small_numbers(count, Random(seed)):
+        point, start = {}, 0
+        for given, size in zip(inputs, sizes, strict=True):
+            if size or given.values is None:
+                point[given.name] = tuple(numbers[start : start + size])
+            else:
+                point[given.name] = given.values
+            start += size
+        yield point
+
+
+def _small_numbers(count: int, random: Random) -> Iterator[Sequence[float]]:
+    if count <= _GRID:
+        places = product(range(len(SIMPLE)), repeat=count)
+        for at in sorted(places, key=lambda p: (sum(p), max(p, default=0))):
+            yield [SIMPLE[i] for i in at]
+        return
+    yield [1.0] * count
+    for attempt in range(_TRIES):
+        among = SIMPLE[: 3 + attempt // 8]
+        yield [random.choice(among) for _ in range(count)]
+
+
+def simpler(value: float) -> Sequence[float]:
+    """The numbers that are easier to compute with than this one."""
+    return SIMPLE[: SIMPLE.index(value)] if value in SIMPLE else SIMPLE

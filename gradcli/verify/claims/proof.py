@@ -1,0 +1,120 @@
+"""The proof that a claim holds everywhere: claim minus SymPy's derivative is zero.
+
+Invariant: True is a proof by rewriting, under the conditions that come with it; the
+engine's rules have no part in it.
+
+    prove(visit, claim, budget).conditions      # ("x > 0",)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final
+
+import sympy
+
+from ...engine import Tensor
+from ...numbers.expressions import Expressions
+from ...numbers.term import Term
+from ..conditions import indifferent, side_conditions
+from ..process.budget import Budget
+from ..prove import simplifies_away, vanishes
+from ..whole import CHOICES, LARGEST, off_jumps
+from .text import Claim
+from .truth import Visit, placed
+
+ENTRIES: Final = 64
+"""Entries of a derivative up to which a proof of all of them is attempted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether the claim was proved; else why not, where that is known."""
+
+    done: bool
+    conditions: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
+    """Prove a claim for the shapes and the branches of a visit."""
+    target, said = _sides(visit, claim)
+    claimed, shape = _terms(said), tuple(said.shape)
+    roots = [*target, *claimed]
+    sizes = [len(visit.entries(name)) for name in claim.by]
+    entries = len(target) * prod(sizes)
+    if entries > ENTRIES:
+        return Proof(False, reason=f"{entries} entries are too many for a proof")
+    if sum(term.size for term in roots) > LARGEST:
+        return Proof(False, reason="the expressions are too large for a proof")
+    book, free = _book(visit, roots, budget)
+    true = _derivatives(book, target, visit, claim.by)
+    if claim.expression is None:
+        said_to_be = _derivatives(book, claimed, visit, claim.by)
+    else:
+        places = visit.places(claim)
+        true = [true[k] for k in places.reshape(-1).tolist()]
+        said_to_be = placed([book.of(t) for t in claimed], shape, places.shape) or []
+    for a, b in zip(said_to_be, true, strict=True):
+        with budget.slice(max(0.3, budget.left / 2)):
+            if not _equal(book, a, b):
+                return Proof(False)
+    settled = indifferent(visit.terms, free)
+    return Proof(True, side_conditions(visit.terms, roots, settled))
+
+
+def branch(visit: Visit, claim: Claim) -> tuple[str, ...]:
+    """What was decided on the way, in words that two visits can be compared by."""
+    target, said = _sides(visit, claim)
+    return side_conditions(visit.terms, [*target, *_terms(said)])
+
+
+def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
+    """The terms that are differentiated, and what is said or compared with."""
+    target = _terms(visit.target(claim))
+    if claim.expression is None:
+        return target, visit.other()
+    return target, visit.expression(claim)
+
+
+def _terms(tensor: Any) -> list[Term]:
+    return list(tensor.xp.elements(tensor.raw).flat)
+
+
+def _derivatives(
+    book: Expressions, outputs: Sequence[Term], visit: Visit, by: Sequence[str]
+) -> list[Any]:
+    """SymPy's derivatives in C order: of each output by each entry of each input."""
+    found = [book.of(term) for term in outputs]
+    for name in by:
+        symbols = [book.of(term) for term in visit.entries(name)]
+        found = [sympy.diff(e, symbol) for e in found for symbol in symbols]
+    return found
+
+
+def _equal(book: Expressions, a: Any, b: Any) -> bool:
+    difference = book.released(off_jumps(a - b))
+    return vanishes(difference, book.values) or simplifies_away(difference, book.values)
+
+
+def _book(
+    visit: Visit, roots: Sequence[Term], budget: Budget
+) -> tuple[Expressions, frozenset[int]]:
+    """The expressions, in which a choice that none of them depends on is free."""
+    free = frozenset(visit.terms.choices)
+    if len(free) > CHOICES:
+        free = frozenset()
+    while True:
+        book = Expressions(free)
+        made = [book.of(term) for term in roots]
+        with budget.slice(budget.left / 2):
+            matters = {
+                serial
+                for symbol, serial in book.chosen.items()
+                if not all(vanishes(sympy.diff(e, symbol), book.values) for e in made)
+            }
+        if not matters:
+            return book, free
+        free -= matters

@@ -1,0 +1,160 @@
+"""The smallest point at which a claim is false.
+
+Invariant: at the point that is found both sides have finite values, and they differ.
+
+    search = Search(task, claim, held, budget)
+    search.smallest(from_point)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ..process.budget import Budget, OutOfTime
+from .points import Point, counting_point, simpler, small_points
+from .task import ClaimsTask, Counterexample
+from .text import Claim
+from .truth import Grid, Visit, differing, fits, placed
+
+PASSES: Final = 3
+"""How often all numbers are gone through to make them simpler."""
+
+SHOWN: Final = 64
+"""Entries of a whole array up to which it is shown, where the shapes differ."""
+
+Sides = tuple[Grid, Grid]
+
+
+class Search:
+    """The search for one claim's counterexample."""
+
+    def __init__(
+        self, task: ClaimsTask, claim: Claim, held: frozenset[str], budget: Budget
+    ) -> None:
+        self.task = task
+        self.claim = claim
+        self.held = held
+        self.budget = budget
+        self.best: Point = {}
+
+    def smallest(self, start: Point) -> Counterexample | None:
+        """The simplest point that the time allows, ``start`` at worst."""
+        self.best = start
+        sides = self.wrong_at(start)
+        if sides is not None and not fits(*sides):
+            self._distinct()
+        else:
+            self._simplify_in_time()
+        return self.at(self.best)
+
+    def at(self, point: Point) -> Counterexample | None:
+        """That point, if the claim is false there."""
+        sides = self.wrong_at(point)
+        return None if sides is None else shown(self.task, point, sides)
+
+    def _distinct(self) -> None:
+        """Where the shapes differ, entries that can be told apart show it best."""
+        point = counting_point(self.task.inputs, self.held)
+        if self.wrong_at(point) is not None:
+            self.best = point
+
+    def _simplify_in_time(self) -> None:
+        try:
+            with self.budget.slice(self.budget.left / 2):
+                self._start_small()
+                self._clear()
+                self._simplify()
+        except OutOfTime:
+            self.budget.check()
+
+    def _start_small(self) -> None:
+        for point in small_points(self.task.inputs, self.task.seed, self.held):
+            if self.wrong_at(point) is not None:
+                self.best = point
+                return
+
+    def wrong_at(self, point: Point) -> Sides | None:
+        """Both sides, if they differ there."""
+        try:
+            visit = Visit(self.task, point)
+            if visit.on_turning():
+                return None
+            true, claimed = visit.truth(self.claim), visit.claimed(self.claim)
+        except Exception:
+            # A point that the program does not take is no counterexample.
+            return None
+        if not (true.finite() and claimed.finite()):
+            return None
+        if fits(claimed, true) and not differing(claimed, true):
+            return None
+        return claimed, true
+
+    def _clear(self) -> None:
+        """Zeros for as long stretches of an input as leave the claim wrong."""
+        for given in self.task.inputs:
+            size = given.size if given.name not in self.held else 0
+            while size > 1:
+                for start in range(0, given.size, size):
+                    self._clear_at(given.name, slice(start, start + size))
+                size //= 2
+
+    def _clear_at(self, name: str, stretch: slice) -> None:
+        numbers = list(self.best[name])
+        if not any(numbers[stretch]):
+            return
+        numbers[stretch] = [0.0] * len(numbers[stretch])
+        point = {**self.best, name: tuple(numbers)}
+        if self.wrong_at(point) is not None:
+            self.best = point
+
+    def _simplify(self) -> None:
+        """Take the easiest number for every entry that leaves the claim wrong."""
+        for _ in range(PASSES):
+            before = self.best
+            for given in self.task.inputs:
+                for place in range(given.size if given.name not in self.held else 0):
+                    self._simplify_at(given.name, place)
+            if self.best == before:
+                return
+
+    def _simplify_at(self, name: str, place: int) -> None:
+        numbers = self.best[name]
+        for value in simpler(numbers[place]):
+            changed = (*numbers[:place], value, *numbers[place + 1 :])
+            point = {**self.best, name: changed}
+            if self.wrong_at(point) is not None:
+                self.best = point
+                return
+
+
+def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
+    """A point with the first entry that differs; all entries where shapes do."""
+    claimed, true = sides
+    inputs = tuple((g.name, g.shape, tuple(point[g.name])) for g in task.inputs)
+    if not fits(claimed, true):
+        return Counterexample(
+            inputs, None, _floats(claimed), _floats(true), claimed.shape, true.shape
+        )
+    wrong = differing(claimed, true)[0]
+    values = placed(claimed.values, claimed.shape, true.shape)
+    assert values is not None
+    return Counterexample(
+        inputs, _position(wrong, true.shape),
+        (float(values[wrong]),), (float(true.values[wrong]),),
+        claimed.shape, true.shape,
+    )  # fmt: skip
+
+
+def _floats(grid: Grid) -> tuple[float, ...]:
+    if len(grid.values) > SHOWN:
+        return ()
+    return tuple(float(v) for v in grid.values)
+
+
+def _position(place: int, shape: Sequence[int]) -> tuple[int, ...]:
+    position = []
+    for n in reversed(shape):
+        place, at = divmod(place, n)
+        position.append(at)
+    return tuple(reversed(position))

@@ -1,0 +1,167 @@
+"""What is asked about claims and what is answered; no arithmetic, no heavy imports.
+
+Invariant: everything here goes through JSON and comes back equal, non-finite numbers
+included.
+
+    task = ClaimsTask("x**2", (Given("x", ()),), (read_claim("d/dx = 2*x"),))
+    ClaimsTask.from_json(task.to_json()) == task
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+from ..process.job import UNKNOWN
+from .text import Claim
+
+TASK: Final = "claims"
+"""What a task of this kind says of itself, so that it is told from a job."""
+
+STEPS: Final = 50_000
+"""Steps in loops that a program may take: at a point drawn by chance, or with a place
+of it written otherwise, a loop may have no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An input: its shape, and its numbers in C order where it was given any."""
+
+    name: str
+    shape: tuple[int, ...]
+    values: tuple[float, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsTask:
+    """A program, its inputs, and what is claimed of it.
+
+    other   the text of a second program, for claims that compare the two
+    points  how many random points are looked at
+    prove   whether a proof is attempted
+    """
+
+    source: str
+    inputs: tuple[Given, ...]
+    claims: tuple[Claim, ...]
+    of: str | None = None
+    other: str | None = None
+    points: int = 8
+    seed: int = 0
+    prove: bool = True
+    seconds: float = 5.0
+
+    def to_json(self) -> str:
+        return json.dumps({"task": TASK, **asdict(self)})
+
+    @classmethod
+    def from_json(cls, text: str) -> ClaimsTask:
+        told: dict[str, Any] = json.loads(text)
+        del told["task"]
+        told["inputs"] = tuple(_given(i) for i in told["inputs"])
+        told["claims"] = tuple(
+            Claim(**{**c, "by": tuple(c["by"]), "at": tuple(c["at"])})
+            for c in told["claims"]
+        )
+        return cls(**told)
+
+    def unanswered(self, reason: str = "") -> Judgement:
+        """What is known before anything was done, or where nothing can be."""
+        return Judgement(tuple(Ruling(note=reason or None) for _ in self.claims))
+
+
+def _given(told: dict[str, Any]) -> Given:
+    values = told["values"]
+    shape = tuple(told["shape"])
+    return Given(told["name"], shape, None if values is None else tuple(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A point where a claim is false.
+
+    inputs   per input its numbers in C order
+    entry    the position of the entry shown; None: shapes differ, and all are shown
+    """
+
+    inputs: tuple[tuple[str, tuple[int, ...], tuple[float, ...]], ...]
+    entry: tuple[int, ...] | None
+    claimed: tuple[float, ...]
+    true: tuple[float, ...]
+    claimed_shape: tuple[int, ...] = ()
+    true_shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What was found about one claim.
+
+    points  at how many points the claim was compared with the truth
+    """
+
+    verdict: str = UNKNOWN
+    points: int = 0
+    counterexample: Counterexample | None = None
+    note: str | None = None
+    side_conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The rulings on all claims, in order."""
+
+    rulings: tuple[Ruling, ...]
+    seconds: float = 0.0
+    done: bool = False
+
+    def ended(self, reason: str, seconds: float | None = None) -> Judgement:
+        """The same, where what is still unknown has ``reason`` for it.
+
+        Args:
+            reason: why no more was shown.
+            seconds: what was spent by then, where whoever ended it knows better.
+        """
+        spent = self.seconds if seconds is None else round(seconds, 3)
+        rulings = tuple(
+            replace(r, note=r.note or reason) if r.verdict == UNKNOWN else r
+            for r in self.rulings
+        )
+        return replace(self, rulings=rulings, seconds=spent, done=True)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Judgement:
+        told: dict[str, Any] = json.loads(text)
+        return cls(
+            tuple(_ruling(r) for r in told["rulings"]), told["seconds"], told["done"]
+        )
+
+
+def _ruling(told: dict[str, Any]) -> Ruling:
+    found = told["counterexample"]
+    conditions = tuple(told["side_conditions"])
+    example = None if found is None else _counterexample(found)
+    return Ruling(**{**told, "counterexample": example, "side_conditions": conditions})
+
+
+def _counterexample(told: dict[str, Any]) -> Counterexample:
+    inputs = tuple((n, tuple(s), tuple(v)) for n, s, v in told["inputs"])
+    entry = told["entry"]
+    return Counterexample(
+        inputs,
+        None if entry is None else tuple(entry),
+        tuple(told["claimed"]),
+        tuple(told["true"]),
+        tuple(told["claimed_shape"]),
+        tuple(told["true_shape"]),
+    )

@@ -1,0 +1,203 @@
+"""A claim as it is typed: which derivative of what, and the expression that it is
+said to be.
+
+Invariant: an error in a claim points into the claim's own text; nothing is evaluated
+here.
+
+    claim = read_claim("d2L/dw dv = outer(w, v)")
+    claim.output, claim.by, claim.expression      # "L", ("w", "v"), " outer(w, v)"
+    read_claim("w.grad[0] = 1").at                # ("0",)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from ...lang.errors import ProgramError, Span
+from ...lang.record import Record
+
+_NAME: Final = r"[^\W\d²][^\W²]*"
+_AT: Final = r"(?:\s*\[(?P<{}>[^][=]*)\])?"
+_TWO: Final = r"(?:\^|\*\*)?2|²"
+_FIRST: Final = rf"(?P<first>{_NAME}){_AT.format('at')}"
+_LAST: Final = rf"(?P<last>{_NAME}){_AT.format('at_last')}"
+_WORD: Final = (
+    rf"(?:(?P<second>∇\s*(?:{_TWO})|hessian|hess)|∇|gradient|grad|jacobian|jac)"
+)
+_OUTPUT: Final = rf"(?P<output>{_NAME})"
+
+SPELLINGS: Final = tuple(
+    re.compile(rf"\s*{pattern}\s*")
+    for pattern in (
+        rf"[d∂]\s*(?P<second>{_TWO})?\s*{_OUTPUT}?\s*/\s*[d∂]\s*{_FIRST}\s*"
+        rf"(?:(?P<twice>{_TWO})|[d∂]\s*{_LAST})?",
+        rf"{_FIRST}\s*\.\s*grad{_AT.format('at_last')}",
+        rf"{_WORD}\s*\(\s*(?:{_OUTPUT}\s*,\s*)?{_FIRST}\s*\)",
+        rf"{_WORD}(?:(?<=[∇²2])|[\s_])\s*_?{_FIRST}(?:\s+{_OUTPUT})?",
+    )
+)
+"""``dL/dw``, ``w.grad``, ``grad(L, w)`` and ``grad w``, each with what it goes by."""
+
+_BARE: Final = re.compile(rf"\s*[d∂](?P<first>{_NAME}){_AT.format('at')}\s*")
+_PRIMED: Final = re.compile(
+    rf"\s*{_OUTPUT}\s*(?P<primes>['′’]{{1,2}}|″)\s*(?:\(\s*(?P<first>{_NAME})\s*\))?\s*"
+)
+_PARENTHESES: Final = re.compile(rf"(?<=[d∂])\s*\(\s*({_NAME})\s*\)")
+_HINT: Final = 'write "d/dw = EXPR", "dL/dw[0] = EXPR" or "d2L/dw dv = EXPR"'
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One equation to judge.
+
+    output      the variable that is differentiated; None: the program's output
+    by          one input for a gradient or a Jacobian, two for a Hessian, none where
+                the values themselves are compared
+    expression  what it is said to be; None: what the other program gives
+    offset      where the expression begins in ``text``
+    at          per input the index of the entries that are claimed, None: all
+    """
+
+    text: str
+    output: str | None = None
+    by: tuple[str, ...] = ()
+    expression: str | None = None
+    offset: int = 0
+    at: tuple[str | None, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The left-hand side, in one spelling."""
+        if not self.by:
+            return "value"
+        power = "2" if len(self.by) > 1 else ""
+        at = self.at or (None,) * len(self.by)
+        below = " ".join(
+            f"d{name}" if index is None else f"d{name}[{index}]"
+            for name, index in zip(self.by, at, strict=True)
+        )
+        return f"d{power}{self.output or ''}/{below}"
+
+    @property
+    def whole(self) -> bool:
+        """Whether all entries are claimed."""
+        return not any(self.at)
+
+    def placed(self, error: ProgramError) -> ProgramError:
+        """An error in the expression, as one in the whole claim."""
+        if error.span is None or error.source != self.expression:
+            return error
+        start, end = error.span
+        return ProgramError(
+            error.code, error.message, Span(start + self.offset, end + self.offset),
+            self.text, hint=error.hint, exit_status=error.exit_status,
+        )  # fmt: skip
+
+
+class _Target(Record):
+    """The left-hand side of a claim: the inputs, each with the entries meant."""
+
+    output: str | None
+    by: tuple[str, ...]
+    at: tuple[str | None, ...]
+
+
+def read_claim(
+    text: str, names: Collection[str] = (), variables: Collection[str] = ()
+) -> Claim:
+    """The claim that a text makes.
+
+    Args:
+        text: an equation, a derivative on the left.
+        names: the program's inputs, which tell ``dxdy`` and ``dx`` from names.
+        variables: what it computes; ``f'`` of any other name is the output's.
+
+    Raises:
+        ProgramError: it is no equation, or its left-hand side is no derivative.
+    """
+    left, equals, right = text.partition("=")
+    if not equals:
+        _refuse(text, Span(0, max(1, len(text))), "a claim is an equation")
+    offset = len(left) + 1 + right.startswith("=")
+    expression = text[offset:]
+    if not expression.strip():
+        _refuse(text, Span(len(left), offset), "nothing is claimed behind '='")
+    plain = _PARENTHESES.sub(r"\1 ", left)
+    target = _target(plain, names) or _primed(plain, names, variables)
+    side = Span(0, max(1, len(left.rstrip())))
+    if target is None:
+        _refuse(text, side, "the left-hand side is no derivative", left.strip(), names)
+    if not target.by:
+        _refuse(text, side, "a second derivative is by two inputs, a first by one")
+    return Claim(text, target.output, target.by, expression, offset, target.at)
+
+
+def _target(left: str, names: Collection[str]) -> _Target | None:
+    """What is differentiated by what; by nothing if the orders do not fit."""
+    for pattern in SPELLINGS:
+        found = pattern.fullmatch(left)
+        if found is not None:
+            return _ordered(found, names)
+    found = _BARE.fullmatch(left)
+    if found is None or found["first"] not in names:
+        return None
+    return _Target(None, (found["first"],), _indices([found["at"]]))
+
+
+def _primed(
+    left: str, names: Collection[str], variables: Collection[str]
+) -> _Target | None:
+    """``f'(x)`` and ``f''``, the latter by the only input that there is."""
+    found = _PRIMED.fullmatch(left)
+    if found is None or (found["first"] is None and len(names) != 1):
+        return None
+    first = found["first"] or next(iter(names))
+    order = 1 if found["primes"] in ("'", "′", "’") else 2
+    output = found["output"] if found["output"] in variables else None
+    return _Target(output, (first,) * order, ())
+
+
+def _ordered(found: re.Match[str], names: Collection[str]) -> _Target:
+    told = {"second": None, "twice": None, "last": None, "at_last": None,
+            "output": None, **found.groupdict()}  # fmt: skip
+    first, last, ats = found["first"], told["last"], [found["at"], told["at_last"]]
+    worded = bool(told["second"]) and "/" not in found[0]
+    if told["second"] and not last and not told["twice"]:
+        first, last = (first, first) if worded else _halves(first, names)
+    elif told["twice"]:
+        last = first
+    if bool(told["second"]) != (last is not None):
+        return _Target(None, (), ())
+    if last is None:
+        # An index may stand behind the name or behind ".grad".
+        return _Target(told["output"], (first,), _indices([ats[0] or ats[1]]))
+    return _Target(told["output"], (first, last), _indices(ats))
+
+
+def _halves(below: str, names: Collection[str]) -> tuple[str, str | None]:
+    """The two inputs in ``w2`` or ``wdv``; one and None if that is no pair."""
+    pairs = list(_splits(below))
+    known = [pair for pair in pairs if set(pair) <= set(names)]
+    return next(iter(known or pairs), (below, None))
+
+
+def _splits(below: str) -> Iterator[tuple[str, str]]:
+    if below.endswith("2") and len(below) > 1:
+        yield below[:-1], below[:-1]
+    for at, letter in enumerate(below[1:-1], start=1):
+        if letter in "d∂":
+            yield below[:at], below[at + 1 :]
+
+
+def _indices(texts: list[str | None]) -> tuple[str | None, ...]:
+    return tuple(texts) if any(texts) else ()
+
+
+def _refuse(
+    text: str, span: Span, message: str, left: str = "", names: Collection[str] = ()
+) -> NoReturn:
+    hint = f'write "d/d{left} = EXPR"' if left in names else _HINT
+    raise ProgramError("E595", message, span, text, hint=hint, exit_status=2)

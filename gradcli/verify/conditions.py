@@ -1,0 +1,177 @@
+"""Side conditions, kinks and the edges of the domain, as text.
+
+Invariants: what is shown is short and complete in itself; what is left out is counted,
+unless it follows from what is shown, or nothing depends on it.
+
+    side_conditions(terms, outputs, settled)    # ("x > 0",) of sqrt(x)*log(x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from ..numbers.expressions import Expressions
+from ..numbers.precision import EXACT
+from ..numbers.system import RELATIONS
+from ..numbers.term import Choice, Decision, Kink, Term, ordered
+from ..numbers.terms import Terms
+from .closed import formula
+from .implied import Facts
+
+SHOWN: Final = 12
+CONSIDERED: Final = 8 * SHOWN
+LARGEST: Final = 24
+LONGEST: Final = 60
+
+PART: Final = "a part of the program"
+"""What stands for a term that is too long to show."""
+
+IMPLIABLE: Final = 200
+"""Size of a quantity up to which it is asked whether its sign follows from others."""
+
+
+def shown(term: Term, book: Expressions | None = None) -> str | None:
+    """A term in the language's syntax; None if that would be long."""
+    if term.size > LARGEST:
+        return None
+    try:
+        text = formula((book or Expressions()).of(term))
+    except (ValueError, RecursionError):
+        return None
+    return text if text is not None and len(text) <= LONGEST else None
+
+
+def side_conditions(
+    terms: Terms, made: Sequence[Term], settled: frozenset[int] = frozenset()
+) -> tuple[str, ...]:
+    """Where the formulas of ``made`` hold, at most a dozen, and how many more.
+
+    Args:
+        terms: the run.
+        made: what a proof is about, the program's terms first.
+        settled: choices that nothing depends on, as told by `indifferent`.
+    """
+    picked = [
+        decision
+        for serial, choice in terms.choices.items()
+        if serial not in settled
+        for decision in choice.decisions
+    ]
+    inside = filter(_holds, terms.domains(ordered(made)))
+    decided = _once([*terms.decisions.values(), *picked, *inside])
+    # What only excludes a point is often implied by the rest.
+    return _listed(_independent(sorted(decided, key=lambda d: d.relation == "!=")))
+
+
+def indifferent(terms: Terms, free: Iterable[int]) -> frozenset[int]:
+    """Of the choices that the program's formula is free of, those that decide nothing
+    else either: no branch was taken and no number rounded by looking at what was
+    chosen, and the reverse pass did not ask for it."""
+    settled = frozenset(free) & terms.choices.keys()
+    while True:
+        looked_at = list(terms.looked_at.values())
+        for serial, choice in terms.choices.items():
+            if serial not in settled:
+                looked_at += _sides(choice)
+        left = settled - {term.serial for term in ordered(looked_at)}
+        if left == settled:
+            return settled
+        settled = left
+
+
+def _sides(choice: Choice) -> list[Term]:
+    return [side for d in choice.decisions for side in (d.left, d.right)]
+
+
+def kinks_shown(
+    terms: Terms, any_matters: bool, own: Sequence[Kink] = ()
+) -> tuple[str, ...]:
+    """The ties and poles that the point lies on, if a derivative depends on them.
+
+    ``own`` are the program's; those that only the reverse pass met say no more, unless
+    there are no others.
+    """
+    if not any_matters:
+        return ()
+    poles = [
+        f"{k.what}: {shown(k.term) or PART} = {float(k.term.value)!r}"
+        for k in own or terms.kinks.values()
+    ]
+    ties = [_meeting(d) for d in terms.ties.values()]
+    return (*poles[:SHOWN], *dict.fromkeys(ties[:SHOWN]))
+
+
+def _meeting(tie: Decision) -> str:
+    return f"{shown(tie.left) or PART} == {shown(tie.right) or PART}"
+
+
+def undefined(terms: Terms, output: Term) -> str:
+    """Why an output has no value: the first function that was given what it cannot
+    take."""
+    for term in ordered([output]):
+        if EXACT.isnan(term.value):
+            if term.name == "symbol":
+                return f"the input {term.content} is nan"
+            needed = [_needed(d) for d in terms.domains([term]) if not _holds(d)]
+            said = f"needs {needed[0]}" if needed else "gives nan"
+            return f"{_called(term)} {said}"
+    return "its value is not a number"
+
+
+def _needed(decision: Decision) -> str:
+    sentence = _sentence(decision)
+    varies = Expressions().of(decision.left).free_symbols
+    if sentence is None or not varies:
+        return f"an argument {decision.relation} {shown(decision.right)}"
+    return sentence
+
+
+def _called(term: Term) -> str:
+    return {"div": "a quotient", "pow": "a power"}.get(term.name, term.name)
+
+
+def _holds(decision: Decision) -> bool:
+    relation = RELATIONS[decision.relation]
+    return bool(relation(decision.left.value, decision.right.value))
+
+
+def _once(decisions: Iterable[Decision]) -> Iterator[Decision]:
+    seen = set()
+    for decision in decisions:
+        key = decision.relation, decision.left.serial, decision.right.serial
+        if key not in seen:
+            seen.add(key)
+            yield decision
+
+
+def _independent(decisions: Iterable[Decision]) -> Iterator[str | None]:
+    """The decisions as text, None for one too long, but for those that follow."""
+    facts, book = Facts(), Expressions()
+    for place, decision in enumerate(decisions):
+        size = decision.left.size + decision.right.size
+        if place >= CONSIDERED or size > IMPLIABLE:
+            yield None
+            continue
+        gap = book.of(decision.left) - book.of(decision.right)
+        if facts.imply(gap, decision.relation):
+            continue
+        facts.add(gap, decision.relation)
+        yield _sentence(decision, book)
+
+
+def _sentence(decision: Decision, book: Expressions | None = None) -> str | None:
+    left, right = shown(decision.left, book), shown(decision.right, book)
+    if left is None or right is None:
+        return None
+    return f"{left} {decision.relation} {right}"
+
+
+def _listed(sentences: Iterable[str | None]) -> tuple[str, ...]:
+    every = list(sentences)
+    known = list(dict.fromkeys(text for text in every if text is not None))
+    hidden = len(known[SHOWN:]) + every.count(None)
+    if hidden and not known:
+        return (f"conditions too long to show: {hidden}",)
+    more = (f"and {hidden} more",) if hidden else ()
+    return (*known[:SHOWN], *more)

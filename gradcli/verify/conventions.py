@@ -1,0 +1,67 @@
+"""What the table's rules give at a kink, for the note of a derivative that has none.
+
+Invariant: a rule is named only for terms that meet at the point in a row which says
+what it does there; everything else has no words here.
+
+    Conventions(job).at((left, right))  # "abs(x): at 0 the derivative is 0"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from ..numbers.term import Term
+from .conditions import shown
+from .process.budget import OutOfTime
+from .process.job import Job
+
+if TYPE_CHECKING:
+    from .kinks.watch import Crossing
+
+LONGEST_TEXT: Final = 40
+"""Characters up to which the program's own text stands in a note."""
+
+
+class Conventions:
+    """The rules at the kinks that a job's point lies on; looked for when asked."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def at(self, involved: Sequence[Term]) -> str | None:
+        """The function by which these terms are told apart, and its rule where they
+        meet."""
+        return self._rules.get(frozenset(map(shown, involved)))
+
+    @cached_property
+    def _rules(self) -> dict[frozenset[str | None], str]:
+        """By the texts of the two that meet, and of each of them."""
+        from .kinks.watch import watched
+
+        found: dict[frozenset[str | None], str] = {}
+        try:
+            _, crossings = watched(self._job)
+        except OutOfTime:
+            raise
+        except Exception:
+            # The note has its reason without the rule.
+            return found
+        for crossing in crossings:
+            op, left, right = crossing.op, crossing.left, crossing.right
+            if op is not None and op.kink and left.value == right.value:
+                texts = shown(left), shown(right)
+                for key in (texts, texts[:1], texts[1:]):
+                    found.setdefault(
+                        frozenset(key), f"{self._called(crossing)}: {op.kink}"
+                    )
+        found.pop(frozenset({None}), None)
+        return found
+
+    def _called(self, crossing: Crossing) -> str:
+        """The program's text that decides, if it is short, or else the row's name."""
+        span = crossing.span
+        text = "" if span is None else self._job.source[span.start : span.end]
+        short = 0 < len(text) <= LONGEST_TEXT and "\n" not in text
+        return text if short or crossing.op is None else crossing.op.base

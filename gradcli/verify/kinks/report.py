@@ -1,0 +1,361 @@
+"""Where a program has no derivative, and what its sides say about the engine's answer.
+
+Invariant: a verdict on the engine's number rests on one-sided slopes of the program
+itself (`slopes`); what is called a subgradient has been held against the slopes in
+every coordinate and in directions drawn by the seed.
+
+    report = kinks_of(job, radius=0.0)
+    report.kinks[0].condition           # "x - 1 == 0"
+    report.places[0].sides[0].verdict   # "subgradient"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Final
+
+from ...numbers.chain import below
+from ...numbers.precision import unit_roundoff
+from ..conditions import shown
+from ..point import Run, entry_name
+from ..process.budget import Budget
+from ..process.job import Job
+from ..verify import places
+from .nearest import WIDE, Point, meeting, meetings
+from .slopes import Field, slope, unit_vector
+from .watch import Crossing, watched
+
+ENTRIES: Final = 100
+"""Entries at one place whose sides are looked at."""
+
+FINE: Final = 4
+"""Roundings of an entry within which a point is the program's own."""
+
+DIRECTIONS: Final = 8
+CLOSE: Final = WIDE.mpf("1e-20")
+SAME_PLACE: Final = 40
+"""Digits to which two points are one."""
+
+PLACES: Final = 64
+"""Points at a distance that are looked at, nearest first."""
+
+REACH: Final = 32
+"""Steps either way of a rounding that are looked at, where there is a radius."""
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Kink:
+    """One decision that turns over.
+
+    more   how many further entries turn over by the same text
+    place  which of the report's places it lies at
+    rule   the table's convention there; empty for a comparison of the program's own
+    """
+
+    function: str
+    span: Span | None
+    condition: str | None
+    more: int
+    distance: float
+    place: int
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The derivative by one entry from below and from above, and the engine's."""
+
+    input: str
+    entry: str
+    below: Any
+    above: Any
+    jumps: bool
+    engine: float | None
+    verdict: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A point on kinks; ``here`` if it is the program's own point."""
+
+    here: bool
+    values: tuple[tuple[str, float], ...]
+    sides: tuple[Side, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All kinks, nearest first.
+
+    left_out    farther places that were not looked at
+    unsearched  conditions that only the nearest place was found for
+    """
+
+    radius: float
+    kinks: tuple[Kink, ...]
+    places: tuple[Place, ...]
+    left_out: int
+    unsearched: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    crossing: Crossing
+    point: Point
+    condition: str | None
+
+
+def kinks_of(job: Job, radius: float) -> Report:
+    """The kinks at the point and within ``radius`` of it.
+
+    Raises:
+        OutOfTime: the job's seconds are over.
+        NoMeaning: the program does not run on numbers of many digits.
+    """
+    budget = Budget(job.seconds)
+    with budget.slice(job.seconds):
+        point, crossings = watched(job, REACH if radius else 0)
+        return _Search(job, point, radius, budget).report(crossings)
+
+
+class _Search:
+    """One search, which leaves out what there is no time for, and counts it."""
+
+    def __init__(self, job: Job, point: Run, radius: float, budget: Budget) -> None:
+        self.job = job
+        self.budget = budget
+        self.entries = point.asked()
+        self.by_serial = {e.serial: e for e in self.entries}
+        self.position = {e.serial: i for i, e in enumerate(self.entries)}
+        self.start = [WIDE.mpf(e.value) for e in self.entries]
+        self.names = _names(job)
+        self.radius = radius
+        self.fine = FINE * unit_roundoff(job.dtype)
+        self.field = Field(job)
+        self.unsearched = 0
+        """Conditions that there was no time to look for everywhere."""
+
+    def report(self, crossings: Sequence[Crossing]) -> Report:
+        groups: dict[Any, list[_Candidate]] = {}
+        for found in self._candidates(crossings):
+            moved = found.point.moved.items()
+            key = tuple((s, WIDE.nstr(v, SAME_PLACE)) for s, v in moved
+                        if v != self.start[self.position[s]])  # fmt: skip
+            groups.setdefault(key, []).append(found)
+        ordered = sorted(groups.values(), key=lambda g: g[0].point.distance)
+        kinks: list[Kink] = []
+        kept: list[Place] = []
+        for candidates in ordered[:PLACES]:
+            place, real = self._place(candidates)
+            if real:
+                kinks += [_kink(group, len(kept)) for group in self._by_row(real)]
+                kept.append(place)
+        return Report(self.radius, tuple(kinks), tuple(kept), len(ordered[PLACES:]),
+                      self.unsearched)  # fmt: skip
+
+    def _candidates(self, crossings: Iterable[Crossing]) -> Iterable[_Candidate]:
+        seen = set()
+        for crossing in crossings:
+            key = crossing.span, crossing.left.serial, crossing.right.serial
+            if key in seen:
+                continue
+            seen.add(key)
+            for point in self._points(crossing):
+                if point.distance <= self.radius or self._is_here(point):
+                    yield _Candidate(crossing, point, _condition(crossing))
+
+    def _points(self, crossing: Crossing) -> Iterable[Point]:
+        """The nearest meeting; all of them where a single entry decides."""
+        largest = max(map(abs, self.start), default=WIDE.zero)
+        within = max(self.radius, float(self.fine * largest))
+        ends = crossing.left, crossing.right
+        nearest = meeting(*ends, self.by_serial, within)
+        if nearest is not None:
+            yield nearest
+        touched = below(crossing.left) | below(crossing.right)
+        alone = len(touched & self.by_serial.keys()) == 1
+        if not self.radius or not (alone or nearest is None):
+            return
+        if self.budget.left < self.job.seconds / 2:
+            self.unsearched += 1
+            return
+        for point in meetings(*ends, self.by_serial, self.radius):
+            # The program's own point has been given, without a move.
+            if point.distance > CLOSE:
+                yield point
+
+    def _is_here(self, point: Point) -> bool:
+        """Whether the engine's numbers cannot tell it from the program's own point."""
+        sizes = [abs(self.start[self.position[s]]) for s in point.moved]
+        return bool(point.distance <= self.fine * max(sizes, default=0))
+
+    def _place(self, group: Sequence[_Candidate]) -> tuple[Place, list[_Candidate]]:
+        """What the sides are there, and which candidates are kinks in earnest."""
+        here = self._is_here(group[0].point)
+        place = list(self.start)
+        for serial, value in group[0].point.moved.items():
+            place[self.position[serial]] = value
+        involved = [(c, own) for c in group if (own := self._touched(c))]
+        touched = sorted({i for _, own in involved for i in own})
+        engine = self._engine() if here else {}
+        sides = self._sides(place, touched, engine)
+        sides = self._jointly(place, touched, sides)
+        uneven = {i for i, s in zip(touched, sides, strict=False) if not _smooth(s)}
+        real = [
+            c
+            for c, own in involved
+            if (here and _declared(c.crossing)) or not uneven.isdisjoint(own)
+        ]
+        names = [entry for _, entry in self.names]
+        values = tuple(zip(names, map(float, place), strict=True))
+        return Place(here, values, tuple(sides), len(touched) - len(sides)), real
+
+    def _sides(
+        self, place: Sequence[Any], touched: Sequence[int], engine: dict[int, float]
+    ) -> list[Side]:
+        sides: list[Side] = []
+        for at in touched[:ENTRIES]:
+            if self.budget.left < self.job.seconds / 5:
+                break
+            sides.append(self._side(place, at, engine.get(at)))
+        return sides
+
+    def _touched(self, candidate: _Candidate) -> set[int]:
+        serials = below(candidate.crossing.left) | below(candidate.crossing.right)
+        return {self.position[s] for s in serials if s in self.position}
+
+    def _by_row(self, real: Iterable[_Candidate]) -> list[list[_Candidate]]:
+        """A row meets its own kink in several ways: one for each set of entries."""
+        rows: dict[Any, dict[frozenset[int], _Candidate]] = {}
+        for each in real:
+            crossing = each.crossing
+            row = crossing.op.name if crossing.op else each.condition
+            own = rows.setdefault((crossing.span, row), {})
+            own.setdefault(frozenset(self._touched(each)), each)
+        return [list(own.values()) for own in rows.values()]
+
+    def _engine(self) -> dict[int, float]:
+        claims = [i.claim.values() for i in self.job.inputs if i.claim is not None]
+        return dict(enumerate(v for claim in claims for v in claim))
+
+    def _side(self, place: Sequence[Any], at: int, engine: float | None) -> Side:
+        way = unit_vector(len(self.entries), at)
+        lower, upper = (slope(self.field, place, way, s) for s in (-1, 1))
+        jumps = lower.jumps or upper.jumps
+        verdict = None
+        if engine is not None:
+            verdict = judged(engine, lower.value, upper.value, jumps)
+        name, entry = self.names[at]
+        return Side(name, entry, lower.value, upper.value, jumps, engine, verdict)
+
+    def _jointly(
+        self, place: Sequence[Any], touched: Sequence[int], sides: list[Side]
+    ) -> list[Side]:
+        """Between the slopes in every coordinate is not enough in several."""
+        words = {s.verdict for s in sides} - {"gradient"}
+        word = words.pop() if len(words) == 1 else None
+        if word not in _SIGN or not 1 < len(sides) == len(touched):
+            return sides
+        draw = Random(self.job.seed)
+        for _ in range(DIRECTIONS):
+            way = [WIDE.zero] * len(self.entries)
+            for i in touched:
+                way[i] = WIDE.mpf(draw.choice((-1, 1)) * draw.random())
+            ahead = slope(self.field, place, way, 1).value
+            claimed = WIDE.fsum(
+                s.engine * way[i] for i, s in zip(touched, sides, strict=True)
+            )
+            if _SIGN[word] * (ahead - claimed) < -CLOSE:
+                return [_as_neither(s) for s in sides]
+        return sides
+
+
+_SIGN: Final[dict[str | None, int]] = {"subgradient": 1, "supergradient": -1}
+
+
+def _as_neither(side: Side) -> Side:
+    return Side(side.input, side.entry, side.below, side.above, side.jumps,
+                side.engine, "neither")  # fmt: skip
+
+
+def judged(engine: float, lower: Any, upper: Any, jumps: bool) -> str:
+    """What the engine's number is, given the slopes on both sides.
+
+    gradient       both sides agree, and on it
+    subgradient    between the sides of a convex kink
+    supergradient  between the sides of a concave kink
+    one-sided      the slope of the only side that there is
+    step           the slope on both sides of a jump
+    pole           the infinity that both sides tend to
+    neither        none of these
+    """
+    number = WIDE.mpf(engine)
+    sides = [s for s in (lower, upper) if not WIDE.isnan(s)]
+    if len(sides) < 2:
+        return "one-sided" if sides and _equal(number, sides[0]) else "neither"
+    if _equal(lower, upper):
+        if not _equal(number, lower):
+            return "neither"
+        return "gradient" if not jumps else "step" if WIDE.isfinite(lower) else "pole"
+    if jumps or not min(lower, upper) <= _onto(number, lower, upper) <= max(
+        lower, upper
+    ):
+        return "neither"
+    return "subgradient" if lower < upper else "supergradient"
+
+
+def _onto(number: Any, *sides: Any) -> Any:
+    """The number, or the side that it is but for rounding."""
+    return next((side for side in sides if _equal(number, side)), number)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Up to the rounding of the engine's number."""
+    if not (WIDE.isfinite(a) and WIDE.isfinite(b)):
+        return bool(a == b)
+    return bool(abs(a - b) <= WIDE.mpf("1e-9") * max(1, abs(a), abs(b)))
+
+
+def _smooth(side: Side) -> bool:
+    if side.jumps or WIDE.isnan(side.below) or WIDE.isnan(side.above):
+        return False
+    even = WIDE.isfinite(side.below) and _equal(side.below, side.above)
+    return even and side.verdict in (None, "gradient")
+
+
+def _declared(crossing: Crossing) -> bool:
+    """Whether the table calls this a kink."""
+    return crossing.op is not None and bool(crossing.op.kink)
+
+
+def _condition(crossing: Crossing) -> str | None:
+    left, right = shown(crossing.left), shown(crossing.right)
+    return None if left is None or right is None else f"{left} == {right}"
+
+
+def _kink(group: Sequence[_Candidate], place: int) -> Kink:
+    first = group[0]
+    crossing = first.crossing
+    return Kink(
+        crossing.op.base if crossing.op else "",
+        crossing.span,
+        first.condition,
+        len(group) - 1,
+        float(first.point.distance),
+        place,
+        crossing.op.kink if crossing.op else "",
+    )
+
+
+def _names(job: Job) -> list[tuple[str, str]]:
+    asked = [i for i in job.inputs if i.claim is not None]
+    return [
+        (i.name, entry_name(i.name, place))
+        for i in asked
+        for place in places(i.value.shape)
+    ]

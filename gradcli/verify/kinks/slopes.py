@@ -1,0 +1,130 @@
+"""One-sided derivatives: the program itself, run a hair's breadth beside a point.
+
+No rule of the engine and no derivative of SymPy takes part: the decisions fall as they
+do on that side, and the slope is a difference of values with hundreds of digits.
+
+Invariant: a slope is finite only if two steps of very different size agree on it to
+more than `SETTLED`; it is infinite if it keeps growing, nan where there is none.
+
+    field = Field(job)
+    slope(field, place, direction, side=1).value
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from ...engine import Tensor
+from ...lang.compiler import compile_program
+from ...lang.home import Home
+from ...lang.machine import run as run_code
+from ...lang.parser import parse
+from ...lang.run import output_of
+from ...lang.tensors import TensorLibrary
+from ...numbers.arrays import ObjectArray, boxed
+from ...numbers.namespace import ObjectNamespace
+from ...numbers.numbers import Numbers
+from ...numbers.precision import DIGITS
+from ..process.job import Job
+from .nearest import WIDE
+
+NEAR: Final = WIDE.mpf("1e-100")
+NEARER: Final = WIDE.mpf("1e-150")
+SETTLED: Final = WIDE.mpf("1e-25")
+GROWTH: Final = WIDE.mpf("1.2")
+LARGE: Final = WIDE.mpf(10)
+
+
+class Field:
+    """The contracted output as a function of all entries that are asked for."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._weights = job.cotangent.values() if job.cotangent is not None else None
+
+    @cached_property
+    def _namespace(self) -> ObjectNamespace:
+        return ObjectNamespace(Numbers(WIDE))
+
+    @cached_property
+    def _code(self) -> Any:
+        names = {i.name: None for i in self._job.inputs}
+        return compile_program(parse(self._job.source, names))
+
+    def at(self, place: Sequence[Any]) -> Any:
+        """The value there, to hundreds of digits; nan where there is none."""
+        given, start = {}, 0
+        for each in self._job.inputs:
+            count = len(each.value.values())
+            numbers: Sequence[Any] = [WIDE.mpf(v) for v in each.value.values()]
+            if each.claim is not None:
+                numbers = place[start : start + count]
+                start += count
+            given[each.name] = self._tensor(numbers, each.value.shape)
+        home = Home(self._namespace, self._job.dtype, self._job.seed)
+        with np.errstate(all="ignore"):
+            result = run_code(self._code, given, TensorLibrary(home))
+        output = output_of(result, self._job.of, self._code, home)[0]
+        parts = self._namespace.elements(output.raw).reshape(-1).tolist()
+        weights = self._weights or [1.0] * len(parts)
+        return WIDE.fsum(w * p for w, p in zip(weights, parts, strict=True))
+
+    def _tensor(self, numbers: Sequence[Any], shape: tuple[int, ...]) -> Tensor:
+        data = np.empty(len(numbers), dtype=object)
+        data[:] = list(numbers)
+        array = ObjectArray(boxed(data.reshape(shape)), self._namespace)
+        return Tensor(array, self._namespace)
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """The derivative on one side; ``jumps``: the value there does not join on."""
+
+    value: Any
+    jumps: bool
+
+
+def slope(field: Field, place: Sequence[Any], way: Sequence[Any], side: int) -> Slope:
+    """The derivative along ``way``, ahead of the place (side 1) or behind it (-1)."""
+    here = field.at(place)
+    steps, gaps = [], []
+    for width in (NEAR, NEARER):
+        first = field.at(_moved(place, way, side * width))
+        second = field.at(_moved(place, way, 2 * side * width))
+        steps.append((second - first) / (side * width))
+        gaps.append(abs(first - here))
+    jumps = not WIDE.isfinite(here) or bool(gaps[1] > SETTLED * (1 + abs(here)))
+    return Slope(_limit(*steps), jumps)
+
+
+def _moved(place: Sequence[Any], way: Sequence[Any], width: Any) -> list[Any]:
+    return [p + width * w if w else p for p, w in zip(place, way, strict=True)]
+
+
+def _limit(near: Any, nearer: Any) -> Any:
+    """What two difference quotients tend to."""
+    if not (WIDE.isfinite(near) and WIDE.isfinite(nearer)):
+        return WIDE.nan
+    if abs(nearer - near) <= SETTLED * (1 + abs(nearer)):
+        return rounded(nearer)
+    if abs(nearer) > GROWTH * abs(near) and abs(nearer) > LARGE:
+        return WIDE.inf if nearer > 0 else -WIDE.inf
+    return WIDE.nan
+
+
+def rounded(value: Any) -> Any:
+    """To the digits that are promised; what is nothing beside 1 is nothing."""
+    if not WIDE.isfinite(value):
+        return value
+    if abs(value) < WIDE.mpf(10) ** -DIGITS:
+        return WIDE.zero
+    return WIDE.mpf(WIDE.nstr(value, DIGITS))
+
+
+def unit_vector(count: int, position: int) -> list[int]:
+    return [int(i == position) for i in range(count)]

@@ -1,0 +1,171 @@
+"""A run on terms that remembers where each decision was made.
+
+Invariant: a crossing is attributed to the row that was running and to the text whose
+value was being computed; a comparison or a branch of the program itself has no row.
+
+    point, crossings = watched(job)
+    crossings[0].op.name, crossings[0].span         # "relu", Span(0, 7)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ...engine.modes import MODE
+from ...lang.compiler import compile_program
+from ...lang.errors import Span
+from ...lang.home import Home
+from ...lang.machine import run as run_code
+from ...lang.parser import parse
+from ...lang.run import output_of
+from ...lang.tensors import TensorLibrary
+from ...numbers.precision import EXACT
+from ...numbers.scalars import SCALARS
+from ...numbers.system import Number
+from ...numbers.term import Term
+from ...numbers.terms import Terms
+from ...ops import Op
+from ..point import Run, run
+from ..process.job import Job
+
+_JUMPS_AT: Final = {"round": 0.5}
+"""Where within a unit a rounding jumps, if not at whole numbers."""
+
+_SMOOTH_AT_ZERO: Final = frozenset({"trunc", "frac", "fmod"})
+_STEPS: Final = frozenset(
+    {"floor", "ceil", "round", "floor_divide", "remainder", *_SMOOTH_AT_ZERO}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Two terms at whose meeting something is decided differently.
+
+    op    the row that decides; None: the program's own comparison
+    span  the text whose value was being computed; None: a branch
+    edge  the row has no derivative there, or its domain ends
+    """
+
+    op: Op | None
+    span: Span | None
+    left: Term
+    right: Term
+    edge: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    left: Term
+    right: Term
+    edge: bool = False
+    step: bool = False
+
+
+class _Watching(Terms):
+    """Terms that note what is compared, rounded, or lies at the edge of a domain."""
+
+    def __init__(self, reach: int) -> None:
+        super().__init__()
+        self._reach = reach
+        self.met: list[_Met] = []
+        self.attributed: list[tuple[Op | None, _Met]] = []
+        self.crossings: list[Crossing] = []
+
+    def compare(self, relation: str, a: Term, b: Term) -> bool:
+        if a is not b and not (a.constant and b.constant):
+            self.met.append(_Met(a, b))
+        return super().compare(relation, a, b)
+
+    def fixed(self, element: Term, value: Number) -> Term:
+        if not element.constant and EXACT.isfinite(element.value):
+            self.met.append(_Met(element, element, step=True))
+        return super().fixed(element, value)
+
+    def _note_edges(self, name: str, elements: Sequence[Term]) -> None:
+        for position, relation, bound in SCALARS[name].domain(*elements):
+            term = elements[position]
+            if relation != "==" and not term.constant:
+                self.met.append(_Met(term, self.lift(bound), edge=True))
+        super()._note_edges(name, elements)
+
+    def ran(self, op: Op, *call: Any) -> None:
+        """A row ran: what was met since the last one was met by it."""
+        self.attributed += [(op, met) for met in self.met]
+        self.met = []
+
+    def computed(self, span: Span | None) -> None:
+        """The text at ``span`` has a value now."""
+        self.attributed += [(None, met) for met in self.met]
+        for op, met in self.attributed:
+            self._keep(op, span, met)
+        self.met, self.attributed = [], []
+
+    def _keep(self, op: Op | None, span: Span | None, met: _Met) -> None:
+        pairs = [(met.left, met.right)]
+        if met.step:
+            pairs = [(met.left, bound) for bound in self._bounds(op, met.left)]
+        for left, right in pairs:
+            self.crossings.append(Crossing(op, span, left, right, met.edge))
+
+    def _bounds(self, op: Op | None, element: Term) -> list[Term]:
+        """The jumps around an element that is rounded."""
+        base = op.base if op is not None else ""
+        if base not in _STEPS:
+            return []
+        shift = EXACT.mpf(_JUMPS_AT.get(base, 0))
+        below = EXACT.floor(element.value - shift) + shift
+        above = EXACT.ceil(element.value - shift) + shift
+        found = {below, above}
+        found |= {below - k for k in range(1, self._reach + 1)}
+        found |= {above + k for k in range(1, self._reach + 1)}
+        if base in _SMOOTH_AT_ZERO:
+            found.discard(EXACT.zero)
+        return [self.lift(float(b)) for b in sorted(found)]
+
+
+class _Attributing(TensorLibrary):
+    """Tells the terms which text has got its value."""
+
+    def __init__(self, home: Home, terms: _Watching) -> None:
+        super().__init__(home)
+        self._terms = terms
+
+    def on_result(self, value: Any, span: Span) -> None:
+        super().on_result(value, span)
+        self._terms.computed(span)
+
+    def truth(self, value: Any) -> bool:
+        try:
+            return super().truth(value)
+        finally:
+            self._terms.computed(None)
+
+
+def watched(job: Job, reach: int = 0) -> tuple[Run, list[Crossing]]:
+    """Run a job's program on terms and note every crossing near or far.
+
+    Args:
+        job: the program and its point.
+        reach: how many jumps of a rounding are noted beyond the ones next to it.
+    """
+    terms = _Watching(reach)
+
+    def evaluate(inputs: dict[str, Any]) -> Any:
+        home = Home(next(iter(inputs.values())).xp, job.dtype, job.seed)
+        code = compile_program(parse(job.source, inputs))
+        library = _Attributing(home, terms)
+        with np.errstate(all="ignore"):
+            result = run_code(code, inputs, library)
+        return output_of(result, job.of, code, home)[0]
+
+    before = MODE.on_node, MODE.on_call
+    MODE.watch(before[0], (*before[1], terms.ran))
+    try:
+        point = run(job, evaluate, terms=terms)
+    finally:
+        MODE.watch(*before)
+    return point, terms.crossings

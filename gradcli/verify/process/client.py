@@ -1,0 +1,185 @@
+"""The parent's side of the checking process.
+
+It is started early, so that it imports SymPy while the parent computes; nothing heavy
+is imported here.
+
+Invariant: once `Checker.stop` has returned the process is gone, whatever it was doing,
+and so is everything that was opened for it.
+
+    with Checker.start() as checker:
+        ...                                  # compute, print the values
+        checker.submit(job)
+        for verification in checker.results():
+            ...                              # the last one has done=True
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ..claims.task import ClaimsTask
+    from .job import Job
+
+GRACE: Final = 1.0
+"""Seconds beyond the job's own for starting and for the last word."""
+
+LAST_BREATH: Final = 0.2
+"""Seconds from its last word to the end of a process that ends."""
+
+LONGEST: Final = 1 << 28
+"""Bytes of an answer; what is longer is none."""
+
+UNREADABLE: Final = "the checking process gave an answer that cannot be read"
+
+# A module of the same name in the working directory must not be taken for a library.
+_FLAGS: Final = ("-P", "-X", "utf8")
+_START: Final = (
+    "import sys; root = sys.argv[1]; root in sys.path or sys.path.insert(0, root); "
+    "from gradcli.verify.process.worker import main; main()"
+)
+
+
+class Checker:
+    """A checking process and its one job."""
+
+    def __init__(self, process: Any) -> None:
+        self.process = process
+        self._job: Job | ClaimsTask | None = None
+        self._lines: Any = None
+        self._threads: list[Any] = []
+
+    @classmethod
+    def start(cls) -> Checker:
+        """Start the process; returns at once.
+
+        Raises:
+            OSError: the system starts no process.
+        """
+        from os import environ
+        from subprocess import DEVNULL, PIPE, Popen
+
+        root = str(Path(__file__).resolve().parents[3])
+        # One thread of linear algebra: more would only reserve memory.
+        environment = {**environ, "OPENBLAS_NUM_THREADS": "1"}
+        process = Popen(
+            [sys.executable, *_FLAGS, "-c", _START, root],
+            stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment,
+        )  # fmt: skip
+        return cls(process)
+
+    def submit(self, job: Job | ClaimsTask) -> None:
+        """Hand over the job; returns at once, however long the process takes to read.
+
+        Raises:
+            RuntimeError: there was a job before; a process takes one.
+        """
+        from queue import SimpleQueue
+        from threading import Thread
+
+        if self._job is not None:
+            raise RuntimeError("a checking process takes one job")
+        self._job = job
+        self._lines = SimpleQueue()
+        self._threads = [
+            Thread(target=self._write, args=(job.to_json(),), daemon=True),
+            Thread(target=self._read, daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def results(self, timeout: float | None = None) -> Iterator[Any]:
+        """What was shown, ever more of it, until all is done or time is over:
+        a `Verification` of a job, a `Judgement` of a task on claims.
+
+        The last one has ``done`` set, also where the process was stopped at its limit
+        or broke down; then it says so for all that was not shown by then.
+        """
+        from queue import Empty
+        from time import monotonic
+
+        job = self._job
+        if job is None:
+            raise RuntimeError("no job was submitted")
+        limit = job.seconds + GRACE if timeout is None else timeout
+        start = monotonic()
+        last: Any = job.unanswered()
+        while True:
+            try:
+                line = self._lines.get(timeout=max(0.0, start + limit - monotonic()))
+            except Empty:
+                self.stop()
+                yield last.ended(f"time-out after {limit:g} s", monotonic() - start)
+                return
+            told = _read(last, line)
+            if told is None:
+                reason = self._silence() if line is None else UNREADABLE
+                self.stop()
+                yield last.ended(reason, monotonic() - start)
+                return
+            last = told
+            yield last
+            if last.done:
+                self.stop()
+                return
+
+    def stop(self) -> None:
+        """End the process for sure; harmless when it has ended."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for thread in self._threads:
+            thread.join()
+        for pipe in (self.process.stdin, self.process.stdout):
+            try:
+                pipe.close()
+            except OSError:
+                # What it was still to be told has nobody to read it now.
+                continue
+
+    def __enter__(self) -> Checker:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _write(self, text: str) -> None:
+        try:
+            self.process.stdin.write(text.encode() + b"\n")
+            self.process.stdin.close()
+        except OSError:
+            # The process is gone; the reader finds out and says so.
+            return
+
+    def _read(self) -> None:
+        while line := self.process.stdout.readline(LONGEST):
+            self._lines.put(line.decode(errors="replace"))
+        self._lines.put(None)
+
+    def _silence(self) -> str:
+        """Why nothing more is said."""
+        from subprocess import TimeoutExpired
+
+        try:
+            status = self.process.wait(LAST_BREATH)
+        except TimeoutExpired:
+            return "the checking process fell silent"
+        how = f"signal {-status}" if status < 0 else f"status {status}"
+        return f"the checking process ended: {how}"
+
+
+def _read(last: Any, line: str | None) -> Any:
+    """An answer, of the kind that ``last`` is; None if it is none."""
+    try:
+        return None if line is None else last.from_json(line)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None

@@ -1,0 +1,23 @@
+"""How a job's text becomes a program: the one place that knows the language.
+
+verify(job, program_of(job))
+"""
+
+from __future__ import annotations
+
+from ...engine import Tensor
+from ...lang.run import evaluate
+from ..point import Evaluate
+from .job import Job
+
+
+def program_of(job: Job) -> Evaluate:
+    """The program of a job, to be run on tensors of any number system."""
+
+    def run(inputs: dict[str, Tensor]) -> Tensor:
+        output, _, _ = evaluate(
+            job.source, inputs, of=job.of, seed=job.seed, dtype=job.dtype
+        )
+        return output
+
+    return run

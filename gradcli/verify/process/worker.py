@@ -1,0 +1,66 @@
+"""The checking process: one job in, verdicts out, line by line.
+
+Invariant: it ends by itself. Its memory and its time on the processor are limited from
+inside, it stops when nobody reads, and whoever started it kills it at the deadline.
+
+    echo "$JOB" | python -m gradcli.verify.process.worker
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+from time import process_time
+from typing import Final
+
+MAX_MEMORY_BYTES: Final = 400_000_000
+"""Of address space beyond what the imports have taken."""
+
+SPARE_SECONDS: Final = 5
+
+
+def main() -> None:
+    """Read a job from standard input, write its verifications to standard output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Nothing that an import makes is garbage; the search for it is a seventh of it.
+    gc.disable()
+    from .tasks import perform
+
+    spare_the_collector()
+    gc.enable()
+    line = sys.stdin.readline()
+    if not line:
+        return
+
+    def report(answer: str) -> None:
+        sys.stdout.write(answer + "\n")
+        sys.stdout.flush()
+
+    try:
+        perform(line, report, _limit)
+    except BrokenPipeError:
+        # Nobody listens any more; Python's own flush at exit must find no pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def spare_the_collector() -> None:
+    """Search for garbage seldom, and not in what is there by now.
+
+    Terms are made by the hundred thousand and hold each other in no circles.
+    """
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
+
+
+def _limit(seconds: float) -> None:
+    """Bound memory and processor time, where the platform can."""
+    from ...lang.process import bytes_taken, lowered
+
+    lowered("CPU", int(process_time() + seconds) + SPARE_SECONDS)
+    lowered("AS", bytes_taken("address_space") + MAX_MEMORY_BYTES)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,287 @@
+"""Whether an expression is zero everywhere.
+
+Invariant: True is a proof, made by rewriting alone; False only says that none was
+found. Numbers serve to give up early, never to conclude.
+
+    vanishes(sinh(x) * 2 - exp(x) + exp(-x), {x: 0.3})    # True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import Any, Final
+
+import sympy
+
+from ..numbers.expressions import NoMeaning, compiled
+from ..numbers.precision import EXACT
+from .rational import Quotients, TooLarge
+
+LARGEST: Final = 600
+"""Distinct parts of an expression beyond which no rewriting is tried."""
+
+SIMPLIFIABLE: Final = 60
+"""Distinct parts up to which SymPy's own general simplification is tried."""
+
+EXPANDABLE: Final = 100
+"""The same for multiplying everything out."""
+
+CASES: Final = 3
+"""Quantities whose signs are told apart, case by case."""
+
+
+def vanishes(expression: Any, point: Mapping[Any, Any]) -> bool:
+    """Whether ``expression`` is zero wherever it is defined.
+
+    ``point`` gives a value per symbol; the expression is looked at there and nearby.
+    """
+    if expression.is_zero:
+        return True
+    if not _worth_trying(expression, point, LARGEST):
+        return False
+    return any(tactic(expression) for tactic in _TACTICS)
+
+
+def simplifies_away(expression: Any, point: Mapping[Any, Any]) -> bool:
+    """The same by SymPy's general simplification: slow, so the last to be asked."""
+    if not _worth_trying(expression, point, SIMPLIFIABLE):
+        return False
+    return _is_zero(sympy.simplify(expression))
+
+
+def _worth_trying(expression: Any, point: Mapping[Any, Any], largest: int) -> bool:
+    try:
+        return compiled(expression).size <= largest and _looks_zero(expression, point)
+    except NoMeaning:
+        return False
+
+
+def vanishes_here(
+    expression: Any, point: Mapping[Any, Any]
+) -> tuple[tuple[Any, int], ...] | None:
+    """Quantities with the signs they have at the point, under which it is zero.
+
+    None: no proof of that kind either.
+    """
+    inside = _inside(expression)
+    try:
+        values = [compiled(part).run(EXACT, point) for part in inside]
+    except NoMeaning:
+        return None
+    if not inside or not all(values):
+        return None
+    signs = {u: 1 if v > 0 else -1 for u, v in zip(inside, values, strict=True)}
+    here = _with_signs(expression, signs)
+    return tuple(signs.items()) if _is_rational_zero(here) else None
+
+
+def _is_zero(expression: Any) -> bool:
+    return bool(expression == 0)
+
+
+def _looks_zero(expression: Any, point: Mapping[Any, Any]) -> bool:
+    program = compiled(expression)
+    scale = _scale(expression)
+    for step in ("0", "1e-3", "-2.3e-3"):
+        moved = {}
+        for i, (symbol, value) in enumerate(point.items()):
+            away = EXACT.mpf(step) * (1 + EXACT.mpf(i % 7) / 10)
+            moved[symbol] = value * (1 + away) if value else away
+        found = program.run(EXACT, moved)
+        if EXACT.isfinite(found) and abs(found) > scale(moved) * EXACT.mpf("1e-40"):
+            return False
+    return True
+
+
+def _scale(expression: Any) -> Callable[[Mapping[Any, Any]], Any]:
+    """The size of what must cancel in a sum."""
+    parts = [compiled(part) for part in sympy.Add.make_args(expression)]
+    return lambda at: sum((abs(p.run(EXACT, at)) for p in parts), EXACT.one)
+
+
+class _Kernels:
+    """Stands a symbol for every function, with the relation that it satisfies.
+
+    What is left is a rational function; it is zero if its numerator is, reduced by
+    the relations.
+    """
+
+    def __init__(self) -> None:
+        self.relations: list[tuple[Any, int, Any]] = []
+        self._symbols: dict[Any, Any] = {}
+        self._logarithms: dict[Any, Any] = {}
+
+    def of(self, expression: Any) -> Any:
+        if not expression.args:
+            return expression
+        args = [self.of(a) for a in expression.args]
+        rule = _KERNEL_RULES.get(expression.func)
+        if rule is not None:
+            return rule(self, expression, args)
+        if expression.func in (sympy.Add, sympy.Mul):
+            return expression.func(*args)
+        return self.symbol(expression.func(*args))
+
+    def symbol(
+        self, key: Any, power: int = 0, equal: Any = None, positive: bool = False
+    ) -> Any:
+        """The symbol of ``key``; its ``power`` is ``equal``, if given."""
+        found = self._symbols.get(key)
+        if found is None:
+            found = sympy.Dummy("k", real=True, positive=positive or None)
+            self._symbols[key] = found
+            if power:
+                self.relations.append((found, power, equal))
+        return found
+
+    def log(self, expression: Any, args: list[Any]) -> Any:
+        found = self.symbol(("log", args[0]))
+        self._logarithms[found] = args[0]
+        return found
+
+    def exp(self, expression: Any, args: list[Any]) -> Any:
+        return self.exponential(args[0])
+
+    def exponential(self, exponent: Any) -> Any:
+        """A product over the terms; ``exp(c*log(u))`` is a power of ``u``."""
+        result = sympy.S.One
+        for term in sympy.Add.make_args(sympy.expand(exponent)):
+            factor, rest = term.as_coeff_Mul()
+            if not factor.is_Rational:
+                result *= self.symbol(("exp", term, 1), positive=True)
+            elif rest in self._logarithms:
+                result *= self.root(self._logarithms[rest], factor)
+            else:
+                key = ("exp", rest, factor.q)
+                result *= self.symbol(key, positive=True) ** factor.p
+        return result
+
+    def power(self, expression: Any, args: list[Any]) -> Any:
+        base, exponent = args
+        if exponent.is_Rational:
+            return self.root(base, exponent)
+        return self.exponential(exponent * self.log(expression, [base]))
+
+    def root(self, base: Any, exponent: Any) -> Any:
+        """A rational power, split as far as SymPy splits it: at positive factors."""
+        result = sympy.S.One
+        for factor in sympy.Mul.make_args(base**exponent):
+            inner, power = factor.as_base_exp()
+            if power.is_Integer:
+                result *= factor
+            else:
+                inner = sympy.expand(inner)
+                key = ("root", inner, power.q)
+                result *= self.symbol(key, power.q, inner, positive=True) ** power.p
+        return result
+
+    def sinc(self, expression: Any, args: list[Any]) -> Any:
+        return self.sine(expression, args) / args[0]
+
+    def sine(self, expression: Any, args: list[Any]) -> Any:
+        cosine = self.symbol(("cos", args[0]))
+        return self.symbol(("sin", args[0]), 2, 1 - cosine**2)
+
+    def cosine(self, expression: Any, args: list[Any]) -> Any:
+        return self.symbol(("cos", args[0]))
+
+    def tangent(self, expression: Any, args: list[Any]) -> Any:
+        return self.sine(expression, args) / self.cosine(expression, args)
+
+    def hyperbolic(self, expression: Any, args: list[Any]) -> Any:
+        up = self.exp(expression, args)
+        down = 1 / up
+        return {
+            sympy.sinh: (up - down) / 2,
+            sympy.cosh: (up + down) / 2,
+            sympy.tanh: (up - down) / (up + down),
+        }[expression.func]
+
+    def absolute(self, expression: Any, args: list[Any]) -> Any:
+        return self.symbol(("abs", args[0]), 2, args[0] ** 2, positive=True)
+
+    def sign(self, expression: Any, args: list[Any]) -> Any:
+        return self.absolute(expression, args) / args[0]
+
+
+_KERNEL_RULES: Final[dict[Any, Callable[[_Kernels, Any, list[Any]], Any]]] = {
+    sympy.exp: _Kernels.exp,
+    sympy.log: _Kernels.log,
+    sympy.Pow: _Kernels.power,
+    sympy.sinc: _Kernels.sinc,
+    sympy.sin: _Kernels.sine,
+    sympy.cos: _Kernels.cosine,
+    sympy.tan: _Kernels.tangent,
+    sympy.sinh: _Kernels.hyperbolic,
+    sympy.cosh: _Kernels.hyperbolic,
+    sympy.tanh: _Kernels.hyperbolic,
+    sympy.Abs: _Kernels.absolute,
+    sympy.sign: _Kernels.sign,
+}
+
+
+def _is_rational_zero(expression: Any) -> bool:
+    """Whether it is zero once functions are symbols with their relations."""
+    kernels = _Kernels()
+    rational = kernels.of(expression)
+    equals = [equal for _, _, equal in kernels.relations]
+    symbols = set().union(*[_atoms(part) for part in (rational, *equals)])
+    symbols |= {symbol for symbol, _, _ in kernels.relations}
+    quotients = Quotients(sorted(symbols, key=sympy.default_sort_key))
+    try:
+        numerator = quotients.of(rational).numerator
+        for symbol, power, equal in reversed(kernels.relations):
+            if not numerator:
+                break
+            numerator = quotients.reduced(numerator, symbol, power, equal)
+    except (TooLarge, ZeroDivisionError):
+        return False
+    return not numerator
+
+
+def _atoms(expression: Any) -> set[Any]:
+    """The symbols, and the constants that are no fractions and stand for themselves."""
+    return {atom for atom in expression.atoms() if not atom.is_Rational}
+
+
+def _inside(expression: Any) -> list[Any]:
+    """What stands under an absolute value or a sign."""
+    parts = expression.atoms(sympy.Abs, sympy.sign)
+    return sorted({part.args[0] for part in parts}, key=sympy.default_sort_key)
+
+
+def _with_signs(expression: Any, signs: Mapping[Any, int]) -> Any:
+    """The expression where each of these quantities has the sign given."""
+    return expression.replace(
+        lambda part: part.func in (sympy.Abs, sympy.sign) and part.args[0] in signs,
+        lambda part: signs[part.args[0]] * (
+            part.args[0] if part.func is sympy.Abs else sympy.S.One
+        ),
+    )  # fmt: skip
+
+
+def _by_algebra(expression: Any) -> bool:
+    """As a rational function of its functions, for every choice of signs.
+
+    Telling cases apart is far cheaper than carrying absolute values as roots, so it is
+    done as long as the cases are few.
+    """
+    inside = _inside(expression)
+    if not inside or len(inside) > CASES:
+        return _is_rational_zero(expression)
+    return all(
+        _is_rational_zero(
+            _with_signs(expression, dict(zip(inside, signs, strict=True)))
+        )
+        for signs in product((1, -1), repeat=len(inside))
+    )
+
+
+def _by_expanding(expression: Any) -> bool:
+    """By SymPy's own rules for sums, powers and logarithms, while that is cheap."""
+    small = compiled(expression).size <= EXPANDABLE
+    return small and _is_zero(sympy.expand(expression))
+
+
+_TACTICS: Final[tuple[Callable[[Any], bool], ...]] = (_by_algebra, _by_expanding)

@@ -1,0 +1,112 @@
+"""The table on 50-digit numbers and on terms: the same functions, without rounding."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.engine import NUMPY, Tensor, call
+from gradcli.engine.arrays import SPECIAL, UFUNCS, ArrayNamespace
+from gradcli.numbers.arrays import ObjectArray
+from gradcli.numbers.namespace import ObjectNamespace
+from gradcli.numbers.numbers import Numbers
+from gradcli.numbers.precision import EXACT
+from gradcli.numbers.shapes import ShapeNamespace
+from gradcli.numbers.system import exact
+from gradcli.numbers.terms import Terms
+from gradcli.ops import OPS, Op
+from tests.laws.draw import draw
+
+XP = ObjectNamespace(Numbers())
+
+BASIS = sorted(
+    {*UFUNCS, *SPECIAL}
+    | {name for name in vars(ArrayNamespace) if not name.startswith("_")}
+)
+
+CASES = [
+    pytest.param(op, number, id=f"{op.name}-{number}")
+    for op in OPS.values()
+    for number in range(len(op.cases))
+]
+
+
+@pytest.mark.parametrize("name", BASIS)
+def test_object_arrays_have_the_whole_basis(name: str) -> None:
+    classes = ObjectNamespace, ShapeNamespace, ObjectNamespace(Terms())
+    own = {name for each in classes for name in vars(each)}
+    assert name in own
+
+
+def as_numbers(value: Any) -> Any:
+    floats = isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"
+    return XP.exactly(value) if floats else value
+
+
+@pytest.mark.parametrize(("op", "number"), CASES)
+def test_fifty_digits_round_to_what_numpy_computes(op: Op, number: int) -> None:
+    spot = draw(op, number)
+    if not any(isinstance(a, np.ndarray | np.generic) for a in spot.arrays):
+        pytest.skip("no arrays in this case")
+    if op.query or op.name.startswith("empty"):
+        pytest.skip("speaks of memory, not of values")
+    with np.errstate(all="ignore"):
+        _, plain = spot.run()
+        _, fine = spot.as_kind(as_numbers, XP).run()
+    plain = plain if isinstance(plain, tuple) else (plain,)
+    fine = fine if isinstance(fine, tuple) else (fine,)
+    assert len(plain) == len(fine)
+    for a, b in zip(plain, fine, strict=True):
+        assert a.shape == b.shape
+        np.testing.assert_allclose(
+            np.asarray(b.tolist(), float), np.asarray(a.tolist(), float),
+            rtol=1e-11, atol=1e-13,
+        )  # fmt: skip
+
+
+def test_gradient_has_fifty_digits() -> None:
+    x = Tensor(XP.array([1, 2]), XP, requires_grad=True)
+    call("sum", call("exp", x)).backward()
+    (one, two) = x.grad.raw.data
+    assert abs(one - EXACT.e) < EXACT.mpf("1e-50")
+    assert abs(two - EXACT.e**2) < EXACT.mpf("1e-50")
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0.1, "1/10"), (1 / 3, "1/3"), (2.0, "2"), (1e-5, "1/100000"),
+     (math.pi, "3141592653589793/1000000000000000"), (0.5 / 9, "1/18")],
+)  # fmt: skip
+def test_programs_constant_is_the_number_that_was_meant(
+    number: float, text: str
+) -> None:
+    assert str(exact(number)) == text
+
+
+@pytest.mark.parametrize("number", [0.1, 1 / 3, 2 / 7, math.e, 1e300, 5e-324])
+def test_constant_stays_the_nearest_number_of_its_float(number: float) -> None:
+    assert float(exact(number)) == number
+
+
+def test_inputs_are_the_exact_floats_they_are() -> None:
+    (tenth,) = XP.exactly([0.1]).data
+    assert tenth == EXACT.mpf(0.1)
+    assert tenth != EXACT.mpf(1) / 10
+
+
+def test_numpy_hands_operators_over() -> None:
+    x = XP.array([1.0, 2.0])
+    for result in (np.array([3.0, 4.0]) * x, np.float64(2.0) + x, 2 - x):
+        assert isinstance(result, ObjectArray)
+    with pytest.raises(TypeError):
+        np.asarray(x)
+
+
+def test_numpy_scalar_of_shape_none_stays_an_object_array() -> None:
+    x = XP.array([1.0, 2.0])
+    assert isinstance(x[0], ObjectArray)
+    assert x[0].shape == ()
+    assert NUMPY is not x.__gradcli_namespace__

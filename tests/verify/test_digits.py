@@ -1,0 +1,117 @@
+"""As many digits as are asked for, all of them right, of the decimals as typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import pytest
+
+from gradcli.verify.digits import Precisely, nested, precise
+
+from .jobs import job
+
+
+def computed(
+    source: str, typed: dict[str, str], digits: int, cotangent: str | None = None
+) -> Precisely:
+    values: dict[str, Any] = {n: _floats(t) for n, t in typed.items()}
+    given = job(source, values, cotangent=cotangent and _floats(cotangent))
+    return precise(given, typed, cotangent, digits)
+
+
+def _floats(text: str) -> Any:
+    if text.startswith("["):
+        return [float(part) for part in text.strip("[]").split(",")]
+    top, _, bottom = text.partition("/")
+    return float(top) / float(bottom or 1)
+
+
+# With x the decimal itself, by mpmath alone.
+KNOWN = {
+    "sin(x)": (lambda m, x: m.sin(x), lambda m, x: m.cos(x)),
+    "0.1*x**3": (lambda m, x: x**3 / 10, lambda m, x: 3 * x**2 / 10),
+    "(0.1 + 0.2)*x": (lambda m, x: 3 * x / 10, lambda m, x: m.mpf(3) / 10),
+    "x/3001 + 1/7*x": (lambda m, x: x / 3001 + x / 7,
+                       lambda m, x: m.mpf(1) / 3001 + m.mpf(1) / 7),
+    "pi*exp(x)": (lambda m, x: m.pi * m.exp(x), lambda m, x: m.pi * m.exp(x)),
+    "x**0.1": (lambda m, x: x ** (m.mpf(1) / 10),
+               lambda m, x: x ** (m.mpf(1) / 10 - 1) / 10),
+    "sin(0.1)*x": (lambda m, x: m.sin(m.mpf(1) / 10) * x,
+                   lambda m, x: m.sin(m.mpf(1) / 10)),
+    "sum(x*tensor([0.1, pi]))": (lambda m, x: x * (m.mpf(1) / 10 + m.pi),
+                                 lambda m, x: m.mpf(1) / 10 + m.pi),
+    "gelu(x)": (lambda m, x: x * (1 + m.erf(x / m.sqrt(2))) / 2,
+                lambda m, x: (1 + m.erf(x / m.sqrt(2))) / 2
+                + x * m.exp(-x * x / 2) / m.sqrt(2 * m.pi)),
+    "1.00000000000000000000000000000000001*x": (
+        lambda m, x: m.mpf("1.00000000000000000000000000000000001") * x,
+        lambda m, x: m.mpf("1.00000000000000000000000000000000001")),
+    "y = x\nfor i in range(3): y = sin(y) + 0.3": (
+        lambda m, x: m.sin(m.sin(m.sin(x) + m.mpf("0.3")) + m.mpf("0.3"))
+        + m.mpf("0.3"),
+        lambda m, x: m.cos(m.sin(m.sin(x) + m.mpf("0.3")) + m.mpf("0.3"))
+        * m.cos(m.sin(x) + m.mpf("0.3")) * m.cos(x)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("digits", [1, 15, 50, 300])
+@pytest.mark.parametrize("source", KNOWN)
+def test_every_digit_is_that_of_the_exact_number(source: str, digits: int) -> None:
+    context = mpmath.mp.clone()
+    context.dps = digits + 30
+    value, derivative = KNOWN[source]
+    x = context.mpf("0.7")
+    found = computed(source, {"x": "0.7"}, digits)
+    assert found.doubtful == ()
+    gradient = found.gradients["x"]
+    assert gradient is not None
+    for numerals, exact in (
+        (found.output, value(context, x)),
+        (gradient, derivative(context, x)),
+    ):
+        assert not numerals.unsettled
+        error = abs(context.mpf(numerals.texts[0]) - exact)
+        assert error <= context.mpf(10) ** (1 - digits) * abs(exact)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("0.1", "0.1"), ("1/3", "0." + "3" * 30), ("[0.1, -2e-3]", ["0.1", "-0.002"]),
+     ("0.1000000000000000055511151231257827",
+      "0.100000000000000005551115123126")],
+)  # fmt: skip
+def test_input_is_the_decimal_that_was_typed(text: str, shown: Any) -> None:
+    cotangent = "[1, 1]" if text.startswith("[") else None
+    assert nested(computed("x + 0", {"x": text}, 30, cotangent).output) == shown
+
+
+def test_cotangent_is_the_decimal_that_was_typed() -> None:
+    found = computed("2*x", {"x": "[1, 2]"}, 25, "[0.1, 0.7]").gradients["x"]
+    assert found is not None
+    assert nested(found) == ["0.2", "1.4"]
+
+
+def test_cancellation_to_nothing_is_zero() -> None:
+    assert computed("sin(pi*x)", {"x": "1"}, 40).output.texts == ("0.0",)
+
+
+def test_cancellation_takes_no_digit() -> None:
+    (text,) = computed("(1 - cos(x)) / x**2", {"x": "1e-30"}, 40).output.texts
+    context = mpmath.mp.clone()
+    context.dps = 80
+    exact = context.mpf("0.5") - context.mpf("1e-60") / 24
+    assert abs(context.mpf(text) - exact) < context.mpf("1e-40")
+
+
+@pytest.mark.parametrize(
+    "source", ["x*linspace(0, 1, 4).sum()", "n = 3001; x*tensor(n).item() + x/n"]
+)
+def test_constant_known_to_17_digits_is_named(source: str) -> None:
+    found = computed(source, {"x": "1"}, 30)
+    assert found.doubtful
+
+
+def test_poles_and_undefined_values_are_told_as_they_are() -> None:
+    assert computed("x/0", {"x": "1"}, 20).output.texts == ("inf",)
+    assert computed("sqrt(x)", {"x": "-1"}, 20).output.texts == ("nan",)

@@ -1,0 +1,108 @@
+"""A fault in an elementwise row is refuted by the check of `gradcli grad`.
+
+`python -m tests.verify.mutant_programs` prints the table for all mutants; here every
+sixth is tried.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.engine.dtypes import default_dtype
+from gradcli.ops import OPS
+from gradcli.verify.process.job import PROVED
+from tests.laws.mutants import ONE, SIGN, SLICE, SWAPPED, Mutant
+
+from .jobs import checked
+from .mutant_programs import Program, in_programs, programs, table, trial_of
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+SHARE = 6
+ROOT = Path(__file__).resolve().parents[2]
+
+ROWS = [op.name for op in OPS.values() if op.elementwise and op.node is not None]
+
+
+@pytest.fixture(autouse=True)
+def double_precision() -> Iterator[None]:
+    with default_dtype("float64"):
+        yield
+
+
+def test_every_sixth_mutant_of_an_elementwise_row_is_refuted_or_explained(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    trials = [trial_of(mutant) for mutant in in_programs()[::SHARE]]
+    with capsys.disabled():
+        print(f"\n{table(trials)[0]}")
+    assert [str(t.mutant) for t in trials if not t.explained] == []
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_every_elementwise_row_has_a_program(row: str) -> None:
+    assert programs(row)
+
+
+PLANT = """
+import json, os
+from tests.laws.mutants import Mutant, planted
+told = json.loads(os.environ["MUTANT"])
+planting = planted(Mutant(**{**told, "pair": tuple(told["pair"])}))
+planting.__enter__()
+"""
+"""Every Python process that is started here runs this first: both that of the command
+and the checking process that it starts."""
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Any:
+    """Runs `gradcli grad` on a program, with a fault in the table."""
+    (tmp_path / "sitecustomize.py").write_text(PLANT)
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+
+    def run(mutant: Mutant, program: Program) -> subprocess.CompletedProcess[str]:
+        bindings = [f"{n}={np.asarray(v).tolist()}" for n, v in program.values.items()]
+        fault = json.dumps(asdict(mutant))
+        return subprocess.run(
+            [sys.executable, "-m", "gradcli", "grad", program.text, *bindings,
+             "--grad-output", str(program.weights.tolist()), "--json",
+             "--verify-seconds", "30"],
+            env={**os.environ, "PYTHONPATH": path, "MUTANT": fault},
+            cwd=tmp_path, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+
+    return run
+
+
+IN_A_PROCESS = [
+    Mutant("tanh", "partials", 0, SIGN),
+    Mutant("div.Tensor", "partials", 1, SWAPPED, pair=(0, 1)),
+    Mutant("sub.Tensor", "partials", 1, ONE),
+    Mutant("mul", "vjp", 1, SLICE),
+]
+
+
+@pytest.mark.parametrize("mutant", IN_A_PROCESS, ids=str)
+def test_grad_command_refutes_a_fault_in_the_table(mutant: Mutant, faulty: Any) -> None:
+    program = trial_of(mutant).program
+    ended = faulty(mutant, program)
+    assert ended.returncode == 1
+    assert json.loads(ended.stdout)["verification"]["verdict"] == "refuted"
+    assert "refuted: x" in ended.stderr
+
+
+def test_the_same_programs_without_a_fault_are_proved() -> None:
+    for mutant in IN_A_PROCESS:
+        for program in programs(mutant.row):
+            assert checked(program.job()).verdict == PROVED

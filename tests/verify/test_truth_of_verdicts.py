@@ -1,0 +1,248 @@
+"""No verdict is untrue: right gradients stand where rounding decides what is computed,
+wrong ones fall, and what the program itself loses is told with both numbers.
+
+Each point is given with what its verdict has to be. `proved` and its like say that the
+number has digits of the true one; a point within rounding of a jump or a tie is a kink.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import nan
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from gradcli.verify.kinks.report import kinks_of
+from gradcli.verify.point import ReversePass
+from gradcli.verify.process.job import REFUTED, UNKNOWN, Block, Verification
+from tests.laws.mutants import planted
+
+from .excuses import Excuse, excuses
+from .jobs import checked, claiming, job, rows_job
+
+SHOWN = ("proved", "agrees", "per-node")
+
+Values = dict[str, Any]
+
+RIGHT: list[tuple[str, Values]] = [
+    ("x.sum()", {"x": [0.1, 0.2, -0.3]}),
+    ("x.mean()", {"x": [0.1, 0.2, -0.3]}),
+    ("nansum(x)", {"x": [0.1, 0.2, -0.3]}),
+    ("trace(A)", {"A": [[0.1, 1.0, 2.0], [1.0, 0.2, 3.0], [1.0, 2.0, -0.3]]}),
+    ("stack([x, y, z]).sum()", {"x": 0.1, "y": 0.2, "z": -0.3}),
+    ("x @ y", {"x": [0.1, 0.2, -0.3], "y": [1.0, 1.0, 1.0]}),
+    ("x.expand(2, 3).sum()", {"x": [0.1, 0.2, -0.3]}),
+    ("nanmedian(x)", {"x": [1.0, nan, 3.0, 2.0]}),
+    ("nanmedian(x, 1)[0].sum()", {"x": [[1.0, nan, 3.0], [nan, 5.0, 4.0]]}),
+    ("nanquantile(x, 0.4)", {"x": [1.0, nan, 3.0, 2.0]}),
+    ("(x.sort()[0][:3]*tensor([1., 2., 3.])).sum()", {"x": [2.0, nan, 3.0, 1.0]}),
+    ("sinc(x)", {"x": 0.0}),
+    ("sinc(x*x)", {"x": 0.0}),
+    ("0**x", {"x": 2.0}),
+    ("x**y", {"x": 0.0, "y": 2.0}),
+    ("v = x*1; v += x; v.sum()", {"x": [1.0, 2.0]}),
+    ("v = x*1; v *= x; v.sum()", {"x": [1.0, 2.0]}),
+    ("v = x*1; v -= x*x; v /= 2; v.sum()", {"x": [1.0, 2.0]}),
+    ("v = x*1; v **= 2; v.sum()", {"x": [3.0, 4.0]}),
+    ("s = zeros(2)\nfor i in range(3): s += x*i\ns.sum()", {"x": [1.0, 2.0]}),
+    ("s = 0\nfor i in range(3): s += x[i]**2\ns", {"x": [1.0, 2.0, 3.0]}),
+    ("s = x*1\nw = s[1:]\nw += 5*x[0]\n(s*s).sum()", {"x": [1.0, 2.0, 3.0]}),
+    ("s = x*2\nw = s.T\nw -= 5*x\n(s*s).sum()", {"x": [[1.0, 2.0], [3.0, 4.0]]}),
+    ("s = x*1\nw = s.view(4)\ns /= 5\n(w*w).sum()", {"x": [[1.0, 2.0], [3.0, 4.0]]}),
+    ("y = x*x\nwhile y < 1: y = y + 0.1\ny", {"x": 0.1}),
+    ("relu(x - 0.1)", {"x": 0.2}),
+    ("atan2(x, y)", {"x": 1e-17, "y": -1.0}),
+    ("atan2(x, y)", {"x": 0.0, "y": 1.0}),
+    ("hypot(x, y)", {"x": 0.0, "y": 2.0}),
+]  # fmt: skip
+"""Right gradients that are shown to be right."""
+
+
+def named(table: list[tuple[str, Values]]) -> list[Any]:
+    return [pytest.param(*case, id=f"{case[0]} at {case[1]}") for case in table]
+
+
+@pytest.fixture(autouse=True)
+def no_warnings() -> Any:
+    with np.errstate(all="ignore"):
+        yield
+
+
+def notes(verification: Verification) -> str:
+    return " ".join(v.note or "" for v in verification.inputs)
+
+
+@pytest.mark.parametrize(("program", "values"), named(RIGHT))
+def test_a_right_gradient_is_shown_to_be_right(program: str, values: Values) -> None:
+    verification = checked(job(program, values))
+    assert verification.verdict in SHOWN, notes(verification)
+
+
+@pytest.mark.parametrize(("program", "values"), named(RIGHT))
+def test_the_same_gradient_made_wrong_is_refuted(program: str, values: Values) -> None:
+    given = job(program, values)
+    name = next(iter(values))
+    wrong = claiming(given, name, lambda g: 1.0009 * g + 1e-3)
+    assert checked(wrong).verdict == REFUTED
+
+
+KINKS: list[tuple[str, Values, str]] = [
+    ("relu(x - 0.1)", {"x": 0.1}, "x - 1/10"),
+    ("where(x == 0.1, x**2, x)", {"x": 0.1}, "1/10"),
+    ("x % 0.1", {"x": 1e6}, "10*x"),
+    ("maximum(3*x, y)", {"x": 0.1, "y": 0.30000000000000004}, "3*x and y"),
+    ("floor(x*10)*x", {"x": 0.3}, "10*x"),
+    ("(y // 1e-3).mean()", {"y": [0.314, -1.322, 0.399]}, "1000*y[0]"),
+    ("y = x\nwhile y < 1: y = y + 0.1\ny", {"x": 0.0}, "x + 1 and 1"),
+    ("atan2(x, y)", {"x": 0.0, "y": -1.0}, "atan2"),
+    ("atan2(x - 0.1, y)", {"x": 0.1, "y": -1.0}, "atan2"),
+    ("hypot(x, y)", {"x": 0.0, "y": 0.0}, "hypot"),
+    ("0**x", {"x": 0.0}, "pow"),
+    ("abs(x - 0.3)", {"x": 0.3}, "x - 3/10"),
+    ("log(x - 0.1)", {"x": 0.1}, "x - 1/10"),
+    ("sqrt(x - 0.1)", {"x": 0.1}, "x - 1/10"),
+    ("relu((x + 1) - 1)", {"x": 1e-50}, "x and 0"),
+    ("where(x > 0, x + 1, x)", {"x": 0.0}, "the value depends on which side"),
+    ("ceil(3*x)*x", {"x": 1 / 3}, "3*x"),
+    ("round(x + 0.1)*x", {"x": 0.4}, "round jumps"),
+    ("(sort(stack([3*x, y]))[0]*tensor([1., 2.])).sum()",
+     {"x": 0.1, "y": 0.30000000000000004}, "3*x"),
+    ("y if x.sum() > 1 else 2*y", {"x": [0.1]*10, "y": 2.0}, "depends on which side"),
+]  # fmt: skip
+"""Right gradients where rounding decides, or no derivative is, and the kink's name."""
+
+
+@pytest.mark.parametrize(
+    ("program", "values", "name"),
+    [pytest.param(*kink, id=f"{kink[0]} at {kink[1]}") for kink in KINKS],
+)
+def test_within_rounding_of_a_jump_or_tie_is_a_kink_that_is_named(
+    program: str, values: Values, name: str
+) -> None:
+    verification = checked(job(program, values))
+    assert verification.verdict in (UNKNOWN, "per-node"), notes(verification)
+    assert name in notes(verification)
+    assert verification.kinks
+
+
+@pytest.mark.parametrize("point", [{"x": 0.0, "y": 0.0}, {"x": 1e-200, "y": 1e-200}])
+def test_a_length_has_a_kink_at_the_origin_alone(point: dict[str, float]) -> None:
+    report = kinks_of(job("hypot(x, y)", point), 0.0)
+    assert bool(report.kinks) == (point["x"] == 0)
+    for place in report.places:
+        assert [(s.below, s.above) for s in place.sides] == [(-1, 1), (-1, 1)]
+
+
+# what a program loses
+
+CANCELLING = {
+    "((x+1)-1)/x": lambda x: 0,
+    "expm1(x)/x": lambda x: (mpmath.exp(x) * (x - 1) + 1) / x**2,
+    "(exp(x)-1)/x": lambda x: (mpmath.exp(x) * (x - 1) + 1) / x**2,
+    "log1p(x)/x": lambda x: (x / (1 + x) - mpmath.log1p(x)) / x**2,
+    "(1-cos(x))/x**2": lambda x: (x * mpmath.sin(x) + 2 * mpmath.cos(x) - 2) / x**3,
+    "sigmoid(x)": lambda x: mpmath.exp(-x) / (1 + mpmath.exp(-x)) ** 2,
+    "tanh(x)": lambda x: 1 / mpmath.cosh(x) ** 2,
+    "logsigmoid(x)": lambda x: 1 / (1 + mpmath.exp(x)),
+}
+"""Programs that lose digits, and their derivatives."""
+
+SMALL = [10.0**-k for k in (1, 3, 5, 8, 10, 16, 20, 40, 61, 70, 100, 150, 200, 300)]
+LARGE = [float(x) for x in (10, 20, 30, 37, 40, 80, 130, 150, 300, 500, 700, 740, 800)]
+POINTS = [
+    (program, x)
+    for program in CANCELLING
+    for x in (LARGE if program.endswith(("sigmoid(x)", "tanh(x)")) else SMALL)
+]
+
+
+def true(program: str, x: float) -> Any:
+    with mpmath.workdps(2000):
+        return +mpmath.mpf(CANCELLING[program](mpmath.mpf(x)))
+
+
+def has_digits(number: float, program: str, x: float) -> bool:
+    """Whether a number is the derivative, to three digits or to the last float."""
+    exact = true(program, x)
+    return bool(abs(number - exact) <= max(2e-3 * abs(exact), 4 * 2.0**-1074, 1e-12 * (
+        not exact)))  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "x"), POINTS)
+def test_what_loses_its_digits_is_never_shown_and_never_refuted(
+    program: str, x: float
+) -> None:
+    given = job(program, {"x": x})
+    (number,) = given.inputs[0].claim.values()  # type: ignore[union-attr]
+    verification = checked(given)
+    if has_digits(number, program, x) and "loses its digits" not in notes(verification):
+        assert verification.verdict in SHOWN, notes(verification)
+    else:
+        assert verification.verdict == UNKNOWN
+        told = "the program loses its digits here", "the program's value is nan"
+        assert any(text in notes(verification) for text in told)
+
+
+@pytest.mark.parametrize(("program", "x"), POINTS)
+def test_the_derivative_itself_is_shown_where_the_program_keeps_its_value(
+    program: str, x: float
+) -> None:
+    given = job(program, {"x": x})
+    claimed = claiming(given, "x", lambda g: float(true(program, x)))
+    verification = checked(claimed)
+    if "the output" in notes(verification) or "is nan" in notes(verification):
+        assert verification.verdict == UNKNOWN
+    else:
+        assert verification.verdict in SHOWN, notes(verification)
+
+
+@pytest.mark.parametrize(("program", "x"), POINTS)
+def test_a_number_that_rounding_cannot_make_is_never_shown(
+    program: str, x: float
+) -> None:
+    given = job(program, {"x": x})
+    wrong = claiming(given, "x", lambda g: 1.01 * float(true(program, x)) + 1e-3)
+    assert checked(wrong).verdict in (REFUTED, UNKNOWN)
+
+
+@pytest.mark.parametrize("digits", [1e-61, 1e-70, 1e-200])
+def test_a_second_derivative_needs_its_digits_too(digits: float) -> None:
+    verification = checked(rows_job("expm1(x)/x", {"x": digits}, "hessian"))
+    assert verification.verdict == UNKNOWN
+
+
+def test_a_wrong_output_is_refuted_beside_rounding() -> None:
+    given = job("x.sum()", {"x": [0.1, 0.2, -0.3]})
+    wrong = replace(given, output=Block.of((), [1e-9]))
+    assert checked(wrong).verdict == REFUTED
+
+
+# a rule does not excuse itself
+
+
+@pytest.mark.parametrize("excuse", excuses(("sin", "exp", "mul")), ids=str)
+def test_no_rule_excuses_itself(excuse: Excuse) -> None:
+    for program in excuse.programs():
+        with planted(excuse):
+            verification = checked(program.job())
+        assert verification.verdict in (REFUTED, UNKNOWN), notes(verification)
+    assert excuse.programs()
+
+
+def test_a_rule_that_excuses_itself_is_refuted_with_what_it_gives_exactly() -> None:
+    with planted(Excuse("sin", 0, "+ and - 1e12")):
+        verification = checked(job("sin(x)", {"x": 0.5}))
+    assert verification.verdict == REFUTED
+    assert "exactly, the engine's rules give" in notes(verification)
+
+
+def test_a_wrong_rule_is_refuted_on_a_tape_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with planted(Excuse("sin", 0, "+ and - 1e12")):
+        given = job("sin(x).sum()", {"x": np.linspace(0.1, 1.0, 2100)})
+        assert checked(given).verdict == REFUTED
+    assert ReversePass is not None

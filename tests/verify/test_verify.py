@@ -1,0 +1,394 @@
+"""A verdict says what was shown, and never more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from gradcli.numbers.chain import derivative
+from gradcli.numbers.precision import FINER
+from gradcli.verify import rounding
+from gradcli.verify.point import ReversePass
+from gradcli.verify.process.budget import OutOfTime
+from gradcli.verify.process.job import Block, Verification
+from gradcli.verify.process.runner import program_of
+from gradcli.verify.verify import Verifier, verify
+
+from .jobs import (
+    NEURON_VALUES,
+    NEURONS,
+    by_name,
+    checked,
+    claiming,
+    job,
+    rows_job,
+)  # fmt: skip
+
+RNG = np.random.default_rng(7)
+
+PROVABLE = {
+    "five neurons": (NEURONS, NEURON_VALUES),
+    "cubic": ("x**3 + b", {"x": 2.0, "b": 1.0}),
+    "composed": ("sin(x**2) * tanh(y)", {"x": 0.3, "y": 1.2}),
+    "tensors": ("sum(A @ A * B)", {"A": RNG.normal(size=(3, 3)),
+                                   "B": RNG.normal(size=(3, 3))}),
+    "softmax at a tie": ("sum(softmax(x, dim=0) * c)", {"x": [0.0, 0.0, 0.0],
+                                                        "c": [1.0, 2.0, 3.0]}),
+    "branch": ("y = x**2\nif x > 1: y = x**3", {"x": 2.0}),
+    "loop": ("y = x\nfor i in range(4): y = y*x + c", {"x": 0.5, "c": 0.25}),
+    "inverse": ("sum(inverse(A))", {"A": [[2.0, 1.0], [0.5, 3.0]]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROVABLE)
+def test_right_gradient_is_proved(name: str) -> None:
+    source, values = PROVABLE[name]
+    assert checked(job(source, values)).verdict == "proved"
+
+
+@pytest.mark.parametrize("name", PROVABLE)
+@pytest.mark.parametrize("factor", [-1.0, 2.0, 1.0 + 1e-8])
+def test_wrong_gradient_is_refuted_with_both_values(name: str, factor: float) -> None:
+    source, values = PROVABLE[name]
+    first = next(iter(values))
+    wrong = claiming(job(source, values), first, lambda g: g * factor)
+    verification = checked(wrong)
+    verdict = by_name(verification)[first]
+    assert verification.verdict == verdict.verdict == "refuted"
+    assert verdict.note is not None
+    assert "the engine gave" in verdict.note
+    assert "SymPy" in verdict.note
+    others = [v.verdict for v in verification.inputs if v.name != first]
+    assert set(others) <= {"proved"}
+
+
+def test_every_step_reported_is_at_least_as_strong_as_the_one_before() -> None:
+    given = job(NEURONS, NEURON_VALUES)
+    steps: list[Verification] = []
+    last = verify(given, program_of(given), steps.append)
+    strength = ["unknown", "per-node", "agrees", "proved"]
+    ranks = [strength.index(step.verdict) for step in (*steps, last)]
+    assert ranks == sorted(ranks)
+    assert ranks[0] < ranks[-1] == strength.index("proved")
+    assert [step.done for step in (*steps, last)] == [False] * len(steps) + [True]
+
+
+CLOSED = {
+    "a*b": ({"a": 2.0, "b": 3.0}, {"a": "b", "b": "a"}),
+    "sin(x**2)": ({"x": 0.5}, {"x": "2*x*cos(x**2)"}),
+    "lgamma(x)": ({"x": 2.5}, {"x": "digamma(x)"}),
+    "abs(x)": ({"x": -2.0}, {"x": "sign(x)"}),
+    "x * x.detach()": ({"x": 3.0}, {"x": "x"}),
+    "sum(x*x)": ({"x": [1.0, 2.0]}, {"x": "[2*x[0], 2*x[1]]"}),
+}
+
+
+@pytest.mark.parametrize("source", CLOSED)
+def test_closed_form_is_written_in_the_programs_own_names(source: str) -> None:
+    values, forms = CLOSED[source]
+    found = by_name(checked(job(source, values)))
+    assert {name: v.closed_form for name, v in found.items()} == forms
+
+
+KINKS = {
+    "abs(x)": 0.0,
+    "relu(x)": 0.0,
+    "maximum(x, x*x)": 1.0,
+    "clamp(x, 0, 1)": 1.0,
+    "floor(x) * x": 2.0,
+    "sqrt(x)": 0.0,
+}
+
+
+@pytest.mark.parametrize("source", KINKS)
+def test_kink_is_unknown_and_named_with_the_engines_convention(source: str) -> None:
+    verification = checked(job(source, {"x": KINKS[source]}))
+    (verdict,) = verification.inputs
+    assert verification.verdict == "unknown"
+    assert verification.kinks
+    assert verdict.note is not None
+    assert "the engine's convention gave" in verdict.note
+    assert verdict.closed_form is None
+
+
+RULES = {
+    "maximum(x, x*x)*3": (1.0, "maximum(x, x*x): at a tie each operand gets half"),
+    "abs(x)": (0.0, "abs(x): at 0 the derivative is 0"),
+    "relu(x) + x": (0.0, "relu(x): at 0 the derivative is 0"),
+    "norm(x)": ([0.0, 0.0], "norm(x): at norm 0"),
+    "median(x)": ([1.0, 1.0, 2.0], "median(x): tied entries share the cotangent"),
+    "clamp(x, 0, 1)": (1.0, "clamp(x, 0, 1): at a bound the derivative is 0"),
+    "x.amax()": ([1.0, 1.0], "x.amax(): tied entries share the cotangent evenly"),
+}
+
+
+@pytest.mark.parametrize("source", RULES)
+def test_kink_names_the_function_and_the_rule_of_the_table(source: str) -> None:
+    value, rule = RULES[source]
+    (verdict,) = checked(job(source, {"x": value})).inputs
+    assert f"; {rule}" in (verdict.note or ""), verdict.note
+
+
+TIED = ("x.amax()", "x.amin()", "x.median()", "x.sort()[0][0]", "x.sort()[0][1]",
+        "x.topk(2)[0].sum()", "x.kthvalue(2)[0]", "quantile(x, 0.5)", "norm(x, inf)",
+        "x.max(0)[0]", "cummax(x, 0)[0][2]")  # fmt: skip
+
+
+@pytest.mark.parametrize("source", TIED)
+@pytest.mark.parametrize("count", [3, 4])
+def test_convention_at_a_tie_of_several_is_neither_refuted_nor_proved(
+    source: str, count: int
+) -> None:
+    verification = checked(job(source, {"x": [1.0] * count}))
+    assert verification.verdict == "unknown"
+    assert verification.kinks
+
+
+def test_sum_of_sorted_ties_is_proved() -> None:
+    assert checked(job("x.sort()[0].sum()", {"x": [1.0] * 3})).verdict == "proved"
+
+
+def test_kink_of_one_entry_leaves_the_others_proved() -> None:
+    (verdict,) = checked(job("sum(relu(x))", {"x": [0.0, 1.0, -1.0]})).inputs
+    assert (verdict.verdict, verdict.checked, verdict.of) == ("unknown", 2, 3)
+    assert verdict.note is not None
+    assert verdict.note.startswith("x[0]")
+
+
+def test_tie_that_no_derivative_depends_on_is_no_kink() -> None:
+    verification = checked(job("logsumexp(x, dim=0)", {"x": [1.0, 1.0]}))
+    assert verification.verdict == "proved"
+    assert verification.kinks == ()
+
+
+def test_side_conditions_are_what_was_decided() -> None:
+    verification = checked(job("log(x) * abs(y)", {"x": 2.0, "y": -1.0}))
+    assert set(verification.side_conditions) >= {"x > 0", "y != 0"}
+
+
+def test_rounding_that_leaves_no_digit_is_told() -> None:
+    (verdict,) = checked(job("(1 - cos(x)) / x**2", {"x": 1e-7})).inputs
+    assert verdict.verdict == "unknown"
+    assert verdict.note is not None
+    assert "the program loses its digits here" in verdict.note
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_max_error_is_the_dtypes_rounding(dtype: str) -> None:
+    values = {"x": RNG.normal(size=5).astype(dtype)}
+    given = job("sum(exp(sin(x)) * x)", values, dtype=dtype)
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "proved"
+    assert verdict.max_error is not None
+    assert verdict.max_error < 16 * np.finfo(dtype).eps
+    (worse,) = checked(claiming(given, "x", lambda g: g + 1e-3)).inputs
+    assert worse.verdict == "refuted"
+
+
+def swell(steps: int) -> str:
+    return f"y = x\nfor i in range({steps}): y = y*y*sin(y) + x"
+
+
+@pytest.mark.parametrize(
+    "source", [swell(12), "y = x\nfor i in range(300): y = sin(y) + x"],
+    ids=["wide", "deep"],
+)  # fmt: skip
+def test_program_too_big_for_sympy_is_checked_node_by_node(source: str) -> None:
+    given = job(source, {"x": 0.4})
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "per-node"
+    assert verdict.note
+    (wrong,) = checked(claiming(given, "x", lambda g: g * (1 + 1e-6))).inputs
+    assert wrong.verdict == "refuted"
+
+
+def test_wrong_output_is_refuted() -> None:
+    given = job("x**2", {"x": 3.0})
+    wrong = replace(given, output=Block.of((), [9.5]))
+    assert checked(wrong).verdict == "refuted"
+
+
+def test_without_time_nothing_is_shown_and_the_time_out_is_the_reason() -> None:
+    values = {"A": RNG.normal(size=(14, 14)), "B": RNG.normal(size=(14, 14))}
+    verification = checked(job("sum(tanh(A @ B) @ tanh(A))", values, seconds=0.0))
+    assert verification.verdict == "unknown"
+    assert all("time-out" in (v.note or "") for v in verification.inputs)
+
+
+def test_program_without_a_meaning_on_symbols_is_unknown_with_the_reason() -> None:
+    given = job("x**2", {"x": 3.0})
+    verification = checked(replace(given, source="x**2 + missing"))
+    (verdict,) = verification.inputs
+    assert verdict.verdict == "unknown"
+    assert verdict.note is not None
+    assert "missing" in verdict.note
+
+
+@pytest.mark.parametrize("kind", ["jacobian", "hessian"])
+def test_second_order_and_jacobians_are_proved_and_their_faults_refuted(
+    kind: str,
+) -> None:
+    sources = {"jacobian": "sin(x) * y", "hessian": "sum(sin(x) * y * x)"}
+    given = rows_job(sources[kind], {"x": [1.0, 2.0], "y": [0.5, 3.0]}, kind)
+    assert checked(given).verdict == "proved"
+    wrong = claiming(given, "y", lambda v: v * 1.001)
+    assert by_name(checked(wrong))["y"].verdict == "refuted"
+
+
+def test_no_grad_and_detach_are_held_constant() -> None:
+    source = "with no_grad(): k = x*x\ny = k*x + x.detach()*x"
+    given = job(source, {"x": 3.0})
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "proved"
+    assert given.inputs[0].claim is not None
+    assert given.inputs[0].claim.values() == [12.0]
+
+
+def test_overall_verdict_is_the_weakest() -> None:
+    given = job("abs(x) + y", {"x": 0.0, "y": 1.0})
+    verification = checked(given)
+    assert [v.verdict for v in verification.inputs] == ["unknown", "proved"]
+    assert verification.verdict == "unknown"
+    assert (verification.checked, verification.of) == (1, 2)
+
+
+def test_engines_rule_that_is_right_at_the_point_alone_is_not_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = ReversePass.row
+
+    def row(self: ReversePass, cotangent: list[float]) -> object:
+        lift = self.point.terms.lift
+        return [lift(float(term.value)) for term in real(self, cotangent)]
+
+    monkeypatch.setattr(ReversePass, "row", row)
+    assert checked(job("x**2", {"x": 3.0})).verdict == "agrees"
+
+
+def test_sample_is_drawn_by_the_seed_and_said() -> None:
+    given = job("sum(x**2)", {"x": RNG.normal(size=100)})
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "per-node"
+    assert (verdict.checked, verdict.of) == (100, 100)
+    assert "64 of 100" in (verdict.note or "")
+
+
+@pytest.mark.parametrize("r", [2.5, 3.2])
+@pytest.mark.parametrize("factor", [1 + 1e-10, 1.0001, 2.0, -1.0])
+def test_wrong_gradient_of_a_long_loop_is_refuted(r: float, factor: float) -> None:
+    """The sum over the paths' magnitudes grows like r**200 here; rounding does not."""
+    source = "for i in range(200): y = r*y*(1-y)\ny"
+    right = job(source, {"r": r, "y": 0.3})
+    wrong = claiming(right, "r", lambda g: g * factor)
+    assert by_name(checked(right))["r"].verdict == "per-node"
+    assert by_name(checked(wrong))["r"].verdict == "refuted"
+
+
+def test_a_chaotic_program_is_unknown_for_its_rounding_and_not_refuted() -> None:
+    given = job("y = x\nfor i in range(200): y = 3.7*y*(1 - y)", {"x": 0.3})
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "unknown"
+    assert "the program loses its digits here" in (verdict.note or "")
+
+
+CHAOS = "y = x\nfor i in range(1000): y = 3.9*y*(1 - y)\n"
+
+
+def chaos(digits: int) -> Any:
+    with mpmath.workdps(digits):
+        y = mpmath.mpf(0.3)
+        for _ in range(1000):
+            y = mpmath.mpf(39) / 10 * y * (1 - y)
+    return y
+
+
+def test_a_number_that_50_digits_do_not_settle_is_told_with_more() -> None:
+    (verdict,) = checked(job(CHAOS + "y", {"x": 0.3})).inputs
+    assert verdict.verdict == "unknown"
+    shown = mpmath.nstr(chaos(2000), 17)
+    assert f"with 50 digits {shown}" in (verdict.note or "")
+
+
+@pytest.mark.parametrize("last", ["y", "y*1e-30 + x"], ids=["value", "slope"])
+def test_no_digits_are_told_that_the_most_digits_do_not_settle(
+    last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounding, "FINER", FINER[:1])
+    (verdict,) = checked(job(CHAOS + last, {"x": 0.3})).inputs
+    assert verdict.verdict == "unknown"
+    assert "120 digits are too few" in (verdict.note or "")
+    assert "with 50 digits" not in (verdict.note or "")
+
+
+def test_a_loss_that_50_digits_make_good_is_told_with_its_digits() -> None:
+    (verdict,) = checked(job("(1 - cos(x)) / x**2", {"x": 1e-7})).inputs
+    assert "with 50 digits -8.3333333333333" in (verdict.note or "")
+
+
+def test_derivative_of_a_function_is_taken_once_however_many_nodes_have_it() -> None:
+    derivative.cache_clear()
+    given = job("y = x\nfor i in range(300): y = sin(y)*exp(-y) + x/3", {"x": 0.4})
+    assert checked(given).verdict == "per-node"
+    assert derivative.cache_info().misses <= 3
+
+
+SYMMETRIC = [[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 5.0]]
+MATRICES = {
+    "product": "(A @ A @ A).sum()",
+    "inverse": "inverse(A).sum()",
+    "determinant": "det(A)",
+    "logarithm of the determinant": "logdet(A)",
+    "solution": "solve(A, A[:, :1]*2 + 1).sum()",
+    "cholesky factor": "cholesky(A).sum()",
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_matrix_operation_is_proved_at_small_shapes_and_computed_at_its_own(
+    name: str,
+) -> None:
+    assert checked(job(MATRICES[name], {"A": SYMMETRIC})).verdict == "proved"
+    root = RNG.normal(size=(9, 9))
+    given = job(MATRICES[name], {"A": root @ root.T + 9 * np.eye(9)})
+    assert checked(given).verdict in ("per-node", "agrees", "proved")
+    wrong = claiming(given, "A", lambda g: g * 1.001 + 1e-3)
+    assert checked(wrong).verdict == "refuted"
+
+
+def test_numbers_of_all_that_take_too_long_leave_a_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def endless(self: Verifier) -> None:
+        raise OutOfTime
+
+    monkeypatch.setattr(Verifier, "_numbers", endless)
+    given = job("sum(x**2)", {"x": RNG.normal(size=100)})
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "per-node"
+    (single,) = checked(job("x**2", {"x": 3.0})).inputs
+    assert single.verdict == "unknown"
+    assert "time-out" in (single.note or "")
+
+
+BEYOND = {
+    "log(exp(x))": 1000.0,
+    "x**2/x": 1e200,
+    "x*(1/(x*x))*x": 1e-200,
+    "(x + 0.1)**500 * (x - 0.3)**500 / (x + 0.7)**999": 1.3,
+}
+
+
+@pytest.mark.parametrize("source", BEYOND)
+def test_range_of_floats_that_explains_a_wrong_number_is_no_refutation(
+    source: str,
+) -> None:
+    with np.errstate(all="ignore"):
+        # A formula is a courtesy of some seconds, which this verdict does not wait for.
+        given = job(source, {"x": BEYOND[source]}, seconds=60.0)
+    (verdict,) = checked(given).inputs
+    assert verdict.verdict == "unknown"
+    assert verdict.note
