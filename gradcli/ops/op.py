@@ -16,9 +16,10 @@ functions; it leaves the nodes of those it calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeVar
 
 Formula = Callable[..., Any]
 """A rule of the table; its first argument is the namespace ``xp``."""
@@ -118,11 +119,52 @@ def case(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Op:
-    """A row of the table.
+class Entry:
+    """What is known of a public function beside its formula.
 
     name       public name, or ``base.Overload`` (PyTorch's overload name) where a
                public function chooses among several rows
+    cases      inputs on which the laws are run
+    aliases    other spellings under which it is called: ``absolute`` of ``abs``
+    also       words that people use for it and that are not read: ``ln`` of ``log``
+    star       the parameter that takes all further positional arguments
+    outputs    PyTorch's names of several outputs: ``"values indices"``
+    internal   a step of other functions, which users are not offered
+    special    PyTorch has it as ``special.name``, too
+    in_place   it has a form that overwrites its first operand; None: it has one if
+               it is elementwise
+    casts      it takes ``dtype=``: what it is applied to is converted first
+    not_finite why a result is not finite, by what it is (``nan``, ``inf``, ``-inf``)
+    tame       a number at which the function and its derivative are finite, where
+               there are others at which they are not
+    """
+
+    name: str
+    cases: Sequence[Case] = field(default=(), kw_only=True)
+    doc: str = field(default="", kw_only=True)
+    formula: str = field(default="", kw_only=True)
+    kink: str = field(default="", kw_only=True)
+    aliases: Sequence[str] = field(default=(), kw_only=True)
+    also: Sequence[str] = field(default=(), kw_only=True)
+    star: str | None = field(default=None, kw_only=True)
+    outputs: str = field(default="", kw_only=True)
+    internal: bool = field(default=False, kw_only=True)
+    special: bool = field(default=False, kw_only=True)
+    in_place: bool | None = field(default=None, kw_only=True)
+    casts: bool = field(default=False, kw_only=True)
+    not_finite: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    tame: str = field(default="", kw_only=True)
+
+    @property
+    def base(self) -> str:
+        """The public function's name: ``sum`` of ``sum.dim_IntList``."""
+        return self.name.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Op(Entry):
+    """A row of the table.
+
     node       PyTorch's node name; None: the row has no gradient
     fwd        ``(xp, *inputs, **params)`` -> array, or a tuple of arrays
     partials   elementwise rows: per input the partial derivative
@@ -142,7 +184,6 @@ class Op:
                count
     returns    outputs that ``fwd`` returns; more than one, or MANY: a tuple
     carries    how many of them, counted from the first, carry a gradient
-    star       the parameter that takes all further positional arguments
     sym        ``fwd`` under SymPy where that is not simply ``fwd``
     result     the type of the result: PROMOTED, WHOLE, FLOATS, AS_IS, TRUTH, FIRST or
                GIVEN
@@ -158,36 +199,35 @@ class Op:
                whole numbers; empty: they are taken
     query      a question that composites ask: inside them `call` gives the plain
                answer, not a tensor
+
+    Raises:
+        ValueError: the row contradicts itself.
     """
 
-    name: str
     fwd: Formula
-    node: str | None
-    partials: tuple[Formula | float | None, ...] | None
-    vjp: tuple[Formula | None, ...] | Formula | None
-    jvp: Formula | _Marker | None
-    variadic: bool
-    saves: bool | None
-    returns: int
-    carries: int
-    star: str | None
-    sym: Formula | None
-    result: _Marker
-    fits: bool
-    memory: _Marker
-    one_type: str | tuple[str, ...]
-    fractions: str
-    query: bool
-    doc: str
-    formula: str
-    latex: str
-    kink: str
-    cases: tuple[Case, ...]
+    node: str | None = None
+    partials: tuple[Formula | float | None, ...] | None = None
+    vjp: tuple[Formula | None, ...] | Formula | None = None
+    jvp: Formula | _Marker | None = None
+    variadic: bool = False
+    saves: bool | None = None
+    returns: int = 1
+    carries: int = 1
+    sym: Formula | None = None
+    result: _Marker = PROMOTED
+    fits: bool = False
+    memory: _Marker = OWN
+    one_type: str | tuple[str, ...] = ""
+    fractions: str = ""
+    query: bool = False
+    latex: str = ""
 
-    @property
-    def base(self) -> str:
-        """The public function's name: ``sum`` of ``sum.dim_IntList``."""
-        return self.name.partition(".")[0]
+    def __post_init__(self) -> None:
+        ruled = self.partials is not None or None not in (self.vjp, self.jvp)
+        if self.node is not None and not ruled:
+            raise ValueError(f"row {self.name!r} needs partials, or vjp and jvp")
+        if not self.cases:
+            raise ValueError(f"row {self.name!r} has no cases")
 
     @property
     def keeps_shapes(self) -> bool:
@@ -200,28 +240,21 @@ class Op:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Composite:
+class Composite(Entry):
     """A public function written in terms of others.
 
-    ``build(call, *args, **kwargs)`` receives ``call(name, *args, **kwargs)``, which
-    runs a row or a public function in whatever number system the arguments are of.
-    ``operands`` names the parameters that ``build`` needs as tensors, because it reads
-    their shapes; numbers and lists given there are converted.
+    build      ``(call, *args, **kwargs)``, where ``call(name, *args, **kwargs)`` runs
+               a row or a public function in the number system of its arguments
+    operands   the parameters that ``build`` needs as tensors, because it reads their
+               shapes; numbers and lists given there are converted
     """
 
-    name: str
     build: Formula
-    doc: str
-    formula: str
-    kink: str
-    star: str | None
-    cases: tuple[Case, ...]
-    operands: tuple[str, ...] = ()
+    operands: Sequence[str] = field(default=(), kw_only=True)
 
-    @property
-    def base(self) -> str:
-        return self.name
 
+Given = ParamSpec("Given")
+Known = TypeVar("Known", bound="Op | Composite")
 
 OPS: dict[str, Op] = {}
 """Every row, by its full name, in order of entry."""
@@ -240,81 +273,29 @@ KEYWORDS: Final[dict[str, str]] = {
 """NumPy's parameter names and the table's."""
 
 
-def row(
-    name: str,
-    *,
-    fwd: Formula,
-    cases: Sequence[Case],
-    node: str | None = None,
-    partials: tuple[Formula | float | None, ...] | None = None,
-    vjp: tuple[Formula | None, ...] | Formula | None = None,
-    jvp: Formula | _Marker | None = None,
-    variadic: bool = False,
-    saves: bool | None = None,
-    returns: int = 1,
-    carries: int = 1,
-    star: str | None = None,
-    sym: Formula | None = None,
-    result: _Marker = PROMOTED,
-    fits: bool = False,
-    memory: _Marker = OWN,
-    one_type: str | tuple[str, ...] = "",
-    fractions: str = "",
-    query: bool = False,
-    aliases: Sequence[str] = (),
-    doc: str = "",
-    formula: str = "",
-    latex: str = "",
-    kink: str = "",
-) -> Op:
-    """Enter a row; see `Op` for the fields.
+def _entering(make: Callable[Given, Known]) -> Callable[Given, Known]:
+    """The constructor of an entry, as the function that enters it."""
 
-    Raises:
-        ValueError: the row contradicts itself, or its name is taken.
-    """
-    if name in OPS or name in FUNCTIONS:
-        raise ValueError(f"row {name!r} is entered twice")
-    if node is not None and partials is None and (vjp is None or jvp is None):
-        raise ValueError(f"row {name!r} needs partials, or vjp and jvp")
-    if not cases:
-        raise ValueError(f"row {name!r} has no cases")
-    op = Op(
-        name, fwd, node, partials, vjp, jvp, variadic, saves, returns, carries, star,
-        sym, result, fits, memory, one_type, fractions, query, doc, formula, latex,
-        kink, tuple(cases),
-    )  # fmt: skip
-    OPS[name] = op
-    if "." not in name:
-        _publish(op, aliases)
-    return op
+    @wraps(make)
+    def enter(*args: Given.args, **kwargs: Given.kwargs) -> Known:
+        entry = make(*args, **kwargs)
+        if entry.name in OPS or entry.name in FUNCTIONS:
+            raise ValueError(f"{entry.name!r} is entered twice")
+        if isinstance(entry, Op):
+            OPS[entry.name] = entry
+        if isinstance(entry, Composite) or "." not in entry.name:
+            FUNCTIONS[entry.name] = entry
+            ALIASES.update(dict.fromkeys(entry.aliases, entry.name))
+        return entry
+
+    return enter
 
 
-def function(
-    name: str,
-    build: Formula,
-    *,
-    cases: Sequence[Case] = (),
-    star: str | None = None,
-    operands: Sequence[str] = (),
-    aliases: Sequence[str] = (),
-    doc: str = "",
-    formula: str = "",
-    kink: str = "",
-) -> Composite:
-    """Enter a public function that is made of others."""
-    composite = Composite(
-        name, build, doc, formula, kink, star, tuple(cases), tuple(operands)
-    )
-    _publish(composite, aliases)
-    return composite
+row = _entering(Op)
+"""Enter a row; see `Op` for the fields."""
 
-
-def _publish(entry: Op | Composite, aliases: Sequence[str]) -> None:
-    if entry.name in FUNCTIONS:
-        raise ValueError(f"function {entry.name!r} is entered twice")
-    FUNCTIONS[entry.name] = entry
-    for alias in aliases:
-        ALIASES[alias] = entry.name
+function = _entering(Composite)
+"""Enter a public function that is made of others."""
 
 
 def parameters(entry: Op | Composite) -> tuple[str, ...]:
