@@ -14,7 +14,7 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-from ..ops import ALIASES, FUNCTIONS, OPS
+from ..ops import ALIASES, FUNCTIONS, Composite, Op, overloads
 from .dtypes import dtype as Type
 from .dtypes import to_dtype
 from .errors import EngineError
@@ -22,37 +22,23 @@ from .modes import MODE
 from .record import function, writing
 from .tensor import Tensor
 
-INTERNAL = frozenset({
-    "as_entries", "as_index", "as_type_of", "numpy_T", "matrix_H", "mT", "mH",
-})  # fmt: skip
+INTERNAL = frozenset(name for name, entry in FUNCTIONS.items() if entry.internal)
 """Functions that other functions of the table are made of, and attributes."""
 
-SPECIAL = (
-    "digamma", "entr", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln",
-    "log1p", "log_softmax", "logit", "logsumexp", "ndtr", "ndtri", "polygamma", "psi",
-    "round", "sinc", "softmax", "xlog1py", "xlogy",
-)  # fmt: skip
-"""What PyTorch also has as ``special.name``."""
+
+def _spelled(entry: Op | Composite) -> tuple[str, ...]:
+    return entry.name, *entry.aliases
 
 
-NOT_ELEMENTWISE = frozenset({
-    "addmm", "addmv", "addr", "baddbmm", "cumprod", "cumsum", "index_add",
-    "index_copy", "index_fill", "index_put", "masked_scatter", "scatter",
-    "scatter_add", "square", "tril", "triu",
-})  # fmt: skip
-NOT_CHANGES = frozenset({
-    "where", "isnan", "isinf", "isfinite", "isclose", "positive", "rsub",
-})  # fmt: skip
+def _in_place(entry: Op | Composite) -> bool:
+    if entry.in_place is None:
+        return any(op.elementwise for op in overloads(entry.name))
+    return entry.in_place
 
 
-def _in_place_names() -> frozenset[str]:
-    """The functions whose results have the shape of their first operand."""
-    bases = {op.base for op in OPS.values() if op.elementwise} | NOT_ELEMENTWISE
-    entries = (bases & {*FUNCTIONS}) - NOT_CHANGES
-    return frozenset(entries | {a for a, name in ALIASES.items() if name in entries})
-
-
-IN_PLACE = _in_place_names()
+IN_PLACE = frozenset(
+    name for e in FUNCTIONS.values() if _in_place(e) for name in _spelled(e)
+)
 """The functions that have an in-place form."""
 
 
@@ -61,18 +47,12 @@ def names() -> list[str]:
     return [n for n in (*FUNCTIONS, *ALIASES) if "." not in n and n not in INTERNAL]
 
 
-CASTING = frozenset({
-    "sum", "mean", "prod", "cumsum", "cumprod", "nansum", "nanmean", "softmax",
-    "log_softmax", "softmin", "linalg.norm", "linalg.vector_norm", "norm",
-})  # fmt: skip
-"""Functions that take ``dtype=``: what they are applied to is converted first."""
-
-
 def found(entry: str, given: Callable[[str], Any] = function) -> Callable[..., Any]:
     """The function of a table's name, as users call it: as a method; with
     ``given=writing`` as a function that takes ``out``, too."""
     entry = ALIASES.get(entry, entry)
-    return _casting(given(entry)) if entry in CASTING else given(entry)
+    apply = given(entry)
+    return _casting(apply) if FUNCTIONS[entry].casts else apply
 
 
 _ready: dict[Callable[..., Any], Callable[..., Any]] = {}
@@ -149,4 +129,6 @@ def linalg() -> dict[str, str]:
 
 def special() -> dict[str, str]:
     """The functions of ``gradcli.special``, and their names in the table."""
-    return {n: n for n in SPECIAL if n in FUNCTIONS or n in ALIASES}
+    return {
+        n: entry.name for entry in FUNCTIONS.values() for n in entry.special.split()
+    }

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from typing import Any
 
-CHOSEN = ("values", "indices")
+from ..ops import OPS
+from ..ops.saved_names import OUTPUTS, outputs_of
+
 FIELDS = {
-    "max": CHOSEN, "min": CHOSEN, "median": CHOSEN, "nanmedian": CHOSEN,
-    "sort": CHOSEN, "topk": CHOSEN, "kthvalue": CHOSEN, "cummax": CHOSEN,
-    "cummin": CHOSEN, "mode": CHOSEN, "aminmax": ("min", "max"),
-    "slogdet": ("sign", "logabsdet"),
-}  # fmt: skip
+    op.base: outputs_of(op.name, op.returns)
+    for op in OPS.values()
+    if op.returns > 1 and op.name in OUTPUTS
+}
 """The outputs' names of each function that names them."""
 
 

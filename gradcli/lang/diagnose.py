@@ -18,31 +18,9 @@ from gradcli.lang.limits import MAX_STEPS
 from gradcli.lang.machine import run as run_code
 from gradcli.lang.run import Prepared, all_finite, place_of
 from gradcli.lang.tensors import TensorLibrary
+from gradcli.ops import FUNCTIONS
 
 _LONGEST_QUOTE = 40
-_REASONS = {
-    ("acos", "nan"): "its argument is outside [-1, 1]",
-    ("acosh", "nan"): "its argument is below 1",
-    ("asin", "nan"): "its argument is outside [-1, 1]",
-    ("atanh", "nan"): "its argument is outside (-1, 1)",
-    ("div", "inf"): "a division by zero",
-    ("div", "nan"): "zero divided by zero",
-    ("exp", "inf"): "the exponential overflows",
-    ("log", "-inf"): "the logarithm of zero",
-    ("log", "nan"): "the logarithm of a negative number",
-    ("log10", "-inf"): "the logarithm of zero",
-    ("log10", "nan"): "the logarithm of a negative number",
-    ("log1p", "nan"): "the logarithm of a negative number",
-    ("log2", "-inf"): "the logarithm of zero",
-    ("log2", "nan"): "the logarithm of a negative number",
-    ("mean", "nan"): "the mean of no entries",
-    ("pow", "inf"): "the power overflows, or is a negative power of zero",
-    ("pow", "nan"): "a negative number to the power of a fraction",
-    ("reciprocal", "inf"): "a division by zero",
-    ("rsqrt", "inf"): "a division by zero",
-    ("rsqrt", "nan"): "the square root of a negative number",
-    ("sqrt", "nan"): "the square root of a negative number",
-}
 
 
 class _Found(Exception):
@@ -99,7 +77,8 @@ def _sentence(value: Tensor, span: Span, source: str) -> str:
     kind = _worst(value)
     # One operator may be several nodes, as 1/x is Mul of Reciprocal.
     made = [node for node in _nodes(value) if node.span == span]
-    reasons = [_REASONS[key] for n in made if (key := (n.op.base, kind)) in _REASONS]
+    known = [FUNCTIONS[n.op.base].not_finite for n in made if n.op.base in FUNCTIONS]
+    reasons = [facts[kind] for facts in known if kind in facts]
     because = f": {reasons[0]}" if reasons else ""
     return f"{_text(span, source)} is {kind}{because} ({place_of(span, source)})"
 

@@ -3,13 +3,15 @@
 Looked up only when an error is being worded, so a slow search costs nobody anything.
 
     did_you_mean("tahn", ["tanh", "sin"])     # "did you mean 'tanh'?"
-    did_you_mean("ln", ["log", "sin"])        # "did you mean 'log'?"
+    did_you_mean("lg", ["log10", "sin"])      # "did you mean 'log10'?"
 """
 
 from collections.abc import Collection, Iterable
+from functools import cache
 
 from gradcli.lang.lexicon import LOOKALIKES, SYNONYMS
 from gradcli.lang.limits import MAX_NAME_CHARACTERS
+from gradcli.ops import FUNCTIONS
 
 _CLOSE_ENOUGH = 0.6
 _LATIN = str.maketrans(LOOKALIKES)
@@ -20,7 +22,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     if len(name) > MAX_NAME_CHARACTERS:
         return None
     known = sorted(set(candidates))
-    synonym = SYNONYMS.get(name)
+    synonym = SYNONYMS.get(name) or _spoken().get(name)
     if synonym in known:
         return synonym
     twin = lookalike(name, known)
@@ -36,6 +38,12 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     alike = [c for c in known if abs(len(c) - len(name)) <= max(2, len(name) // 3)]
     close = shuffled or difflib.get_close_matches(name, alike, 1, _CLOSE_ENOUGH)
     return close[0] if close else None
+
+
+@cache
+def _spoken() -> dict[str, str]:
+    """The table's functions by the other words that people use for them."""
+    return {word: entry.name for entry in FUNCTIONS.values() for word in entry.also}
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from gradcli.engine import AccumulateGrad, Port, Tensor, function, set_grad_enabled
 from gradcli.engine.modes import renewing
+from gradcli.engine.returns import Named
 from gradcli.lang.errors import Span
 from gradcli.lang.home import CONSTRUCTORS, Draws, Home
 from gradcli.lang.library import Explanation
@@ -46,8 +47,6 @@ _ATTRIBUTES: dict[str, Callable[[Tensor], object]] = {
 }
 _OWN_METHODS = ("dim", "item", "numel", "size")
 _CASTS = ("float", "double")
-_PARTS = {"values": 0, "indices": 1, "sign": 0, "logabsdet": 1}
-"""PyTorch's names for the outputs of `max`, `sort`, `topk`, `slogdet`."""
 
 
 class Functions(Mapping[str, Callable[..., Any]]):
@@ -152,15 +151,15 @@ class TensorLibrary:
     def attribute(self, value: Any, name: str) -> tuple[bool, object]:
         if isinstance(value, Tensor) and name in _ATTRIBUTES:
             return True, _ATTRIBUTES[name](value)
-        if isinstance(value, tuple) and name in _PARTS and len(value) == 2:
-            return True, value[_PARTS[name]]
+        if isinstance(value, Named) and name in value.fields:
+            return True, getattr(value, name)
         return False, None
 
     def method_names(self, value: Any) -> Iterable[str]:
         if isinstance(value, Tensor):
             functions = [n for n in self.functions if n not in CONSTRUCTORS]
             return (*_ATTRIBUTES, *_OWN_METHODS, *_CASTS, *functions)
-        return tuple(_PARTS) if isinstance(value, tuple) else ()
+        return value.fields if isinstance(value, Named) else ()
 
     def grad_mode(self, enabled: bool) -> AbstractContextManager[Any]:
         return set_grad_enabled(enabled)

@@ -23,7 +23,7 @@ SIDES = [case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.
 row("sigmoid", node="SigmoidBackward0", latex=r"\sigma({0})", formula="1/(1 + e**-x)",
     doc="Logistic function.", aliases=("expit",),
     fwd=lambda xp, x: xp.sigmoid(x), partials=(lambda xp, y, x: y * (1 - y),),
-    cases=[*ALL, case((2,), low=-40, high=-30)])
+    cases=[*ALL, case((2,), low=-40, high=-30)], special="expit", also=("logistic",))
 
 row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
     formula="-log(1 + e**-x)", doc="Logarithm of the logistic function.",
@@ -34,7 +34,8 @@ row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
 row("silu", node="SiluBackward0", latex=r"{0} \sigma({0})", formula="x*sigmoid(x)",
     doc="Sigmoid-weighted linear unit, also called swish.",
     fwd=lambda xp, x: x * xp.sigmoid(x),
-    partials=(lambda xp, y, x: xp.sigmoid(x) * (1 + x * xp.sigmoid(-x)),), cases=ALL)
+    partials=(lambda xp, y, x: xp.sigmoid(x) * (1 + x * xp.sigmoid(-x)),), cases=ALL,
+    also=("swish",))
 
 
 def softplus_of(xp: Any, x: Any) -> Any:
@@ -302,7 +303,8 @@ row("softmax", node="SoftmaxBackward0", formula="e**x / sum(e**x, dim)",
     doc="Exponentials that add up to 1 along a dimension.",
     fwd=softmax_of,
     vjp=(lambda xp, g, y, x, dim: softmax_push(xp, g, y, dim),),
-    jvp=lambda xp, t, y, x, dim: softmax_push(xp, t[0], y, dim), cases=ALONG)
+    jvp=lambda xp, t, y, x, dim: softmax_push(xp, t[0], y, dim), cases=ALONG,
+    special="softmax", casts=True)
 
 row("log_softmax", node="LogSoftmaxBackward0", formula="x - logsumexp(x, dim)",
     doc="Logarithm of the softmax.",
@@ -311,11 +313,11 @@ row("log_softmax", node="LogSoftmaxBackward0", formula="x - logsumexp(x, dim)",
          g - xp.exp(y) * xp.sum(g, dims_of(x.shape, dim), True),),
     jvp=lambda xp, t, y, x, dim:
         t[0] - xp.sum(xp.exp(y) * t[0], dims_of(x.shape, dim), True),
-    cases=ALONG)
+    cases=ALONG, special="log_softmax", casts=True)
 
 function("softmin", lambda call, x, dim: call("softmax", call("neg", x), dim),
          doc="The softmax of -x.", formula="softmax(-x, dim)",
-         cases=[case((3, 4), dim=1), case((3,), dim=0)])
+         cases=[case((3, 4), dim=1), case((3,), dim=0)], casts=True)
 
 
 def logsumexp_of(xp: Any, x: Any, dim: Any, keepdim: bool = False) -> Any:
@@ -346,7 +348,7 @@ row("logsumexp", node="LogsumexpBackward0", formula="log(sum(e**x, dim))",
         xp.sum(weights(xp, x, y, dim) * t[0], dims_of(x.shape, dim), keepdim),
     cases=[case((3, 4), dim=0), case((3, 4), dim=(0, -1), keepdim=True),
            case((3,), dim=0, low=-900, high=900), case((2, 3, 4), dim=(0, 2)),
-           case((), dim=0)])
+           case((), dim=0)], special="logsumexp")
 
 
 def halves(xp: Any, x: Any, dim: int) -> tuple[Any, Any]:

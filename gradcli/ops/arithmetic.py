@@ -114,7 +114,8 @@ def rsub(call: Any, a: Any, b: Any, alpha: float = 1) -> Any:
         call("rsub.alpha", a, b, alpha=alpha))
 
 
-function("rsub", rsub, doc="Difference, the other way round.", formula="b - alpha*a")
+function("rsub", rsub, doc="Difference, the other way round.", formula="b - alpha*a",
+         in_place=False)
 
 row("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
     aliases=("negative",),
@@ -122,7 +123,7 @@ row("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
 
 function("positive", lambda call, x: x,
          doc="The tensor itself; no node is recorded.", formula="x",
-         cases=[case((3, 4))])
+         cases=[case((3, 4))], in_place=False)
 
 # products and quotients
 
@@ -176,7 +177,9 @@ function("div", lambda call, a, b, rounding_mode=None:
          else call("mul", call("reciprocal", b), a) if is_number(a)
          else call("div.Tensor", a, b),
          aliases=("divide", "true_divide"),
-         doc="Quotient, elementwise with broadcasting.", formula="a / b")
+         doc="Quotient, elementwise with broadcasting.", formula="a / b",
+         not_finite={"inf": "a division by zero", "nan": "zero divided by zero"},
+         tame=("", "1"))
 
 row("floor_divide", node="NotImplemented", formula="floor(a / b)",
     latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
@@ -189,7 +192,8 @@ row("floor_divide", node="NotImplemented", formula="floor(a / b)",
 row("reciprocal", node="ReciprocalBackward0", latex=r"\frac{{1}}{{{0}}}",
     formula="1 / x", doc="Reciprocal.",
     fwd=lambda xp, x: 1 / x, partials=(lambda xp, y, x: -y * y,),
-    cases=[case((3, 4), low=0.5, high=2.0), case((3,), low=-2.0, high=-0.5)])
+    cases=[case((3, 4), low=0.5, high=2.0), case((3,), low=-2.0, high=-0.5)],
+    not_finite={"inf": "a division by zero"}, tame=("1",))
 
 # remainders: with the sign of the divisor, and with that of the dividend
 
@@ -268,7 +272,10 @@ function("pow", lambda call, a, exponent:
          else call("pow.Scalar", exponent, base=a) if is_number(a)
          else call("pow.Tensor_Tensor", a, exponent),
          aliases=("power",),
-         doc="Power, elementwise with broadcasting.", formula="a ** b")
+         doc="Power, elementwise with broadcasting.", formula="a ** b",
+         not_finite={"inf": "the power overflows, or is a negative power of zero",
+                     "nan": "a negative number to the power of a fraction"},
+         tame=("1",), also=("cbrt",))
 
 
 def doubled(call: Any, x: Any) -> Any:
@@ -286,7 +293,7 @@ function("float_power", lambda call, a, exponent:
 
 function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
          doc="The square.", formula="x**2",
-         cases=[case((3, 4)), case(())])
+         cases=[case((3, 4)), case(())], in_place=True, also=("sqr",))
 
 # several operands at once
 

@@ -113,6 +113,7 @@ def _triangle(name: str, node: str, formula: str, doc: str) -> None:
         return getattr(xp, name)(x, diagonal)
 
     row(name, node=node, jvp=LINEAR, fwd=fwd, formula=formula, doc=doc,
+        in_place=True,
         vjp=(lambda xp, g, y, x, diagonal=0: getattr(xp, name)(g, diagonal),),
         cases=[case((3, 4)), case((4, 3), diagonal=1), case((2, 3, 3), diagonal=-1)])
 

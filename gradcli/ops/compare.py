@@ -38,7 +38,8 @@ def masked(partials: tuple[Any, ...]) -> tuple[Any, ...]:
 row("abs", node="AbsBackward0", latex=r"\left|{0}\right|", formula="abs(x)",
     aliases=("absolute",), doc="Absolute value.", kink="at 0 the derivative is 0",
     fwd=lambda xp, x: xp.abs(x), partials=(lambda xp, y, x: xp.sign(x),),
-    cases=[case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.1)])
+    cases=[case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.1)],
+    also=("fabs",))
 
 STEPS = "the derivative is 0 everywhere, also at the steps"
 
@@ -89,7 +90,8 @@ row("round.decimals", node="RoundBackward1", latex=r"\operatorname{{round}} {0}"
 function("round", lambda call, x, decimals=0:
          call("round.default", x) if decimals == 0
          else call("round.decimals", x, decimals=decimals),
-         doc="Rounds, halves to even.", formula="round(x, decimals)", kink=STEPS)
+         doc="Rounds, halves to even.", formula="round(x, decimals)", kink=STEPS,
+         special="round")
 
 row("trunc", node="TruncBackward0", latex=r"\operatorname{{trunc}} {0}",
     formula="trunc(x)", doc="Rounds towards zero.", aliases=("fix",), kink=STEPS,
@@ -296,7 +298,8 @@ row("where", node="WhereBackward0", formula="input if condition else other",
     vjp=(None,
          lambda xp, g, y, condition, input, other: xp.where(condition, g, 0),
          lambda xp, g, y, condition, input, other: xp.where(condition, 0, g)),
-    cases=[case(ROW, (3, 4), (4,)), case(ROW, (), (4,)), case(Fixed(True), (2,), ())])
+    cases=[case(ROW, (3, 4), (4,)), case(ROW, (), (4,)), case(Fixed(True), (2,), ())],
+    in_place=False)
 
 # comparisons and tests: truth values, no gradient
 
@@ -306,9 +309,9 @@ def comparison(name: str, formula: str, aliases: tuple[str, ...], doc: str) -> N
         formula=formula, doc=doc, aliases=aliases, cases=PAIR)
 
 
-def question(name: str, doc: str) -> None:
+def question(name: str, doc: str, in_place: bool = False) -> None:
     row(name, fwd=lambda xp, x: getattr(xp, name)(x), partials=(None,),
-        formula=f"{name}(x)", doc=doc, cases=ALL)
+        formula=f"{name}(x)", doc=doc, cases=ALL, in_place=in_place)
 
 
 comparison("eq", "a == b", (), "Whether two are equal.")
@@ -320,7 +323,7 @@ comparison("ge", "a >= b", ("greater_equal",), "Whether the first is not smaller
 comparison("logical_and", "a and b", (), "Whether both are true.")
 comparison("logical_or", "a or b", (), "Whether one is true.")
 comparison("logical_xor", "a != b", (), "Whether exactly one is true.")
-question("logical_not", "Whether it is false.")
+question("logical_not", "Whether it is false.", in_place=True)
 question("isnan", "Whether it is NaN.")
 question("isinf", "Whether it is an infinity.")
 question("isfinite", "Whether it is neither NaN nor an infinity.")
@@ -349,4 +352,5 @@ def close(
 row("isclose", fwd=close, partials=(None, None),
     formula="abs(a - b) <= atol + rtol*abs(b)",
     doc="Whether two are equal within tolerances.",
-    cases=[case((3, 4), (4,)), case((), (2,), rtol=0.5, equal_nan=True)])
+    cases=[case((3, 4), (4,)), case((), (2,), rtol=0.5, equal_nan=True)],
+    in_place=False)

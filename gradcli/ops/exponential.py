@@ -27,47 +27,59 @@ def ln(xp: Any, x: Any, number: float) -> Any:
 
 
 row("exp", node="ExpBackward0", latex="e^{{{0}}}", formula="e**x", doc="Exponential.",
-    fwd=lambda xp, x: xp.exp(x), partials=(lambda xp, y, x: y,), cases=ALL)
+    fwd=lambda xp, x: xp.exp(x), partials=(lambda xp, y, x: y,), cases=ALL,
+    not_finite={"inf": "the exponential overflows"}, tame=("0",))
 
 row("exp2", node="Exp2Backward0", latex="2^{{{0}}}", formula="2**x",
     doc="Power of two.",
     fwd=lambda xp, x: xp.exp2(x), partials=(lambda xp, y, x: y * ln(xp, x, 2),),
-    cases=ALL)
+    cases=ALL, special="exp2", tame=("0",))
 
 row("expm1", node="Expm1Backward0", latex="e^{{{0}}} - 1", formula="e**x - 1",
     doc="Exponential minus one, accurate near 0.",
     fwd=lambda xp, x: xp.expm1(x), partials=(lambda xp, y, x: xp.exp(x),),
-    cases=[*ALL, case((2,), low=-1e-3, high=1e-3)])
+    cases=[*ALL, case((2,), low=-1e-3, high=1e-3)], special="expm1", tame=("0",))
+
+OF_LOGARITHMS = {"-inf": "the logarithm of zero",
+                 "nan": "the logarithm of a negative number"}
 
 row("log", node="LogBackward0", latex=r"\log {0}", formula="log(x)", aliases=("ln",),
     doc="Natural logarithm.",
-    fwd=lambda xp, x: xp.log(x), partials=(lambda xp, y, x: 1 / x,), cases=POSITIVE)
+    fwd=lambda xp, x: xp.log(x), partials=(lambda xp, y, x: 1 / x,), cases=POSITIVE,
+    not_finite=OF_LOGARITHMS, tame=("1",))
 
 row("log2", node="Log2Backward0", latex=r"\log_2 {0}", formula="log(x)/log(2)",
     doc="Logarithm to base 2.",
     fwd=lambda xp, x: xp.log2(x), partials=(lambda xp, y, x: 1 / (x * ln(xp, x, 2)),),
-    cases=POSITIVE)
+    cases=POSITIVE,
+    not_finite=OF_LOGARITHMS, tame=("1",), also=("ld",))
 
 row("log10", node="Log10Backward0", latex=r"\log_{{10}} {0}", formula="log(x)/log(10)",
     doc="Logarithm to base 10.",
     fwd=lambda xp, x: xp.log10(x), partials=(lambda xp, y, x: 1 / (x * ln(xp, x, 10)),),
-    cases=POSITIVE)
+    cases=POSITIVE,
+    not_finite=OF_LOGARITHMS, tame=("1",), also=("lg",))
 
 row("log1p", node="Log1PBackward0", latex=r"\log(1 + {0})", formula="log(1 + x)",
     doc="Logarithm of one plus x, accurate near 0.",
     fwd=lambda xp, x: xp.log1p(x), partials=(lambda xp, y, x: 1 / (1 + x),),
     cases=[case((3, 4), low=-0.5), case((), low=-0.5),
-           case((2,), low=-1e-3, high=1e-3)])
+           case((2,), low=-1e-3, high=1e-3)],
+    special="log1p", not_finite={"nan": "the logarithm of a negative number"},
+    tame=("0",))
 
 row("sqrt", node="SqrtBackward0", latex=r"\sqrt{{{0}}}", formula="x**0.5",
     doc="Square root.", kink="at 0 the derivative is inf",
-    fwd=lambda xp, x: xp.sqrt(x), partials=(lambda xp, y, x: 0.5 / y,), cases=POSITIVE)
+    fwd=lambda xp, x: xp.sqrt(x), partials=(lambda xp, y, x: 0.5 / y,), cases=POSITIVE,
+    not_finite={"nan": "the square root of a negative number"}, tame=("1",))
 
 row("rsqrt", node="RsqrtBackward0", latex=r"\frac{{1}}{{\sqrt{{{0}}}}}",
     formula="x**-0.5", doc="Reciprocal of the square root.",
     kink="at 0 the derivative is -inf",
     fwd=lambda xp, x: 1 / xp.sqrt(x), partials=(lambda xp, y, x: -0.5 * (y * y * y),),
-    cases=POSITIVE)
+    cases=POSITIVE,
+    not_finite={"inf": "a division by zero",
+                "nan": "the square root of a negative number"}, tame=("1",))
 
 row("logaddexp", node="LogaddexpBackward0", latex=r"\log(e^{{{0}}} + e^{{{1}}})",
     formula="log(e**a + e**b)", doc="Logarithm of the sum of two exponentials.",
@@ -126,7 +138,8 @@ function("xlogy", lambda call, a, b:
          call("xlogy.Scalar_Self", b, number=a) if is_number(a)
          else call("xlogy.Scalar_Other", a, other=b) if is_number(b)
          else call("xlogy.Tensor", a, b),
-         doc="Product with a logarithm; 0 where the factor is 0.", formula="a*log(b)")
+         doc="Product with a logarithm; 0 where the factor is 0.", formula="a*log(b)",
+         special="xlogy")
 
 
 
@@ -162,4 +175,5 @@ function("xlog1py", lambda call, a, b:
          call("xlog1py.Scalar_Self", b, number=a) if is_number(a)
          else call("xlog1py.Scalar_Other", a, other=b) if is_number(b)
          else call("xlog1py.Tensor", a, b),
-         doc="Product with log1p; 0 where the factor is 0.", formula="a*log(1 + b)")
+         doc="Product with log1p; 0 where the factor is 0.", formula="a*log(1 + b)",
+         special="xlog1py")

@@ -113,7 +113,8 @@ def _take_along_dim(call: Formula, x: Any, indices: Any, dim: int | None = None)
 
 
 row("as_index", query=True, doc="Whole numbers to index with.", formula="x",
-    fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))])
+    fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))],
+    internal=True)
 
 function("take_along_dim", _take_along_dim, operands=("x", "indices"),
          formula="y[i, j] = x[i, indices[i, j]]",
@@ -196,7 +197,7 @@ function("scatter", lambda call, x, dim, index, src:
          else call("scatter.src", x, index, src, dim),
          operands=("x", "index"),
          formula="y[i, index[i, j]] = src[i, j]",
-         doc="A tensor's entries, or a number, written at positions.")
+         doc="A tensor's entries, or a number, written at positions.", in_place=True)
 
 row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=SCATTER,
     doc="Entries of src added at positions along a dimension; repeats add up.",
@@ -213,7 +214,8 @@ function("scatter_add", lambda call, x, dim, index, src:
          call("scatter_add.default", x, index, src, dim),
          operands=("x", "index", "src"),
          formula="y[i, index[i, j]] += src[i, j]",
-         doc="Entries added at positions along a dimension; repeats add up.")
+         doc="Entries added at positions along a dimension; repeats add up.",
+         in_place=True)
 
 # -- whole slices by a list of positions ----------------------------------------------
 
@@ -272,7 +274,7 @@ function("index_add", lambda call, x, dim, index, source, alpha=1:
          call("index_add.default", x, index, source, dim, alpha),
          operands=("x", "index", "source"),
          formula="y[i, index[j]] += alpha source[i, j]",
-         doc="Slices added at a list of positions; repeats add up.")
+         doc="Slices added at a list of positions; repeats add up.", in_place=True)
 
 # -- entries by their number, entries by a mask ---------------------------------------
 

@@ -199,7 +199,7 @@ row("index.backward", node="IndexPutImplBackward0", jvp=LINEAR, saves=True,
 
 row("as_entries", query=True, doc="Positions, or a mask, to index with.", formula="x",
     fwd=lambda xp, x: xp.as_index(byte_as_mask(xp, x)),
-    cases=[case(Fixed([2, 0])), case(Fixed([True, False]))])
+    cases=[case(Fixed([2, 0])), case(Fixed([True, False]))], internal=True)
 
 
 def _narrow(call: Formula, x: Any, dim: int, start: int, length: int) -> Any:

@@ -49,7 +49,7 @@ row("trace", node="TraceBackward0", formula="sum(x[i, i])", jvp=LINEAR,
     doc="The sum of a matrix's diagonal.", fwd=trace,
     vjp=(lambda xp, g, y, x:
          xp.where(xp.ne(identity(xp, g, x.shape), 0), g, 0),),
-    cases=[case((3, 3)), case((2, 4)), case((1, 1))])
+    cases=[case((3, 3)), case((2, 4)), case((1, 1))], also=("tr",))
 
 
 def without(xp: Any, a: Any, i: int, dim: int) -> Any:
@@ -130,7 +130,7 @@ row("inverse", node="LinalgInvExBackward0", formula="a**-1", aliases=("linalg.in
     vjp=(lambda xp, g, y, a:
          -xp.matmul(turned(xp, y), xp.matmul(g, turned(xp, y))),),
     jvp=lambda xp, t, y, a: -xp.matmul(xp.matmul(y, t[0]), y),
-    cases=SQUARES)
+    cases=SQUARES, also=("inv",))
 
 
 def is_vector(a: Any, b: Any) -> bool:

@@ -151,17 +151,19 @@ def linalg_norm(call: Any, x: Any, ord: Any = None, dim: Any = None,
 function("norm", norm, formula="sum(abs(x)**p)**(1/p)",
          doc="The norm of order p of all entries, or over dimensions.",
          cases=[case((3, 4)), case((3, 4), p=1, dim=1), case((3,), p=float("inf")),
-                case((3, 4), p=3.0, dim=0, keepdim=True)])
+                case((3, 4), p=3.0, dim=0, keepdim=True)],
+         casts=True, tame=("1",), also=("norm2",))
 function("linalg.vector_norm", vector_norm, formula="sum(abs(x)**ord)**(1/ord)",
          doc="The norm of order ord of all entries, or over dimensions.",
-         cases=[case((3, 4)), case((3, 4), ord=1, dim=1), case((3,), ord=3.0)])
+         cases=[case((3, 4)), case((3, 4), ord=1, dim=1), case((3,), ord=3.0)],
+         casts=True)
 function("linalg.matrix_norm", matrix_norm, operands=("x",),
          formula="max(sum(abs(x), dim))",
          doc="The Frobenius norm of a matrix, or its largest column or row sum.",
          cases=[case((3, 4)), case((3, 4), ord=1), case((2, 3, 4), ord=float("inf"))])
 function("linalg.norm", linalg_norm, operands=("x",), formula="norm(x)",
          doc="A vector norm, or with an order and two dimensions a matrix norm.",
-         cases=[case((3, 4)), case((3,), ord=3.0), case((3, 4), ord=1)])
+         cases=[case((3, 4)), case((3,), ord=3.0), case((3, 4), ord=1)], casts=True)
 
 # distances
 

@@ -130,13 +130,13 @@ class Entry:
     star       the parameter that takes all further positional arguments
     outputs    PyTorch's names of several outputs: ``"values indices"``
     internal   a step of other functions, which users are not offered
-    special    PyTorch has it as ``special.name``, too
+    special    its names in ``torch.special``, if it has one there
     in_place   it has a form that overwrites its first operand; None: it has one if
                it is elementwise
     casts      it takes ``dtype=``: what it is applied to is converted first
     not_finite why a result is not finite, by what it is (``nan``, ``inf``, ``-inf``)
-    tame       a number at which the function and its derivative are finite, where
-               there are others at which they are not
+    tame       per operand a number at which the function and its derivative are
+               finite, where there are others at which they are not; or empty
     """
 
     name: str
@@ -149,11 +149,11 @@ class Entry:
     star: str | None = field(default=None, kw_only=True)
     outputs: str = field(default="", kw_only=True)
     internal: bool = field(default=False, kw_only=True)
-    special: bool = field(default=False, kw_only=True)
+    special: str = field(default="", kw_only=True)
     in_place: bool | None = field(default=None, kw_only=True)
     casts: bool = field(default=False, kw_only=True)
     not_finite: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    tame: str = field(default="", kw_only=True)
+    tame: Sequence[str] = field(default=(), kw_only=True)
 
     @property
     def base(self) -> str:

@@ -126,7 +126,7 @@ row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
 function("index_copy", lambda call, x, dim, index, source:
          call("index_copy.default", x, index, source, dim),
          operands=("x", "index", "source"), formula="y[i, index[j]] = source[i, j]",
-         doc="Slices replaced at a list of positions.")
+         doc="Slices replaced at a list of positions.", in_place=True)
 
 
 def _index_fill(call: Formula, x: Any, dim: int, index: Any, value: Any) -> Any:
@@ -140,7 +140,7 @@ def _index_fill(call: Formula, x: Any, dim: int, index: Any, value: Any) -> Any:
 
 function("index_fill", _index_fill, operands=("x", "index"),
          formula="y[i, index[j]] = value",
-         doc="A number, or a scalar tensor, written into slices.")
+         doc="A number, or a scalar tensor, written into slices.", in_place=True)
 
 # -- entries by lists of positions and masks ------------------------------------------
 
@@ -221,7 +221,8 @@ def _put_at(
 
 function("index_put", _put_at, operands=("x", "values"),
          formula="y[i[k], j[k], ...] = values[k]",
-         doc="Entries replaced at positions, or added up there: accumulate=True.")
+         doc="Entries replaced at positions, or added up there: accumulate=True.",
+         in_place=True)
 
 
 def _masked_scatter(xp: Any, x: Any, mask: Any, source: Any) -> Any:
@@ -260,4 +261,5 @@ function("masked_scatter", lambda call, x, mask, source:
          call("masked_scatter.default", x, mask, source),
          operands=("x", "mask", "source"),
          formula="source, entry by entry, where mask, else x",
-         doc="Entries replaced, where a mask is true, by those of source in order.")
+         doc="Entries replaced, where a mask is true, by those of source in order.",
+         in_place=True)

@@ -191,7 +191,7 @@ def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str
         return beta * x + y
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
-        one_type=one_type, result=WHOLE,
+        one_type=one_type, result=WHOLE, in_place=True,
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1: sum_to(xp, beta * g, x.shape),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: left(xp, alpha * g, a, b),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: right(xp, alpha * g, a, b)),

@@ -89,7 +89,8 @@ row("sum.dim_IntList", node="SumBackward1", formula="sum(x, dim)",
 function("sum", lambda call, x, dim=None, keepdim=False:
          call("sum.default", x) if dim is None and not keepdim
          else call("sum.dim_IntList", x, dim, keepdim),
-         doc="Sum of all entries, or over dimensions.", formula="sum(x, dim)")
+         doc="Sum of all entries, or over dimensions.", formula="sum(x, dim)",
+         casts=True)
 
 row("mean.default", node="MeanBackward0", formula="sum(x) / n",
     doc="Mean of all entries.",
@@ -108,7 +109,9 @@ row("mean.dim", node="MeanBackward1", formula="sum(x, dim) / n",
 function("mean", lambda call, x, dim=None, keepdim=False:
          call("mean.default", x) if dim is None and not keepdim
          else call("mean.dim", x, dim, keepdim),
-         doc="Mean of all entries, or over dimensions.", formula="mean(x, dim)")
+         doc="Mean of all entries, or over dimensions.", formula="mean(x, dim)",
+         casts=True, not_finite={"nan": "the mean of no entries"},
+         also=("average", "avg"))
 
 row("nansum", node="NansumBackward0", formula="sum(x where x is a number)",
     doc="Sum that counts NaN as 0, over all entries or over dimensions.",
@@ -119,14 +122,15 @@ row("nansum", node="NansumBackward0", formula="sum(x where x is a number)",
          xp.where(xp.isnan(x), 0, spread(xp, g, x, dim, keepdim)),),
     jvp=lambda xp, t, y, x, dim=None, keepdim=False:
         xp.sum(xp.where(xp.isnan(x), 0, t[0]), dims_of(x.shape, dim), keepdim),
-    cases=WHOLE + OVER)
+    cases=WHOLE + OVER, casts=True)
 
 function("nanmean", lambda call, x, dim=None, keepdim=False:
          call("div", call("nansum", x, dim, keepdim),
               call("sum", call("as_type_of", call("logical_not", call("isnan", x)), x),
                    dim, keepdim)),
          doc="Mean of the entries that are not NaN.", formula="mean(x, dim)",
-         cases=[case((3, 4)), case((3, 4), dim=0), case((3, 4), dim=1, keepdim=True)])
+         cases=[case((3, 4)), case((3, 4), dim=0), case((3, 4), dim=1, keepdim=True)],
+         casts=True)
 
 # products
 
@@ -168,7 +172,8 @@ row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)",
 function("prod", lambda call, x, dim=None, keepdim=False:
          call("prod.default", x) if dim is None
          else call("prod.dim_int", x, dim, keepdim),
-         doc="Product of all entries, or along a dimension.", formula="prod(x, dim)")
+         doc="Product of all entries, or along a dimension.", formula="prod(x, dim)",
+         casts=True, also=("product",))
 
 # extrema
 

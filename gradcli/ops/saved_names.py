@@ -75,6 +75,7 @@ OUTPUTS = {
     "max.dim": "values indices",
     "median.dim": "values indices",
     "min.dim": "values indices",
+    "mode": "values indices",
     "nanmedian.dim": "values indices",
     "slogdet": "sign logabsdet",
     "sort.default": "values indices",

@@ -114,9 +114,10 @@ scan("cumsum", "CumsumBackward0", formula="y[i] = x[0] + ... + x[i]",
      doc="Running sum along a dimension.",
      fwd=lambda xp, x, dim: xp.cumsum(x, dim),
      vjp=lambda xp, g, y, x, dim: xp.flip(xp.cumsum(xp.flip(g, dim), dim), dim),
-     jvp=LINEAR, cases=ALONG)
+     jvp=LINEAR, cases=ALONG, in_place=True, casts=True, also=("cumulative_sum",))
 
 scan("cumprod", "CumprodBackward0", formula="y[i] = x[0] * ... * x[i]",
+     in_place=True, casts=True,
      doc="Running product along a dimension; exact where entries are 0.",
      fwd=lambda xp, x, dim: xp.cumprod(x, dim),
      vjp=lambda xp, g, y, x, dim:

@@ -261,14 +261,16 @@ def _adjoint(name: str, only_matrices: bool) -> Formula:
 function("numpy_T", lambda call, x: call("permute", x, tuple(range(x.ndim))[::-1]),
          operands=("x",),
          formula="y[..., j, i] = x[i, j, ...]", doc="All dimensions reversed: x.T.",
-         cases=[case((3, 4)), case((2, 3, 4))])
+         cases=[case((3, 4)), case((2, 3, 4))], internal=True)
 function("matrix_H", _adjoint("H", True), operands=("x",),
          formula="y[j, i] = x[i, j]",
-         doc="The transpose of a real matrix: x.H.", cases=[case((3, 4))])
+         doc="The transpose of a real matrix: x.H.", cases=[case((3, 4))],
+         internal=True)
 for _name in ("mT", "mH", "adjoint"):
     function(_name, _adjoint(_name, False), operands=("x",),
              formula="y[..., j, i] = x[..., i, j]",
-             doc="The last two dimensions exchanged.", cases=[case((2, 3, 4))])
+             doc="The last two dimensions exchanged.", cases=[case((2, 3, 4))],
+             internal=_name != "adjoint")
 
 
 def _movedim(call: Formula, x: Any, source: Any, destination: Any) -> Any:

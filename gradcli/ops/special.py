@@ -27,25 +27,27 @@ def bell(xp: Any, x: Any) -> Any:
 
 row("erf", node="ErfBackward0", latex=r"\operatorname{{erf}} {0}", formula="erf(x)",
     doc="Error function.",
-    fwd=lambda xp, x: xp.erf(x), partials=(lambda xp, y, x: bell(xp, x),), cases=ALL)
+    fwd=lambda xp, x: xp.erf(x), partials=(lambda xp, y, x: bell(xp, x),), cases=ALL,
+    special="erf")
 
 row("erfc", node="ErfcBackward0", latex=r"\operatorname{{erfc}} {0}",
     formula="1 - erf(x)", doc="Complementary error function, exact in its tail.",
     fwd=lambda xp, x: xp.erfc(x), partials=(lambda xp, y, x: -bell(xp, x),),
-    cases=[*ALL, case((2,), low=4.0, high=6.0)])
+    cases=[*ALL, case((2,), low=4.0, high=6.0)], special="erfc")
 
 row("erfinv", node="ErfinvBackward0", latex=r"\operatorname{{erf}}^{{-1}} {0}",
     formula="erfinv(x)", doc="Inverse of the error function.",
     kink="at -1 and 1 the derivative is inf",
     fwd=lambda xp, x: xp.erfinv(x),
     partials=(lambda xp, y, x: xp.sqrt(pi(xp, x)) / 2 * xp.exp(y * y),),
-    cases=[case((3, 4), low=-0.9, high=0.9), case((), low=-0.9, high=0.9)])
+    cases=[case((3, 4), low=-0.9, high=0.9), case((), low=-0.9, high=0.9)],
+    special="erfinv", tame=("0",), also=("erfinverse",))
 
 function("ndtr", lambda call, x:
          call("mul.Scalar", call("add.Scalar", call("erf", call(
              "mul.Scalar", x, number=0.5**0.5)), number=1), number=0.5),
          cases=ALL, doc="Distribution function of the normal distribution.",
-         formula="(1 + erf(x/sqrt(2)))/2")
+         formula="(1 + erf(x/sqrt(2)))/2", special="ndtr")
 
 row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
     formula="sqrt(2)*erfinv(2*x - 1)", doc="Quantile of the normal distribution.",
@@ -53,21 +55,23 @@ row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
     fwd=lambda xp, x: xp.ndtri(x),
     partials=(lambda xp, y, x: xp.sqrt(2 * pi(xp, x)) * xp.exp(y * y / 2),),
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
-           case((2,), low=0.01, high=0.02)])
+           case((2,), low=0.01, high=0.02)], special="ndtri")
 
 row("lgamma", node="LgammaBackward0", latex=r"\log|\Gamma({0})|",
     formula="log(abs(gamma(x)))", aliases=("gammaln",),
     doc="Logarithm of the absolute value of the gamma function.",
     kink="at its pole at 0 the derivative is -inf, at -1, -2, ... NaN",
     fwd=lambda xp, x: xp.lgamma(x), partials=(lambda xp, y, x: xp.digamma(x),),
-    cases=[*POSITIVE, case((2,), low=-1.8, high=-1.2)])
+    cases=[*POSITIVE, case((2,), low=-1.8, high=-1.2)],
+    special="gammaln", tame=("1",), also=("loggamma",))
 
 row("digamma", node="DigammaBackward0", latex=r"\psi({0})",
     formula="derivative of lgamma", aliases=("psi",), doc="Derivative of lgamma.",
     kink="at its poles 0, -1, -2, ... the derivative is inf",
     fwd=lambda xp, x: xp.digamma(x),
     partials=(lambda xp, y, x: xp.polygamma(1, x),),
-    cases=[*POSITIVE, case((2,), low=-1.8, high=-1.2)])
+    cases=[*POSITIVE, case((2,), low=-1.8, high=-1.2)], special="digamma psi",
+    tame=("1",))
 
 
 def polygamma_of(xp: Any, x: Any, n: int) -> Any:
@@ -87,7 +91,8 @@ row("polygamma.order", node="PolygammaBackward0", latex=r"\psi^{{({n})}}({0})",
 function("polygamma", lambda call, n, input:
          call("polygamma.order", input, n=n) if is_number(n)
          else call("polygamma.order", n, n=input),
-         doc="The n-th derivative of digamma.", formula="polygamma(n, x)")
+         doc="The n-th derivative of digamma.", formula="polygamma(n, x)",
+         special="polygamma")
 
 
 def logit_of(xp: Any, x: Any, eps: float | None = None) -> Any:
@@ -119,7 +124,7 @@ row("logit", node="LogitBackward0", latex=r"\operatorname{{logit}} {0}",
     fwd=logit_of, partials=(logit_slope,), vjp=(logit_pull,),
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
            case((4,), low=0.3, high=0.7, eps=0.2),
-           case((3,), low=0.01, high=0.15, eps=0.2)])
+           case((3,), low=0.01, high=0.15, eps=0.2)], special="logit", tame=("0.5",))
 
 row("entr", node="SpecialEntrBackward0", latex=r"-{0} \log {0}", formula="-x*log(x)",
     doc="Entropy of one probability; -inf for negative x.",
@@ -127,7 +132,7 @@ row("entr", node="SpecialEntrBackward0", latex=r"-{0} \log {0}", formula="-x*log
     fwd=lambda xp, x:
         xp.where(xp.lt(x, 0), -float("inf"), -xp.xlogy(x, x)),
     partials=(lambda xp, y, x: -1 - xp.log(x),),
-    cases=[case((3, 4), low=0.1), case((), low=0.1)])
+    cases=[case((3, 4), low=0.1), case((), low=0.1)], special="entr")
 
 row("nan_to_num", node="NanToNumBackward0", latex="{0}",
     formula="x, with numbers for NaN and the infinities",

@@ -30,19 +30,22 @@ row("cos", node="CosBackward0", latex=r"\cos {0}", formula="cos(x)", doc="Cosine
 
 row("tan", node="TanBackward0", latex=r"\tan {0}", formula="tan(x)", doc="Tangent.",
     fwd=lambda xp, x: xp.tan(x), partials=(lambda xp, y, x: 1 + y * y,),
-    cases=[case((3, 4), low=-1.3, high=1.3), case((), low=-1.3, high=1.3)])
+    cases=[case((3, 4), low=-1.3, high=1.3), case((), low=-1.3, high=1.3)],
+    also=("tg", "ctg", "cot"))
 
 row("asin", node="AsinBackward0", latex=r"\arcsin {0}", formula="asin(x)",
     doc="Inverse of the sine.", aliases=("arcsin",),
     kink="at -1 and 1 the derivative is inf",
     fwd=lambda xp, x: xp.asin(x),
-    partials=(lambda xp, y, x: 1 / xp.sqrt((1 - x) * (1 + x)),), cases=INSIDE)
+    partials=(lambda xp, y, x: 1 / xp.sqrt((1 - x) * (1 + x)),), cases=INSIDE,
+    not_finite={"nan": "its argument is outside [-1, 1]"}, tame=("0",))
 
 row("acos", node="AcosBackward0", latex=r"\arccos {0}", formula="acos(x)",
     doc="Inverse of the cosine.", aliases=("arccos",),
     kink="at -1 and 1 the derivative is -inf",
     fwd=lambda xp, x: xp.acos(x),
-    partials=(lambda xp, y, x: -1 / xp.sqrt((1 - x) * (1 + x)),), cases=INSIDE)
+    partials=(lambda xp, y, x: -1 / xp.sqrt((1 - x) * (1 + x)),), cases=INSIDE,
+    not_finite={"nan": "its argument is outside [-1, 1]"}, tame=("0",))
 
 row("atan", node="AtanBackward0", latex=r"\arctan {0}", formula="atan(x)",
     doc="Inverse of the tangent.", aliases=("arctan",),
@@ -75,11 +78,13 @@ row("hypot", node="HypotBackward0", latex=r"\sqrt{{{0}^2 + {1}^2}}",
 
 row("sinh", node="SinhBackward0", latex=r"\sinh {0}", formula="sinh(x)",
     doc="Hyperbolic sine.",
-    fwd=lambda xp, x: xp.sinh(x), partials=(lambda xp, y, x: xp.cosh(x),), cases=ALL)
+    fwd=lambda xp, x: xp.sinh(x), partials=(lambda xp, y, x: xp.cosh(x),), cases=ALL,
+    tame=("0",))
 
 row("cosh", node="CoshBackward0", latex=r"\cosh {0}", formula="cosh(x)",
     doc="Hyperbolic cosine.",
-    fwd=lambda xp, x: xp.cosh(x), partials=(lambda xp, y, x: xp.sinh(x),), cases=ALL)
+    fwd=lambda xp, x: xp.cosh(x), partials=(lambda xp, y, x: xp.sinh(x),), cases=ALL,
+    tame=("0",))
 
 row("tanh", node="TanhBackward0", latex=r"\tanh {0}", formula="tanh(x)",
     doc="Hyperbolic tangent.",
@@ -95,13 +100,15 @@ row("acosh", node="AcoshBackward0", latex=r"\operatorname{{arcosh}} {0}",
     kink="at 1 the derivative is inf",
     fwd=lambda xp, x: xp.acosh(x),
     partials=(lambda xp, y, x: 1 / (xp.sqrt(x - 1) * xp.sqrt(x + 1)),),
-    cases=[case((3, 4), low=1.2, high=3.0), case((), low=1.2, high=3.0)])
+    cases=[case((3, 4), low=1.2, high=3.0), case((), low=1.2, high=3.0)],
+    not_finite={"nan": "its argument is below 1"}, tame=("2",))
 
 row("atanh", node="AtanhBackward0", latex=r"\operatorname{{artanh}} {0}",
     formula="atanh(x)", doc="Inverse of the hyperbolic tangent.", aliases=("arctanh",),
     kink="at -1 and 1 the derivative is inf",
     fwd=lambda xp, x: xp.atanh(x),
-    partials=(lambda xp, y, x: 1 / ((1 - x) * (1 + x)),), cases=INSIDE)
+    partials=(lambda xp, y, x: 1 / ((1 - x) * (1 + x)),), cases=INSIDE,
+    not_finite={"nan": "its argument is outside (-1, 1)"}, tame=("0",))
 
 
 def sinc_slope(xp: Any, y: Any, x: Any) -> Any:
@@ -125,7 +132,7 @@ row("sinc", node="SincBackward0", latex=r"\operatorname{{sinc}} {0}",
     formula="sin(pi*x)/(pi*x)", doc="Normalised sinc; 1 at 0.",
     fwd=lambda xp, x: xp.sinc(x), partials=(sinc_slope,),
     cases=[*ALL, case((4,), low=-0.009, high=0.009), case((2,), low=0.02, high=0.1),
-           case((2,), low=0.0095, high=0.0099)])
+           case((2,), low=0.0095, high=0.0099)], special="sinc")
 
 row("deg2rad", node="Deg2RadBackward0", latex=r"\frac{{\pi}}{{180}} {0}",
     formula="x*pi/180", doc="Degrees to radians.",

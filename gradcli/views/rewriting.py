@@ -36,7 +36,7 @@ from ..lang.syntax import (
     Unary,
     walk,
 )
-from ..ops import ALIASES
+from ..ops import ALIASES, FUNCTIONS
 from .trial import tried
 
 INSTEAD: Sequence[tuple[str, str]] = (
@@ -78,17 +78,7 @@ INSTEAD: Sequence[tuple[str, str]] = (
     ("exp(A)/(exp(A) + exp(B))", "sigmoid({A} - {B})"),
 )
 
-HARMLESS: Mapping[str, str] = {
-    "sqrt": "1", "rsqrt": "1", "log": "1", "log2": "1", "log10": "1", "log1p": "0",
-    "asin": "0", "acos": "0", "atanh": "0", "acosh": "2", "reciprocal": "1",
-    "exp": "0", "exp2": "0", "expm1": "0", "sinh": "0", "cosh": "0", "pow": "1",
-    "norm": "1", "lgamma": "1", "digamma": "1", "logit": "0.5", "erfinv": "0",
-    "/": "1", "**": "1",
-}  # fmt: skip
-"""An argument at which a function and its derivative are finite."""
-
-_WHICH = {"/": 1}
-"""The operand that has to be harmless, if not the first."""
+_OPERATORS = {"/": "div", "**": "pow"}
 
 REST = "REST"
 MOST_TRIED = 24
@@ -303,13 +293,15 @@ def _guarded(
 def _argument(culprit: Any) -> tuple[Any, str] | None:
     """What must be harmless of a function or an operator, and what is."""
     called = _called(culprit)
-    if called is not None and called[0] in HARMLESS and called[1]:
-        return called[1][0], HARMLESS[called[0]]
-    if isinstance(culprit, Binary) and culprit.operator in HARMLESS:
-        operands = (culprit.left, culprit.right)
-        which = _WHICH.get(culprit.operator, 0)
-        return operands[which], HARMLESS[culprit.operator]
-    return None
+    if called is not None and called[1]:
+        name, operands = called[0], called[1]
+    elif isinstance(culprit, Binary) and culprit.operator in _OPERATORS:
+        name, operands = _OPERATORS[culprit.operator], (culprit.left, culprit.right)
+    else:
+        return None
+    tame = FUNCTIONS[name].tame if name in FUNCTIONS else ()
+    pairs = zip(operands, tame, strict=False)
+    return next((pair for pair in pairs if pair[1]), None)
 
 
 def _within(inner: Span, outer: Span) -> bool:

@@ -118,7 +118,7 @@ def one(parameter: Any, place: int, names: tuple[str, ...], entry: Any) -> str:
 def function_stub(name: str, entry: str, indent: str = "", method: bool = False) -> str:
     """``def name(...) -> Tensor: ...`` for a function of the table."""
     shown = listed(entry, method)
-    if ALIASES.get(entry, entry) in public.CASTING:
+    if FUNCTIONS[ALIASES.get(entry, entry)].casts:
         shown += [] if any(s.startswith("*") for s in shown) else ["*"]
         shown.append("dtype: Any = ...")
     table_name = ALIASES.get(entry, entry)

@@ -40,6 +40,7 @@ class PlainLibrary:
             "sin": math.sin,
             "exp": math.exp,
             "log": math.log,
+            "log10": math.log10,
             "tanh": math.tanh,
             "max": lambda *values, dim=0: ("library max", dim),
             "box": Box,

@@ -15,10 +15,10 @@ BLOCKS: dict[str, str] = {
 error[E101]: unknown name 'tahn'
   1 | y = tahn(x)
     |     ^^^^ did you mean 'tanh'?""",
-    "y = ln(x)": """\
-error[E101]: unknown name 'ln'
-  1 | y = ln(x)
-    |     ^^ did you mean 'log'?""",
+    "y = lg(x)": """\
+error[E101]: unknown name 'lg'
+  1 | y = lg(x)
+    |     ^^ did you mean 'log10'?""",
     "y = x\nz = weight*x": """\
 error[E101]: unknown name 'weight'
   2 | z = weight*x
