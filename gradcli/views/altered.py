@@ -9,20 +9,20 @@ about, so a claim that equals it at every sample has made that very slip.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 
-from ..engine import AccumulateGrad, Node, Port
-from ..engine.walk import inputs_first
+from ..engine import Node
+from ..engine.walk import accumulate, inputs_first
 from .diagnosis import Diagnosis, Evidence
 from .evidence import Sample
 from .likeness import Array, same
 from .partials import raw_partials
 from .recorded import Texts
-from .routes import outputs_of, pull
+from .routes import added, below
 
 MOST_NODES = 200
 MOST_VARIABLES = 12
@@ -92,10 +92,8 @@ def _leads_to(node: Node, end: Any) -> bool:
 
 def _arriving(sample: Sample) -> dict[Any, Array]:
     """What arrives at each part of the graph in a reverse pass from a number."""
-    found: dict[Any, Array] = {}
     ones = np.ones(tuple(sample.target.shape))
-    _pass(sample.target.edge, ones, frozenset(), None, found)
-    return found
+    return _pass(sample.target.edge, ones, frozenset(), None)
 
 
 def _at_place(sample: Sample, arriving: dict[Any, Array], place: int) -> bool:
@@ -172,29 +170,19 @@ def _derivative(
     target, end = sample.target, sample.inputs[name]
     rows = []
     for unit in np.eye(target.numel()):
-        arrived: dict[Any, Any] = {}
         g = unit.reshape(tuple(target.shape))
-        _pass(target.edge, g, blocked, skipped, arrived)
-        found = arrived.get(end.edge)
+        found = _pass(target.edge, g, blocked, skipped).get(end.edge)
         rows.append(np.zeros(tuple(end.shape)) if found is None else np.asarray(found))
     return np.stack(rows).reshape(sample.true.shape)
 
 
-def _pass(
-    root: Any, g: Array, blocked: frozenset[Any], skipped: Any, arrived: dict[Any, Any]
-) -> None:
-    """A reverse pass that ends at ``blocked`` and leaves out ``skipped``'s rule;
-    ``arrived`` gets what comes to each part of the graph."""
-    arrived[root] = g
-    for edge in reversed(inputs_first([root])):
-        if edge not in arrived or edge in blocked or isinstance(edge, AccumulateGrad):
-            continue
-        total = arrived[edge]
-        if isinstance(edge, Port):
-            outputs = arrived.setdefault(edge.node, [None] * outputs_of(edge.node))
-            outputs[edge.nr] = total
-            continue
-        pulled = (total,) if edge is skipped else pull(edge, total)
-        for below, gi in zip(edge.edges, pulled, strict=True):
-            if below is not None and gi is not None:
-                arrived[below] = arrived[below] + gi if below in arrived else gi
+def _pass(root: Any, g: Array, blocked: frozenset[Any], skipped: Any) -> dict[Any, Any]:
+    """What comes to each part of the graph in a reverse pass that ends at ``blocked``
+    and leaves out ``skipped``'s rule."""
+
+    def pull(edge: Any, total: Any) -> Iterable[tuple[Any, Any]]:
+        if edge in blocked:
+            return ()
+        return [(edge.edges[0], total)] if edge is skipped else below(edge, total)
+
+    return accumulate(reversed(inputs_first([root])), {root: g}, pull, added)

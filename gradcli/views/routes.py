@@ -23,9 +23,9 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
-from ..engine import AccumulateGrad, Node, Port
+from ..engine import Node, Port
 from ..engine.backward import materialise
-from ..engine.walk import inputs_first
+from ..engine.walk import accumulate, inputs_first
 from .partials import raw_partials
 
 Edge: TypeAlias = Any
@@ -89,36 +89,28 @@ class Survey:
         self._pass_down(g, frozenset(ends))
 
     def _pass_down(self, g: Any, ends: frozenset[Edge]) -> None:
-        counts, lengths = {self.root: 1}, {self.root: 0}
-        arrived = {self.root: g}
-        for edge in reversed(self._order):
-            if edge not in counts:
-                continue
-            paths, length, total = (d.pop(edge) for d in (counts, lengths, arrived))
-            if edge in ends:
-                self.counts[edge] = paths
-                self.lengths[edge] = length
-                self.totals[edge] = total
-            if isinstance(edge, AccumulateGrad):
-                continue
-            if isinstance(edge, Port):
-                outputs = arrived.setdefault(edge.node, [None] * outputs_of(edge.node))
-                outputs[edge.nr] = total
-                self._gains[edge] = [UNCHANGED]
-                _add(counts, edge.node, paths)
-                _add(lengths, edge.node, length)
-                continue
-            pulled = self._pull(edge, total)
+        order = reversed(self._order)
+        sums = accumulate(order, {self.root: (1, 0, g)}, self._pull, _joined, keep=ends)
+        for edge in ends & sums.keys():
+            self.counts[edge], self.lengths[edge], self.totals[edge] = sums[edge]
+
+    def _pull(self, edge: Edge, arrived: Any) -> Iterator[tuple[Edge, Any]]:
+        """What arrives below an edge: the number of paths, their lengths, the
+        cotangents; the gains of the edges are kept."""
+        paths, length, g = arrived
+        if isinstance(edge, Port):
+            self._gains[edge] = [UNCHANGED]
+            yield edge.node, (paths, length, _among_outputs(edge, g))
+        elif isinstance(edge, Node):
+            pulled = pull(edge, g)
+            self._measure(edge, g, pulled)
             for below, gi in zip(edge.edges, pulled, strict=True):
                 if below is not None and gi is not None:
                     self.widest = max(self.widest, gi.size)
-                    _add(counts, below, paths)
-                    _add(lengths, below, length + paths)
-                    _add(arrived, below, gi)
+                    yield below, (paths, length + paths, gi)
 
-    def _pull(self, node: Node, total: Any) -> tuple[Any, ...]:
-        """The cotangents of the edges; their gains are kept."""
-        pulled = pull(node, total)
+    def _measure(self, node: Node, total: Any, pulled: tuple[Any, ...]) -> None:
+        """The gains of a node's edges."""
         single = not isinstance(total, list) and total.size == 1
         known = raw_partials(node) if single else [None] * len(pulled)
         if single and any(p is None for p in known):
@@ -136,7 +128,6 @@ class Survey:
         ]
         if not single or any(gi is not None and gi.size != 1 for gi in pulled):
             self._arrays.add(node)
-        return pulled
 
     def exact(self, end: Edge) -> bool:
         """Whether every path to the end is a product of single numbers."""
@@ -188,22 +179,39 @@ def pull(node: Node, g: Any) -> tuple[Any, ...]:
     return node.pull(materialise(node, g) if isinstance(g, list) else g)
 
 
-def outputs_of(node: Node) -> int:
-    """How many outputs of a node of several carry a gradient."""
-    return len(node.y_shapes())
+def _among_outputs(port: Port, g: Any) -> list[Any]:
+    """The cotangent of one output, in its position among the node's outputs."""
+    return [g if nr == port.nr else None for nr in range(len(port.node.y_shapes()))]
+
+
+def below(edge: Edge, g: Any) -> Iterator[tuple[Edge, Any]]:
+    """What each edge below receives of the cotangent ``g``."""
+    if isinstance(edge, Port):
+        yield edge.node, _among_outputs(edge, g)
+    elif isinstance(edge, Node):
+        pairs = zip(edge.edges, pull(edge, g), strict=True)
+        yield from ((e, gi) for e, gi in pairs if e is not None and gi is not None)
+
+
+def added(a: Any, b: Any) -> Any:
+    """The sum of two cotangents; lists hold one of each output, None for none."""
+    if not isinstance(a, list):
+        return a + b
+    return [
+        y if x is None else x if y is None else x + y for x, y in zip(a, b, strict=True)
+    ]
+
+
+def _joined(a: Any, b: Any) -> Any:
+    return a[0] + b[0], a[1] + b[1], added(a[2], b[2])
 
 
 def along(root: Edge, g: Any, route: Route) -> Any:
     """What the cotangent ``g`` of ``root`` becomes along one path alone."""
     edge = root
     for nr in route:
-        if isinstance(edge, Port):
-            outputs: list[Any] = [None] * outputs_of(edge.node)
-            outputs[edge.nr] = g
-            edge, g = edge.node, outputs
-        else:
-            g = pull(edge, g)[nr]
-            edge = edge.edges[nr]
+        g = _among_outputs(edge, g) if isinstance(edge, Port) else pull(edge, g)[nr]
+        edge = edge.edges[nr]
     return g
 
 
@@ -240,10 +248,6 @@ def _gain(g: Any, gi: Any) -> Weight:
     before = max((largest(part) for part in parts if part is not None), default=0.0)
     after = largest(gi)
     return Weight.of(after / before if before else after)
-
-
-def _add(sums: dict[Edge, Any], edge: Edge, term: Any) -> None:
-    sums[edge] = sums[edge] + term if edge in sums else term
 
 
 def _unlinked(link: Any) -> Route:
