@@ -91,8 +91,8 @@ def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None
 
 
 def _view(task: ClaimsTask, judgement: Judgement) -> ClaimsView:
+    from ..diagnosis.diagnose import diagnose
     from ..views.claims import ClaimsView, claim_view
-    from ..views.diagnosis import diagnose
 
     seconds = min(DIAGNOSIS_SECONDS, task.seconds)
     found = [

@@ -213,7 +213,7 @@ def _with_transpose(
     """Shapes that do not fit, with the operand that was to be transposed."""
     if error.code != "E303":
         return error
-    from ..views.repairs import fitting_transpose
+    from ..diagnosis.repairs import fitting_transpose
 
     written = fitting_transpose(task, claim, TRANSPOSE_SECONDS)
     if written is None:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from .options import Request
 
 if TYPE_CHECKING:
+    from ..diagnosis.blame import Trouble
     from ..render.line import Line
     from ..verify.digits import Precisely
     from ..verify.process.job import Job
-    from ..views.blame import Trouble
     from ..views.condition import Condition
     from .session import Gradients
 

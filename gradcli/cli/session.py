@@ -20,10 +20,10 @@ from .sources import program_and_bindings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..diagnosis.blame import Trouble
     from ..engine import Tensor
     from ..lang.machine import Trace
     from ..lang.run import Input, Run
-    from ..views.blame import Trouble
     from ..views.gradients import GradView
     from ..views.graph import GraphView
 
@@ -108,8 +108,8 @@ def _trouble(
 
     if all_finite(run.output) and all(g is None or all_finite(g) for g in found):
         return None
+    from ..diagnosis.blame import trouble
     from ..render.blame import notes
-    from ..views.blame import trouble
 
     arose = trouble(run, cotangent)
     for text in notes(arose):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..diagnosis.blame import Edge, Trouble, WayOut
 from ..lang.excerpt import printable
-from ..views.blame import Edge, Trouble, WayOut
 from .labels import shorten
 from .numbers import inline, number
 

@@ -13,7 +13,6 @@ from math import prod
 
 from ..verify.claims.task import Counterexample, Ruling
 from ..verify.claims.text import Claim
-from .diagnosis import Diagnosis
 from .numbers import Plain, nested
 
 
@@ -26,6 +25,20 @@ class CounterexampleView:
     entry: tuple[int, ...] | None
     claimed: Plain | None
     true: Plain | None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What is wrong with a claim.
+
+    cause   the kind of slip, in one word
+    text    the slip, in a sentence
+    repair  what would make the claim right
+    """
+
+    cause: str
+    text: str
+    repair: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,18 +22,19 @@ MAY_KNOW = {
     "numbers": {"lang", "autograd", "engine", "ops"},
     "verify": {"numbers", "lang", "autograd", "engine", "ops"},
     "views": {"verify", "numbers", "lang", "autograd", "engine", "ops"},
+    "diagnosis": {"views", "verify", "numbers", "lang", "autograd", "engine", "ops"},
     "trees": {"views", "lang", "autograd", "engine", "ops"},
-    "render": {"views", "verify", "lang", "autograd", "engine", "ops"},
+    "render": {"diagnosis", "views", "verify", "lang", "autograd", "engine", "ops"},
     "cli": {
-        "render", "trees", "views", "verify", "numbers", "lang", "optim", "autograd",
-        "engine", "ops",
+        "render", "trees", "diagnosis", "views", "verify", "numbers", "lang", "optim",
+        "autograd", "engine", "ops",
     },
 }  # fmt: skip
 # Each heavy library, and where it may be imported.
 HOME = {
     "numpy": {
         "engine", "autograd", "nn", "optim", "utils", "lang", "numbers", "verify",
-        "views", "trees", "render", "cli",
+        "views", "diagnosis", "trees", "render", "cli",
     },
     "scipy": {"engine"},
     "cupy": {"engine/devices.py"},

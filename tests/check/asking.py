@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+from gradcli.diagnosis.diagnose import diagnose
 from gradcli.verify.claims.judge import judge
 from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
 from gradcli.verify.claims.text import read_claim
-from gradcli.views.diagnosis import Diagnosis, diagnose
+from gradcli.views.claims import Diagnosis
 
 Inputs = dict[str, tuple[int, ...]]
 X: Inputs = {"x": ()}

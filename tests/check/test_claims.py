@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from gradcli.diagnosis.diagnose import diagnose
 from gradcli.verify.claims.judge import judge
 from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
 from gradcli.verify.claims.text import read_claim
-from gradcli.views.diagnosis import Diagnosis, diagnose
+from gradcli.views.claims import Diagnosis
 
 LINES = (Path(__file__).parent / "claims.jsonl").read_text().splitlines()
 CLAIMS: list[dict[str, Any]] = [json.loads(line) for line in LINES]

@@ -20,10 +20,11 @@ import numpy as np
 
 from ..engine import Node
 from ..engine.walk import inputs_first
-from .diagnosis import Diagnosis, Evidence
+from ..views.claims import Diagnosis
+from ..views.partials import raw_partials
 from .evidence import Sample
+from .hypothesis import Evidence
 from .likeness import CLOSE, Array, Pair, all_same, constant_factor, number_text
-from .partials import raw_partials
 from .recorded import Texts
 
 MOST_NODES = 200

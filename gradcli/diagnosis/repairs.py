@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from time import monotonic
+from time import thread_time
 from typing import NamedTuple
 
 from ..lang.syntax import Attribute, Binary, Literal, MethodCall, Name, Unary
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
-from .diagnosis import LEAST, Diagnosis, Evidence, rewritten
+from ..views.claims import Diagnosis
 from .evidence import gather, said_in
+from .hypothesis import LEAST, Evidence, rewritten
 from .likeness import all_same, same
 from .places import Place, places
 
@@ -61,7 +62,7 @@ def _explains(evidence: Evidence, text: str) -> bool:
 def fitting_transpose(task: ClaimsTask, claim: Claim, seconds: float) -> str | None:
     """The expression with one operand transposed, if that is the derivative; for a
     claim that has no value because its shapes do not fit."""
-    until = monotonic() + seconds
+    until = thread_time() + seconds
     for found in _transposed(said_in(task, claim)):
         samples = gather(task, replace(claim, expression=found.text), LEAST, until)
         if len(samples) == LEAST and all_same((s.true, s.claimed) for s in samples):

@@ -17,12 +17,13 @@ import numpy as np
 
 from ..engine import Node
 from ..engine.walk import accumulate, inputs_first
-from .diagnosis import Diagnosis, Evidence
+from ..views.claims import Diagnosis
+from ..views.partials import raw_partials
+from ..views.routes import added, below
 from .evidence import Sample
+from .hypothesis import Evidence
 from .likeness import Array, same
-from .partials import raw_partials
 from .recorded import Texts
-from .routes import added, below
 
 MOST_NODES = 200
 MOST_VARIABLES = 12

@@ -20,8 +20,8 @@ from ..engine.walk import inputs_first
 from ..lang.errors import Span
 from ..lang.excerpt import locate
 from ..lang.run import Run, all_finite, execute
-from .numbers import Plain, plain
-from .partials import raw_partials
+from ..views.numbers import Plain, plain
+from ..views.partials import raw_partials
 from .rewriting import Rewriting, rewriting
 
 LONGEST = 60

@@ -17,11 +17,12 @@ from itertools import combinations
 
 import numpy as np
 
-from .diagnosis import Diagnosis, Evidence
+from ..views.claims import Diagnosis
+from ..views.routes import Route, Survey, along
 from .evidence import Sample, gather
+from .hypothesis import Evidence
 from .likeness import Array, constant_factor, largest, number_text, simple_number
 from .recorded import Texts
-from .routes import Route, Survey, along
 
 MOST_PATHS = 24
 MOST_ENTRIES = 64

@@ -15,7 +15,8 @@ from fractions import Fraction
 import numpy as np
 
 from ..lang.syntax import Binary, Literal, Unary
-from .diagnosis import Diagnosis, Evidence, rewritten
+from ..views.claims import Diagnosis
+from .hypothesis import Evidence, rewritten
 from .inner import UNSPOKEN, candidates
 from .likeness import (
     CLOSE,

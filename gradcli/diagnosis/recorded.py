@@ -16,12 +16,12 @@ from ..engine import Node
 from ..lang.parser import parse
 from ..lang.run import Input
 from ..lang.syntax import For, Target, While, walk
-from .diagnosis import Evidence
+from ..views.factors import Factors
+from ..views.graph import graph_view
+from ..views.names import Names
+from ..views.routes import Route, Step, met
 from .evidence import Sample
-from .factors import Factors
-from .graph import graph_view
-from .names import Names
-from .routes import Route, Step, met
+from .hypothesis import Evidence
 
 UNNAMED = "output"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gradcli.diagnosis.trial import tried
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
-from gradcli.views.trial import tried
 
 
 def ran(source: str, *bindings: str) -> Run:

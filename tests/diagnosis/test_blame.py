@@ -6,10 +6,10 @@ from math import inf, isnan
 
 import pytest
 
+from gradcli.diagnosis.blame import Edge, Trouble, WayOut, trouble
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, all_finite, execute, prepare
-from gradcli.views.blame import Edge, Trouble, WayOut, trouble
 
 
 def ran(source: str, *bindings: str) -> Run:

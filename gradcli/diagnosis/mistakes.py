@@ -15,10 +15,11 @@ import numpy as np
 
 from ..lang.parser import parse
 from ..lang.syntax import Call, MethodCall, walk
+from ..views.claims import Diagnosis
 from .altered import passed_over, stops_short, taken_for_constant
 from .detours import wrong_path
-from .diagnosis import Diagnosis, Evidence, Hypothesis
 from .evidence import Sample, derivative
+from .hypothesis import Evidence, Hypothesis
 from .inner import inner_derivative
 from .likeness import (
     CLOSE,

@@ -1,0 +1,1 @@
+"""Why a claim is wrong, and why a gradient is not finite."""
