@@ -2,45 +2,34 @@
 
 Invariants: no traceback without `--debug`; Ctrl-C ends the process at once with status
 130 from its first moment, checking process included; a closed pipe ends it quietly;
-output that cannot be written is an error. Importing this module imports nothing, so
-that the guard below is up before anything slow begins.
+output that cannot be written is an error. Importing this module imports nothing
+slow, so that the guard below is up first.
 
     gradcli grad "x**3 + b" x=2 b=1
 """
 
 from __future__ import annotations
 
-import os
 import sys
+
+from . import ending
+from .commands import COMMANDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any, NoReturn
 
     from ..lang.errors import ProgramError
-
-COMMANDS = (
-    "grad", "graph", "jacobian", "hessian", "check", "paths", "explain", "kinks",
-    "descend", "ops",
-)  # fmt: skip
-"""Each is a file of this package with a function `main`."""
 
 INTERNAL = 70
 INTERRUPTED = 130
 NO_MEMORY = 4
 
-process_is_ours = False
-"""Whether the process runs one command line and ends with it."""
-
-before_exit: list[Callable[[], None]] = []
-"""What must be stopped when the process is."""
-
 
 def main() -> NoReturn:
     """Run the command line given to this process, and end the process."""
-    global process_is_ours
-    process_is_ours = True
+    ending.process_is_ours = True
+    ending.on_failure.append(lambda problem: _report(problem, sys.argv[1:]))
     try:
         import signal
 
@@ -53,7 +42,7 @@ def main() -> NoReturn:
         status = INTERRUPTED
     except Exception as error:
         status = _without_help(error)
-    _end(status)
+    ending.end(status)
 
 
 def _collect_seldom() -> None:
@@ -62,12 +51,6 @@ def _collect_seldom() -> None:
     import gc
 
     gc.set_threshold(100_000, 50, 100)
-
-
-def fail(problem: ProgramError) -> NoReturn:
-    """Say what is wrong and end the process, in whatever thread."""
-    _report(problem, sys.argv[1:])
-    _end(problem.exit_status)
 
 
 def _without_help(error: Exception) -> int:
@@ -87,15 +70,7 @@ def _without_help(error: Exception) -> int:
 
 def _interrupted(signal_number: int, frame: Any) -> NoReturn:
     """Ends at once: an exception could be lost inside a callback or an import."""
-    _end(INTERRUPTED)
-
-
-def _end(status: int) -> NoReturn:
-    """Leave without taking the interpreter apart, which frees what the system frees
-    anyway and takes as long as a small program does."""
-    for stop in before_exit:
-        stop()
-    os._exit(status)
+    ending.end(INTERRUPTED)
 
 
 def run(argv: list[str]) -> int:
@@ -139,7 +114,7 @@ def _dispatch(argv: list[str]) -> int:
     from .limits import make_room
 
     head_start(argv)
-    if argv and argv[0] in COMMANDS and process_is_ours:
+    if argv and argv[0] in COMMANDS and ending.process_is_ours:
         make_room(argv)
     from .group import application
 

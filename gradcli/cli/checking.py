@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
-from .app import before_exit
+from .ending import before_exit
 
 if TYPE_CHECKING:
     from ..engine import Tensor

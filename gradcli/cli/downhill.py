@@ -24,7 +24,7 @@ from ..render import jsons
 from ..render.line import BLANK
 from ..render.progress import Bar, wants_bar
 from ..views.descent import DescentView, reached_views
-from .app import before_exit
+from .ending import before_exit
 from .interrupts import once
 from .limits import renew
 from .options import Request

@@ -1,6 +1,6 @@
 """The group of commands: each command's file is imported when it is called by name.
 
-Invariant: only the list in `app.COMMANDS` decides what commands there are; the help
+Invariant: only the list in `cli/commands.py` decides what commands there are; the help
 page of the group imports them all, a run imports one.
 """
 
@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from .app import COMMANDS
+from .commands import COMMANDS
 from .options import OPTION, ExpressionCommand
 from .problems import unknown_command
 

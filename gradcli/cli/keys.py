@@ -9,7 +9,7 @@ import os
 import sys
 from typing import Any
 
-from .app import before_exit
+from .ending import before_exit
 
 ENDS = frozenset({"q", "Q", "\x04", ""})
 """Keys that end what is stepped through; Ctrl-D and a closed terminal among them."""

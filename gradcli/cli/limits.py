@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..lang.errors import MORE_MEMORY, MORE_SECONDS, ProgramError
 from ..lang.process import address_space_left, bytes_taken, lowered, relief, restore
-from . import app
+from . import ending
 
 if TYPE_CHECKING:
     from threading import Event
@@ -185,7 +185,7 @@ class _Watch:
         self.free_memory()
         frames: dict[Any, Any] = dict(sys._current_frames())
         span, source = running_at(frames.get(self._watched)) or (None, "")
-        app.fail(ProgramError(code, message, span, source, hint=hint))
+        ending.fail(ProgramError(code, message, span, source, hint=hint))
 
 
 _NONE = _Watch(Limits())
@@ -200,7 +200,7 @@ def kept(limits: Limits) -> Iterator[None]:
     """
     global _watch
     _watch = _Watch(limits)
-    if app.process_is_ours:
+    if ending.process_is_ours:
         _watch.start()
     try:
         yield

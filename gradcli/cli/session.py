@@ -79,8 +79,19 @@ def _tell(run: Run, request: Request) -> None:
             f"note: {names}: sampled with seed {run.seed}, as {them} no value; give "
             f"one with {printable(example)}"
         )
-    for text in run.notes:
+    for text in (*run.notes, *_not_finite(run)):
         note(f"note: {text}")
+
+
+def _not_finite(run: Run) -> list[str]:
+    """Where the value stopped being finite, if it did."""
+    from ..lang.run import all_finite
+
+    if all_finite(run.output):
+        return []
+    from ..lang.diagnose import first_not_finite
+
+    return first_not_finite(run, maxsize)
 
 
 def _slips(sampled: list[str], run: Run) -> Iterator[str]:

@@ -3,7 +3,7 @@
 Loaded only when an output is infinite or NaN. The first step whose result
 is not finite is named with its text, its place and, where that is known, the reason.
 
-    first_not_finite(prepared)
+    first_not_finite(run)
     # ["log(x) is nan: the logarithm of a negative number (line 1, column 5)"]
 """
 
@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import AccumulateGrad, Node, Port, Tensor
+from gradcli.engine.dtypes import default_dtype
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.limits import MAX_STEPS
 from gradcli.lang.machine import run as run_code
-from gradcli.lang.run import Prepared, all_finite, place_of
+from gradcli.lang.run import Run, all_finite, place_of
 from gradcli.lang.tensors import TensorLibrary
 from gradcli.ops import FUNCTIONS
 
@@ -40,15 +41,18 @@ class _Watching(TensorLibrary):
                 raise _Found(part, span)
 
 
-def first_not_finite(prepared: Prepared, max_steps: int = MAX_STEPS) -> list[str]:
-    """A sentence on where values stop being finite; no sentence if all are."""
+def first_not_finite(run: Run, max_steps: int = MAX_STEPS) -> list[str]:
+    """A sentence on where values stop being finite; no sentence if the output is."""
+    if all_finite(run.output):
+        return []
+    prepared = run.prepared
     given = [i.name for i in prepared.inputs if not all_finite(i.tensor)]
     if given:
         return [f"the input {name} is not finite" for name in given]
     library = _Watching(prepared.home)
     environment = prepared.environment
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), default_dtype(run.dtype):
             run_code(prepared.code, environment, library, max_steps=max_steps)
     except ProgramError as error:
         found = error.__cause__

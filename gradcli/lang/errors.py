@@ -14,15 +14,9 @@ renders as
         |     ^^^^ did you mean 'tanh'?
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
-
-class Span(NamedTuple):
-    """A stretch of the program's text: offsets in characters, end excluded."""
-
-    start: int
-    end: int
-
+from gradcli.lang.span import Span as Span
 
 CODES: dict[str, str] = {
     "E101": "a name that nothing defines",

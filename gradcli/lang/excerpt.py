@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gradcli.lang.errors import Span
+from gradcli.lang.span import Span
 
 WINDOW = 76
 CUT = "…"

@@ -142,11 +142,7 @@ def execute(
             code, prepared.environment, library, max_steps=max_steps, trace=trace
         )
         output, name = output_of(result, of, code, home)
-        notes = [_placed(note, prepared.source) for note in result.notes]
-        if not all_finite(output):
-            from gradcli.lang.diagnose import first_not_finite
-
-            notes += first_not_finite(prepared, max_steps)
+    notes = tuple(_placed(note, prepared.source) for note in result.notes)
     inputs = prepared.environment
     return Run(
         prepared.source,
@@ -157,7 +153,7 @@ def execute(
         home.xp.device,
         home.dtype,
         home.seed,
-        tuple(notes),
+        notes,
         prepared,
         of,
     )

@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.text import Text
 
 from .line import Layout, Line, Part, Role
-from .writer import TERMINAL_ROWS
 
 STYLES: dict[Role, str] = {
     "plain": "",
@@ -28,6 +27,9 @@ STYLES: dict[Role, str] = {
     "fair": "yellow",
     "bad": "bold red",
 }
+
+TERMINAL_ROWS = 12
+"""Rows of an array that a terminal shows before its middle is left out."""
 
 _UNBOUNDED = 1 << 30
 

@@ -15,8 +15,6 @@ from .line import Layout, Line
 
 FALLBACK_WIDTH = 80
 LEAST_WIDTH = 20
-TERMINAL_ROWS = 12
-"""Rows of an array that a terminal shows before its middle is left out."""
 
 
 class Writer(Protocol):
