@@ -1,52 +1,57 @@
-"""Flat code: what a program compiles to and the machine runs.
+"""What a program compiles to: a step for each operation, and where its text stands.
 
-Every instruction reads registers `ins`, writes register `out` (or none: `NOWHERE`),
-and knows two stretches of text: `span`, the whole expression, and `at`, the operator
-or the called name, where an error points. Registers hold variables, constants and
-intermediate values alike; `extra` is what else the instruction needs, for a jump the
-index of its destination.
+A step is a function of the registers and the frame that does its work and returns the
+number of the next step. Registers hold variables, constants, called functions and
+intermediate values alike.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gradcli.lang.errors import Span
+from gradcli.lang.frame import Frame
 from gradcli.lang.record import Record
+from gradcli.lang.span import Span
 
-NOWHERE = -1
+Step = Callable[[list[Any], Frame], int]
 
 
-class Instruction(NamedTuple):
-    """One step of the machine."""
+class Origin(NamedTuple):
+    """What a step was made from, for errors in it.
 
-    name: str
-    out: int
-    ins: tuple[int, ...]
-    extra: Any
-    span: Span
+    at      the operator or the called name, where an error points
+    kind    what it does: operator, function, method, attribute, index, iterate, truth
+    name    the operator's sign or the name that is called
+    reads   the registers of its operands
+    """
+
     at: Span
-
-
-class Called(NamedTuple):
-    """What a call or method call needs besides its arguments."""
-
+    kind: str
     name: str
-    keywords: tuple[str, ...]
+    reads: tuple[int, ...]
 
 
 class Read(NamedTuple):
-    """A variable or qualified constant: its register and where it is first read."""
+    """A name: its register and where it is first read."""
 
     register: int
     span: Span
 
 
 class Code(Record):
-    """A compiled program."""
+    """A compiled program.
+
+    steps, origins  one of each for every operation
+    functions       the names that are called
+    changes         whether it changes a value in place
+    """
 
     source: str
-    instructions: tuple[Instruction, ...]
+    steps: tuple[Step, ...]
+    origins: tuple[Origin, ...]
     register_count: int
     variables: dict[str, Read]
     qualified: dict[str, Read]
+    functions: dict[str, Read]
     constants: dict[int, object]
     assigned: frozenset[str]
+    changes: bool

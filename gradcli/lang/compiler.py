@@ -1,21 +1,23 @@
-"""The syntax tree to flat code, so that running needs neither tree nor recursion.
+"""The syntax tree to a list of steps: running needs neither tree nor recursion.
 
 A variable has one register for the whole program. Where a name may be read before it
 was given a value, a `check` stands in front; where the text above shows that it has
 one, none does. Expressions write straight into the variable they are assigned to, but
-only with their last instruction, so an error leaves the old value in place. A `mark`
+only with their last step, so an error leaves the old value in place. A `mark`
 after each statement tells which value the program ends with.
 
-    [step.name for step in compile_program(parse("y = x*2")).instructions]
-    # ['binary', 'mark', 'end']
+    [origin.name for origin in compile_program(parse("y = x*2")).origins]
+    # ['*', '', '']
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from gradcli.lang import steps
 from gradcli.lang.code import Code
-from gradcli.lang.errors import Span
+from gradcli.lang.emitter import Constant
 from gradcli.lang.names import assigned_names
+from gradcli.lang.span import Span
 from gradcli.lang.syntax import (
     Assign,
     Augment,
@@ -37,12 +39,19 @@ from gradcli.lang.translate import Translator
 from gradcli.lang.uncollected import uncollected
 
 
-def compile_program(program: Program) -> Code:
-    """Flat code for the program."""
-    compiler = _Compiler(program.source, frozenset(assigned_names(program)))
+def compile_program(
+    program: Program, constant: Constant = lambda literal: literal.value
+) -> Code:
+    """The program's steps.
+
+    Args:
+        constant: the value that a literal stands for, if not the number it is read as.
+    """
+    assigned = frozenset(assigned_names(program))
+    compiler = _Compiler(program.source, assigned, constant)
     with uncollected():
         bounce(compiler.block(program.body))
-        compiler.emit("end", program.span)
+        compiler.emit(steps.end, program.span)
         return compiler.code()
 
 
@@ -55,8 +64,10 @@ class _Loop(NamedTuple):
 
 
 class _Compiler(Translator):
-    def __init__(self, source: str, assigned: frozenset[str]) -> None:
-        super().__init__(source, assigned)
+    def __init__(
+        self, source: str, assigned: frozenset[str], constant: Constant
+    ) -> None:
+        super().__init__(source, assigned, constant)
         self.loops: list[_Loop] = []
         self.modes = 0
         self.statements: dict[type[Statement], Callable[[Any], Steps[None]]] = {
@@ -96,7 +107,8 @@ class _Compiler(Translator):
     ) -> int:
         registers = tuple(self._target(target) for target in targets)
         at = Span(targets[0].span.start, targets[-1].span.end)
-        self.emit("unpack", node.span, ins=(value,), extra=registers, at=at)
+        step = steps.unpack(self.following, registers, value)
+        self.emit(step, at, "iterate", "", (value,))
         self.release(value)
         return registers[-1]
 
@@ -105,14 +117,10 @@ class _Compiler(Translator):
         value: int = yield self.value(node.value)
         self.release(value)
         out = self._target(node.target)
-        self.emit(
-            "augment",
-            node.span,
-            out=out,
-            ins=(before, value),
-            extra=node.operator,
-            at=node.op_span,
-        )
+        self.changes = True
+        at, sign, reads = node.op_span, node.operator, (before, value)
+        step = steps.augment(self.following, out, reads, sign, node.span, at)
+        self.emit(step, at, "operator", sign, reads)
         self._mark(out, node, node.target.name)
 
     def _evaluate(self, node: Evaluate) -> Steps[None]:
@@ -121,7 +129,7 @@ class _Compiler(Translator):
         self.release(value)
 
     def _mark(self, register: int, node: Statement, name: str | None) -> None:
-        self.emit("mark", node.span, ins=(register,), extra=name)
+        self.emit(steps.mark(self.following, register, name, node.span), node.span)
 
     def _if(self, node: If) -> Steps[None]:
         done = self.label()
@@ -129,13 +137,13 @@ class _Compiler(Translator):
         for number, branch in enumerate(node.branches):
             other = self.label()
             test: int = yield self.value(branch.test)
-            self.emit("jump_unless", branch.test.span, ins=(test,), extra=other)
+            self.jump_on(False, test, other, branch.test.span)
             self.release(test)
             inner = len(self.settled)
             mark = mark if number else inner
             yield self.block(branch.body)
             self.forget_since(inner)
-            self.emit("jump", branch.span, extra=done)
+            self.jump(done, steps.jump, branch.span)
             self.place(other)
         if node.otherwise is not None:
             yield self.block(node.otherwise)
@@ -148,11 +156,13 @@ class _Compiler(Translator):
         self.release(source)
         iterator = self.temporary()
         at = node.iterable.span
-        self.emit("iterate", at, out=iterator, ins=(source,))
+        step = steps.iterate(self.following, iterator, source)
+        self.emit(step, at, "iterate", "", (source,))
         mark = len(self.settled)
         self.place(loop.again)
         item = self.temporary() if node.unpacks else self._target(node.targets[0])
-        self.emit("next", at, out=item, ins=(iterator,), extra=loop.after)
+        following = steps.advance(item, iterator)
+        self.jump(loop.after, following, at, "iterate", (iterator,))
         if node.unpacks:
             self._unpack(item, node.targets, node)
         yield self._loop_body(node.body, loop)
@@ -163,7 +173,7 @@ class _Compiler(Translator):
         loop = _Loop(self.label(), self.label(), self.modes)
         self.place(loop.again)
         test: int = yield self.value(node.test)
-        self.emit("jump_unless", node.test.span, ins=(test,), extra=loop.after)
+        self.jump_on(False, test, loop.after, node.test.span)
         self.release(test)
         mark = len(self.settled)
         yield self._loop_body(node.body, loop)
@@ -173,20 +183,21 @@ class _Compiler(Translator):
         self.loops.append(loop)
         yield self.block(body)
         self.loops.pop()
-        self.emit("jump", body.span, extra=loop.again)
+        self.jump(loop.again, steps.jump, body.span)
         self.place(loop.after)
 
     def _with(self, node: With) -> Steps[None]:
-        self.emit("open_mode", node.span, extra=node.enabled)
+        self.emit(steps.open_mode(self.following, node.enabled), node.span)
         self.modes += 1
         yield self.block(node.body)
         self.modes -= 1
-        self.emit("close_modes", node.span, extra=1)
+        self.emit(steps.close_modes(self.following, 1), node.span)
 
     def _leave(self, node: Statement, destination: int, modes: int) -> None:
         if self.modes > modes:
-            self.emit("close_modes", node.span, extra=self.modes - modes)
-        self.emit("jump", node.span, extra=destination)
+            step = steps.close_modes(self.following, self.modes - modes)
+            self.emit(step, node.span)
+        self.jump(destination, steps.jump, node.span)
 
     def _break(self, node: Break) -> Steps[None]:
         self._leave(node, self.loops[-1].after, self.loops[-1].modes)

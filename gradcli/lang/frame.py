@@ -1,4 +1,4 @@
-"""The state of one run: registers, open modes, notes, the last statement's value.
+"""The state of one run beside its registers: open modes, notes, the last value.
 
 Also what must be decided about a value before Python may touch it: which types are
 plain numbers, which have no operators in the language, and which the library answers
@@ -51,25 +51,23 @@ class Frame:
 
     def __init__(
         self,
-        registers: list[Any],
         library: Library,
         max_steps: int,
         trace: Callable[[Span, str | None, object], None] | None,
     ) -> None:
-        self.registers = registers
         self.library = library
+        self.on_result = library.on_result
         self.max_steps = max_steps
         self.trace = trace
         # A library whose numbers have more digits answers for plain numbers, too.
         self.arithmetic = getattr(library, "arithmetic", binary)
         self.modes: list[AbstractContextManager[Any]] = []
-        self.restart(registers)
+        self.restart()
         # Types the library answers for: found out once, then looked up.
         self.foreign: set[type] = set()
 
-    def restart(self, registers: list[Any]) -> None:
-        """Forget the run before; ``registers`` are what the next one starts from."""
-        self.registers[:] = registers
+    def restart(self) -> None:
+        """Forget the run before."""
         self.steps = 0
         self.notes: dict[tuple[str, Span], None] = {}
         self.last_value: object = None

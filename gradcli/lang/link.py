@@ -1,21 +1,19 @@
-"""Instructions to functions: each bound to its registers and to the library.
+"""The registers that a program starts with: constants, values and functions.
 
 Names are resolved here, before anything runs: a program that calls an unknown function
-or reads a name that nothing defines stops before its first step. `_BINDERS` is the
-machine's instruction set; a binder returns a function of no arguments that does the
-work and returns the index of the next instruction.
+or reads a name that nothing defines stops before its first step.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from gradcli.lang import plain
-from gradcli.lang.code import Code, Instruction
-from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.frame import UNSET, Frame
+from gradcli.lang.code import Code
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.frame import UNSET
 from gradcli.lang.lexicon import CALLS_LEFT_OUT
 from gradcli.lang.library import Library
-from gradcli.lang.steps import BINDERS, Step
+from gradcli.lang.span import Span
 
 
 def bind_registers(
@@ -36,31 +34,20 @@ def bind_registers(
             registers[read.register] = library.constants[name]
         elif name not in code.assigned:
             raise _unknown_name(name, read.span, code, env, library)
+    for name, read in code.functions.items():
+        registers[read.register] = _function(name, read.span, code, library, env)
     return registers
 
 
-def link(code: Code, frame: Frame, env: Mapping[str, object]) -> list[Step]:
-    """One function per instruction, at the same index."""
-    functions: dict[str, Callable[..., Any]] = {}
-    for step in code.instructions:
-        if step.name == "call" and step.extra.name not in functions:
-            functions[step.extra.name] = _function(step, code, frame.library, env)
-    return [
-        BINDERS[step.name](frame, step, index, functions)
-        for index, step in enumerate(code.instructions)
-    ]
-
-
 def _function(
-    step: Instruction, code: Code, library: Library, env: Mapping[str, object]
+    name: str, at: Span, code: Code, library: Library, env: Mapping[str, object]
 ) -> Callable[..., Any]:
     """What a called name stands for: the library's function, Python's, or both."""
-    name = step.extra.name
     given = library.functions.get(name) or plain.CONVERSIONS.get(name)
     if name in plain.FUNCTIONS:
         return _either(name, given)
     if given is None:
-        raise _unknown_function(name, step.at, code, env, library)
+        raise _unknown_function(name, at, code, env, library)
     return given
 
 

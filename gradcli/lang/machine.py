@@ -1,9 +1,8 @@
-"""Runs flat code: registers, jumps, and nothing that recurses.
+"""Runs compiled programs: registers, steps, and nothing that recurses.
 
-Each instruction becomes a function of no arguments that does its work and returns the
-index of the next one. Whatever goes wrong inside becomes a `ProgramError` that points
-at the operator or call; only Ctrl-C passes through. Work is bounded by `max_steps`,
-counted when a loop starts over.
+Whatever goes wrong inside becomes a `ProgramError` that points at the operator or call;
+only Ctrl-C passes through. Work is bounded by `max_steps`, counted when a loop starts
+over.
 
     code = compile_program(parse("y = x*2"))
     run(code, {"x": 3.0}, library).value          # 6.0
@@ -13,33 +12,17 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any, NamedTuple
 
-from gradcli.lang.code import Code, Instruction
-from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
+from gradcli.lang.code import Code
+from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError
 from gradcli.lang.frame import UNSET, Frame
 from gradcli.lang.library import Library
 from gradcli.lang.limits import MAX_STEPS
-from gradcli.lang.link import bind_registers, link
+from gradcli.lang.link import bind_registers
 from gradcli.lang.process import relieve
 from gradcli.lang.record import Record
-from gradcli.lang.uncollected import uncollected
+from gradcli.lang.span import Span
 
 Trace = Callable[[Span, str | None, object], None]
-
-_KINDS = {
-    "unary": "operator",
-    "binary": "operator",
-    "augment": "operator",
-    "call": "function",
-    "method": "method",
-    "attribute": "attribute",
-    "index": "index",
-    "slice": "index",
-    "iterate": "iterate",
-    "next": "iterate",
-    "unpack": "iterate",
-    "jump_if": "truth",
-    "jump_unless": "truth",
-}
 
 
 class Note(NamedTuple):
@@ -97,11 +80,8 @@ class Machine:
         self._code = code
         self._env = dict(env)
         self._start = bind_registers(code, env, library)
-        changes = any(step.name == "augment" for step in code.instructions)
-        self._own = library.own if changes else None
-        self._frame = Frame(list(self._start), library, max_steps, trace)
-        with uncollected():
-            self._steps = link(code, self._frame, env)
+        self._own = library.own if code.changes else None
+        self._frame = Frame(library, max_steps, trace)
 
     def rebind(self, values: Mapping[str, object]) -> None:
         """Let names of the environment have other values from the next run on."""
@@ -111,28 +91,32 @@ class Machine:
 
     def run(self) -> Result:
         """Run the program from its first step; raises what `run` does."""
-        code, frame, steps, position = self._code, self._frame, self._steps, 0
-        own = self._own
-        frame.restart(self._start if own is None else [own(v) for v in self._start])
+        code, frame, own, position = self._code, self._frame, self._own, 0
+        steps, registers = code.steps, list(self._start)
+        if own is not None:
+            registers = [own(value) for value in registers]
+        frame.restart()
         try:
             while position >= 0:
-                position = steps[position]()
+                position = steps[position](registers, frame)
         except ProgramError as error:
             raise _placed(error, code, position) from error.__cause__
         except MemoryError as error:
             relieve()
-            raise _worded(error, code, position, frame) from error
+            raise _worded(error, code, position, registers, frame) from error
         except Exception as error:
-            raise _worded(error, code, position, frame) from error
+            raise _worded(error, code, position, registers, frame) from error
         finally:
             frame.close_modes(len(frame.modes))
-        return _result(code, self._env, frame)
+        return _result(code, self._env, registers, frame)
 
 
-def _result(code: Code, env: Mapping[str, object], frame: Frame) -> Result:
+def _result(
+    code: Code, env: Mapping[str, object], registers: list[Any], frame: Frame
+) -> Result:
     final = dict(env)
     for name, read in code.variables.items():
-        value = frame.registers[read.register]
+        value = registers[read.register]
         if name in code.assigned and value is not UNSET:
             final[name] = value
     notes = tuple(Note(message, span) for message, span in frame.notes)
@@ -151,7 +135,7 @@ def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
         if frame.f_code is Machine.run.__code__:
             code, position = map(frame.f_locals.get, ("code", "position"))
             if code is not None and position is not None and position >= 0:
-                return code.instructions[position].at, code.source
+                return code.origins[position].at, code.source
         frame = frame.f_back
     return None
 
@@ -159,19 +143,19 @@ def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
 def _placed(error: ProgramError, code: Code, position: int) -> ProgramError:
     """An error raised without a place gets the place of its instruction."""
     if error.span is None and not error.source:
-        error.span, error.source = code.instructions[position].at, code.source
+        error.span, error.source = code.origins[position].at, code.source
     return error
 
 
-def _worded(error: Exception, code: Code, position: int, frame: Frame) -> ProgramError:
+def _worded(
+    error: Exception, code: Code, position: int, registers: list[Any], frame: Frame
+) -> ProgramError:
     """An exception from outside the language, in the language's words."""
-    step = code.instructions[position]
-    name = getattr(step.extra, "name", step.extra)
-    args = tuple(frame.registers[register] for register in step.ins)
-    kind = _KINDS.get(step.name, step.name)
-    told = _explained(frame.library, error, kind, str(name or ""), args)
-    code_name, message, hint = told or _general(error, step)
-    return ProgramError(code_name, message, step.at, code.source, hint=hint)
+    origin = code.origins[position]
+    args = tuple(registers[register] for register in origin.reads)
+    found = _explained(frame.library, error, origin.kind, origin.name, args)
+    code_name, message, hint = found or _general(error)
+    return ProgramError(code_name, message, origin.at, code.source, hint=hint)
 
 
 def _explained(
@@ -184,7 +168,7 @@ def _explained(
         return None
 
 
-def _general(error: Exception, step: Instruction) -> tuple[str, str, str | None]:
+def _general(error: Exception) -> tuple[str, str, str | None]:
     if isinstance(error, MemoryError):
         return "E403", NO_MEMORY, MORE_MEMORY
     if isinstance(error, RecursionError):

@@ -1,32 +1,30 @@
-"""The machine's instruction set: one binder per instruction.
+"""The steps that a program is made of, each as a function that makes it.
 
-A binder receives the frame, the instruction, its index and the program's functions,
-and returns the step: a function of no arguments that does the work and returns the
-index of the next instruction. What can be decided once is decided in the binder, so
-that a step in a loop does only its work. A step writes its register last: an error
-leaves every register as it was.
+A maker receives the number of the following step, then registers, then what else is
+known when the program is compiled; what can be decided there is decided there, so that
+a step in a loop does only its work. A step writes its register last: an error leaves
+every register as it was.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
 
 from gradcli.lang import arithmetic, values
 from gradcli.lang.arithmetic import NUMBERS
-from gradcli.lang.code import Instruction
+from gradcli.lang.code import Step
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.frame import UNSET, Frame
-from gradcli.lang.library import Library
+from gradcli.lang.span import Span
 
-Step = Callable[[], int]
-Functions = Mapping[str, Callable[..., Any]]
-Binder = Callable[[Frame, Instruction, int, Functions], Step]
+Registers = list[Any]
+Reads = tuple[int, ...]
 
 
-def _check(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, (source,), name, following = frame.registers, it.ins, it.extra, index + 1
+def check(following: int, source: int, name: str) -> Step:
+    """See that a variable has a value."""
 
-    def step() -> int:
+    def step(registers: Registers, frame: Frame) -> int:
         if registers[source] is UNSET:
             message = f"'{name}' has no value yet"
             hint = "the assignment to it did not run; give it a value first"
@@ -36,274 +34,270 @@ def _check(frame: Frame, it: Instruction, index: int, functions: Functions) -> S
     return step
 
 
-def _move(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, out, (source,), following = frame.registers, it.out, it.ins, index + 1
-
-    def step() -> int:
+def move(following: int, out: int, source: int) -> Step:
+    def step(registers: Registers, frame: Frame) -> int:
         registers[out] = registers[source]
         return following
 
     return step
 
 
-def _mark(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, (source,), name, span = frame.registers, it.ins, it.extra, it.span
-    following, trace = index + 1, frame.trace
+def mark(following: int, source: int, name: str | None, span: Span) -> Step:
+    """End a statement, whose value is the program's if it is the last."""
 
-    def step() -> int:
+    def step(registers: Registers, frame: Frame) -> int:
         frame.last_value = registers[source]
         frame.last_name = name
         frame.last_span = span
+        if frame.trace is not None:
+            frame.trace(span, name, registers[source])
         return following
 
-    def traced_step() -> int:
-        trace_it = trace
-        assert trace_it is not None
-        step()
-        trace_it(span, name, registers[source])
-        return following
-
-    return step if trace is None else traced_step
+    return step
 
 
-def _end(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    return lambda: -1
+def end(registers: Registers, frame: Frame) -> int:
+    return -1
 
 
-Operator = Callable[[Any, Any], Any]
+def binary(
+    following: int, out: int, reads: Reads, sign: str, span: Span, at: Span
+) -> Step:
+    function = arithmetic.OPERATORS[sign]
+    left, right = reads
 
-
-def _changing(library: Library, operator: Operator) -> Operator:
-    """An operator that changes its left operand in place."""
-
-    def run(a: Any, b: Any) -> Any:
-        with library.changing():
-            return operator(a, b)
-
-    return run
-
-
-def _binary_with(
-    table: Mapping[str, Operator],
-    within: Callable[[Library, Operator], Operator] = lambda library, operator: (
-        operator
-    ),
-) -> Binder:
-    def bind(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-        registers, out, (left, right) = frame.registers, it.out, it.ins
-        sign, span, following = it.extra, it.span, index + 1
-        function = within(frame.library, table[sign])
-        on_result = frame.library.on_result
-        foreign, admit, compute, at = frame.foreign, frame.admit, frame.compute, it.at
-
-        def step() -> int:
-            a, b = registers[left], registers[right]
-            if type(a) not in foreign or type(b) not in foreign:
-                if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
-                    registers[out] = compute(sign, a, b, at)
-                    return following
-                admit(a)
-                admit(b)
-            result = function(a, b)
-            on_result(result, span)
-            registers[out] = result
-            return following
-
-        return step
-
-    return bind
-
-
-def _unary(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, out, (source,), following = frame.registers, it.out, it.ins, index + 1
-    on_result, admit, span = frame.library.on_result, frame.admit, it.span
-    truth = frame.truth
-
-    def negation() -> int:
-        registers[out] = not truth(registers[source])
-        return following
-
-    if it.extra == "not":
-        return negation
-    function = arithmetic.SIGNS[it.extra]
-
-    def step() -> int:
-        value = registers[source]
-        admit(value)
-        result = function(value)
-        if not isinstance(value, NUMBERS):
-            on_result(result, span)
+    def step(registers: Registers, frame: Frame) -> int:
+        a, b = registers[left], registers[right]
+        foreign = frame.foreign
+        if type(a) not in foreign or type(b) not in foreign:
+            if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
+                registers[out] = frame.compute(sign, a, b, at)
+                return following
+            frame.admit(a)
+            frame.admit(b)
+        result = function(a, b)
+        frame.on_result(result, span)
         registers[out] = result
         return following
 
     return step
 
 
-def _gather(ins: tuple[int, ...]) -> Callable[[list[Any]], tuple[Any, ...]]:
-    """Reads several registers at once."""
-    if len(ins) > 1:
-        return itemgetter(*ins)
-    if not ins:
-        return lambda registers: ()
-    (only,) = ins
-    return lambda registers: (registers[only],)
+def augment(
+    following: int, out: int, reads: Reads, sign: str, span: Span, at: Span
+) -> Step:
+    """Change the left operand in place, where it is no plain number."""
+    function = arithmetic.IN_PLACE[sign]
+    left, right = reads
 
-
-def _call(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, out, span, following = frame.registers, it.out, it.span, index + 1
-    function, on_result = functions[it.extra.name], frame.library.on_result
-    keywords = it.extra.keywords
-    count = len(it.ins) - len(keywords)
-    gather, gather_named = _gather(it.ins[:count]), _gather(it.ins[count:])
-
-    def step() -> int:
-        result = function(*gather(registers))
-        on_result(result, span)
+    def step(registers: Registers, frame: Frame) -> int:
+        a, b = registers[left], registers[right]
+        if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
+            registers[out] = frame.compute(sign, a, b, at)
+            return following
+        frame.admit(a)
+        frame.admit(b)
+        with frame.library.changing():
+            result = function(a, b)
+        frame.on_result(result, span)
         registers[out] = result
         return following
 
-    def step_with_keywords() -> int:
+    return step
+
+
+def unary(following: int, out: int, reads: Reads, sign: str, span: Span) -> Step:
+    (source,) = reads
+
+    def negation(registers: Registers, frame: Frame) -> int:
+        registers[out] = not frame.truth(registers[source])
+        return following
+
+    if sign == "not":
+        return negation
+    function = arithmetic.SIGNS[sign]
+
+    def step(registers: Registers, frame: Frame) -> int:
+        value = registers[source]
+        frame.admit(value)
+        result = function(value)
+        if not isinstance(value, NUMBERS):
+            frame.on_result(result, span)
+        registers[out] = result
+        return following
+
+    return step
+
+
+def _gather(reads: Reads) -> Callable[[Registers], tuple[Any, ...]]:
+    """Reads several registers at once."""
+    if len(reads) > 1:
+        return itemgetter(*reads)
+    if not reads:
+        return lambda registers: ()
+    (only,) = reads
+    return lambda registers: (registers[only],)
+
+
+def call(
+    following: int, out: int, reads: Reads, keywords: tuple[str, ...], span: Span,
+    called: int,
+) -> Step:  # fmt: skip
+    """Call a function; the last operands are those given by ``keywords``."""
+    count = len(reads) - len(keywords)
+    gather, gather_named = _gather(reads[:count]), _gather(reads[count:])
+
+    def step(registers: Registers, frame: Frame) -> int:
+        result = registers[called](*gather(registers))
+        frame.on_result(result, span)
+        registers[out] = result
+        return following
+
+    def step_with_keywords(registers: Registers, frame: Frame) -> int:
         named = dict(zip(keywords, gather_named(registers), strict=True))
-        result = function(*gather(registers), **named)
-        on_result(result, span)
+        result = registers[called](*gather(registers), **named)
+        frame.on_result(result, span)
         registers[out] = result
         return following
 
     return step_with_keywords if keywords else step
 
 
-def _method(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, out, span, following = frame.registers, it.out, it.span, index + 1
-    receiver, name, keywords = it.ins[0], it.extra.name, it.extra.keywords
-    count = len(it.ins) - len(keywords)
-    gather, gather_named = _gather(it.ins[1:count]), _gather(it.ins[count:])
-    library, on_result = frame.library, frame.library.on_result
-    find = values.method_finder(library, name)
+def method(
+    following: int, out: int, reads: Reads, keywords: tuple[str, ...], span: Span,
+    name: str,
+) -> Step:  # fmt: skip
+    """Call a method of the first operand."""
+    count = len(reads) - len(keywords)
+    receiver, gather, gather_named = (
+        reads[0],
+        _gather(reads[1:count]),
+        _gather(reads[count:]),
+    )
 
-    def step() -> int:
-        method = find(registers[receiver])
+    def step(registers: Registers, frame: Frame) -> int:
+        found = values.method(frame.library, registers[receiver], name)
         named = dict(zip(keywords, gather_named(registers), strict=True))
-        result = method(*gather(registers), **named)
-        on_result(result, span)
+        result = found(*gather(registers), **named)
+        frame.on_result(result, span)
         registers[out] = result
         return following
 
     return step
 
 
-def _attribute(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, out, (source,), following = frame.registers, it.out, it.ins, index + 1
-    library, name, span = frame.library, it.extra, it.span
+def attribute(following: int, out: int, reads: Reads, name: str, span: Span) -> Step:
+    (source,) = reads
 
-    def step() -> int:
-        result = values.attribute(library, registers[source], name)
-        library.on_result(result, span)
+    def step(registers: Registers, frame: Frame) -> int:
+        result = values.attribute(frame.library, registers[source], name)
+        frame.on_result(result, span)
         registers[out] = result
         return following
 
     return step
 
 
-def _index(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, out, (source, key) = frame.registers, it.out, it.ins
-    on_result, span, following = frame.library.on_result, it.span, index + 1
+def index(following: int, out: int, reads: Reads, span: Span) -> Step:
+    source, key = reads
 
-    def step() -> int:
+    def step(registers: Registers, frame: Frame) -> int:
         result = values.item(registers[source], registers[key])
-        on_result(result, span)
+        frame.on_result(result, span)
         registers[out] = result
         return following
 
     return step
 
 
-def _slice(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, out, following = frame.registers, it.out, index + 1
-    start, stop, pace = it.ins
+def bounds(following: int, out: int, reads: Reads) -> Step:
+    """A slice, of its start, stop and step."""
+    gather = itemgetter(*reads)
 
-    def step() -> int:
-        registers[out] = slice(registers[start], registers[stop], registers[pace])
+    def step(registers: Registers, frame: Frame) -> int:
+        registers[out] = slice(*gather(registers))
         return following
 
     return step
 
 
-def _sequence(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, out, following = frame.registers, it.out, index + 1
-    kind, gather = it.extra, _gather(it.ins)
+def sequence(
+    following: int, out: int, reads: Reads, kind: Callable[[tuple[Any, ...]], Any]
+) -> Step:
+    gather = _gather(reads)
 
-    def step() -> int:
+    def step(registers: Registers, frame: Frame) -> int:
         registers[out] = kind(gather(registers))
         return following
 
     return step
 
 
-def _jump(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    destination: int = it.extra
-    cost = index - destination + 1
-    limit = frame.max_steps
+def jump(number: int, destination: int) -> Step:
+    """Go on elsewhere; going back counts as the steps that are run again."""
+    cost = number - destination + 1
 
-    def forward() -> int:
+    def forward(registers: Registers, frame: Frame) -> int:
         return destination
 
-    def backward() -> int:
+    def backward(registers: Registers, frame: Frame) -> int:
         frame.steps += cost
-        if frame.steps > limit:
-            message = f"the program ran for more than {limit:,} steps"
+        if frame.steps > frame.max_steps:
+            message = f"the program ran for more than {frame.max_steps:,} steps"
             raise ProgramError("E401", message, hint="does the loop ever end?")
         return destination
 
     return backward if cost > 0 else forward
 
 
-def _jump_on(wanted: bool) -> Binder:
-    def bind(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-        registers, (source,), destination = frame.registers, it.ins, it.extra
-        truth, following = frame.truth, index + 1
+def jump_on(wanted: bool, source: int) -> Callable[[int, int], Step]:
+    """A jump if a value is true, or if it is not."""
 
-        def step() -> int:
+    def make(number: int, destination: int) -> Step:
+        following = number + 1
+
+        def step(registers: Registers, frame: Frame) -> int:
             value = registers[source]
             if value is not True and value is not False:
-                value = truth(value)
+                value = frame.truth(value)
             return destination if value is wanted else following
 
         return step
 
-    return bind
+    return make
 
 
-def _iterate(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, out, (source,), following = frame.registers, it.out, it.ins, index + 1
-    library = frame.library
+def iterate(following: int, out: int, source: int) -> Step:
+    """Begin to go through a value."""
 
-    def step() -> int:
-        registers[out] = values.iterator(library, registers[source])
+    def step(registers: Registers, frame: Frame) -> int:
+        registers[out] = values.iterator(frame.library, registers[source])
         return following
 
     return step
 
 
-def _next(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, out, (source,), following = frame.registers, it.out, it.ins, index + 1
-    after: int = it.extra
+def advance(out: int, source: int) -> Callable[[int, int], Step]:
+    """Take the next item; a jump if there is none."""
 
-    def step() -> int:
-        items: Iterator[Any] = registers[source]
-        for item in items:
-            registers[out] = item
-            return following
-        return after
+    def make(number: int, destination: int) -> Step:
+        following = number + 1
 
-    return step
+        def step(registers: Registers, frame: Frame) -> int:
+            items: Iterator[Any] = registers[source]
+            for item in items:
+                registers[out] = item
+                return following
+            return destination
+
+        return step
+
+    return make
 
 
-def _unpack(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    registers, (source,), outs = frame.registers, it.ins, it.extra
-    library, following = frame.library, index + 1
-
-    def step() -> int:
-        items = values.unpacked(library, registers[source], len(outs))
+def unpack(following: int, outs: tuple[int, ...], source: int) -> Step:
+    def step(registers: Registers, frame: Frame) -> int:
+        items = values.unpacked(frame.library, registers[source], len(outs))
         for out, item in zip(outs, items, strict=True):
             registers[out] = item
         return following
@@ -311,48 +305,17 @@ def _unpack(frame: Frame, it: Instruction, index: int, functions: Functions) -> 
     return step
 
 
-def _open_mode(frame: Frame, it: Instruction, index: int, functions: Functions) -> Step:
-    enabled, following = it.extra, index + 1
-
-    def step() -> int:
+def open_mode(following: int, enabled: bool) -> Step:
+    def step(registers: Registers, frame: Frame) -> int:
         frame.open_mode(enabled)
         return following
 
     return step
 
 
-def _close_modes(
-    frame: Frame, it: Instruction, index: int, functions: Functions
-) -> Step:
-    count, following = it.extra, index + 1
-
-    def step() -> int:
+def close_modes(following: int, count: int) -> Step:
+    def step(registers: Registers, frame: Frame) -> int:
         frame.close_modes(count)
         return following
 
     return step
-
-
-BINDERS: dict[str, Binder] = {
-    "check": _check,
-    "move": _move,
-    "mark": _mark,
-    "end": _end,
-    "unary": _unary,
-    "binary": _binary_with(arithmetic.OPERATORS),
-    "augment": _binary_with(arithmetic.IN_PLACE, _changing),
-    "call": _call,
-    "method": _method,
-    "attribute": _attribute,
-    "index": _index,
-    "slice": _slice,
-    "sequence": _sequence,
-    "jump": _jump,
-    "jump_if": _jump_on(True),
-    "jump_unless": _jump_on(False),
-    "iterate": _iterate,
-    "next": _next,
-    "unpack": _unpack,
-    "open_mode": _open_mode,
-    "close_modes": _close_modes,
-}

@@ -1,18 +1,19 @@
-"""Expressions to flat code: the compiler's half that computes values.
+"""Expressions to steps: the compiler's half that computes values.
 
 `value(node, into)` yields the register that will hold the value. With `into` the last
-instruction writes there, and no earlier one does; where several instructions may write
-the result (`and`, a chain of comparisons, a condition) they write an intermediate
-register, which is then moved, because they may still have to read the old value.
+step writes there, and no earlier one does; where several steps may write the result
+(`and`, a chain of comparisons, a condition) they write an intermediate register, which
+is then moved, because they may still have to read the old value.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from gradcli.lang import syntax
-from gradcli.lang.code import Called
-from gradcli.lang.emitter import Emitter
+from gradcli.lang import steps, syntax
+from gradcli.lang.code import Step
+from gradcli.lang.emitter import Constant, Emitter
 from gradcli.lang.errors import ProgramError
+from gradcli.lang.span import Span
 from gradcli.lang.trampoline import Steps
 
 Into = int | None
@@ -20,10 +21,12 @@ Handler = Callable[[Any, Into], Steps[int]]
 
 
 class Translator(Emitter):
-    """Writes the instructions of expressions."""
+    """Writes the steps of expressions."""
 
-    def __init__(self, source: str, assigned: frozenset[str]) -> None:
-        super().__init__(source, assigned)
+    def __init__(
+        self, source: str, assigned: frozenset[str], constant: Constant
+    ) -> None:
+        super().__init__(source, assigned, constant)
         self.assigned_above: set[str] = set()
         self.handlers: dict[type[syntax.Expression], Handler] = {
             syntax.Unary: self._unary,
@@ -48,7 +51,7 @@ class Translator(Emitter):
         source = self.operand(node)
         if into is None or into == source:
             return source
-        self.emit("move", node.span, out=into, ins=(source,))
+        self.emit(steps.move(self.following, into, source), node.span)
         return into
         yield
 
@@ -63,31 +66,45 @@ class Translator(Emitter):
 
     def _finish(
         self,
-        name: str,
+        make: Callable[..., Step],
         node: Any,
         into: Into,
-        ins: tuple[int, ...],
-        extra: object = None,
+        reads: tuple[int, ...],
+        *known: object,
+        kind: str = "",
+        name: str = "",
     ) -> int:
-        """The last instruction of an expression: its operands are done with."""
-        self.release(*ins)
+        """The last step of an expression: its operands are done with."""
+        self.release(*reads)
         out = self.temporary() if into is None else into
-        at = getattr(node, "op_span", None)
-        self.emit(name, node.span, out=out, ins=ins, extra=extra, at=at)
+        at = getattr(node, "op_span", node.span)
+        self.emit(make(self.following, out, reads, *known), at, kind, name, reads)
         return out
 
+    def _operator(
+        self, node: Any, into: Into, reads: tuple[int, ...], sign: str, at: Span
+    ) -> int:
+        known = sign, node.span, at
+        kind = "operator"
+        return self._finish(
+            steps.binary, node, into, reads, *known, kind=kind, name=sign
+        )
+
     def _unary(self, node: syntax.Unary, into: Into) -> Steps[int]:
-        ins = yield self._all((node.operand,))
-        return self._finish("unary", node, into, ins, node.operator)
+        reads = yield self._all((node.operand,))
+        sign = node.operator
+        return self._finish(
+            steps.unary, node, into, reads, sign, node.span, kind="operator", name=sign
+        )
 
     def _binary(self, node: syntax.Binary, into: Into) -> Steps[int]:
-        ins = yield self._all((node.left, node.right))
-        return self._finish("binary", node, into, ins, node.operator)
+        reads = yield self._all((node.left, node.right))
+        return self._operator(node, into, reads, node.operator, node.op_span)
 
     def _compare(self, node: syntax.Compare, into: Into) -> Steps[int]:
         if len(node.operators) == 1:
-            ins = yield self._all(node.operands)
-            return self._finish("binary", node, into, ins, node.operators[0])
+            reads = yield self._all(node.operands)
+            return self._operator(node, into, reads, node.operators[0], node.op_span)
         result, done = self.temporary(), self.label()
         left: int = yield self.value(node.operands[0])
         mark = len(self.settled)
@@ -95,13 +112,13 @@ class Translator(Emitter):
         for number, sign in enumerate(node.operators):
             right: int = yield self.value(node.operands[number + 1])
             at = node.op_spans[number]
-            self.emit(
-                "binary", node.span, out=result, ins=(left, right), extra=sign, at=at
-            )
+            reads = left, right
+            step = steps.binary(self.following, result, reads, sign, node.span, at)
+            self.emit(step, at, "operator", sign, reads)
             if number == 0:
                 mark = len(self.settled)
             if number < last:
-                self.emit("jump_unless", node.span, ins=(result,), extra=done, at=at)
+                self.jump_on(False, result, done, at)
             self.release(left)
             left = right
         self.release(left)
@@ -111,12 +128,12 @@ class Translator(Emitter):
 
     def _logic(self, node: syntax.Logic, into: Into) -> Steps[int]:
         result, done = self.temporary(), self.label()
-        jump = "jump_unless" if node.operator == "and" else "jump_if"
+        ending = node.operator == "or"
         mark = len(self.settled)
         for number, operand in enumerate(node.operands):
             if number:
                 before = node.operands[number - 1].span
-                self.emit(jump, before, ins=(result,), extra=done)
+                self.jump_on(ending, result, done, before)
             yield self.value(operand, result)
             if number == 0:
                 mark = len(self.settled)
@@ -127,11 +144,11 @@ class Translator(Emitter):
     def _conditional(self, node: syntax.Conditional, into: Into) -> Steps[int]:
         result, otherwise, done = self.temporary(), self.label(), self.label()
         test: int = yield self.value(node.test)
-        self.emit("jump_unless", node.test.span, ins=(test,), extra=otherwise)
+        self.jump_on(False, test, otherwise, node.test.span)
         self.release(test)
         mark = len(self.settled)
         yield self.value(node.then, result)
-        self.emit("jump", node.span, extra=done)
+        self.jump(done, steps.jump, node.span)
         self.forget_since(mark)
         self.place(otherwise)
         yield self.value(node.otherwise, result)
@@ -142,7 +159,7 @@ class Translator(Emitter):
     def _deliver(self, result: int, node: syntax.Expression, into: Into) -> int:
         if into is None:
             return result
-        self.emit("move", node.span, out=into, ins=(result,))
+        self.emit(steps.move(self.following, into, result), node.span)
         self.release(result)
         return into
 
@@ -155,33 +172,50 @@ class Translator(Emitter):
                 self.source,
                 hint=f"it is assigned above; to multiply, write {node.function}*(...)",
             )
-        ins = yield self._all(node.arguments + _values(node.keywords))
-        called = Called(node.function, tuple(k.name for k in node.keywords))
-        return self._finish("call", node, into, ins, called)
+        reads = yield self._all(node.arguments + _values(node.keywords))
+        called = self.function(node.function, node.op_span)
+        known = _names(node.keywords), node.span, called
+        kind, name = "function", node.function
+        return self._finish(steps.call, node, into, reads, *known, kind=kind, name=name)
 
     def _method_call(self, node: syntax.MethodCall, into: Into) -> Steps[int]:
         parts = (node.receiver, *node.arguments, *_values(node.keywords))
-        ins = yield self._all(parts)
-        called = Called(node.method, tuple(k.name for k in node.keywords))
-        return self._finish("method", node, into, ins, called)
+        reads = yield self._all(parts)
+        known = _names(node.keywords), node.span, node.method
+        kind, name = "method", node.method
+        return self._finish(
+            steps.method, node, into, reads, *known, kind=kind, name=name
+        )
 
     def _attribute(self, node: syntax.Attribute, into: Into) -> Steps[int]:
-        ins = yield self._all((node.value,))
-        return self._finish("attribute", node, into, ins, node.name)
+        reads = yield self._all((node.value,))
+        known = node.name, node.span
+        kind, name = "attribute", node.name
+        return self._finish(
+            steps.attribute, node, into, reads, *known, kind=kind, name=name
+        )
 
     def _index(self, node: syntax.Index, into: Into) -> Steps[int]:
-        ins = yield self._all((node.value, node.key))
-        return self._finish("index", node, into, ins)
+        reads = yield self._all((node.value, node.key))
+        return self._finish(steps.index, node, into, reads, node.span, kind="index")
 
     def _slice(self, node: syntax.Slice, into: Into) -> Steps[int]:
         absent = syntax.Literal(node.span, None)
         bounds = (node.start or absent, node.stop or absent, node.step or absent)
-        ins = yield self._all(bounds)
-        return self._finish("slice", node, into, ins)
+        reads = yield self._all(bounds)
+        return self._finish(steps.bounds, node, into, reads, kind="index")
 
     def _sequence(self, node: syntax.Sequence, into: Into) -> Steps[int]:
-        ins = yield self._all(node.items)
-        return self._finish("sequence", node, into, ins, node.kind)
+        reads = yield self._all(node.items)
+        return self._finish(steps.sequence, node, into, reads, node.kind)
+
+    def jump_on(self, wanted: bool, source: int, to: int, at: Span) -> None:
+        """Go to a label if a value is ``wanted``."""
+        self.jump(to, steps.jump_on(wanted, source), at, "truth", (source,))
+
+
+def _names(keywords: tuple[syntax.Keyword, ...]) -> tuple[str, ...]:
+    return tuple(keyword.name for keyword in keywords)
 
 
 def _values(keywords: tuple[syntax.Keyword, ...]) -> tuple[syntax.Expression, ...]:

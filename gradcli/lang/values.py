@@ -17,21 +17,15 @@ from gradcli.lang.library import Library
 _LISTS = (list, tuple, range)
 
 
-def method_finder(library: Library, name: str) -> Callable[[Any], Callable[..., Any]]:
-    """A function that finds the method `name` on a value, or raises."""
-    find = library.method
-
-    def left_out(value: Any) -> Callable[..., Any]:
+def method(library: Library, value: Any, name: str) -> Callable[..., Any]:
+    """The method `name` of a value."""
+    if name in METHODS_LEFT_OUT:
         message = f"'.{name}()' is not called here"
         raise ProgramError("E106", message, hint=METHODS_LEFT_OUT[name])
-
-    def finder(value: Any) -> Callable[..., Any]:
-        method = find(value, name)
-        if method is None:
-            raise _no_method(library, value, name)
-        return method
-
-    return left_out if name in METHODS_LEFT_OUT else finder
+    found = library.method(value, name)
+    if found is None:
+        raise _no_method(library, value, name)
+    return found
 
 
 def _no_method(library: Library, value: Any, name: str) -> ProgramError:

@@ -20,8 +20,9 @@ import numpy as np
 
 from ..lang.arithmetic import Note, binary
 from ..lang.code import Code
+from ..lang.compiler import compile_program
 from ..lang.home import Home
-from ..lang.syntax import Literal, Program, walk
+from ..lang.syntax import Binary, Literal, Program, walk
 from ..lang.tensors import CONSTANTS, TensorLibrary
 from .arrays import OBJECT, boxed
 from .namespace import ObjectNamespace
@@ -159,32 +160,20 @@ class PreciseLibrary(TensorLibrary):
         return binary(sign, left, right, note)
 
 
-def with_decimals(code: Code, program: Program, context: Any) -> Code:
-    """The code with its decimals as they are written, and divisors that rules of the
-    table may divide by without losing digits."""
-    written = {
-        node.value: context.mpf(program.text(node).replace("_", ""))
+def with_decimals(program: Program, context: Any) -> Code:
+    """The program with its decimals as they are written, and with divisors that rules
+    of the table may divide by without losing digits."""
+    divisors = {
+        id(node.right)
         for node in walk(program)
-        if isinstance(node, Literal) and isinstance(node.value, float)
+        if isinstance(node, Binary) and node.operator == "/"
     }
-    constants = {
-        register: Exact(written[value]) if type(value) is float else value
-        for register, value in code.constants.items()
-    }
-    divisors: dict[int, int] = {}
-    for step in code.instructions:
-        if step.extra == "/" and type(constants.get(step.ins[-1])) is int:
-            divisors.setdefault(step.ins[-1], code.register_count + len(divisors))
-    constants |= {
-        new: Exact(context.mpf(constants[old])) for old, new in divisors.items()
-    }
-    steps = tuple(
-        step._replace(ins=(step.ins[0], divisors.get(step.ins[1], step.ins[1])))
-        if step.extra == "/"
-        else step
-        for step in code.instructions
-    )
-    return Code(
-        code.source, steps, code.register_count + len(divisors), code.variables,
-        code.qualified, constants, code.assigned,
-    )  # fmt: skip
+
+    def constant(node: Literal) -> object:
+        if type(node.value) is float:
+            return Exact(context.mpf(program.text(node).replace("_", "")))
+        if type(node.value) is int and id(node) in divisors:
+            return Exact(context.mpf(node.value))
+        return node.value
+
+    return compile_program(program, constant)

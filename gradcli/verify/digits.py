@@ -21,7 +21,6 @@ import numpy as np
 
 from ..engine import Tensor, grad
 from ..lang.code import Code
-from ..lang.compiler import compile_program
 from ..lang.machine import run as run_code
 from ..lang.parser import parse
 from ..lang.run import output_of
@@ -106,7 +105,7 @@ class _Pass:
 
     def _code(self, source: str, names: Mapping[str, Any]) -> Code:
         program = parse(source, names)
-        return with_decimals(compile_program(program), program, self.context)
+        return with_decimals(program, self.context)
 
     def _input(self, given: Any, text: str | None) -> Tensor:
         if text is None or text.lstrip().startswith("@"):
