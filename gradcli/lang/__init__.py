@@ -1,4 +1,4 @@
-"""The language: text to syntax tree to flat code to values.
+"""The language: text to syntax tree to steps to values.
 
     program = parse("y = x**3 + b", variables=bindings)
     inputs = free_names(program, known=library.constants)
