@@ -56,12 +56,12 @@ class Evidence:
 
 
 def rewritten(cause: str, text: str, before: str, after: str) -> Diagnosis:
-    """A slip whose repair is the text as it should be: of several lines, the one that
+    """A mistake whose repair is the text put right: of several lines, the one that
     changes."""
     lines = zip(before.splitlines(), after.splitlines(), strict=False)
     changed = "; ".join(new.strip() for old, new in lines if new != old)
     short = len(changed) <= LONGEST
-    repair = f"write {changed}" if short else "write that place otherwise"
+    repair = f"write {changed}" if short else "write that part otherwise"
     return Diagnosis(cause, text, repair)
 
 

@@ -71,9 +71,9 @@ def inner_derivative(evidence: Evidence) -> Diagnosis | None:
     known = list(candidates(evidence))
     for test in (_missing, _surplus, _missing_with_factor):
         for found in known:
-            slip = test(evidence, claimed, found)
-            if slip is not None:
-                return slip
+            mistake = test(evidence, claimed, found)
+            if mistake is not None:
+                return mistake
     inner = [c for c in known if c.source is not None]
     for a, b in combinations(inner[:MOST_PAIRED], 2):
         if not evidence.in_time():

@@ -16,8 +16,7 @@ import numpy as np
 from ..lang.parser import parse
 from ..lang.syntax import Call, MethodCall, walk
 from ..views.claims import Diagnosis
-from .altered import passed_over, stops_short, taken_for_constant
-from .detours import wrong_path
+from .chain_rule import passed_over, stops_short, taken_for_constant
 from .evidence import Sample, derivative
 from .hypothesis import Evidence, Hypothesis
 from .inner import inner_derivative
@@ -31,7 +30,8 @@ from .likeness import (
     same,
     simple_number,
 )
-from .repairs import wrong_place
+from .path_errors import wrong_path
+from .repairs import wrong_subterm
 from .terms import lacking_term, wrong_term
 
 ROUNDED = 2e-3
@@ -302,7 +302,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
     stops_short,
     upside_down,
     swapped,
-    wrong_place,
+    wrong_subterm,
     lacking_term,
 )
 

@@ -4,7 +4,7 @@ Invariant: a text stands for the value beside it at the end of the program, so n
 taken from a line that a loop may have run several times with other values.
 
     texts = Texts(evidence, sample)
-    texts.path(route)                   # ("L", "d", "b", "a")
+    texts.path(path)                   # ("L", "d", "b", "a")
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..lang.syntax import For, Target, While, walk
 from ..views.factors import Factors
 from ..views.graph import graph_view
 from ..views.names import Names
-from ..views.routes import Route, Step, met
+from ..views.survey import Path, Step, met
 from .evidence import Sample
 from .hypothesis import Evidence
 
@@ -43,15 +43,15 @@ class Texts:
         self._sources = {node.address: node.source for node in view.nodes}
         self.factors = Factors(self._names, view)
 
-    def path(self, route: Route, end: str, in_full: bool = False) -> tuple[str, ...]:
+    def path(self, path: Path, end: str, in_full: bool = False) -> tuple[str, ...]:
         """The names along a path; ``in_full`` with the texts of nameless values."""
-        steps = met(self._root, route)
+        steps = met(self._root, path)
         labels = [self._label(step, in_full or k == 0) for k, step in enumerate(steps)]
         return (*[label for label in labels if label], end)
 
-    def product(self, route: Route) -> str | None:
+    def product(self, path: Path) -> str | None:
         """What a path contributes, as a formula; None where the language has none."""
-        steps = [(step.node, step.nr) for step in met(self._root, route)]
+        steps = [(step.node, step.nr) for step in met(self._root, path)]
         return self.factors.product(steps)
 
     def source(self, node: Node) -> str | None:
@@ -64,11 +64,11 @@ class Texts:
             name = self.source(step.node)
         return name
 
-    def unique(self, routes: Sequence[Route], end: str) -> list[str]:
+    def unique(self, paths: Sequence[Path], end: str) -> list[str]:
         """A label for each path, by names alone if that tells them apart."""
-        short = [self.path(route, end) for route in routes]
+        short = [self.path(path, end) for path in paths]
         if len(set(short)) < len(short):
-            short = [self.path(route, end, in_full=True) for route in routes]
+            short = [self.path(path, end, in_full=True) for path in paths]
         return [" → ".join(labels) for labels in short]
 
 

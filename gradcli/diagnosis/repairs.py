@@ -1,13 +1,13 @@
-"""A slip in one place of a claim: an operand transposed, a sum left out, an exponent, a
-name taken for another.
+"""A mistake in one subterm of a claim: an operand transposed, a sum left out, an
+exponent, a name taken for another.
 
-Each place of the claim's text is written otherwise, one at a time, and the claim so
+Each subterm of the claim's text is written otherwise, one at a time, and the claim so
 written is held against the derivative.
 
 Invariant: a rewriting is proposed only if with it the claim equals the derivative at
-every sample, and it differs from the claim in one place.
+every sample, and it differs from the claim in one subterm.
 
-    wrong_place(evidence).text      # "W2 should be transposed"
+    wrong_subterm(evidence).text      # "W2 should be transposed"
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..views.claims import Diagnosis
 from .evidence import gather, said_in
 from .hypothesis import LEAST, Evidence, rewritten
 from .likeness import all_same, same
-from .places import Place, places
+from .subterms import Subterm, subterms
 
 _POWERS = ("**", "^")
 _EXPONENTS = ("2", "3", "4", "(-1)", "(-2)", "0.5", "(-0.5)", "1")
@@ -34,20 +34,20 @@ _ALONG = ("", "dim=0, keepdim=True", "dim=1, keepdim=True")
 
 
 class Rewriting(NamedTuple):
-    """The claim with one place written otherwise, and what that says of the slip."""
+    """The claim with one subterm written otherwise, and the mistake that it puts right."""
 
     text: str
-    slip: str
+    mistake: str
 
 
-def wrong_place(evidence: Evidence) -> Diagnosis | None:
+def wrong_subterm(evidence: Evidence) -> Diagnosis | None:
     """A transpose, a sum, an exponent or a name that is wrong inside the claim."""
     for cause, rewritings in _KINDS.items():
         for found in rewritings(evidence):
             if not evidence.in_time():
                 return None
             if _explains(evidence, found.text):
-                return rewritten(cause, found.slip, evidence.text, found.text)
+                return rewritten(cause, found.mistake, evidence.text, found.text)
     return None
 
 
@@ -72,72 +72,74 @@ def fitting_transpose(task: ClaimsTask, claim: Claim, seconds: float) -> str | N
 
 def _transposed(source: str) -> Iterator[Rewriting]:
     """An operand transposed, or no longer; then two factors in the other order."""
-    for place in places(source):
-        yield from _transposes(place)
-    for place in places(source):
-        node = place.node
+    for subterm in subterms(source):
+        yield from _transposes(subterm)
+    for subterm in subterms(source):
+        node = subterm.node
         if isinstance(node, Binary) and node.operator == "@":
-            left, right = (place.part(part).factor for part in (node.left, node.right))
-            slip = f"the factors of {place.text} are in the wrong order"
-            yield Rewriting(place.written(f"{right} @ {left}"), slip)
+            left, right = (
+                subterm.part(part).factor for part in (node.left, node.right)
+            )
+            mistake = f"the factors of {subterm.text} are in the wrong order"
+            yield Rewriting(subterm.written(f"{right} @ {left}"), mistake)
 
 
-def _transposes(place: Place) -> Iterator[Rewriting]:
-    node = place.node
+def _transposes(subterm: Subterm) -> Iterator[Rewriting]:
+    node = subterm.node
     if isinstance(node, MethodCall) and node.method in _TRANSPOSES:
-        bare = place.part(node.receiver).factor
+        bare = subterm.part(node.receiver).factor
     elif isinstance(node, Attribute) and node.name in _TRANSPOSES:
-        bare = place.part(node.value).factor
+        bare = subterm.part(node.value).factor
     elif isinstance(node, Literal | Unary | Binary):
         return
     else:
-        slip = f"{place.text} should be transposed"
-        yield Rewriting(place.written(f"{place.factor}.t()"), slip)
+        mistake = f"{subterm.text} should be transposed"
+        yield Rewriting(subterm.written(f"{subterm.factor}.t()"), mistake)
         return
-    yield Rewriting(place.written(bare), f"{place.text} should not be transposed")
+    yield Rewriting(subterm.written(bare), f"{subterm.text} should not be transposed")
 
 
 def _sums(evidence: Evidence) -> Iterator[Rewriting]:
     """Entries added up somewhere, or no longer."""
-    for place in places(evidence.text):
-        node = place.node
+    for subterm in subterms(evidence.text):
+        node = subterm.node
         if isinstance(node, Literal):
             continue
         if isinstance(node, MethodCall) and node.method in _SUMS:
-            bare = place.part(node.receiver).factor
-            slip = f"the {node.method} of {bare} is too much"
-            yield Rewriting(place.written(bare), slip)
+            bare = subterm.part(node.receiver).factor
+            mistake = f"the {node.method} of {bare} is too much"
+            yield Rewriting(subterm.written(bare), mistake)
         for name in _SUMS:
             for how in _ALONG:
-                text = f"{place.factor}.{name}({how})"
-                slip = f"{text} is meant, not {place.text}"
-                yield Rewriting(place.written(text), slip)
+                text = f"{subterm.factor}.{name}({how})"
+                mistake = f"{text} is meant, not {subterm.text}"
+                yield Rewriting(subterm.written(text), mistake)
 
 
 def _powers(evidence: Evidence) -> Iterator[Rewriting]:
     """Another exponent somewhere."""
-    for place in places(evidence.text):
-        node, base = place.node, place.factor
+    for subterm in subterms(evidence.text):
+        node, base = subterm.node, subterm.factor
         if isinstance(node, Literal):
             continue
         if isinstance(node, Binary) and node.operator in _POWERS:
-            base = place.part(node.left).factor
+            base = subterm.part(node.left).factor
         for exponent in _EXPONENTS:
-            slip = f"{place.text} has the wrong exponent"
-            yield Rewriting(place.written(f"{base}**{exponent}"), slip)
+            mistake = f"{subterm.text} has the wrong exponent"
+            yield Rewriting(subterm.written(f"{base}**{exponent}"), mistake)
 
 
 def _names(evidence: Evidence) -> Iterator[Rewriting]:
     """Another value of the program where one is named."""
     known = evidence.samples[0].variables
-    for place in places(evidence.text):
-        here = known.get(place.text) if isinstance(place.node, Name) else None
+    for subterm in subterms(evidence.text):
+        here = known.get(subterm.text) if isinstance(subterm.node, Name) else None
         if here is None:
             continue
         for name, value in known.items():
-            if name != place.text and value.shape == here.shape:
-                slip = f"{place.text} stands where {name} belongs"
-                yield Rewriting(place.written(name), slip)
+            if name != subterm.text and value.shape == here.shape:
+                mistake = f"{subterm.text} stands where {name} belongs"
+                yield Rewriting(subterm.written(name), mistake)
 
 
 _KINDS: dict[str, Callable[[Evidence], Iterator[Rewriting]]] = {
@@ -146,4 +148,4 @@ _KINDS: dict[str, Callable[[Evidence], Iterator[Rewriting]]] = {
     "power": _powers,
     "name": _names,
 }
-"""Kinds of slips in a place, in the order in which they are looked for."""
+"""Kinds of mistakes in a subterm, in the order in which they are looked for."""

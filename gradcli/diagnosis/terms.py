@@ -1,5 +1,5 @@
-"""Slips in the terms of a sum: one with another sign or factor, one too many, one that
-is missing.
+"""Mistakes in the terms of a sum: one with another sign or factor, one too many, one
+that is missing.
 
 Invariant: the constant in front of a term, or of what is missing, is the same at every
 sample, and with it the claim is the derivative.
@@ -28,7 +28,7 @@ from .likeness import (
     number_text,
     simple_number,
 )
-from .places import Place, places, spliced
+from .subterms import Subterm, spliced, subterms
 
 _SUMS = ("+", "-")
 _PRODUCTS = ("*", "/", "@")
@@ -41,25 +41,25 @@ def wrong_term(evidence: Evidence) -> Diagnosis | None:
         if not evidence.in_time():
             return None
         factor = _factor_of(evidence, term)
-        found = None if factor is None else _slip(total, term, factor)
+        found = None if factor is None else _mistake(total, term, factor)
         if found is not None:
             return found
     return None
 
 
-def _terms(source: str) -> Iterator[tuple[Place, Place]]:
+def _terms(source: str) -> Iterator[tuple[Subterm, Subterm]]:
     """Every operand of a plus or a minus, after the sum that it stands in."""
-    for place in places(source):
-        node = place.node
+    for subterm in subterms(source):
+        node = subterm.node
         if isinstance(node, Binary) and node.operator in _SUMS:
             left = node.left
             # Of a flat sum the left part is a sum itself, whose terms come by.
             if not (isinstance(left, Binary) and left.operator in _SUMS):
-                yield place, place.part(left)
-            yield place, place.part(node.right)
+                yield subterm, subterm.part(left)
+            yield subterm, subterm.part(node.right)
 
 
-def _factor_of(evidence: Evidence, term: Place) -> Fraction | None:
+def _factor_of(evidence: Evidence, term: Subterm) -> Fraction | None:
     """The constant in front of a term with which the claim is right; None: there is
     none, or the claim is no multiple of the term."""
     without, twice = (term.written(_scaled(n, term)) for n in ("0", "2"))
@@ -79,7 +79,7 @@ def _factor_of(evidence: Evidence, term: Place) -> Fraction | None:
     return None if c is None else simple_number(c)
 
 
-def _slip(total: Place, term: Place, factor: Fraction) -> Diagnosis | None:
+def _mistake(total: Subterm, term: Subterm, factor: Fraction) -> Diagnosis | None:
     """What a constant in front of a term says of it."""
     before = term.source
     if factor == -1:
@@ -99,17 +99,17 @@ def _slip(total: Place, term: Place, factor: Fraction) -> Diagnosis | None:
     return rewritten("factor", text, before, after)
 
 
-def _scaled(number: str, term: Place) -> str:
+def _scaled(number: str, term: Subterm) -> str:
     return f"{number}*{_bare(term, _PRODUCTS)}"
 
 
-def _bare(term: Place, operators: Sequence[str]) -> str:
+def _bare(term: Subterm, operators: Sequence[str]) -> str:
     """A term's text, without parentheses if it is made by one of these operators."""
     product = isinstance(term.node, Binary) and term.node.operator in operators
     return term.text if product else term.factor
 
 
-def _turned(total: Place, term: Place) -> str:
+def _turned(total: Subterm, term: Subterm) -> str:
     """The claim with the other sign in front of a term."""
     node = total.node
     assert isinstance(node, Binary)
@@ -119,13 +119,13 @@ def _turned(total: Place, term: Place) -> str:
     return spliced(total.source, node.op_span, sign)
 
 
-def _negative(term: Place) -> str:
+def _negative(term: Subterm) -> str:
     if isinstance(term.node, Unary) and term.node.operator == "-":
         return term.part(term.node.operand).factor
     return f"-{_bare(term, (*_PRODUCTS, *_POWERS))}"
 
 
-def _without(total: Place, term: Place) -> str:
+def _without(total: Subterm, term: Subterm) -> str:
     """The claim without a term."""
     node = total.node
     assert isinstance(node, Binary)
@@ -154,7 +154,7 @@ def _addable(evidence: Evidence) -> Iterator[tuple[str, Sequence[Array]]]:
     texts = {"1": None}
     if evidence.claim.expression is not None:
         for source in (evidence.text, evidence.task.source):
-            texts |= {place.factor: None for place in places(source)}
+            texts |= {subterm.factor: None for subterm in subterms(source)}
     for text in texts:
         said = [evidence.said(text, sample) for sample in evidence.samples]
         values = [value for value in said if value is not None]

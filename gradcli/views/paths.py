@@ -26,7 +26,7 @@ from .graph import GraphView, NodeView
 from .names import Names
 from .numbers import Plain, plain
 from .partials import raw_partials
-from .routes import Route, Step, Survey, along, largest, met
+from .survey import Path, Step, Survey, along, largest, met
 
 WORK_LIMIT = 200_000
 """Steps of all paths together up to which paths of arrays are all followed; steps on
@@ -143,9 +143,9 @@ class Paths:
         if not count or found is None:
             nothing = plain(tensor.xp.zeros_like(tensor.raw))
             return PathsView(name, 0, "exact", (), nothing, None, True, None)
-        ranking, routes = self._chosen(end, most)
+        ranking, paths = self._chosen(end, most)
         tally = _Tally(tensor.xp)
-        followed = tally.counting(self._followed(routes))
+        followed = tally.counting(self._followed(paths))
         listed = nsmallest(most, followed, key=lambda pair: _heaviness(pair[1]))
         total = tally.sum if tally.count == count else survey.totals[end]
         return PathsView(
@@ -159,7 +159,7 @@ class Paths:
             cancellation=_cancellation(tally.peak, total, tensor.xp),
         )
 
-    def _chosen(self, end: Any, most: int) -> tuple[Ranking, Iterator[Route]]:
+    def _chosen(self, end: Any, most: int) -> tuple[Ranking, Iterator[Path]]:
         """Paths among which the heaviest are; of arrays only following them tells."""
         survey = self._survey
         heaviest = survey.heaviest(end)
@@ -170,12 +170,12 @@ class Paths:
             return "exact", heaviest
         return "estimated", islice(heaviest, most)
 
-    def _followed(self, routes: Iterable[Route]) -> Iterator[tuple[Route, Any]]:
-        for route in routes:
-            yield route, along(self._root, self._g, route)
+    def _followed(self, paths: Iterable[Path]) -> Iterator[tuple[Path, Any]]:
+        for path in paths:
+            yield path, along(self._root, self._g, path)
 
-    def _view(self, route: Route, to: str, term: Any, total: Any) -> PathView:
-        steps = met(self._root, route)
+    def _view(self, path: Path, to: str, term: Any, total: Any) -> PathView:
+        steps = met(self._root, path)
         nodes = [self._nodes[id(step.node)] for step in steps]
         partials = [raw_partials(step.node)[step.nr] for step in steps]
         return PathView(
@@ -228,9 +228,7 @@ class _Tally:
         self.sum: Any = None
         self.peak: Any = None
 
-    def counting(
-        self, found: Iterable[tuple[Route, Any]]
-    ) -> Iterator[tuple[Route, Any]]:
+    def counting(self, found: Iterable[tuple[Path, Any]]) -> Iterator[tuple[Path, Any]]:
         for pair in found:
             term, size = pair[1], abs(pair[1])
             first = not self.count

@@ -28,6 +28,6 @@ def ruled(program: str, inputs: Inputs, claim: str, **more: Any) -> Ruling:
     return judge(task(program, inputs, claim, **more)).rulings[0]
 
 
-def slip(program: str, inputs: Inputs, claim: str) -> Diagnosis | None:
+def mistake(program: str, inputs: Inputs, claim: str) -> Diagnosis | None:
     asked = task(program, inputs, claim)
     return diagnose(asked, asked.claims[0], inf)

@@ -1,4 +1,4 @@
-"""Claims worked out by hand, some of them wrong in the ways people slip."""
+"""Claims worked out by hand, some of them wrong in the ways people mistake."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ruling(k: int) -> Ruling:
 
 
 @cache
-def slip(k: int) -> Diagnosis | None:
+def mistake(k: int) -> Diagnosis | None:
     task = task_of(CLAIMS[k])
     return diagnose(task, task.claims[0], 10.0)
 
@@ -68,7 +68,7 @@ def test_counterexamples_are_made_of_small_round_numbers(k: int) -> None:
 
 
 def test_most_wrong_claims_get_the_right_diagnosis() -> None:
-    found = {k: slip(k) for k in WRONG}
+    found = {k: mistake(k) for k in WRONG}
     right = [k for k, d in found.items() if d and d.cause == CLAIMS[k]["cause"]]
     missed = {
         CLAIMS[k]["claim"]: (CLAIMS[k]["cause"], d and d.cause)

@@ -1,4 +1,4 @@
-"""A diagnosis names the slip, and its repair makes the claim right."""
+"""A diagnosis names the mistake, and its repair makes the claim right."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.check.asking import Inputs, X, ruled, slip
+from tests.check.asking import Inputs, X, mistake, ruled
 
 
 @given(st.sampled_from([-3, -0.5, 0.25, 2, 3, 7]), st.sampled_from(["x", "w"]))
@@ -14,7 +14,7 @@ from tests.check.asking import Inputs, X, ruled, slip
 def test_a_constant_factor_is_found_whatever_it_is(factor: float, by: str) -> None:
     gradient = {"x": "w * cos(w*x)", "w": "x * cos(w*x)"}[by]
     inputs: Inputs = {"x": (), "w": ()}
-    found = slip("sin(w*x)", inputs, f"d/d{by} = {1 / factor!r} * ({gradient})")
+    found = mistake("sin(w*x)", inputs, f"d/d{by} = {1 / factor!r} * ({gradient})")
     assert found is not None
     assert found.cause in ("factor", "sign")
     right = f"d/d{by} = {factor!r} * {1 / factor!r} * ({gradient})"
@@ -44,7 +44,7 @@ REPAIRS = {
 @pytest.mark.parametrize("kind", REPAIRS)
 def test_a_repair_makes_the_claim_right(kind: str) -> None:
     program, wrong, repaired, begin = REPAIRS[kind]
-    found = slip(program, X, f"d/dx = {wrong}")
+    found = mistake(program, X, f"d/dx = {wrong}")
     assert found is not None
     assert found.repair.startswith(begin)
     right = repaired.format(found.repair.removeprefix(begin))
@@ -54,12 +54,12 @@ def test_a_repair_makes_the_claim_right(kind: str) -> None:
 def test_a_missing_path_is_named_by_the_variables_on_it() -> None:
     program = "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d"
     inputs: Inputs = dict.fromkeys(("w1", "a", "w2", "w3", "w4"), ())
-    found = slip(program, inputs, "dL/da = -w4*w2")
+    found = mistake(program, inputs, "dL/da = -w4*w2")
     assert found is not None
     assert found.text == "the path L → d → b → a is missing"
 
 
-SLIPS = {
+MISTAKES = {
     "a variable taken for a constant": (
         "m = x.mean(); v = ((x - m)**2).mean(); L = (g * (x - m) / sqrt(v)).sum()",
         {"x": (4,), "g": (4,)}, "dL/dx = (g - g.mean()) / sqrt(v)", "path",
@@ -131,15 +131,15 @@ SLIPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", SLIPS)
-def test_a_slip_is_told_by_its_name(kind: str) -> None:
-    program, inputs, claim, cause, said = SLIPS[kind]
-    found = slip(program, inputs, claim)
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_a_mistake_is_named(kind: str) -> None:
+    program, inputs, claim, cause, said = MISTAKES[kind]
+    found = mistake(program, inputs, claim)
     assert found is not None
     assert found.cause == cause
     assert said in found.text
     assert ruled(program, inputs, claim).verdict == "refuted"
 
 
-def test_a_claim_without_a_simple_slip_gets_no_diagnosis() -> None:
-    assert slip("x**3 + sin(x)", X, "d/dx = exp(x) - tanh(x)") is None
+def test_a_claim_without_a_simple_mistake_gets_no_diagnosis() -> None:
+    assert mistake("x**3 + sin(x)", X, "d/dx = exp(x) - tanh(x)") is None

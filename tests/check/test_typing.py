@@ -11,7 +11,7 @@ from gradcli.verify.claims.judge import judge
 from gradcli.verify.claims.lists import with_arrays
 from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
 from gradcli.verify.claims.text import Claim, read_claim
-from tests.check.asking import ruled, slip, task
+from tests.check.asking import mistake, ruled, task
 
 LEFT = {
     "d/dx = 1": (None, ("x",)),
@@ -102,7 +102,7 @@ def test_single_entries_can_be_claimed(claim: str) -> None:
 
 
 def test_a_wrong_entry_gets_its_diagnosis() -> None:
-    found = slip("(x**2).sum()", {"x": (3,)}, "d/dx[1] = x[1]")
+    found = mistake("(x**2).sum()", {"x": (3,)}, "d/dx[1] = x[1]")
     assert found is not None
     assert found.repair == "multiply by 2"
 

@@ -1,7 +1,7 @@
-"""Slips along single paths of the chain rule: one left out, one with a wrong sign.
+"""Mistakes along single paths of the chain rule: one left out, one with a wrong sign.
 
 The derivative is the sum of what its paths contribute. If a claim is the sum of the
-same contributions with other constants in front, the constants tell the slip.
+same contributions with other constants in front, the constants tell the mistake.
 
 Invariant: the constants fit more equations than there are paths, and leave nothing
 over; where several choices would, the one with the fewest wrong paths is taken.
@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 
 from ..views.claims import Diagnosis
-from ..views.routes import Route, Survey, along
+from ..views.survey import Path, Survey, along
 from .evidence import Sample, gather
 from .hypothesis import Evidence
 from .likeness import Array, constant_factor, largest, number_text, simple_number
@@ -40,7 +40,7 @@ TOLERANCE = 1e-7
 class Bundle:
     """Paths whose contributions are multiples of each other, and so one unknown."""
 
-    routes: tuple[Route, ...]
+    paths: tuple[Path, ...]
     total: Array
 
 
@@ -49,15 +49,15 @@ def wrong_path(evidence: Evidence) -> Diagnosis | None:
     claim = evidence.claim
     if len(claim.by) != 1 or claim.expression is None or not claim.whole:
         return None
-    routes = _routes(evidence, evidence.samples[0])
-    if routes is None:
+    paths = _paths(evidence, evidence.samples[0])
+    if paths is None:
         return None
-    samples = _enough(evidence, len(routes))
-    columns = _columns(evidence, samples, routes)
+    samples = _enough(evidence, len(paths))
+    columns = _columns(evidence, samples, paths)
     claimed = _claimed(samples)
     if columns is None or claimed is None:
         return None
-    bundles = _bundles(routes, columns)
+    bundles = _bundles(paths, columns)
     least = TOLERANCE * max([largest(b.total) for b in bundles], default=0.0)
     if any(largest(bundle.total) <= least for bundle in bundles):
         # What cancels along a path leaves rounding, which any constant fits.
@@ -65,10 +65,10 @@ def wrong_path(evidence: Evidence) -> Diagnosis | None:
     constants = _constants([b.total for b in bundles], claimed)
     if constants is None:
         return None
-    return _told(evidence, routes, list(zip(bundles, constants, strict=True)))
+    return _told(evidence, paths, list(zip(bundles, constants, strict=True)))
 
 
-def _routes(evidence: Evidence, sample: Sample) -> list[Route] | None:
+def _paths(evidence: Evidence, sample: Sample) -> list[Path] | None:
     """All paths in the graph's order; None if there are too many, or none."""
     root, end = sample.target.edge, sample.inputs[evidence.claim.by[0]].edge
     if root is None or sample.target.numel() > MOST_ENTRIES:
@@ -89,23 +89,23 @@ def _enough(evidence: Evidence, paths: int) -> Sequence[Sample]:
 
 
 def _columns(
-    evidence: Evidence, samples: Sequence[Sample], routes: list[Route]
+    evidence: Evidence, samples: Sequence[Sample], paths: list[Path]
 ) -> list[Array] | None:
     """Per path what it contributes, through all samples."""
-    parts: list[list[Array]] = [[] for _ in routes]
+    parts: list[list[Array]] = [[] for _ in paths]
     for sample in samples:
         # A branch taken otherwise makes another graph, with paths of its own.
-        if not evidence.in_time() or _routes(evidence, sample) != routes:
+        if not evidence.in_time() or _paths(evidence, sample) != paths:
             return None
-        for column, route in zip(parts, routes, strict=True):
-            column.append(_contribution(sample, route))
+        for column, path in zip(parts, paths, strict=True):
+            column.append(_contribution(sample, path))
     return [np.concatenate(column) for column in parts]
 
 
-def _contribution(sample: Sample, route: Route) -> Array:
+def _contribution(sample: Sample, path: Path) -> Array:
     shape, count = tuple(sample.target.shape), sample.target.numel()
     rows = [
-        along(sample.target.edge, unit.reshape(shape), route) for unit in np.eye(count)
+        along(sample.target.edge, unit.reshape(shape), path) for unit in np.eye(count)
     ]
     return np.concatenate([np.ravel(row) for row in rows])
 
@@ -116,16 +116,16 @@ def _claimed(samples: Sequence[Sample]) -> Array | None:
     return np.concatenate(known) if len(known) == len(grids) and known else None
 
 
-def _bundles(routes: Sequence[Route], columns: Sequence[Array]) -> list[Bundle]:
+def _bundles(paths: Sequence[Path], columns: Sequence[Array]) -> list[Bundle]:
     bundles: list[Bundle] = []
-    for route, column in zip(routes, columns, strict=True):
+    for path, column in zip(paths, columns, strict=True):
         for k, bundle in enumerate(bundles):
             if constant_factor([(column, bundle.total)]) is not None:
                 both = bundle.total + column
-                bundles[k] = Bundle((*bundle.routes, route), both)
+                bundles[k] = Bundle((*bundle.paths, path), both)
                 break
         else:
-            bundles.append(Bundle((route,), column))
+            bundles.append(Bundle((path,), column))
     return [bundle for bundle in bundles if largest(bundle.total)]
 
 
@@ -159,37 +159,37 @@ def _few_wrong(
 
 
 def _told(
-    evidence: Evidence, routes: list[Route], found: list[tuple[Bundle, float]]
+    evidence: Evidence, paths: list[Path], found: list[tuple[Bundle, float]]
 ) -> Diagnosis | None:
     wrong = [(b, a) for b, a in found if abs(a - 1) > TOLERANCE * 10]
     plain = all(min(abs(a), abs(a - 2)) <= TOLERANCE * 10 for _, a in wrong)
     if not 0 < len(wrong) <= MOST_WRONG or (len(wrong) == len(found) and not plain):
         return None
     texts = Texts(evidence, evidence.samples[0])
-    labels = dict(zip(routes, texts.unique(routes, evidence.claim.by[0]), strict=True))
-    told = [_slip(texts, labels, bundle, a) for bundle, a in wrong]
-    known = [slip for slip in told if slip is not None]
+    labels = dict(zip(paths, texts.unique(paths, evidence.claim.by[0]), strict=True))
+    told = [_mistake(texts, labels, bundle, a) for bundle, a in wrong]
+    known = [mistake for mistake in told if mistake is not None]
     if len(known) < len(told):
         return None
     return Diagnosis(
         known[0].cause,
-        "; ".join(slip.text for slip in known),
-        "; ".join(slip.repair for slip in known),
+        "; ".join(mistake.text for mistake in known),
+        "; ".join(mistake.repair for mistake in known),
     )
 
 
-def _slip(
-    texts: Texts, labels: dict[Route, str], bundle: Bundle, a: float
+def _mistake(
+    texts: Texts, labels: dict[Path, str], bundle: Bundle, a: float
 ) -> Diagnosis | None:
     """What a constant in front of some paths means."""
     constant = simple_number(a) if abs(a) > TOLERANCE * 10 else 0
     if constant is None:
         return None
-    names = list(dict.fromkeys(labels[route] for route in bundle.routes))
+    names = list(dict.fromkeys(labels[path] for path in bundle.paths))
     one = len(names) == 1
     path = f"the path{'' if one else 's'} {' and '.join(names)}"
     if constant == 0:
-        terms = [texts.product(route) for route in bundle.routes]
+        terms = [texts.product(path) for path in bundle.paths]
         what = " + ".join(t for t in terms if t is not None)
         if None in terms:
             what = "what it contributes" if one else "what they contribute"

@@ -1,8 +1,8 @@
-"""The derivative as it would be after a slip inside the chain rule: a variable taken
+"""The derivative as it would be after a mistake inside the chain rule: a variable taken
 for a constant, a function's own derivative passed over, a way back that ends too soon.
 
 Invariant: an altered reverse pass is the true one but for the one change that it is
-about, so a claim that equals it at every sample has made that very slip.
+about, so a claim that equals it at every sample has made that very mistake.
 
     taken_for_constant(evidence).text       # "v is taken for a constant: the paths …"
 """
@@ -19,7 +19,7 @@ from ..engine import Node
 from ..engine.walk import accumulate, inputs_first
 from ..views.claims import Diagnosis
 from ..views.partials import raw_partials
-from ..views.routes import added, below
+from ..views.survey import added, below
 from .evidence import Sample
 from .hypothesis import Evidence
 from .likeness import Array, same

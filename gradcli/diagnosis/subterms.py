@@ -1,11 +1,11 @@
-"""The places in a claim's text that stand for values, and the text with one of them
+"""The subterms in a claim's text that stand for values, and the text with one of them
 written otherwise.
 
-Invariant: a text that is put into a place, or taken out of one, has the parentheses
+Invariant: a text that is put into a subterm, or taken out of one, has the parentheses
 that it needs there.
 
-    place = next(places("2*(x + 1)"))
-    place.written("x")                      # "x"
+    subterm = next(subterms("2*(x + 1)"))
+    subterm.written("x")                      # "x"
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from ..lang.syntax import (
     children,
 )
 
-MOST = 60
-"""Places of a text that are looked at."""
+MAX_SUBTERMS = 60
+"""Subterms of a text that are looked at."""
 
 _TIGHT = (Name, Literal, Call, MethodCall, Attribute, Index)
 
 
-class Place(NamedTuple):
+class Subterm(NamedTuple):
     """An expression inside a text."""
 
     source: str
@@ -50,26 +50,26 @@ class Place(NamedTuple):
         """Its text as it may stand beside any operator."""
         return self.text if isinstance(self.node, _TIGHT) else f"({self.text})"
 
-    def part(self, node: Expression) -> Place:
+    def part(self, node: Expression) -> Subterm:
         """A part of it."""
-        return Place(self.source, node)
+        return Subterm(self.source, node)
 
     def written(self, new: str) -> str:
         """The whole text with ``new`` here."""
         return spliced(self.source, self.node.span, new)
 
 
-def places(source: str) -> Iterator[Place]:
+def subterms(source: str) -> Iterator[Subterm]:
     """The expressions that stand for values, whole before part."""
     waiting: list[Node] = [parse(source)]
-    left = MOST
+    left = MAX_SUBTERMS
     while waiting and left:
         node = waiting.pop()
         if isinstance(node, Keyword):
             continue
         if isinstance(node, Expression):
             left -= 1
-            yield Place(source, node)
+            yield Subterm(source, node)
         parts = children(node)
         waiting += reversed(parts[:1] if isinstance(node, Index) else parts)
 

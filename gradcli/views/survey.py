@@ -2,13 +2,13 @@
 cotangent becomes along one of them.
 
 Invariants: counts are exact, however large; paths come heaviest first, where a path
-weighs the product of its edges' gains; no recursion, and work that grows with the
-graph and with the paths asked for, never with the paths there are. The graph keeps
-its saved values.
+weighs the product of its edges' sensitivities; no recursion, and work that grows with
+the graph and with the paths asked for, never with the paths there are. The graph
+keeps its saved values.
 
-A gain is by how much an edge magnifies what it hands on. Among single numbers it is the
-local gradient's size, and the order is exact; of arrays it is measured on the gradient
-that arrives, and the order is an estimate.
+A sensitivity is by how much an edge magnifies a cotangent. Among single numbers it is
+the size of the local gradient, and the order of the paths is exact; of arrays it is
+measured on the cotangent that arrives, and the order is an estimate.
 
     survey = Survey(y.edge, g.raw, [x.edge])
     survey.counts[x.edge]                    # 2
@@ -29,7 +29,7 @@ from ..engine.walk import accumulate, inputs_first
 from .partials import raw_partials
 
 Edge: TypeAlias = Any
-Route: TypeAlias = tuple[int, ...]
+Path: TypeAlias = tuple[int, ...]
 """The number of the edge by which each node on a path is left."""
 
 
@@ -83,7 +83,7 @@ class Survey:
         self.totals: dict[Edge, Any] = {}
         self.widest = 1
         self._order: list[Edge] = inputs_first([root])
-        self._gains: dict[Edge, list[Weight | None]] = {}
+        self._sensitivities: dict[Edge, list[Weight | None]] = {}
         self._arrays: set[Edge] = set()
         self._bests: dict[Edge, dict[Edge, Weight]] = {}
         self._pass_down(g, frozenset(ends))
@@ -96,10 +96,10 @@ class Survey:
 
     def _pull(self, edge: Edge, arrived: Any) -> Iterator[tuple[Edge, Any]]:
         """What arrives below an edge: the number of paths, their lengths, the
-        cotangents; the gains of the edges are kept."""
+        cotangents; the sensitivities of the edges are kept."""
         paths, length, g = arrived
         if isinstance(edge, Port):
-            self._gains[edge] = [UNCHANGED]
+            self._sensitivities[edge] = [UNCHANGED]
             yield edge.node, (paths, length, _among_outputs(edge, g))
         elif isinstance(edge, Node):
             pulled = pull(edge, g)
@@ -110,7 +110,7 @@ class Survey:
                     yield below, (paths, length + paths, gi)
 
     def _measure(self, node: Node, total: Any, pulled: tuple[Any, ...]) -> None:
-        """The gains of a node's edges."""
+        """The sensitivities of a node's edges."""
         single = not isinstance(total, list) and total.size == 1
         known = raw_partials(node) if single else [None] * len(pulled)
         if single and any(p is None for p in known):
@@ -118,12 +118,12 @@ class Survey:
             probed = pull(node, probe)
         else:
             probe, probed = total, pulled
-        self._gains[node] = [
+        self._sensitivities[node] = [
             None
             if gi is None
             else Weight.of(largest(partial))
             if partial is not None
-            else _gain(probe, gi)
+            else _sensitivity(probe, gi)
             for partial, gi in zip(known, probed, strict=True)
         ]
         if not single or any(gi is not None and gi.size != 1 for gi in pulled):
@@ -133,7 +133,7 @@ class Survey:
         """Whether every path to the end is a product of single numbers."""
         return self._arrays.isdisjoint(self._best(end).keys() - {end})
 
-    def heaviest(self, end: Edge) -> Iterator[Route]:
+    def heaviest(self, end: Edge) -> Iterator[Path]:
         """The paths to an end, heaviest first, equal ones in the graph's order.
 
         Each node knows the best way on, so a path is given by where it leaves the best
@@ -147,10 +147,10 @@ class Survey:
             if edge == end:
                 yield _unlinked(link)
                 continue
-            ways = zip(edge.edges, self._gains[edge], strict=True)
-            for nr, (below, gain) in enumerate(ways):
-                if gain is not None and below in best:
-                    less = best[edge].over(gain.times(best[below]))
+            ways = zip(edge.edges, self._sensitivities[edge], strict=True)
+            for nr, (below, sensitivity) in enumerate(ways):
+                if sensitivity is not None and below in best:
+                    less = best[edge].over(sensitivity.times(best[below]))
                     way = lost.times(less), depth - 1, next(turn), below, (link, nr)
                     heappush(heap, way)
 
@@ -160,13 +160,13 @@ class Survey:
             return self._bests[end]
         best = {end: UNCHANGED}
         for edge in self._order:
-            gains = self._gains.get(edge)
-            if gains is None or edge == end:
+            sensitivities = self._sensitivities.get(edge)
+            if sensitivities is None or edge == end:
                 continue
             ways = [
-                gain.times(best[below])
-                for below, gain in zip(edge.edges, gains, strict=True)
-                if gain is not None and below in best
+                sensitivity.times(best[below])
+                for below, sensitivity in zip(edge.edges, sensitivities, strict=True)
+                if sensitivity is not None and below in best
             ]
             if ways:
                 best[edge] = max(ways)
@@ -206,10 +206,10 @@ def _joined(a: Any, b: Any) -> Any:
     return a[0] + b[0], a[1] + b[1], added(a[2], b[2])
 
 
-def along(root: Edge, g: Any, route: Route) -> Any:
+def along(root: Edge, g: Any, path: Path) -> Any:
     """What the cotangent ``g`` of ``root`` becomes along one path alone."""
     edge = root
-    for nr in route:
+    for nr in path:
         g = _among_outputs(edge, g) if isinstance(edge, Port) else pull(edge, g)[nr]
         edge = edge.edges[nr]
     return g
@@ -223,11 +223,11 @@ class Step(NamedTuple):
     nr: int
 
 
-def met(root: Edge, route: Route) -> list[Step]:
+def met(root: Edge, path: Path) -> list[Step]:
     """The steps of a path, without its end."""
     steps: list[Step] = []
     edge, value = root, None
-    for nr in route:
+    for nr in path:
         value = edge if value is None else value
         if not isinstance(edge, Port):
             steps.append(Step(value, edge, nr))
@@ -243,16 +243,16 @@ def largest(raw: Any) -> float:
     return float(abs(raw).max()) if raw.size else 0.0
 
 
-def _gain(g: Any, gi: Any) -> Weight:
+def _sensitivity(g: Any, gi: Any) -> Weight:
     parts = g if isinstance(g, list) else [g]
     before = max((largest(part) for part in parts if part is not None), default=0.0)
     after = largest(gi)
     return Weight.of(after / before if before else after)
 
 
-def _unlinked(link: Any) -> Route:
-    route: list[int] = []
+def _unlinked(link: Any) -> Path:
+    path: list[int] = []
     while link is not None:
         link, nr = link
-        route.append(nr)
-    return tuple(reversed(route))
+        path.append(nr)
+    return tuple(reversed(path))
