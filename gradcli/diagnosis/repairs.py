@@ -34,7 +34,7 @@ _ALONG = ("", "dim=0, keepdim=True", "dim=1, keepdim=True")
 
 
 class Rewriting(NamedTuple):
-    """The claim with one subterm written otherwise, and the mistake that it puts right."""
+    """The claim with one subterm written otherwise, and the mistake that this mends."""
 
     text: str
     mistake: str
