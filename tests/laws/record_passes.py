@@ -1,0 +1,48 @@
+"""Record what PyTorch does in a second pass, and what a recorded pass is connected to.
+
+Invariant: `passes.jsonl` is never written by hand.
+
+    python -m tests.laws.record_passes
+"""
+
+from __future__ import annotations
+
+import torch
+
+from .in_torch import OWN, applied
+from .passes import RECORD, Seen, Trial, as_line, trials, witness
+
+UNTOLD = {
+    "polygamma.order": "mpmath stands in PyTorch's place",
+    "einsum.default": "PyTorch makes it of others; here it is one node",
+    "slice.backward": "PyTorch's autograd stands in its place",
+    "masked_select.backward": "PyTorch's autograd stands in its place",
+    "avg_pool2d.backward": "PyTorch's autograd stands in its place",
+    "adaptive_avg_pool2d.backward": "PyTorch's autograd stands in its place",
+    "convolution.weight": "PyTorch's autograd stands in its place",
+}
+"""Rows of which the stranger does not tell what PyTorch saves, and why."""
+
+
+def recorded(trial: Trial) -> Seen | None:
+    """What PyTorch does; None where it has no such function, or refuses."""
+    if trial.name in OWN or trial.name in UNTOLD:
+        return None
+    try:
+        return witness(
+            torch,
+            lambda inputs: applied(trial.entry, inputs, trial.params),
+            trial.arrays(),
+            trial.leaves,
+        )
+    except (RuntimeError, TypeError, IndexError):
+        return None
+
+
+def main() -> None:
+    lines = [as_line(trial, recorded(trial)) for trial in trials()]
+    RECORD.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
