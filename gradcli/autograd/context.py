@@ -148,7 +148,7 @@ class _Keeper:
         edge = self._edge()
         if self._unpack is not None:
             return _tensor(self._unpack(), self._xp, edge)
-        demand_version(self._raw, self._version, edge)
+        demand_version(self._raw, self._version, edge, as_made=self._itself is None)
         same = self._itself
         if same is not None and same.raw is self._raw and same.edge is edge:
             return same

@@ -14,7 +14,7 @@ from ..ops.memory import check_bounds
 from .errors import ValueRangeError
 from .limits import LIMIT, check_einsum, check_join, check_product, check_size
 from .namespace import Namespace
-from .versions import owner
+from .versions import apart, owner
 
 Dims = int | Sequence[int] | None
 
@@ -97,6 +97,11 @@ class ArrayNamespace(Namespace):
     def array_itself(self, x: Any) -> Any:
         """An array for a scalar of the array module's own kind."""
         return self.np.asarray(x)
+
+    def apart(self, x: Any) -> Any:
+        if hasattr(x, "__array_interface__"):
+            return apart(x)
+        return self.np.ndarray(x.shape, x.dtype, x.data, x.strides)  # CuPy's
 
     def address(self, x: Any) -> int:
         """Where the first entry lies in memory."""

@@ -21,6 +21,7 @@ from .edges import Target, edge_of, like_of
 from .errors import NO_GRAD_FN, NOT_SCALAR, GradError, ShapeError
 from .handmade import Handmade
 from .hooks import HOOKS
+from .joined import joined
 from .modes import MODE
 from .node import AccumulateGrad, Edge, Node, Port, carried
 from .passes import Pass, in_a_thread, is_crowded
@@ -319,7 +320,8 @@ def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
     if isinstance(node, Handmade):
         return node.pull_tensors(g)
     inputs, y = rebuilt(node)
-    return node.apply_rules(RECORDING, g, y, inputs)
+    pulled = node.apply_rules(RECORDING, g, y, inputs)
+    return pulled if node.op.rule is None else joined(node, node.op.rule, pulled)
 
 
 def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:

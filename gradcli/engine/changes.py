@@ -23,6 +23,7 @@ from .node import AccumulateGrad, Edge, Node
 from .promote import RANK
 from .record import recorder
 from .tensor import TANGENT, Tensor
+from .unchanged import note_successor
 from .versions import CLOCK, owner, replaced, touch
 from .views import base_of, demand_sturdy, live_views, lose, lose_views, sharers
 
@@ -141,9 +142,8 @@ def write(t: Tensor, at: Any, value: Any) -> None:
     if not getattr(raw.flags, "writeable", True):  # an array of CuPy's always is
         _make_writeable(raw)
     raw[at if at != () else ...] = value
-    if not t.__dict__.get("_unwatched"):
-        touch(raw)
-        lose_views(t)
+    touch(raw)
+    lose_views(t)
 
 
 def renew(t: Tensor) -> bool:
@@ -239,6 +239,8 @@ def rebase(t: Tensor, edge: Edge) -> None:
 def _settle(t: Tensor, edge: Edge) -> None:
     if t.retains_grad:
         release_gradient(t.edge)
+    if t.edge is not None and edge is not None:
+        note_successor(t.edge, edge)
     t.edge = edge
     if t.retains_grad and edge is not None:
         keep_gradient(t)

@@ -26,6 +26,9 @@ class Handmade(Node):
         """Whether it has more than one output."""
         raise NotImplementedError
 
+    def free(self) -> None:
+        self._let_go()
+
     def output_like(self, nr: int) -> Tensor:
         """A tensor of the shape and the type of an output; its values mean nothing."""
         raise NotImplementedError

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 SAVED, RAW = "_saved_", "_raw_saved_"
 
+WRITTEN = "torch::autograd::"
+"""What PyTorch puts before the names of classes that it does not generate."""
+
 INPUT, OUTPUT, PARAMETER, SIZES = "input", "output", "parameter", "sizes"
 """What a saved value is of its node."""
 
@@ -28,10 +31,13 @@ class Inspectable:
 
     __slots__ = ("extras",)
     extras: Extras
+    hand_written = False
+    """Whether PyTorch generates no class for it, but has one in its own room."""
 
     def name(self) -> str:
         """PyTorch's name for the node."""
-        return type(self).__name__
+        name = type(self).__name__
+        return f"{WRITTEN}{name}" if self.hand_written else name
 
     def operation(self) -> str:
         """The name of what was done, as messages use it: ``Exp`` of ExpBackward0."""

@@ -13,7 +13,6 @@ from .modes import MODE
 from .node import AccumulateGrad, Node, Port
 from .tensor import Tensor
 from .unchanged import forget_edge
-from .versions import version
 
 
 def set_requires_grad(t: Tensor, wanted: bool) -> None:
@@ -65,9 +64,9 @@ def set_data(t: Tensor, value: Tensor) -> None:
         )
     counted = not (t.xp.inference or value.xp.inference)
     changes = t._version if counted else 0
-    t.raw, t.xp = value._shareable(), value.xp
+    t.raw, t.xp = value.xp.apart(value._shareable()), value.xp
     if counted:
-        t.__dict__["_changes_before"] = changes - version(t.raw)
+        t.__dict__["_changes_before"] = changes
     if isinstance(t.edge, AccumulateGrad):
         t.edge.raw, t.edge.xp = t.raw, t.xp
 

@@ -68,6 +68,10 @@ class Namespace:
         """What lies at a place of the memory; a view where there is memory."""
         return strided(self, x, size, stride, start)
 
+    def apart(self, x: Any) -> Any:
+        """The same memory, whose changes are counted apart where there is memory."""
+        return x
+
     def carried(self, raw: Any, after: Any, address: int) -> Any:
         """What ``raw`` sees of its memory, of a copy of it, from an address on."""
         return self.seen(after, raw.shape, raw.strides, address)

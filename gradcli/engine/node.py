@@ -95,6 +95,8 @@ class Node(Saving):
     rules: ClassVar[Any]
     slots: ClassVar[tuple[int, ...]]
     holds: ClassVar[bool]
+    reading: ClassVar[tuple[bool, ...]]
+    """Per edge whether its rule reads values; known once a node was freed."""
     edges: tuple[Edge, ...]
     saved: Any
     y: Any
@@ -160,9 +162,30 @@ class Node(Saving):
         return self.restored()[0]
 
     def free(self) -> None:
-        """Let go of saved values; asked only of nodes that hold some."""
+        """Let go of saved values; asked only of nodes that hold some.
+
+        What a class has to do is found when its first node is freed.
+        """
+        from .saved import reading_slots
+
+        cls = type(self)
+        reading = reading_slots(self.op)
+        found = Node._let_go if all(reading) else Node._let_go_if_read
+        cls.reading = reading
+        setattr(cls, "free", found)  # noqa: B010  # mypy: a method in a method's place
+        found(self)
+
+    def _let_go(self) -> None:
         self.saved = FREED
         self.y = None
+
+    def _let_go_if_read(self) -> None:
+        """Keep everything where no live edge's rule reads a value: as in PyTorch, which
+        has saved nothing then, another pass goes through."""
+        for edge, reads in zip(self.edges, self.reading, strict=True):
+            if edge is not None and reads:
+                self._let_go()
+                return
 
     def y_shapes(self) -> list[tuple[int, ...]]:
         """The shapes of the outputs that carry a gradient, where there are several."""
@@ -327,6 +350,7 @@ class AccumulateGrad(Inspectable):
     next_functions: ClassVar[tuple[Any, ...]] = ()
 
     several: ClassVar[bool] = False
+    hand_written = True
     changeable = False
     """Whether its leaf, an input of a function that is pushed through, may be changed
     in place."""
@@ -352,9 +376,6 @@ class AccumulateGrad(Inspectable):
             self._variable = ref(found)
         return found
 
-    def name(self) -> str:
-        return "torch::autograd::AccumulateGrad"
-
 
 def node_class(op: Op) -> type[Node]:
     """The class of a row's nodes, named as PyTorch names it."""
@@ -365,7 +386,7 @@ def node_class(op: Op) -> type[Node]:
     if partials is not None and not _has_params(op):
         if op.vjp is not None:
             base = MaskingNode if len(partials) == 1 else Node
-        elif all(isinstance(p, int | float) for p in partials):
+        elif all(isinstance(p, int | float) for p in partials) and not op.saves:
             base = ConstantNode
             members["factors"] = partials
             members["passes"] = all(factor == 1 for factor in partials)
@@ -378,6 +399,7 @@ def node_class(op: Op) -> type[Node]:
             members["partial_b"] = staticmethod(partials[1])
     rules = reverse_rules(op)
     members["rules"] = staticmethod(rules) if op.variadic else rules
+    members["hand_written"] = not any(c.isdigit() for c in op.node)
     members["slots"] = differentiable_slots(op)
     reads = not op.keeps_shapes or (not op.variadic and None in rules)
     members["holds"] = base is not ConstantNode and (op.saves or reads)

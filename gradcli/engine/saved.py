@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..ops import Op
 from .node import ConstantNode, Node, Packed
+from .rules import reverse_rules
 
 SHAPE_ONLY = ("shape", "ndim")
 """Attributes that can be read without the values."""
@@ -93,6 +94,19 @@ def rules_read(node: Node) -> Parts:
     rules: Any = op.partials or op.vjp
     count = len(rules)
     return _parts([_rule_of(op, slot) for slot in range(count)], count)
+
+
+def reading_slots(op: Op) -> tuple[bool, ...]:
+    """Per edge whether its rule reads a value, or all do since the row says so."""
+    if op.variadic or op.saves is not None:
+        return (op.saves is not False,)
+    rules: Any = op.partials or op.vjp
+    found = [_parts([_rule_of(op, slot)], len(rules)) for slot in range(len(rules))]
+    return tuple([
+        bool(parts.inputs) or parts.output
+        for parts, rule in zip(found, reverse_rules(op), strict=True)
+        if rule is not None
+    ])  # fmt: skip
 
 
 def _rule_of(op: Op, slot: int) -> tuple[Any, int]:

@@ -41,7 +41,7 @@ def _graph(t: Tensor) -> list[str]:
     made = t.grad_fn
     facts = ["requires_grad=True"] if made is None and t.requires_grad else []
     if made is not None:
-        facts = [f"grad_fn=<{made.name()}>"]
+        facts = [f"grad_fn=<{type(made).__name__}>"]
     dual = t.__dict__.get(TANGENT)
     if dual is not None and dual.level.open:
         facts.append(f"tangent={show(dual.tangent)}")

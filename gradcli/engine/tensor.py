@@ -269,9 +269,9 @@ class Tensor(Methods):
 
     @property
     def data(self) -> Tensor:
-        """The same memory outside the graph; changes of it are not watched."""
+        """The same memory outside the graph; its changes are counted apart."""
         out = self.detach()
-        out.__dict__["_unwatched"] = True
+        out.raw = self.xp.apart(out.raw)
         return out
 
     @data.setter

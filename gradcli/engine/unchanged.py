@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet, ref
 
 from . import dtypes
 from .anomaly import ANOMALY
 from .errors import GradError
-from .node import FREED, Node, Port
+from .node import FREED, Edge, Node, Port, carried
 from .saved import Parts, used_parts
 from .versions import CLOCK, version, version_at
 
@@ -40,6 +40,15 @@ DETACHED = (
 
 _detached: WeakSet[Node | Port] = WeakSet()
 """The edges of tensors that were taken out of the graph in place."""
+
+
+_successors: WeakKeyDictionary[Any, ref[Any]] = WeakKeyDictionary()
+"""Of the edge that a tensor had before it was changed in place, the one it has now."""
+
+
+def note_successor(before: Edge, after: Edge) -> None:
+    """Remember under which edge a tensor goes on that was changed in place."""
+    _successors[before] = ref(after)
 
 
 def forget_edge(edge: Node | Port) -> None:
@@ -75,17 +84,23 @@ def demand_unchanged(
         _demand(raw[slot], node.born, edge)
     for nr, part in enumerate(y if isinstance(y, tuple) else (y,)):
         if parts.reads(nr):
-            _demand(part, wrote, Port(node, nr))
+            made = nr < carried(node.op, y) if isinstance(y, tuple) else True
+            _demand(part, wrote, Port(node, nr) if made else None, as_made=True)
 
 
-def _demand(raw: Any, born: int, edge: Any) -> None:
+def _demand(raw: Any, born: int, edge: Any, as_made: bool = False) -> None:
     if not hasattr(raw, "dtype"):
         return
-    demand_version(raw, version_at(raw, born), edge)
+    demand_version(raw, version_at(raw, born), edge, as_made)
 
 
-def demand_version(raw: Any, then: int, edge: Any) -> None:
+def demand_version(raw: Any, then: int, edge: Any, as_made: bool = False) -> None:
     """Refuse a saved value whose memory is at another version than ``then``.
+
+    Args:
+        edge: what the tensor was in the graph when it was saved.
+        as_made: it is an output of the node that saved it, and is named as that,
+            whatever it has become.
 
     Raises:
         GradError: in PyTorch's words, naming the value.
@@ -94,10 +109,20 @@ def demand_version(raw: Any, then: int, edge: Any) -> None:
     if now != then:
         kind = dtypes.of(raw).legacy
         what = f"torch.{kind}Tensor {list(raw.shape)}"
-        made, hint = _made_by(edge), ENABLED if ANOMALY.enabled else ENABLE
+        made = _made_by(edge if as_made else _present(edge))
+        hint = ENABLED if ANOMALY.enabled else ENABLE
         raise GradError(
             CHANGED.format(what=what, made=made, now=now, then=then, hint=hint)
         )
+
+
+def _present(edge: Any) -> Any:
+    """The edge that a tensor with this one has by now, after changes in place."""
+    following = _successors.get(edge) if edge is not None else None
+    while following is not None and (after := following()) is not None:
+        edge = after
+        following = _successors.get(edge)
+    return edge
 
 
 def _made_by(edge: Any) -> str:

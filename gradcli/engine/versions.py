@@ -1,7 +1,8 @@
 """Which arrays were changed in place, and when.
 
 Invariant: one clock counts changes; 0 means that nothing was ever changed. A change is
-noted for the array that owns the memory, so that all views of it share their history.
+noted for the array that owns the memory, so that all views of it share their history;
+what `apart` gives, and its views, have a history of their own on the same memory.
 A node remembers the time at which it was made: what it saved is unchanged if no change
 of that memory is younger.
 
@@ -40,14 +41,40 @@ CLOCK = _Clock()
 _histories: dict[int, _History] = {}
 
 
-def owner(raw: Any) -> Any:
-    """The array that owns the memory of an array."""
+class Apart:
+    """Stands between an array and the memory of another, so that NumPy takes the first
+    for the owner."""
+
+    __slots__ = ("__array_interface__", "raw")
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+        self.__array_interface__ = raw.__array_interface__
+
+
+def apart(raw: Any) -> Any:
+    """The same memory as another array, whose changes are counted apart."""
+    import numpy
+
+    return numpy.asarray(Apart(raw))
+
+
+def counted(raw: Any) -> Any:
+    """The array whose history an array shares."""
     kind = type(raw)
     base = getattr(raw, "base", None)
     while base is not None and type(base) is kind:
         raw = base
         base = raw.base
     return raw
+
+
+def owner(raw: Any) -> Any:
+    """The array that owns the memory of an array."""
+    found = counted(raw)
+    while type(getattr(found, "base", None)) is Apart:
+        found = counted(found.base.raw)
+    return found
 
 
 def own(y: Any, raw: tuple[Any, ...]) -> Any:
@@ -61,7 +88,7 @@ def own(y: Any, raw: tuple[Any, ...]) -> Any:
 def touch(raw: Any) -> None:
     """Note that an array's entries have been changed."""
     CLOCK.now += 1
-    array = owner(raw)
+    array = counted(raw)
     key = id(array)
     history = _histories.get(key)
     if history is None:
@@ -78,27 +105,27 @@ def replaced(old: Any, new: Any) -> None:
     saved the number has to hear of it.
     """
     touch(new)
-    history = _histories[id(owner(new))]
+    history = _histories[id(counted(new))]
     key = id(old)
 
     def forget(_: Any) -> None:
         _histories.pop(key, None)
         held.clear()
 
-    held = [old, ref(owner(new), forget)]
+    held = [old, ref(counted(new), forget)]
     history.kept = (history.kept, held)
     _histories[key] = history
 
 
 def version(raw: Any) -> int:
     """How often the memory of an array was changed."""
-    history = _histories.get(id(owner(raw)))
+    history = _histories.get(id(counted(raw)))
     return 0 if history is None else history.count
 
 
 def version_at(raw: Any, time: int) -> int:
     """How often it had been changed at a time of the clock."""
-    history = _histories.get(id(owner(raw)))
+    history = _histories.get(id(counted(raw)))
     if history is None:
         return 0
     return history.count - sum(1 for t in history.times if t > time)

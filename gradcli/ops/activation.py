@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, ValueRangeError, dim_of, dims_of, kept_shape
-from .op import FLOATS, WHOLE, case, function, row
+from .op import FLOATS, RESULT, WHOLE, Rule, case, function, row
 from .trigonometric import pi
 
 # fmt: off
@@ -92,12 +92,14 @@ row("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
 # smooth on either side of a kink
 
 row("relu", node="ReluBackward0", latex=r"\max(0, {0})", formula="max(0, x)",
+    rule=Rule("ThresholdBackwardBackward0", (RESULT,)),
     doc="Rectified linear unit.", kink="at 0 the derivative is 0",
     fwd=lambda xp, x: xp.where(xp.lt(x, 0), 0, x), sym=lambda xp, x: xp.maximum(x, 0),
     partials=(lambda xp, y, x: xp.as_type_of(xp.gt(y, 0), y),),
     vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES)
 
 row("leaky_relu", node="LeakyReluBackward0", formula="x if x > 0 else negative_slope*x",
+    rule=Rule("LeakyReluBackwardBackward0"),
     latex=r"\max(0, {0}) + {negative_slope} \min(0, {0})", doc="Leaky rectifier.",
     kink="at 0 the derivative is negative_slope",
     fwd=lambda xp, x, negative_slope=0.01: xp.where(xp.gt(x, 0), x, negative_slope * x),
@@ -167,6 +169,7 @@ def hard_tanh(xp: Any, x: Any, min_val: float = -1.0, max_val: float = 1.0) -> A
 
 
 row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)",
+    rule=Rule("HardtanhBackwardBackward0"),
     latex=r"\min(\max({0}, {min_val}), {max_val})", doc="Clamped identity.",
     result=WHOLE,
     kink="at a bound the derivative is 0",
@@ -205,6 +208,7 @@ def soft_shrunk(xp: Any, x: Any, lambd: float = 0.5) -> Any:
 
 
 row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lambd, 0)",
+    rule=Rule("SoftshrinkBackwardBackward0"),
     latex=r"\operatorname{{sign}}({0}) \max(|{0}| - \lambda, 0)",
     doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
     fwd=soft_shrunk,
@@ -214,6 +218,7 @@ row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lamb
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
 row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 0",
+    rule=Rule("HardshrinkBackwardBackward0"),
     latex=r"{0} [|{0}| > \lambda]",
     doc="Sets small entries to 0.", kink="at -lambd and lambd the derivative is 0",
     fwd=lambda xp, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, x),
@@ -223,6 +228,7 @@ row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
 row("threshold", node="ThresholdBackward0", formula="x if x > threshold else value",
+    rule=Rule("ThresholdBackwardBackward0"),
     latex=r"{0} [{0} > {threshold}]",
     doc="Replaces what is not above a threshold.", result=WHOLE,
     kink="at the threshold the derivative is 0",
@@ -234,6 +240,7 @@ row("threshold", node="ThresholdBackward0", formula="x if x > threshold else val
            case((3,), threshold=3.0, value=-1.0)])
 
 row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight*x",
+    rule=Rule("PreluKernelBackwardBackward0", (0, 1)),
     latex=r"\max(0, {0}) + {1} \min(0, {0})", doc="Leaky rectifier with learnt slopes.",
     one_type="prelu: Type promoting not supported. Got {0} and {1}",
     kink="at 0 the derivative by x is the weight",

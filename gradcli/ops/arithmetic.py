@@ -164,6 +164,7 @@ def rounded_quotient(xp: Any, a: Any, b: Any, rounding_mode: str) -> Any:
 
 
 row("div.Tensor_mode", node="DivBackward2", formula="floor(a / b) or trunc(a / b)",
+    saves=True,
     latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
     doc="Quotient rounded down or towards zero; locally constant.",
     kink="the derivative is 0 everywhere, also at the steps",
@@ -306,6 +307,7 @@ row("addcmul", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
     cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), value=-0.5)])
 
 row("addcdiv", node="AddcdivBackward0", latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
+    saves=True,
     formula="x + value*a/b", doc="A tensor plus a multiple of a quotient.",
     fwd=lambda xp, x, a, b, value=1: x + value * a / b,
     partials=(1, lambda xp, y, x, a, b, value=1: over(value, b),

@@ -12,7 +12,7 @@ from typing import Any
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
 from .loss import fixed, known
-from .op import Fixed, case, function, row
+from .op import Fixed, Rule, case, function, row
 
 # fmt: off
 
@@ -74,6 +74,7 @@ def nll_tangent(xp: Any, t: Any, y: Any, x: Any, target: Any, weight: Any = None
 
 def nll_row(name: str, node: str, cases: list[Any]) -> None:
     row(name, node=node, formula="-mean(x[i, target[i]])", fwd=nll,
+        rule=Rule(node.replace("0", "Backward0")),
         doc="Negative log likelihood of the target classes.",
         vjp=(nll_rule, None, None), jvp=nll_tangent, cases=cases)
 

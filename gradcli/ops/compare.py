@@ -49,6 +49,7 @@ row("sign", node="SignBackward0", latex=r"\operatorname{{sign}} {0}",
     cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)])
 
 row("sgn", node="SgnBackward0", latex=r"\operatorname{{sign}} {0}",
+    saves=True,
     formula="-1, 0 or 1", doc="Sign, under its complex name.",
     kink="the derivative is 0, also at 0",
     fwd=lambda xp, x: xp.sign(x), partials=(0,),

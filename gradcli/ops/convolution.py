@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from .checks import ShapeError, ValueRangeError
 from .join import as_sizes
 from .limits import check_size
-from .op import MULTILINEAR, ONE_TYPE, Fixed, Formula, case, function, row
+from .op import MULTILINEAR, ONE_TYPE, Fixed, Formula, Rule, case, function, row
 
 # fmt: off
 
@@ -147,6 +147,8 @@ def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shap
 
 
 row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
+    saves=True,
+    rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
     one_type=(
         ONE_TYPE, "Input type ({c0}) and bias type ({c1}) should be the same"),
     doc="Sums of products of a window that slides over the input, and a weight.",
@@ -170,6 +172,8 @@ row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
                 dilation=(1, 1))])
 
 row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
+    saves=True,
+    rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
     one_type=ONE_TYPE,
     doc="Each entry of the input times a weight, added where the windows lie.",
     formula="y[c, p*stride + k*dilation - padding] += weight[o, c, k]*x[o, p]",

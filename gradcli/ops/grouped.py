@@ -13,7 +13,7 @@ from typing import Any
 
 from .checks import ShapeError, ValueRangeError, count_of
 from .normalise import along_normalised, normalised, other_dims, per_channel, scaled
-from .op import Fixed, case, function, row
+from .op import RESULT, Fixed, Rule, case, function, row
 
 # fmt: off
 
@@ -50,6 +50,7 @@ def along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any, num_groups: i
 
 
 row("group_norm.default", node="NativeGroupNormBackward0", jvp=along,
+    rule=Rule("NativeGroupNormBackward0", (RESULT,), gives=(1,), zeros=False),
     formula="(x - mean)/sqrt(var + eps)*weight + bias, per group of channels",
     doc="Mean 0 and variance 1 per group of channels, then scaled and shifted.",
     fwd=lambda xp, x, weight, bias, num_groups, eps=1e-5: scaled(

@@ -15,7 +15,7 @@ from typing import Any
 
 from .checks import ShapeError, ValueRangeError, count_of
 from .join import as_sizes
-from .op import Fixed, case, function, row
+from .op import Fixed, Rule, case, function, row
 from .shape import sum_to
 
 # fmt: off
@@ -117,6 +117,8 @@ def layer_norm_along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any,
 
 
 row("layer_norm.default", node="NativeLayerNormBackward0",
+    saves=True,
+    rule=Rule("NativeLayerNormBackwardBackward0", (0, 1, 2), zeros=False),
     formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias, over the last dimensions",
     doc="Mean 0 and variance 1 over the last dimensions, then scaled and shifted.",
     fwd=lambda xp, x, weight, bias, normalized_shape, eps=1e-5: scaled(
@@ -206,6 +208,7 @@ def batch_norm_along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any, me
 
 
 row("batch_norm.default", node="NativeBatchNormBackward0",
+    rule=Rule("NativeBatchNormBackwardBackward0", (0, 1), zeros=False),
     formula="(x - mean)/sqrt(var + eps)*weight + bias, per channel",
     doc="Mean 0 and variance 1 per channel, then scaled and shifted.",
     fwd=batch_norm_of,

@@ -118,6 +118,27 @@ def case(
     return Case(inputs, params, low, high, make)
 
 
+RESULT: Final = -1
+"""Stands for a row's output among the numbers of its inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The node that PyTorch records for a row's reverse rule, where that is one of its
+    own: it is connected to all that the rule is given, though nothing may pass.
+
+    node    PyTorch's name of it
+    given   the inputs that it is given beside the cotangent, by number, or RESULT
+    gives   the inputs whose cotangents it gives; None: all
+    zeros   what it is given gets zeros where nothing passes; otherwise no gradient
+    """
+
+    node: str
+    given: tuple[int, ...] = (0,)
+    gives: tuple[int, ...] | None = None
+    zeros: bool = True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """What is known of a public function beside its formula.
@@ -181,7 +202,10 @@ class Op(Entry):
     variadic   the inputs are a list of tensors of any length
     saves      whether its rules need values, not shapes alone: None where that follows
                from ``partials``, ``vjp`` and ``jvp``; positions among the parameters
-               count
+               count, and so does what PyTorch saves without need: a second pass is
+               refused where values are gone
+    rule       PyTorch's node of the reverse rule itself, where a pass is recorded; None
+               where the rule is made of operations that have nodes
     returns    outputs that ``fwd`` returns; more than one, or MANY: a tuple
     carries    how many of them, counted from the first, carry a gradient
     sym        ``fwd`` under SymPy where that is not simply ``fwd``
@@ -211,6 +235,7 @@ class Op(Entry):
     jvp: Formula | _Marker | None = None
     variadic: bool = False
     saves: bool | None = None
+    rule: Rule | None = None
     returns: int = 1
     carries: int = 1
     sym: Formula | None = None

@@ -135,11 +135,13 @@ row("sinc", node="SincBackward0", latex=r"\operatorname{{sinc}} {0}",
            case((2,), low=0.0095, high=0.0099)], special="sinc")
 
 row("deg2rad", node="Deg2RadBackward0", latex=r"\frac{{\pi}}{{180}} {0}",
+    saves=False,
     formula="x*pi/180", doc="Degrees to radians.",
     fwd=lambda xp, x: x * (pi(xp, x) / 180),
     partials=(lambda xp, y, x: pi(xp, x) / 180,), cases=ALL)
 
 row("rad2deg", node="Rad2DegBackward0", latex=r"\frac{{180}}{{\pi}} {0}",
+    saves=False,
     formula="x*180/pi", doc="Radians to degrees.",
     fwd=lambda xp, x: x * (180 / pi(xp, x)),
     partials=(lambda xp, y, x: 180 / pi(xp, x),), cases=ALL)

@@ -75,7 +75,7 @@ class GradView:
 def output_view(output: Tensor, name: str, named: bool) -> OutputView:
     """The output in plain numbers."""
     made = output.grad_fn
-    node = made.name() if made else None
+    node = type(made).__name__ if made else None
     return OutputView(name, named, tuple(output.shape), plain(output.raw), node)
 
 

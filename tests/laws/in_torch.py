@@ -83,11 +83,11 @@ def in_many_digits(function: Callable[[float], Any], x: Any) -> Any:
 
 # fmt: off
 WRITTEN: dict[str, Callable[..., Any]] = {
-    "add.Scalar": lambda x, number: x + number,
+    "add.Scalar": lambda x, number: aten.add.Scalar(x, number),
     "rsub.Scalar": lambda x, number: number - x,
     "rsub.Scalar_alpha": lambda x, number, alpha: torch.rsub(x, number, alpha=alpha),
-    "mul.Scalar": lambda x, number: x * number,
-    "div.Scalar": lambda x, number: x / number,
+    "mul.Scalar": lambda x, number: aten.mul.Scalar(x, number),
+    "div.Scalar": lambda x, number: aten.div.Scalar(x, number),
     "pow.Scalar": lambda x, base: torch.pow(base, x),
     "xlogy.Scalar_Self": lambda x, number: torch.xlogy(number, x),
     "xlog1py.Scalar_Self": lambda x, number: torch.special.xlog1py(number, x),
@@ -179,7 +179,7 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "vsplit": lambda x, indices_or_sections: torch.vsplit(x, indices_or_sections),
     "dsplit": lambda x, indices_or_sections: torch.dsplit(x, indices_or_sections),
     "repeat_interleave": lambda x, repeats, dim=None: torch.repeat_interleave(
-        x, torch.as_tensor(repeats), dim),
+        x, repeats if isinstance(repeats, int) else torch.as_tensor(repeats), dim),
     "numpy_T": lambda x: x.T,
     "matrix_H": lambda x: x.H,
     "mT": lambda x: x.mT,

@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 import numpy
 
 from gradcli.engine.arrays import ArrayNamespace
+from gradcli.engine.versions import apart
 
 REFUSAL = "implicit conversion to a NumPy array"
 
@@ -205,6 +206,9 @@ class StrictNamespace(ArrayNamespace):
     def array(self, values: Any) -> Any:
         known = isinstance(values, numpy.ndarray | numpy.generic)
         return StrictArray(values if known else _opened(values))
+
+    def apart(self, x: Any) -> Any:
+        return StrictArray(apart(x.held))
 
 
 STRICT = StrictNamespace(
