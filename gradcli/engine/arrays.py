@@ -14,6 +14,7 @@ from ..ops.memory import check_bounds
 from .errors import ValueRangeError
 from .limits import LIMIT, check_einsum, check_join, check_product, check_size
 from .namespace import Namespace
+from .layouts import laid_out
 from .versions import apart, owner
 
 Dims = int | Sequence[int] | None
@@ -114,7 +115,9 @@ class ArrayNamespace(Namespace):
 
         if device is not None:
             x = move(x, device)
-        return x.copy() if dtype is None else x.astype(dtype)
+        if 0 in x.strides:
+            return self._dense(x, x.dtype if dtype is None else dtype)
+        return x.copy("K") if dtype is None else x.astype(dtype)
 
     # elementwise, with a parameter or of more than one call
 
@@ -231,7 +234,15 @@ class ArrayNamespace(Namespace):
 
     def clone(self, x: Any, memory_format: str | None = None) -> Any:
         order = "C" if memory_format == "contiguous" else "K"
+        if 0 in x.strides and order == "K":
+            return self._dense(x, x.dtype)
         return self.np.array(x, order=order, copy=True)
+
+    def _dense(self, x: Any, dtype: Any) -> Any:
+        """A copy of what repeats entries, its dimensions in PyTorch's order."""
+        out = laid_out(self.np.empty(x.size, dtype), x.shape, x.strides)
+        out[...] = x
+        return out
 
     def expand(self, x: Any, shape: Sequence[int]) -> Any:
         """Broadcast to ``shape``, whose entries are all given."""

@@ -19,7 +19,7 @@ from . import devices, dtypes
 from .device import device as Device
 from .dtypes import dtype
 from .into import written
-from .layouts import layout, strided
+from .layouts import PRESERVING, laid_out, layout, strided
 from .tensor import Tensor
 
 Place = Device | str | int | None
@@ -94,7 +94,10 @@ def alike(build: Build) -> Callable[..., Tensor]:
             args = _sizes(name, args, named)
         type_ = chosen(dtype, name) or input.dtype
         xp = input.xp if device is None else devices.place(device)
-        return made(build(type_, input, *args, **named), requires_grad, xp=xp)
+        raw = build(type_, input, *args, **named)
+        if memory_format in PRESERVING and not many and input.raw.ndim > 1:
+            raw = laid_out(raw, input.raw.shape, input.raw.strides)
+        return made(raw, requires_grad, xp=xp)
 
     return _signed(make, build, LIKE if many else LIKE | {"memory_format": None})
 
