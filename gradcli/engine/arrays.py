@@ -12,9 +12,9 @@ from typing import Any
 
 from ..ops.memory import check_bounds
 from .errors import ValueRangeError
+from .layouts import laid_out
 from .limits import LIMIT, check_einsum, check_join, check_product, check_size
 from .namespace import Namespace
-from .layouts import laid_out
 from .versions import apart, owner
 
 Dims = int | Sequence[int] | None

@@ -20,7 +20,7 @@ from gradcli.engine.returns import Named
 from gradcli.lang.errors import Span
 from gradcli.lang.home import CONSTRUCTORS, Draws, Home
 from gradcli.lang.library import Explanation
-from gradcli.ops import ALIASES, FUNCTIONS
+from gradcli.ops import ALIASES, FUNCTIONS, offered
 
 CONSTANTS: dict[str, object] = {
     "pi": math.pi,
@@ -72,8 +72,8 @@ class Functions(Mapping[str, Callable[..., Any]]):
         return True
 
     def __iter__(self) -> Iterator[str]:
-        names = dict.fromkeys((*self._ready, *FUNCTIONS, *ALIASES))
-        return (name for name in names if not name.startswith("_"))
+        names = dict.fromkeys((*self._ready, *offered(), *ALIASES))
+        return iter(names)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -97,14 +97,15 @@ def public_name(name: str) -> str:
         KeyError: no public function is called so.
     """
     found = ALIASES.get(name, name)
-    if found not in FUNCTIONS or found.startswith("_"):
+    if found not in FUNCTIONS or FUNCTIONS[found].internal:
         raise KeyError(name)
     return found
 
 
 def is_function(name: str) -> bool:
     """Whether the name is that of a function, not counting a run's constructors."""
-    return not name.startswith("_") and (name in FUNCTIONS or name in ALIASES)
+    entry = FUNCTIONS.get(ALIASES.get(name, name))
+    return entry is not None and not entry.internal
 
 
 def _is_data(args: tuple[Any, ...]) -> bool:

@@ -14,6 +14,7 @@ from .op import (
     Composite,
     Fixed,
     Op,
+    offered,
     overloads,
     parameters,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "memory",
     "norm",
     "normalise",
+    "offered",
     "order",
     "overloads",
     "overwrite",

@@ -323,6 +323,11 @@ function = _entering(Composite)
 """Enter a public function that is made of others."""
 
 
+def offered() -> list[str]:
+    """The names of the functions that users are offered, without other spellings."""
+    return [name for name, entry in FUNCTIONS.items() if not entry.internal]
+
+
 def parameters(entry: Op | Composite) -> tuple[str, ...]:
     """The names a caller may use, inputs first, without ``xp`` or ``call``."""
     code = (entry.fwd if isinstance(entry, Op) else entry.build).__code__

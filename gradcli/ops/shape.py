@@ -95,7 +95,7 @@ row("clone", node="CloneBackward0", doc="A copy that the gradient passes through
 row("alias", node="AliasBackward0", doc="The same tensor under a new node.",
     formula="x", jvp=LINEAR, memory=VIEW, fwd=lambda xp, x: x,
     vjp=(lambda xp, g, y, x: g,),
-    cases=[case((3, 4)), case(())])
+    cases=[case((3, 4)), case(())], internal=True)
 
 row("detach", doc="The same values, where the gradient ends.", formula="x",
     memory=SHARED,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..ops import ALIASES, FUNCTIONS, Composite, Op, overloads, parameters
+from ..ops import ALIASES, FUNCTIONS, Composite, Op, offered, overloads, parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ def catalog() -> tuple[FunctionView, ...]:
     behind: dict[str, list[str]] = {}
     for alias, name in ALIASES.items():
         behind.setdefault(name, []).append(alias)
-    return tuple(_function(name, tuple(behind.get(name, ()))) for name in FUNCTIONS)
+    return tuple(_function(name, tuple(behind.get(name, ()))) for name in offered())
 
 
 def find(name: str) -> FunctionView | None:
     """The function of this name or alias; None if there is none."""
     name = ALIASES.get(name, name)
-    if name not in FUNCTIONS:
+    if name not in FUNCTIONS or FUNCTIONS[name].internal:
         return None
     aliases = tuple(alias for alias, meant in ALIASES.items() if meant == name)
     return _function(name, aliases)
@@ -61,7 +61,7 @@ def find(name: str) -> FunctionView | None:
 
 def known_names() -> tuple[str, ...]:
     """Names and aliases, for suggestions."""
-    return (*FUNCTIONS, *ALIASES)
+    return (*offered(), *ALIASES)
 
 
 def _function(name: str, aliases: tuple[str, ...]) -> FunctionView:
