@@ -16,7 +16,7 @@ from ..engine.record import call
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .functional.attention import with_mask
+from .functional.shared import with_mask
 from .linear import Linear, sized
 from .module import Module
 

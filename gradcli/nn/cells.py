@@ -1,4 +1,4 @@
-"""Recurrent cells: one step along a sequence.
+"""_Recurrent cells: one step along a sequence.
 
 Invariant: the weights of a cell are stacked by gate in PyTorch's order: input, forget,
 cell, output for an LSTM; reset, update, new for a GRU.
@@ -61,7 +61,7 @@ STEPS = {"RNN": plain_step, "LSTM": lstm_step, "GRU": gru_step}
 GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}
 
 
-class Recurrent(Module):
+class _Recurrent(Module):
     """What cells and networks have in common."""
 
     kind: ClassVar[str] = "RNN"
@@ -78,7 +78,7 @@ class Recurrent(Module):
         return STEPS[self.kind](x, state, weights, self.nonlinearity)
 
 
-class RNNCellBase(Recurrent):
+class RNNCellBase(_Recurrent):
     """One step of a recurrent network.
 
     Args:

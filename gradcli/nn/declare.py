@@ -1,81 +1,167 @@
-"""Modules declared by a function and a constructor's parameters.
+"""Modules declared by a function and its options.
 
-Invariant: the parameters of ``__init__`` are the attributes, and in their order what
-the function takes after the input; the body that is written out holds checks alone.
+Invariant: a declared module is a class as any other: it can be derived from, copied and
+pickled, and its options are attributes that may be set at any time. Its constructor
+takes the function's parameters after the operands, with the same defaults, unless the
+declaration says otherwise; a parameter ``training`` is the module's mode.
 
-    class LeakyReLU(Applied):
-        function = F.leaky_relu
-
-        @attributes
-        def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-            '''Nothing to check.'''
+    Softplus = module("Softplus", F.softplus)
+    Softplus(beta=2.0)(x)                       # F.softplus(x, 2.0, 20.0)
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, ClassVar, TypeVar
+from inspect import Parameter, Signature
+from typing import Any, ClassVar
 
-from ..engine.tensor import Tensor
+from ..engine.record import function as of_row
+from ..engine.signatures import Parameters, listed
+from ..ops import FUNCTIONS
 from .module import Module
 
-F = TypeVar("F", bound=Callable[..., None])
+Function = Callable[..., Any]
 
-
-def attributes(init: F) -> F:
-    """Let a constructor set its parameters as attributes, after its own checks."""
-    signature = inspect.signature(init)
-    names = tuple(signature.parameters)[1:]
-
-    @wraps(init)
-    def run(self: Any, *args: Any, **kwargs: Any) -> None:
-        try:
-            init(self, *args, **kwargs)
-        except TypeError as problem:
-            raise TypeError(_named(str(problem), init, self)) from None
-        bound = signature.bind(self, *args, **kwargs)
-        bound.apply_defaults()
-        Module.__init__(self)
-        for name in names:
-            setattr(self, name, bound.arguments[name])
-
-    run.attributes = names  # type: ignore[attr-defined]  # what `Applied` asks for
-    return run  # type: ignore[return-value]  # with the constructor's signature
-
-
-def _named(words: str, init: Any, module: Any) -> str:
-    """An error's words with the class that the user sees in place of a base."""
-    owner, _, rest = str(init.__qualname__).partition(".")
-    shown = type(module).__name__ if owner.startswith("_") else owner
-    return words.replace(f"{owner}.{rest}", f"{shown}.{rest}")
+KIND = Parameter.POSITIONAL_OR_KEYWORD
+SELF = Parameter("self", KIND)
+MODE = "training"
 
 
 class Applied(Module):
-    """A function of one input with options, as a module.
+    """A function of some operands with options, as a module.
 
-    ``shown`` formats what the module says of itself; None: all options by name, and
-    ``inplace`` where it is set.
+    A family's base says what its members have in common:
+
+    operands           how many of the function's parameters ``forward`` takes
+    order              the constructor's parameters, where their order is another
+    hidden             parameters of the function that the module leaves alone
+    constructor_only   parameters that are settled there, and are no attributes
+    shown              a format of what the module says of itself; None: all options
+                       by name, and ``inplace`` where it is set
     """
 
-    function: ClassVar[Callable[..., Any]]
+    function: ClassVar[Function]
     options: ClassVar[tuple[str, ...]] = ()
+    operands: ClassVar[int] = 1
+    order: ClassVar[str | None] = None
+    hidden: ClassVar[str] = ""
+    constructor_only: ClassVar[tuple[str, ...]] = ()
     shown: ClassVar[str | None] = None
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        own: Any = cls.__dict__.get("__init__")
-        if hasattr(own, "attributes"):
-            cls.options = own.attributes
+    @classmethod
+    def _settle(cls, given: dict[str, Any]) -> None:
+        """Check what the constructor was given, and change it to what is kept."""
 
-    def forward(self, input: Tensor) -> Any:
-        return type(self).function(input, *[getattr(self, n) for n in self.options])
+    def _keep(self, given: dict[str, Any]) -> None:
+        """Begin as a module with these options."""
+        Module.__init__(self)
+        for name, value in given.items():
+            setattr(self, name, value)
 
     def extra_repr(self) -> str:
         if self.shown is not None:
             return self.shown.format_map(self.__dict__)
-        parts = [f"{n}={getattr(self, n)}" for n in self.options if n != "inplace"]
+        names = [n for n in self.options if n not in ("inplace", MODE)]
+        parts = [f"{name}={getattr(self, name)}" for name in names]
         if self.__dict__.get("inplace"):
             parts.append("inplace=True")
         return ", ".join(parts)
+
+
+def module(
+    name: str,
+    function: Function | str,
+    base: type[Applied] = Applied,
+    *,
+    operands: int | None = None,
+    hidden: str | None = None,
+    shown: str | None = None,
+    keyword_only: bool = False,
+    **defaults: Any,
+) -> type[Applied]:
+    """A class of modules that apply a function.
+
+    Args:
+        name: the class's name.
+        function: what is applied, or the name of a function of the table.
+        base: the class that this one is derived from; see there for what follows.
+        operands, hidden, shown: None: as the base has it.
+        keyword_only: whether the constructor takes options by name alone.
+        defaults: defaults that the constructor has for itself.
+    """
+    if isinstance(function, str):
+        parameters = listed(FUNCTIONS[function])
+        function = of_row(function)
+    else:
+        parameters = list(inspect.signature(function).parameters.values())
+    count = base.operands if operands is None else operands
+    left_alone = (base.hidden if hidden is None else hidden).split()
+    kind = Parameter.KEYWORD_ONLY if keyword_only else KIND
+    given = {
+        each.name: each.replace(
+            default=defaults.get(each.name, each.default), kind=kind
+        )
+        for each in parameters[count:]
+        if each.name not in left_alone
+    }
+    taken = (
+        [n for n in given if n != MODE] if base.order is None else base.order.split()
+    )
+    constructor = [given[each] for each in taken]
+    options = tuple([each for each in given if each not in base.constructor_only])
+    in_order = [each.name for each in parameters[count:]][: len(options)]
+    forward = _forward(function, options, count > 1 or in_order != [*options])
+    members: dict[str, Any] = {
+        "__doc__": (function.__doc__ or "").partition("\n\nParameters\n")[0],
+        "__module__": sys._getframe(1).f_globals["__name__"],
+        "forward": _described(forward, name, "forward", parameters[:count]),
+        "function": staticmethod(function),
+        "options": options,
+    }
+    if constructor:
+        init = _constructor(name, constructor)
+        members["__init__"] = _described(init, name, "__init__", constructor)
+    if shown is not None:
+        members["shown"] = shown
+    return type(name, (base,), members)
+
+
+def _constructor(owner: str, parameters: list[Parameter]) -> Function:
+    bind = Parameters(f"{owner}.__init__", parameters, own=1).bind
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = bind(args, kwargs)
+        self._settle(given)
+        self._keep(given)
+
+    return __init__
+
+
+def _forward(apply: Function, options: tuple[str, ...], by_keyword: bool) -> Function:
+    """What a module does when it is called: options are looked up at each call."""
+
+    def of_input(self: Any, input: Any) -> Any:
+        return apply(input)
+
+    def with_options(self: Any, input: Any) -> Any:
+        return apply(input, *[getattr(self, name) for name in options])
+
+    def with_named_options(self: Any, *inputs: Any, **named: Any) -> Any:
+        given = {name: getattr(self, name) for name in options}
+        return apply(*inputs, **given, **named)
+
+    if by_keyword:
+        return with_named_options
+    return with_options if options else of_input
+
+
+def _described(
+    method: Function, owner: str, name: str, parameters: list[Parameter]
+) -> Function:
+    """A made method with its name and its signature."""
+    method.__name__ = name
+    method.__qualname__ = f"{owner}.{name}"
+    method.__signature__ = Signature([SELF, *parameters])  # type: ignore[attr-defined]
+    return method

@@ -1,4 +1,4 @@
-"""Recurrent networks: cells that run along a sequence.
+"""_Recurrent networks: cells that run along a sequence.
 
 Invariant: a network is its cells, step by step: layer after layer, and in each layer
 forwards and, if ``bidirectional``, backwards.
@@ -15,12 +15,12 @@ from typing import Any
 from ..engine.record import call
 from ..engine.tensor import Tensor
 from . import functional as F
-from .cells import GATES, Recurrent, State, Weights
+from .cells import GATES, State, Weights, _Recurrent
 from .linear import sized
 from .utils.rnn import PackedSequence
 
 
-class RNNBase(Recurrent):
+class RNNBase(_Recurrent):
     """A recurrent network along a sequence.
 
     Args:

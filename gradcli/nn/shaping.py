@@ -14,21 +14,6 @@ from .convolution import Sizes, each
 from .module import Module
 
 
-class Flatten(Module):
-    """Merges dimensions; all but the first unless told otherwise."""
-
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
-
-    def forward(self, input: Tensor) -> Any:
-        return call("flatten", input, self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
-
-
 class Unflatten(Module):
     """Splits one dimension into several."""
 

@@ -19,10 +19,10 @@ from . import functional as F
 from . import init
 from .attention import MultiheadAttention
 from .containers import ModuleList
-from .dropout import Dropout
 from .linear import Linear
 from .module import Module
 from .norm import LayerNorm
+from .table import Dropout
 
 Activation = str | Callable[[Tensor], Tensor]
 Mask = Tensor | None

@@ -135,17 +135,26 @@ def mse_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
     x, target = alike(call, x, target)
     if weight is None:
         return call("mse_loss.default", x, target, reduction)
-    if tuple(weight.shape) != tuple(x.shape):
+    squares = call("pow", call("sub", x, target), 2)
+    return counted(call, squares, weight, reduction)
+
+
+def counted(call: Any, losses: Any, weight: Any, reduction: str) -> Any:
+    """The losses, each counted by its weight; their mean is over the weights' sum."""
+    if tuple(weight.shape) != tuple(losses.shape):
         raise ShapeError("Inputs and weight must have the same size.")
-    losses = call("mul", call("pow", call("sub", x, target), 2), weight)
+    losses = call("mul", losses, weight)
     if reduction == "mean":
         return call("div", call("sum", losses), call("sum", weight))
     return call("sum", losses) if reduction == "sum" else losses
 
 
-def l1_loss(call: Any, x: Any, target: Any, reduction: str = "mean") -> Any:
+def l1_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
+            weight: Any = None) -> Any:
     known(reduction)
     gaps = call("abs", call("sub", *alike(call, x, target)))
+    if weight is not None:
+        return counted(call, gaps, weight, reduction)
     return gaps if reduction == "none" else call(reduction, gaps)
 
 
@@ -161,17 +170,22 @@ def smooth_l1_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
 
 
 def huber_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
-               delta: float = 1.0) -> Any:
+               delta: float = 1.0, weight: Any = None) -> Any:
     if delta <= 0:
         raise ValueRangeError("huber_loss does not support non-positive values for "
                               "delta.")
-    return call("huber_loss.default", *alike(call, x, target), reduction, delta)
+    x, target = alike(call, x, target)
+    if weight is None:
+        return call("huber_loss.default", x, target, reduction, delta)
+    losses = call("huber_loss.default", x, target, "none", delta)
+    return counted(call, losses, weight, reduction)
 
 
 function("mse_loss", mse_loss, operands=("x", "target", "weight"),
          formula="mean((x - target)**2)",
          doc="Mean squared error.")
-function("l1_loss", l1_loss, operands=("x", "target"), formula="mean(abs(x - target))",
+function("l1_loss", l1_loss, operands=("x", "target", "weight"),
+         formula="mean(abs(x - target))",
          doc="Mean absolute error.", kink="where x equals its target the slope is 0",
          cases=[case((3, 4), (3, 4)), case((3,), (3,), reduction="sum"),
                 case((3,), (3,), reduction="none")])
@@ -180,7 +194,7 @@ function("smooth_l1_loss", smooth_l1_loss,
          formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",
          doc="Squared error near the target, absolute error away from it.")
 function("huber_loss", huber_loss,
-         operands=("x", "target"),
+         operands=("x", "target", "weight"),
          formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2))",
          doc="Half the squared error near the target, absolute error away from it.")
 

@@ -23,6 +23,11 @@ from gradcli.engine.returns import FIELDS
 from gradcli.engine.tensor import Tensor
 from gradcli.ops import ALIASES, FUNCTIONS, Composite, parameters
 
+try:
+    from . import declared
+except ImportError:  # run as a script
+    import declared  # type: ignore[no-redef]
+
 PACKAGE = Path(gradcli.__file__).parent
 HEAD = '"""Written by tests/face/stubs.py from the table of operations."""\n\n'
 IMPORTS = """\
@@ -247,6 +252,7 @@ def stubs() -> dict[Path, str]:
         PACKAGE / "__init__.pyi": face(),
         PACKAGE / "linalg.pyi": members_stub(public.linalg()),
         PACKAGE / "special.pyi": members_stub(public.special()),
+        **{PACKAGE / path: text for path, text in declared.stubs().items()},
     }
 
 

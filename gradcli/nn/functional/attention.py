@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import math
 
-from ...engine.dtypes import bool_
 from ...engine.tensor import Tensor
 from .dropout import dropout
-from .run import run
+from .shared import run, with_mask
 
 
 def scaled_dot_product_attention(
@@ -60,10 +59,3 @@ def scaled_dot_product_attention(
         scores = with_mask(scores, attn_mask)
     weights = run("softmax", scores, -1)
     return dropout(weights, dropout_p) @ value if dropout_p else weights @ value
-
-
-def with_mask(scores: Tensor, allowed: Tensor) -> Tensor:
-    """Scores with -inf where a mask of booleans is False, or plus a mask of numbers."""
-    if allowed.dtype == bool_:
-        return scores.masked_fill(allowed.logical_not(), -math.inf)
-    return scores + allowed

@@ -11,15 +11,15 @@ from collections.abc import Callable
 
 from ...engine.record import call
 from ...engine.tensor import Tensor
+from .declare import Flag, reduction_of
 from .layers import pairwise_distance
-from .losses import Flag, reduction_of
-from .run import run
+from .shared import run
 
 SQUARED = 1e-12
 """What squared lengths are raised by before their root is divided by."""
 
 
-def reduced(losses: Tensor, reduction: str) -> Tensor:
+def _reduced(losses: Tensor, reduction: str) -> Tensor:
     """The mean, the sum, or all of the losses.
 
     Raises:
@@ -52,7 +52,7 @@ def triplet_margin_loss(
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = run("minimum", far, pairwise_distance(positive, negative, p, eps))
-    return reduced(run("clamp_min", margin + near - far, 0), how)
+    return _reduced(run("clamp_min", margin + near - far, 0), how)
 
 
 def triplet_margin_with_distance_loss(
@@ -67,7 +67,7 @@ def triplet_margin_with_distance_loss(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = run("minimum", far, distance(positive, negative))
-    return reduced(run("clamp_min", margin + near - far, 0), reduction)
+    return _reduced(run("clamp_min", margin + near - far, 0), reduction)
 
 
 def cosine_embedding_loss(
@@ -83,7 +83,7 @@ def cosine_embedding_loss(
     nothing: Tensor = call("zeros_like", cosine)
     alike = run("where", target == 1, 1 - cosine, nothing)
     unlike = run("where", target == -1, run("clamp_min", cosine - margin, 0), nothing)
-    return reduced(alike + unlike, how)
+    return _reduced(alike + unlike, how)
 
 
 def multilabel_soft_margin_loss(
@@ -97,4 +97,4 @@ def multilabel_soft_margin_loss(
     if weight is not None:
         losses = losses * weight
     classes = input.shape[-1]
-    return reduced(losses.sum(-1) / classes, how)
+    return _reduced(losses.sum(-1) / classes, how)

@@ -9,15 +9,10 @@ from collections.abc import Sequence
 
 from ...engine.draws import uniform
 from ...engine.tensor import Tensor
-from .run import run
+from .shared import check_probability, run
 
 LOWEST = 1.7580993408473766
 """What `selu` of large negative entries approaches, but for the sign."""
-
-
-def check_probability(p: float) -> None:
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
 def _kept(input: Tensor, shape: Sequence[int], p: float) -> Tensor:

@@ -11,22 +11,10 @@ from collections.abc import Sequence
 from ...engine.modes import no_grad
 from ...engine.queries import finfo
 from ...engine.tensor import Tensor
-from .run import run
+from .shared import run
 
 TINY = 1e-7
 """What a row's length is raised by before it is divided by."""
-
-
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``input @ weight.T + bias``."""
-    return run("linear", input, weight, bias)
-
-
-def bilinear(
-    input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None
-) -> Tensor:
-    """``input1 @ weight[k] @ input2 + bias[k]`` for each output k."""
-    return run("bilinear", input1, input2, weight, bias)
 
 
 def embedding(
@@ -76,14 +64,6 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
             "one_hot is only applicable to index tensor of type LongTensor."
         )
     return run("one_hot", tensor, num_classes)
-
-
-def layer_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
-    bias: Tensor | None = None, eps: float = 1e-5,
-) -> Tensor:  # fmt: skip
-    """Mean 0 and variance 1 over the last dimensions, then scaled and shifted."""
-    return run("layer_norm", input, tuple(normalized_shape), weight, bias, eps)
 
 
 def batch_norm(
@@ -155,14 +135,6 @@ def instance_norm(
     return y.view(items, channels, *inner)
 
 
-def group_norm(
-    input: Tensor, num_groups: int, weight: Tensor | None = None,
-    bias: Tensor | None = None, eps: float = 1e-5,
-) -> Tensor:  # fmt: skip
-    """Mean 0 and variance 1 per item and group of channels, then scaled and shifted."""
-    return run("group_norm", input, num_groups, weight, bias, eps)
-
-
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
     eps: float | None = None,
@@ -178,28 +150,6 @@ def rms_norm(
         )
     y = input * (input.pow(2).mean(dims, True) + least).rsqrt()
     return y if weight is None else y * weight
-
-
-def normalize(
-    input: Tensor, p: float = 2.0, dim: int | tuple[int, ...] = 1, eps: float = 1e-12
-) -> Tensor:
-    """Vectors along a dimension, scaled to length 1."""
-    return run("normalize", input, p, dim, eps)
-
-
-def pad(
-    input: Tensor, pad: Sequence[int], mode: str = "constant",
-    value: float | None = None,
-) -> Tensor:  # fmt: skip
-    """The input with a border; the last dimension's two widths come first."""
-    return run("pad", input, pad, mode, value)
-
-
-def cosine_similarity(
-    x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8
-) -> Tensor:
-    """Cosine of the angle between vectors along a dimension."""
-    return run("cosine_similarity", x1, x2, dim, eps)
 
 
 def pairwise_distance(

@@ -1,0 +1,145 @@
+"""What a public function may be called with, as `help` and `inspect.signature` show it.
+
+Invariant: names, order and defaults are read from the row; users see PyTorch's names of
+the operands, ``input`` and ``other``, where a formula has letters. `Parameters` binds a
+call of a function or a constructor that is declared rather than written out, and says
+what does not fit in Python's own words.
+
+    listed(FUNCTIONS["softplus"])       # [input, beta=1.0, threshold=20.0]
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from inspect import Parameter
+from typing import Any
+
+from ..ops import Composite, Op
+
+OPERANDS = ("input", "other")
+COUNTS = "nkp"
+"""Letters that stand for numbers rather than for operands."""
+
+MEANING = {
+    "dim": "A dimension, or several; negative ones count from the last.",
+    "keepdim": "Keep what is reduced as a dimension of size 1.",
+    "dtype": "The type that the operand is converted to first.",
+    "out": "Takes the result; no gradient passes.",
+    "reduction": '``"mean"``, ``"sum"`` or ``"none"``.',
+}
+
+
+def listed(entry: Op | Composite) -> list[Parameter]:
+    """The parameters of a function of the table, in order, with users' names."""
+    formula = entry.build if isinstance(entry, Composite) else entry.fwd
+    kind: Any = Parameter.POSITIONAL_OR_KEYWORD
+    shown = []
+    for i, each in enumerate([*inspect.signature(formula).parameters.values()][1:]):
+        name, default = each.name, each.default
+        if i < len(OPERANDS) and len(name) == 1 and name not in COUNTS:
+            name = OPERANDS[i]
+        if each.kind is Parameter.VAR_POSITIONAL or each.name == entry.star:
+            shown.append(Parameter(name, Parameter.VAR_POSITIONAL))
+            kind = Parameter.KEYWORD_ONLY
+            continue
+        if each.kind is Parameter.KEYWORD_ONLY:
+            kind = each.kind
+        shown.append(Parameter(name, kind, default=default))
+    return shown
+
+
+def keyword(name: str, default: Any = None) -> Parameter:
+    """A parameter that is given by name alone."""
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+
+
+def documented(entry: Op | Composite, parameters: Iterable[Parameter]) -> str:
+    """The docstring of a public function, in NumPy's sections."""
+    lines = [entry.doc or entry.formula]
+    if entry.doc and entry.formula:
+        lines += ["", f"``{entry.formula}``"]
+    if entry.kink:
+        lines += ["", f"{entry.kink[0].upper()}{entry.kink[1:]}."]
+    lines += ["", "Parameters", "----------"]
+    for each in parameters:
+        optional = each.default is not Parameter.empty
+        kind = f", default {each.default!r}" if optional else ""
+        kind = " : Tensor" if each.name in OPERANDS else kind.replace(",", " :", 1)
+        lines.append(f"{each.name}{kind}")
+        if each.name in MEANING:
+            lines.append(f"    {MEANING[each.name]}")
+    lines += ["", "Returns", "-------", *_returned(entry)]
+    return "\n".join(lines)
+
+
+def _returned(entry: Op | Composite) -> list[str]:
+    if isinstance(entry, Composite):
+        return ["Tensor"]
+    if entry.returns != 1:
+        return ["tuple of Tensor"]
+    if entry.partials is not None and len(entry.partials) > 1:
+        return ["Tensor", "    Of the shape that the operands broadcast to."]
+    if entry.elementwise:
+        return ["Tensor", "    Of the input's shape."]
+    if "keepdim" in inspect.signature(entry.fwd).parameters:
+        return ["Tensor", "    Of the input's shape without what is reduced."]
+    return ["Tensor"]
+
+
+class Parameters:
+    """The parameters of a declared function, named ``called`` in errors.
+
+    ``own`` is 1 for a method, whose ``self`` Python counts among the arguments.
+    """
+
+    __slots__ = ("called", "defaults", "free", "most", "own", "required")
+
+    def __init__(
+        self, called: str, parameters: Iterable[Parameter], own: int = 0
+    ) -> None:
+        shown = list(parameters)
+        names = [each.name for each in shown]
+        self.called = called
+        self.own = own
+        self.defaults = {each.name: each.default for each in shown}
+        self.required = [p.name for p in shown if p.default is Parameter.empty]
+        self.most = sum(p.kind is not Parameter.KEYWORD_ONLY for p in shown)
+        self.free = [frozenset(names[given:]) for given in range(self.most + 1)]
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The value of every parameter, in their order.
+
+        Raises:
+            TypeError: the call does not fit, in Python's own words.
+        """
+        given = len(args)
+        if given > self.most or not kwargs.keys() <= self.free[given]:
+            raise TypeError(self._misfit(given, kwargs))
+        values = self.defaults | dict(zip(self.defaults, args, strict=False)) | kwargs
+        missing = [n for n in self.required if values[n] is Parameter.empty]
+        if missing:
+            count, plural = len(missing), "s" * (len(missing) > 1)
+            names = [*map(repr, missing)]
+            joined = " and ".join([", ".join(names[:-1]), names[-1]][count == 1 :])
+            raise TypeError(
+                f"{self.called}() missing {count} required positional argument{plural}:"
+                f" {joined}"
+            )
+        return values
+
+    def _misfit(self, given: int, kwargs: dict[str, Any]) -> str:
+        """What is wrong with a call that gives too much."""
+        for name in kwargs:
+            if name not in self.defaults:
+                return f"{self.called}() got an unexpected keyword argument {name!r}"
+        if given <= self.most:
+            twice = next(name for name in kwargs if name not in self.free[given])
+            return f"{self.called}() got multiple values for argument {twice!r}"
+        most, least = self.most + self.own, len(self.required) + self.own
+        takes = f"from {least} to {most}" if least < most else f"{most}"
+        plural = "s" * (most != 1)
+        return (
+            f"{self.called}() takes {takes} positional argument{plural} but "
+            f"{given + self.own} {'was' if given + self.own == 1 else 'were'} given"
+        )

@@ -1,0 +1,130 @@
+"""What families of declared modules have in common: their options, checks and text.
+
+Invariant: a family's members differ in their function alone; see `declare.Applied` for
+what a family may say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .convolution import each
+from .declare import Applied
+from .distance import PairwiseDistance
+from .functional.declare import Flag, reduction_of
+from .functional.shared import check_probability
+
+
+class _Along(Applied):
+    """A function along a dimension; its warnings point at the module's caller."""
+
+    order = "dim"
+    hidden = "dtype"
+    shown = "dim={dim}"
+    _stacklevel = 5
+
+
+class _DropoutNd(Applied):
+    """Entries set to 0 by chance."""
+
+    shown = "p={p}, inplace={inplace}"
+
+    @classmethod
+    def _settle(cls, given: dict[str, Any]) -> None:
+        check_probability(given["p"])
+
+
+class _Windows(Applied):
+    """Windows that slide over the input; without a stride they lie side by side."""
+
+    shown = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+
+    @classmethod
+    def _settle(cls, given: dict[str, Any]) -> None:
+        if given["stride"] is None:
+            given["stride"] = given["kernel_size"]
+
+
+class _AvgPoolNd(_Windows):
+    """The mean of each window."""
+
+
+class _AvgPool1d(_AvgPoolNd):
+    """The mean of each window of a sequence; sizes are kept as tuples."""
+
+    @classmethod
+    def _settle(cls, given: dict[str, Any]) -> None:
+        super()._settle(given)
+        for name in ("kernel_size", "stride", "padding"):
+            given[name] = each(given[name], 1)
+
+
+class _MaxPoolNd(_Windows):
+    """The largest entry of each window."""
+
+    order = "kernel_size stride padding dilation return_indices ceil_mode"
+    shown = f"{_Windows.shown}, dilation={{dilation}}, ceil_mode={{ceil_mode}}"
+
+
+class _Adaptive(Applied):
+    """As many windows as are asked for."""
+
+    shown = "output_size={output_size}"
+
+
+class _Loss(Applied):
+    """A loss; ``reduction`` says what becomes of the losses of the entries."""
+
+    operands = 2
+    constructor_only = ("size_average", "reduce")
+    shown = ""
+    weights = ("weight", "pos_weight")
+    """Options that are tensors, and so buffers of the module."""
+    reduction: str
+
+    def __init__(
+        self, size_average: Flag = None, reduce: Flag = None, reduction: str = "mean"
+    ) -> None:
+        self._keep({"reduction": reduction_of(size_average, reduce, reduction)})
+
+    @classmethod
+    def _settle(cls, given: dict[str, Any]) -> None:
+        if "reduce" in given:
+            flags = given.pop("size_average"), given.pop("reduce")
+            given["reduction"] = reduction_of(*flags, given["reduction"], 4)
+
+    def _keep(self, given: dict[str, Any]) -> None:
+        tensors = {name: given.pop(name) for name in self.weights if name in given}
+        super()._keep(given)
+        for name, value in tensors.items():
+            self.register_buffer(name, value)
+
+
+class _WeightedLoss(_Loss):
+    """A loss whose entries or classes count by a weight."""
+
+    def __init__(
+        self, weight: Any = None, size_average: Flag = None, reduce: Flag = None,
+        reduction: str = "mean",
+    ) -> None:  # fmt: skip
+        how = reduction_of(size_average, reduce, reduction)
+        self._keep({"weight": weight, "reduction": how})
+
+
+class _TripletLoss(_Loss):
+    """A loss of an anchor that is to be nearer to its like, by a margin."""
+
+    operands = 3
+
+    @classmethod
+    def _settle(cls, given: dict[str, Any]) -> None:
+        super()._settle(given)
+        if given["margin"] <= 0:
+            raise ValueError(
+                f"{cls.__name__}: expected margin to be greater than 0, got "
+                f"{given['margin']} instead"
+            )
+        if "distance_function" in given:
+            given["distance_function"] = (
+                given["distance_function"] or PairwiseDistance()
+            )

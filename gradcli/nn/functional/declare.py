@@ -1,0 +1,185 @@
+"""How a function of ``nn.functional`` is made of a row of the table.
+
+Invariant: value, graph, parameters, their order and their defaults are the row's; a
+declaration adds only what PyTorch adds to it there: names of the operands, ``inplace``,
+``dtype``, the two flags that came before ``reduction``, and checks of sizes.
+
+    softplus = of_row("softplus")               # softplus(input, beta=1.0, ...)
+    relu, relu_ = changing("relu")              # relu(input, inplace=False)
+    mse_loss = loss("mse_loss", check=same_size)
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature
+from typing import Any
+
+from ...engine.changes import change
+from ...engine.errors import CallError
+from ...engine.record import function
+from ...engine.signatures import Parameters, documented, listed
+from ...engine.tensor import Tensor
+from ...ops import FUNCTIONS
+
+Function = Callable[..., Any]
+Check = Callable[[Tensor, Tensor, str], None]
+"""Raises, or warns, of two operands and a reduction that do not fit."""
+Flag = bool | None
+
+
+def published(run: Function, name: str, parameters: Sequence[Parameter]) -> Function:
+    """A made function with its name, its signature and the row's documentation."""
+    run.__name__ = run.__qualname__ = name
+    run.__module__ = sys._getframe(2).f_globals["__name__"]
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__doc__ = documented(FUNCTIONS[name.removesuffix("_")], parameters)
+    return run
+
+
+def _parameters(
+    name: str, operands: str = "", hidden: str = "", **defaults: Any
+) -> tuple[list[Parameter], dict[str, str]]:
+    """A row's parameters under PyTorch's names, and the row's names of those.
+
+    Args:
+        operands: PyTorch's names of the first operands, where the row has others.
+        hidden: parameters of the row that PyTorch's function has not.
+        defaults: defaults that PyTorch's function has for itself.
+    """
+    own = listed(FUNCTIONS[name])
+    named = [
+        each.replace(name=given)
+        for each, given in zip(own, operands.split(), strict=False)
+    ]
+    shown = [*named, *own[len(named) :]]
+    known = {new.name: old.name for new, old in zip(shown, own, strict=True)}
+    shown = [
+        each.replace(default=defaults.get(each.name, each.default))
+        for each in shown
+        if each.name not in hidden.split()
+    ]
+    return shown, {new: old for new, old in known.items() if new != old}
+
+
+def of_row(name: str, operands: str = "", hidden: str = "") -> Function:
+    """A function of the table as it is; see `_parameters`."""
+    apply = function(name)
+    parameters, known = _parameters(name, operands, hidden)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if known and kwargs:
+            kwargs = {known.get(key, key): value for key, value in kwargs.items()}
+        try:
+            return apply(*args, **kwargs)
+        except CallError:
+            Parameters(name, parameters).bind(args, kwargs)
+            raise
+
+    return published(run, name, parameters)
+
+
+def changing(name: str, hidden: str = "") -> tuple[Function, Function]:
+    """A function of the table with the parameter ``inplace`` after its own, and
+    ``name_``, which always changes its input."""
+    apply = function(name)
+    parameters, _ = _parameters(name, hidden=hidden)
+    count = len(parameters)
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+
+    def run(*args: Any, inplace: bool = False, **kwargs: Any) -> Any:
+        if len(args) > count:
+            args, inplace = args[:count], args[count]
+        if inplace:
+            return run_(*args, **kwargs)
+        try:
+            return apply(*args, **kwargs)
+        except CallError:
+            Parameters(name, parameters).bind(args, kwargs)
+            raise
+
+    def run_(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return change(input, lambda old: apply(old, *args, **kwargs))
+
+    with_inplace = [*parameters, Parameter("inplace", kind, default=False)]
+    return published(run, name, with_inplace), published(run_, f"{name}_", parameters)
+
+
+def along(name: str) -> Function:
+    """A function of the table along a dimension, which may be left out with a warning,
+    and with the type ``dtype`` to compute in."""
+    apply = function(name)
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    options = {"dim": None, "_stacklevel": 3, "dtype": None}
+
+    def run(
+        input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+    ) -> Tensor:
+        if dim is None:
+            warnings.warn(
+                f"Implicit dimension choice for {name} has been deprecated. "
+                "Change the call to include dim=X as an argument.",
+                stacklevel=_stacklevel - 1,
+            )
+            dim = 0 if input.ndim in (0, 1, 3) else 1
+        if dtype is not None:
+            input = input.to(dtype)
+        out: Tensor = apply(input, dim)
+        return out
+
+    listed = [Parameter(each, kind, default=value) for each, value in options.items()]
+    return published(run, name, [Parameter("input", kind), *listed])
+
+
+def loss(
+    name: str,
+    operands: str = "input target",
+    *,
+    check: Check | None = None,
+    flags: str = "reduction",
+    **defaults: Any,
+) -> Function:
+    """A loss of the table, with the two flags that came before ``reduction``.
+
+    Args:
+        check: is given the first two operands and the reduction.
+        flags: the parameter that ``size_average`` stands before (``reduce`` stands
+            before ``reduction``); empty: the function never had them.
+    """
+    parameters, _ = _parameters(name, operands, **defaults)
+    if flags:
+        for flag, before in (("size_average", flags), ("reduce", "reduction")):
+            at = [each.name for each in parameters].index(before)
+            parameters.insert(at, parameters[at].replace(name=flag, default=None))
+    bind = Parameters(name, parameters).bind
+    apply = function(name)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        given = bind(args, kwargs)
+        if flags:
+            older = given.pop("size_average"), given.pop("reduce")
+            given["reduction"] = reduction_of(*older, given["reduction"])
+        values = [*given.values()]
+        if check is not None:
+            check(values[0], values[1], given["reduction"])
+        return apply(*values)
+
+    return published(run, name, parameters)
+
+
+def reduction_of(
+    size_average: Flag, reduce: Flag, reduction: str, stacklevel: int = 3
+) -> str:
+    """The reduction that the two older flags mean, where one of them is given."""
+    if size_average is None and reduce is None:
+        return reduction
+    summed = "sum" if size_average is False else "mean"
+    meant = "none" if reduce is False else summed
+    warnings.warn(
+        "size_average and reduce args will be deprecated, please use "
+        f"reduction='{meant}' instead.",
+        stacklevel=stacklevel,
+    )
+    return meant

@@ -1,0 +1,86 @@
+"""The functions of ``nn.functional`` that are functions of the table of operations.
+
+Invariant: nothing is computed here; formulas, parameters and defaults are the rows'.
+"""
+
+from __future__ import annotations
+
+from . import checks
+from .declare import along, changing, loss, of_row
+
+# Activations
+
+relu, relu_ = changing("relu")
+leaky_relu, leaky_relu_ = changing("leaky_relu")
+elu, elu_ = changing("elu", hidden="scale input_scale")
+selu, selu_ = changing("selu")
+celu, celu_ = changing("celu")
+hardtanh, hardtanh_ = changing("hardtanh")
+threshold, threshold_ = changing("threshold")
+relu6, _ = changing("relu6")
+silu, _ = changing("silu")
+mish, _ = changing("mish")
+hardsigmoid, _ = changing("hardsigmoid")
+hardswish, _ = changing("hardswish")
+gelu = of_row("gelu")
+glu = of_row("glu")
+hardshrink = of_row("hardshrink")
+logsigmoid = of_row("logsigmoid")
+prelu = of_row("prelu")
+sigmoid = of_row("sigmoid")
+softplus = of_row("softplus")
+softshrink = of_row("softshrink")
+softsign = of_row("softsign")
+tanh = of_row("tanh")
+tanhshrink = of_row("tanhshrink")
+softmax = along("softmax")
+log_softmax = along("log_softmax")
+softmin = along("softmin")
+
+# Layers
+
+linear = of_row("linear")
+bilinear = of_row("bilinear", "input1 input2")
+layer_norm = of_row("layer_norm")
+group_norm = of_row("group_norm")
+normalize = of_row("normalize")
+pad = of_row("pad")
+cosine_similarity = of_row("cosine_similarity", "x1 x2")
+
+# Windows
+
+conv1d = of_row("conv1d")
+conv2d = of_row("conv2d")
+conv3d = of_row("conv3d")
+conv_transpose1d = of_row("conv_transpose1d")
+conv_transpose2d = of_row("conv_transpose2d")
+conv_transpose3d = of_row("conv_transpose3d")
+max_pool1d = of_row("max_pool1d")
+max_pool2d = of_row("max_pool2d")
+avg_pool1d = of_row("avg_pool1d", hidden="divisor_override")
+avg_pool2d = of_row("avg_pool2d")
+adaptive_avg_pool1d = of_row("adaptive_avg_pool1d")
+adaptive_avg_pool2d = of_row("adaptive_avg_pool2d")
+adaptive_max_pool1d = of_row("adaptive_max_pool1d")
+adaptive_max_pool2d = of_row("adaptive_max_pool2d")
+
+# Losses
+
+mse_loss = loss("mse_loss", check=checks.same_size)
+l1_loss = loss("l1_loss", check=checks.same_size)
+smooth_l1_loss = loss("smooth_l1_loss", check=checks.same_size)
+huber_loss = loss("huber_loss", check=checks.same_size, flags="")
+binary_cross_entropy = loss("binary_cross_entropy", check=checks.one_target_each)
+binary_cross_entropy_with_logits = loss(
+    "binary_cross_entropy_with_logits", check=checks.one_target_a_logit
+)
+nll_loss = loss("nll_loss", check=checks.class_numbers, flags="ignore_index")
+cross_entropy = loss(
+    "cross_entropy", check=checks.classes_or_probabilities, flags="ignore_index"
+)
+kl_div = loss("kl_div", check=checks.meaning_of_mean)
+poisson_nll_loss = loss("poisson_nll_loss", flags="eps")
+gaussian_nll_loss = loss("gaussian_nll_loss", flags="")
+soft_margin_loss = loss("soft_margin_loss")
+hinge_embedding_loss = loss("hinge_embedding_loss")
+margin_ranking_loss = loss("margin_ranking_loss", "input1 input2 target", margin=0)

@@ -1,0 +1,118 @@
+"""The stubs of what is declared: functions made from rows, modules made from functions.
+
+Invariant: names, order and defaults are read from the signatures of what was made; the
+types of parameters stand in the table below, and otherwise follow from defaults.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from gradcli import nn
+from gradcli.nn import table as modules
+from gradcli.nn.functional import table as functions
+
+HEAD = '"""Written by tests/face/stubs.py from the declarations."""\n\n'
+IMPORTS = "from collections.abc import Callable, Sequence\nfrom typing import Any\n\n"
+SIZES = "int | Sequence[int]"
+TYPES = {
+    "kernel_size": SIZES, "stride": SIZES, "padding": f"{SIZES} | str",
+    "dilation": SIZES, "output_padding": SIZES, "output_size": "Any",
+    "dim": "int", "dtype": "Any", "size_average": "bool", "reduce": "bool",
+    "normalized_shape": "Sequence[int]", "pad": "Sequence[int]",
+    "divisor_override": "int", "value": "float", "threshold": "float",
+    "num_groups": "int", "margin": "float", "p": "float", "var": "Tensor | float",
+    "distance_function": "Callable[[Tensor, Tensor], Tensor]",
+}  # fmt: skip
+"""What parameters of a name take, beside None where that is their default."""
+
+SEVERAL = ("max_pool", "adaptive_max_pool", "MaxPool", "AdaptiveMaxPool")
+"""Beginnings of names of what may give indices beside its result."""
+
+
+def type_of(parameter: inspect.Parameter) -> str:
+    default = parameter.default
+    plain = isinstance(default, bool | int | float | str)
+    kind = TYPES.get(parameter.name, type(default).__name__ if plain else "Tensor")
+    return f"{kind} | None" if default is None and kind != "Any" else kind
+
+
+def listed(function: Any) -> str:
+    """The parameters of what was made, as a stub writes them."""
+    shown: list[str] = []
+    for each in inspect.signature(function).parameters.values():
+        if each.kind is each.KEYWORD_ONLY and "*" not in shown:
+            shown.append("*")
+        default = "" if each.default is each.empty else " = ..."
+        own = each.name == "self"
+        shown.append("self" if own else f"{each.name}: {type_of(each)}{default}")
+    return ", ".join(shown)
+
+
+def result(name: str) -> str:
+    return "Any" if name.startswith(SEVERAL) else "Tensor"
+
+
+def made(file: ModuleType) -> Iterator[tuple[str, Any]]:
+    for name, value in vars(file).items():
+        if getattr(value, "__module__", "") == file.__name__ and name[0] != "_":
+            yield name, value
+
+
+def function_stubs() -> str:
+    """``gradcli/nn/functional/table.pyi``."""
+    lines = ["from ...engine.tensor import Tensor", ""]
+    for name, value in made(functions):
+        lines.append(f"def {name}({listed(value)}) -> {result(name)}: ...")
+    return HEAD + IMPORTS + "\n".join(lines) + "\n"
+
+
+def module_stubs() -> str:
+    """``gradcli/nn/table.pyi``."""
+    classes = [value for _, value in made(modules)]
+    bases = sorted({each.__base__ for each in classes}, key=lambda c: c.__name__)
+    lines = ["from ..engine.tensor import Tensor"]
+    homes = [b.__module__.removeprefix("gradcli.nn.") for b in bases]
+    for home in sorted(set(homes)):
+        names = [b.__name__ for b, h in zip(bases, homes, strict=True) if h == home]
+        lines.append(f"from .{home} import {', '.join(names)}")
+    for each in classes:
+        lines += ["", f"class {each.__name__}({each.__base__.__name__}):"]
+        if "__init__" in vars(each):
+            parameters = list(inspect.signature(each).parameters.values())
+            lines += [
+                f"    {p.name}: {type_of(p)}"
+                for p in parameters
+                if p.name not in each.constructor_only
+            ]
+            lines.append(f"    def __init__({listed(each.__init__)}) -> None: ...")
+        lines.append(
+            f"    def forward({listed(each.forward)}) -> {result(each.__name__)}: ..."
+        )
+    return HEAD + IMPORTS + "\n".join(lines) + "\n"
+
+
+def names_stub(package: ModuleType, extra: str = "") -> str:
+    """The ``__init__.pyi`` of a package whose names are gathered from its files."""
+    lines: list[str] = []
+    for name in package.__all__:
+        value = getattr(package, name)
+        if inspect.ismodule(value):
+            lines.append(f"from . import {name} as {name}")
+            continue
+        file = value.__module__.removeprefix(f"{package.__name__}.")
+        lines.append(f"from .{file} import {name} as {name}")
+    return HEAD + "\n".join([*sorted(lines), extra, "__all__: list[str]"]) + "\n"
+
+
+def stubs() -> dict[str, str]:
+    """What every stub of a declared file has to hold, by its path in the package."""
+    return {
+        "nn/functional/table.pyi": function_stubs(),
+        "nn/table.pyi": module_stubs(),
+        "nn/functional/__init__.pyi": names_stub(nn.functional),
+        "nn/__init__.pyi": names_stub(nn),
+    }
