@@ -8,6 +8,7 @@ Invariant: the message begins as Python's own, and goes on with the way out.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
@@ -31,21 +32,40 @@ def absent(module: str, name: str, offered: Iterable[str]) -> AttributeError:
     )
 
 
-def offered(
-    *files: ModuleType, kind: type | tuple[type, ...] = object
-) -> dict[str, Any]:
+def offered(*files: ModuleType, kind: type = object) -> dict[str, Any]:
     """The public names that files define themselves: their functions and classes.
 
     Args:
-        kind: of classes, only those below this one; functions are left out then.
+        kind: classes below this one alone.
     """
-    found = {}
-    for file in files:
-        for name, value in vars(file).items():
-            own = getattr(value, "__module__", None) == file.__name__
-            fits = kind is object or (
-                isinstance(value, type) and issubclass(value, kind)
-            )
-            if own and callable(value) and fits and not name.startswith("_"):
-                found[name] = value
-    return found
+    return {
+        name: value
+        for file in files
+        for name, value in vars(file).items()
+        if getattr(value, "__module__", None) == file.__name__
+        and not name.startswith("_")
+        and callable(value)
+        and (kind is object or (isinstance(value, type) and issubclass(value, kind)))
+    }
+
+
+class Path(ModuleType):
+    """A module that shows what files hold which PyTorch keeps under another path."""
+
+    files: tuple[ModuleType, ...]
+
+    @classmethod
+    def at(cls, path: str, *files: ModuleType) -> ModuleType:
+        """Let files be imported under a path as well."""
+        made = sys.modules[path] = cls(path)
+        made.files = files
+        return made
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *offered(*self.files)})
+
+    def __getattr__(self, name: str) -> Any:
+        for file in self.files if not name.startswith("__") else ():
+            if hasattr(file, name):
+                return getattr(file, name)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")

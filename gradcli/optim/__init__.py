@@ -6,42 +6,19 @@ loss(net(x), y).backward()
 optimizer.step()
 """
 
-from typing import TYPE_CHECKING
-
-from ..engine.absent import absent
-from . import lr_scheduler, swa_utils
-from .adadelta import Adadelta
-from .adafactor import Adafactor
-from .adam import Adam, AdamW
-from .asgd import ASGD
-from .lbfgs import LBFGS
-from .moments import Adamax, NAdam, RAdam
+from ..engine.absent import Path, absent, offered
+from . import lr_scheduler, swa_utils, table
 from .optimizer import Optimizer
-from .rmsprop import Adagrad, RMSprop
-from .rprop import Rprop
-from .sgd import SGD
 
-__all__ = [
-    "ASGD",
-    "LBFGS",
-    "SGD",
-    "Adadelta",
-    "Adafactor",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "NAdam",
-    "Optimizer",
-    "RAdam",
-    "RMSprop",
-    "Rprop",
-    "lr_scheduler",
-    "swa_utils",
-]
+_OFFERED = offered(table)
+for _name in _OFFERED:  # each under the path that PyTorch has it at
+    globals()[_name.lower()] = Path.at(f"{__name__}.{_name.lower()}", table)
+_OFFERED |= {
+    "Optimizer": Optimizer, "lr_scheduler": lr_scheduler, "swa_utils": swa_utils,
+}  # fmt: skip
+globals().update(_OFFERED)
+__all__ = sorted(_OFFERED)
 
 
-if not TYPE_CHECKING:  # with it, a type checker would take any name
-
-    def __getattr__(name):
-        raise absent(__name__, name, __all__)
+def __getattr__(name: str) -> object:
+    raise absent(__name__, name, __all__)

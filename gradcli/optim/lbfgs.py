@@ -12,40 +12,15 @@ from typing import Any
 from ..engine.modes import MODE
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
-from .optimizer import Optimizer, Params, evaluated
-from .options import options
+from .optimizer import Optimizer, evaluated
 from .wolfe import Evaluation, strong_wolfe
 
 SLIGHT = 1e-10
 """A change of the gradient along its step below this is not remembered."""
 
 
-class LBFGS(Optimizer):
-    """Quasi-Newton steps; each call of `step` takes several, with a closure.
-
-    Args:
-        params: tensors, all in one group.
-        lr: how far a step goes, and the first guess of a line search.
-        max_iter: steps per call.
-        max_eval: values of the loss per call; None: max_iter*5//4.
-        tolerance_grad: stop when no entry of the gradient is larger.
-        tolerance_change: stop when step or loss change by less.
-        history_size: how many changes are remembered.
-        line_search_fn: None, or "strong_wolfe".
-    """
-
-    @options(
-        "lr max_iter max_eval tolerance_grad tolerance_change history_size "
-        "line_search_fn",
-        checked="lr",
-    )
-    def __init__(
-        self, params: Params, lr: Any = 1, max_iter: int = 20,
-        max_eval: int | None = None, tolerance_grad: float = 1e-7,
-        tolerance_change: float = 1e-9, history_size: int = 100,
-        line_search_fn: str | None = None,
-    ) -> None:  # fmt: skip
-        """Nothing else to check."""
+class QuasiNewton(Optimizer):
+    """Quasi-Newton steps; each call of `step` takes several, with a closure."""
 
     def _begin(self, params: Any, defaults: dict[str, Any]) -> None:
         if defaults["max_eval"] is None:

@@ -275,10 +275,6 @@ def _between_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _hooks_of(first: Hooks, then: Hooks, kind: str) -> list[Hook]:
-    return [*first[kind].values(), *then[kind].values()]
-
-
 def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
     """Call ``hook(optimizer, args, kwargs)`` before each step of every optimizer."""
     return RemovableHandle(EVERY["before_step"], hook)

@@ -1,24 +1,18 @@
-"""What an optimizer is declared by: its constructor's parameters, their order, checks.
+"""The options of optimizers: what each means, and what it may be.
 
-Invariant: the parameters of ``__init__`` are the options and hold their defaults; the
-body that is written out holds only the checks that no other optimizer has.
-
-    class SGD(Descent):
-        @options("lr momentum", checked="lr momentum")
-        def __init__(self, params: Params, lr: Any = 1e-3, momentum: float = 0) -> None:
-            '''Nothing else to check.'''
+Invariant: an option of a name means the same in every optimizer, and is checked in the
+same words; what an optimizer demands of several options together stands at the end.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from functools import partial, wraps
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, NamedTuple
 
 from ..engine.tensor import Tensor
+from .optimizer import Group
 
-F = TypeVar("F", bound=Callable[..., None])
 Check = Callable[[Any], None]
 
 
@@ -54,24 +48,70 @@ def _etas(etas: Any) -> None:
         raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
 
 
-CHECKS: dict[str, Check] = {
-    "lr": _rate,
-    "betas": _betas,
-    "eps": partial(at_least_0, "epsilon value"),
-    "rho": partial(_share, "rho"),
-    "etas": _etas,
-    **{
-        name: partial(at_least_0, f"{name} value")
-        for name in (
-            "alpha", "initial_accumulator_value", "lr_decay", "momentum",
-            "momentum_decay", "weight_decay",
-        )
-    },
-}  # fmt: skip
-"""What an option of a name may be, in every optimizer that asks for the check."""
+class Option(NamedTuple):
+    """What an option of a name means, and what is checked of it."""
+
+    meaning: str
+    check: Check | None = None
 
 
-def check_flags(options: dict[str, Any]) -> None:
+def _nonnegative(name: str, meaning: str) -> Option:
+    return Option(meaning, partial(at_least_0, f"{name} value"))
+
+
+NO_EFFECT = "taken for PyTorch's sake; it changes no result"
+
+OPTIONS = {
+    "params": Option("tensors or groups"),
+    "lr": Option("how far a step goes", _rate),
+    "alpha": _nonnegative("alpha", "how much of the mean is kept from step to step"),
+    "amsgrad": Option("divide by the largest mean so far"),
+    "beta2_decay": Option("the power of the steps that the means move by"),
+    "betas": Option("how much of the two means is kept from step to step", _betas),
+    "capturable": Option("allowed on a GPU alone"),
+    "centered": Option("divide by the deviation, not by the size"),
+    "d": Option("how large a step's entries may be on average"),
+    "dampening": Option("the part of a new gradient left out of the direction"),
+    "decoupled_weight_decay": Option(
+        "shrink the parameter instead of adding to its gradient"
+    ),
+    "differentiable": Option("record the step"),
+    "eps": Option("added to what is divided by", partial(at_least_0, "epsilon value")),
+    "etas": Option(
+        "what a step size is multiplied by where the sign turns, and where it stays",
+        _etas,
+    ),
+    "foreach": Option(NO_EFFECT),
+    "fused": Option(NO_EFFECT),
+    "history_size": Option("how many changes are remembered"),
+    "initial_accumulator_value": _nonnegative(
+        "initial_accumulator_value", "where the sum begins"
+    ),
+    "lambd": Option("how fast the rate falls, and a parameter shrinks in a step"),
+    "line_search_fn": Option('None, or "strong_wolfe"'),
+    "lr_decay": _nonnegative(
+        "lr_decay", "by it the rate falls: ``lr/(1 + (step - 1)*it)``"
+    ),
+    "max_eval": Option("values of the loss per call; None: ``max_iter*5//4``"),
+    "max_iter": Option("steps per call"),
+    "maximize": Option("go uphill"),
+    "momentum": _nonnegative("momentum", "how much of the last direction is kept"),
+    "momentum_decay": _nonnegative(
+        "momentum_decay", "how the first mean's share grows from step to step"
+    ),
+    "nesterov": Option("look ahead along the direction"),
+    "rho": Option("how much of the means is kept", partial(_share, "rho")),
+    "step_sizes": Option("the shortest and the longest step"),
+    "t0": Option("the step at which averaging begins"),
+    "tolerance_change": Option("stop when step or loss change by less"),
+    "tolerance_grad": Option("stop when no entry of the gradient is larger"),
+    "weight_decay": _nonnegative(
+        "weight_decay", "how much of the parameter itself is added to its gradient"
+    ),
+}
+
+
+def check_flags(options: Group) -> None:
     """Raise for ways to run that exclude each other."""
     if options.get("fused"):
         if options.get("differentiable"):
@@ -80,34 +120,31 @@ def check_flags(options: dict[str, Any]) -> None:
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
 
-def options(order: str, checked: str = "", **fixed: Any) -> Callable[[F], F]:
-    """Let a constructor's parameters be the options of each group.
+def clean_nesterov(o: Group) -> None:
+    if o["nesterov"] and (o["momentum"] <= 0 or o["dampening"] != 0):
+        raise ValueError("Nesterov momentum requires a momentum and zero dampening")
 
-    Args:
-        order: the options' names as they stand in a group and in a saved state.
-        checked: those that `CHECKS` is asked about, in that order.
-        fixed: options that the constructor does not take.
-    """
 
-    def declared(init: F) -> F:
-        signature = inspect.signature(init)
+def agreeing_numbers(o: Group) -> None:
+    """Raise for options that are tensors where they have to be numbers."""
+    if isinstance(o["lr"], Tensor) and o["foreach"] and not o["capturable"]:
+        raise ValueError(
+            "lr as a Tensor is not supported for capturable=False and foreach=True"
+        )
+    if len({isinstance(beta, Tensor) for beta in o["betas"]}) > 1:
+        raise ValueError("betas must be either both floats or both Tensors")
 
-        @wraps(init)
-        def run(self: Any, params: Any, *args: Any, **kwargs: Any) -> None:
-            try:
-                bound = signature.bind(self, params, *args, **kwargs)
-            except TypeError:  # which the constructor itself says in Python's words
-                init(self, params, *args, **kwargs)
-                raise
-            bound.apply_defaults()
-            given = {**bound.arguments, **fixed}
-            for name in checked.split():
-                CHECKS[name](given[name])
-            init(*bound.args, **bound.kwargs)
-            chosen = {name: given[name] for name in order.split()}
-            check_flags(chosen)
-            self._begin(params, chosen)
 
-        return run  # type: ignore[return-value]  # with the constructor's signature
-
-    return declared
+def bounded_factors(o: Group) -> None:
+    one_number(o["lr"])
+    eps = o["eps"]
+    for right, words, value in (
+        (o["lr"] >= 0, "Learning rate should be >= 0", o["lr"]),
+        (o["beta2_decay"] <= 0, "beta2_decay should be <= 0", o["beta2_decay"]),
+        (eps[0] is None or eps[0] >= 0, "epsilon1 should be >= 0", eps[0]),
+        (eps[1] >= 0, "epsilon2 should be >= 0", eps[1]),
+        (o["d"] >= 1, "Clipping threshold d should be >= 1", o["d"]),
+        (o["weight_decay"] >= 0, "weight_decay should be >= 0", o["weight_decay"]),
+    ):
+        if not right:
+            raise ValueError(f"{words} but is: {value}")

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from gradcli import nn
+from gradcli import nn, optim
 from gradcli.nn import table as modules
 from gradcli.nn.functional import table as functions
+from gradcli.optim import table as optimizers
 
 HEAD = '"""Written by tests/face/stubs.py from the declarations."""\n\n'
 IMPORTS = "from collections.abc import Callable, Sequence\nfrom typing import Any\n\n"
@@ -26,6 +27,11 @@ TYPES = {
     "divisor_override": "int", "value": "float", "threshold": "float",
     "num_groups": "int", "margin": "float", "p": "float", "var": "Tensor | float",
     "distance_function": "Callable[[Tensor, Tensor], Tensor]",
+    "params": "Params", "lr": "float | Tensor", "momentum": "float",
+    "weight_decay": "float", "dampening": "float", "lr_decay": "float",
+    "initial_accumulator_value": "float", "foreach": "bool", "fused": "bool",
+    "betas": "tuple[float, float]", "etas": "tuple[float, float]",
+    "step_sizes": "tuple[float, float]", "max_eval": "int", "line_search_fn": "str",
 }  # fmt: skip
 """What parameters of a name take, beside None where that is their default."""
 
@@ -35,6 +41,8 @@ SEVERAL = ("max_pool", "adaptive_max_pool", "MaxPool", "AdaptiveMaxPool")
 
 def type_of(parameter: inspect.Parameter) -> str:
     default = parameter.default
+    if parameter.name == "eps" and isinstance(default, tuple):
+        return "tuple[float | None, float]"
     plain = isinstance(default, bool | int | float | str)
     kind = TYPES.get(parameter.name, type(default).__name__ if plain else "Tensor")
     return f"{kind} | None" if default is None and kind != "Any" else kind
@@ -95,6 +103,17 @@ def module_stubs() -> str:
     return HEAD + IMPORTS + "\n".join(lines) + "\n"
 
 
+def optimizer_stubs() -> str:
+    """``gradcli/optim/table.pyi``."""
+    lines = ["from ..engine.tensor import Tensor", "from .descent import Descent"]
+    lines += ["from .lbfgs import QuasiNewton", "from .optimizer import Params"]
+    lines += ["from .rules import SummingFromTheStart"]
+    for name, each in made(optimizers):
+        lines += ["", f"class {name}({each.__base__.__name__}):"]
+        lines.append(f"    def __init__({listed(each.__init__)}) -> None: ...")
+    return HEAD + IMPORTS + "\n".join(lines) + "\n"
+
+
 def names_stub(package: ModuleType, extra: str = "") -> str:
     """The ``__init__.pyi`` of a package whose names are gathered from its files."""
     lines: list[str] = []
@@ -115,4 +134,6 @@ def stubs() -> dict[str, str]:
         "nn/table.pyi": module_stubs(),
         "nn/functional/__init__.pyi": names_stub(nn.functional),
         "nn/__init__.pyi": names_stub(nn),
+        "optim/table.pyi": optimizer_stubs(),
+        "optim/__init__.pyi": names_stub(optim),
     }

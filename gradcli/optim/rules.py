@@ -1,0 +1,238 @@
+"""The update rules of the optimizers: what becomes of one parameter in one step.
+
+Invariant: a rule changes ``p`` in place by its gradient ``g``, the options ``o`` of its
+group and what ``kept`` remembers of it; it is written against a namespace, so that with
+``differentiable=True`` the same rule is recorded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engine.queries import finfo
+from .descent import Descent, Kept, decayed, move_towards
+from .optimizer import Group
+
+
+def sgd(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    """``p -= lr*g``; with momentum ``p -= lr*b``, where ``b = momentum*b + g``."""
+    g = decayed(p, g, o, lr)
+    momentum = o["momentum"]
+    if momentum:
+        if kept.state.get("momentum_buffer") is None:
+            direction = kept.hold("momentum_buffer", g)
+        else:
+            direction = kept["momentum_buffer"]
+            direction *= momentum
+            direction += (1 - o["dampening"]) * g
+        g = g + momentum * direction if o["nesterov"] else direction
+    p += -lr * g
+
+
+def _means(g: Any, kept: Kept, o: Group) -> tuple[Any, Any]:
+    """The running means of the gradient and of its square, moved on."""
+    beta1, beta2 = o["betas"]
+    mean, square = kept["exp_avg"], kept["exp_avg_sq"]
+    move_towards(mean, g, 1 - beta1)
+    square *= beta2
+    square += (1 - beta2) * g * g
+    return mean, square
+
+
+def adam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    """``p -= lr*m/(sqrt(v) + eps)``, where m and v are corrected running means."""
+    largest_too = ("max_exp_avg_sq",) if o["amsgrad"] else ()
+    kept.begin("exp_avg", "exp_avg_sq", *largest_too)
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    beta1, beta2 = o["betas"]
+    mean, square = _means(g, kept, o)
+    if o["amsgrad"]:
+        largest = kept["max_exp_avg_sq"]
+        largest[...] = xp.maximum(largest, square)
+        square = largest
+    scale = xp.sqrt(square) / (1 - beta2**step) ** 0.5 + o["eps"]
+    p += -(lr / (1 - beta1**step)) * mean / scale
+
+
+def adamax(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    """``p -= lr*m/u``, where u is the largest size so far, fading (Kingma, Ba 2015)."""
+    kept.begin("exp_avg", "exp_inf")
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    beta1, beta2 = o["betas"]
+    mean, largest = kept["exp_avg"], kept["exp_inf"]
+    move_towards(mean, g, 1 - beta1)
+    largest[...] = xp.maximum(largest * beta2, abs(g) + o["eps"])
+    p += -(lr / (1 - beta1**step)) * mean / largest
+
+
+def nadam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    """`Adam` that looks ahead along its mean (Dozat 2016)."""
+    kept.begin("exp_avg", "exp_avg_sq", mu_product=1.0)
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    mean, square = _means(g, kept, o)
+    (beta1, beta2), decay = o["betas"], o["momentum_decay"]
+    now, then = (beta1 * (1 - 0.5 * 0.96 ** (at * decay)) for at in (step, step + 1))
+    product = kept["mu_product"]
+    product *= now
+    scale = xp.sqrt(square / (1 - beta2**step)) + o["eps"]
+    p += (-lr * (1 - now) / (1 - float(product))) * g / scale
+    p += (-lr * then / (1 - float(product) * then)) * mean / scale
+
+
+STEADY = 5
+"""From this length on the approximated average of squares has a variance to correct."""
+
+
+def radam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    """`Adam` with plain steps until its second mean is steady (Liu et al. 2020)."""
+    kept.begin("exp_avg", "exp_avg_sq")
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    mean, square = _means(g, kept, o)
+    beta1, beta2 = o["betas"]
+    left = 1 - beta2**step
+    longest = 2 / (1 - beta2) - 1
+    length = longest - 2 * step * beta2**step / left
+    move = mean / (1 - beta1**step) * lr
+    if length > STEADY:
+        rectified = (length - 4) * (length - 2) * longest
+        rectified = rectified / ((longest - 4) * (longest - 2) * length)
+        scale = xp.sqrt(square) + o["eps"]
+        move = move * (left**0.5 / scale) * rectified**0.5
+    p -= move
+
+
+def adadelta(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    """``p -= lr*g*sqrt(d + eps)/sqrt(v + eps)``: d and v are running means of the
+    squares of steps and of gradients (Zeiler 2012)."""
+    kept.begin("square_avg", "acc_delta")
+    kept.count()
+    g = decayed(p, g, o, lr)
+    rho, eps = o["rho"], o["eps"]
+    square, steps = kept["square_avg"], kept["acc_delta"]
+    square *= rho
+    square += (1 - rho) * g * g
+    delta = xp.sqrt(steps + eps) / xp.sqrt(square + eps) * g
+    steps *= rho
+    steps += (1 - rho) * delta * delta
+    p += -lr * delta
+
+
+def sum_of_squares(kept: Kept, o: Group) -> None:
+    """What `adagrad` remembers from the moment that it knows a parameter."""
+    if kept.begin():
+        kept.fill("sum", o["initial_accumulator_value"])
+
+
+class SummingFromTheStart(Descent):
+    """Gradient descent whose state begins when a parameter is added."""
+
+    def _begin(self, params: Any, defaults: Group) -> None:
+        super()._begin(params, defaults)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                kept = Kept(parameter, self.state[parameter], False)
+                sum_of_squares(kept, group)
+
+
+def adagrad(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    """``p -= lr*g/(sqrt(v) + eps)``, where v is the sum of all ``g**2``."""
+    sum_of_squares(kept, o)
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    rate = lr / (1 + (step - 1) * o["lr_decay"])
+    total = kept["sum"]
+    total += g * g
+    p += -rate * g / (xp.sqrt(total) + o["eps"])
+
+
+def rmsprop(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    """``p -= lr*g/(sqrt(v) + eps)``, where v is the running mean of ``g**2``."""
+    momentum, centered = o["momentum"], o["centered"]
+    also = {"momentum_buffer": momentum > 0, "grad_avg": centered}
+    kept.begin("square_avg", *[name for name, wanted in also.items() if wanted])
+    kept.count()
+    g = decayed(p, g, o, lr)
+    alpha, square = o["alpha"], kept["square_avg"]
+    square *= alpha
+    square += (1 - alpha) * g * g
+    if centered:
+        mean = kept["grad_avg"]
+        move_towards(mean, g, 1 - alpha)
+        square = square - mean * mean
+    scale = xp.sqrt(square) + o["eps"]
+    if momentum > 0:
+        direction = kept["momentum_buffer"]
+        direction *= momentum
+        direction += g / scale
+        p += -lr * direction
+    else:
+        p += -lr * g / scale
+
+
+def rprop(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    """A step size for every entry: longer while the gradient keeps its sign; where the
+    sign turns no step is taken (Riedmiller and Braun 1993)."""
+    if kept.begin("prev"):
+        kept.fill("step_size", float(lr))
+    kept.count()
+    before, sizes = kept["prev"], kept["step_size"]
+    (shrink, grow), (shortest, longest) = o["etas"], o["step_sizes"]
+    agreement = g * before
+    sizes *= xp.where(agreement > 0, grow, xp.where(agreement < 0, shrink, 1))
+    sizes[...] = xp.clamp(sizes, shortest, longest)
+    before[...] = xp.where(agreement < 0, 0, g)
+    p -= xp.sign(before) * sizes
+
+
+def asgd(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    """Steps of a falling rate; ``ax`` in the state averages them from step ``t0`` on
+    (Polyak and Juditsky 1992)."""
+    kept.begin("ax", eta=float(lr), mu=1.0)
+    step = kept.count()
+    g = decayed(p, g, o, lr)
+    eta, mu, mean = kept.state["eta"].raw, kept.state["mu"].raw, kept["ax"]
+    rate, share = float(eta), float(mu)
+    p *= 1 - o["lambd"] * rate
+    p += -rate * g
+    if share == 1:
+        mean[...] = p
+    else:
+        mean += (p - mean) * share
+    lr = float(lr)
+    eta[...] = lr / (1 + o["lambd"] * lr * step) ** o["alpha"]
+    mu[...] = 1 / max(1, step - o["t0"])
+
+
+def adafactor(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    """Adam's second mean as a product of two vectors (Shazeer and Stern 2018)."""
+    flat = len(g.shape) < 2
+    if kept.begin(*(["variance"] if flat else [])) and not flat:
+        kept.hold("row_var", g[..., :1] * 0)
+        kept.hold("col_var", g[..., :1, :] * 0)
+    step_number = kept.count()
+    share = step_number ** o["beta2_decay"]
+    least, small = o["eps"]
+    least = finfo(kept.parameter.dtype).eps if least is None else least
+    rate = min(lr, 1 / step_number**0.5) * max(small, _size(xp, p))
+    if o["weight_decay"]:
+        p *= 1 - lr * o["weight_decay"]
+    if flat:
+        square = kept["variance"]
+        move_towards(square, g * g, share)
+    else:
+        rows, columns = kept["row_var"], kept["col_var"]
+        move_towards(rows, xp.mean(g * g, (-1,), True), share)
+        move_towards(columns, xp.mean(g * g, (-2,), True), share)
+        mean = xp.mean(rows, (-2,), True)
+        square = rows * columns / xp.maximum(mean, least)
+    step = g / xp.sqrt(xp.maximum(square, least * least))
+    p += -rate / max(1.0, _size(xp, step) / o["d"]) * step
+
+
+def _size(xp: Any, x: Any) -> float:
+    """The root of the mean square."""
+    return float(xp.sqrt(xp.mean(x * x)))
