@@ -80,6 +80,23 @@ def _casting(apply: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def described(run: Callable[..., Any], entry: str) -> Callable[..., Any]:
+    """A public function with the signature and the documentation of its row."""
+    if not hasattr(run, "__signature__"):
+        from inspect import Signature
+
+        from .signatures import documented, keyword, listed
+
+        entry = ALIASES.get(entry, entry)
+        shown = listed(FUNCTIONS[entry])
+        shown += [keyword("dtype")] if entry in CASTING else []
+        shown += [keyword("out")]
+        attributes: dict[str, Any] = vars(run)
+        attributes["__signature__"] = Signature(shown)
+        run.__doc__ = documented(FUNCTIONS[entry], shown)
+    return run
+
+
 def _cast(x: Tensor, type_: Type) -> Tensor:
     if MODE.recording and x.edge is not None and not type_.is_floating_point:
         raise EngineError(f"Autograd not support dtype: {type_.legacy}")
@@ -96,7 +113,7 @@ def public(name: str) -> Callable[..., Any]:
     if name not in INTERNAL and "." not in name:
         entry = ALIASES.get(name, name)
         if entry in FUNCTIONS:
-            return found(entry, writing)
+            return described(found(entry, writing), entry)
     raise AttributeError(f"module 'gradcli' has no attribute {name!r}")
 
 
@@ -112,7 +129,7 @@ class Members(ModuleType):
         entry = self.known.get(name)
         if entry is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        member = found(entry, writing)
+        member = described(found(entry, writing), entry)
         setattr(self, name, member)
         return member
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import gradcli
-from gradcli.engine import members, public
+from gradcli.engine import members, public, signatures
 from gradcli.engine.public import IN_PLACE
 from gradcli.engine.returns import FIELDS
 from gradcli.engine.tensor import Tensor
-from gradcli.ops import ALIASES, FUNCTIONS, Composite, parameters
+from gradcli.ops import ALIASES, FUNCTIONS
 
 try:
     from . import declared
@@ -85,39 +85,22 @@ def result_of(name: str) -> str:
 
 def listed(name: str, method: bool) -> list[str]:
     """The parameters of a function of the table, as a stub writes them."""
-    entry = entry_of(name)
-    formula = entry.build if isinstance(entry, Composite) else entry.fwd
-    given = list(inspect.signature(formula).parameters.values())[1:]
-    names = parameters(entry)
     shown: list[str] = []
     keyword_only = False
-    for place, parameter in enumerate(given):
+    for parameter in signatures.listed(entry_of(name)):
         if parameter.kind is parameter.VAR_POSITIONAL:
-            shown.append(f"*{parameter.name}: Any")
-            keyword_only = True
-            continue
-        if parameter.name == entry.star:
             shown.append(f"*{parameter.name}: Any")
             keyword_only = True
             continue
         if parameter.kind is parameter.KEYWORD_ONLY and not keyword_only:
             shown.append("*")
             keyword_only = True
-        shown.append(one(parameter, place, names, entry))
+        kind = OPERAND if parameter.name == "other" else TYPES.get(parameter.name)
+        default = "" if parameter.default is parameter.empty else " = ..."
+        shown.append(f"{parameter.name}: {kind or 'Any'}{default}")
     if method:
         return ["self", *shown[1:]]
     return shown
-
-
-def one(parameter: Any, place: int, names: tuple[str, ...], entry: Any) -> str:
-    spelled = parameter.name
-    kind = TYPES.get(spelled, "Any")
-    operands = place < 2 and len(spelled) == 1
-    if operands:
-        spelled = ("input", "other")[place] if spelled not in "nkp" else spelled
-        kind = OPERAND if place else "Any"
-    default = "" if parameter.default is parameter.empty else " = ..."
-    return f"{spelled}: {kind}{default}"
 
 
 def function_stub(name: str, entry: str, indent: str = "", method: bool = False) -> str:

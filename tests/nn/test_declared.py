@@ -1,0 +1,115 @@
+"""What is declared by one line is as good as what is written out."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import pydoc
+
+import pytest
+
+import gradcli as torch
+from gradcli import nn, optim
+from gradcli.engine import public
+from gradcli.nn import functional as F
+from gradcli.nn import table as modules
+from gradcli.nn.functional import table as functions
+from gradcli.ops import ALIASES, FUNCTIONS
+from gradcli.optim import table as optimizers
+
+MODULES = [c for c in vars(modules).values() if isinstance(c, type)]
+MODULES = [c for c in MODULES if c.__module__ == modules.__name__]
+MADE = [n for n, f in vars(functions).items()
+        if getattr(f, "__module__", "") == functions.__name__ and n != "_"]  # fmt: skip
+ROWS = sorted(n for n in public.names() if n in FUNCTIONS or n in ALIASES)
+NEEDED = {"Threshold": (1.0, 2.0), "MaxPool1d": (2,), "MaxPool2d": (2,),
+          "AvgPool1d": (2,), "AvgPool2d": (2,), "AdaptiveAvgPool1d": (2,),
+          "AdaptiveAvgPool2d": (2,), "AdaptiveMaxPool1d": (2,),
+          "AdaptiveMaxPool2d": (2,)}  # fmt: skip
+
+
+@pytest.mark.parametrize("cls", MODULES, ids=lambda c: c.__name__)
+def test_a_declared_module_survives_copying_and_pickling(cls: type) -> None:
+    module = cls(*NEEDED.get(cls.__name__, ()))
+    for twin in (copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
+        assert type(twin) is cls
+        assert repr(twin) == repr(module)
+        assert twin.__dict__.keys() == module.__dict__.keys()
+
+
+@pytest.mark.parametrize("cls", MODULES, ids=lambda c: c.__name__)
+def test_a_declared_module_keeps_its_options_as_attributes(cls: type) -> None:
+    module = cls(*NEEDED.get(cls.__name__, ()))
+    for name in cls.options:
+        assert hasattr(module, name)
+    if cls.options and "__init__" in vars(cls):
+        taken = inspect.signature(cls).parameters.keys() - {*cls.constructor_only}
+        assert taken <= {*cls.options}
+
+
+@pytest.mark.parametrize("cls", MODULES, ids=lambda c: c.__name__)
+def test_a_class_derived_from_a_declared_one_has_its_own_signature(cls: type) -> None:
+    class Derived(cls):
+        def __init__(self, size: int) -> None:
+            super().__init__(*NEEDED.get(cls.__name__, ()))
+            self.size = size
+
+    assert list(inspect.signature(Derived).parameters) == ["size"]
+    assert Derived(3).size == 3
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_function_made_from_a_row_has_its_parameters_and_defaults(name: str) -> None:
+    made = getattr(functions, name)
+    assert made.__name__ == made.__qualname__ == name
+    first = next(iter(inspect.signature(made).parameters.values()))
+    assert first.default is first.empty
+    assert "Parameters\n----------" in made.__doc__
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_help_shows_the_signature_and_the_result(name: str) -> None:
+    shown = pydoc.render_doc(getattr(torch, name), renderer=pydoc.plaintext)
+    assert "(*args, **kwargs)" not in shown
+    if name not in torch._HOME:
+        assert "Returns\n    -------\n    " in shown
+
+
+def test_a_call_that_does_not_fit_is_refused_in_pythons_words() -> None:
+    x = torch.ones(2)
+    for call, words in (
+        (lambda: F.softplus(), "missing 1 required positional argument: 'input'"),
+        (lambda: F.threshold(x), "missing 2 required positional arguments: 'threshold'"
+                                 " and 'value'"),
+        (lambda: F.softplus(x, 1, 2, 3), "takes from 1 to 3 positional arguments but 4 "
+                                         "were given"),
+        (lambda: F.relu(x, inplce=True), "unexpected keyword argument 'inplce'"),
+        (lambda: nn.Dropout(0.5, p=0.5), "multiple values for argument 'p'"),
+        (lambda: nn.GaussianNLLLoss(True), "takes 1 positional argument but 2 were"),
+        (lambda: optim.SGD(), "missing 1 required positional argument: 'params'"),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match=words):
+            call()
+
+
+def test_an_optimizers_documentation_says_what_each_option_means() -> None:
+    for name in optim.__all__:
+        cls = getattr(optim, name)
+        if getattr(cls, "__module__", "") == optimizers.__name__:
+            for option in inspect.signature(cls).parameters:
+                assert f"\n    {option}: " in cls.__doc__
+
+
+def test_layers_and_optimizers_lie_under_pytorchs_paths() -> None:
+    from gradcli.nn.modules.activation import MultiheadAttention, ReLU
+    from gradcli.nn.modules.loss import _Loss
+    from gradcli.nn.modules.pooling import _MaxPoolNd
+    from gradcli.optim.adamw import AdamW
+    from gradcli.optim.sgd import SGD
+
+    assert (ReLU, MultiheadAttention) == (nn.ReLU, nn.MultiheadAttention)
+    assert issubclass(nn.MSELoss, _Loss)
+    assert issubclass(nn.MaxPool2d, _MaxPoolNd)
+    assert (AdamW, SGD) == (optim.AdamW, optim.SGD)
+    assert not hasattr(nn.modules.activation, "Lineer")
