@@ -130,21 +130,6 @@ class _BatchNorm(_NormBase):
         )  # fmt: skip
 
 
-class BatchNorm1d(_BatchNorm):
-    __doc__ = f"Over vectors (N, C) or sequences (N, C, L). {_NormBase.__doc__}"
-    ranks = (2, 3)
-
-
-class BatchNorm2d(_BatchNorm):
-    __doc__ = f"Over pictures (N, C, H, W). {_NormBase.__doc__}"
-    ranks = (4,)
-
-
-class BatchNorm3d(_BatchNorm):
-    __doc__ = f"Over volumes (N, C, D, H, W). {_NormBase.__doc__}"
-    ranks = (5,)
-
-
 class _InstanceNorm(_NormBase):
     """Over each item by itself; an item may come without a batch."""
 
@@ -168,18 +153,3 @@ class _InstanceNorm(_NormBase):
             self.eps,
         )  # fmt: skip
         return out.squeeze(0) if alone else out
-
-
-class InstanceNorm1d(_InstanceNorm):
-    __doc__ = f"Over sequences (N, C, L). {_NormBase.__doc__}"
-    ranks = (2, 3)
-
-
-class InstanceNorm2d(_InstanceNorm):
-    __doc__ = f"Over pictures (N, C, H, W). {_NormBase.__doc__}"
-    ranks = (3, 4)
-
-
-class InstanceNorm3d(_InstanceNorm):
-    __doc__ = f"Over volumes (N, C, D, H, W). {_NormBase.__doc__}"
-    ranks = (4, 5)

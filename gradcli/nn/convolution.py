@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ..engine.tensor import Tensor
-from . import functional as F
 from . import init
 from .linear import sized
 from .module import Module
@@ -152,24 +151,6 @@ class _Plain(_ConvNd):
         )  # fmt: skip
 
 
-class Conv1d(_Plain):
-    __doc__ = f"Over sequences (N, C, L). {_Plain.__doc__}"
-    rank = 1
-    function = F.conv1d
-
-
-class Conv2d(_Plain):
-    __doc__ = f"Over pictures (N, C, H, W). {_Plain.__doc__}"
-    rank = 2
-    function = F.conv2d
-
-
-class Conv3d(_Plain):
-    __doc__ = f"Over volumes (N, C, D, H, W). {_Plain.__doc__}"
-    rank = 3
-    function = F.conv3d
-
-
 class _ConvTransposeNd(_ConvNd):
     """The transpose of a convolution, which spreads each entry over a window.
 
@@ -229,21 +210,3 @@ class _ConvTransposeNd(_ConvNd):
                     f"{input.size()[2:]})"
                 )
         return tuple([n - low for n, low in zip(wanted, least, strict=True)])
-
-
-class ConvTranspose1d(_ConvTransposeNd):
-    __doc__ = f"Over sequences (N, C, L). {_ConvTransposeNd.__doc__}"
-    rank = 1
-    function = F.conv_transpose1d
-
-
-class ConvTranspose2d(_ConvTransposeNd):
-    __doc__ = f"Over pictures (N, C, H, W). {_ConvTransposeNd.__doc__}"
-    rank = 2
-    function = F.conv_transpose2d
-
-
-class ConvTranspose3d(_ConvTransposeNd):
-    __doc__ = f"Over volumes (N, C, D, H, W). {_ConvTransposeNd.__doc__}"
-    rank = 3
-    function = F.conv_transpose3d

@@ -15,6 +15,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from inspect import Parameter, Signature
+from types import FunctionType
 from typing import Any, ClassVar
 
 from ..engine.record import function as of_row
@@ -115,17 +116,16 @@ def module(
     forward = _forward(function, options, count > 1 or in_order != [*options])
     members: dict[str, Any] = {
         "__doc__": (function.__doc__ or "").partition("\n\nParameters\n")[0],
-        "__module__": sys._getframe(1).f_globals["__name__"],
-        "forward": _described(forward, name, "forward", parameters[:count]),
+        "forward": described(forward, name, "forward", parameters[:count]),
         "function": staticmethod(function),
         "options": options,
     }
     if constructor:
         init = _constructor(name, constructor)
-        members["__init__"] = _described(init, name, "__init__", constructor)
+        members["__init__"] = described(init, name, "__init__", constructor)
     if shown is not None:
         members["shown"] = shown
-    return type(name, (base,), members)
+    return new_class(name, (base,), members)
 
 
 def _constructor(owner: str, parameters: list[Parameter]) -> Function:
@@ -157,7 +157,7 @@ def _forward(apply: Function, options: tuple[str, ...], by_keyword: bool) -> Fun
     return with_options if options else of_input
 
 
-def _described(
+def described(
     method: Function, owner: str, name: str, parameters: list[Parameter]
 ) -> Function:
     """A made method with its name and its signature."""
@@ -165,3 +165,46 @@ def _described(
     method.__qualname__ = f"{owner}.{name}"
     method.__signature__ = Signature([SELF, *parameters])  # type: ignore[attr-defined]
     return method
+
+
+def new_class(name: str, bases: tuple[type, ...], members: dict[str, Any]) -> type[Any]:
+    """A class that belongs to the file whose line declares it, two frames up."""
+    file = sys._getframe(2).f_globals["__name__"]
+    return type(name, bases, {"__module__": file, **members})
+
+
+OVER = ("sequences (N, C, L)", "pictures (N, C, H, W)", "volumes (N, C, D, H, W)")
+
+
+def ranks(name: str, base: type[Module], **facts: Any) -> tuple[type[Any], ...]:
+    """The classes ``name1d``, ``name2d`` and ``name3d`` of one base.
+
+    Args:
+        facts: class attributes, with a value for each of the three.
+    """
+    classes = []
+    for i, over in enumerate(OVER):
+        members = {
+            fact: staticmethod(values[i]) if callable(values[i]) else values[i]
+            for fact, values in facts.items()
+        }
+        own = f"{name}{i + 1}d"
+        members |= {
+            "rank": i + 1,
+            "__doc__": f"Over {over}. {base.__doc__}",
+            "__init__": _of_class(base.__init__, own),
+        }
+        classes.append(new_class(own, (base,), members))
+    return tuple(classes)
+
+
+def _of_class(init: Any, owner: str) -> Function:
+    """A base's constructor, named in errors as that of the class that users see."""
+    twin = FunctionType(
+        init.__code__, init.__globals__, init.__name__, init.__defaults__,
+        init.__closure__,
+    )  # fmt: skip
+    twin.__kwdefaults__ = init.__kwdefaults__
+    twin.__annotations__ = init.__annotations__
+    twin.__qualname__ = f"{owner}.__init__"
+    return twin

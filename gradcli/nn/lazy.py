@@ -13,8 +13,9 @@ import inspect
 from typing import Any, ClassVar
 
 from ..engine.modes import no_grad
+from ..engine.signatures import Parameters
 from ..engine.tensor import Tensor
-from . import batch_norm, convolution, linear
+from .declare import described, new_class
 from .hooks import Hook
 from .module import Module
 from .parameter import (
@@ -81,36 +82,17 @@ class LazyModuleMixin(Module):
 
 
 class _Sized(LazyModuleMixin):
-    """A layer of ``cls_to_become`` but for its first argument, a size of its input.
-
-    Args:
-        options: the layer's other arguments.
-    """
+    """A layer of ``cls_to_become`` but for its first argument, a size of its input."""
 
     size: ClassVar[str]
     """The attribute that holds the size."""
     usual: ClassVar[dict[str, Any]] = {}
     """Options that have other defaults than the plain layer's."""
-    __signature__: ClassVar[inspect.Signature]
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        plain = cls.__dict__.get("cls_to_become")
-        if plain is not None:
-            signature = inspect.signature(plain)
-            options = list(signature.parameters.values())[1:]
-            cls.__signature__ = signature.replace(
-                parameters=[
-                    option.replace(default=cls.usual.get(option.name, option.default))
-                    for option in options
-                ]
-            )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        bound = self.__signature__.bind(*args, **kwargs)
-        bound.apply_defaults()
-        super().__init__(0, *bound.args, **bound.kwargs)
-        self._given = (bound.args, bound.kwargs)
+    def _begin(self, given: dict[str, Any]) -> None:
+        """Be a layer of the given options whose size is still to come."""
+        super().__init__(0, **given)
+        self._given = given
         for name, parameter in self._parameters.items():
             if parameter is not None:
                 self._parameters[name] = UninitializedParameter(
@@ -132,11 +114,11 @@ class _Sized(LazyModuleMixin):
 
     def initialize_parameters(self, input: Tensor) -> None:
         """Become what the plain class makes of the input's size."""
-        args, kwargs = self.__dict__.pop("_given", ((), {}))
+        given = self.__dict__.pop("_given", {})
         if not self.has_uninitialized_params():
             return
         assert self.cls_to_become is not None
-        made = self.cls_to_become(self._size_in(input), *args, **kwargs)
+        made = self.cls_to_become(self._size_in(input), **given)
         setattr(self, self.size, getattr(made, self.size))
         with no_grad():
             for mine, its in (
@@ -150,11 +132,11 @@ class _Sized(LazyModuleMixin):
                         tensor.copy_(fresh)
 
 
-class LazyLinear(_Sized, linear.Linear):
-    """`Linear` with as many inputs as its first input has."""
+class _LazyLinear(_Sized):
+    """A linear layer with as many inputs as its first input has."""
 
-    cls_to_become = linear.Linear
     size = "in_features"
+    in_features: int
 
     def _size_in(self, input: Tensor) -> int:
         return int(input.shape[-1])
@@ -180,42 +162,6 @@ class _LazyConv(_Sized):
         return int(input.shape[-rank - 1])
 
 
-class LazyConv1d(_LazyConv, convolution.Conv1d):
-    """`Conv1d` with as many input channels as its first input has."""
-
-    cls_to_become = convolution.Conv1d
-
-
-class LazyConv2d(_LazyConv, convolution.Conv2d):
-    """`Conv2d` with as many input channels as its first input has."""
-
-    cls_to_become = convolution.Conv2d
-
-
-class LazyConv3d(_LazyConv, convolution.Conv3d):
-    """`Conv3d` with as many input channels as its first input has."""
-
-    cls_to_become = convolution.Conv3d
-
-
-class LazyConvTranspose1d(_LazyConv, convolution.ConvTranspose1d):
-    """`ConvTranspose1d` with as many input channels as its first input has."""
-
-    cls_to_become = convolution.ConvTranspose1d
-
-
-class LazyConvTranspose2d(_LazyConv, convolution.ConvTranspose2d):
-    """`ConvTranspose2d` with as many input channels as its first input has."""
-
-    cls_to_become = convolution.ConvTranspose2d
-
-
-class LazyConvTranspose3d(_LazyConv, convolution.ConvTranspose3d):
-    """`ConvTranspose3d` with as many input channels as its first input has."""
-
-    cls_to_become = convolution.ConvTranspose3d
-
-
 class _LazyNorm(_Sized):
     """A normalisation of as many channels as its first input has."""
 
@@ -223,37 +169,25 @@ class _LazyNorm(_Sized):
     usual: ClassVar[dict[str, Any]] = {"affine": True, "track_running_stats": True}
 
 
-class LazyBatchNorm1d(_LazyNorm, batch_norm.BatchNorm1d):
-    """`BatchNorm1d` of as many channels as its first input has."""
+def lazy(plain: type[Module], family: type[_Sized]) -> type[Module]:
+    """The class ``Lazy...`` of layers that become ``plain`` ones."""
+    name = f"Lazy{plain.__name__}"
+    options = list(inspect.signature(plain).parameters.values())[1:]
+    shown = [
+        each.replace(default=family.usual.get(each.name, each.default))
+        for each in options
+    ]
+    bind = Parameters(f"{name}.__init__", shown, own=1).bind
 
-    cls_to_become = batch_norm.BatchNorm1d
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        self._begin(bind(args, kwargs))
 
-
-class LazyBatchNorm2d(_LazyNorm, batch_norm.BatchNorm2d):
-    """`BatchNorm2d` of as many channels as its first input has."""
-
-    cls_to_become = batch_norm.BatchNorm2d
-
-
-class LazyBatchNorm3d(_LazyNorm, batch_norm.BatchNorm3d):
-    """`BatchNorm3d` of as many channels as its first input has."""
-
-    cls_to_become = batch_norm.BatchNorm3d
-
-
-class LazyInstanceNorm1d(_LazyNorm, batch_norm.InstanceNorm1d):
-    """`InstanceNorm1d` of as many channels as its first input has."""
-
-    cls_to_become = batch_norm.InstanceNorm1d
-
-
-class LazyInstanceNorm2d(_LazyNorm, batch_norm.InstanceNorm2d):
-    """`InstanceNorm2d` of as many channels as its first input has."""
-
-    cls_to_become = batch_norm.InstanceNorm2d
-
-
-class LazyInstanceNorm3d(_LazyNorm, batch_norm.InstanceNorm3d):
-    """`InstanceNorm3d` of as many channels as its first input has."""
-
-    cls_to_become = batch_norm.InstanceNorm3d
+    return new_class(
+        name,
+        (family, plain),
+        {
+            "__doc__": f"`{plain.__name__}` whose size is that of its first input.",
+            "__init__": described(__init__, name, "__init__", shown),
+            "cls_to_become": plain,
+        },
+    )

@@ -62,21 +62,6 @@ class _ConstantPadNd(Module):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPadNd):
-    __doc__ = _ConstantPadNd.__doc__
-    rank = 1
-
-
-class ConstantPad2d(_ConstantPadNd):
-    __doc__ = _ConstantPadNd.__doc__
-    rank = 2
-
-
-class ConstantPad3d(_ConstantPadNd):
-    __doc__ = _ConstantPadNd.__doc__
-    rank = 3
-
-
 class _ZeroPad(_ConstantPadNd):
     """A border of zeros; ``padding`` is its width, or a width for each side."""
 
@@ -85,18 +70,3 @@ class _ZeroPad(_ConstantPadNd):
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
-
-
-class ZeroPad1d(_ZeroPad):
-    __doc__ = _ZeroPad.__doc__
-    rank = 1
-
-
-class ZeroPad2d(_ZeroPad):
-    __doc__ = _ZeroPad.__doc__
-    rank = 2
-
-
-class ZeroPad3d(_ZeroPad):
-    __doc__ = _ZeroPad.__doc__
-    rank = 3

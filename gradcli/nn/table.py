@@ -8,7 +8,9 @@ stands in `families`.
 from __future__ import annotations
 
 from . import functional as F
-from .declare import module
+from .batch_norm import _BatchNorm, _InstanceNorm
+from .convolution import _ConvTransposeNd, _Plain
+from .declare import module, ranks
 from .families import (
     _Adaptive,
     _Along,
@@ -20,6 +22,9 @@ from .families import (
     _TripletLoss,
     _WeightedLoss,
 )
+from .lazy import _LazyConv, _LazyLinear, _LazyNorm, lazy
+from .linear import Linear
+from .shaping import _ConstantPadNd, _ZeroPad
 
 # Activations
 
@@ -66,6 +71,37 @@ AdaptiveAvgPool1d = module("AdaptiveAvgPool1d", F.adaptive_avg_pool1d, _Adaptive
 AdaptiveAvgPool2d = module("AdaptiveAvgPool2d", F.adaptive_avg_pool2d, _Adaptive)
 AdaptiveMaxPool1d = module("AdaptiveMaxPool1d", F.adaptive_max_pool1d, _Adaptive)
 AdaptiveMaxPool2d = module("AdaptiveMaxPool2d", F.adaptive_max_pool2d, _Adaptive)
+
+# Layers by the number of dimensions that windows or channels have
+
+Conv1d, Conv2d, Conv3d = ranks("Conv", _Plain, function=(F.conv1d, F.conv2d, F.conv3d))
+ConvTranspose1d, ConvTranspose2d, ConvTranspose3d = ranks(
+    "ConvTranspose",
+    _ConvTransposeNd,
+    function=(F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d),
+)
+BatchNorm1d, BatchNorm2d, BatchNorm3d = ranks(
+    "BatchNorm", _BatchNorm, ranks=((2, 3), (4,), (5,))
+)
+InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = ranks(
+    "InstanceNorm", _InstanceNorm, ranks=((2, 3), (3, 4), (4, 5))
+)
+ConstantPad1d, ConstantPad2d, ConstantPad3d = ranks("ConstantPad", _ConstantPadNd)
+ZeroPad1d, ZeroPad2d, ZeroPad3d = ranks("ZeroPad", _ZeroPad)
+
+LazyLinear = lazy(Linear, _LazyLinear)
+LazyConv1d = lazy(Conv1d, _LazyConv)
+LazyConv2d = lazy(Conv2d, _LazyConv)
+LazyConv3d = lazy(Conv3d, _LazyConv)
+LazyConvTranspose1d = lazy(ConvTranspose1d, _LazyConv)
+LazyConvTranspose2d = lazy(ConvTranspose2d, _LazyConv)
+LazyConvTranspose3d = lazy(ConvTranspose3d, _LazyConv)
+LazyBatchNorm1d = lazy(BatchNorm1d, _LazyNorm)
+LazyBatchNorm2d = lazy(BatchNorm2d, _LazyNorm)
+LazyBatchNorm3d = lazy(BatchNorm3d, _LazyNorm)
+LazyInstanceNorm1d = lazy(InstanceNorm1d, _LazyNorm)
+LazyInstanceNorm2d = lazy(InstanceNorm2d, _LazyNorm)
+LazyInstanceNorm3d = lazy(InstanceNorm3d, _LazyNorm)
 
 # Shapes and distances
 

@@ -4,8 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.tensor import Tensor
+from .batch_norm import _BatchNorm, _InstanceNorm
+from .convolution import Sizes, _ConvTransposeNd, _Plain
 from .declare import Applied
 from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _Loss, _MaxPoolNd, _TripletLoss, _WeightedLoss
+from .functional.declare import Flag
+from .lazy import _LazyConv, _LazyLinear, _LazyNorm
+from .linear import Linear
+from .shaping import _ConstantPadNd, _ZeroPad
 
 class ReLU(Applied):
     inplace: bool
@@ -209,6 +215,99 @@ class AdaptiveMaxPool2d(_Adaptive):
     def __init__(self, output_size: Any, return_indices: bool = ...) -> None: ...
     def forward(self, input: Tensor) -> Any: ...
 
+class Conv1d(_Plain):
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes | str = ..., dilation: Sizes = ..., groups: int = ..., bias: bool = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class Conv2d(_Plain):
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes | str = ..., dilation: Sizes = ..., groups: int = ..., bias: bool = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class Conv3d(_Plain):
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes | str = ..., dilation: Sizes = ..., groups: int = ..., bias: bool = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class ConvTranspose1d(_ConvTransposeNd):
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes = ..., output_padding: Sizes = ..., groups: int = ..., bias: bool = ..., dilation: Sizes = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class ConvTranspose2d(_ConvTransposeNd):
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes = ..., output_padding: Sizes = ..., groups: int = ..., bias: bool = ..., dilation: Sizes = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class ConvTranspose3d(_ConvTransposeNd):
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes = ..., output_padding: Sizes = ..., groups: int = ..., bias: bool = ..., dilation: Sizes = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class BatchNorm1d(_BatchNorm):
+    def __init__(self, num_features: int, eps: float = ..., momentum: float | None = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
+class BatchNorm2d(_BatchNorm):
+    def __init__(self, num_features: int, eps: float = ..., momentum: float | None = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
+class BatchNorm3d(_BatchNorm):
+    def __init__(self, num_features: int, eps: float = ..., momentum: float | None = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
+class InstanceNorm1d(_InstanceNorm):
+    def __init__(self, num_features: int, eps: float = ..., momentum: float = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
+class InstanceNorm2d(_InstanceNorm):
+    def __init__(self, num_features: int, eps: float = ..., momentum: float = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
+class InstanceNorm3d(_InstanceNorm):
+    def __init__(self, num_features: int, eps: float = ..., momentum: float = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
+class ConstantPad1d(_ConstantPadNd):
+    def __init__(self, padding: Sizes, value: float) -> None: ...
+
+class ConstantPad2d(_ConstantPadNd):
+    def __init__(self, padding: Sizes, value: float) -> None: ...
+
+class ConstantPad3d(_ConstantPadNd):
+    def __init__(self, padding: Sizes, value: float) -> None: ...
+
+class ZeroPad1d(_ZeroPad):
+    def __init__(self, padding: int | Sequence[int]) -> None: ...
+
+class ZeroPad2d(_ZeroPad):
+    def __init__(self, padding: int | Sequence[int]) -> None: ...
+
+class ZeroPad3d(_ZeroPad):
+    def __init__(self, padding: int | Sequence[int]) -> None: ...
+
+class LazyLinear(_LazyLinear, Linear):
+    def __init__(self, out_features: int, bias: bool = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class LazyConv1d(_LazyConv, Conv1d):
+    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes | str = ..., dilation: Sizes = ..., groups: int = ..., bias: bool = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class LazyConv2d(_LazyConv, Conv2d):
+    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes | str = ..., dilation: Sizes = ..., groups: int = ..., bias: bool = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class LazyConv3d(_LazyConv, Conv3d):
+    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes | str = ..., dilation: Sizes = ..., groups: int = ..., bias: bool = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):
+    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes = ..., output_padding: Sizes = ..., groups: int = ..., bias: bool = ..., dilation: Sizes = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):
+    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes = ..., output_padding: Sizes = ..., groups: int = ..., bias: bool = ..., dilation: Sizes = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):
+    def __init__(self, out_channels: int, kernel_size: Sizes, stride: Sizes = ..., padding: Sizes = ..., output_padding: Sizes = ..., groups: int = ..., bias: bool = ..., dilation: Sizes = ..., padding_mode: str = ..., device: Any = ..., dtype: Any = ...) -> None: ...
+
+class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
+    def __init__(self, eps: float = ..., momentum: float | None = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
+class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
+    def __init__(self, eps: float = ..., momentum: float | None = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
+class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
+    def __init__(self, eps: float = ..., momentum: float | None = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
+class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
+    def __init__(self, eps: float = ..., momentum: float = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
+class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
+    def __init__(self, eps: float = ..., momentum: float = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
+class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
+    def __init__(self, eps: float = ..., momentum: float = ..., affine: bool = ..., track_running_stats: bool = ..., device: Any = ..., dtype: Any = ..., *, bias: bool = ...) -> None: ...
+
 class Flatten(Applied):
     start_dim: int
     end_dim: int
@@ -284,7 +383,7 @@ class MarginRankingLoss(_Loss):
 class CosineEmbeddingLoss(_Loss):
     margin: float
     reduction: str
-    def __init__(self, margin: float = ..., size_average: bool | None = ..., reduce: bool | None = ..., reduction: str = ...) -> None: ...
+    def __init__(self, margin: float = ..., size_average: Flag = ..., reduce: Flag = ..., reduction: str = ...) -> None: ...
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor: ...
 
 class BCELoss(_WeightedLoss):
@@ -318,7 +417,7 @@ class CrossEntropyLoss(_WeightedLoss):
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     weight: Tensor | None
     reduction: str
-    def __init__(self, weight: Tensor | None = ..., size_average: bool | None = ..., reduce: bool | None = ..., reduction: str = ...) -> None: ...
+    def __init__(self, weight: Tensor | None = ..., size_average: Flag = ..., reduce: Flag = ..., reduction: str = ...) -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
 
 class TripletMarginLoss(_TripletLoss):
@@ -327,7 +426,7 @@ class TripletMarginLoss(_TripletLoss):
     eps: float
     swap: bool
     reduction: str
-    def __init__(self, margin: float = ..., p: float = ..., eps: float = ..., swap: bool = ..., size_average: bool | None = ..., reduce: bool | None = ..., reduction: str = ...) -> None: ...
+    def __init__(self, margin: float = ..., p: float = ..., eps: float = ..., swap: bool = ..., size_average: Flag = ..., reduce: Flag = ..., reduction: str = ...) -> None: ...
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor: ...
 
 class TripletMarginWithDistanceLoss(_TripletLoss):

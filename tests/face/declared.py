@@ -22,7 +22,8 @@ SIZES = "int | Sequence[int]"
 TYPES = {
     "kernel_size": SIZES, "stride": SIZES, "padding": f"{SIZES} | str",
     "dilation": SIZES, "output_padding": SIZES, "output_size": "Any",
-    "dim": "int", "dtype": "Any", "size_average": "bool", "reduce": "bool",
+    "dim": "int", "dtype": "Any", "device": "Any",
+    "size_average": "bool", "reduce": "bool",
     "normalized_shape": "Sequence[int]", "pad": "Sequence[int]",
     "divisor_override": "int", "value": "float", "threshold": "float",
     "num_groups": "int", "margin": "float", "p": "float", "var": "Tensor | float",
@@ -40,6 +41,8 @@ SEVERAL = ("max_pool", "adaptive_max_pool", "MaxPool", "AdaptiveMaxPool")
 
 
 def type_of(parameter: inspect.Parameter) -> str:
+    if isinstance(parameter.annotation, str):
+        return parameter.annotation
     default = parameter.default
     if parameter.name == "eps" and isinstance(default, tuple):
         return "tuple[float | None, float]"
@@ -81,25 +84,31 @@ def function_stubs() -> str:
 def module_stubs() -> str:
     """``gradcli/nn/table.pyi``."""
     classes = [value for _, value in made(modules)]
-    bases = sorted({each.__base__ for each in classes}, key=lambda c: c.__name__)
+    bases = {b for each in classes for b in each.__bases__} - {*classes}
     lines = ["from ..engine.tensor import Tensor"]
-    homes = [b.__module__.removeprefix("gradcli.nn.") for b in bases]
-    for home in sorted(set(homes)):
-        names = [b.__name__ for b, h in zip(bases, homes, strict=True) if h == home]
-        lines.append(f"from .{home} import {', '.join(names)}")
+    homes = {"convolution": ["Sizes"], "functional.declare": ["Flag"]}
+    for base in bases:
+        file = base.__module__.removeprefix("gradcli.nn.")
+        homes.setdefault(file, []).append(base.__name__)
+    for file, names in sorted(homes.items()):
+        lines.append(f"from .{file} import {', '.join(sorted(names))}")
     for each in classes:
-        lines += ["", f"class {each.__name__}({each.__base__.__name__}):"]
-        if "__init__" in vars(each):
-            parameters = list(inspect.signature(each).parameters.values())
-            lines += [
-                f"    {p.name}: {type_of(p)}"
-                for p in parameters
-                if p.name not in each.constructor_only
-            ]
+        shown = ", ".join(base.__name__ for base in each.__bases__)
+        lines += ["", f"class {each.__name__}({shown}):"]
+        own = vars(each)
+        if "__init__" in own:
+            if "options" in own:
+                lines += [
+                    f"    {p.name}: {type_of(p)}"
+                    for p in inspect.signature(each).parameters.values()
+                    if p.name not in each.constructor_only
+                ]
             lines.append(f"    def __init__({listed(each.__init__)}) -> None: ...")
-        lines.append(
-            f"    def forward({listed(each.forward)}) -> {result(each.__name__)}: ..."
-        )
+        if "forward" in own:
+            out = result(each.__name__)
+            lines.append(f"    def forward({listed(each.forward)}) -> {out}: ...")
+        if not {"__init__", "forward"} & own.keys():
+            lines.append("    ...")
     return HEAD + IMPORTS + "\n".join(lines) + "\n"
 
 

@@ -7,50 +7,33 @@ Invariant: nothing is defined here; a path shows what files of ``nn`` hold.
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from ...engine.absent import Path
-from .. import activation as _activation
-from .. import (
-    attention,
-    batch_norm,
-    cells,
-    containers,
-    convolution,
-    embedding,
-    families,
-    norm,
-    parameters,
-    recurrent,
-    shaping,
-    table,
-)
-from .. import distance as _distance
-from .. import lazy as _lazy
-from .. import linear as _linear
-from .. import transformer as _transformer
 from ..module import Module as Module
 from . import module as module
 
 PATHS = {
-    "activation": (table, _activation, attention),
-    "batchnorm": (batch_norm,),
-    "container": (containers, parameters),
-    "conv": (convolution,),
-    "distance": (table, _distance),
-    "dropout": (table, families),
-    "flatten": (table, shaping),
-    "instancenorm": (batch_norm,),
-    "lazy": (_lazy,),
-    "linear": (_linear, attention, _lazy),
-    "loss": (table, families),
-    "normalization": (norm,),
-    "padding": (shaping,),
-    "pooling": (table, families),
-    "rnn": (recurrent, cells),
-    "sparse": (embedding,),
-    "transformer": (_transformer,),
+    "activation": "table activation attention",
+    "batchnorm": "table batch_norm",
+    "container": "containers parameters",
+    "conv": "table convolution",
+    "distance": "table distance",
+    "dropout": "table families",
+    "flatten": "table shaping",
+    "instancenorm": "table batch_norm",
+    "lazy": "lazy",
+    "linear": "linear attention table",
+    "loss": "table families",
+    "normalization": "norm",
+    "padding": "table shaping",
+    "pooling": "table families",
+    "rnn": "recurrent cells",
+    "sparse": "embedding",
+    "transformer": "transformer",
 }
 """PyTorch's files of layers, and the files here that hold the same."""
 
-globals().update(
-    {path: Path.at(f"{__name__}.{path}", *files) for path, files in PATHS.items()}
-)
+for _path, _names in PATHS.items():
+    _files = [import_module(f"gradcli.nn.{name}") for name in _names.split()]
+    globals()[_path] = Path.at(f"{__name__}.{_path}", *_files)
