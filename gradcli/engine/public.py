@@ -89,7 +89,7 @@ def described(run: Callable[..., Any], entry: str) -> Callable[..., Any]:
 
         entry = ALIASES.get(entry, entry)
         shown = listed(FUNCTIONS[entry])
-        shown += [keyword("dtype")] if entry in CASTING else []
+        shown += [keyword("dtype")] if FUNCTIONS[entry].casts else []
         shown += [keyword("out")]
         attributes: dict[str, Any] = vars(run)
         attributes["__signature__"] = Signature(shown)
