@@ -17,8 +17,8 @@ from typing import Any
 from . import hooks
 from .accumulate import finish, in_type_of
 from .anomaly import ANOMALY
-from .edges import Target, edge_of, like_of
-from .errors import NO_GRAD_FN, NOT_SCALAR, GradError, ShapeError
+from .edges import GradientEdge, Target, edge_of, like_of
+from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
 from .handmade import Handmade
 from .hooks import HOOKS
 from .joined import joined
@@ -52,6 +52,32 @@ def backward(
     edges = [edge_of(x) for x in inputs]
     only = {e.node if isinstance(e, Port) else e for e in edges}
     _run(outputs, cotangents, retain_graph, create_graph, None, only)
+
+
+def backward_of(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Add the gradient of this tensor to the leaves it was made from.
+
+    Args:
+        gradient: the cotangent, of this tensor's shape; may be left out where that
+            has one entry.
+        retain_graph: keep saved values for another pass; None: if ``create_graph``.
+        create_graph: record the pass itself, for second derivatives.
+        inputs: the tensors, or edges, to reach; None: all leaves.
+    """
+    if retain_graph is None:
+        retain_graph = create_graph
+    if inputs is not None:
+        alone = isinstance(inputs, Tensor | GradientEdge)
+        inputs = [inputs] if alone else list(inputs)
+        if not inputs:
+            raise EngineError("`inputs` argument to `backward` cannot be empty.")
+    backward([self], [gradient], retain_graph, create_graph, inputs)
 
 
 def grad(

@@ -19,7 +19,7 @@ from .device import device as Device
 from .dtypes import dtype
 from .errors import EngineError
 from .modes import is_grad_enabled
-from .record import apply, call, function
+from .record import apply, call, function, moved
 from .sizes import sizes_of
 from .tensor import Tensor
 from .views import note_view
@@ -30,22 +30,6 @@ NUMPY_OF_RECORDED = (
     "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
     "instead."
 )
-
-
-def moved(t: Tensor, type_: str | None, place: Any, back: Any = None) -> Tensor:
-    """A recorded copy of a type, by its name, in a namespace; None: its own.
-
-    Only floats carry a gradient: a copy in whole numbers or truth values has no edge.
-    """
-    if type_ is not None and not dtypes.named(type_).is_floating_point:
-        t = t.detach()
-    if back is None:
-        back = (t.raw.dtype.name, None if place is None else t.xp)
-    params = {"dtype": type_, "device": place, "back": back}
-    out: Tensor = apply(OPS["to_copy.default"], (t,), params)
-    if place is not None:
-        out.xp = place
-    return out
 
 
 def _wanted(arguments: tuple[Any, ...]) -> dict[str, Any]:

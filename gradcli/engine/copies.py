@@ -28,7 +28,7 @@ NOT_A_LEAF = (
 )
 
 
-def reduced(t: Tensor) -> tuple[Any, ...]:
+def reduced(t: Tensor, protocol: Any) -> tuple[Any, ...]:
     """What `pickle` and `copy.copy` make the tensor anew from.
 
     Raises:

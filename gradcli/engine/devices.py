@@ -107,16 +107,6 @@ def exchanging(other: Any) -> ArrayNamespace:
     return cuda() if int(kind) == _DLPACK_CUDA else NUMPY
 
 
-def move(array: Any, target: ArrayNamespace) -> Any:
-    """The array on another device; itself where it is there already."""
-    here = namespace_of(array)
-    if here is target:
-        return array
-    if hasattr(array, "get"):
-        array = array.get()
-    return target.array(array)
-
-
 def host(array: Any) -> Any:
     """The array's entries as a NumPy array: an explicit copy if it lives elsewhere."""
     if isinstance(array, numpy.ndarray | numpy.generic):

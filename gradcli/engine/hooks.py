@@ -16,8 +16,7 @@ from typing import Any
 
 from . import dtypes
 from .errors import EngineError
-from .inspect import Inspectable
-from .node import AccumulateGrad, Edge, Node, Port
+from .node import AccumulateGrad, Edge, Inspectable, Node, Port
 from .tensor import Tensor
 
 Hook = Callable[..., Any]
@@ -91,12 +90,16 @@ def extras_of(node: Inspectable) -> Extras:
     return found
 
 
+metadata = property(lambda node: extras_of(node).metadata)
+"""A place for whatever somebody wants to remember with a node."""
+
+
 def _place(edge: Edge) -> tuple[Any, int]:
     return (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
 
 
 def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:
-    """`Tensor.register_hook`."""
+    """Call ``hook`` with every gradient that arrives; what it returns goes on."""
     if t.edge is None:
         raise EngineError(NO_GRADIENT)
     node, nr = _place(t.edge)
@@ -111,7 +114,7 @@ def release_gradient(edge: Edge) -> None:
 
 
 def register_post_accumulate(t: Tensor, hook: Hook) -> RemovableHandle:
-    """`Tensor.register_post_accumulate_grad_hook`."""
+    """Call ``hook`` with this leaf after a gradient was added to it."""
     if t.edge is None:
         raise EngineError(NO_GRADIENT)
     if not isinstance(t.edge, AccumulateGrad):
@@ -123,19 +126,19 @@ def register_post_accumulate(t: Tensor, hook: Hook) -> RemovableHandle:
 
 
 def register_after(node: Inspectable, hook: Hook) -> RemovableHandle:
-    """`Node.register_hook`: called with the gradients of inputs and outputs."""
+    """Call ``hook(grad_inputs, grad_outputs)`` after the node has run backwards."""
     HOOKS.used = True
     return RemovableHandle(extras_of(node).after, hook)
 
 
 def register_before(node: Inspectable, hook: Hook) -> RemovableHandle:
-    """`Node.register_prehook`: called with the gradients of outputs."""
+    """Call ``hook(grad_outputs)`` before the node runs backwards."""
     HOOKS.used = True
     return RemovableHandle(extras_of(node).before, hook)
 
 
 def retain_grad(t: Tensor) -> None:
-    """`Tensor.retain_grad`."""
+    """Keep the gradient that arrives here in ``grad``, though this is no leaf."""
     if t.edge is None:
         raise EngineError("can't retain_grad on Tensor that has requires_grad=False")
     if t.is_leaf or t.retains_grad:

@@ -9,83 +9,39 @@ and outputs only what the reverse rules read is there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .hooks import Extras
+from ..ops import LINEAR, parameters
+from ..ops.saved_names import PARAMETERS, REDUCTIONS, inputs_of, outputs_of
+from .backward import input_edges, rebuild
+from .node import AccumulateGrad, Packed, Port, carried
+from .packing import INPUT, OUTPUT, SavedTensor, hook_one
+from .saved import rules_read, used_parts
 
 SAVED, RAW = "_saved_", "_raw_saved_"
 
-WRITTEN = "torch::autograd::"
-"""What PyTorch puts before the names of classes that it does not generate."""
-
-INPUT, OUTPUT, PARAMETER, SIZES = "input", "output", "parameter", "sizes"
-"""What a saved value is of its node."""
+PARAMETER, SIZES = "parameter", "sizes"
+"""What a saved value is of its node, where it is no tensor."""
 
 TENSORS = (INPUT, OUTPUT)
 
 
-class Inspectable:
-    """The face of a node: its name, its hooks, what is attached to it and saved."""
-
-    __slots__ = ("extras",)
-    extras: Extras
-    hand_written = False
-    """Whether PyTorch generates no class for it, but has one in its own room."""
-
-    def name(self) -> str:
-        """PyTorch's name for the node."""
-        name = type(self).__name__
-        return f"{WRITTEN}{name}" if self.hand_written else name
-
-    def operation(self) -> str:
-        """The name of what was done, as messages use it: ``Exp`` of ExpBackward0."""
-        return self.name().rstrip("0123456789").removesuffix("Backward")
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """A place for whatever somebody wants to remember with this node."""
-        from .hooks import extras_of
-
-        return extras_of(self).metadata
-
-    def register_hook(self, hook: Callable[..., Any]) -> Any:
-        """Call ``hook(grad_inputs, grad_outputs)`` after the node has run backwards."""
-        from .hooks import register_after
-
-        return register_after(self, hook)
-
-    def register_prehook(self, hook: Callable[..., Any]) -> Any:
-        """Call ``hook(grad_outputs)`` before the node runs backwards."""
-        from .hooks import register_before
-
-        return register_before(self, hook)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} object at {id(self):#x}>"
+def saved_by_name(node: Any, name: str) -> Any:
+    """What a node saved, under PyTorch's name of it."""
+    for prefix, show in ((SAVED, saved_value), (RAW, raw_saved)):
+        if name.startswith(prefix):
+            place = saved_places(node).get(name.removeprefix(prefix))
+            if place is not None:
+                return show(node, *place)
+    raise AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
 
 
-class Saving(Inspectable):
-    """A node that shows what it saved."""
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        for prefix, show in ((SAVED, saved_value), (RAW, raw_saved)):
-            if name.startswith(prefix):
-                place = saved_places(self).get(name.removeprefix(prefix))
-                if place is not None:
-                    return show(self, *place)
-        raise AttributeError(
-            f"{type(self).__name__!r} object has no attribute {name!r}"
-        )
-
-    def __dir__(self) -> list[str]:
-        places = saved_places(self)
-        tensors = [name for name, (kind, _) in places.items() if kind in TENSORS]
-        found = [SAVED + name for name in places] + [RAW + name for name in tensors]
-        return [*super().__dir__(), *found]
+def names_shown(node: Any) -> list[str]:
+    """A node's attributes, those of its saved values among them."""
+    places = saved_places(node)
+    tensors = [name for name, (kind, _) in places.items() if kind in TENSORS]
+    found = [SAVED + name for name in places] + [RAW + name for name in tensors]
+    return [*object.__dir__(node), *found]
 
 
 def saved_places(node: Any) -> dict[str, tuple[str, Any]]:
@@ -94,10 +50,6 @@ def saved_places(node: Any) -> dict[str, tuple[str, Any]]:
     Kinds are `INPUT` and `OUTPUT`, with a number; `PARAMETER`, with its name; `SIZES`
     of an input of which nothing else is kept.
     """
-    from ..ops import LINEAR
-    from ..ops.saved_names import PARAMETERS, inputs_of, outputs_of
-    from .saved import rules_read
-
     op = getattr(node, "op", None)
     if op is None:
         return {}
@@ -122,8 +74,6 @@ def saved_places(node: Any) -> dict[str, tuple[str, Any]]:
 
 def _settings(op: Any, count: int) -> tuple[str, ...]:
     """A row's parameters that are not inputs."""
-    from ..ops import parameters
-
     return parameters(op)[count:]
 
 
@@ -133,8 +83,6 @@ def saved_value(node: Any, kind: str, place: Any) -> Any:
     Raises:
         GradError: it has been freed.
     """
-    from .node import Packed
-
     if kind == PARAMETER:
         return _parameter(node.op, place, node.params)
     if kind == SIZES:
@@ -150,10 +98,6 @@ def saved_value(node: Any, kind: str, place: Any) -> Any:
 
 def _as_it_was(node: Any, raw: Any, kind: str, place: int) -> Any:
     """A saved raw value as its tensor: a leaf as the object that it was."""
-    from .backward import input_edges, rebuild
-    from .node import AccumulateGrad, Port, carried
-    from .saved import used_parts
-
     if kind == OUTPUT:
         several = node.op.returns != 1
         carries = not several or place < carried(node.op, (None,) * node.op.returns)
@@ -173,8 +117,6 @@ def raw_saved(node: Any, kind: str, place: Any) -> Any:
     Raises:
         AttributeError: it is no tensor.
     """
-    from .packing import SavedTensor, hook_one
-
     if kind not in TENSORS:
         raise AttributeError(f"{place!r} is no tensor")
     return SavedTensor(
@@ -185,9 +127,6 @@ def raw_saved(node: Any, kind: str, place: Any) -> Any:
 
 def _parameter(op: Any, name: str, given: dict[str, Any]) -> Any:
     """A parameter as PyTorch saves it: several dimensions as a tuple, one too."""
-    from ..ops import parameters
-    from ..ops.saved_names import REDUCTIONS
-
     if name in given:
         value = given[name]
     else:

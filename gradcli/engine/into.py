@@ -21,6 +21,7 @@ from .copies import reshaped_memory
 from .errors import EngineError
 from .modes import MODE
 from .promote import RANK
+from .record import made
 from .returns import Named, written_class
 from .tensor import Tensor
 
@@ -49,6 +50,17 @@ def taking_out(name: str, run: Run) -> Run:
         return written(name, out, run(*args, **kwargs))
 
     return outer
+
+
+def writing(name: str) -> Run:
+    """The public function ``name`` on tensors, which takes ``out``."""
+    found = _WRITING.get(name)
+    if found is None:
+        found = _WRITING[name] = made(name, taking_out)
+    return found
+
+
+_WRITING: dict[str, Run] = {}
 
 
 def written(name: str, out: Any, result: Any) -> Any:

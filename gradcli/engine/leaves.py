@@ -130,7 +130,7 @@ def clear_grad(t: Tensor, set_to_none: bool) -> None:
 
 
 def leave_graph(t: Tensor) -> Tensor:
-    """`Tensor.detach_`.
+    """Take this tensor itself out of the graph.
 
     Raises:
         EngineError: it is a view, whose base would stay in the graph.

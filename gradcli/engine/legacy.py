@@ -12,20 +12,19 @@ import numpy as np
 from . import devices, dtypes
 from .dtypes import DEFAULT, dtype
 from .limits import check_size
+from .numbers import array_of
 from .size import Size
 from .sizes import sizes_of
+from .tensor import Tensor
 
 
-def floats_of(data: tuple[Any, ...]) -> Any:
+def floats_of(t: Tensor, data: tuple[Any, ...]) -> Any:
     """The array that ``Tensor(...)`` means, of the default type."""
     return array_of_legacy(data, DEFAULT.dtype)
 
 
 def array_of_legacy(data: tuple[Any, ...], type_: dtype) -> Any:
     """The array that such a constructor means."""
-    from .numbers import array_of
-    from .tensor import Tensor
-
     first = data[0] if data else 0
     if len(data) > 1 or isinstance(first, int | Size):
         shape = sizes_of(data or (0,), "new")
@@ -48,13 +47,9 @@ class TypedTensor:
         self.__name__ = f"{type_.legacy}Tensor"
 
     def __call__(self, *data: Any) -> Any:
-        from .tensor import Tensor
-
         return Tensor(array_of_legacy(data, self.dtype), devices.NUMPY)
 
     def __instancecheck__(self, instance: object) -> bool:
-        from .tensor import Tensor
-
         return (
             isinstance(instance, Tensor)
             and instance.dtype is self.dtype

@@ -6,10 +6,11 @@ a name that ends in an underscore changes the tensor in place.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from .methods import Late, Methods
+from .methods import Late, Methods, NodeMethods
 from .public import IN_PLACE, found, names, public
 from .tensor import Tensor, as_number
 
@@ -33,28 +34,53 @@ ELSEWHERE = {
     "bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
     "bitwise_right_shift",
     "counting": "histc",
+    "backward": "backward:backward_of",
+    "hooks": "retain_grad register_hook:register_tensor_hook "
+    "register_post_accumulate_grad_hook:register_post_accumulate",
+    "leaves": "detach_:leave_graph _set_requires_grad:set_requires_grad "
+    "_set_grad:set_grad _set_data:set_data",
+    "legacy": "_floats_of:floats_of",
+    "show": "__repr__:show",
+    "copies": "__deepcopy__:deeply __reduce_ex__:reduced",
     "real": "conj conj_physical resolve_conj resolve_neg is_complex is_conj is_neg "
     "isreal",
 }
-"""Which module defines methods, under the methods' own names."""
+"""Which module defines methods, under the methods' own names, or a function's behind
+a colon."""
+
+OF_NODES = {
+    "hooks": "metadata register_hook:register_after register_prehook:register_before",
+    "inspect": "__getattr__:saved_by_name __dir__:names_shown",
+}
+"""The same of nodes."""
+
+
+def defined(table: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """The names of methods, with the module and the function that define them."""
+    for module, listed in table.items():
+        for word in listed.split():
+            name, _, function = word.partition(":")
+            yield name, module, function or name
 
 
 def install() -> None:
     """Put the methods in place; each is found when it is first used."""
-    taken = vars(Tensor)
-    elsewhere = " ".join(ELSEWHERE.values()).split()
+    taken = {*vars(Tensor), *(name for name, _, _ in defined(ELSEWHERE))}
     for name in names():
-        if name not in taken and name not in elsewhere:
-            setattr(Methods, name, Late(name, _finder(found, name)))
+        if name not in taken:
+            _late(Methods, name, _finder(found, name))
             if name in IN_PLACE:
-                later = f"{name}_"
-                setattr(Methods, later, Late(later, _finder(_in_place, name)))
+                _late(Methods, f"{name}_", _finder(_in_place, name))
     for name in ("real", "imag"):
         setattr(Tensor, name, property(_called("real", name)))
-    for module, listed in ELSEWHERE.items():
-        for name in listed.split():
-            if name not in taken:
-                setattr(Methods, name, Late(name, _importer(module, name)))
+    for home, table in ((Methods, ELSEWHERE), (NodeMethods, OF_NODES)):
+        for name, module, function in defined(table):
+            if name not in vars(Tensor):
+                _late(home, name, _importer(module, function, name))
+
+
+def _late(home: type, name: str, find: Any) -> None:
+    setattr(home, name, Late(home, name, find))
 
 
 def __complex__(self: Tensor) -> complex:
@@ -88,8 +114,14 @@ def _finder(find: Any, name: str) -> Any:
 
 
 def _called(module: str, name: str) -> Any:
-    return lambda self: _importer(module, name)()(self)
+    return lambda self: _importer(module, name, name)()(self)
 
 
-def _importer(module: str, name: str) -> Any:
-    return lambda: getattr(import_module(f"{__package__}.{module}"), name)
+def _importer(module: str, function: str, name: str) -> Any:
+    def find() -> Any:
+        found = getattr(import_module(f"{__package__}.{module}"), function)
+        if function != name:
+            found.__name__ = found.__qualname__ = name
+        return found
+
+    return find

@@ -1,7 +1,7 @@
-"""Where the methods of tensors are put that come from the table.
+"""Where the methods of tensors and nodes are put that other modules define.
 
-Invariant: a method is the public function of its name with the tensor in front; it is
-looked up when it is first used, so that a start costs nothing for methods nobody calls.
+Invariant: a method is looked up when it is first used, so that a start costs nothing
+for methods nobody calls; what stands below a module need not know it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,23 @@ class Methods:
     __slots__ = ()
 
 
+class NodeMethods:
+    """The base of nodes; `gradcli.engine.members.install` fills it."""
+
+    __slots__ = ()
+
+
 class Late:
     """A method that is found when it is first asked for, and then put in its place."""
 
-    __slots__ = ("find", "name")
+    __slots__ = ("find", "home", "name")
 
-    def __init__(self, name: str, find: Callable[[], Any]) -> None:
+    def __init__(self, home: type, name: str, find: Callable[[], Any]) -> None:
+        self.home = home
         self.name = name
         self.find = find
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         found = self.find()
-        setattr(Methods, self.name, found)
+        setattr(self.home, self.name, found)
         return found.__get__(instance, owner)

@@ -9,23 +9,45 @@ leaf, or None. ``pull`` maps the output's cotangent to one cotangent per edge.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
 from ..ops import Op
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
-from .inspect import Inspectable, Saving
+from .methods import NodeMethods
+from .reading import Parts, reading_slots
 from .rules import reverse_rules, sum_to
-
-if TYPE_CHECKING:
-    from .saved import Parts
-    from .tensor import Tensor
 
 Edge: TypeAlias = "Node | Port | AccumulateGrad | None"
 
 FREED = object()
 """Stands where a node's saved values were: they are freed, or packed away."""
+
+
+WRITTEN = "torch::autograd::"
+"""What PyTorch puts before the names of classes that it does not generate."""
+
+
+class Inspectable(NodeMethods):
+    """The face of a node: its name, its hooks, what is attached to it and saved."""
+
+    __slots__ = ("extras",)
+    extras: Any
+    hand_written = False
+    """Whether PyTorch generates no class for it, but has one in its own room."""
+
+    def name(self) -> str:
+        """PyTorch's name for the node."""
+        name = type(self).__name__
+        return f"{WRITTEN}{name}" if self.hand_written else name
+
+    def operation(self) -> str:
+        """The name of what was done, as messages use it: ``Exp`` of ExpBackward0."""
+        return self.name().rstrip("0123456789").removesuffix("Backward")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
 class Packed:
@@ -80,7 +102,7 @@ def broadcast_shapes(raw: tuple[Any, ...], y: Any) -> Any:
     return None if all(s is None or s == y.shape for s in shapes) else shapes
 
 
-class Node(Saving):
+class Node(Inspectable):
     """The general node; rows with plain partials have the faster kinds below.
 
     ``saved`` are the raw inputs, ``y`` the raw output (a tuple if there are several),
@@ -166,8 +188,6 @@ class Node(Saving):
 
         What a class has to do is found when its first node is freed.
         """
-        from .saved import reading_slots
-
         cls = type(self)
         reading = reading_slots(self.op)
         found = Node._let_go if all(reading) else Node._let_go_if_read
@@ -358,21 +378,21 @@ class AccumulateGrad(Inspectable):
     given_up = False
     """Whether nobody will ask for this leaf's gradient any more."""
 
-    def __init__(self, variable: Tensor) -> None:
+    made_anew: ClassVar[Callable[[AccumulateGrad], Any]]
+    """Makes the leaf once more; the module of tensors sets it."""
+
+    def __init__(self, variable: Any) -> None:
         self._variable = ref(variable)
         self.raw = variable.raw
         self.xp = variable.xp
-        self.grad: Tensor | None = None
+        self.grad: Any = None
 
     @property
-    def variable(self) -> Tensor:
-        """The leaf; made anew, on the same memory, if nobody held it any more."""
+    def variable(self) -> Any:
+        """The leaf, a tensor; made anew, on the same memory, if it was let go."""
         found = self._variable()
         if found is None:
-            from .tensor import Tensor
-
-            found = Tensor(self.raw, self.xp)
-            found.edge = self
+            found = self.made_anew()
             self._variable = ref(found)
         return found
 

@@ -17,10 +17,10 @@ from .backward import input_edges, rebuild
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .handmade import Handmade
-from .inspect import INPUT, OUTPUT
 from .modes import MODE, no_grad
 from .node import FREED, Edge, Node, Packed, Port, Shaped, UnaryNode
-from .saved import Parts, used_parts
+from .reading import Parts
+from .saved import used_parts
 from .tensor import Tensor
 from .unchanged import demand_version
 from .versions import version, version_at
@@ -29,6 +29,9 @@ Pack = Callable[[Tensor], Any]
 Unpack = Callable[[Any], Tensor]
 Give = Callable[[], Any]
 """Gives a saved raw value back."""
+
+INPUT, OUTPUT = "input", "output"
+"""What a saved tensor is of its node."""
 
 CHANGES_ITS_INPUT = (
     "A saved tensor pack hook is modifying its input in place. Tensors provided as "

@@ -19,7 +19,7 @@ from .dtypes import dtype as Type
 from .dtypes import to_dtype
 from .errors import EngineError
 from .modes import MODE
-from .record import function, writing
+from .record import function
 from .tensor import Tensor
 
 INTERNAL = frozenset(name for name, entry in FUNCTIONS.items() if entry.internal)
@@ -104,6 +104,13 @@ def _cast(x: Tensor, type_: Type) -> Tensor:
     return cast
 
 
+def _taking_out(entry: str) -> Callable[..., Any]:
+    """The function as users call it, with ``out``."""
+    from .into import writing
+
+    return found(entry, writing)
+
+
 def public(name: str) -> Callable[..., Any]:
     """The function of a public name.
 
@@ -113,7 +120,7 @@ def public(name: str) -> Callable[..., Any]:
     if name not in INTERNAL and "." not in name:
         entry = ALIASES.get(name, name)
         if entry in FUNCTIONS:
-            return described(found(entry, writing), entry)
+            return described(_taking_out(entry), entry)
     raise AttributeError(f"module 'gradcli' has no attribute {name!r}")
 
 
@@ -129,7 +136,7 @@ class Members(ModuleType):
         entry = self.known.get(name)
         if entry is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        member = described(found(entry, writing), entry)
+        member = described(_taking_out(entry), entry)
         setattr(self, name, member)
         return member
 

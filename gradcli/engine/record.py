@@ -14,8 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops import FUNCTIONS, OPS, OWN, SHARED, VIEW, Composite, Op
+from . import dtypes
 from .call import Signature
-from .errors import DeviceError, explain_failure
+from .errors import DeviceError
+from .failures import explain_failure
 from .fast import binary, of_one, unary
 from .inference import (
     inference_was_used,
@@ -240,8 +242,6 @@ Outermost = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 
 RECORDERS: dict[str, Recorder] = {}
 FUNCTIONS_ON_TENSORS: dict[str, Callable[..., Any]] = {}
-WRITING: dict[str, Callable[..., Any]] = {}
-"""Functions that take ``out``, too."""
 
 
 def apply(op: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -279,21 +279,12 @@ def function(name: str) -> Callable[..., Any]:
     """The public function ``name`` on tensors. Raises KeyError if there is none."""
     found = FUNCTIONS_ON_TENSORS.get(name)
     if found is None:
-        found = FUNCTIONS_ON_TENSORS[name] = _made(name, lambda _, run: run)
+        found = FUNCTIONS_ON_TENSORS[name] = made(name, lambda _, run: run)
     return found
 
 
-def writing(name: str) -> Callable[..., Any]:
-    """The same for callers who may give ``out``."""
-    found = WRITING.get(name)
-    if found is None:
-        from .into import taking_out
-
-        found = WRITING[name] = _made(name, taking_out)
-    return found
-
-
-def _made(name: str, outermost: Outermost) -> Callable[..., Any]:
+def made(name: str, outermost: Outermost) -> Callable[..., Any]:
+    """A public function on tensors, within ``outermost(name, run)``."""
     entry = FUNCTIONS[name]
     make: Any = _composite if isinstance(entry, Composite) else _row
     found: Any = make(entry, outermost)
@@ -336,6 +327,22 @@ def _composite(entry: Composite, outermost: Outermost) -> Callable[..., Any]:
     return outermost(entry.name, run)
 
 
+def moved(t: Tensor, type_: str | None, place: Any, back: Any = None) -> Tensor:
+    """A recorded copy of a type, by its name, in a namespace; None: its own.
+
+    Only floats carry a gradient: a copy in whole numbers or truth values has no edge.
+    """
+    if type_ is not None and not dtypes.named(type_).is_floating_point:
+        t = t.detach()
+    if back is None:
+        back = (t.raw.dtype.name, None if place is None else t.xp)
+    params = {"dtype": type_, "device": place, "back": back}
+    out: Tensor = apply(OPS["to_copy.default"], (t,), params)
+    if place is not None:
+        out.xp = place
+    return out
+
+
 class RecordingNamespace(Namespace):
     """The vocabulary on recording tensors: rules run with it are differentiable."""
 
@@ -343,8 +350,6 @@ class RecordingNamespace(Namespace):
     call = staticmethod(call)
 
     def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
-        from .convert import moved
-
         return moved(x, dtype, device, back)
 
     def __getattr__(self, name: str) -> Any:

@@ -10,43 +10,10 @@ nothing of ``x``, and ``exp`` saves its result, as in PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
-from ..ops import Op
 from .node import ConstantNode, Node, Packed
-from .rules import reverse_rules
-
-SHAPE_ONLY = ("shape", "ndim")
-"""Attributes that can be read without the values."""
-
-VARARGS = 0x04
-"""The flag of a code object that takes ``*inputs`` (`inspect.CO_VARARGS`)."""
-
-
-class Parts(NamedTuple):
-    """The slots of the inputs that are read, and whether the output is.
-
-    Where there are several outputs, ``some`` are the numbers of those that are read;
-    None: all of them may be.
-    """
-
-    inputs: tuple[int, ...]
-    output: bool
-    some: frozenset[int] | None = None
-
-    def reads(self, nr: int) -> bool:
-        """Whether output number ``nr`` is read."""
-        return self.output and (self.some is None or nr in self.some)
-
-
-NOTHING = Parts((), False)
-
-Reading: TypeAlias = "dict[int, frozenset[int] | None]"
-"""Of a rule's parameters, by place, the constant subscripts that are read of their
-values; None: the whole."""
-
-_read: dict[Any, Reading | None] = {}
+from .reading import NOTHING, Parts, parts_of, rule_of
 
 
 def used_parts(node: Node) -> Parts:
@@ -58,11 +25,11 @@ def used_parts(node: Node) -> Parts:
     op = node.op
     raw, y = node.restored()
     live = [
-        _rule_of(op, slot)
+        rule_of(op, slot)
         for slot, edge in zip(node.slots, node.edges, strict=not op.variadic)
         if edge is not None
     ]
-    found = _parts([(op.vjp, 2)] if op.variadic else live, len(raw))
+    found = parts_of([(op.vjp, 2)] if op.variadic else live, len(raw))
     held = tuple(slot for slot in found.inputs if hasattr(raw[slot], "dtype"))
     return found._replace(inputs=held, output=found.output and y is not None)
 
@@ -79,7 +46,7 @@ def pushed_parts(node: Node) -> Parts:
             i for i, e in zip(node.slots, node.edges, strict=False) if e is not None
         }
         return Parts(tuple([i for i in every if op.variadic or live != {i}]), False)
-    found = _parts([(op.jvp, 2)], len(raw))
+    found = parts_of([(op.jvp, 2)], len(raw))
     held = tuple(slot for slot in found.inputs if slot in every)
     return found._replace(inputs=held, output=found.output and y is not None)
 
@@ -90,95 +57,7 @@ def rules_read(node: Node) -> Parts:
         return NOTHING
     op = node.op
     if op.variadic:
-        return _parts([(op.vjp, 2)], len(node.edges))
+        return parts_of([(op.vjp, 2)], len(node.edges))
     rules: Any = op.partials or op.vjp
     count = len(rules)
-    return _parts([_rule_of(op, slot) for slot in range(count)], count)
-
-
-def reading_slots(op: Op) -> tuple[bool, ...]:
-    """Per edge whether its rule reads a value, or all do since the row says so."""
-    if op.variadic or op.saves is not None:
-        return (op.saves is not False,)
-    rules: Any = op.partials or op.vjp
-    found = [_parts([_rule_of(op, slot)], len(rules)) for slot in range(len(rules))]
-    return tuple([
-        bool(parts.inputs) or parts.output
-        for parts, rule in zip(found, reverse_rules(op), strict=True)
-        if rule is not None
-    ])  # fmt: skip
-
-
-def _rule_of(op: Op, slot: int) -> tuple[Any, int]:
-    """The rule that tells what an input's cotangent is made of, and the place of ``y``.
-
-    A rule that takes its inputs as ``*inputs`` does not tell; beside it the partial,
-    from which it is made, does.
-    """
-    vjp: Any = op.vjp
-    if vjp is not None and not (op.partials and _is_open(vjp[slot])):
-        return vjp[slot], 2
-    assert op.partials is not None
-    return op.partials[slot], 1
-
-
-def _is_open(rule: Any) -> bool:
-    return bool(callable(rule) and rule.__code__.co_flags & VARARGS)
-
-
-def _parts(rules: list[tuple[Any, int]], count: int) -> Parts:
-    """Collect over rules; ``before`` is the place of ``y`` among the parameters."""
-    inputs: set[int] = set()
-    outputs: list[frozenset[int] | None] = []
-    for rule, before in rules:
-        if not callable(rule):
-            continue
-        read = _parameters_read(rule)
-        if read is None:
-            return Parts(tuple(range(count)), True)
-        if before in read:
-            outputs.append(read[before])
-        inputs |= {i - before - 1 for i in read if 0 <= i - before - 1 < count}
-    known = [some for some in outputs if some is not None]
-    some = frozenset().union(*known) if len(known) == len(outputs) else None
-    return Parts(tuple(sorted(inputs)), bool(outputs), some)
-
-
-def _parameters_read(rule: Callable[..., Any]) -> Reading | None:
-    """The parameters whose values a rule reads; None: it may be any."""
-    code = getattr(rule, "__code__", None)
-    if code is None or code.co_flags & VARARGS:
-        return None
-    if code not in _read:
-        _read[code] = _loaded(code)
-    return _read[code]
-
-
-def _loaded(code: Any) -> Reading:
-    from dis import get_instructions
-
-    names = code.co_varnames[: code.co_argcount]
-    found: dict[str, frozenset[int] | None] = {
-        name: None for name in names if name in code.co_cellvars
-    }
-    steps = list(get_instructions(code))
-    for place, step in enumerate(steps):
-        if not step.opname.startswith("LOAD_FAST"):
-            continue
-        *whole, last = step.argval if isinstance(step.argval, tuple) else [step.argval]
-        found.update(dict.fromkeys(whole))
-        following = steps[place + 1 : place + 3]
-        if following[0].opname == "LOAD_ATTR" and following[0].argval in SHAPE_ONLY:
-            continue
-        before = found.get(last, frozenset())
-        at = _subscript(following)
-        found[last] = None if before is None or at is None else before | {at}
-    return {i: found[name] for i, name in enumerate(names) if name in found}
-
-
-def _subscript(following: list[Any]) -> int | None:
-    """The constant by which two instructions subscript what was loaded before them."""
-    constant, operation = following[0], following[-1]
-    fixed = constant.opname.startswith("LOAD_") and isinstance(constant.argval, int)
-    is_subscript = operation.opname == "BINARY_SUBSCR" or operation.argrepr == "[]"
-    return constant.argval if fixed and is_subscript else None
+    return parts_of([rule_of(op, slot) for slot in range(count)], count)

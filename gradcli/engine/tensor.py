@@ -9,21 +9,19 @@ another kind behind the caller's back. Functions of the table are methods too
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..ops.checks import dim_of
 from . import devices, dtypes
 from .device import device as Device
 from .errors import EngineError, ValueRangeError
 from .inference import settled
+from .layouts import layout, strided
 from .methods import Methods
 from .modes import MODE
 from .namespace import Namespace
 from .node import AccumulateGrad, Edge, Node, Port
 from .size import Size
-
-if TYPE_CHECKING:
-    from .hooks import RemovableHandle
-    from .layouts import layout
 
 GRAD_OF_NON_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
@@ -67,9 +65,7 @@ class Tensor(Methods):
             self.raw, self.xp = data[:2]
             requires_grad = requires_grad or (len(data) > 2 and data[2])
         else:
-            from .legacy import floats_of
-
-            self.raw, self.xp = floats_of(data), devices.NUMPY
+            self.raw, self.xp = self._floats_of(data), devices.NUMPY
         if MODE.inference:
             self.xp = settled(self.xp)
         self.edge = AccumulateGrad(self) if requires_grad else None
@@ -84,8 +80,6 @@ class Tensor(Methods):
         """The shape, or the size of one dimension."""
         if dim is None:
             return Size(self.raw.shape)
-        from ..ops.checks import dim_of
-
         return self.raw.shape[dim_of(self.raw.shape, dim)]
 
     @property
@@ -121,8 +115,6 @@ class Tensor(Methods):
 
     @property
     def layout(self) -> layout:
-        from .layouts import strided
-
         return strided
 
     @property
@@ -148,9 +140,7 @@ class Tensor(Methods):
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        from .leaves import set_requires_grad
-
-        set_requires_grad(self, wanted)
+        self._set_requires_grad(wanted)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Make it a leaf that gradients are added up for, or no longer."""
@@ -181,8 +171,10 @@ class Tensor(Methods):
     def grad(self) -> Tensor | None:
         """What backward passes have added up here; of results only if retained."""
         edge = self.edge
+        held: Tensor | None
         if isinstance(edge, AccumulateGrad):
-            return edge.grad
+            held = edge.grad
+            return held
         held = self.__dict__.get("_grad")
         if edge is not None and held is None and not self.retains_grad:
             import warnings
@@ -192,9 +184,7 @@ class Tensor(Methods):
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        from .leaves import set_grad
-
-        set_grad(self, value)
+        self._set_grad(value)
 
     @grad.deleter
     def grad(self) -> None:
@@ -203,53 +193,6 @@ class Tensor(Methods):
     @property
     def retains_grad(self) -> bool:
         return bool(self.__dict__.get("_retains_grad"))
-
-    def retain_grad(self) -> None:
-        """Keep the gradient that arrives here in ``grad``, though this is no leaf."""
-        from .hooks import retain_grad
-
-        retain_grad(self)
-
-    def register_hook(self, hook: Any) -> RemovableHandle:
-        """Call ``hook`` with every gradient that arrives; what it returns goes on."""
-        from .hooks import register_tensor_hook
-
-        return register_tensor_hook(self, hook)
-
-    def register_post_accumulate_grad_hook(self, hook: Any) -> RemovableHandle:
-        """Call ``hook`` with this leaf after a gradient was added to it."""
-        from .hooks import register_post_accumulate
-
-        return register_post_accumulate(self, hook)
-
-    def backward(
-        self,
-        gradient: Tensor | None = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Any = None,
-    ) -> None:
-        """Add the gradient of this tensor to the leaves it was made from.
-
-        Args:
-            gradient: the cotangent, of this tensor's shape; may be left out where
-                that has one entry.
-            retain_graph: keep saved values for another pass; None: if
-                ``create_graph``.
-            create_graph: record the pass itself, for second derivatives.
-            inputs: the tensors, or edges, to reach; None: all leaves.
-        """
-        from .backward import backward
-        from .edges import GradientEdge
-
-        if retain_graph is None:
-            retain_graph = create_graph
-        if inputs is not None:
-            alone = isinstance(inputs, Tensor | GradientEdge)
-            inputs = [inputs] if alone else list(inputs)
-            if not inputs:
-                raise EngineError("`inputs` argument to `backward` cannot be empty.")
-        backward([self], [gradient], retain_graph, create_graph, inputs)
 
     # the same entries, outside the graph
 
@@ -261,12 +204,6 @@ class Tensor(Methods):
         out.edge = None
         return out
 
-    def detach_(self) -> Tensor:
-        """Take this tensor itself out of the graph."""
-        from .leaves import leave_graph
-
-        return leave_graph(self)
-
     @property
     def data(self) -> Tensor:
         """The same memory outside the graph; its changes are counted apart."""
@@ -276,9 +213,7 @@ class Tensor(Methods):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        from .leaves import set_data
-
-        set_data(self, value)
+        self._set_data(value)
 
     def _shareable(self) -> Any:
         """The raw array; a scalar of the array module gives way to an array."""
@@ -357,21 +292,6 @@ class Tensor(Methods):
             return format(self.item(), spec)
         return object.__format__(self, spec)
 
-    def __repr__(self) -> str:
-        from .show import show
-
-        return show(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        from .copies import deeply
-
-        return deeply(self, memo)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        from .copies import reduced
-
-        return reduced(self)
-
 
 def as_number(t: Tensor) -> float | int | bool:
     """The one element, where Python asks for a number."""
@@ -392,3 +312,13 @@ def constant(value: Any) -> Tensor:
         return value
     raw, xp = devices.as_raw(value)
     return Tensor(raw, xp)
+
+
+def _made_anew(end: AccumulateGrad) -> Tensor:
+    """A leaf on the same memory, for who asks after nobody held it any more."""
+    leaf = Tensor(end.raw, end.xp)
+    leaf.edge = end
+    return leaf
+
+
+AccumulateGrad.made_anew = _made_anew

@@ -14,7 +14,8 @@ from . import dtypes
 from .anomaly import ANOMALY
 from .errors import GradError
 from .node import FREED, Edge, Node, Port, carried
-from .saved import Parts, used_parts
+from .reading import Parts
+from .saved import used_parts
 from .versions import CLOCK, version, version_at
 
 CHANGED = (

@@ -144,7 +144,12 @@ def own_stub(name: str, function: Callable[..., Any], indent: str) -> str:
             shown.append("*")
         shown.append(text)
     written = str(signature.return_annotation).removeprefix("builtins.")
-    known = {"bool": "builtins.bool", "int": "builtins.int", "None": "None"}
+    known = {
+        "bool": "builtins.bool",
+        "int": "builtins.int",
+        "None": "None",
+        "str": "builtins.str",
+    }
     result = known.get(written, written if "Tensor" in written else "Any")
     return f"{indent}def {name}({', '.join(shown)}) -> {result}: ..."
 
@@ -152,9 +157,8 @@ def own_stub(name: str, function: Callable[..., Any], indent: str) -> str:
 def method_stubs() -> Iterator[str]:
     taken = vars(Tensor)
     elsewhere = {
-        name: module
-        for module, names in members.ELSEWHERE.items()
-        for name in names.split()
+        name: (module, function)
+        for name, module, function in members.defined(members.ELSEWHERE)
         if name not in taken
     }
     for name in sorted(public.names()):
@@ -164,9 +168,9 @@ def method_stubs() -> Iterator[str]:
         if name in IN_PLACE:
             shown = ", ".join(listed(name, True))
             yield f"    def {name}_({shown}) -> Tensor: ..."
-    for name, module in sorted(elsewhere.items()):
+    for name, (module, function) in sorted(elsewhere.items()):
         home = import_module(f"gradcli.engine.{module}")
-        yield own_stub(name, getattr(home, name), "    ")
+        yield own_stub(name, getattr(home, function), "    ")
 
 
 def operator_stubs() -> Iterator[str]:
@@ -194,8 +198,15 @@ def methods() -> str:
         "Dims: TypeAlias = builtins.int | Sequence[builtins.int] | None", "",
         *named_classes(),
         "class Methods:", *operator_stubs(), *method_stubs(), "",
+        "class NodeMethods:",
+        "    @property",
+        "    def metadata(self) -> dict[builtins.str, Any]: ...",
+        "    def register_hook(self, hook: Callable[..., Any]) -> Any: ...",
+        "    def register_prehook(self, hook: Callable[..., Any]) -> Any: ...",
+        "    def __getattr__(self, name: builtins.str) -> Any: ...", "",
         "class Late:",
-        "    def __init__(self, name: Any, find: Callable[[], Any]) -> None: ...",
+        "    def __init__(self, home: type, name: Any, find: Callable[[], Any]) "
+        "-> None: ...",
     ]  # fmt: skip
     return HEAD + IMPORTS + "\n".join(lines) + "\n"
 
