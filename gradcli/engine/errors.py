@@ -4,7 +4,7 @@ so that ``except RuntimeError`` keeps working; messages are PyTorch's where it h
 
 from __future__ import annotations
 
-from ..ops.checks import EngineError, ShapeError, ValueRangeError
+from ..ops.checks import EngineError, KindError, ShapeError, ValueRangeError
 from ..ops.limits import LimitError
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "DeviceError",
     "EngineError",
     "GradError",
+    "KindError",
     "LimitError",
     "ShapeError",
     "ValueRangeError",

@@ -17,30 +17,9 @@ import numpy
 from ..ops import Op
 from ..ops.op import AS_IS, FIRST, FLOATS, GIVEN, TRUTH, WHOLE
 from .dtypes import DEFAULT, dtype, of
-from .errors import OVERFLOW, EngineError
+from .errors import OVERFLOW, EngineError, KindError
 
 RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
-
-FLOATS_ONLY = {
-    "mean": "mean(): could not infer output dtype. Input dtype must be either a "
-    "floating point or complex dtype. Got: {}",
-    "var": "std and var only support floating point and complex dtypes",
-    "std": "std and var only support floating point and complex dtypes",
-    "var_mean": "var_mean only support floating point and complex dtypes",
-    "std_mean": "std_mean only support floating point and complex dtypes",
-    "linalg_vector_norm": "linalg.vector_norm: Expected a floating point or complex "
-    "tensor as input. Got {}",
-}
-"""Functions that have no value for whole numbers, and what PyTorch says."""
-
-NO_TRUTH = {
-    "abs": (1, "\"abs_cpu\" not implemented for 'Bool'"),
-    "sub.Tensor": (2, "Subtraction, the `-` operator, with two bool tensors is not "
-    "supported. Use the `^` or `logical_xor()` operator instead."),
-    "neg": (1, "Negation, the `-` operator, on a bool tensor is not supported. If you "
-    "are trying to invert a mask, use the `~` or `logical_not()` operator instead."),
-}  # fmt: skip
-"""Rows that so many truth values do not go into, and what PyTorch says."""
 
 
 def promoted(a: Any, b: Any) -> Any:
@@ -87,6 +66,9 @@ def _over(higher: Any, lower: Any) -> Any:
         return lower if higher is None else higher
     return lower if RANK[lower.kind] > RANK[higher.kind] else higher
 
+
+NONE = numpy.dtype(object)
+"""Stands for the type of what has none."""
 
 WRITTEN = "written"
 """Marks, in its ``__dict__``, a tensor made of numbers that stood in a call."""
@@ -161,13 +143,13 @@ def harmonised(
         first = found
     if first is None or (alike and first.kind == "f"):
         return raw, params, False
-    arrays = [r for r in raw if hasattr(r, "dtype")]
-    _refuse(op, arrays)
     operands = _operands(op, raw)
+    if op.refuses:
+        _refuse(op, [*(operands or arrays_of(raw)[:1]), *_numbers(op, raw)])
     if op.one_type:
         raw = _written_alike(op, raw, inputs)
         operands = _operands(op, raw)
-        _demand_one_type(op, operands)
+        _demand_one_type(op, raw, operands)
     given = raw if op.result is WHOLE else (*raw, *params.values())
     numbers = [*operands, *_numbers(op, given)]
     if numbers:
@@ -182,12 +164,17 @@ def harmonised(
     return raw, params, all(getattr(r, "dtype", first).kind != "f" for r in raw)
 
 
-def _refuse(op: Op, arrays: list[Any]) -> None:
-    kinds = {a.dtype.kind for a in arrays}
-    if "f" not in kinds and op.base in FLOATS_ONLY:
-        raise EngineError(FLOATS_ONLY[op.base].format(of(arrays[0]).legacy))
-    if kinds == {"b"} and op.name in NO_TRUTH and len(arrays) == NO_TRUTH[op.name][0]:
-        raise EngineError(NO_TRUTH[op.name][1])
+def _refuse(op: Op, operands: list[Any]) -> None:
+    """Raise where all operands are of kinds that the row does not take."""
+    kinds = {type_of(operand).kind for operand in operands}
+    for refused, words in op.refuses.items():
+        if kinds <= set(refused):
+            raise KindError(words.format(of(operands[0]).legacy))
+
+
+def arrays_of(raw: tuple[Any, ...]) -> list[Any]:
+    """The arrays among a row's inputs."""
+    return [r for r in raw if hasattr(r, "dtype")]
 
 
 def _operands(op: Op, raw: tuple[Any, ...]) -> list[Any]:
@@ -228,19 +215,25 @@ def _written_alike(
     ])  # fmt: skip
 
 
-def _demand_one_type(op: Op, arrays: list[Any]) -> None:
-    """Raise for the first operand whose type is not that of the first of all.
+def _demand_one_type(op: Op, raw: tuple[Any, ...], operands: list[Any]) -> None:
+    """Raise for the first operand, or floats beside them, whose type is not that of the
+    first of all.
 
     A number without dimensions meets any type where it goes in entry by entry.
     """
-    first = of(arrays[0])
+    ours = {id(operand) for operand in operands}
+    first = None
     words = op.one_type
-    for place, array in enumerate(arrays[1:]):
-        if array.dtype == arrays[0].dtype or (op.elementwise and not array.shape):
+    for place, r in enumerate(raw):
+        if id(r) not in ours and getattr(r, "dtype", NONE).kind != "f":
             continue
-        message = words if isinstance(words, str) else words[place]
-        names = {"c0": _c_name(first), "c1": _c_name(of(array))}
-        raise EngineError(message.format(first.legacy, of(array).legacy, **names))
+        if first is None:
+            first = r
+        elif r.dtype != first.dtype and not (op.elementwise and not r.shape):
+            message = words if isinstance(words, str) else words[place - 1]
+            one, other = of(first), of(r)
+            names = {"c0": _c_name(one), "c1": _c_name(other)}
+            raise EngineError(message.format(one.legacy, other.legacy, **names))
 
 
 def _c_name(type_: dtype) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, ValueRangeError, dim_of, dims_of, kept_shape
-from .op import FLOATS, RESULT, WHOLE, Rule, case, function, row
+from .op import FLOATS, RESULT, TRUTHS, WHOLE, Rule, case, function, no_kernel, row
 from .trigonometric import pi
 
 # fmt: off
@@ -26,12 +26,14 @@ row("sigmoid", node="SigmoidBackward0", latex=r"\sigma({0})", formula="1/(1 + e*
     cases=[*ALL, case((2,), low=-40, high=-30)], special="expit", also=("logistic",))
 
 row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
+    refuses=no_kernel("log_sigmoid_cpu"),
     formula="-log(1 + e**-x)", doc="Logarithm of the logistic function.",
     aliases=("log_sigmoid",),
     fwd=lambda xp, x: xp.logsigmoid(x), partials=(lambda xp, y, x: xp.sigmoid(-x),),
     cases=[*ALL, case((2,), low=-800, high=800)])
 
 row("silu", node="SiluBackward0", latex=r"{0} \sigma({0})", formula="x*sigmoid(x)",
+    refuses=no_kernel("silu_cpu"),
     doc="Sigmoid-weighted linear unit, also called swish.",
     fwd=lambda xp, x: x * xp.sigmoid(x),
     partials=(lambda xp, y, x: xp.sigmoid(x) * (1 + x * xp.sigmoid(-x)),), cases=ALL,
@@ -48,11 +50,13 @@ def mish_slope(xp: Any, y: Any, x: Any) -> Any:
 
 
 row("mish", node="MishBackward0", latex=r"{0} \tanh(\log(1 + e^{{{0}}}))",
+    refuses=no_kernel("mish_cpu"),
     formula="x*tanh(softplus(x))", doc="Mish.",
     fwd=lambda xp, x: x * xp.tanh(softplus_of(xp, x)), partials=(mish_slope,),
     cases=ALL)
 
 row("softplus", node="SoftplusBackward0",
+    refuses=no_kernel("softplus_cpu"),
     latex=r"\frac{{1}}{{\beta}} \log(1 + e^{{\beta {0}}})",
     formula="log(1 + e**(beta*x))/beta", doc="A smooth relu.",
     kink="above the threshold the function is taken to be x and the derivative 1",
@@ -84,6 +88,7 @@ def gelu_slope(xp: Any, y: Any, x: Any, approximate: str = "none") -> Any:
 
 
 row("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
+    refuses=no_kernel("GeluKernelImpl"),
     formula="x*(1 + erf(x/sqrt(2)))/2",
     doc="Gaussian error linear unit; approximate is 'none' or 'tanh'.",
     fwd=gelu_of, partials=(gelu_slope,),
@@ -92,6 +97,7 @@ row("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
 # smooth on either side of a kink
 
 row("relu", node="ReluBackward0", latex=r"\max(0, {0})", formula="max(0, x)",
+    refuses={TRUTHS: "Boolean inputs not supported for relu"},
     rule=Rule("ThresholdBackwardBackward0", (RESULT,)),
     doc="Rectified linear unit.", kink="at 0 the derivative is 0",
     fwd=lambda xp, x: xp.where(xp.lt(x, 0), 0, x), sym=lambda xp, x: xp.maximum(x, 0),
@@ -99,6 +105,7 @@ row("relu", node="ReluBackward0", latex=r"\max(0, {0})", formula="max(0, x)",
     vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES)
 
 row("leaky_relu", node="LeakyReluBackward0", formula="x if x > 0 else negative_slope*x",
+    refuses=no_kernel("leaky_relu_cpu"),
     rule=Rule("LeakyReluBackwardBackward0"),
     latex=r"\max(0, {0}) + {negative_slope} \min(0, {0})", doc="Leaky rectifier.",
     kink="at 0 the derivative is negative_slope",
@@ -128,6 +135,7 @@ def elu_slope(
 
 
 row("elu", node="EluBackward0", latex=r"\operatorname{{ELU}}({0})",
+    refuses=no_kernel("elu_cpu"),
     formula="scale*x if x > 0 else scale*alpha*(e**(input_scale*x) - 1)",
     doc="Exponential linear unit.",
     kink="at 0 the derivative is that of the left side, scale*alpha*input_scale",
@@ -145,6 +153,7 @@ function("selu", lambda call, x: call("elu", x, alpha=SELU_ALPHA, scale=SELU_SCA
          formula="scale*elu(x, alpha)", kink="at 0 the derivative is scale*alpha")
 
 row("celu", node="CeluBackward0", latex=r"\operatorname{{CELU}}({0})",
+    refuses=no_kernel("elu_cpu"),
     formula="x if x > 0 else alpha*(e**(x/alpha) - 1)",
     doc="Continuously differentiable exponential linear unit.",
     fwd=lambda xp, x, alpha=1.0: elu_of(xp, x, alpha, 1, 1 / alpha),
@@ -169,6 +178,7 @@ def hard_tanh(xp: Any, x: Any, min_val: float = -1.0, max_val: float = 1.0) -> A
 
 
 row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)",
+    refuses={TRUTHS: "Bool inputs not supported for hardtanh"},
     rule=Rule("HardtanhBackwardBackward0"),
     latex=r"\min(\max({0}, {min_val}), {max_val})", doc="Clamped identity.",
     result=WHOLE,
@@ -186,6 +196,7 @@ function("relu6", lambda call, x: call("hardtanh", x, min_val=0.0, max_val=6.0),
          kink="at 0 and 6 the derivative is 0")
 
 row("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6",
+    refuses=no_kernel("hardsigmoid_cpu"),
     latex=r"\frac{{\min(\max({0} + 3, 0), 6)}}{{6}}", doc="Piecewise linear sigmoid.",
     kink="at -3 and 3 the derivative is 0",
     fwd=lambda xp, x: xp.minimum(xp.maximum(x + 3, 0), 6) / 6,
@@ -194,6 +205,7 @@ row("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6
     cases=[*ALL, case((3,), low=3.1, high=4.0)])
 
 row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
+    refuses=no_kernel("hardswish_cpu"),
     latex=r"{0} \frac{{\min(\max({0} + 3, 0), 6)}}{{6}}", doc="Piecewise swish.",
     kink="at -3 the derivative is 0, at 3 it is 1",
     fwd=lambda xp, x: x * (xp.minimum(xp.maximum(x + 3, 0), 6) / 6),
@@ -208,6 +220,7 @@ def soft_shrunk(xp: Any, x: Any, lambd: float = 0.5) -> Any:
 
 
 row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lambd, 0)",
+    refuses=no_kernel("softshrink_check"),
     rule=Rule("SoftshrinkBackwardBackward0"),
     latex=r"\operatorname{{sign}}({0}) \max(|{0}| - \lambda, 0)",
     doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
@@ -218,6 +231,7 @@ row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lamb
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
 row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 0",
+    refuses=no_kernel("hardshrink_cpu"),
     rule=Rule("HardshrinkBackwardBackward0"),
     latex=r"{0} [|{0}| > \lambda]",
     doc="Sets small entries to 0.", kink="at -lambd and lambd the derivative is 0",
@@ -228,6 +242,7 @@ row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
 row("threshold", node="ThresholdBackward0", formula="x if x > threshold else value",
+    refuses=no_kernel("threshold_cpu", TRUTHS),
     rule=Rule("ThresholdBackwardBackward0"),
     latex=r"{0} [{0} > {threshold}]",
     doc="Replaces what is not above a threshold.", result=WHOLE,
@@ -240,6 +255,7 @@ row("threshold", node="ThresholdBackward0", formula="x if x > threshold else val
            case((3,), threshold=3.0, value=-1.0)])
 
 row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight*x",
+    refuses=no_kernel("prelu_cpu"),
     rule=Rule("PreluKernelBackwardBackward0", (0, 1)),
     latex=r"\max(0, {0}) + {1} \min(0, {0})", doc="Leaky rectifier with learnt slopes.",
     one_type="prelu: Type promoting not supported. Got {0} and {1}",
@@ -307,6 +323,7 @@ def softmax_push(xp: Any, t: Any, y: Any, dim: int) -> Any:
 
 
 row("softmax", node="SoftmaxBackward0", formula="e**x / sum(e**x, dim)",
+    refuses=no_kernel("softmax_lastdim_kernel_impl"),
     doc="Exponentials that add up to 1 along a dimension.",
     fwd=softmax_of,
     vjp=(lambda xp, g, y, x, dim: softmax_push(xp, g, y, dim),),
@@ -314,6 +331,7 @@ row("softmax", node="SoftmaxBackward0", formula="e**x / sum(e**x, dim)",
     special="softmax", casts=True)
 
 row("log_softmax", node="LogSoftmaxBackward0", formula="x - logsumexp(x, dim)",
+    refuses=no_kernel("log_softmax_lastdim_kernel_impl"),
     doc="Logarithm of the softmax.",
     fwd=log_softmax_of,
     vjp=(lambda xp, g, y, x, dim:
@@ -387,6 +405,7 @@ def glu_push(xp: Any, t: Any, y: Any, x: Any, dim: int = -1) -> Any:
 
 
 row("glu", node="GluBackward0", formula="a*sigmoid(b)",
+    refuses=no_kernel("glu_cpu"),
     doc="The first half of a dimension, gated by the second.",
     fwd=glu_of, vjp=(glu_pull,), jvp=glu_push,
     cases=[case((3, 4)), case((4, 3), dim=0), case((2, 2, 3), dim=1)])

@@ -15,7 +15,7 @@ from math import copysign, inf
 from typing import Any
 
 from .checks import ArgumentError
-from .op import AS_IS, WHOLE, case, function, row
+from .op import AS_IS, TRUTHS, WHOLE, WHOLES, case, function, no_kernel, row
 
 # fmt: off
 
@@ -44,6 +44,15 @@ def over(number: float, b: Any) -> Any:
 
 # sums and differences
 
+NOT_SUPPORTED = "Subtraction, the `-` operator, with {} not supported. {}"
+INSTEAD = "Use the `^` or `logical_xor()` operator instead."
+INVERT = ("If you are trying to invert a mask, use the `~` or `logical_not()` operator "
+          "instead.")
+NO_TWO_TRUTHS = {TRUTHS: NOT_SUPPORTED.format("two bool tensors is", INSTEAD)}
+NO_TRUTH = {TRUTHS: NOT_SUPPORTED.format("a bool tensor is", INVERT)}
+NO_NEGATION = {TRUTHS: "Negation, the `-` operator, on a bool tensor is not supported. "
+                       + INVERT}
+
 row("add.Tensor", node="AddBackward0", latex="{0} + {1}", formula="a + b",
     doc="Sum, elementwise with broadcasting.",
     fwd=lambda xp, a, b: a + b, partials=(1, 1), cases=PAIR)
@@ -66,10 +75,12 @@ row("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
     partials=(1,), cases=[case((3, 4), number=2), case((), number=-0.5)])
 
 row("sub.Tensor", node="SubBackward0", latex="{0} - {1}", formula="a - b",
+    refuses=NO_TWO_TRUTHS,
     doc="Difference, elementwise with broadcasting.",
     fwd=lambda xp, a, b: a - b, partials=(1, -1), cases=PAIR)
 
 row("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
+    refuses=NO_TWO_TRUTHS,
     formula="a - alpha*b", doc="Difference with a multiple of the second operand.",
     result=WHOLE, fractions=NO_FRACTION, fits=True,
     fwd=lambda xp, a, b, alpha: a - alpha * b,
@@ -84,6 +95,7 @@ function("sub", lambda call, a, b, alpha=1:
          doc="Difference, elementwise with broadcasting.", formula="a - alpha*b")
 
 row("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
+    refuses=NO_TRUTH,
     doc="A number minus a tensor.",
     fwd=lambda xp, x, number: number - x, partials=(-1,),
     cases=[case((3, 4), number=10), case((), number=0.5)])
@@ -93,6 +105,7 @@ row("rsub.Tensor", node="RsubBackward0", latex="{1} - {0}", formula="b - a",
     fwd=lambda xp, a, b: b - a, partials=(-1, 1), cases=PAIR)
 
 row("rsub.alpha", node="RsubBackward0", latex=r"{1} - \alpha {0}",
+    refuses=NO_TWO_TRUTHS,
     formula="b - alpha*a", doc="Difference from a multiple, the other way round.",
     result=WHOLE, fractions=NO_FRACTION,
     fwd=lambda xp, a, b, alpha: b - alpha * a,
@@ -100,6 +113,7 @@ row("rsub.alpha", node="RsubBackward0", latex=r"{1} - \alpha {0}",
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
 
 row("rsub.Scalar_alpha", node="RsubBackward1", latex=r"c - \alpha {0}",
+    refuses=NO_TRUTH,
     formula="number - alpha*x", doc="A number minus a multiple of a tensor.",
     fwd=lambda xp, x, number, alpha: number - alpha * x,
     partials=(lambda xp, y, x, number, alpha: -alpha,),
@@ -118,6 +132,7 @@ function("rsub", rsub, doc="Difference, the other way round.", formula="b - alph
          in_place=False)
 
 row("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
+    refuses=NO_NEGATION,
     aliases=("negative",),
     fwd=lambda xp, x: -x, partials=(-1,), cases=[case((3, 4)), case(())])
 
@@ -164,6 +179,7 @@ def rounded_quotient(xp: Any, a: Any, b: Any, rounding_mode: str) -> Any:
 
 
 row("div.Tensor_mode", node="DivBackward2", formula="floor(a / b) or trunc(a / b)",
+    refuses=no_kernel("div_floor_cpu", TRUTHS),
     saves=True,
     latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
     doc="Quotient rounded down or towards zero; locally constant.",
@@ -183,6 +199,7 @@ function("div", lambda call, a, b, rounding_mode=None:
          tame=("", "1"))
 
 row("floor_divide", node="NotImplemented", formula="floor(a / b)",
+    refuses=no_kernel("div_floor_cpu", TRUTHS),
     latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
     doc="Quotient rounded down. PyTorch records that it has no derivative for this; "
         "here it is 0, as for `div` with a rounding mode.",
@@ -203,6 +220,7 @@ REST_OF = [case((3,), low=2.2, high=2.8, other=2),
            case((), low=-0.9, high=-0.6, other=1)]
 
 row("remainder.Tensor", node="RemainderBackward1", latex=r"{0} \bmod {1}",
+    refuses=no_kernel("remainder_cpu", TRUTHS),
     formula="a - b*floor(a/b)", doc="Remainder with the sign of the divisor.",
     kink="at a whole quotient q the derivatives are 1 and -q",
     fwd=lambda xp, a, b: xp.remainder(a, b),
@@ -219,6 +237,7 @@ function("remainder", lambda call, a, b:
          doc="Remainder with the sign of the divisor.", formula="a - b*floor(a/b)")
 
 row("fmod.Tensor", node="FmodBackward1", latex=r"\operatorname{{fmod}}({0}, {1})",
+    refuses=no_kernel("fmod_cpu", TRUTHS),
     formula="a - b*trunc(a/b)", doc="Remainder with the sign of the dividend.",
     kink="at a whole quotient q the derivatives are 1 and -q",
     fwd=lambda xp, a, b: xp.fmod(a, b),
@@ -249,6 +268,7 @@ row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
 # outside it: an infinity in a branch that `where` discards would still make the second
 # derivative NaN.
 row("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}", formula="a ** b",
+    refuses=no_kernel("pow", TRUTHS),
     doc="A tensor to the power of a tensor.",
     kink="at a = 0 the derivative by the exponent is 0 for exponents >= 0; the "
          "derivative by the base is 0 for exponent 0",
@@ -299,6 +319,7 @@ function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
 # several operands at once
 
 row("addcmul", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
+    refuses=no_kernel("addcmul_cpu_out", TRUTHS),
     formula="x + value*a*b", doc="A tensor plus a multiple of a product.",
     result=WHOLE,
     fwd=lambda xp, x, a, b, value=1: x + value * (a * b),
@@ -307,6 +328,9 @@ row("addcmul", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
     cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), value=-0.5)])
 
 row("addcdiv", node="AddcdivBackward0", latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
+    refuses={WHOLES: "Integer division with addcdiv is no longer supported, and in a "
+             "future  release addcdiv will perform a true division of tensor1 and "
+             "tensor2."},
     saves=True,
     formula="x + value*a/b", doc="A tensor plus a multiple of a quotient.",
     fwd=lambda xp, x, a, b, value=1: x + value * a / b,
@@ -318,6 +342,7 @@ row("addcdiv", node="AddcdivBackward0", latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}
 UNLIKE = "expected dtype {c0} for `end` but got dtype {c1}"
 
 row("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
+    refuses=no_kernel("lerp_kernel_scalar"),
     one_type=UNLIKE,
     formula="a + weight*(b - a)", doc="Linear interpolation with a number as weight.",
     fwd=lambda xp, a, b, weight:
@@ -327,6 +352,7 @@ row("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
     cases=[case((3, 4), (4,), weight=0.25), case((), (2,), weight=0.75)])
 
 row("lerp.Tensor", node="LerpBackward1", latex=r"{0} + {2} ({1} - {0})",
+    refuses=no_kernel("lerp_kernel_tensor"),
     one_type=(UNLIKE, UNLIKE.replace("end", "weight")),
     formula="a + w*(b - a)", doc="Linear interpolation with a tensor of weights.",
     fwd=lambda xp, a, b, w:

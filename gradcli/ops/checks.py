@@ -33,6 +33,10 @@ class PositionError(EngineError, IndexError):
     """A position outside of what is read, in words that need no addition."""
 
 
+class KindError(EngineError, NotImplementedError):
+    """Operands of a type that the operation does not take."""
+
+
 class ArgumentError(EngineError):
     """A parameter's value that the operation does not know."""
 

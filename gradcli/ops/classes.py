@@ -12,7 +12,7 @@ from typing import Any
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
 from .loss import fixed, known
-from .op import Fixed, Rule, case, function, row
+from .op import ONE_TYPE, Fixed, Rule, case, function, no_kernel, row
 
 # fmt: off
 
@@ -72,19 +72,20 @@ def nll_tangent(xp: Any, t: Any, y: Any, x: Any, target: Any, weight: Any = None
     return nll(xp, t[0], target, weight, reduction, ignore_index)
 
 
-def nll_row(name: str, node: str, cases: list[Any]) -> None:
+def nll_row(name: str, node: str, kernel: str, cases: list[Any]) -> None:
     row(name, node=node, formula="-mean(x[i, target[i]])", fwd=nll,
-        rule=Rule(node.replace("0", "Backward0")),
+        rule=Rule(node.replace("0", "Backward0")), refuses=no_kernel(kernel),
+        one_type=(ONE_TYPE, ONE_TYPE),
         doc="Negative log likelihood of the target classes.",
         vjp=(nll_rule, None, None), jvp=nll_tangent, cases=cases)
 
 
-nll_row("nll_loss.default", "NllLossBackward0",
+nll_row("nll_loss.default", "NllLossBackward0", "nll_loss_out_frame",
         [case((3, 4), Fixed([0, 3, 1])), case((4,), Fixed(2)),
          case((3, 4), Fixed([0, -100, 1]), Fixed([0.5, 1.0, 2.0, 1.5])),
          case((3, 4), Fixed([2, 3, 1]), reduction="none", ignore_index=3),
          case((3, 2), Fixed([0, 1, 1]), Fixed([0.5, 2.0]), reduction="sum")])
-nll_row("nll_loss.2d", "NllLoss2DBackward0",
+nll_row("nll_loss.2d", "NllLoss2DBackward0", "nll_loss2d_forward_out_frame",
         [case((2, 3, 1, 2), Fixed([[[0, 2]], [[1, 1]]])),
          case((2, 3, 2, 2), Fixed([[[0, 2], [1, 0]], [[1, 1], [2, 0]]]),
               Fixed([0.5, 1.0, 2.0]), reduction="none")])

@@ -15,7 +15,7 @@ from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError
-from .op import WHOLE, Fixed, case, function, row
+from .op import TRUTHS, WHOLE, Fixed, case, function, no_kernel, row
 
 # fmt: off
 
@@ -36,6 +36,7 @@ def masked(partials: tuple[Any, ...]) -> tuple[Any, ...]:
 # sign and absolute value
 
 row("abs", node="AbsBackward0", latex=r"\left|{0}\right|", formula="abs(x)",
+    refuses=no_kernel("abs_cpu", TRUTHS),
     aliases=("absolute",), doc="Absolute value.", kink="at 0 the derivative is 0",
     fwd=lambda xp, x: xp.abs(x), partials=(lambda xp, y, x: xp.sign(x),),
     cases=[case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.1)],
@@ -61,14 +62,17 @@ BETWEEN = [case((3, 4), low=0.1, high=0.4), case((), low=-1.4, high=-1.1),
            case((2,), low=2.6, high=2.9)]
 
 row("floor", node="FloorBackward0", latex=r"\lfloor {0} \rfloor", formula="floor(x)",
+    refuses=no_kernel("floor_vml_cpu", TRUTHS),
     doc="Rounds down.", kink=STEPS,
     fwd=lambda xp, x: xp.floor(x), partials=(0,), cases=BETWEEN)
 
 row("ceil", node="CeilBackward0", latex=r"\lceil {0} \rceil", formula="ceil(x)",
+    refuses=no_kernel("ceil_vml_cpu", TRUTHS),
     doc="Rounds up.", kink=STEPS,
     fwd=lambda xp, x: xp.ceil(x), partials=(0,), cases=BETWEEN)
 
 row("round.default", node="RoundBackward0", latex=r"\operatorname{{round}} {0}",
+    refuses=no_kernel("round_vml_cpu", TRUTHS),
     formula="round(x)", doc="Rounds to the nearest whole number, halves to even.",
     kink=STEPS, result=WHOLE,
     fwd=lambda xp, x: xp.round(x), partials=(0,), cases=BETWEEN)
@@ -80,6 +84,7 @@ def power_of_ten(n: int) -> float:
 
 
 row("round.decimals", node="RoundBackward1", latex=r"\operatorname{{round}} {0}",
+    refuses=no_kernel("round_cpu"),
     formula="round(x*10**decimals)/10**decimals", doc="Rounds to so many decimals.",
     kink=STEPS, result=WHOLE,
     fwd=lambda xp, x, decimals:
@@ -95,10 +100,12 @@ function("round", lambda call, x, decimals=0:
          special="round")
 
 row("trunc", node="TruncBackward0", latex=r"\operatorname{{trunc}} {0}",
+    refuses=no_kernel("trunc_vml_cpu", TRUTHS),
     formula="trunc(x)", doc="Rounds towards zero.", aliases=("fix",), kink=STEPS,
     fwd=lambda xp, x: xp.trunc(x), partials=(0,), cases=BETWEEN)
 
 row("frac", node="FracBackward0", latex=r"\operatorname{{frac}} {0}",
+    refuses=no_kernel("frac_cpu"),
     formula="x - trunc(x)", doc="What truncation cuts off.",
     kink="the derivative is 1 everywhere, also at the jumps",
     fwd=lambda xp, x: x - xp.trunc(x), partials=(1,), cases=BETWEEN)
@@ -351,6 +358,7 @@ def close(
 
 
 row("isclose", fwd=close, partials=(None, None),
+    one_type="{0} did not match {1}",
     formula="abs(a - b) <= atol + rtol*abs(b)",
     doc="Whether two are equal within tolerances.",
     cases=[case((3, 4), (4,)), case((), (2,), rtol=0.5, equal_nan=True)],

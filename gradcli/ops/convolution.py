@@ -18,7 +18,18 @@ from typing import Any, NamedTuple
 from .checks import ShapeError, ValueRangeError
 from .join import as_sizes
 from .limits import check_size
-from .op import MULTILINEAR, ONE_TYPE, Fixed, Formula, Rule, case, function, row
+from .op import (
+    MULTILINEAR,
+    ONE_TYPE,
+    TRUTHS,
+    Fixed,
+    Formula,
+    Rule,
+    case,
+    function,
+    no_kernel,
+    row,
+)
 
 # fmt: off
 
@@ -147,6 +158,7 @@ def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shap
 
 
 row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
+    refuses=no_kernel("slow_conv2d_cpu", TRUTHS),
     saves=True,
     rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
     one_type=(
@@ -172,6 +184,7 @@ row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
                 dilation=(1, 1))])
 
 row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
+    refuses=no_kernel("slow_conv_transpose2d_out_cpu", TRUTHS),
     saves=True,
     rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
     one_type=ONE_TYPE,

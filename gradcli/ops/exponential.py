@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .arithmetic import is_number
-from .op import case, function, row
+from .op import case, function, no_kernel, row
 
 # fmt: off
 
@@ -82,6 +82,7 @@ row("rsqrt", node="RsqrtBackward0", latex=r"\frac{{1}}{{\sqrt{{{0}}}}}",
                 "nan": "the square root of a negative number"}, tame=("1",))
 
 row("logaddexp", node="LogaddexpBackward0", latex=r"\log(e^{{{0}}} + e^{{{1}}})",
+    refuses=no_kernel("logaddexp_cpu"),
     formula="log(e**a + e**b)", doc="Logarithm of the sum of two exponentials.",
     fwd=lambda xp, a, b: xp.logaddexp(a, b),
     partials=(lambda xp, y, a, b: xp.sigmoid(a - b),
@@ -95,6 +96,7 @@ def log2_of_sum(xp: Any, a: Any, b: Any) -> Any:
 
 
 row("logaddexp2", node="Logaddexp2Backward0", latex=r"\log_2(2^{{{0}}} + 2^{{{1}}})",
+    refuses=no_kernel("logaddexp2_cpu"),
     formula="log2(2**a + 2**b)", doc="Base-2 logarithm of a sum of powers of two.",
     fwd=log2_of_sum,
     partials=(lambda xp, y, a, b: xp.sigmoid((a - b) * ln(xp, y, 2)),

@@ -9,7 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, broadcast_shape, dim_of, whole
-from .op import LINEAR, MULTILINEAR, case, function, row
+from .op import (
+    LINEAR,
+    MULTILINEAR,
+    ONE_TYPE,
+    TRUTHS,
+    case,
+    floats_for,
+    function,
+    no_kernel,
+    row,
+)
 from .products import identity, turned
 from .shape import sum_to
 
@@ -46,6 +56,7 @@ def trace(xp: Any, x: Any) -> Any:
 
 
 row("trace", node="TraceBackward0", formula="sum(x[i, i])", jvp=LINEAR,
+    refuses=no_kernel("trace", TRUTHS),
     doc="The sum of a matrix's diagonal.", fwd=trace,
     vjp=(lambda xp, g, y, x:
          xp.where(xp.ne(identity(xp, g, x.shape), 0), g, 0),),
@@ -93,6 +104,7 @@ SQUARES = [case((3, 3), make="regular"), case((2, 2), make="regular"),
            case((2, 3, 3), make="regular"), case((1, 1), low=0.5)]
 
 row("det", node="LinalgDetBackward0", formula="det(a)", aliases=("linalg.det",),
+    refuses=floats_for("linalg.det"),
     doc="Determinant; its derivative is exact for singular matrices too.",
     fwd=lambda xp, a: xp.det(square("linalg.det", a)),
     vjp=(lambda xp, g, y, a: lifted(xp, g) * slopes_of_det(xp, y, a),),
@@ -100,6 +112,7 @@ row("det", node="LinalgDetBackward0", formula="det(a)", aliases=("linalg.det",),
     cases=SQUARES)
 
 row("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
+    refuses=floats_for("linalg.slogdet"),
     formula="sign(det(a)), log(abs(det(a)))", aliases=("linalg.slogdet",),
     doc="The sign of the determinant and the logarithm of its absolute value.",
     kink="for a singular matrix the derivative of the logarithm is NaN",
@@ -125,6 +138,7 @@ function("logdet", logdet, formula="log(det(a))",
 # inverses and systems
 
 row("inverse", node="LinalgInvExBackward0", formula="a**-1", aliases=("linalg.inv",),
+    refuses=floats_for("linalg.inv"),
     doc="Inverse of a matrix.",
     fwd=lambda xp, a: xp.inverse(square("linalg.inv", a)),
     vjp=(lambda xp, g, y, a:
@@ -196,6 +210,7 @@ def solve_tangent(xp: Any, t: Any, y: Any, a: Any, b: Any, left: bool = True) ->
 
 
 row("solve", node="LinalgSolveExBackward0", formula="a**-1 @ b",
+    refuses=floats_for("linalg.solve"),
     aliases=("linalg.solve",), doc="The solution x of a @ x = b, or of x @ a = b.",
     fwd=solve, vjp=(by_a, by_b), jvp=solve_tangent,
     one_type="linalg.solve: Expected A and B to have the same dtype, but found A of "
@@ -236,7 +251,7 @@ def cholesky_tangent(xp: Any, t: Any, y: Any, a: Any, upper: bool = False) -> An
 
 
 def cholesky(name: str, node: str) -> None:
-    row(name, node=node, formula="l @ l.T = a",
+    row(name, node=node, formula="l @ l.T = a", refuses=no_kernel("cholesky_cpu"),
         doc="The lower triangular factor of the symmetric part of a matrix; with upper "
             "its transpose.",
         fwd=lambda xp, a, upper=False: oriented(
@@ -307,6 +322,7 @@ def cross(xp: Any, a: Any, b: Any, dim: int = -1) -> Any:
 
 
 row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR, fwd=cross,
+    one_type=ONE_TYPE,
     formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
     doc="Cross products of vectors of three along a dimension.",
     vjp=(lambda xp, g, y, a, b, dim=-1: sum_to(xp, crossed(xp, b, g, dim), a.shape),

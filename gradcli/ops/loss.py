@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
-from .op import Fixed, case, function, row
+from .op import WHOLES, Fixed, case, function, no_kernel, row
 
 # fmt: off
 
@@ -71,6 +71,7 @@ PAIR = [case((3, 4), (3, 4)), case((4,), (4,), reduction="sum"),
 # of the difference to the target
 
 row("mse_loss.default", node="MseLossBackward0", formula="mean((x - target)**2)",
+    refuses=no_kernel("mse_cpu"),
     doc="Mean squared error.",
     fwd=lambda xp, x, target, reduction="mean":
         reduced(xp, xp.square(x - target), reduction),
@@ -93,6 +94,7 @@ def smooth_l1_slope(xp: Any, d: Any, beta: float) -> Any:
 
 
 row("smooth_l1_loss.default", node="SmoothL1LossBackward0",
+    refuses=no_kernel("smooth_l1_cpu"),
     formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",
     doc="Squared error near the target, absolute error away from it.",
     fwd=lambda xp, x, target, reduction="mean", beta=1.0:
@@ -116,6 +118,7 @@ def huber_slope(xp: Any, d: Any, delta: float) -> Any:
 
 
 row("huber_loss.default", node="HuberLossBackward0",
+    refuses=no_kernel("huber_cpu"),
     formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2)), d = x - target",
     doc="Half the squared error near the target, absolute error away from it.",
     fwd=lambda xp, x, target, reduction="mean", delta=1.0:
@@ -272,6 +275,7 @@ def logit_by_target(xp: Any, x: Any, weight: Any, pos_weight: Any) -> Any:
 
 
 row("binary_cross_entropy_with_logits.default",
+    refuses=no_kernel("log_sigmoid_cpu"),
     node="BinaryCrossEntropyWithLogitsBackward0",
     formula="mean((1 - target)*x - log(sigmoid(x)))",
     doc="Cross entropy of logits and their targets, without overflow.",
@@ -329,6 +333,7 @@ def _soft_margin(xp: Any, x: Any, target: Any, reduction: str = "mean") -> Any:
 
 
 row("soft_margin_loss", node="SoftMarginLossBackward0",
+    refuses={WHOLES: "result type Float can't be cast to the desired output type {0}"},
     formula="mean(log(1 + exp(-target*x)))",
     doc="Logistic loss for targets 1 and -1.", fwd=_soft_margin,
     vjp=(lambda xp, g, y, x, target, reduction="mean":

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, dim_of, dims_of
-from .op import ONE_TYPE, case, function, row
+from .op import ONE_TYPE, WHOLES, case, floats_for, function, row
 from .reduce import dropped, kept, share
 from .shape import sum_to
 
@@ -77,6 +77,7 @@ def slope_of(xp: Any, x: Any, y: Any, p: float, dim: Any) -> Any:
 
 
 row("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
+    refuses=floats_for("linalg.vector_norm"),
     formula="sum(abs(x)**ord)**(1/ord)", doc="The norm of order ord over dimensions.",
     kink="at norm 0, and by an entry that is 0, the derivative is 0; entries tied for "
          "an infinity norm share the cotangent evenly",
@@ -175,6 +176,8 @@ def gap(xp: Any, a: Any, b: Any, p: float) -> tuple[Any, Any]:
 
 
 row("dist", node="DistBackward0", formula="norm(a - b, p)",
+    refuses={WHOLES: "norm(): input dtype should be either floating point or complex. "
+             "Got {0} instead."},
     doc="The norm of the difference of two tensors, which may broadcast.",
     kink="at distance 0 the derivative is 0",
     fwd=lambda xp, a, b, p=2: dropped(xp, norm_of(xp, a - b, p, None), a - b, None,
@@ -213,6 +216,7 @@ def row_slopes(xp: Any, a: Any, b: Any, y: Any, p: float) -> Any:
 
 
 row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
+    refuses={WHOLES: "cdist only supports floating-point dtypes, X1 got: {0}"},
     doc="The distance of every row of one matrix from every row of another.",
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
          "the cotangent evenly", one_type=ONE_TYPE,

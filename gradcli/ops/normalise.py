@@ -15,7 +15,7 @@ from typing import Any
 
 from .checks import ShapeError, ValueRangeError, count_of
 from .join import as_sizes
-from .op import Fixed, Rule, case, function, row
+from .op import MIXED, ONE_TYPE, Fixed, Rule, case, function, no_kernel, row
 from .shape import sum_to
 
 # fmt: off
@@ -74,6 +74,8 @@ def weight_norm_along(xp: Any, t: Any, y: Any, v: Any, length: Any, dim: int = 0
 
 
 row("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
+    one_type=ONE_TYPE,
+    refuses=no_kernel("weight_norm_kernel"),
     fwd=lambda xp, v, length, dim=0: v * (length / lengths(xp, v, dim)[0]),
     vjp=(weight_norm_by_v, weight_norm_by_length), jvp=weight_norm_along,
     doc="The slices of v along a dimension, each scaled to the length given for it.",
@@ -117,6 +119,8 @@ def layer_norm_along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any,
 
 
 row("layer_norm.default", node="NativeLayerNormBackward0",
+    one_type=MIXED,
+    refuses=no_kernel("LayerNormKernelImpl"),
     saves=True,
     rule=Rule("NativeLayerNormBackwardBackward0", (0, 1, 2), zeros=False),
     formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias, over the last dimensions",
@@ -208,6 +212,8 @@ def batch_norm_along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any, me
 
 
 row("batch_norm.default", node="NativeBatchNormBackward0",
+    one_type=MIXED,
+    refuses=no_kernel("batch_norm"),
     rule=Rule("NativeBatchNormBackwardBackward0", (0, 1), zeros=False),
     formula="(x - mean)/sqrt(var + eps)*weight + bias, per channel",
     doc="Mean 0 and variance 1 per channel, then scaled and shifted.",

@@ -76,8 +76,32 @@ of either is one of both."""
 SHARED: Final = _Marker("SHARED")
 """As VIEW, but the graph does not tell the two apart as a view and its base."""
 
+WHOLES: Final = "biu"
+"""Of types the kinds of whole numbers and of truth values."""
+
+TRUTHS: Final = "b"
+"""Of types the kind of truth values."""
+
+
+def no_kernel(name: str, kinds: str = WHOLES) -> dict[str, str]:
+    """What PyTorch says of types that a kernel of its own does not exist for."""
+    return {kinds: f"\"{name}\" not implemented for '{{0}}'"}
+
+
+def floats_for(name: str) -> dict[str, str]:
+    """What PyTorch says of types other than floats in linear algebra."""
+    words = "Expected a floating point or complex tensor as input. Got {0}"
+    return {WHOLES: f"{name}: {words}"}
+
+
 ONE_TYPE: Final = "expected scalar type {0} but found {1}"
 """What is mostly said of operands that have to be of one type, and are not."""
+
+MIXED: Final = (
+    "mixed dtype (CPU): expect parameter to have scalar type of {0}",
+    *[ONE_TYPE] * 3,
+)
+"""The same of what a normalisation takes beside its input, the weight first."""
 
 MANY: Final = 0
 """Stands for any number of outputs."""
@@ -218,7 +242,10 @@ class Op(Entry):
     one_type   what is said of operands of two types where they have to be of one:
                ``{0}`` and ``{1}`` are PyTorch's names of the two, ``{c0}`` and ``{c1}``
                those in C; empty: they may differ. A tuple has a message for each
-               operand after the first
+               input after the first
+    refuses    what is said where the first operand is of a type that the row does not
+               take and none is of a higher one, by the types: WHOLES and TRUTHS, TRUTHS
+               alone; ``{0}`` is PyTorch's name of the type
     fractions  what is said of fractions among the parameters where all operands are
                whole numbers; empty: they are taken
     query      a question that composites ask: inside them `call` gives the plain
@@ -243,6 +270,7 @@ class Op(Entry):
     fits: bool = False
     memory: _Marker = OWN
     one_type: str | tuple[str, ...] = ""
+    refuses: Mapping[str, str] = field(default_factory=dict)
     fractions: str = ""
     query: bool = False
     latex: str = ""

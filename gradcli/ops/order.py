@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, dim_of
-from .op import Formula, case, function, row
+from .op import TRUTHS, Formula, case, function, no_kernel, row
 
 # fmt: off
 
@@ -78,6 +78,7 @@ _sorting("sort.default", "SortBackward0")
 _sorting("sort.stable", "SortBackward1")
 
 row("topk", node="TopkBackward0", fwd=_topk, returns=2,
+    refuses={TRUTHS: "topk does not support bool dtypes on CPU"},
     doc="The k largest, or smallest, entries of a dimension and where they stand.",
     formula="y[i] = x[indices[i]]",
     vjp=(lambda xp, g, y, x, k, dim=-1, largest=True, sorted=True:
@@ -89,6 +90,7 @@ row("topk", node="TopkBackward0", fwd=_topk, returns=2,
            case((5,), k=5, make="distinct")])
 
 row("kthvalue", node="KthvalueBackward0", fwd=_kthvalue, returns=2,
+    refuses=no_kernel("kthvalue_cpu", TRUTHS),
     doc="The k-th smallest entry of a dimension and where it stands.",
     formula="y = x[indices]",
     vjp=(lambda xp, g, y, x, k, dim=-1, keepdim=False:

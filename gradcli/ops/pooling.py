@@ -18,7 +18,7 @@ from typing import Any
 from .checks import ShapeError, ValueRangeError
 from .join import as_sizes
 from .limits import LISTED, check_size
-from .op import LINEAR, WHOLE, Formula, Rule, case, function, row
+from .op import LINEAR, TRUTHS, WHOLE, Formula, Rule, case, function, no_kernel, row
 from .products import turned
 
 # fmt: off
@@ -104,6 +104,7 @@ def max_pool(xp: Any, x: Any, kernel_size: Shape, stride: Shape, padding: Shape,
 
 
 row("max_pool2d.indices", node="MaxPool2DWithIndicesBackward0", fwd=max_pool, returns=2,
+    refuses=no_kernel("max_pool2d", TRUTHS),
     rule=Rule("MaxPool2DWithIndicesBackwardBackward0"),
     doc="The largest entry of each window, and where it stands.",
     formula="y[p] = max(x[p*stride + k])", kink="equal entries: the first of them",
@@ -119,6 +120,7 @@ row("max_pool2d.indices", node="MaxPool2DWithIndicesBackward0", fwd=max_pool, re
                 dilation=(2, 1), ceil_mode=True, make="distinct")])
 
 row("adaptive_max_pool2d.indices", node="AdaptiveMaxPool2DBackward0", returns=2,
+    refuses=no_kernel("adaptive_max_pool2d"),
     rule=Rule("AdaptiveMaxPool2DBackwardBackward0"),
     doc="The largest entry of each of a given number of windows, and where it stands.",
     formula="y[p] = max(x[window p])", kink="equal entries: the first of them",
@@ -206,6 +208,7 @@ def in_parts(size: Shape, output_size: Shape) -> tuple[Any, Any]:
 
 
 row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR, result=WHOLE,
+    refuses=no_kernel("avg_pool2d", TRUTHS),
     saves=True, rule=Rule("AvgPool2DBackwardBackward0"),
     doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
     fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
@@ -235,6 +238,7 @@ row("avg_pool2d.backward", node="AvgPool2DBackwardBackward0", jvp=LINEAR,
                 padding=(1, 1))])
 
 row("adaptive_avg_pool2d.default", node="AdaptiveAvgPool2DBackward0", jvp=LINEAR,
+    refuses=no_kernel("adaptive_avg_pool2d"),
     saves=True, rule=Rule("AdaptiveAvgPool2DBackwardBackward0"),
     doc="The mean of each of a given number of windows.",
     formula="y[p] = mean(x[window p])",

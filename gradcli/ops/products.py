@@ -12,7 +12,7 @@ from typing import Any
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import check_size
-from .op import MULTILINEAR, ONE_TYPE, WHOLE, case, function, row
+from .op import MULTILINEAR, ONE_TYPE, TRUTHS, WHOLE, case, function, no_kernel, row
 from .shape import sum_to
 
 # fmt: off
@@ -72,6 +72,7 @@ def bmm(xp: Any, a: Any, b: Any) -> Any:
 
 
 row("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
+    refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
     fwd=mm, jvp=MULTILINEAR,
     one_type="expected m1 and m2 to have the same dtype, but got: {c0} != {c1}",
     vjp=(lambda xp, g, y, a, b: xp.matmul(g, turned(xp, b)),
@@ -79,6 +80,7 @@ row("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
     cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))])
 
 row("mv", node="MvBackward0", formula="a @ v", doc="Product of a matrix and a vector.",
+    refuses=no_kernel("addmv_impl_cpu", TRUTHS),
     fwd=mv, jvp=MULTILINEAR, one_type=ONE_TYPE,
     vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
          lambda xp, g, y, a, v: xp.matmul(turned(xp, a), g)),
@@ -86,6 +88,7 @@ row("mv", node="MvBackward0", formula="a @ v", doc="Product of a matrix and a ve
 
 for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
     row(_name, node=_node, formula="sum(a * b)", doc="Inner product of two vectors.",
+        refuses=no_kernel("dot", TRUTHS),
         fwd=dot, jvp=MULTILINEAR,
         one_type=f"{_name} : expected both vectors to have same dtype, but found {{0}} "
         "and {1}",
@@ -93,6 +96,7 @@ for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
         cases=[case((4,), (4,)), case((1,), (1,))])
 
 row("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
+    refuses=no_kernel("bmm", TRUTHS),
     doc="Products of two stacks of matrices.",
     fwd=bmm, jvp=MULTILINEAR, one_type=ONE_TYPE,
     vjp=(lambda xp, g, y, a, b: xp.matmul(g, turned(xp, b)),
@@ -177,7 +181,8 @@ function("matmul", matmul, operands=("a", "b"),
 
 
 def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str,
-          formula: str, cases: list[Any], one_type: str = ONE_TYPE) -> None:
+          formula: str, cases: list[Any], one_type: str = ONE_TYPE,
+          **facts: Any) -> None:
     """Enter ``beta*x + alpha*product(a, b)``; ``left`` and ``right`` are the product's
     reverse rules."""
     def times(xp: Any, a: Any, b: Any) -> Any:
@@ -191,7 +196,7 @@ def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str
         return beta * x + y
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
-        one_type=one_type, result=WHOLE, in_place=True,
+        one_type=one_type, result=WHOLE, in_place=True, **facts,
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1: sum_to(xp, beta * g, x.shape),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: left(xp, alpha * g, a, b),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: right(xp, alpha * g, a, b)),
@@ -208,6 +213,7 @@ def by_right(xp: Any, g: Any, a: Any, b: Any) -> Any:
 
 
 fused("addmm", "AddmmBackward0", "mm", left=by_left, right=by_right,
+      refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
       doc="A tensor plus the product of two matrices.",
       one_type="self and mat2 must have the same dtype, but got {0} and {1}",
       formula="beta*input + alpha*(a @ b)",
@@ -215,12 +221,14 @@ fused("addmm", "AddmmBackward0", "mm", left=by_left, right=by_right,
              case((3, 1), (3, 4), (4, 2), beta=0.5, alpha=-2)])
 
 fused("addmv", "AddmvBackward0", "mv",
+      refuses=no_kernel("addmv_impl_cpu", TRUTHS),
       left=lambda xp, g, a, v: xp.unsqueeze(g, 1) * v, right=by_right,
       doc="A tensor plus the product of a matrix and a vector.",
       formula="beta*input + alpha*(a @ v)",
       cases=[case((3,), (3, 4), (4,)), case((), (3, 4), (4,), beta=0.5, alpha=-2)])
 
 fused("baddbmm", "BaddbmmBackward0", "bmm", left=by_left, right=by_right,
+      refuses=no_kernel("baddbmm", TRUTHS),
       doc="A tensor plus the products of two stacks of matrices.",
       formula="beta*input + alpha*(a[i] @ b[i])",
       cases=[case((2, 3, 2), (2, 3, 4), (2, 4, 2)),
@@ -230,6 +238,8 @@ fused("addr", "AddrBackward0", "outer",
       left=lambda xp, g, a, b: xp.matmul(g, b),
       right=lambda xp, g, a, b: xp.matmul(turned(xp, g), a),
       doc="A tensor plus the outer product of two vectors.", one_type="",
+      fractions="For integral input tensors, argument beta must not be a floating "
+                "point number.",
       formula="beta*input + alpha*outer(a, b)",
       cases=[case((3, 4), (3,), (4,)), case((4,), (3,), (4,), beta=0.5, alpha=-2)])
 
@@ -360,6 +370,8 @@ def trilinear(xp: Any, a: Any, weight: Any, b: Any) -> Any:
 
 
 row("bilinear.trilinear", node="TrilinearBackward0", fwd=trilinear, jvp=MULTILINEAR,
+    one_type=ONE_TYPE,
+    refuses=no_kernel("bmm", TRUTHS),
     doc="For each row and each output, a vector times a matrix times a vector.",
     formula="y[n, k] = sum(a[n, i]*weight[k, i, j]*b[n, j])",
     vjp=(lambda xp, g, y, a, weight, b: xp.einsum("nk,kij,nj->ni", g, weight, b),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, count_of, dim_of, dims_of, kept_shape
-from .op import LINEAR, Formula, case, function, row
+from .op import LINEAR, TRUTHS, WHOLES, Formula, case, function, row
 from .scan import before, has_line, outer
 
 # fmt: off
@@ -92,13 +92,18 @@ function("sum", lambda call, x, dim=None, keepdim=False:
          doc="Sum of all entries, or over dimensions.", formula="sum(x, dim)",
          casts=True)
 
+NO_MEAN = {WHOLES: "mean(): could not infer output dtype. Input dtype must be either a "
+                   "floating point or complex dtype. Got: {0}"}
+
 row("mean.default", node="MeanBackward0", formula="sum(x) / n",
+    refuses=NO_MEAN,
     doc="Mean of all entries.",
     fwd=lambda xp, x: xp.sum(x) / size_over(x, None),
     vjp=(lambda xp, g, y, x: xp.expand(g / size_over(x, None), x.shape),),
     jvp=LINEAR, cases=WHOLE)
 
 row("mean.dim", node="MeanBackward1", formula="sum(x, dim) / n",
+    refuses=NO_MEAN,
     doc="Mean over dimensions.",
     fwd=lambda xp, x, dim, keepdim=False:
         xp.sum(x, dims_of(x.shape, dim), keepdim) / size_over(x, dim),
@@ -275,7 +280,8 @@ def extremum(name: str, node: str, word: str) -> None:
             attained(xp, t[0], y, x, dim, keepdim, equals),
         cases=SPREAD)
 
-    row(f"arg{name}", formula=f"arg{name}(x, dim)",
+    row(f"arg{name}", refuses={TRUTHS: f"arg{name}(): does not support bool input"},
+        formula=f"arg{name}(x, dim)",
         doc=f"Where the {word} entry stands, of all or along a dimension.",
         fwd=lambda xp, x, dim=None, keepdim=False: placed(xp, name, x, dim, keepdim),
         cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .checks import dim_of
-from .op import LINEAR, Case, case, row
+from .op import LINEAR, Case, case, no_kernel, row
 
 # fmt: off
 
@@ -127,6 +127,7 @@ scan("cumprod", "CumprodBackward0", formula="y[i] = x[0] * ... * x[i]",
      cases=ALONG)
 
 scan("logcumsumexp", "LogcumsumexpBackward0",
+     refuses=no_kernel("logcumsumexp_out_cpu"),
      formula="y[i] = log(exp(x[0]) + ... + exp(x[i]))",
      doc="Logarithm of the running sum of exponentials, without overflow.",
      fwd=lambda xp, x, dim: running(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import count_of, dim_of, dims_of
-from .op import TRUTH, case, function, row
+from .op import TRUTH, TRUTHS, WHOLES, case, function, no_kernel, row
 from .reduce import (
     FIRST,
     TIES,
@@ -96,6 +96,7 @@ VARIANCES = [case((3, 4)), case((3, 4), dim=0), case((5,), dim=-1, keepdim=True)
              case((2, 3), dim=1, correction=0, keepdim=True)]
 
 row("var.correction", node="VarBackward0", formula="sum((x - mean(x))**2) / (n - 1)",
+    refuses={WHOLES: "std and var only support floating point and complex dtypes"},
     doc="Variance; the divisor is n minus the correction.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
         variance(xp, x, dim, correction, keepdim),
@@ -106,6 +107,7 @@ row("var.correction", node="VarBackward0", formula="sum((x - mean(x))**2) / (n -
     cases=VARIANCES)
 
 row("std.correction", node="StdBackward0", formula="sqrt(var(x))", kink=AT_ZERO,
+    refuses={WHOLES: "std and var only support floating point and complex dtypes"},
     doc="Standard deviation; the divisor is n minus the correction.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
         xp.sqrt(variance(xp, x, dim, correction, keepdim)),
@@ -116,6 +118,7 @@ row("std.correction", node="StdBackward0", formula="sqrt(var(x))", kink=AT_ZERO,
     cases=VARIANCES)
 
 row("var_mean.correction", node="VarMeanBackward0", returns=2, carries=2,
+    refuses={WHOLES: "var_mean only support floating point and complex dtypes"},
     formula="var(x), mean(x)", doc="Variance and mean.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
         variance(xp, x, dim, correction, keepdim), mean_over(xp, x, dim, keepdim)),
@@ -128,6 +131,7 @@ row("var_mean.correction", node="VarMeanBackward0", returns=2, carries=2,
     cases=VARIANCES)
 
 row("std_mean.correction", node="StdMeanBackward0", returns=2, carries=2, kink=AT_ZERO,
+    refuses={WHOLES: "std_mean only support floating point and complex dtypes"},
     formula="std(x), mean(x)", doc="Standard deviation and mean.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
         xp.sqrt(variance(xp, x, dim, correction, keepdim)),
@@ -196,6 +200,7 @@ def median_of_all(xp: Any, find: Any, x: Any) -> Any:
 
 def median(name: str, node: str, find: Any, doc: str) -> None:
     row(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)", kink=TIES,
+        refuses=no_kernel("median_cpu", TRUTHS),
         doc=f"{doc}, of all entries.",
         fwd=lambda xp, x: median_of_all(xp, find, x),
         vjp=(lambda xp, g, y, x: shared(xp, g, y, x, None, False),),
@@ -203,6 +208,7 @@ def median(name: str, node: str, find: Any, doc: str) -> None:
         cases=[case((3, 4), make="distinct"), case((5,), make="distinct"), case(())])
 
     row(f"{name}.dim", node=f"{node}Backward1", returns=2, carries=1, kink=FIRST,
+        refuses=no_kernel("median_out", TRUTHS),
         formula=f"{name}(x, dim)",
         doc=f"{doc}, along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False:

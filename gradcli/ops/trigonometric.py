@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .op import case, row
+from .op import case, no_kernel, row
 
 # fmt: off
 
@@ -70,6 +70,7 @@ row("atan2", node="Atan2Backward0", latex=r"\operatorname{{atan2}}({0}, {1})",
            case((3, 1), (1, 2), low=0.3)])
 
 row("hypot", node="HypotBackward0", latex=r"\sqrt{{{0}^2 + {1}^2}}",
+    refuses=no_kernel("hypot_cpu"),
     formula="sqrt(a**2 + b**2)", doc="Length of the hypotenuse.",
     kink="at the origin both derivatives are NaN, as in PyTorch",
     fwd=lambda xp, a, b: xp.hypot(a, b),

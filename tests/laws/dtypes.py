@@ -8,7 +8,7 @@ since not every type has those.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,13 @@ DTYPES = ("float16", "float32", "float64", "int64", "int32", "int16", "uint8", "
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One line of the file: by type of the inputs, the types of the outputs."""
+    """One line of the file: by type of the inputs, the types of the outputs; the types
+    that are refused."""
 
     row: str
     case: int
     gives: dict[str, list[str]]
+    refuses: list[str]
 
 
 def load() -> list[Recorded]:
@@ -59,9 +61,35 @@ def holds(spot: Spot, dtype: str) -> bool:
     return dtype != "uint8" or all(v >= 0 for v in numbers)
 
 
+def mixtures(spot: Spot) -> dict[str, Spot]:
+    """The case with doubles among single floats, by which of the floats that is."""
+    floats = [i for i, a in enumerate(spot.arrays) if _is_float(a)]
+    return {
+        f"float64 at {place}": replace(
+            spot,
+            arrays=tuple(
+                a.astype("float64" if i == place else "float32") if _is_float(a) else a
+                for i, a in enumerate(spot.arrays)
+            ),
+        )
+        for place in floats
+        if len(floats) > 1
+    }
+
+
+def _is_float(a: Any) -> bool:
+    return hasattr(a, "dtype") and a.dtype.kind == "f"
+
+
+def variants(spot: Spot) -> dict[str, Spot]:
+    """The case in every type that holds it, and in mixtures of types, by name."""
+    alike = {dtype: typed(spot, dtype) for dtype in DTYPES if holds(spot, dtype)}
+    return alike | mixtures(spot)
+
+
 def found(row: str, case: int, dtype: str) -> list[str]:
     """The types that gradcli's results have."""
-    spot = typed(draw(OPS[row], case), dtype)
+    spot = variants(draw(OPS[row], case))[dtype]
     inputs = tuple(Tensor(a, NUMPY) if hasattr(a, "dtype") else a for a in spot.arrays)
     with default_dtype("float32"):
         y = apply(spot.op, inputs, dict(spot.case.params))

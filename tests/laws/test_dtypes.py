@@ -20,5 +20,16 @@ def test_results_have_the_types_of_pytorchs(each: Recorded) -> None:
         assert ours[: len(types)] == types, dtype
 
 
+@pytest.mark.parametrize(
+    "each",
+    [each for each in RECORDED if each.refuses],
+    ids=lambda r: f"{r.row}-{r.case}",
+)
+def test_types_that_pytorch_refuses_are_refused(each: Recorded) -> None:
+    for dtype in each.refuses:
+        with pytest.raises((RuntimeError, TypeError, IndexError)):
+            found(each.row, each.case, dtype)
+
+
 def test_nearly_every_row_is_recorded() -> None:
     assert len({each.row for each in RECORDED} & OPS.keys()) >= FEWEST_ROWS
