@@ -250,8 +250,8 @@ def cholesky_tangent(xp: Any, t: Any, y: Any, a: Any, upper: bool = False) -> An
     return oriented(xp, xp.matmul(l, lower(xp, inner)), upper)
 
 
-def cholesky(name: str, node: str) -> None:
-    row(name, node=node, formula="l @ l.T = a", refuses=no_kernel("cholesky_cpu"),
+def cholesky(name: str, node: str, refuses: dict[str, str]) -> None:
+    row(name, node=node, formula="l @ l.T = a", refuses=refuses,
         doc="The lower triangular factor of the symmetric part of a matrix; with upper "
             "its transpose.",
         fwd=lambda xp, a, upper=False: oriented(
@@ -261,8 +261,8 @@ def cholesky(name: str, node: str) -> None:
                case((2, 3, 3), make="spd"), case((1, 1), low=0.5)])
 
 
-cholesky("cholesky", "CholeskyBackward0")
-cholesky("cholesky.ex", "LinalgCholeskyExBackward0")
+cholesky("cholesky", "CholeskyBackward0", no_kernel("cholesky_cpu"))
+cholesky("cholesky.ex", "LinalgCholeskyExBackward0", floats_for("linalg.cholesky"))
 function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, upper),
          formula="l @ l.T = a",
          doc="The lower triangular factor of a positive definite matrix; with upper "
