@@ -34,6 +34,14 @@ BOTH = (
     "overridden vmap staticmethod. Please set generate_vmap_rule=False or delete the "
     "overridden vmap staticmethod to avoid ambiguity." + SEE
 )
+NO_RULE = (
+    "You tried to vmap over {}, but it does not have vmap support. Please override and "
+    "implement the vmap staticmethod or set generate_vmap_rule=True." + SEE
+)
+NO_SETUP = (
+    "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, "
+    "jacrev, ...), it must override the setup_context staticmethod." + SEE
+)
 TWO_RETURNS = (
     "Expected the vmap staticmethod to have two returns, an output and out_dims with "
     "pytree structure compatible with the output. Got a {} instead"
@@ -151,6 +159,19 @@ class Batch(Samples):
 def _part(y: Any, dim: int | None, place: int) -> Any:
     batched = dim is not None and isinstance(y, Tensor)
     return call("select", y, dim, place) if batched else y
+
+
+def demand_transformable(function: Any, has_setup: bool, has_rule: bool) -> None:
+    """Refuse a custom function that transforms of functions cannot follow.
+
+    Raises:
+        EngineError: in PyTorch's words, saying what it lacks.
+    """
+    batched = innermost_batch() is not None
+    if (batched or MODE.traces) and not has_setup:
+        raise EngineError(NO_SETUP)
+    if batched and not has_rule and not function.generate_vmap_rule:
+        raise EngineError(NO_RULE.format(function.__name__))
 
 
 def innermost_batch() -> Batch | None:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..engine.modes import MODE, no_grad
 from ..engine.tensor import Tensor
 from . import forward_ad
-from .batch_rule import innermost_batch
+from .batch_rule import demand_transformable, innermost_batch
 from .context import FunctionCtx
 from .function_node import FunctionNode, once_differentiable
 from .outputs import attach
@@ -153,12 +153,16 @@ class Function:
 
     @classmethod
     def _forward(cls, ctx: FunctionCtx, args: tuple[Any, ...], kwargs: Any) -> Any:
-        batch = None if cls.vmap is Function.vmap else innermost_batch()
+        has_setup = cls.setup_context is not Function.setup_context
+        has_rule = cls.vmap is not Function.vmap
+        if MODE.samples or MODE.traces:
+            demand_transformable(cls, has_setup, has_rule)
+        batch = innermost_batch() if has_rule else None
         if batch is not None:
             output = batch.ask(cls, args)
             cls.setup_context(ctx, args, output)
             return output
-        if cls.setup_context is Function.setup_context:
+        if not has_setup:
             return cls.forward(ctx, *args, **kwargs)
         output = cls.forward(*args, **kwargs)
         cls.setup_context(ctx, args, output)

@@ -55,8 +55,12 @@ class _Trace:
             full = list(args)
             for place, value in zip(places, own, strict=True):
                 full[place] = value
-            with renewing() if forward else nullcontext():
-                result = func(*full, **kwargs)
+            MODE.traces += 1
+            try:
+                with renewing() if forward else nullcontext():
+                    result = func(*full, **kwargs)
+            finally:
+                MODE.traces -= 1
         self.aux = None
         if has_aux:
             result, self.aux = _value_and_aux(result, name)

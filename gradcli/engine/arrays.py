@@ -34,7 +34,7 @@ UFUNCS = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
     "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
-    "sinc": "sinc", "hypot": "hypot", "logaddexp": "logaddexp",
+    "hypot": "hypot", "logaddexp": "logaddexp",
     "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin",
     "where": "where", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite",
     "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal",
@@ -137,6 +137,12 @@ class ArrayNamespace(Namespace):
         tiny = np.logical_and(np.abs(x) < TINY, np.not_equal(x, 0))
         y = np.where(np.isinf(y), np.abs(y), y)
         return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), y)
+
+    def sinc(self, x: Any) -> Any:
+        """``sin(pi x)/(pi x)``; of half floats by single ones, as in PyTorch."""
+        half = x.dtype == "float16"
+        y = self.np.sinc(x.astype("float32") if half else x)
+        return y.astype(x.dtype) if half else y
 
     def polygamma(self, n: int, x: Any) -> Any:
         """The n-th derivative of digamma, n >= 0, by Hurwitz' zeta function."""

@@ -28,7 +28,8 @@ class _Mode(local):
     inputs, parameters, the raw inputs and the outputs; ``on_change`` after each change
     in place: the tensor, and a tensor that carries what it now holds. ``packing`` are
     the hooks on saved tensors that are entered, ``samples`` the batches of which a
-    sample runs; the last of each is the innermost. ``before_change`` is called with an
+    sample runs; the last of each is the innermost. ``traces`` counts the transforms of
+    functions (`gradcli.func`) that are running one. ``before_change`` is called with an
     array whose memory is about to be changed in place. ``instead`` is asked for each
     operation's result: it is given the row, inputs, parameters and what computes it.
     While there is a ``rebuild``, reverse passes run on tensors; it is called with a
@@ -42,6 +43,7 @@ class _Mode(local):
         self.on_call: tuple[Callable[..., None], ...] = ()
         self.packing: tuple[Any, ...] = ()
         self.samples: tuple[Any, ...] = ()
+        self.traces = 0
         self.before_change: Callable[[Any], None] | None = None
         self.instead: Callable[..., Any] | None = None
         self.rebuild: Callable[..., None] | None = None
