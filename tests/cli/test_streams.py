@@ -13,6 +13,8 @@ import pytest
 from .conftest import COMMAND, Run, environment
 
 ENDLESS = "for i in range(50000000): x = x*1"
+HANGS = 300
+"""Seconds after which something is taken to hang; no result depends on them."""
 
 
 def shell(script: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
@@ -93,7 +95,7 @@ def interrupted(args: list[str], wait: float, tmp_path: Path) -> tuple[int, str]
     )
     time.sleep(wait)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=HANGS)
     return process.returncode, err
 
 
@@ -120,7 +122,7 @@ def test_ctrl_c_while_modules_are_imported_is_130(tmp_path: Path) -> None:
         else:
             raise AssertionError(f"{module} was not imported")
         process.send_signal(signal.SIGINT)
-        _, rest = process.communicate(timeout=20)
+        _, rest = process.communicate(timeout=HANGS)
         assert process.returncode == 130
         assert "Traceback" not in rest
 
@@ -137,12 +139,12 @@ def test_ctrl_c_leaves_no_checking_process(tmp_path: Path) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
         env=environment(),
     )  # fmt: skip
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + HANGS
     while not (children := children_of(process.pid)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert len(children) == 1
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=HANGS)
     assert process.returncode == 130
     while Path(f"/proc/{children[0]}").exists() and time.monotonic() < deadline:
         time.sleep(0.02)

