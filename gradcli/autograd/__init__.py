@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .checks import GradcheckError, gradcheck, gradgradcheck
     from .entry import backward, grad
     from .function import Function
+    from .grad_mode import set_multithreading_enabled
     from .variable import Variable
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 _HOMES = {
@@ -56,6 +58,7 @@ _HOMES = {
     ".checks": "GradcheckError gradcheck gradgradcheck",
     ".entry": "backward grad",
     ".function": "Function",
+    ".grad_mode": "set_multithreading_enabled",
     ".variable": "Variable",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
