@@ -32,8 +32,6 @@ from .parameter import UninitializedBuffer as UninitializedBuffer
 from .parameter import UninitializedParameter as UninitializedParameter
 from .parameters import ParameterDict as ParameterDict
 from .parameters import ParameterList as ParameterList
-from .recurrent import GRU as GRU
-from .recurrent import LSTM as LSTM
 from .recurrent import RNN as RNN
 from .recurrent import RNNBase as RNNBase
 from .shaping import Unflatten as Unflatten
@@ -70,6 +68,7 @@ from .table import ELU as ELU
 from .table import Flatten as Flatten
 from .table import GELU as GELU
 from .table import GLU as GLU
+from .table import GRU as GRU
 from .table import GaussianNLLLoss as GaussianNLLLoss
 from .table import Hardshrink as Hardshrink
 from .table import Hardsigmoid as Hardsigmoid
@@ -81,6 +80,7 @@ from .table import InstanceNorm2d as InstanceNorm2d
 from .table import InstanceNorm3d as InstanceNorm3d
 from .table import KLDivLoss as KLDivLoss
 from .table import L1Loss as L1Loss
+from .table import LSTM as LSTM
 from .table import LazyBatchNorm1d as LazyBatchNorm1d
 from .table import LazyBatchNorm2d as LazyBatchNorm2d
 from .table import LazyBatchNorm3d as LazyBatchNorm3d

@@ -9,6 +9,7 @@ from ..engine.creation import full
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
+from .heads import head
 from .module import Module
 from .parameter import Parameter
 
@@ -68,13 +69,11 @@ class ReLU6(Hardtanh):
 class PReLU(Module):
     """A leaky rectifier whose slope is trained, one for all channels or one each."""
 
+    @head()
     def __init__(
         self, num_parameters: int = 1, init: float = 0.25, device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__()
-        self.num_parameters = num_parameters
-        self.init = init
         self.weight = Parameter(
             full((num_parameters,), float(init), device=device, dtype=dtype)
         )

@@ -17,7 +17,8 @@ from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
 from .functional.shared import with_mask
-from .linear import Linear, sized
+from .heads import add_parameters, head
+from .linear import Linear
 from .module import Module
 
 
@@ -45,6 +46,7 @@ class MultiheadAttention(Module):
     bias_k: None = None
     bias_v: None = None
 
+    @head("bias", "add_bias_kv", "add_zero_attn")
     def __init__(
         self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
         add_bias_kv: bool = False, add_zero_attn: bool = False,
@@ -61,26 +63,21 @@ class MultiheadAttention(Module):
                 "add_bias_kv and add_zero_attn are not offered: append the entries to "
                 "key and value before the call"
             )
-        super().__init__()
-        self.embed_dim = embed_dim
-        self.num_heads = num_heads
-        self.dropout = dropout
-        self.batch_first = batch_first
         self.head_dim = embed_dim // num_heads
         if self.head_dim * num_heads != embed_dim:
             raise AssertionError("embed_dim must be divisible by num_heads")
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
         alike = self.kdim == self.vdim == embed_dim
-        for name, shape, wanted in (
-            ("in_proj_weight", (3 * embed_dim, embed_dim), alike),
-            ("q_proj_weight", (embed_dim, embed_dim), not alike),
-            ("k_proj_weight", (embed_dim, self.kdim), not alike),
-            ("v_proj_weight", (embed_dim, self.vdim), not alike),
-            ("in_proj_bias", (3 * embed_dim,), bias),
-        ):
-            made = sized(shape, device, dtype) if wanted else None
-            self.register_parameter(name, made)
+        square, three = (embed_dim, embed_dim), 3 * embed_dim
+        add_parameters(
+            self, device, dtype,
+            in_proj_weight=(three, embed_dim) if alike else None,
+            q_proj_weight=None if alike else square,
+            k_proj_weight=None if alike else (embed_dim, self.kdim),
+            v_proj_weight=None if alike else (embed_dim, self.vdim),
+            in_proj_bias=(three,) if bias else None,
+        )  # fmt: skip
         self.out_proj = NonDynamicallyQuantizableLinear(
             embed_dim, embed_dim, bias, device, dtype
         )

@@ -14,9 +14,9 @@ from ..engine.creation import ones, tensor, zeros
 from ..engine.dtypes import int64
 from ..engine.tensor import Tensor
 from . import functional as F
-from .linear import sized
+from .heads import head
 from .module import Module
-from .norm import begin
+from .norm import add_affine, begin
 
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
@@ -35,25 +35,17 @@ class _NormBase(Module):
     """
 
     ranks: ClassVar[tuple[int, ...]]
+    num_features: int
+    affine: bool
+    track_running_stats: bool
     _version = 2
 
-    def __init__(
-        self, num_features: int, eps: float, momentum: float | None, affine: bool,
-        track_running_stats: bool, device: Any, dtype: Any, bias: bool,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.num_features = num_features
-        self.eps = eps
-        self.momentum = momentum
-        self.affine = affine
-        self.track_running_stats = track_running_stats
-        shape = (num_features,)
-        weight = sized(shape, device, dtype) if affine else None
-        shift = sized(shape, device, dtype) if affine and bias else None
-        self.register_parameter("weight", weight)
-        self.register_parameter("bias", shift)
+    def _make(self, bias: bool, device: Any, dtype: Any) -> None:
+        """Make parameters and statistics, as the options want them."""
+        shape = (self.num_features,)
+        add_affine(self, device, dtype, shape if self.affine else None, bias)
         tracked: dict[str, Any] = dict.fromkeys(STATISTICS)
-        if track_running_stats:
+        if self.track_running_stats:
             tracked = {
                 "running_mean": zeros(shape, device=device, dtype=dtype),
                 "running_var": ones(shape, device=device, dtype=dtype),
@@ -102,15 +94,13 @@ class _NormBase(Module):
 class _BatchNorm(_NormBase):
     """Over a batch."""
 
+    @head("bias")
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
         affine: bool = True, track_running_stats: bool = True, device: Any = None,
         dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(
-            num_features, eps, momentum, affine, track_running_stats, device, dtype,
-            bias,
-        )  # fmt: skip
+        self._make(bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)
@@ -133,15 +123,13 @@ class _BatchNorm(_NormBase):
 class _InstanceNorm(_NormBase):
     """Over each item by itself; an item may come without a batch."""
 
+    @head("bias")
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1,
         affine: bool = False, track_running_stats: bool = False, device: Any = None,
         dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(
-            num_features, eps, momentum, affine, track_running_stats, device, dtype,
-            bias,
-        )  # fmt: skip
+        self._make(bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)

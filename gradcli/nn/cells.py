@@ -16,7 +16,7 @@ from ..engine.record import call
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .linear import sized
+from .heads import add_parameters, head
 from .module import Module
 
 State = tuple[Tensor, ...]
@@ -87,21 +87,17 @@ class RNNCellBase(_Recurrent):
         bias: whether to add biases.
     """
 
+    @head()
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True,
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__()
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        self.bias = bias
         wide = GATES[self.kind] * hidden_size
-        self.weight_ih = sized((wide, input_size), device, dtype)
-        self.weight_hh = sized((wide, hidden_size), device, dtype)
-        for name in ("bias_ih", "bias_hh"):
-            self.register_parameter(
-                name, sized((wide,), device, dtype) if bias else None
-            )
+        shift = (wide,) if bias else None
+        add_parameters(
+            self, device, dtype, weight_ih=(wide, input_size),
+            weight_hh=(wide, hidden_size), bias_ih=shift, bias_hh=shift,
+        )  # fmt: skip
         self.reset_parameters()
 
     def _next(self, input: Tensor, given: State | None) -> State:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from ..engine.tensor import Tensor
 from . import init
-from .linear import sized
+from .heads import add_parameters, head
 from .module import Module
 
 Sizes = int | Sequence[int]
@@ -35,31 +35,30 @@ class _ConvNd(Module):
     rank: ClassVar[int]
     transposed: ClassVar[bool] = False
     function: ClassVar[Callable[..., Tensor]]
+    kernel_size: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...] | str
+    dilation: tuple[int, ...]
+    output_padding: Any = 0
+    in_channels: int
+    out_channels: int
+    groups: int
+    padding_mode: str
 
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes,
-        padding: Sizes | str, dilation: Sizes, output_padding: Sizes, groups: int,
-        bias: bool, padding_mode: str, device: Any, dtype: Any,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        _check(in_channels, out_channels, groups, stride, padding, padding_mode)
-        rank = self.rank
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.kernel_size = each(kernel_size, rank)
-        self.stride = each(stride, rank)
-        self.padding = padding if isinstance(padding, str) else each(padding, rank)
-        self.dilation = each(dilation, rank)
-        self.output_padding = each(output_padding, rank)
-        self.groups = groups
-        self.padding_mode = padding_mode
-        outer, inner = out_channels, in_channels // groups
+    def _make(self, bias: bool, device: Any, dtype: Any) -> None:
+        """Check the options, and make weight and bias as they want them."""
+        _check(self)
+        for name in ("kernel_size", "stride", "padding", "dilation", "output_padding"):
+            if not isinstance(getattr(self, name), str):
+                setattr(self, name, each(getattr(self, name), self.rank))
+        outer, inner = self.out_channels, self.in_channels
         if self.transposed:
-            outer, inner = in_channels, out_channels // groups
-        self.weight = sized((outer, inner, *self.kernel_size), device, dtype)
-        self.register_parameter(
-            "bias", sized((out_channels,), device, dtype) if bias else None
-        )
+            outer, inner = inner, outer
+        shape = (outer, inner // self.groups, *self.kernel_size)
+        add_parameters(
+            self, device, dtype, weight=shape,
+            bias=(self.out_channels,) if bias else None,
+        )  # fmt: skip
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -88,16 +87,15 @@ class _ConvNd(Module):
         return ", ".join(shown)
 
 
-def _check(
-    in_channels: int, out_channels: int, groups: int, stride: Sizes,
-    padding: Sizes | str, padding_mode: str,
-) -> None:  # fmt: skip
+def _check(layer: _ConvNd) -> None:
     """Raise ValueError for options that contradict each other."""
+    groups, stride, padding = layer.groups, layer.stride, layer.padding
+    padding_mode = layer.padding_mode
     if groups <= 0:
         raise ValueError("groups must be a positive integer")
-    if in_channels % groups:
+    if layer.in_channels % groups:
         raise ValueError("in_channels must be divisible by groups")
-    if out_channels % groups:
+    if layer.out_channels % groups:
         raise ValueError("out_channels must be divisible by groups")
     if isinstance(padding, str):
         if padding not in WORDS:
@@ -133,16 +131,14 @@ class _Plain(_ConvNd):
         bias: whether to add a bias per output channel.
     """
 
+    @head("bias")
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Sizes,
         stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1,
         groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, 0,
-            groups, bias, padding_mode, device, dtype,
-        )  # fmt: skip
+        self._make(bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return type(self).function(
@@ -169,16 +165,14 @@ class _ConvTransposeNd(_ConvNd):
 
     transposed = True
 
+    @head("bias")
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Sizes,
         stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0,
         groups: int = 1, bias: bool = True, dilation: Sizes = 1,
         padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation,
-            output_padding, groups, bias, padding_mode, device, dtype,
-        )  # fmt: skip
+        self._make(bias, device, dtype)
 
     def forward(
         self, input: Tensor, output_size: Sequence[int] | None = None

@@ -15,7 +15,6 @@ import inspect
 import sys
 from collections.abc import Callable
 from inspect import Parameter, Signature
-from types import FunctionType
 from typing import Any, ClassVar
 
 from ..engine.record import function as of_row
@@ -188,23 +187,6 @@ def ranks(name: str, base: type[Module], **facts: Any) -> tuple[type[Any], ...]:
             fact: staticmethod(values[i]) if callable(values[i]) else values[i]
             for fact, values in facts.items()
         }
-        own = f"{name}{i + 1}d"
-        members |= {
-            "rank": i + 1,
-            "__doc__": f"Over {over}. {base.__doc__}",
-            "__init__": _of_class(base.__init__, own),
-        }
-        classes.append(new_class(own, (base,), members))
+        members |= {"rank": i + 1, "__doc__": f"Over {over}. {base.__doc__}"}
+        classes.append(new_class(f"{name}{i + 1}d", (base,), members))
     return tuple(classes)
-
-
-def _of_class(init: Any, owner: str) -> Function:
-    """A base's constructor, named in errors as that of the class that users see."""
-    twin = FunctionType(
-        init.__code__, init.__globals__, init.__name__, init.__defaults__,
-        init.__closure__,
-    )  # fmt: skip
-    twin.__kwdefaults__ = init.__kwdefaults__
-    twin.__annotations__ = init.__annotations__
-    twin.__qualname__ = f"{owner}.__init__"
-    return twin

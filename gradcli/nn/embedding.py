@@ -13,7 +13,7 @@ from typing import Any
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .linear import sized
+from .heads import add_parameters, head
 from .module import Module
 from .parameter import Parameter
 
@@ -31,6 +31,9 @@ class Embedding(Module):
         sparse: has to be False: there are no sparse gradients.
     """
 
+    weight: Parameter
+
+    @head("_weight", "_freeze")
     def __init__(
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
         max_norm: float | None = None, norm_type: float = 2.0,
@@ -38,24 +41,17 @@ class Embedding(Module):
         _weight: Tensor | None = None, _freeze: bool = False, device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__()
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
                 raise AssertionError("Padding_idx must be within num_embeddings")
-            padding_idx %= num_embeddings
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.padding_idx = padding_idx
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.sparse = sparse
+            self.padding_idx = padding_idx % num_embeddings
+        shape = (num_embeddings, embedding_dim)
         if _weight is None:
-            self.weight = sized((num_embeddings, embedding_dim), device, dtype)
+            add_parameters(self, device, dtype, weight=shape)
             self.weight.requires_grad_(not _freeze)
             self.reset_parameters()
         else:
-            if tuple(_weight.shape) != (num_embeddings, embedding_dim):
+            if tuple(_weight.shape) != shape:
                 raise AssertionError(
                     "Shape of weight does not match num_embeddings and embedding_dim"
                 )

@@ -5,17 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..engine.creation import empty
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
+from .heads import add_parameters, head
 from .module import Module
-from .parameter import Parameter
-
-
-def sized(shape: tuple[int, ...], device: Any, dtype: Any) -> Parameter:
-    """A parameter of this shape, to be filled."""
-    return Parameter(empty(shape, device=device, dtype=dtype))
 
 
 class Identity(Module):
@@ -31,17 +25,15 @@ class Identity(Module):
 class Linear(Module):
     """``input @ weight.T + bias``; entries begin evenly within 1/sqrt(in_features)."""
 
+    @head("bias")
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True,
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__()
-        self.in_features = in_features
-        self.out_features = out_features
-        self.weight = sized((out_features, in_features), device, dtype)
-        self.register_parameter(
-            "bias", sized((out_features,), device, dtype) if bias else None
-        )
+        add_parameters(
+            self, device, dtype, weight=(out_features, in_features),
+            bias=(out_features,) if bias else None,
+        )  # fmt: skip
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -64,20 +56,17 @@ class Linear(Module):
 class Bilinear(Module):
     """``x1 @ weight[k] @ x2 + bias[k]`` for each output k."""
 
+    @head("bias")
     def __init__(
         self, in1_features: int, in2_features: int, out_features: int,
         bias: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__()
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
-        self.in1_features = in1_features
-        self.in2_features = in2_features
-        self.out_features = out_features
-        self.weight = sized((out_features, in1_features, in2_features), device, dtype)
-        self.register_parameter(
-            "bias", sized((out_features,), device, dtype) if bias else None
-        )
+        add_parameters(
+            self, device, dtype, weight=(out_features, in1_features, in2_features),
+            bias=(out_features,) if bias else None,
+        )  # fmt: skip
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .linear import sized
+from .heads import add_parameters, head
 from .module import Module
 
 
@@ -26,6 +26,14 @@ def begin(module: Module) -> None:
         init.zeros_(module.bias)
 
 
+def add_affine(
+    module: Module, device: Any, dtype: Any, shape: tuple[int, ...] | None, bias: bool
+) -> None:
+    """Register a weight and a bias of one shape; None: names without parameters."""
+    shift = shape if bias else None
+    add_parameters(module, device, dtype, weight=shape, bias=shift)
+
+
 def _sizes(shape: int | Sequence[int]) -> tuple[int, ...]:
     return (shape,) if isinstance(shape, int) else tuple(shape)
 
@@ -33,19 +41,14 @@ def _sizes(shape: int | Sequence[int]) -> tuple[int, ...]:
 class LayerNorm(Module):
     """Mean 0 and variance 1 over the last dimensions, then scaled and shifted."""
 
+    @head("bias")
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float = 1e-5,
         elementwise_affine: bool = True, bias: bool = True, device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__()
-        self.normalized_shape = _sizes(normalized_shape)
-        self.eps = eps
-        self.elementwise_affine = elementwise_affine
-        made = sized(self.normalized_shape, device, dtype)
-        self.register_parameter("weight", made if elementwise_affine else None)
-        made = sized(self.normalized_shape, device, dtype)
-        self.register_parameter("bias", made if elementwise_affine and bias else None)
+        self.normalized_shape = shape = _sizes(normalized_shape)
+        add_affine(self, device, dtype, shape if elementwise_affine else None, bias)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -68,16 +71,15 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     """Mean square 1 over the last dimensions, scaled; ``eps`` None: the dtype's."""
 
+    @head()
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float | None = None,
         elementwise_affine: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__()
-        self.normalized_shape = _sizes(normalized_shape)
-        self.eps = eps
-        self.elementwise_affine = elementwise_affine
-        made = sized(self.normalized_shape, device, dtype)
-        self.register_parameter("weight", made if elementwise_affine else None)
+        self.normalized_shape = shape = _sizes(normalized_shape)
+        add_parameters(
+            self, device, dtype, weight=shape if elementwise_affine else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -109,25 +111,18 @@ class GroupNorm(Module):
         ValueError: channels that do not divide into the groups.
     """
 
+    @head("bias")
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5,
         affine: bool = True, device: Any = None, dtype: Any = None, *,
         bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__()
         if num_channels % num_groups:
             raise ValueError(
                 f"num_channels ({num_channels}) must be divisible by num_groups "
                 f"({num_groups})"
             )
-        self.num_groups = num_groups
-        self.num_channels = num_channels
-        self.eps = eps
-        self.affine = affine
-        weight = sized((num_channels,), device, dtype) if affine else None
-        shift = sized((num_channels,), device, dtype) if affine and bias else None
-        self.register_parameter("weight", weight)
-        self.register_parameter("bias", shift)
+        add_affine(self, device, dtype, (num_channels,) if affine else None, bias)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -8,15 +8,18 @@ forwards and, if ``bidirectional``, backwards.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from ..engine.record import call
+from ..engine.signatures import Parameters
 from ..engine.tensor import Tensor
 from . import functional as F
 from .cells import GATES, State, Weights, _Recurrent
-from .linear import sized
+from .declare import described, new_class
+from .heads import add_parameters, head
 from .utils.rnn import PackedSequence
 
 
@@ -39,23 +42,15 @@ class RNNBase(_Recurrent):
         RuntimeError: an input or a state of another shape.
     """
 
+    @head()
     def __init__(
         self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1,
         bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
         bidirectional: bool = False, proj_size: int = 0, device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__()
         _check_sizes(hidden_size, num_layers, dropout, proj_size)
-        self.mode = mode
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        self.num_layers = num_layers
-        self.bias = bias
-        self.batch_first = batch_first
         self.dropout = float(dropout)
-        self.bidirectional = bidirectional
-        self.proj_size = proj_size
         self._all_weights: list[list[str]] = []
         wide, handed_on = GATES[self.kind] * hidden_size, proj_size or hidden_size
         directions = 2 if bidirectional else 1
@@ -70,10 +65,8 @@ class RNNBase(_Recurrent):
                 shapes["weight_hr"] = (proj_size, hidden_size)
             for suffix in (f"_l{layer}", f"_l{layer}_reverse")[:directions]:
                 self._all_weights.append([f"{name}{suffix}" for name in shapes])
-                for name, shape in shapes.items():
-                    self.register_parameter(
-                        f"{name}{suffix}", sized(shape, device, dtype)
-                    )
+                named = {f"{name}{suffix}": shape for name, shape in shapes.items()}
+                add_parameters(self, device, dtype, **named)
         self.reset_parameters()
 
     @property
@@ -246,7 +239,7 @@ def _check_sizes(
             "dropout option adds dropout after all but last recurrent layer, so "
             f"non-zero dropout expects num_layers greater than 1, but got dropout="
             f"{dropout} and num_layers={num_layers}",
-            stacklevel=4,
+            stacklevel=5,
         )
     if hidden_size <= 0:
         raise ValueError("hidden_size must be greater than zero")
@@ -280,32 +273,18 @@ class RNN(RNNBase):
         self.nonlinearity = nonlinearity
 
 
-class GRU(RNNBase):
-    __doc__ = f"Gated recurrent units. {RNNBase.__doc__}"
-    kind = "GRU"
+def network(kind: str, doc: str, *left_out: str) -> type[RNNBase]:
+    """A network of one kind of cells, with the base's options but for some."""
+    parameters = [
+        each
+        for each in inspect.signature(RNNBase).parameters.values()
+        if each.name not in ("mode", *left_out)
+    ]
+    bind = Parameters(f"{kind}.__init__", parameters, own=1).bind
 
-    def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1,
-        bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
-        bidirectional: bool = False, device: Any = None, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            "GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout,
-            bidirectional, 0, device, dtype,
-        )  # fmt: skip
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        RNNBase.__init__(self, kind, **bind(args, kwargs))
 
-
-class LSTM(RNNBase):
-    __doc__ = f"Long short-term memories; the state is (h, c). {RNNBase.__doc__}"
-    kind = "LSTM"
-
-    def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1,
-        bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
-        bidirectional: bool = False, proj_size: int = 0, device: Any = None,
-        dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            "LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout,
-            bidirectional, proj_size, device, dtype,
-        )  # fmt: skip
+    init = described(__init__, kind, "__init__", parameters)
+    about = {"__doc__": f"{doc} {RNNBase.__doc__}", "kind": kind, "__init__": init}
+    return new_class(kind, (RNNBase,), about)

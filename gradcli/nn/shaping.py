@@ -11,14 +11,15 @@ from typing import Any, ClassVar
 from ..engine.record import call
 from ..engine.tensor import Tensor
 from .convolution import Sizes, each
+from .heads import head
 from .module import Module
 
 
 class Unflatten(Module):
     """Splits one dimension into several."""
 
+    @head()
     def __init__(self, dim: int, unflattened_size: Any) -> None:
-        super().__init__()
         if not isinstance(unflattened_size, tuple | list):
             raise TypeError(
                 "unflattened_size must be a tuple of ints, but found type "
@@ -30,8 +31,6 @@ class Unflatten(Module):
                     "unflattened_size must be tuple of ints, but found element of type "
                     f"{type(size).__name__} at pos {at}"
                 )
-        self.dim = dim
-        self.unflattened_size = unflattened_size
 
     def forward(self, input: Tensor) -> Any:
         return call("unflatten", input, self.dim, tuple(self.unflattened_size))
@@ -50,10 +49,9 @@ class _ConstantPadNd(Module):
 
     rank: ClassVar[int]
 
+    @head()
     def __init__(self, padding: Sizes, value: float) -> None:
-        super().__init__()
         self.padding = each(padding, 2 * self.rank)
-        self.value = value
 
     def forward(self, input: Tensor) -> Any:
         return call("constant_pad_nd", input, self.padding, self.value)

@@ -24,6 +24,7 @@ from .families import (
 )
 from .lazy import _LazyConv, _LazyLinear, _LazyNorm, lazy
 from .linear import Linear
+from .recurrent import network
 from .shaping import _ConstantPadNd, _ZeroPad
 
 # Activations
@@ -102,6 +103,9 @@ LazyBatchNorm3d = lazy(BatchNorm3d, _LazyNorm)
 LazyInstanceNorm1d = lazy(InstanceNorm1d, _LazyNorm)
 LazyInstanceNorm2d = lazy(InstanceNorm2d, _LazyNorm)
 LazyInstanceNorm3d = lazy(InstanceNorm3d, _LazyNorm)
+
+GRU = network("GRU", "Gated recurrent units.", "proj_size")
+LSTM = network("LSTM", "Long short-term memories; the state is (h, c).")
 
 # Shapes and distances
 

@@ -28,7 +28,7 @@ PATHS = {
     "normalization": "norm",
     "padding": "table shaping",
     "pooling": "table families",
-    "rnn": "recurrent cells",
+    "rnn": "table recurrent cells",
     "sparse": "embedding",
     "transformer": "transformer",
 }
