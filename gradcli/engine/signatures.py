@@ -11,8 +11,9 @@ what does not fit in Python's own words.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
-from inspect import Parameter
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from inspect import Parameter, Signature
 from typing import Any
 
 from ..ops import Composite, Op
@@ -143,3 +144,40 @@ class Parameters:
             f"{self.called}() takes {takes} positional argument{plural} but "
             f"{given + self.own} {'was' if given + self.own == 1 else 'were'} given"
         )
+
+
+SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def described(
+    method: Callable[..., Any], owner: str, name: str, parameters: Iterable[Parameter]
+) -> Callable[..., Any]:
+    """A made method with its name and its signature."""
+    method.__name__ = name
+    method.__qualname__ = f"{owner}.{name}"
+    vars(method)["__signature__"] = Signature([SELF, *parameters])
+    return method
+
+
+def constructor(
+    owner: str,
+    parameters: Sequence[Parameter],
+    begin: Callable[[Any, dict[str, Any]], None],
+) -> Callable[..., Any]:
+    """The ``__init__`` of a class ``owner`` that takes parameters.
+
+    Args:
+        begin: is given the new object and the value of every parameter.
+    """
+    bind = Parameters(f"{owner}.__init__", parameters, own=1).bind
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        begin(self, bind(args, kwargs))
+
+    return described(__init__, owner, "__init__", parameters)
+
+
+def new_class(name: str, bases: tuple[type, ...], members: dict[str, Any]) -> type[Any]:
+    """A class that belongs to the file whose line declares it, two frames up."""
+    file = sys._getframe(2).f_globals["__name__"]
+    return type(name, bases, {"__module__": file, **members})

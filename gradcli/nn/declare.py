@@ -12,20 +12,18 @@ declaration says otherwise; a parameter ``training`` is the module's mode.
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
-from inspect import Parameter, Signature
+from inspect import Parameter
 from typing import Any, ClassVar
 
 from ..engine.record import function as of_row
-from ..engine.signatures import Parameters, listed
+from ..engine.signatures import constructor, described, listed, new_class
 from ..ops import FUNCTIONS
 from .module import Module
 
 Function = Callable[..., Any]
 
 KIND = Parameter.POSITIONAL_OR_KEYWORD
-SELF = Parameter("self", KIND)
 MODE = "training"
 
 
@@ -109,7 +107,6 @@ def module(
     taken = (
         [n for n in given if n != MODE] if base.order is None else base.order.split()
     )
-    constructor = [given[each] for each in taken]
     options = tuple([each for each in given if each not in base.constructor_only])
     in_order = [each.name for each in parameters[count:]][: len(options)]
     forward = _forward(function, options, count > 1 or in_order != [*options])
@@ -119,23 +116,17 @@ def module(
         "function": staticmethod(function),
         "options": options,
     }
-    if constructor:
-        init = _constructor(name, constructor)
-        members["__init__"] = described(init, name, "__init__", constructor)
+    if taken:
+        parameters = [given[each] for each in taken]
+        members["__init__"] = constructor(name, parameters, _begin)
     if shown is not None:
         members["shown"] = shown
     return new_class(name, (base,), members)
 
 
-def _constructor(owner: str, parameters: list[Parameter]) -> Function:
-    bind = Parameters(f"{owner}.__init__", parameters, own=1).bind
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = bind(args, kwargs)
-        self._settle(given)
-        self._keep(given)
-
-    return __init__
+def _begin(self: Any, given: dict[str, Any]) -> None:
+    self._settle(given)
+    self._keep(given)
 
 
 def _forward(apply: Function, options: tuple[str, ...], by_keyword: bool) -> Function:
@@ -154,22 +145,6 @@ def _forward(apply: Function, options: tuple[str, ...], by_keyword: bool) -> Fun
     if by_keyword:
         return with_named_options
     return with_options if options else of_input
-
-
-def described(
-    method: Function, owner: str, name: str, parameters: list[Parameter]
-) -> Function:
-    """A made method with its name and its signature."""
-    method.__name__ = name
-    method.__qualname__ = f"{owner}.{name}"
-    method.__signature__ = Signature([SELF, *parameters])  # type: ignore[attr-defined]
-    return method
-
-
-def new_class(name: str, bases: tuple[type, ...], members: dict[str, Any]) -> type[Any]:
-    """A class that belongs to the file whose line declares it, two frames up."""
-    file = sys._getframe(2).f_globals["__name__"]
-    return type(name, bases, {"__module__": file, **members})
 
 
 OVER = ("sequences (N, C, L)", "pictures (N, C, H, W)", "volumes (N, C, D, H, W)")

@@ -13,9 +13,8 @@ import inspect
 from typing import Any, ClassVar
 
 from ..engine.modes import no_grad
-from ..engine.signatures import Parameters
+from ..engine.signatures import constructor, new_class
 from ..engine.tensor import Tensor
-from .declare import described, new_class
 from .hooks import Hook
 from .module import Module
 from .parameter import (
@@ -177,17 +176,12 @@ def lazy(plain: type[Module], family: type[_Sized]) -> type[Module]:
         each.replace(default=family.usual.get(each.name, each.default))
         for each in options
     ]
-    bind = Parameters(f"{name}.__init__", shown, own=1).bind
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        self._begin(bind(args, kwargs))
-
     return new_class(
         name,
         (family, plain),
         {
             "__doc__": f"`{plain.__name__}` whose size is that of its first input.",
-            "__init__": described(__init__, name, "__init__", shown),
+            "__init__": constructor(name, shown, family._begin),
             "cls_to_become": plain,
         },
     )

@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..engine.record import call
-from ..engine.signatures import Parameters
+from ..engine.signatures import constructor, new_class
 from ..engine.tensor import Tensor
 from . import functional as F
 from .cells import GATES, State, Weights, _Recurrent
-from .declare import described, new_class
 from .heads import add_parameters, head
 from .utils.rnn import PackedSequence
 
@@ -239,7 +238,7 @@ def _check_sizes(
             "dropout option adds dropout after all but last recurrent layer, so "
             f"non-zero dropout expects num_layers greater than 1, but got dropout="
             f"{dropout} and num_layers={num_layers}",
-            stacklevel=5,
+            stacklevel=6,
         )
     if hidden_size <= 0:
         raise ValueError("hidden_size must be greater than zero")
@@ -280,11 +279,10 @@ def network(kind: str, doc: str, *left_out: str) -> type[RNNBase]:
         for each in inspect.signature(RNNBase).parameters.values()
         if each.name not in ("mode", *left_out)
     ]
-    bind = Parameters(f"{kind}.__init__", parameters, own=1).bind
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        RNNBase.__init__(self, kind, **bind(args, kwargs))
+    def begin(self: Any, given: dict[str, Any]) -> None:
+        RNNBase.__init__(self, kind, **given)
 
-    init = described(__init__, kind, "__init__", parameters)
+    init = constructor(kind, parameters, begin)
     about = {"__doc__": f"{doc} {RNNBase.__doc__}", "kind": kind, "__init__": init}
     return new_class(kind, (RNNBase,), about)

@@ -9,12 +9,11 @@ state has them, and whatever an option of a name means, and may be, stands in `O
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from inspect import Parameter, Signature
+from inspect import Parameter
 from typing import Any
 
-from ..engine.signatures import Parameters, keyword
+from ..engine.signatures import constructor, keyword, new_class
 from .descent import Descent
 from .optimizer import Optimizer
 from .options import OPTIONS, Check, check_flags
@@ -57,10 +56,8 @@ def optimizer(
         for each in shown
         if each.name not in unchecked.split()
     ]
-    bind = Parameters(f"{name}.__init__", shown, own=1).bind
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = bind(args, kwargs)
+    def begin(self: Any, given: dict[str, Any]) -> None:
         for option, may_be in checks:
             if may_be is not None:
                 may_be(given[option])
@@ -71,17 +68,12 @@ def optimizer(
         check_flags(chosen)
         self._begin(given["params"], chosen)
 
-    __init__.__qualname__ = f"{name}.__init__"
-    __init__.__signature__ = Signature(  # type: ignore[attr-defined]
-        [Parameter("self", kind), *shown]
-    )
     meanings = [f"    {each.name}: {OPTIONS[each.name].meaning}." for each in shown]
     doc = (base if rule is None else rule).__doc__
     members: dict[str, Any] = {
         "__doc__": "\n".join([f"{(doc or '').rstrip()}\n\nArgs:", *meanings]),
-        "__module__": sys._getframe(1).f_globals["__name__"],
-        "__init__": __init__,
+        "__init__": constructor(name, shown, begin),
     }
     if rule is not None:
         members["update"] = staticmethod(rule)
-    return type(name, (base,), members)
+    return new_class(name, (base,), members)

@@ -15,6 +15,7 @@ from gradcli import nn, optim
 from gradcli.nn import table as modules
 from gradcli.nn.functional import table as functions
 from gradcli.optim import table as optimizers
+from gradcli.optim.lr_scheduler import table as schedules
 
 HEAD = '"""Written by tests/face/stubs.py from the declarations."""\n\n'
 IMPORTS = "from collections.abc import Callable, Sequence\nfrom typing import Any\n\n"
@@ -32,7 +33,9 @@ TYPES = {
     "weight_decay": "float", "dampening": "float", "lr_decay": "float",
     "initial_accumulator_value": "float", "foreach": "bool", "fused": "bool",
     "betas": "tuple[float, float]", "etas": "tuple[float, float]",
-    "step_sizes": "tuple[float, float]", "max_eval": "int", "line_search_fn": "str",
+    "step_sizes": "tuple[float, float]", "max_eval": "int",
+    "optimizer": "Optimizer", "step_size": "int", "milestones": "Any",
+    "gamma": "float", "line_search_fn": "str",
 }  # fmt: skip
 """What parameters of a name take, beside None where that is their default."""
 
@@ -123,6 +126,21 @@ def optimizer_stubs() -> str:
     return HEAD + IMPORTS + "\n".join(lines) + "\n"
 
 
+def schedule_stubs() -> str:
+    """``gradcli/optim/lr_scheduler/table.pyi``."""
+    lines = ["from ..optimizer import Optimizer", "from .declare import ByFactor"]
+    for name, each in made(schedules):
+        options = set(inspect.signature(each).parameters) - {"optimizer", "last_epoch"}
+        lines += ["", f"class {name}(ByFactor):"]
+        lines += [
+            f"    {p.name}: {type_of(p)}"
+            for p in inspect.signature(each).parameters.values()
+            if p.name in options
+        ]
+        lines.append(f"    def __init__({listed(each.__init__)}) -> None: ...")
+    return HEAD + IMPORTS + "\n".join(lines) + "\n"
+
+
 def names_stub(package: ModuleType, extra: str = "") -> str:
     """The ``__init__.pyi`` of a package whose names are gathered from its files."""
     lines: list[str] = []
@@ -145,4 +163,6 @@ def stubs() -> dict[str, str]:
         "nn/__init__.pyi": names_stub(nn),
         "optim/table.pyi": optimizer_stubs(),
         "optim/__init__.pyi": names_stub(optim),
+        "optim/lr_scheduler/table.pyi": schedule_stubs(),
+        "optim/lr_scheduler/__init__.pyi": names_stub(optim.lr_scheduler),
     }

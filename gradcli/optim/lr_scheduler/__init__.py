@@ -7,45 +7,15 @@ for epoch in range(30):
     schedule.step()
 """
 
-from typing import TYPE_CHECKING
-
-from ...engine.absent import absent
+from ...engine.absent import absent, offered
+from . import compose, cosine, cycle, functions, plateau, table
 from .base import LRScheduler
-from .compose import ChainedScheduler, SequentialLR
-from .cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
-from .cycle import CyclicLR, OneCycleLR
-from .decay import (
-    ConstantLR,
-    ExponentialLR,
-    LinearLR,
-    MultiStepLR,
-    PolynomialLR,
-    StepLR,
-)
-from .functions import LambdaLR, MultiplicativeLR
-from .plateau import ReduceLROnPlateau
 
-__all__ = [
-    "ChainedScheduler",
-    "ConstantLR",
-    "CosineAnnealingLR",
-    "CosineAnnealingWarmRestarts",
-    "CyclicLR",
-    "ExponentialLR",
-    "LRScheduler",
-    "LambdaLR",
-    "LinearLR",
-    "MultiStepLR",
-    "MultiplicativeLR",
-    "OneCycleLR",
-    "PolynomialLR",
-    "ReduceLROnPlateau",
-    "SequentialLR",
-    "StepLR",
-]
+_OFFERED = offered(compose, cosine, cycle, functions, plateau, table, kind=LRScheduler)
+_OFFERED["LRScheduler"] = LRScheduler
+globals().update(_OFFERED)
+__all__ = sorted(_OFFERED)
 
 
-if not TYPE_CHECKING:  # with it, a type checker would take any name
-
-    def __getattr__(name):
-        raise absent(__name__, name, __all__)
+def __getattr__(name: str) -> object:
+    raise absent(__name__, name, __all__)

@@ -132,12 +132,8 @@ class LRScheduler:
 
 
 class Rule(LRScheduler):
-    """A schedule declared by what becomes of one rate.
-
-    A subclass defines ``_rate(rate, base, group)``: the group's next rate from its
-    rate now and its first one. One that has a closed form in the epoch defines
-    ``_closed(base)``.
-    """
+    """A schedule by a rule: a subclass defines ``_rates``, the groups' next rates, and
+    ``_get_closed_form_lr`` if they have a closed form in the epoch."""
 
     def get_lr(self) -> list[Any]:
         """The rates of the epoch ``last_epoch``, one per group."""

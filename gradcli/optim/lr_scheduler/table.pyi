@@ -1,0 +1,37 @@
+"""Written by tests/face/stubs.py from the declarations."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..optimizer import Optimizer
+from .declare import ByFactor
+
+class StepLR(ByFactor):
+    step_size: int
+    gamma: float
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = ..., last_epoch: int = ...) -> None: ...
+
+class MultiStepLR(ByFactor):
+    milestones: Any
+    gamma: float
+    def __init__(self, optimizer: Optimizer, milestones: Any, gamma: float = ..., last_epoch: int = ...) -> None: ...
+
+class ExponentialLR(ByFactor):
+    gamma: float
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = ...) -> None: ...
+
+class ConstantLR(ByFactor):
+    factor: float
+    total_iters: int
+    def __init__(self, optimizer: Optimizer, factor: float = ..., total_iters: int = ..., last_epoch: int = ...) -> None: ...
+
+class LinearLR(ByFactor):
+    start_factor: float
+    end_factor: float
+    total_iters: int
+    def __init__(self, optimizer: Optimizer, start_factor: float = ..., end_factor: float = ..., total_iters: int = ..., last_epoch: int = ...) -> None: ...
+
+class PolynomialLR(ByFactor):
+    total_iters: int
+    power: float
+    def __init__(self, optimizer: Optimizer, total_iters: int = ..., power: float = ..., last_epoch: int = ...) -> None: ...
