@@ -25,7 +25,7 @@ from .autograd.transforms import (
 from .autograd.vmap import vmap
 
 if TYPE_CHECKING:
-    from .nn.stateless import functional_call, stack_module_state
+    from .nn.utils.stateless import functional_call, stack_module_state
 
 __all__ = [
     "functional_call",
@@ -46,6 +46,6 @@ def __getattr__(name: str) -> Any:
     """What knows modules is imported when it is first used."""
     if name not in ("functional_call", "stack_module_state"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .nn import stateless
+    from .nn.utils import stateless
 
     return getattr(stateless, name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ..engine.creation import full
 from ..engine.tensor import Tensor
@@ -19,6 +19,7 @@ from . import functional as F
 from . import init
 from .attention import MultiheadAttention
 from .containers import ModuleList
+from .heads import head
 from .linear import Linear
 from .module import Module
 from .norm import LayerNorm
@@ -39,25 +40,29 @@ def _function(activation: Activation) -> Callable[[Tensor], Tensor]:
 class _Layer(Module):
     """What layers of both stacks have in common; ``attentions`` names their parts."""
 
-    def _build(
-        self, attentions: tuple[str, ...], d_model: int, nhead: int,
-        dim_feedforward: int, dropout: float, activation: Activation,
-        layer_norm_eps: float, batch_first: bool, norm_first: bool, bias: bool,
-        device: Any, dtype: Any,
+    attentions: ClassVar[tuple[str, ...]]
+
+    @head("d_model", "nhead", "dim_feedforward", "dropout", "activation",
+          "layer_norm_eps", "batch_first", "bias")  # fmt: skip
+    def __init__(
+        self, d_model: int, nhead: int, dim_feedforward: int = 2048,
+        dropout: float = 0.1, activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5, batch_first: bool = False,
+        norm_first: bool = False, bias: bool = True, device: Any = None,
+        dtype: Any = None,
     ) -> None:  # fmt: skip
-        place = {"device": device, "dtype": dtype}
-        for name in attentions:
+        options = {"device": device, "dtype": dtype}
+        for name in self.attentions:
             heads = MultiheadAttention(
-                d_model, nhead, dropout, bias, batch_first=batch_first, **place
+                d_model, nhead, dropout, bias, batch_first=batch_first, **options
             )
             self.add_module(name, heads)
-        self.linear1 = Linear(d_model, dim_feedforward, bias, **place)
+        self.linear1 = Linear(d_model, dim_feedforward, bias, **options)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias, **place)
-        self.norm_first = norm_first
-        numbers = range(1, len(attentions) + 2)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, **options)
+        numbers = range(1, len(self.attentions) + 2)
         for i in numbers:
-            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, **place)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, **options)
             self.add_module(f"norm{i}", norm)
         for i in numbers:
             self.add_module(f"dropout{i}", Dropout(dropout))
@@ -92,18 +97,7 @@ class TransformerEncoderLayer(_Layer):
         bias: whether linear layers and normalisations have a bias.
     """
 
-    def __init__(
-        self, d_model: int, nhead: int, dim_feedforward: int = 2048,
-        dropout: float = 0.1, activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5, batch_first: bool = False,
-        norm_first: bool = False, bias: bool = True, device: Any = None,
-        dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self._build(
-            ("self_attn",), d_model, nhead, dim_feedforward, dropout, activation,
-            layer_norm_eps, batch_first, norm_first, bias, device, dtype,
-        )  # fmt: skip
+    attentions = ("self_attn",)
 
     def forward(
         self, src: Tensor, src_mask: Mask = None, src_key_padding_mask: Mask = None,
@@ -123,18 +117,7 @@ class TransformerDecoderLayer(_Layer):
     The arguments are those of `TransformerEncoderLayer`.
     """
 
-    def __init__(
-        self, d_model: int, nhead: int, dim_feedforward: int = 2048,
-        dropout: float = 0.1, activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5, batch_first: bool = False,
-        norm_first: bool = False, bias: bool = True, device: Any = None,
-        dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self._build(
-            ("self_attn", "multihead_attn"), d_model, nhead, dim_feedforward, dropout,
-            activation, layer_norm_eps, batch_first, norm_first, bias, device, dtype,
-        )  # fmt: skip
+    attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self, tgt: Tensor, memory: Tensor, tgt_mask: Mask = None,

@@ -16,6 +16,7 @@ from gradcli.nn import table as modules
 from gradcli.nn.functional import table as functions
 from gradcli.optim import table as optimizers
 from gradcli.optim.lr_scheduler import table as schedules
+from gradcli.utils import data
 
 HEAD = '"""Written by tests/face/stubs.py from the declarations."""\n\n'
 IMPORTS = "from collections.abc import Callable, Sequence\nfrom typing import Any\n\n"
@@ -161,6 +162,8 @@ def stubs() -> dict[str, str]:
         "nn/table.pyi": module_stubs(),
         "nn/functional/__init__.pyi": names_stub(nn.functional),
         "nn/__init__.pyi": names_stub(nn),
+        "nn/utils/__init__.pyi": names_stub(nn.utils),
+        "utils/data/__init__.pyi": names_stub(data),
         "optim/table.pyi": optimizer_stubs(),
         "optim/__init__.pyi": names_stub(optim),
         "optim/lr_scheduler/table.pyi": schedule_stubs(),

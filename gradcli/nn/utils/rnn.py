@@ -10,7 +10,7 @@ longest sequence first; ``batch_sizes`` says how many sequences last to each ste
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -42,6 +42,15 @@ class PackedSequence_(NamedTuple):
     batch_sizes: Tensor
     sorted_indices: Tensor | None
     unsorted_indices: Tensor | None
+
+
+def _as(kind: str) -> Callable[[PackedSequence], PackedSequence]:
+    def turned(self: PackedSequence) -> PackedSequence:
+        return self.to(getattr(self.data, kind)().dtype)
+
+    turned.__name__ = kind
+    turned.__doc__ = f"The entries as `Tensor.{kind}` gives them."
+    return turned
 
 
 class PackedSequence(PackedSequence_):
@@ -95,40 +104,9 @@ class PackedSequence(PackedSequence_):
         """The entries on a GPU."""
         return self.to("cuda", *args, **kwargs)
 
-    def _as(self, kind: str) -> PackedSequence:
-        return self.to(getattr(self.data, kind)().dtype)
-
-    def double(self) -> PackedSequence:
-        """The entries as float64."""
-        return self._as("double")
-
-    def float(self) -> PackedSequence:
-        """The entries as float32."""
-        return self._as("float")
-
-    def half(self) -> PackedSequence:
-        """The entries as float16."""
-        return self._as("half")
-
-    def long(self) -> PackedSequence:
-        """The entries as int64."""
-        return self._as("long")
-
-    def int(self) -> PackedSequence:
-        """The entries as int32."""
-        return self._as("int")
-
-    def short(self) -> PackedSequence:
-        """The entries as int16."""
-        return self._as("short")
-
-    def char(self) -> PackedSequence:
-        """The entries as int8."""
-        return self._as("char")
-
-    def byte(self) -> PackedSequence:
-        """The entries as uint8."""
-        return self._as("byte")
+    double, float, half, long, int, short, char, byte = map(
+        _as, ("double", "float", "half", "long", "int", "short", "char", "byte")
+    )
 
     def pin_memory(self) -> PackedSequence:
         """Itself: no memory is pinned here."""

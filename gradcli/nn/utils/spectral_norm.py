@@ -8,7 +8,7 @@ does the same without hooks.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 from ...engine.modes import no_grad
 from ...engine.record import call
@@ -17,8 +17,7 @@ from .. import functional as F
 from ..convolution import _ConvTransposeNd
 from ..module import Module
 from ..parameter import Parameter
-
-M = TypeVar("M", bound=Module)
+from .weight_hooks import M, WeightHook
 
 VERSION = 1
 """Of what a state holds; before, ``NAME_v`` was not part of it."""
@@ -46,8 +45,10 @@ def power_step(matrix: Tensor, u: Tensor, v: Tensor, eps: float, v_first: bool) 
             u.copy_(F.normalize(call("mv", matrix, v), dim=0, eps=eps))
 
 
-class SpectralNorm:
+class SpectralNorm(WeightHook):
     """The hook that makes the weight."""
+
+    kind = "spectral_norm"
 
     _version = VERSION
 
@@ -82,7 +83,6 @@ class SpectralNorm:
         return normalised
 
     def remove(self, module: Module) -> None:
-        """Put a plain parameter in place of all that the hook holds."""
         with no_grad():
             weight = self.compute_weight(module, do_power_iteration=False)
         delattr(module, self.name)
@@ -90,21 +90,12 @@ class SpectralNorm:
             delattr(module, f"{self.name}_{part}")
         module.register_parameter(self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Module, inputs: Any) -> None:
-        weight = self.compute_weight(module, do_power_iteration=module.training)
-        setattr(module, self.name, weight)
+    def make(self, module: Module) -> Tensor:
+        return self.compute_weight(module, do_power_iteration=module.training)
 
-    def noted(self, module: Module, state: Any, prefix: str, noted: Any) -> None:
+    def note_version(self, module: Module, state: Any, prefix: str, notes: Any) -> None:
         """Note the version in a state."""
-        noted.setdefault("spectral_norm", {})[f"{self.name}.version"] = self._version
-
-
-def _hook_of(module: Module, name: str) -> tuple[int, SpectralNorm] | None:
-    hooks = module._forward_pre_hooks.items()
-    for key, hook in hooks:
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            return key, hook
-    return None
+        notes.setdefault("spectral_norm", {})[f"{self.name}.version"] = self._version
 
 
 def spectral_norm(
@@ -121,10 +112,7 @@ def spectral_norm(
     Raises:
         RuntimeError: the weight has such a hook already.
     """
-    if _hook_of(module, name) is not None:
-        raise RuntimeError(
-            f"Cannot register two spectral_norm hooks on the same parameter {name}"
-        )
+    SpectralNorm.refuse_second(module, name)
     along = output_dim(module) if dim is None else dim
     hook = SpectralNorm(name, n_power_iterations, along, eps)
     weight = module._parameters[name]
@@ -142,7 +130,7 @@ def spectral_norm(
     module.register_buffer(f"{name}_u", u)
     module.register_buffer(f"{name}_v", v)
     module.register_forward_pre_hook(hook)
-    module._register_state_dict_hook(hook.noted)
+    module._register_state_dict_hook(hook.note_version)
     return module
 
 
@@ -152,13 +140,8 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
     Raises:
         ValueError: it has no such hook.
     """
-    found = _hook_of(module, name)
-    if found is None:
-        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
-    key, hook = found
-    hook.remove(module)
-    module._forward_pre_hooks.pop(key)
+    hook = SpectralNorm.removed_from(module, name)
     after = module._own_hooks().after_save
-    for key in [k for k, held in after.items() if held == hook.noted]:
+    for key in [k for k, other in after.items() if other == hook.note_version]:
         after.pop(key)
     return module

@@ -8,14 +8,12 @@ does the same without hooks.
 from __future__ import annotations
 
 import warnings
-from typing import Any, TypeVar
 
 from ...engine.record import call
 from ...engine.tensor import Tensor
 from ..module import Module
 from ..parameter import Parameter
-
-M = TypeVar("M", bound=Module)
+from .weight_hooks import M, WeightHook
 
 DEPRECATED = (
     "`torch.nn.utils.weight_norm` is deprecated in favor of "
@@ -44,8 +42,10 @@ def normed(v: Tensor, g: Tensor, dim: int) -> Tensor:
     return made
 
 
-class WeightNorm:
+class WeightNorm(WeightHook):
     """The hook that makes the weight."""
+
+    kind = "weight_norm"
 
     def __init__(self, name: str, dim: int | None) -> None:
         self.name = name
@@ -57,23 +57,14 @@ class WeightNorm:
         return normed(v, g, self.dim)
 
     def remove(self, module: Module) -> None:
-        """Put a plain parameter in place of the two."""
         weight = self.compute_weight(module)
         delattr(module, self.name)
         for part in "gv":
             del module._parameters[f"{self.name}_{part}"]
         setattr(module, self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Module, inputs: Any) -> None:
-        setattr(module, self.name, self.compute_weight(module))
-
-
-def _hook_of(module: Module, name: str) -> tuple[int, WeightNorm] | None:
-    hooks = module._forward_pre_hooks.items()
-    for key, hook in hooks:
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            return key, hook
-    return None
+    def make(self, module: Module) -> Tensor:
+        return self.compute_weight(module)
 
 
 def weight_norm(module: M, name: str = "weight", dim: int = 0) -> M:
@@ -86,10 +77,7 @@ def weight_norm(module: M, name: str = "weight", dim: int = 0) -> M:
         RuntimeError: the weight has such a hook already.
     """
     warnings.warn(DEPRECATED, FutureWarning, stacklevel=2)
-    if _hook_of(module, name) is not None:
-        raise RuntimeError(
-            f"Cannot register two weight_norm hooks on the same parameter {name}"
-        )
+    WeightNorm.refuse_second(module, name)
     hook = WeightNorm(name, dim)
     weight = getattr(module, name)
     del module._parameters[name]
@@ -108,10 +96,5 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     Raises:
         ValueError: it has no such hook.
     """
-    found = _hook_of(module, name)
-    if found is None:
-        raise ValueError(f"weight_norm of '{name}' not found in {module}")
-    key, hook = found
-    hook.remove(module)
-    module._forward_pre_hooks.pop(key)
+    WeightNorm.removed_from(module, name)
     return module

@@ -5,52 +5,14 @@ for xs, ys in DataLoader(data, batch_size=32, shuffle=True):
     ...
 """
 
-from typing import TYPE_CHECKING
+from ...engine.absent import absent, offered
+from . import collate, dataset, loader, sampler
 
-from ...engine.absent import absent
-from .collate import default_collate, default_convert
-from .dataset import (
-    ChainDataset,
-    ConcatDataset,
-    Dataset,
-    IterableDataset,
-    StackDataset,
-    Subset,
-    TensorDataset,
-    random_split,
-)
-from .loader import DataLoader
-from .sampler import (
-    BatchSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    SubsetRandomSampler,
-    WeightedRandomSampler,
-)
-
-__all__ = [
-    "BatchSampler",
-    "ChainDataset",
-    "ConcatDataset",
-    "DataLoader",
-    "Dataset",
-    "IterableDataset",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "StackDataset",
-    "Subset",
-    "SubsetRandomSampler",
-    "TensorDataset",
-    "WeightedRandomSampler",
-    "default_collate",
-    "default_convert",
-    "random_split",
-]
+_OFFERED = offered(collate, dataset, loader, sampler)
+del _OFFERED["fresh_seed"]
+globals().update(_OFFERED)
+__all__ = sorted(_OFFERED)
 
 
-if not TYPE_CHECKING:  # with it, a type checker would take any name
-
-    def __getattr__(name):
-        raise absent(__name__, name, __all__)
+def __getattr__(name: str) -> object:
+    raise absent(__name__, name, __all__)

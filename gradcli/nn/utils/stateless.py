@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..engine.record import call
-from ..engine.tensor import Tensor
-from .module import Module
+from ...engine.record import call
+from ...engine.tensor import Tensor
+from ..module import Module
 
 Named = Mapping[str, Tensor]
 
