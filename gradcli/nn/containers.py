@@ -22,10 +22,10 @@ class _Numbered(Module):
     """Members under the names "0", "1", ... or, in a `Sequential`, any names."""
 
     def _name_at(self, at: Any) -> str:
-        whole, count = index(at), len(self._modules)
-        if not -count <= whole < count:
-            raise IndexError(f"index {whole} is out of range")
-        return list(self._modules)[whole]
+        position, count = index(at), len(self._modules)
+        if not -count <= position < count:
+            raise IndexError(f"index {position} is out of range")
+        return list(self._modules)[position]
 
     def _restart(self, members: Iterable[Module | None]) -> None:
         """Number the members anew."""

@@ -62,8 +62,8 @@ class LazyModuleMixin(Module):
 
     def has_uninitialized_params(self) -> bool:
         """Whether anything that the module itself holds has no shape yet."""
-        held = [*self._parameters.values(), *self._buffers.values()]
-        return any(map(is_lazy, held))
+        tensors = [*self._parameters.values(), *self._buffers.values()]
+        return any(map(is_lazy, tensors))
 
     def _infer_parameters(
         self, module: Any, args: Any, kwargs: dict[str, Any] | None = None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..engine.tensor import Tensor
 from . import text
 from .parameter import Parameter
-from .register import TABLES, check_name, enter, is_module, place
+from .register import TABLES, check_name, enter, is_module, store
 
 if TYPE_CHECKING:
     from .module import Module
@@ -31,7 +31,7 @@ class Members:
     # attributes
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not place(self, name, value):
+        if not store(self, name, value):
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -57,7 +57,7 @@ class Members:
         return sorted({*object.__dir__(self), *(n for t in tables for n in t)})
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Enter a parameter by name; None keeps its place without being one."""
+        """Enter a parameter by name; None keeps the name free of one."""
         check_name(self, name, "_parameters", "parameter name")
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -209,7 +209,7 @@ class Members:
 
         Raises:
             ValueError: the empty name, or what is no module.
-            AttributeError: there is no such place.
+            AttributeError: the owner of that name is not there.
         """
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")

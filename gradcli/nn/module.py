@@ -1,7 +1,7 @@
 """Modules: functions with parameters, which may be made of other modules.
 
 Invariant: calling a module runs its ``forward``, between its hooks if there are any;
-what it holds is told in `members`, what it saves in `state`.
+what it holds is described in `members`, what it saves in `state`.
 
     class Net(Module):
         def __init__(self):

@@ -101,20 +101,22 @@ class RNNBase(_Recurrent):
 
     def _packed(self, input: PackedSequence, hx: Any) -> Any:
         """Run along a packed sequence; states come and go in the batch's own order."""
-        data, batch_sizes, places, back = input
+        data, batch_sizes, order, back = input
         self._check_size(data)
         sizes: list[int] = batch_sizes.tolist()
         given = hx
-        if hx is not None and places is not None:
-            whole = tuple(hx) if self.kind == "LSTM" else (hx,)
-            sorted_ = tuple([call("index_select", part, 1, places) for part in whole])
+        if hx is not None and order is not None:
+            given_parts = tuple(hx) if self.kind == "LSTM" else (hx,)
+            sorted_ = tuple(
+                [call("index_select", part, 1, order) for part in given_parts]
+            )
             given = sorted_ if self.kind == "LSTM" else sorted_[0]
         states = self._states(data, sizes[0], given, True)
         out, last = self._layers(data, states, sizes)
         parts = [call("stack", part, 0) for part in zip(*last, strict=True)]
         if back is not None:
             parts = [call("index_select", part, 1, back) for part in parts]
-        packed = PackedSequence(out, batch_sizes, places, back)
+        packed = PackedSequence(out, batch_sizes, order, back)
         return packed, tuple(parts) if self.kind == "LSTM" else parts[0]
 
     def _check_size(self, input: Tensor) -> None:

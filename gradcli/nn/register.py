@@ -39,7 +39,7 @@ def is_module(value: Any) -> bool:
     return isinstance(value, Module)
 
 
-def home_of(value: Any) -> str | None:
+def table_of(value: Any) -> str | None:
     """The table that a value enters by itself; a plain tensor enters none."""
     if isinstance(value, Parameter):
         return "_parameters"
@@ -70,17 +70,18 @@ def check_name(module: Members, name: str, table: str, what: str) -> None:
         raise KeyError(f"attribute {name!r} already exists")
 
 
-def place(module: Members, name: str, value: Any) -> bool:
+def store(module: Members, name: str, value: Any) -> bool:
     """Put a value into the table where it belongs; False if it belongs to none."""
     own = module.__dict__
-    home = home_of(value)
-    if home is not None:
-        if home not in own:
-            raise AttributeError(NOT_READY[home])
-        _forget(module, name, home)
-        if home == "_parameters" and name not in own[home] and hasattr(module, name):
+    kind_table = table_of(value)
+    if kind_table is not None:
+        if kind_table not in own:
+            raise AttributeError(NOT_READY[kind_table])
+        _forget(module, name, kind_table)
+        new = name not in own[kind_table]
+        if kind_table == "_parameters" and new and hasattr(module, name):
             raise KeyError(f"attribute {name!r} already exists")
-        enter(module, home, name, value)
+        enter(module, kind_table, name, value)
         if isinstance(value, Buffer):
             short_lived = module._non_persistent_buffers_set
             (short_lived.discard if value.persistent else short_lived.add)(name)

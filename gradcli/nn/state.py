@@ -73,9 +73,9 @@ class Stateful(Members):
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
-        noted = {"version": self._version}
+        metadata = {"version": self._version}
         if hasattr(destination, "_metadata"):
-            destination._metadata[prefix[:-1]] = noted
+            destination._metadata[prefix[:-1]] = metadata
         for _, _, hook in self._state_hooks("before_save"):
             hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
@@ -86,7 +86,7 @@ class Stateful(Members):
                     keep_vars=keep_vars,
                 )  # fmt: skip
         for shelf, key, hook in self._state_hooks("after_save"):
-            new = hook(self, destination, prefix, noted)
+            new = hook(self, destination, prefix, metadata)
             if shelf.wants(key, "public"):
                 if new is not None:
                     raise RuntimeError("state_dict post-hook must return None")
@@ -228,7 +228,7 @@ class Stateful(Members):
         """The same for a hook that may return another state."""
         shelf = self._own_hooks().after_save
         if any(
-            held is hook and shelf.wants(key, "public") for key, held in shelf.items()
+            other is hook and shelf.wants(key, "public") for key, other in shelf.items()
         ):
             raise RuntimeError(
                 "Cannot register the same function as the state dict post hook that "
@@ -257,11 +257,11 @@ def _load(
     keys: _IncompatibleKeys, problems: list[str],
 ) -> None:  # fmt: skip
     """Let a module and then its children take their entries."""
-    noted = versions.get(prefix[:-1], {}) if versions else {}
+    metadata = versions.get(prefix[:-1], {}) if versions else {}
     if assign:
-        noted["assign_to_params_buffers"] = assign
+        metadata["assign_to_params_buffers"] = assign
     module._load_from_state_dict(
-        state, prefix, noted, True, keys.missing_keys, keys.unexpected_keys, problems
+        state, prefix, metadata, True, keys.missing_keys, keys.unexpected_keys, problems
     )
     for name, child in module._modules.items():
         if child is not None:

@@ -35,8 +35,8 @@ class Kept:
         self.recorded = recorded
 
     def __getitem__(self, name: str) -> Any:
-        held = self.state[name]
-        return held if self.recorded else held.raw
+        value = self.state[name]
+        return value if self.recorded else value.raw
 
     def __contains__(self, name: object) -> bool:
         return name in self.state

@@ -94,10 +94,10 @@ def _order(data: bytes) -> list[str]:
     length = int.from_bytes(data[:LENGTH_BYTES], "little")
     header = json.loads(data[LENGTH_BYTES : LENGTH_BYTES + length])
     try:
-        noted = json.loads(header.get("__metadata__", {}).get(ORDER, "[]"))
+        names = json.loads(header.get("__metadata__", {}).get(ORDER, "[]"))
     except ValueError:
         return []
-    return [n for n in noted if isinstance(n, str)] if isinstance(noted, list) else []
+    return [n for n in names if isinstance(n, str)] if isinstance(names, list) else []
 
 
 def _foreign(data: bytes, error: Exception) -> str:

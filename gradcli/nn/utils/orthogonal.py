@@ -70,11 +70,11 @@ def reflections(matrix: Tensor) -> tuple[Tensor, Tensor]:
 
     Golub and Van Loan, Matrix Computations, 5.2; signs as LAPACK's.
     """
-    held = matrix.clone()
+    packed = matrix.clone()
     columns = matrix.size(-1)
     factors = zeros_like(matrix[..., 0, :])
     for k in range(columns):
-        x = held[..., k:, k].clone()
+        x = packed[..., k:, k].clone()
         first, rest = x[..., 0], x[..., 1:].square().sum(-1)
         turned = rest > 0
         length = (first.square() + rest).sqrt()
@@ -84,12 +84,12 @@ def reflections(matrix: Tensor) -> tuple[Tensor, Tensor]:
         v = x / safe.unsqueeze(-1)
         v[..., 0] = 1.0
         factor = call("where", turned, (beta - first) / beta, 0.0)
-        part = held[..., k:, k:].clone()
+        part = packed[..., k:, k:].clone()
         part -= factor[..., None, None] * v.unsqueeze(-1) @ (v.unsqueeze(-2) @ part)
-        held[..., k:, k:] = part
-        held[..., k + 1 :, k] = v[..., 1:] * turned.unsqueeze(-1)
+        packed[..., k:, k:] = part
+        packed[..., k + 1 :, k] = v[..., 1:] * turned.unsqueeze(-1)
         factors[..., k] = factor
-    return held, factors
+    return packed, factors
 
 
 def diagonal(matrix: Tensor) -> Tensor:
@@ -98,9 +98,9 @@ def diagonal(matrix: Tensor) -> Tensor:
 
 def nearest(matrix: Tensor) -> Tensor:
     """Orthonormal columns: Q of the factors Q R with R positive on its diagonal."""
-    held, factors = reflections(matrix)
-    signs: Tensor = diagonal(held).sign()
-    return product_of_reflections(held, factors) * signs.unsqueeze(-2)
+    packed, factors = reflections(matrix)
+    signs: Tensor = diagonal(packed).sign()
+    return product_of_reflections(packed, factors) * signs.unsqueeze(-2)
 
 
 def is_orthogonal(matrix: Tensor) -> bool:
@@ -136,13 +136,13 @@ class Orthogonal(Module):
         if use_trivialization:
             self.register_buffer("base", None)
 
-    def _standing(self, X: Tensor) -> tuple[Tensor, bool]:
+    def _tall(self, X: Tensor) -> tuple[Tensor, bool]:
         """The matrix with at least as many rows as columns; whether it was turned."""
         wide = X.size(-2) < X.size(-1)
         return (X.mT if wide else X), wide
 
     def forward(self, X: Tensor) -> Tensor:
-        X, turned = self._standing(X)
+        X, turned = self._tall(X)
         rows, columns = X.shape[-2:]
         build: Any = MAPS[self.orthogonal_map]
         if build is None:
@@ -166,7 +166,7 @@ class Orthogonal(Module):
                 f"tensor of shape {Q.shape}."
             )
         with no_grad():
-            given, turned = self._standing(Q.detach())
+            given, turned = self._tall(Q.detach())
             if "base" not in self._buffers:
                 made = self._unmapped(given)
                 return made.mT if turned else made
@@ -191,8 +191,8 @@ class Orthogonal(Module):
                 "It is not possible to assign to the matrix exponential or the Cayley "
                 "parametrizations when use_trivialization=False."
             )
-        held, factors = reflections(Q)
-        signs = diagonal(held).sign()
+        packed, factors = reflections(Q)
+        signs = diagonal(packed).sign()
         signs = call("where", factors == 0, -signs, signs)
-        diagonal(held).copy_(signs)
-        return held
+        diagonal(packed).copy_(signs)
+        return packed

@@ -80,7 +80,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int = 0) -> Module:
     """Keep a weight as directions and their lengths: ``original1``, ``original0``.
 
     Args:
-        dim: slices along it have lengths of their own; None: the whole has one.
+        dim: slices along it have lengths of their own; None: the tensor has one.
     """
     parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 

@@ -174,13 +174,13 @@ class ParametrizationList(ModuleList):
                     )
                 parts = {f"original{i}": part for i, part in enumerate(new)}
             for name, part in parts.items():
-                held = getattr(self, name)
-                if held.dtype != part.dtype:
+                current = getattr(self, name)
+                if current.dtype != part.dtype:
                     raise ValueError(
                         f"The tensor returned by `right_inverse` has dtype {part.dtype}"
-                        f" while `{name}` has dtype {held.dtype}"
+                        f" while `{name}` has dtype {current.dtype}"
                     )
-                held.data = part
+                current.data = part
 
     def forward(self) -> Any:
         names = (
@@ -340,9 +340,9 @@ def remove_parametrizations(
             f"Module {module} does not have a parametrization on {tensor_name}"
         )
     parts: Any = module.parametrizations
-    held = parts[tensor_name]
-    if held.is_tensor:
-        original = held.original
+    parts_of_name = parts[tensor_name]
+    if parts_of_name.is_tensor:
+        original = parts_of_name.original
         if leave_parametrized:
             with no_grad():
                 original.data = getattr(module, tensor_name).detach()

@@ -59,7 +59,7 @@ class PackedSequence(PackedSequence_):
     Args:
         data: the entries.
         batch_sizes: how many sequences last to each step, on the CPU.
-        sorted_indices: which sequence of the batch stands at each place; None: they
+        sorted_indices: which sequence of the batch stands at each position; None: they
             came in order.
         unsorted_indices: where each sequence stands.
     """
@@ -90,11 +90,11 @@ class PackedSequence(PackedSequence_):
         if data is self.data:
             return self
         where = {"device": data.device}
-        places = [
-            None if place is None else place.to(**where)
-            for place in (self.sorted_indices, self.unsorted_indices)
+        indices = [
+            None if index is None else index.to(**where)
+            for index in (self.sorted_indices, self.unsorted_indices)
         ]
-        return type(self)(data, self.batch_sizes, *places)
+        return type(self)(data, self.batch_sizes, *indices)
 
     def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
         """The entries in main memory."""
@@ -123,7 +123,7 @@ class PackedSequence(PackedSequence_):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """Where each place went; None for None."""
+    """Where each position went; None for None."""
     if permutation is None:
         return None
     found: Tensor = call("argsort", permutation)
@@ -146,15 +146,15 @@ def pack_padded_sequence(
         RuntimeError: lengths that do not fit, or are not in order.
     """
     counts = _lengths(lengths)
-    places = None
+    indices = None
     if enforce_sorted:
         if any(a < b for a, b in pairwise(counts)):
             raise RuntimeError(UNSORTED)
     else:
         order = sorted(range(len(counts)), key=lambda i: -counts[i])
-        places = tensor(order, dtype=int64, device=input.device)
+        indices = tensor(order, dtype=int64, device=input.device)
         counts = [counts[i] for i in order]
-        input = call("index_select", input, 0 if batch_first else 1, places)
+        input = call("index_select", input, 0 if batch_first else 1, indices)
     if batch_first:
         input = input.transpose(0, 1)
     steps, batch = input.shape[:2]
@@ -178,7 +178,7 @@ def pack_padded_sequence(
     flat = input.reshape(-1, *input.shape[2:])
     at = tensor(rows, dtype=int64, device=input.device)
     data = call("index_select", flat, 0, at)
-    return PackedSequence(data, tensor(sizes, dtype=int64), places)
+    return PackedSequence(data, tensor(sizes, dtype=int64), indices)
 
 
 def _lengths(lengths: Tensor | Sequence[int]) -> list[int]:
@@ -232,10 +232,10 @@ def pad_packed_sequence(
     if batch_first:
         padded = padded.transpose(0, 1)
     lengths = tensor([sum(size > i for size in sizes) for i in range(sizes[0])])
-    places = sequence.unsorted_indices
-    if places is not None:
-        padded = call("index_select", padded, 0 if batch_first else 1, places)
-        lengths = lengths[places.cpu()]
+    indices = sequence.unsorted_indices
+    if indices is not None:
+        padded = call("index_select", padded, 0 if batch_first else 1, indices)
+        lengths = lengths[indices.cpu()]
     return padded, lengths
 
 
@@ -273,8 +273,8 @@ def pad_sequence(
         ends = (0, short) if padding_side == "right" else (short, 0)
         widths = (0, 0) * (sequence.ndim - 1) + ends
         filled.append(call("constant_pad_nd", sequence, widths, padding_value))
-    whole: Tensor = call("stack", filled, 0 if batch_first else 1)
-    return whole
+    padded: Tensor = call("stack", filled, 0 if batch_first else 1)
+    return padded
 
 
 def unpad_sequence(

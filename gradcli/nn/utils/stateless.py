@@ -42,14 +42,14 @@ def functional_call(
         RuntimeError: with ``strict``, a name is missing, or is not the module's.
     """
     given = _merged(parameter_and_buffer_dicts)
-    places = _places(module)
+    slots = _slots(module)
     if strict:
-        _check_names(module, given, places)
-    given = {name: tensor for name, tensor in given.items() if name in places}
+        _check_names(module, given, slots)
+    given = {name: tensor for name, tensor in given.items() if name in slots}
     if tie_weights:
-        given = _tied(given, places)
+        given = _tied(given, slots)
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _in_place_of(places, given):
+    with _replaced(slots, given):
         return module(*positional, **(kwargs or {}))
 
 
@@ -81,20 +81,22 @@ def _stacked(named: Sequence[Named]) -> dict[str, Tensor]:
     """New leaves, where what was stacked asks for gradients."""
     found = {}
     for name, first in named[0].items():
-        whole: Tensor = call("stack", [tensors[name].detach() for tensors in named], 0)
-        found[name] = whole.requires_grad_() if first.requires_grad else whole
+        stacked: Tensor = call(
+            "stack", [tensors[name].detach() for tensors in named], 0
+        )
+        found[name] = stacked.requires_grad_() if first.requires_grad else stacked
     return found
 
 
-def _check_names(module: Module, given: Named, places: Mapping[str, Place]) -> None:
+def _check_names(module: Module, given: Named, slots: Mapping[str, Slot]) -> None:
     """Raise unless names are the module's own; of tied ones, one will do."""
     by_identity: dict[int, bool] = {}
-    for name, (table, key) in places.items():
+    for name, (table, key) in slots.items():
         by_identity[id(table[key])] = by_identity.get(id(table[key])) or name in given
     missing = [
-        name for name, (table, key) in places.items() if not by_identity[id(table[key])]
+        name for name, (table, key) in slots.items() if not by_identity[id(table[key])]
     ]
-    unexpected = [name for name in given if name not in places]
+    unexpected = [name for name in given if name not in slots]
     problems = [
         f"\n\t{what} key(s): {', '.join(map(repr, names))}."
         for what, names in (("Unexpected", unexpected), ("Missing", missing))
@@ -123,13 +125,13 @@ def _merged(dicts: Named | Sequence[Named]) -> dict[str, Tensor]:
     return merged
 
 
-Place = tuple[Any, str]
+Slot = tuple[Any, str]
 """A module's table of parameters or buffers, and the name in it."""
 
 
-def _places(module: Module) -> dict[str, Place]:
+def _slots(module: Module) -> dict[str, Slot]:
     """Where each parameter and buffer stands, under every name that it has."""
-    found: dict[str, Place] = {}
+    found: dict[str, Slot] = {}
     for prefix, owner in module.named_modules(remove_duplicate=False):
         for table in (owner._parameters, owner._buffers):
             for name, tensor in table.items():
@@ -138,9 +140,9 @@ def _places(module: Module) -> dict[str, Place]:
     return found
 
 
-def _tied(given: Named, places: Mapping[str, Place]) -> dict[str, Tensor]:
+def _tied(given: Named, slots: Mapping[str, Slot]) -> dict[str, Tensor]:
     """What was given, also under the other names of the same tensors."""
-    own = {name: table[key] for name, (table, key) in places.items()}
+    own = {name: table[key] for name, (table, key) in slots.items()}
     by_identity = {id(own[name]): tensor for name, tensor in given.items()}
     found = {
         name: by_identity[id(t)] for name, t in own.items() if id(t) in by_identity
@@ -149,11 +151,11 @@ def _tied(given: Named, places: Mapping[str, Place]) -> dict[str, Tensor]:
 
 
 @contextmanager
-def _in_place_of(places: Mapping[str, Place], given: Named) -> Iterator[None]:
-    before = [(places[name], places[name][0][places[name][1]]) for name in given]
+def _replaced(slots: Mapping[str, Slot], given: Named) -> Iterator[None]:
+    before = [(slots[name], slots[name][0][slots[name][1]]) for name in given]
     try:
         for name, tensor in given.items():
-            table, key = places[name]
+            table, key = slots[name]
             table[key] = tensor
         yield
     finally:

@@ -24,8 +24,8 @@ DEPRECATED = (
 def norm_except_dim(v: Tensor, dim: int) -> Tensor:
     """The norm of each slice along ``dim``, to broadcast with ``v``; -1: of all."""
     if dim == -1:
-        whole: Tensor = call("linalg.vector_norm", v)
-        return whole
+        length: Tensor = call("linalg.vector_norm", v)
+        return length
     others = [d for d in range(v.ndim) if d != dim % v.ndim]
     if not others:
         return call("abs", v)  # type: ignore[no-any-return]
@@ -71,7 +71,7 @@ def weight_norm(module: M, name: str = "weight", dim: int = 0) -> M:
     """Keep a weight as directions ``NAME_v`` and their lengths ``NAME_g``.
 
     Args:
-        dim: slices along it have lengths of their own; None: the whole has one.
+        dim: slices along it have lengths of their own; None: the tensor has one.
 
     Raises:
         RuntimeError: the weight has such a hook already.

@@ -167,18 +167,18 @@ def _note_steps(optimizer: Optimizer) -> None:
     step: Any = optimizer.step
     if hasattr(step, "_wrapped_by_lr_sched"):
         return
-    held = ref(optimizer)
+    weak = ref(optimizer)
     optimizer._opt_called = False
 
     @wraps(step)
-    def noted(*args: Any, **kwargs: Any) -> Any:
-        own = held()
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        own = weak()
         if own is not None:
             own._opt_called = True
         return step.__func__(own, *args, **kwargs)
 
-    noted._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
-    optimizer.step = noted  # type: ignore[method-assign]
+    counted._wrapped_by_lr_sched = True  # type: ignore[attr-defined]
+    optimizer.step = counted  # type: ignore[method-assign]
 
 
 def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:

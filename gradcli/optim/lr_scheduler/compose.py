@@ -1,7 +1,7 @@
 """Schedules made of others: all at once, or one after the other.
 
 Invariant: all parts change the rates of one optimizer; their states are part of the
-whole's.
+composed schedule's.
 """
 
 from __future__ import annotations

@@ -196,8 +196,8 @@ class OneCycleLR(Rule):
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            noted = begin_momenta(optimizer, base_momentum, max_momentum, last_epoch)
-            self.use_beta1 = noted["use_beta1"]
+            bounds = begin_momenta(optimizer, base_momentum, max_momentum, last_epoch)
+            self.use_beta1 = bounds["use_beta1"]
         super().__init__(optimizer, last_epoch)
 
     def _rates(self) -> list[Any]:

@@ -1,9 +1,9 @@
 """A checkpoint whose nodes are recorded, and whose saved values are computed again.
 
-Invariant: what the nodes inside save is a *place*, not a value. The first place that a
+Invariant: what the nodes inside save is a *slot*, not a value. The first slot that a
 reverse pass asks for lets the function run again, once, on the saved inputs; what that
-run saves, in the same order, fills all places for that pass. The run ends as soon as
-the last place is filled, unless that is turned off.
+run saves, in the same order, fills all slots for that pass. The run ends as soon as
+the last slot is filled, unless that is turned off.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class CheckpointError(EngineError):
 
 
 class _Finished(Exception):
-    """Every place is filled; raised to end the second run."""
+    """Every slot is filled; raised to end the second run."""
 
 
 class _Settings:
@@ -83,13 +83,13 @@ OTHER_KIND = (
 TIP = "\n\nTip: pass `debug=True` to see the operations of both runs."
 
 
-class _Place:
+class _Slot:
     """Stands in a node for a value that it saves."""
 
     __slots__ = ("__weakref__",)
 
 
-Filled: TypeAlias = "MutableMapping[_Place, Tensor]"
+Filled: TypeAlias = "MutableMapping[_Slot, Tensor]"
 
 
 class _Inputs(Function):
@@ -134,7 +134,7 @@ class Region:
             tensors = [args[i] for i in self._at]
             self._node = _Inputs.apply(leaf, *tensors).grad_fn if leaf.edge else None
         self._tensors = [args[i] for i in self._at] if self._node is None else []
-        self._places: list[ref[_Place]] = []
+        self._slots: list[ref[_Slot]] = []
         self._kinds: list[Any] = []
         self._filled: WeakKeyDictionary[Pass, Filled] = WeakKeyDictionary()
         self._done = False
@@ -142,42 +142,42 @@ class Region:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """The block of the first run: nodes save places."""
+        """The block of the first run: nodes save slots."""
         with saved_tensors_hooks(self._pack, self._unpack), self._listing(self._ran):
             yield
 
-    def _pack(self, tensor: Tensor) -> _Place:
-        place = _Place()
-        self._places.append(ref(place))
+    def _pack(self, tensor: Tensor) -> _Slot:
+        slot = _Slot()
+        self._slots.append(ref(slot))
         self._kinds.append(self._describe(tensor))
-        return place
+        return slot
 
-    def _unpack(self, place: _Place) -> Tensor:
+    def _unpack(self, slot: _Slot) -> Tensor:
         running = PASSES.running
         filled: Filled
         if running is None:
             filled = WeakKeyDictionary()
         else:
             filled = self._filled.setdefault(running, WeakKeyDictionary())
-        if place not in filled:
+        if slot not in filled:
             self._fill(filled)
-        return filled.pop(place)
+        return filled.pop(slot)
 
     def _fill(self, filled: Filled) -> None:
-        """Run the function again, and fill every place that somebody still holds."""
+        """Run the function again, and fill every slot that somebody still holds."""
         kinds: list[Any] = []
         ran: list[str] = []
 
         def pack(tensor: Tensor) -> Tensor:
             nr = len(kinds)
-            if nr == len(self._places):
+            if nr == len(self._slots):
                 raise self._error(TOO_MANY, ran)
             kinds.append(self._describe(tensor))
-            place = self._places[nr]()
+            slot = self._slots[nr]()
             alone = tensor.detach()
-            if place is not None:
-                filled[place] = alone
-            if self._early_stop and nr + 1 == len(self._places):
+            if slot is not None:
+                filled[slot] = alone
+            if self._early_stop and nr + 1 == len(self._slots):
                 raise _Finished
             return alone
 
@@ -197,8 +197,8 @@ class Region:
     def _args(self) -> list[Any]:
         kept = self._tensors if self._node is None else self._node.ctx.saved_tensors
         args = list(self._others)
-        for place, tensor in zip(self._at, kept, strict=True):
-            args[place] = tensor
+        for position, tensor in zip(self._at, kept, strict=True):
+            args[position] = tensor
         return args
 
     def _compare(self, kinds: list[Any], ran: list[str]) -> None:

@@ -36,8 +36,8 @@ class CheckpointFunction(Function):
         ctx.function = function
         ctx.again = same_draws(preserve)
         ctx.others = [None if isinstance(x, Tensor) else x for x in args]
-        ctx.places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
-        ctx.save_for_backward(*(args[i] for i in ctx.places))
+        ctx.positions = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+        ctx.save_for_backward(*(args[i] for i in ctx.positions))
         return function(*args)
 
     @staticmethod
@@ -47,8 +47,8 @@ class CheckpointFunction(Function):
         if running is None or not running.whole:
             raise EngineError(CHOSEN_LEAVES)
         own = list(ctx.others)
-        for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
-            own[place] = tensor.detach().requires_grad_(tensor.requires_grad)
+        for position, tensor in zip(ctx.positions, ctx.saved_tensors, strict=True):
+            own[position] = tensor.detach().requires_grad_(tensor.requires_grad)
         with ctx.again(), enable_grad():
             result = ctx.function(*own)
         outputs = result if isinstance(result, tuple) else (result,)

@@ -50,7 +50,7 @@ NEVER_SEEN = (
 
 
 class SelectiveCheckpointContext:
-    """What a policy is told beside the operation: whether this is the second run."""
+    """What a policy learns beside the operation: whether this is the second run."""
 
     def __init__(self, *, is_recompute: bool) -> None:
         self.is_recompute = is_recompute

@@ -131,8 +131,8 @@ class DataLoader:
             count: int = len(self.dataset)
             if self.batch_size is None:
                 return count
-            whole, rest = divmod(count, self.batch_size)
-            return whole + bool(rest and not self.drop_last)
+            full, rest = divmod(count, self.batch_size)
+            return full + bool(rest and not self.drop_last)
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
 
 

@@ -157,8 +157,8 @@ class BatchSampler(Sampler[list[int]]):
             yield batch
 
     def __len__(self) -> int:
-        whole, rest = divmod(len(self.sampler), self.batch_size)  # type: ignore[arg-type]
-        return whole + bool(rest and not self.drop_last)
+        full, rest = divmod(len(self.sampler), self.batch_size)  # type: ignore[arg-type]
+        return full + bool(rest and not self.drop_last)
 
 
 def _positive(name: str, value: Any) -> None:
