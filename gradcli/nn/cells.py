@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from ..engine.record import call
 from ..engine.tensor import Tensor
@@ -64,7 +64,7 @@ GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}
 class _Recurrent(Module):
     """What cells and networks have in common."""
 
-    kind: ClassVar[str] = "RNN"
+    kind: str = "RNN"
     hidden_size: int
     nonlinearity: str = "tanh"
 

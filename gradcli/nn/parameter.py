@@ -210,6 +210,6 @@ class UninitializedBuffer(UninitializedTensorMixin):
         return type(self), (self.requires_grad, self.device, self.dtype)
 
 
-def is_lazy(tensor: Any) -> bool:
+def is_lazy(param: Any) -> bool:
     """Whether a tensor has no shape yet."""
-    return isinstance(tensor, UninitializedTensorMixin)
+    return isinstance(param, UninitializedTensorMixin)

@@ -21,6 +21,12 @@ from .cells import GATES, State, Weights, _Recurrent
 from .heads import add_parameters, head
 from .utils.rnn import PackedSequence
 
+MODES = {
+    "RNN_TANH": ("RNN", "tanh"), "RNN_RELU": ("RNN", "relu"),
+    "LSTM": ("LSTM", "tanh"), "GRU": ("GRU", "tanh"),
+}  # fmt: skip
+"""The cells of a network's mode, and what squashes their state."""
+
 
 class RNNBase(_Recurrent):
     """A recurrent network along a sequence.
@@ -48,7 +54,10 @@ class RNNBase(_Recurrent):
         bidirectional: bool = False, proj_size: int = 0, device: Any = None,
         dtype: Any = None,
     ) -> None:  # fmt: skip
+        if mode not in MODES:
+            raise ValueError(f"Unrecognized RNN mode: {mode}")
         _check_sizes(hidden_size, num_layers, dropout, proj_size)
+        self.kind, self.nonlinearity = MODES[mode]
         self.dropout = float(dropout)
         self._all_weights: list[list[str]] = []
         wide, handed_on = GATES[self.kind] * hidden_size, proj_size or hidden_size
@@ -271,7 +280,6 @@ class RNN(RNNBase):
             f"RNN_{nonlinearity.upper()}", input_size, hidden_size, num_layers, bias,
             batch_first, dropout, bidirectional, 0, device, dtype,
         )  # fmt: skip
-        self.nonlinearity = nonlinearity
 
 
 def network(kind: str, doc: str, *left_out: str) -> type[RNNBase]:
@@ -286,5 +294,5 @@ def network(kind: str, doc: str, *left_out: str) -> type[RNNBase]:
         RNNBase.__init__(self, kind, **given)
 
     init = constructor(kind, parameters, begin)
-    about = {"__doc__": f"{doc} {RNNBase.__doc__}", "kind": kind, "__init__": init}
+    about = {"__doc__": f"{doc} {RNNBase.__doc__}", "__init__": init}
     return new_class(kind, (RNNBase,), about)

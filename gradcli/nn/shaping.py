@@ -5,7 +5,6 @@ Invariant: widths of a border come in pairs, the last dimension's first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..engine.record import call
@@ -40,18 +39,11 @@ class Unflatten(Module):
 
 
 class _ConstantPadNd(Module):
-    """A border of one number around the last dimensions.
-
-    Args:
-        padding: the width of the border, or a width for each side.
-        value: what the border is filled with.
-    """
+    """A border of one number around the last dimensions."""
 
     rank: ClassVar[int]
-
-    @head()
-    def __init__(self, padding: Sizes, value: float) -> None:
-        self.padding = each(padding, 2 * self.rank)
+    padding: tuple[int, ...]
+    value: float = 0.0
 
     def forward(self, input: Tensor) -> Any:
         return call("constant_pad_nd", input, self.padding, self.value)
@@ -60,11 +52,25 @@ class _ConstantPadNd(Module):
         return f"padding={self.padding}, value={self.value}"
 
 
+class _ConstantPad(_ConstantPadNd):
+    """A border of one number around the last dimensions.
+
+    Args:
+        padding: the width of the border, or a width for each side.
+        value: what the border is filled with.
+    """
+
+    @head()
+    def __init__(self, padding: Sizes, value: float) -> None:
+        self.padding = each(padding, 2 * self.rank)
+
+
 class _ZeroPad(_ConstantPadNd):
     """A border of zeros; ``padding`` is its width, or a width for each side."""
 
-    def __init__(self, padding: int | Sequence[int]) -> None:
-        super().__init__(padding, 0.0)
+    @head()
+    def __init__(self, padding: Sizes) -> None:
+        self.padding = each(padding, 2 * self.rank)
 
     def extra_repr(self) -> str:
         return f"{self.padding}"

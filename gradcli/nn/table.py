@@ -25,7 +25,7 @@ from .families import (
 from .lazy import _LazyConv, _LazyLinear, _LazyNorm, lazy
 from .linear import Linear
 from .recurrent import network
-from .shaping import _ConstantPadNd, _ZeroPad
+from .shaping import _ConstantPad, _ZeroPad
 
 # Activations
 
@@ -87,7 +87,7 @@ BatchNorm1d, BatchNorm2d, BatchNorm3d = ranks(
 InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = ranks(
     "InstanceNorm", _InstanceNorm, ranks=((2, 3), (3, 4), (4, 5))
 )
-ConstantPad1d, ConstantPad2d, ConstantPad3d = ranks("ConstantPad", _ConstantPadNd)
+ConstantPad1d, ConstantPad2d, ConstantPad3d = ranks("ConstantPad", _ConstantPad)
 ZeroPad1d, ZeroPad2d, ZeroPad3d = ranks("ZeroPad", _ZeroPad)
 
 LazyLinear = lazy(Linear, _LazyLinear)

@@ -12,7 +12,7 @@ from .functional.declare import Flag
 from .lazy import _LazyConv, _LazyLinear, _LazyNorm
 from .linear import Linear
 from .recurrent import RNNBase
-from .shaping import _ConstantPadNd, _ZeroPad
+from .shaping import _ConstantPad, _ZeroPad
 
 class ReLU(Applied):
     inplace: bool
@@ -252,13 +252,13 @@ class InstanceNorm2d(_InstanceNorm):
 class InstanceNorm3d(_InstanceNorm):
     ...
 
-class ConstantPad1d(_ConstantPadNd):
+class ConstantPad1d(_ConstantPad):
     ...
 
-class ConstantPad2d(_ConstantPadNd):
+class ConstantPad2d(_ConstantPad):
     ...
 
-class ConstantPad3d(_ConstantPadNd):
+class ConstantPad3d(_ConstantPad):
     ...
 
 class ZeroPad1d(_ZeroPad):
