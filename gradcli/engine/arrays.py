@@ -164,7 +164,13 @@ class ArrayNamespace(Namespace):
         return self.np.floor_divide(a, self._divisor(a, b))
 
     def remainder(self, a: Any, b: Any) -> Any:
-        return self.np.remainder(a, self._divisor(a, b))
+        y = self.np.remainder(a, self._divisor(a, b))
+        if y.dtype.kind != "f":
+            return y
+        none = self.np.equal(y, 0)
+        if not self.np.any(none):
+            return y
+        return self.np.where(none, self.np.copysign(y, a), y)
 
     def fmod(self, a: Any, b: Any) -> Any:
         return self.np.fmod(a, self._divisor(a, b))

@@ -90,6 +90,8 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
         if isinstance(edge, Node) and edge.y is result.raw and edge.y is not None:
             edge.y, edge.wrote = t.raw, CLOCK.now
         rebase(t, edge)
+    elif not MODE.enabled and not MODE.inference:
+        renew_views(t)
     for look in MODE.on_change:
         look(t, result)
     return t
@@ -232,8 +234,22 @@ def rebase(t: Tensor, edge: Edge) -> None:
         if view.fragile:
             lose(view)
         elif view is t or outside or view.edge is not None:
-            at = positions(base, view)
-            _settle(view, edge_of("as_strided.positions", (base,), (base.edge,), at=at))
+            _settle(view, _read_anew(base, view))
+
+
+def renew_views(t: Tensor) -> None:
+    """After a change that is not recorded, views are read from their base anew."""
+    base = base_of(t)
+    if base.edge is None:
+        return
+    for view in live_views(base):
+        if not view.fragile and view.edge is not None:
+            _settle(view, _read_anew(base, view))
+
+
+def _read_anew(base: Tensor, view: Tensor) -> Edge:
+    at = positions(base, view)
+    return edge_of("as_strided.positions", (base,), (base.edge,), at=at)
 
 
 def _settle(t: Tensor, edge: Edge) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ..ops import OWN, Op, parameters
+from ..ops import Formula, Op, parameters
 from .limits import LIMIT
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
@@ -34,6 +34,10 @@ class General(Protocol):
         """The row."""
 
     @property
+    def fwd(self) -> Formula:
+        """Its formula, whose result lies in memory as the row says."""
+
+    @property
     def cls(self) -> Any:
         """The class of its nodes; None: it has no gradient."""
 
@@ -47,7 +51,7 @@ class General(Protocol):
 
 def unary(record: General) -> Callable[[Tensor], Tensor]:
     """The recorder of an elementwise row with one input and no parameters."""
-    fwd, cls, slow = record.op.fwd, record.cls, record.general
+    fwd, cls, slow = record.fwd, record.cls, record.general
     keeps = not issubclass(cls, ConstantNode)
 
     def call(t: Tensor) -> Tensor:
@@ -83,7 +87,7 @@ def unary(record: General) -> Callable[[Tensor], Tensor]:
 def with_number(record: General) -> Callable[[Tensor, float], Tensor]:
     """The recorder of an elementwise row of one tensor and one number."""
     (parameter,) = parameters(record.op)[1:]
-    fwd, cls, slow = record.op.fwd, record.cls, record.general
+    fwd, cls, slow = record.fwd, record.cls, record.general
 
     def call(t: Tensor, number: float) -> Tensor:
         x, xp, edge = t.raw, t.xp, t.edge
@@ -139,7 +143,7 @@ def binary(
     Args:
         lifted: makes a tensor of any other operand, or gives NotImplemented.
     """
-    fwd, cls, slow = record.op.fwd, record.cls, record.general
+    fwd, cls, slow = record.fwd, record.cls, record.general
     keeps = any(callable(p) for p in record.op.partials or ())
 
     def call(t: Tensor, other: Any) -> Any:
@@ -193,8 +197,8 @@ def binary(
 
 def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
     """The recorder of any row with one input and one output."""
-    fwd, cls, slow = record.op.fwd, record.cls, record.general
-    views, shares = record.views, record.op.memory is not OWN
+    fwd, cls, slow = record.fwd, record.cls, record.general
+    views, shares = record.views, not record.op.owns
     plainly_kept = cls is not None and cls.keep is Node.keep
     linear = record.op.keeps_shapes
 

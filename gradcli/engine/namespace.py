@@ -18,6 +18,7 @@ from typing import Any
 from ..ops import FUNCTIONS, OPS, Composite
 from ..ops.arrange import windowed
 from ..ops.memory import contiguous_strides, strided
+from ..ops.shape import CONTIGUOUS, inverse_order
 
 
 class Namespace:
@@ -75,6 +76,20 @@ class Namespace:
     def carried(self, raw: Any, after: Any, address: int) -> Any:
         """What ``raw`` sees of its memory, of a copy of it, from an address on."""
         return self.seen(after, raw.shape, raw.strides, address)
+
+    def packed(self, y: Any) -> Any:
+        """Entries in the order of their indices in memory."""
+        return y if self.is_contiguous(y) else self.clone(y, CONTIGUOUS)
+
+    def in_order_of(self, y: Any, x: Any) -> Any:
+        """Entries in the order in memory of those of ``x``, if the shape is the same;
+        else in the order of their indices."""
+        if y.shape != x.shape:
+            return self.packed(y)
+        steps = self.geometry(x)[0]
+        order = sorted(range(len(steps)), key=steps.__getitem__, reverse=True)
+        turned = self.packed(self.permute(y, order))
+        return self.permute(turned, inverse_order(tuple(order)))
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Run the row or the public function ``name`` on raw values."""

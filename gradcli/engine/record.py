@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops import FUNCTIONS, OPS, OWN, SHARED, VIEW, Composite, Op
+from ..ops import FUNCTIONS, OPS, SHARED, VIEW, Composite, Formula, Op
 from . import dtypes
 from .call import Signature
 from .errors import DeviceError
@@ -38,6 +38,7 @@ from .node import (
     differentiable_slots,
     node_class,
 )
+from .placing import placed
 from .promote import cut, harmonised
 from .promote import settled as settled_type
 from .returns import CLASSES
@@ -54,10 +55,11 @@ PLAIN = (UnaryNode, BinaryNode, ConstantNode)
 class Recorder:
     """One row, ready to run on tensors; its node class is made on first use."""
 
-    __slots__ = ("bind", "cls", "of_one", "of_two", "op", "slots", "views")
+    __slots__ = ("bind", "cls", "fwd", "of_one", "of_two", "op", "slots", "views")
 
     def __init__(self, op: Op) -> None:
         self.op = op
+        self.fwd = placed(op)
         signature = Signature(op)
         self.bind = signature.bind
         differentiable = op.node is not None
@@ -85,9 +87,9 @@ class Recorder:
         """Run the row whatever its inputs are, and whoever looks."""
         op = self.op
         xp, raw = _raw(op, inputs)
-        if op.memory is OWN and (MODE.inference or xp.inference):
+        if op.owns and (MODE.inference or xp.inference):
             xp = settled(xp)
-        raw, params, y = _computed(op, xp, inputs, raw, params)
+        raw, params, y = _computed(op, self.fwd, xp, inputs, raw, params)
         node = self._node(inputs, xp, raw, y, params)
         out: Any
         if op.returns == 1:
@@ -133,7 +135,12 @@ class Recorder:
 
 
 def _computed(
-    op: Op, xp: Any, inputs: Any, raw: tuple[Any, ...], params: dict[str, Any]
+    op: Op,
+    fwd: Formula,
+    xp: Any,
+    inputs: Any,
+    raw: tuple[Any, ...],
+    params: dict[str, Any],
 ) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
     """The raw inputs and the parameters, of fitting types, and what the row's formula
     makes of them."""
@@ -146,9 +153,11 @@ def _computed(
         if op.elementwise and len(raw) > 1:
             check_broadcast(raw)
         if MODE.instead is not None:
-            y = MODE.instead(op, inputs, params, lambda: _formula(op, xp, raw, params))
+            y = MODE.instead(
+                op, inputs, params, lambda: _formula(op, fwd, xp, raw, params)
+            )
         else:
-            y = _formula(op, xp, raw, params)
+            y = _formula(op, fwd, xp, raw, params)
     except Exception as error:
         failure = explain_failure(op, raw, error)
         if failure is error:
@@ -156,16 +165,18 @@ def _computed(
         raise failure from error
     if whole:
         y = settled_type(op, raw, y)
-    if op.memory is OWN and xp.writeable:
+    if op.owns and xp.writeable:
         several = isinstance(y, tuple)
         y = tuple([own(part, raw) for part in y]) if several else own(y, raw)
     return raw, params, y
 
 
-def _formula(op: Op, xp: Any, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
+def _formula(
+    op: Op, fwd: Formula, xp: Any, raw: tuple[Any, ...], params: dict[str, Any]
+) -> Any:
     whole_row = xp.whole_row
     if whole_row is None:
-        return op.fwd(xp, *raw, **params)
+        return fwd(xp, *raw, **params)
     return whole_row(op, raw, params)
 
 

@@ -80,9 +80,9 @@ def owner(raw: Any) -> Any:
 def own(y: Any, raw: tuple[Any, ...]) -> Any:
     """A result in memory of its own: a copy if it lies in that of an operand."""
     if getattr(y, "base", None) is None:
-        return y.copy() if any(y is r for r in raw) else y
+        return y.copy("K") if any(y is r for r in raw) else y
     mine = owner(y)
-    return y.copy() if any(owner(r) is mine for r in raw) else y
+    return y.copy("K") if any(owner(r) is mine for r in raw) else y
 
 
 def touch(raw: Any) -> None:

@@ -83,7 +83,7 @@ class Functions(Mapping[str, Callable[..., Any]]):
         home = self._home
 
         def lifted(*args: Any, **keywords: Any) -> Any:
-            if args and type(args[0]) is not Tensor and _is_data(args):
+            if args and type(args[0]) is not Tensor and _is_data(args, keywords):
                 args = (home.constant(home.numbers_of(args[0])), *args[1:])
             return call(*args, **keywords)
 
@@ -108,11 +108,12 @@ def is_function(name: str) -> bool:
     return entry is not None and not entry.internal
 
 
-def _is_data(args: tuple[Any, ...]) -> bool:
+def _is_data(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
     """Whether the first argument is numbers that no tensor beside it gives a kind."""
     first = args[0]
     if isinstance(first, int | float):
-        return not any(type(other) is Tensor for other in args[1:])
+        beside = (*args[1:], *keywords.values())
+        return not any(type(other) is Tensor for other in beside)
     return isinstance(first, list | tuple) and not _has_tensor(first)
 
 

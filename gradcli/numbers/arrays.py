@@ -11,7 +11,7 @@ are plain NumPy arrays: they hold decisions, not numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -78,8 +78,8 @@ class ObjectArray:
     def reshape(self, *shape: Any) -> ObjectArray:
         return self._like(self.data.reshape(*shape))
 
-    def copy(self) -> ObjectArray:
-        return self._like(self.data.copy())
+    def copy(self, order: Literal["C", "K"] = "C") -> ObjectArray:
+        return self._like(self.data.copy(order))
 
     def astype(self, dtype: Any) -> ObjectArray:
         """The same: elements have one kind only."""

@@ -10,7 +10,19 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, ValueRangeError, dim_of, dims_of, kept_shape
-from .op import FLOATS, RESULT, TRUTHS, WHOLE, Rule, case, function, no_kernel, row
+from .op import (
+    FLOATS,
+    KEPT,
+    PACKED,
+    RESULT,
+    TRUTHS,
+    WHOLE,
+    Rule,
+    case,
+    function,
+    no_kernel,
+    row,
+)
 from .trigonometric import pi
 
 # fmt: off
@@ -27,6 +39,7 @@ row("sigmoid", node="SigmoidBackward0", latex=r"\sigma({0})", formula="1/(1 + e*
 
 row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
     refuses=no_kernel("log_sigmoid_cpu"),
+    memory=PACKED,
     formula="-log(1 + e**-x)", doc="Logarithm of the logistic function.",
     aliases=("log_sigmoid",),
     fwd=lambda xp, x: xp.logsigmoid(x), partials=(lambda xp, y, x: xp.sigmoid(-x),),
@@ -51,12 +64,14 @@ def mish_slope(xp: Any, y: Any, x: Any) -> Any:
 
 row("mish", node="MishBackward0", latex=r"{0} \tanh(\log(1 + e^{{{0}}}))",
     refuses=no_kernel("mish_cpu"),
+    memory=KEPT,
     formula="x*tanh(softplus(x))", doc="Mish.",
     fwd=lambda xp, x: x * xp.tanh(softplus_of(xp, x)), partials=(mish_slope,),
     cases=ALL)
 
 row("softplus", node="SoftplusBackward0",
     refuses=no_kernel("softplus_cpu"),
+    memory=KEPT,
     latex=r"\frac{{1}}{{\beta}} \log(1 + e^{{\beta {0}}})",
     formula="log(1 + e**(beta*x))/beta", doc="A smooth relu.",
     kink="above the threshold the function is taken to be x and the derivative 1",
@@ -254,6 +269,12 @@ row("threshold", node="ThresholdBackward0", formula="x if x > threshold else val
     cases=[case((3, 4), low=0.6, threshold=0.5, value=7.0),
            case((3,), threshold=3.0, value=-1.0)])
 
+def below(xp: Any, x: Any, weight: Any) -> Any:
+    """The slope on the left, which at 0 counts as a number: the mixed second derivative
+    there is 0."""
+    return xp.where(xp.eq(x, 0), xp.detach(weight), weight)
+
+
 row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight*x",
     refuses=no_kernel("prelu_cpu"),
     rule=Rule("PreluKernelBackwardBackward0", (0, 1)),
@@ -262,8 +283,8 @@ row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight
     kink="at 0 the derivative by x is the weight",
     fwd=lambda xp, x, weight: xp.where(xp.gt(x, 0), x, weight * x),
     partials=(
-        lambda xp, y, x, weight: xp.where(xp.gt(x, 0), 1, weight),
-        lambda xp, y, x, weight: xp.where(xp.gt(x, 0), 0, x)),
+        lambda xp, y, x, weight: xp.where(xp.gt(x, 0), 1, below(xp, x, weight)),
+        lambda xp, y, x, weight: xp.where(xp.lt(x, 0), x, 0)),
     cases=[case((3, 4), (4,), low=0.1), case((3, 4), (1, 1), low=-2.0, high=-0.1)])
 
 
@@ -324,6 +345,7 @@ def softmax_push(xp: Any, t: Any, y: Any, dim: int) -> Any:
 
 row("softmax", node="SoftmaxBackward0", formula="e**x / sum(e**x, dim)",
     refuses=no_kernel("softmax_lastdim_kernel_impl"),
+    memory=PACKED,
     doc="Exponentials that add up to 1 along a dimension.",
     fwd=softmax_of,
     vjp=(lambda xp, g, y, x, dim: softmax_push(xp, g, y, dim),),
@@ -332,6 +354,7 @@ row("softmax", node="SoftmaxBackward0", formula="e**x / sum(e**x, dim)",
 
 row("log_softmax", node="LogSoftmaxBackward0", formula="x - logsumexp(x, dim)",
     refuses=no_kernel("log_softmax_lastdim_kernel_impl"),
+    memory=PACKED,
     doc="Logarithm of the softmax.",
     fwd=log_softmax_of,
     vjp=(lambda xp, g, y, x, dim:

@@ -15,7 +15,18 @@ from math import copysign, inf
 from typing import Any
 
 from .checks import ArgumentError
-from .op import AS_IS, TRUTHS, WHOLE, WHOLES, case, function, no_kernel, row
+from .op import (
+    AS_IS,
+    KEPT,
+    PACKED,
+    TRUTHS,
+    WHOLE,
+    WHOLES,
+    case,
+    function,
+    no_kernel,
+    row,
+)
 
 # fmt: off
 
@@ -274,12 +285,14 @@ row("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}", formula="a **
          "derivative by the base is 0 for exponent 0",
     fwd=lambda xp, a, b: a**b,
     partials=(
-        lambda xp, y, a, b: b * a ** (xp.where(xp.eq(b, 0), 1, b) - 1),
+        lambda xp, y, a, b: b * a ** (
+            xp.where(xp.logical_and(xp.eq(b, 0), xp.eq(a, 0)), 1, b) - 1),
         lambda xp, y, a, b: y * xp.log(
             xp.where(xp.logical_and(xp.eq(a, 0), xp.ge(b, 0)), 1, a))),
     cases=AWAY[:3])
 
 row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** x",
+    memory=PACKED,
     doc="A number to the power of a tensor.",
     kink="for base 0 the derivative is 0 where x >= 0",
     fwd=lambda xp, x, base: base**x,
@@ -318,7 +331,8 @@ function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
 
 # several operands at once
 
-row("addcmul", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
+row("addcmul.default", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
+    memory=KEPT,
     refuses=no_kernel("addcmul_cpu_out", TRUTHS),
     formula="x + value*a*b", doc="A tensor plus a multiple of a product.",
     result=WHOLE,
@@ -327,7 +341,8 @@ row("addcmul", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot {2}",
               lambda xp, y, x, a, b, value=1: value * a),
     cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), value=-0.5)])
 
-row("addcdiv", node="AddcdivBackward0", latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
+row("addcdiv.default", node="AddcdivBackward0", memory=KEPT,
+    latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
     refuses={WHOLES: "Integer division with addcdiv is no longer supported, and in a "
              "future  release addcdiv will perform a true division of tensor1 and "
              "tensor2."},
@@ -338,6 +353,21 @@ row("addcdiv", node="AddcdivBackward0", latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}
               lambda xp, y, x, a, b, value=1: -value * a / (b * b)),
     cases=[case((3, 4), (4,), (3, 1), low=0.5),
            case((2,), (2,), (), value=-0.5, low=0.5)])
+
+
+
+def valued(name: str, doc: str, formula: str) -> None:
+    """Enter a public function that also takes its factor in the second place."""
+    def build(call: Any, x: Any, a: Any, b: Any, value: Any = 1) -> Any:
+        if is_number(a) and not is_number(value):
+            a, b, value = b, value, a
+        return call(f"{name}.default", x, a, b, value=value)
+
+    function(name, build, doc=doc, formula=formula)
+
+
+valued("addcmul", "A tensor plus a multiple of a product.", "x + value*a*b")
+valued("addcdiv", "A tensor plus a multiple of a quotient.", "x + value*a/b")
 
 UNLIKE = "expected dtype {c0} for `end` but got dtype {c1}"
 

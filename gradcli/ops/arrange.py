@@ -13,7 +13,7 @@ from .checks import ShapeError, dim_of, dims_of, whole
 from .index import along
 from .join import as_sizes
 from .limits import LISTED, check_size
-from .op import LINEAR, OWN, VIEW, Formula, case, function, row
+from .op import LINEAR, OWN, PACKED, VIEW, Formula, case, function, row
 from .shape import Shape, inverse_order
 
 # fmt: off
@@ -51,6 +51,11 @@ def roll_by(shape: Shape, shifts: Any, dims: Any) -> tuple[Any, Any]:
     """Shifts and dimensions in pairs; without dimensions, one shift of all entries."""
     by = as_sizes(shifts)
     over = () if dims is None else as_sizes(dims)
+    if not by:
+        raise ShapeError("`shifts` required")
+    if over and not shape:
+        raise IndexError(
+            f"Dimension specified as {over[0]} but tensor has no dimensions")
     if len(by) != len(over) and not (len(by) == 1 and not over):
         raise ShapeError("shifts and dimensions must align. "
                          f"shifts: {len(by)}, dims:{len(over)}")
@@ -58,10 +63,12 @@ def roll_by(shape: Shape, shifts: Any, dims: Any) -> tuple[Any, Any]:
 
 
 def _roll(xp: Any, x: Any, shifts: Any, dims: Any = None) -> Any:
-    return xp.roll(x, *roll_by(x.shape, shifts, dims)) if x.shape else x
+    by = roll_by(x.shape, shifts, dims)
+    return xp.roll(x, *by) if x.shape else x
 
 
 row("roll", node="RollBackward0", jvp=LINEAR,
+    memory=PACKED,
     doc="Entries moved along; those that fall off come in again at the other end.",
     formula="y[i] = x[(i - shift) mod n]",
     fwd=_roll,
@@ -93,7 +100,7 @@ def _rot90(xp: Any, x: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
         return xp.transpose(xp.flip(x, (b,)), a, b)
     if quarter == 2:
         return xp.flip(x, (a, b))
-    return xp.transpose(xp.flip(x, (a,)), a, b) if quarter else x
+    return xp.transpose(xp.flip(x, (a,)), a, b) if quarter else xp.contiguous(x)
 
 
 row("rot90", node="Rot90Backward0", jvp=LINEAR, fwd=_rot90,
@@ -112,7 +119,7 @@ def _triangle(name: str, node: str, formula: str, doc: str) -> None:
             raise ShapeError(f"{name}: input tensor must have at least 2 dimensions")
         return getattr(xp, name)(x, diagonal)
 
-    row(name, node=node, jvp=LINEAR, fwd=fwd, formula=formula, doc=doc,
+    row(name, node=node, jvp=LINEAR, fwd=fwd, formula=formula, doc=doc, memory=PACKED,
         in_place=True,
         vjp=(lambda xp, g, y, x, diagonal=0: getattr(xp, name)(g, diagonal),),
         cases=[case((3, 4)), case((4, 3), diagonal=1), case((2, 3, 3), diagonal=-1)])
@@ -171,6 +178,7 @@ _diagonal_row("diagonal", "DiagonalBackward0", VIEW)
 _diagonal_row("diagonal_copy", "DiagonalBackward0_copy", OWN)
 
 row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR,
+    memory=PACKED,
     doc="Zeros with the cotangent along a diagonal.", formula="y[i, i + offset] = g[i]",
     fwd=lambda xp, x, input_sizes, offset, dim1, dim2:
     on_diagonal(xp, x, input_sizes, offset, dim1, dim2),
@@ -180,6 +188,7 @@ row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR,
            case((3, 1), input_sizes=(2, 3, 4), offset=1, dim1=-1, dim2=0)])
 
 row("diag_embed", node="DiagEmbedBackward0", jvp=LINEAR,
+    memory=PACKED,
     doc="Zeros with the last dimension along a diagonal of two new ones.",
     formula="y[..., i, i + offset] = x[..., i]",
     fwd=lambda xp, x, offset=0, dim1=-2, dim2=-1:
@@ -221,9 +230,9 @@ def pad_pairs(shape: Shape, pad: Any) -> list[tuple[int, int]]:
     pairs = [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
     untouched = [(0, 0)] * (len(shape) - len(pairs))
     for n, (before, after) in zip(shape, untouched + pairs[::-1], strict=True):
-        if n + before + after < 0:
-            raise ShapeError(f"pad: a dimension of size {n} cannot be padded by "
-                             f"({before}, {after})")
+        if n + min(before, 0) + min(after, 0) < 0:
+            raise ShapeError(f"pad: ({before}, {after}) cuts off more than there is of "
+                             f"a dimension of size {n}")
     return untouched + pairs[::-1]
 
 
@@ -235,7 +244,7 @@ def _pad(xp: Any, x: Any, pad: Any, value: float = 0) -> Any:
             [xp.new_full(x, (*x.shape[:d], n, *x.shape[d + 1:]), value)] if n > 0
             else [] for n in (before, after))
         parts = [*front, kept, *back]
-        x = xp.cat(parts, d) if len(parts) > 1 else kept
+        x = xp.contiguous(xp.cat(parts, d)) if len(parts) > 1 else kept
     return x
 
 
@@ -344,7 +353,7 @@ def _repeat_interleave(
 
 def _interleaved(call: Formula, x: Any, repeats: Any, dim: int | None) -> Any:
     if dim is None:
-        x, dim = call("reshape", x, (-1,)), 0
+        x, dim = call("flatten", x), 0
     d = dim_of(x.shape, dim)
     if isinstance(repeats, float):
         repeats = whole(repeats)

@@ -12,7 +12,7 @@ from typing import Any
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
 from .loss import fixed, known
-from .op import ONE_TYPE, Fixed, Rule, case, function, no_kernel, row
+from .op import ONE_TYPE, PACKED, Fixed, Rule, case, function, no_kernel, row
 
 # fmt: off
 
@@ -73,7 +73,7 @@ def nll_tangent(xp: Any, t: Any, y: Any, x: Any, target: Any, weight: Any = None
 
 
 def nll_row(name: str, node: str, kernel: str, cases: list[Any]) -> None:
-    row(name, node=node, formula="-mean(x[i, target[i]])", fwd=nll,
+    row(name, node=node, formula="-mean(x[i, target[i]])", fwd=nll, memory=PACKED,
         rule=Rule(node.replace("0", "Backward0")), refuses=no_kernel(kernel),
         one_type=(ONE_TYPE, ONE_TYPE),
         doc="Negative log likelihood of the target classes.",
@@ -288,6 +288,11 @@ def hinge_embedding_loss(call: Any, x: Any, target: Any, margin: float = 1.0,
 
 def margin_ranking_loss(call: Any, x: Any, other: Any, target: Any, margin: float = 0.0,
                         reduction: str = "mean") -> Any:
+    if not len(x.shape) == len(other.shape) == len(target.shape):
+        raise ShapeError(
+            "margin_ranking_loss : All input tensors should have same dimension but "
+            f"got sizes: input1: {list(x.shape)}, input2: {list(other.shape)}, target: "
+            f"{list(target.shape)}")
     order = call("mul", call("neg", target), call("sub", x, other))
     return averaged(call, call("clamp_min", call("add.Scalar", order, margin), 0),
                     reduction)

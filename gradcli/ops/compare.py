@@ -93,8 +93,8 @@ row("round.decimals", node="RoundBackward1", latex=r"\operatorname{{round}} {0}"
     partials=(0,), cases=[case((3,), low=0.101, high=0.104, decimals=2),
                           case((), low=61, high=64, decimals=-1)])
 
-function("round", lambda call, x, decimals=0:
-         call("round.default", x) if decimals == 0
+function("round", lambda call, x, decimals=None:
+         call("round.default", x) if decimals is None
          else call("round.decimals", x, decimals=decimals),
          doc="Rounds, halves to even.", formula="round(x, decimals)", kink=STEPS,
          special="round")
@@ -350,6 +350,10 @@ def close(
     xp: Any, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> Any:
+    for name, bound in (("rtol", rtol), ("atol", atol)):
+        if bound < 0:
+            raise ArgumentError(
+                f"{name} must be greater than or equal to zero, but got {bound:g}")
     same = xp.logical_or(xp.eq(a, b), xp.logical_and(
         xp.isfinite(b), xp.le(xp.abs(1.0 * a - b), atol + rtol * xp.abs(b))))
     if not equal_nan:

@@ -298,9 +298,10 @@ def convolution(call: Formula, input: Any, weight: Any, bias: Any, stride: Any,
     windows = Windows(tuple(weight.shape[2:]), steps, edges, gaps)
     if not transposed:
         check_windows(windows, tuple(input.shape[2:]))
-        if 0 in input.shape[2:]:
-            raise ShapeError("Only zero batch or zero channel inputs are supported, "
-                             f"but got input shape: {list(input.shape)}")
+    if 0 in input.shape[2:]:
+        raise ShapeError("Only zero batch or zero channel inputs are supported, "
+                         f"but got input shape: {list(input.shape)}")
+    if not transposed:
         return call("convolution.default", input, weight, bias, steps, edges, gaps,
                     groups)
     if any(e >= max(s, d) for e, s, d in zip(extra, steps, gaps, strict=True)):

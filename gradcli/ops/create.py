@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from .op import case, row
+from .op import KEPT, case, row
 
 # fmt: off
 
 row("zeros_like", doc="Zeros of the tensor's shape.", formula="0",
+    memory=KEPT,
     fwd=lambda xp, x: xp.zeros_like(x), cases=[case((3, 4)), case(())])
 row("ones_like", doc="Ones of the tensor's shape.", formula="1",
+    memory=KEPT,
     fwd=lambda xp, x: xp.ones_like(x), cases=[case((3, 4)), case(())])
 row("full_like", doc="One number in the tensor's shape.", formula="fill_value",
+    memory=KEPT,
     fwd=lambda xp, x, fill_value: xp.new_full(x, x.shape, fill_value),
     cases=[case((3, 4), fill_value=2.5), case((), fill_value=-1)])
 row("new_full", doc="One number in a given shape, of the tensor's kind.",

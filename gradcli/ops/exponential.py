@@ -121,6 +121,9 @@ row("xlogy.Tensor", node="XlogyBackward0", latex=r"{0} \log {1}", formula="a*log
         lambda xp, y, a, b: xp.log(
             xp.where(xp.logical_and(xp.eq(a, 0), xp.le(b, 0)), 1, b)),
         lambda xp, y, a, b: a / b),
+    vjp=(lambda xp, g, y, a, b: xp.where(
+            xp.logical_and(xp.eq(a, 0), xp.le(b, 0)), 0, xp.xlogy(g, b)),
+         lambda xp, g, y, a, b: g * (a / b)),
     cases=POSITIVE_PAIR)
 
 row("xlogy.Scalar_Self", node="XlogyBackward1", latex=r"c \log {0}",

@@ -13,7 +13,7 @@ from typing import Any
 
 from .checks import PositionError, ShapeError, broadcast_shape, dim_of
 from .index import OUTSIDE, along, check_positions, checked_size
-from .op import FIRST, LINEAR, WHOLE, Fixed, Formula, case, function, row
+from .op import FIRST, LINEAR, PACKED, WHOLE, Fixed, Formula, case, function, row
 from .shape import Shape, sum_to
 
 # fmt: off
@@ -75,6 +75,7 @@ def _gather_backward(xp: Any, x: Any, index: Any, input_sizes: Shape, dim: int) 
 
 
 row("gather.default", node="GatherBackward0", fwd=_gather, jvp=LINEAR,
+    memory=PACKED,
     doc="Entries read along a dimension by a tensor of positions.",
     formula="y[i, j] = x[i, index[i, j]]",
     vjp=(lambda xp, g, y, x, index, dim:
@@ -289,6 +290,7 @@ def numbered(xp: Any, numel: int, index: Any) -> tuple[Any, ...]:
 
 
 row("take.default", node="TakeBackward0", jvp=LINEAR,
+    memory=PACKED,
     doc="Entries by their number in the flattened tensor.",
     formula="y[k] = x[index[k]]",
     fwd=lambda xp, x, index:
@@ -318,6 +320,7 @@ def _filled_vjp(xp: Any, g: Any, y: Any, x: Any, mask: Any, value: Any) -> Any:
 MASK = Fixed([[True, False, False], [False, True, True]])
 
 row("masked_fill.Scalar", node="MaskedFillBackward0", result=FIRST, fits=True,
+    memory=PACKED,
     doc="A number written where the mask is true.", formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),
     partials=(lambda xp, y, x, mask, value:
@@ -326,6 +329,7 @@ row("masked_fill.Scalar", node="MaskedFillBackward0", result=FIRST, fits=True,
            case((2, 3), Fixed([True, False, True]), value=0)])
 
 row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST,
+    memory=PACKED,
     doc="A scalar tensor written where the mask is true.",
     formula="value where mask, else x",
     fwd=lambda xp, x, mask, value: xp.where(as_mask(xp, mask), value, x),

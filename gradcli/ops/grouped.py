@@ -13,7 +13,7 @@ from typing import Any
 
 from .checks import ShapeError, ValueRangeError, count_of
 from .normalise import along_normalised, normalised, other_dims, per_channel, scaled
-from .op import MIXED, RESULT, Fixed, Rule, case, function, no_kernel, row
+from .op import MIXED, PACKED, RESULT, Fixed, Rule, case, function, no_kernel, row
 
 # fmt: off
 
@@ -53,6 +53,7 @@ row("group_norm.default", node="NativeGroupNormBackward0", jvp=along,
     one_type=MIXED,
     refuses=no_kernel("GroupNormKernelImpl"),
     rule=Rule("NativeGroupNormBackward0", (RESULT,), gives=(1,), zeros=False),
+    memory=PACKED,
     formula="(x - mean)/sqrt(var + eps)*weight + bias, per group of channels",
     doc="Mean 0 and variance 1 per group of channels, then scaled and shifted.",
     fwd=lambda xp, x, weight, bias, num_groups, eps=1e-5: scaled(

@@ -14,7 +14,7 @@ from typing import Any
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import LIMIT, check_size
-from .op import LINEAR, VIEW, Fixed, Formula, case, function, row
+from .op import LINEAR, PACKED, VIEW, Fixed, Formula, case, function, row
 from .shape import Shape
 
 # fmt: off
@@ -174,6 +174,7 @@ row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
            case((3,), input_sizes=(7,), dim=-1, start=1, end=6, step=2)])
 
 row("index.Tensor", node="IndexBackward0", jvp=LINEAR, saves=True,
+    memory=PACKED,
     doc="Entries read by lists of positions or by masks.",
     formula="y[k] = x[i[k], j[k], ...]",
     fwd=lambda xp, x, indices:

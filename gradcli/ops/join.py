@@ -15,7 +15,7 @@ from typing import Any
 
 from .checks import ShapeError, dim_of, whole
 from .limits import check_size
-from .op import LINEAR, VIEW, Formula, case, function, row
+from .op import LINEAR, PACKED, VIEW, Formula, case, function, row
 from .shape import Shape, sum_to
 
 # fmt: off
@@ -127,6 +127,8 @@ def solid(tensors: Sequence[Any]) -> list[Any]:
 def join_dim(tensors: Sequence[Any], dim: int) -> int:
     """The dimension to join along, of tensors that fit together in all others."""
     first = solid(tensors)[0].shape
+    if first == NOTHING and len(tensors) > 1:
+        return 0
     if not first:
         raise ShapeError("zero-dimensional tensor (at position 0) cannot be "
                          "concatenated")
@@ -159,7 +161,7 @@ def stack_dim(tensors: Sequence[Any], dim: int) -> int:
 
 
 def _cat_vjp(xp: Any, g: Any, y: Any, *tensors: Any, dim: int = 0) -> tuple[Any, ...]:
-    d = dim_of(g.shape, dim)
+    d = join_dim(tensors, dim)
     sizes = [0 if t.shape == NOTHING else t.shape[d] for t in tensors]
     starts = accumulate(sizes, initial=0)
     return tuple([xp.reshape(xp.narrow(g, d, at, n), t.shape)
@@ -168,6 +170,7 @@ def _cat_vjp(xp: Any, g: Any, y: Any, *tensors: Any, dim: int = 0) -> tuple[Any,
 
 
 row("cat.default", node="CatBackward0", variadic=True, jvp=LINEAR,
+    memory=PACKED,
     doc="Tensors one after the other along a dimension.", formula="[a, b, ...]",
     fwd=lambda xp, *tensors, dim=0: xp.cat(solid(tensors), join_dim(tensors, dim)),
     vjp=_cat_vjp,
@@ -175,6 +178,7 @@ row("cat.default", node="CatBackward0", variadic=True, jvp=LINEAR,
            case((2, 3), (2, 4), dim=-1), case((0,), (2, 3), dim=1)])
 
 row("stack.default", node="StackBackward0", variadic=True, jvp=LINEAR,
+    memory=PACKED,
     doc="Tensors of one shape along a new dimension.", formula="[a, b, ...]",
     fwd=lambda xp, *tensors, dim=0: xp.stack(tensors, stack_dim(tensors, dim)),
     vjp=lambda xp, g, y, *tensors, dim=0: tuple(

@@ -13,6 +13,7 @@ from .op import (
     LINEAR,
     MULTILINEAR,
     ONE_TYPE,
+    PACKED,
     TRUTHS,
     case,
     floats_for,
@@ -84,13 +85,13 @@ def cofactors(xp: Any, a: Any) -> Any:
 
 
 def slopes_of_det(xp: Any, y: Any, a: Any) -> Any:
-    if bool(xp.any(xp.eq(y, 0))):
+    if a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0))):
         return cofactors(xp, a)
     return lifted(xp, y) * turned(xp, xp.inverse(a))
 
 
 def det_tangent(xp: Any, t: Any, y: Any, a: Any) -> Any:
-    if bool(xp.any(xp.eq(y, 0))):
+    if a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0))):
         return xp.sum(cofactors(xp, a) * t, (-2, -1))
     return y * traces(xp, xp.solve(a, t))
 
@@ -177,7 +178,10 @@ def solve(xp: Any, a: Any, b: Any, left: bool = True) -> Any:
             "linalg.solve: Incompatible shapes of A and B for the equation "
             f"{equation} ({a.shape[-2]}x{a.shape[-1]} and {m.shape[-2]}x{m.shape[-1]})")
     y = solution(xp, a, m, left)
-    return xp.squeeze(y, -1) if vector else y
+    if not vector:
+        return y
+    y = xp.squeeze(y, -1)
+    return turned(xp, xp.contiguous(turned(xp, y))) if len(y.shape) > 1 else y
 
 
 def solve_by_b(xp: Any, g: Any, a: Any, left: bool) -> Any:
@@ -237,6 +241,12 @@ def oriented(xp: Any, factor: Any, upper: bool) -> Any:
     return turned(xp, factor) if upper else factor
 
 
+def factor(xp: Any, a: Any, upper: bool = False) -> Any:
+    """The factor, column by column in memory as LAPACK leaves it, upper or lower."""
+    found = xp.cholesky(symmetric(xp, square("linalg.cholesky", a)))
+    return turned(xp, xp.contiguous(found)) if upper else found
+
+
 def cholesky_rule(xp: Any, g: Any, y: Any, a: Any, upper: bool = False) -> Any:
     l, gl = oriented(xp, y, upper), oriented(xp, g, upper)
     lt = turned(xp, l)
@@ -254,9 +264,7 @@ def cholesky(name: str, node: str, refuses: dict[str, str]) -> None:
     row(name, node=node, formula="l @ l.T = a", refuses=refuses,
         doc="The lower triangular factor of the symmetric part of a matrix; with upper "
             "its transpose.",
-        fwd=lambda xp, a, upper=False: oriented(
-            xp, xp.cholesky(symmetric(xp, square("linalg.cholesky", a))), upper),
-        vjp=(cholesky_rule,), jvp=cholesky_tangent,
+        fwd=factor, vjp=(cholesky_rule,), jvp=cholesky_tangent,
         cases=[case((3, 3), make="spd"), case((2, 2), upper=True, make="spd"),
                case((2, 3, 3), make="spd"), case((1, 1), low=0.5)])
 
@@ -323,6 +331,7 @@ def cross(xp: Any, a: Any, b: Any, dim: int = -1) -> Any:
 
 row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR, fwd=cross,
     one_type=ONE_TYPE,
+    memory=PACKED,
     formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
     doc="Cross products of vectors of three along a dimension.",
     vjp=(lambda xp, g, y, a, b, dim=-1: sum_to(xp, crossed(xp, b, g, dim), a.shape),

@@ -13,7 +13,7 @@ from typing import Any
 from .checks import PositionError, ShapeError, ValueRangeError
 from .index import checked_size
 from .limits import check_size
-from .op import LINEAR, Fixed, case, function, row
+from .op import LINEAR, PACKED, Fixed, case, function, row
 
 # fmt: off
 
@@ -65,6 +65,7 @@ row("embedding.backward", node="EmbeddingDenseBackwardBackward0", jvp=LINEAR,
            case((3, 2), Fixed([2, 0, 2]), count=4, padding_idx=2)])
 
 row("embedding.shares", formula="1/count(indices == indices[i])",
+    memory=PACKED,
     doc="For each number one over how often it occurs, beside the rows ``x``.",
     fwd=lambda xp, x, indices: 1 / xp.unsqueeze(xp.getitem(
         occurrences(xp, x, xp.as_index(indices)), (xp.as_index(indices),)), -1),

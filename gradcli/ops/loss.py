@@ -114,7 +114,7 @@ def huber(xp: Any, d: Any, delta: float) -> Any:
 
 
 def huber_slope(xp: Any, d: Any, delta: float) -> Any:
-    return xp.where(xp.gt(xp.abs(d), delta), delta * xp.sign(d), d)
+    return xp.where(xp.ge(xp.abs(d), delta), delta * xp.sign(d), d)
 
 
 row("huber_loss.default", node="HuberLossBackward0",

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, dim_of, dims_of
-from .op import ONE_TYPE, WHOLES, case, floats_for, function, row
+from .op import ONE_TYPE, PACKED, WHOLES, case, floats_for, function, row
 from .reduce import dropped, kept, share
 from .shape import sum_to
 
@@ -76,6 +76,19 @@ def slope_of(xp: Any, x: Any, y: Any, p: float, dim: Any) -> Any:
     return NORMS.get(p, (length, length_slope))[1](xp, x, y, p, dims_of(x.shape, dim))
 
 
+def passing(xp: Any, g: Any, y: Any, p: float) -> Any:
+    """The cotangent that passes: through a norm that is a power nothing where it is 0,
+    no infinity either."""
+    return xp.where(xp.eq(y, 0), 0, g) if p > 1 and p not in NORMS else g
+
+
+def pulled(xp: Any, g: Any, y: Any, x: Any, p: float, dim: Any) -> Any:
+    """The reverse rule; a count of entries passes nothing at all on."""
+    if p == 0:
+        return xp.zeros_like(x)
+    return passing(xp, g, y, p) * slope_of(xp, x, y, p, dim)
+
+
 row("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
     refuses=floats_for("linalg.vector_norm"),
     formula="sum(abs(x)**ord)**(1/ord)", doc="The norm of order ord over dimensions.",
@@ -83,9 +96,8 @@ row("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
          "an infinity norm share the cotangent evenly",
     fwd=lambda xp, x, ord=2, dim=None, keepdim=False:
         dropped(xp, norm_of(xp, x, ord, dim), x, dim, keepdim),
-    vjp=(lambda xp, g, y, x, ord=2, dim=None, keepdim=False:
-         kept(xp, g, x, dim, keepdim)
-         * slope_of(xp, x, kept(xp, y, x, dim, keepdim), ord, dim),),
+    vjp=(lambda xp, g, y, x, ord=2, dim=None, keepdim=False: pulled(
+        xp, kept(xp, g, x, dim, keepdim), kept(xp, y, x, dim, keepdim), x, ord, dim),),
     jvp=lambda xp, t, y, x, ord=2, dim=None, keepdim=False: xp.sum(
         t[0] * slope_of(xp, x, kept(xp, y, x, dim, keepdim), ord, dim),
         dims_of(x.shape, dim), keepdim),
@@ -182,8 +194,10 @@ row("dist", node="DistBackward0", formula="norm(a - b, p)",
     kink="at distance 0 the derivative is 0",
     fwd=lambda xp, a, b, p=2: dropped(xp, norm_of(xp, a - b, p, None), a - b, None,
                                       False),
-    vjp=(lambda xp, g, y, a, b, p=2: sum_to(xp, g * gap(xp, a, b, p)[1], a.shape),
-         lambda xp, g, y, a, b, p=2: sum_to(xp, -g * gap(xp, a, b, p)[1], b.shape)),
+    vjp=(lambda xp, g, y, a, b, p=2: sum_to(
+             xp, passing(xp, g, y, p) * gap(xp, a, b, p)[1], a.shape),
+         lambda xp, g, y, a, b, p=2: sum_to(
+             xp, -passing(xp, g, y, p) * gap(xp, a, b, p)[1], b.shape)),
     jvp=lambda xp, t, y, a, b, p=2: xp.sum((t[0] - t[1]) * gap(xp, a, b, p)[1]),
     cases=[case((3, 4), (3, 4)), case((3, 4), (4,), p=1), case((5,), (5,), p=3),
            case((), ())])
@@ -217,6 +231,7 @@ def row_slopes(xp: Any, a: Any, b: Any, y: Any, p: float) -> Any:
 
 row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
     refuses={WHOLES: "cdist only supports floating-point dtypes, X1 got: {0}"},
+    memory=PACKED,
     doc="The distance of every row of one matrix from every row of another.",
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "
          "the cotangent evenly", one_type=ONE_TYPE,

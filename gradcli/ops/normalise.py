@@ -15,7 +15,7 @@ from typing import Any
 
 from .checks import ShapeError, ValueRangeError, count_of
 from .join import as_sizes
-from .op import MIXED, ONE_TYPE, Fixed, Rule, case, function, no_kernel, row
+from .op import MIXED, ONE_TYPE, PACKED, Fixed, Rule, case, function, no_kernel, row
 from .shape import sum_to
 
 # fmt: off
@@ -76,6 +76,7 @@ def weight_norm_along(xp: Any, t: Any, y: Any, v: Any, length: Any, dim: int = 0
 row("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
     one_type=ONE_TYPE,
     refuses=no_kernel("weight_norm_kernel"),
+    memory=PACKED,
     fwd=lambda xp, v, length, dim=0: v * (length / lengths(xp, v, dim)[0]),
     vjp=(weight_norm_by_v, weight_norm_by_length), jvp=weight_norm_along,
     doc="The slices of v along a dimension, each scaled to the length given for it.",
@@ -123,6 +124,7 @@ row("layer_norm.default", node="NativeLayerNormBackward0",
     refuses=no_kernel("LayerNormKernelImpl"),
     saves=True,
     rule=Rule("NativeLayerNormBackwardBackward0", (0, 1, 2), zeros=False),
+    memory=PACKED,
     formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias, over the last dimensions",
     doc="Mean 0 and variance 1 over the last dimensions, then scaled and shifted.",
     fwd=lambda xp, x, weight, bias, normalized_shape, eps=1e-5: scaled(
@@ -215,6 +217,7 @@ row("batch_norm.default", node="NativeBatchNormBackward0",
     one_type=MIXED,
     refuses=no_kernel("batch_norm"),
     rule=Rule("NativeBatchNormBackwardBackward0", (0, 1), zeros=False),
+    memory=PACKED,
     formula="(x - mean)/sqrt(var + eps)*weight + bias, per channel",
     doc="Mean 0 and variance 1 per channel, then scaled and shifted.",
     fwd=batch_norm_of,
@@ -244,6 +247,9 @@ def batch_norm(call: Any, x: Any, running_mean: Any, running_var: Any,
         if values is not None and count_of(values.shape) != x.shape[1]:
             raise ShapeError(f"{name} should contain {x.shape[1]} elements not "
                              f"{count_of(values.shape)}")
+    if eps < 0 or (training and eps == 0):
+        wanted = "positive during training" if training else "non-negative"
+        raise ValueRangeError(f"batch_norm eps must be {wanted}, but got {eps}")
     if training:
         running_mean = running_var = None
     return call("batch_norm.default", x, weight, bias, running_mean, running_var,

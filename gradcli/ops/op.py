@@ -67,7 +67,13 @@ GIVEN: Final = _Marker("GIVEN")
 """The type that the row is told."""
 
 OWN: Final = _Marker("OWN")
-"""The result lies in memory of its own."""
+"""The result lies in memory of its own, in the order in which the formula leaves it."""
+
+PACKED: Final = _Marker("PACKED")
+"""As OWN, in the order of the indices, whatever the operands' order is."""
+
+KEPT: Final = _Marker("KEPT")
+"""As OWN, in the order of the first operand, whose shape the result has."""
 
 VIEW: Final = _Marker("VIEW")
 """The result lies in the first operand's memory where that is possible, and a change
@@ -237,8 +243,9 @@ class Op(Entry):
                GIVEN
     fits       a plain number that the result's type of whole numbers does not hold is
                refused; otherwise it wraps around, as a tensor of one number would
-    memory     where the result lies: OWN, VIEW or SHARED; a formula that gives back
-               its operand's memory is copied where that is OWN
+    memory     where the result lies: OWN, PACKED, KEPT, VIEW or SHARED; a formula that
+               gives back its operand's memory is copied where that is one of the first
+               three
     one_type   what is said of operands of two types where they have to be of one:
                ``{0}`` and ``{1}`` are PyTorch's names of the two, ``{c0}`` and ``{c1}``
                those in C; empty: they may differ. A tuple has a message for each
@@ -290,6 +297,11 @@ class Op(Entry):
     @property
     def elementwise(self) -> bool:
         return self.partials is not None
+
+    @property
+    def owns(self) -> bool:
+        """Whether the result lies in memory of its own."""
+        return self.memory is not VIEW and self.memory is not SHARED
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, dim_of
-from .op import TRUTHS, Formula, case, function, no_kernel, row
+from .op import KEPT, PACKED, TRUTHS, Formula, case, function, no_kernel, row
 
 # fmt: off
 
@@ -64,7 +64,7 @@ def _kept(xp: Any, value: Any, shape: Any, dim: int, keepdim: bool) -> Any:
 
 
 def _sorting(name: str, node: str) -> None:
-    row(name, node=node, fwd=_sort, returns=2,
+    row(name, node=node, fwd=_sort, returns=2, memory=KEPT,
         doc="Entries in order along a dimension, and where they came from.",
         formula="y[i] = x[indices[i]]",
         vjp=(lambda xp, g, y, x, dim=-1, descending=False:
@@ -79,6 +79,7 @@ _sorting("sort.stable", "SortBackward1")
 
 row("topk", node="TopkBackward0", fwd=_topk, returns=2,
     refuses={TRUTHS: "topk does not support bool dtypes on CPU"},
+    memory=PACKED,
     doc="The k largest, or smallest, entries of a dimension and where they stand.",
     formula="y[i] = x[indices[i]]",
     vjp=(lambda xp, g, y, x, k, dim=-1, largest=True, sorted=True:
@@ -91,6 +92,7 @@ row("topk", node="TopkBackward0", fwd=_topk, returns=2,
 
 row("kthvalue", node="KthvalueBackward0", fwd=_kthvalue, returns=2,
     refuses=no_kernel("kthvalue_cpu", TRUTHS),
+    memory=PACKED,
     doc="The k-th smallest entry of a dimension and where it stands.",
     formula="y = x[indices]",
     vjp=(lambda xp, g, y, x, k, dim=-1, keepdim=False:
@@ -113,6 +115,7 @@ def _sort_any(
 
 
 row("argsort", doc="The positions of the entries in order.", formula="indices",
+    memory=KEPT,
     fwd=lambda xp, x, dim=-1, descending=False, stable=False:
     ranked(xp, x, dim, descending),
     cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, descending=True)])

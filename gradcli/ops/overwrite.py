@@ -15,7 +15,7 @@ from .arrange import on_diagonal
 from .checks import ShapeError, broadcast_shape
 from .gather import MASK, as_mask, grown, slices_at, surviving
 from .index import checked_entries, select_at, slice_at
-from .op import FIRST, LINEAR, Fixed, Formula, case, function, row
+from .op import FIRST, KEPT, LINEAR, Fixed, Formula, case, function, row
 from .shape import Shape, sum_to
 
 # fmt: off
@@ -57,6 +57,7 @@ def filled(xp: Any, x: Any, index: Any, dim: int, value: Any) -> Any:
 
 
 row("select_scatter", node="SelectScatterBackward0", jvp=LINEAR, result=FIRST,
+    memory=KEPT,
     doc="One entry of a dimension replaced.", formula="y[..., index, ...] = src",
     fwd=lambda xp, x, src, dim, index:
     replaced(xp, x, select_at(x.shape, dim, index), src),
@@ -66,6 +67,7 @@ row("select_scatter", node="SelectScatterBackward0", jvp=LINEAR, result=FIRST,
     cases=[case((3, 4), (4,), dim=0, index=1), case((3, 4), (3,), dim=-1, index=-1)])
 
 row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR, result=FIRST,
+    memory=KEPT,
     doc="A stretch of a dimension replaced.",
     formula="y[..., start:end:step, ...] = src",
     fwd=lambda xp, x, src, dim=0, start=None, end=None, step=1:
@@ -80,6 +82,7 @@ row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR, result=FIRST,
            case((2, 6), (2, 3), dim=-1, start=1, step=2)])
 
 row("diagonal_scatter", node="DiagonalScatterBackward0", jvp=LINEAR, result=FIRST,
+    memory=KEPT,
     doc="A diagonal of two dimensions replaced.", formula="y[i, i + offset] = src[i]",
     fwd=with_diagonal,
     vjp=(lambda xp, g, y, x, src, offset=0, dim1=0, dim2=1: xp.diagonal_scatter(
@@ -103,6 +106,7 @@ row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR,
            case((3, 4), Fixed([1]), (3, 1), dim=-1)])
 
 row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST,
+    memory=KEPT,
     doc="A number written into slices at a list of positions.",
     formula="y[i, index[j]] = value",
     fwd=lambda xp, x, index, dim, value: filled(xp, x, index, dim, value),
@@ -112,6 +116,7 @@ row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST,
            case((3,), Fixed([1]), dim=-1, value=0)])
 
 row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
+    memory=KEPT,
     doc="A scalar tensor written into slices at a list of positions.",
     formula="y[i, index[j]] = value",
     fwd=lambda xp, x, index, value, dim: filled(xp, x, index, dim, value),
@@ -194,6 +199,7 @@ def _index_put_values_vjp(
 
 
 row("index_put.default", node="IndexPutBackward0", fwd=_index_put, jvp=LINEAR,
+    memory=KEPT,
     saves=True,
     one_type="Index put requires the source and destination dtypes match, got {0} for "
     "the destination and {1} for the source.",

@@ -18,7 +18,18 @@ from typing import Any
 from .checks import ShapeError, ValueRangeError
 from .join import as_sizes
 from .limits import LISTED, check_size
-from .op import LINEAR, TRUTHS, WHOLE, Formula, Rule, case, function, no_kernel, row
+from .op import (
+    LINEAR,
+    PACKED,
+    TRUTHS,
+    WHOLE,
+    Formula,
+    Rule,
+    case,
+    function,
+    no_kernel,
+    row,
+)
 from .products import turned
 
 # fmt: off
@@ -69,6 +80,9 @@ def level(spots: Spots, n: int) -> list[list[int]]:
 def largest(xp: Any, x: Any, rows: Spots, columns: Spots) -> tuple[Any, Any]:
     """The largest entry of each window, and where it stands in its picture."""
     height, width = x.shape[-2:]
+    shape = (*x.shape[:-2], len(rows), len(columns))
+    if not rows or not columns:
+        return xp.new_full(x, shape, 0), xp.as_index([]).reshape(shape)
     down, across = level(rows, height), level(columns, width)
     check_size((len(down), len(across), len(down[0]), len(across[0])), LISTED)
     cells = [[r * width + c for r in tall for c in wide]
@@ -77,7 +91,6 @@ def largest(xp: Any, x: Any, rows: Spots, columns: Spots) -> tuple[Any, Any]:
     flat = xp.reshape(x, (*x.shape[:-2], height * width))
     best = xp.argmax(xp.getitem(flat, (..., spots)), -1)
     at = spots[(xp.as_index(list(range(len(cells)))), best)]
-    shape = (*x.shape[:-2], len(rows), len(columns))
     return xp.reshape(xp.gather(flat, -1, at), shape), at.reshape(shape)
 
 
@@ -149,7 +162,7 @@ def spots_of(xp: Any, spots: Spots, n: int) -> tuple[Any, int]:
     check_size((len(real), longest), LISTED)
     short = any(len(window) < longest for window in real)
     filled = [[*window, *[n] * (longest - len(window))] for window in real]
-    return xp.as_index(filled), n + short
+    return xp.reshape(xp.as_index(filled), (len(real), longest)), n + short
 
 
 def in_sums(xp: Any, x: Any, spots: Spots) -> Any:
@@ -210,6 +223,7 @@ def in_parts(size: Shape, output_size: Shape) -> tuple[Any, Any]:
 row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR, result=WHOLE,
     refuses=no_kernel("avg_pool2d", TRUTHS),
     saves=True, rule=Rule("AvgPool2DBackwardBackward0"),
+    memory=PACKED,
     doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
     fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
     count_include_pad=True, divisor_override=None: averaged(xp, x, *in_windows(
@@ -224,6 +238,7 @@ row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR, result=WHOLE,
                 divisor_override=3)])
 
 row("avg_pool2d.backward", node="AvgPool2DBackwardBackward0", jvp=LINEAR,
+    memory=PACKED,
     doc="Each window's cotangent in equal shares where the window lies.",
     formula="y[p*stride + k] += g[p]/count(k)",
     fwd=lambda xp, x, input_sizes, kernel_size, stride, padding, ceil_mode=False,
@@ -240,6 +255,7 @@ row("avg_pool2d.backward", node="AvgPool2DBackwardBackward0", jvp=LINEAR,
 row("adaptive_avg_pool2d.default", node="AdaptiveAvgPool2DBackward0", jvp=LINEAR,
     refuses=no_kernel("adaptive_avg_pool2d"),
     saves=True, rule=Rule("AdaptiveAvgPool2DBackwardBackward0"),
+    memory=PACKED,
     doc="The mean of each of a given number of windows.",
     formula="y[p] = mean(x[window p])",
     fwd=lambda xp, x, output_size: averaged(
@@ -249,6 +265,7 @@ row("adaptive_avg_pool2d.default", node="AdaptiveAvgPool2DBackward0", jvp=LINEAR
     cases=[case((1, 4, 5), output_size=(2, 3)), case((2, 3, 2), output_size=(1, 2))])
 
 row("adaptive_avg_pool2d.backward", node="AdaptiveAvgPool2DBackwardBackward0",
+    memory=PACKED,
     doc="Each window's cotangent in equal shares where the window lies.",
     formula="y[window p] += g[p]/count(window p)", jvp=LINEAR,
     fwd=lambda xp, x, input_sizes, output_size: scattered(
@@ -374,9 +391,15 @@ def enter(rank: int) -> None:
         return found if rank == 2 else (1, *found)
 
     def adaptive_avg(call: Formula, input: Any, output_size: Any) -> Any:
+        if rank == 2 and output_size == 1 and len(input.shape) == 2:
+            return call("mean", input, (-1, -2), True)
         check_picture(input, rank, f"adaptive_avg_pool{rank}d")
         check_something(input, f"adaptive_avg_pool{rank}d")
         size = wanted(input, output_size)
+        if min(size) < 0:
+            raise ShapeError("adaptive_avg_pool2d: elements of output_size must be "
+                             "greater than or equal to 0 but received "
+                             f"{{{', '.join(map(str, size))}}}")
         if size == (1, 1):
             return as_picture(call, input, rank,
                               lambda x: call("mean", x, (-1, -2), True))
@@ -388,8 +411,14 @@ def enter(rank: int) -> None:
         check_picture(input, rank, f"adaptive_max_pool{rank}d")
         check_something(input, f"adaptive_max_pool{rank}d")
 
+        size = wanted(input, output_size)
+        if min(size) < 0:
+            shown = [*input.shape[:-rank], *size]
+            raise ShapeError(
+                f"Trying to create tensor with negative dimension {min(size)}: {shown}")
+
         def run(x: Any) -> Any:
-            found = call("adaptive_max_pool2d.indices", x, wanted(input, output_size))
+            found = call("adaptive_max_pool2d.indices", x, size)
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)
 

@@ -12,7 +12,17 @@ from typing import Any
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import check_size
-from .op import MULTILINEAR, ONE_TYPE, TRUTHS, WHOLE, case, function, no_kernel, row
+from .op import (
+    KEPT,
+    MULTILINEAR,
+    ONE_TYPE,
+    TRUTHS,
+    WHOLE,
+    case,
+    function,
+    no_kernel,
+    row,
+)
 from .shape import sum_to
 
 # fmt: off
@@ -237,7 +247,7 @@ fused("baddbmm", "BaddbmmBackward0", "bmm", left=by_left, right=by_right,
 fused("addr", "AddrBackward0", "outer",
       left=lambda xp, g, a, b: xp.matmul(g, b),
       right=lambda xp, g, a, b: xp.matmul(turned(xp, g), a),
-      doc="A tensor plus the outer product of two vectors.", one_type="",
+      doc="A tensor plus the outer product of two vectors.", one_type="", memory=KEPT,
       fractions="For integral input tensors, argument beta must not be a floating "
                 "point number.",
       formula="beta*input + alpha*outer(a, b)",

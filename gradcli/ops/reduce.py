@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, count_of, dim_of, dims_of, kept_shape
-from .op import LINEAR, TRUTHS, WHOLES, Formula, case, function, row
+from .op import LINEAR, PACKED, TRUTHS, WHOLES, Formula, case, function, row
 from .scan import before, has_line, outer
 
 # fmt: off
@@ -164,6 +164,7 @@ row("prod.default", node="ProdBackward0", formula="x[0] * x[1] * ...",
     jvp=lambda xp, t, y, x: xp.sum(t[0] * others_of_all(xp, x)), cases=WHOLE)
 
 row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)",
+    memory=PACKED,
     doc="Product along a dimension; derivatives are exact where entries are 0.",
     fwd=lambda xp, x, dim, keepdim=False:
         dropped(xp, xp.prod(x, dims_of(x.shape, dim_of(x.shape, dim)), True),

@@ -4,14 +4,14 @@ Invariant: a row that stands here names its inputs, in order, or its outputs; ev
 other row's are ``self`` and ``other``, and ``result``, or ``result0``, ``result1`` and
 so on where there are several.
 
-    inputs_of("addcmul")                 # ("self", "tensor1", "tensor2")
+    inputs_of("addcmul.default")                 # ("self", "tensor1", "tensor2")
 """
 
 from __future__ import annotations
 
 INPUTS = {
-    "addcdiv": "self tensor1 tensor2",
-    "addcmul": "self tensor1 tensor2",
+    "addcdiv.default": "self tensor1 tensor2",
+    "addcmul.default": "self tensor1 tensor2",
     "addmm": "self mat1 mat2",
     "addmv": "self mat vec",
     "addr": "self vec1 vec2",

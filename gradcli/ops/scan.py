@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .checks import dim_of
-from .op import LINEAR, Case, case, no_kernel, row
+from .op import LINEAR, PACKED, Case, case, no_kernel, row
 
 # fmt: off
 
@@ -87,7 +87,7 @@ def scan(name: str, node: str, *, fwd: Rule, vjp: Rule, jvp: Any, cases: list[Ca
     def tangent(xp: Any, t: Any, y: Any, x: Any, dim: int) -> Any:
         return jvp(xp, t[0], y, x, dim % x.ndim) if has_line(x, dim) else t[0]
 
-    row(name, node=node, cases=cases, **facts,
+    row(name, node=node, cases=cases, memory=PACKED, **facts,
         fwd=lambda xp, x, dim: over_line(xp, fwd, x, dim_of(x.shape, dim)),
         vjp=(lambda xp, g, y, x, dim:
              vjp(xp, g, y, x, dim % x.ndim) if has_line(x, dim) else g,),
@@ -155,7 +155,7 @@ def record_run(xp: Any, x: Any, dim: int, beats: Rule) -> tuple[Any, ...]:
 
 
 def records(name: str, node: str, word: str, comparison: str) -> None:
-    row(name, node=node, returns=2, carries=1,
+    row(name, node=node, returns=2, carries=1, memory=PACKED,
         formula=f"y[i] = {name[3:]}(x[0], ..., x[i])",
         doc=f"The {word} entry so far, and where it stands.",
         kink="of equal entries the last carries the gradient",

@@ -281,12 +281,12 @@ def _movedim(call: Formula, x: Any, source: Any, destination: Any) -> Any:
             "movedim: Invalid source or destination dims: source "
             f"({list(asked[0])} dims) should contain the same number of dims as "
             f"destination ({list(asked[1])} dims)")
-    if not x.shape:
-        return call("alias", x)
     froms, tos = ([dim_of(x.shape, d) for d in dims] for dims in asked)
     for kind, dims in (("source", froms), ("destination", tos)):
         if len(set(dims)) < len(dims):
             raise ShapeError(f"movedim: repeated dim in `{kind}` ({dims})")
+    if not x.shape:
+        return call("alias", x)
     stay = iter([d for d in range(x.ndim) if d not in froms])
     at = dict(zip(tos, froms, strict=True))
     return call("permute", x, tuple([at[d] if d in at else next(stay)

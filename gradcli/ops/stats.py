@@ -49,6 +49,22 @@ def over(total: Any, count: float) -> Any:
     return total / count if count else total * float("inf")
 
 
+def from_first(xp: Any, x: Any, dim: Any) -> Any:
+    """``x`` minus its first entry over ``dim``: 0 to the last digit where all entries
+    are equal, whose mean may be off by one."""
+    dims = dims_of(x.shape, dim)
+    if xp.symbolic or not x.shape or 0 in x.shape:
+        return x
+    first = tuple([slice(0, 1) if d in dims else slice(None)
+                   for d in range(len(x.shape))])
+    return x - xp.getitem(x, first)
+
+
+def measured(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+    """The variance of numbers, which no common summand changes."""
+    return variance(xp, from_first(xp, x, dim), dim, correction, keepdim)
+
+
 def variance(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
     squares = xp.square(centred(xp, x, dim))
     total = xp.sum(squares, dims_of(x.shape, dim), keepdim)
@@ -99,7 +115,7 @@ row("var.correction", node="VarBackward0", formula="sum((x - mean(x))**2) / (n -
     refuses={WHOLES: "std and var only support floating point and complex dtypes"},
     doc="Variance; the divisor is n minus the correction.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
-        variance(xp, x, dim, correction, keepdim),
+        measured(xp, x, dim, correction, keepdim),
     vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
          var_rule(xp, g, x, dim, correction, keepdim),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
@@ -110,7 +126,7 @@ row("std.correction", node="StdBackward0", formula="sqrt(var(x))", kink=AT_ZERO,
     refuses={WHOLES: "std and var only support floating point and complex dtypes"},
     doc="Standard deviation; the divisor is n minus the correction.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
-        xp.sqrt(variance(xp, x, dim, correction, keepdim)),
+        xp.sqrt(measured(xp, x, dim, correction, keepdim)),
     vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
          std_rule(xp, g, y, x, dim, correction, keepdim),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
@@ -121,7 +137,7 @@ row("var_mean.correction", node="VarMeanBackward0", returns=2, carries=2,
     refuses={WHOLES: "var_mean only support floating point and complex dtypes"},
     formula="var(x), mean(x)", doc="Variance and mean.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
-        variance(xp, x, dim, correction, keepdim), mean_over(xp, x, dim, keepdim)),
+        measured(xp, x, dim, correction, keepdim), mean_over(xp, x, dim, keepdim)),
     vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(
         g[0] is not None and var_rule(xp, g[0], x, dim, correction, keepdim),
         g[1] is not None and mean_rule(xp, g[1], x, dim, keepdim)),),
@@ -134,7 +150,7 @@ row("std_mean.correction", node="StdMeanBackward0", returns=2, carries=2, kink=A
     refuses={WHOLES: "std_mean only support floating point and complex dtypes"},
     formula="std(x), mean(x)", doc="Standard deviation and mean.",
     fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
-        xp.sqrt(variance(xp, x, dim, correction, keepdim)),
+        xp.sqrt(measured(xp, x, dim, correction, keepdim)),
         mean_over(xp, x, dim, keepdim)),
     vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(
         g[0] is not None and std_rule(xp, g[0], y[0], x, dim, correction, keepdim),

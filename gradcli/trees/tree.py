@@ -75,7 +75,7 @@ class Tree:
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         return self.xp.reshape(self, tuple(sizes))
 
-    def copy(self) -> Tree:
+    def copy(self, order: str = "C") -> Tree:
         return self
 
     def astype(self, dtype: Any) -> Any:

@@ -106,7 +106,8 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "view.default": lambda x, shape: x.view(shape),
     "as_strided.default": lambda x, size, stride, start: x.as_strided(
         size, stride, start),
-    "clone": lambda x, **params: x.clone(),
+    "clone": lambda x, memory_format=None: x.clone(
+        memory_format=getattr(torch, f"{memory_format or 'preserve'}_format")),
     "squeeze.default": lambda x, dim: x.squeeze(),
     "bilinear.trilinear": lambda a, w, b: torch.einsum("ni,kij,nj->nk", a, w, b),
     "einsum.default": lambda xs, equation: torch.einsum(equation, *xs),
@@ -169,6 +170,10 @@ WRITTEN: dict[str, Callable[..., Any]] = {
         lambda g, x, size, stride, padding, dilation, groups=1:
         pulled(lambda w: aten.convolution(
             x, w, None, stride, padding, dilation, False, [0], groups), size, g),
+    "max_pool2d.indices": lambda x, *sizes, **how: F.max_pool2d(
+        x, *sizes, **how, return_indices=True),
+    "adaptive_max_pool2d.indices": lambda x, output_size: F.adaptive_max_pool2d(
+        x, output_size, return_indices=True),
     "avg_pool2d.backward": lambda g, input_sizes, **params: pulled(
         lambda x: F.avg_pool2d(x, **params), input_sizes, g),
     "adaptive_avg_pool2d.backward": lambda g, input_sizes, output_size: pulled(

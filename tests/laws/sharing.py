@@ -1,4 +1,4 @@
-"""Which outputs lie in the memory of which inputs, for every function and every case.
+"""How outputs lie in memory, and in that of which inputs, for every function and case.
 
 Invariant: the same arrays, in the same layouts, go to PyTorch when the record is made
 and to gradcli when it is compared, so that both answer the same question.
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcli.ops import FUNCTIONS, OPS, OWN, Composite, Op
+from gradcli.ops import FUNCTIONS, OPS, Composite, Op
 
 from .draw import draw
 
@@ -27,8 +27,11 @@ LAYOUTS = ("C", "F")
 """The orders of the inputs' entries in memory; a result may depend on them."""
 
 Answer = list[tuple[int, int, list[int], int]]
-"""Per output that shares memory with an input: their numbers, the output's strides and
-the place of its first entry, both in entries."""
+"""Per output: its number, that of each input whose memory it shares, the output's
+strides and the place of its first entry, both in entries; once with the number -1 and
+the place 0 where it shares none and has more than one entry."""
+
+OWN_MEMORY = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Trial:
     def is_written(self) -> bool:
         """Whether the row gives what a change in place writes."""
         entry = self.entry
-        change = isinstance(entry, Op) and entry.memory is OWN
+        change = isinstance(entry, Op) and entry.owns
         return change and entry.base.endswith("_")
 
     def inputs(self) -> list[Any]:
@@ -84,19 +87,25 @@ def _is_matrix(value: Any) -> bool:
 
 
 def answer(outputs: Any, inputs: list[Any], memory: Callable[[Any], Any]) -> Answer:
-    """Who shares with whom.
+    """Who shares with whom, and in what order the entries lie.
 
     Args:
         memory: what names the memory of a tensor; None for what has none.
     """
     parts = outputs if isinstance(outputs, tuple | list) else (outputs,)
     held = [memory(x) for x in inputs]
-    return [
-        (nr, i, steps(part), part.storage_offset())
-        for nr, part in enumerate(parts)
-        for i, mine in enumerate(held)
-        if mine is not None and memory(part) == mine
-    ]
+    found: Answer = []
+    for nr, part in enumerate(parts):
+        here = memory(part)
+        if here is None:
+            continue
+        lenders = [i for i, mine in enumerate(held) if mine == here]
+        if lenders:
+            place = part.storage_offset()
+            found += [(nr, i, steps(part), place) for i in lenders]
+        elif steps(part):
+            found.append((nr, OWN_MEMORY, steps(part), 0))
+    return found
 
 
 def steps(x: Any) -> list[int]:

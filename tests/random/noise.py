@@ -25,8 +25,9 @@ LEFT = 1e-4
 class Moved(TorchDispatchMode):
     """Moves what every operation computes by up to a unit in the last place."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, ties: bool = True) -> None:
         super().__init__()
+        self.ties = ties
         self.generator = torch.Generator().manual_seed(seed)
 
     def __torch_dispatch__(
@@ -75,9 +76,11 @@ class Moved(TorchDispatchMode):
         """The moved numbers, and those as they were that are copies, or short."""
         largest = max([o.abs().max().item() for o in given if o.numel()], default=0.0)
         # What a sum of larger numbers leaves is an error of rounding, however short.
-        still = short(exact) & ((exact == 0) | (exact.abs() >= LEFT * largest))
+        still = short(exact, self.ties) & (
+            (exact == 0) | (exact.abs() >= LEFT * largest)
+        )
         for other in given:
-            if other.dtype == exact.dtype and other.numel():
+            if self.ties and other.dtype == exact.dtype and other.numel():
                 still |= torch.isin(exact, other)
         return torch.where(still, exact, noisy)
 
@@ -86,8 +89,10 @@ def movable(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype in EXACT_BITS
 
 
-def short(x: torch.Tensor) -> torch.Tensor:
-    """Which numbers have few binary digits."""
+def short(x: torch.Tensor, few: bool = True) -> torch.Tensor:
+    """Which numbers have few binary digits; without ``few``, those that have none."""
+    if not few:
+        return (x == 0) | ~torch.isfinite(x)
     mantissa, _ = torch.frexp(x)
     scaled = mantissa * 2.0 ** EXACT_BITS[x.dtype]
     return (scaled == torch.floor(scaled)) | ~torch.isfinite(x)

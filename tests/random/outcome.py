@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+MOST_ROWS = 9
+"""Of a Hessian with more rows only a product with a vector is compared."""
+
 STAGES = ("value", "gradient", "second derivative")
 
 
@@ -87,14 +90,41 @@ def outcome(side: Side, program: Any, orders: int = 2) -> Outcome:
         if not kept or orders < 2:
             return found
         stage = STAGES[2]
-        along = [
-            side.tensor(weights(tuple(g.shape), n + 1), g) for n, g in kept.items()
-        ]
-        second = side.grad(list(kept.values()), leaves, along, False)
-        found.seconds = [None if g is None else side.array(g) for g in second]
+        found.seconds = second(side, first, leaves)
     except side.refusals as error:
         found.refusal = Refusal(stage, type(error).__name__, str(error))
     return found
+
+
+def second(side: Side, first: list[Any], leaves: list[Any]) -> list[Any]:
+    """The whole Hessian, per input all rows; of a large one a product with a vector."""
+    known = {n: g for n, g in enumerate(first) if g is not None and g.requires_grad}
+    sizes = [int(np.prod(leaf.shape)) for leaf in leaves]
+    if sum(sizes) > MOST_ROWS:
+        along = [
+            side.tensor(weights(tuple(g.shape), n + 1), g) for n, g in known.items()
+        ]
+        product = side.grad(list(known.values()), leaves, along, False)
+        return [None if h is None else side.array(h) for h in product]
+    rows: list[Any] = []
+    for n, size in enumerate(sizes):
+        units = np.eye(size).reshape(size, *leaves[n].shape)
+        rows += [
+            side.grad([known[n]], leaves, [side.tensor(unit, known[n])], False)
+            if n in known
+            else [None] * len(leaves)
+            for unit in units
+        ]
+    return [stacked(side, column) for column in zip(*rows, strict=True)]
+
+
+def stacked(side: Side, rows: tuple[Any, ...]) -> Any:
+    """The rows as one array, with zeros for those that do not depend on an input."""
+    found = [None if row is None else side.array(row) for row in rows]
+    known = next((row for row in found if row is not None), None)
+    if known is None:
+        return None
+    return np.stack([np.zeros_like(known) if row is None else row for row in found])
 
 
 def listed(side: Side, output: Any, inputs: list[tuple[str, Any]]) -> tuple[str, ...]:

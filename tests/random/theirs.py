@@ -66,13 +66,26 @@ def namespace() -> dict[str, Any]:
     }  # fmt: skip
 
 
+_BESIDE: dict[str, Any] = {}
+
+
+@contextmanager
+def beside(names: dict[str, Any]) -> Iterator[None]:
+    """More names for the programs that run meanwhile."""
+    _BESIDE.update(names)
+    try:
+        yield
+    finally:
+        _BESIDE.clear()
+
+
 def run(program: Program) -> tuple[torch.Tensor, list[tuple[str, torch.Tensor]]]:
     dtype = getattr(torch, program.dtype)
     inputs = {
         name: torch.tensor(value, dtype=dtype, requires_grad=True)
         for name, value in program.inputs.items()
     }
-    scope = {**namespace(), **inputs}
+    scope = {**namespace(), **_BESIDE, **inputs}
     *first, last = program.statements
     assert isinstance(last, Line)
     text = "\n".join(line for s in first for line in s.lines)

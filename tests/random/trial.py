@@ -109,7 +109,8 @@ class Worker:
                 lost = self.seeds.pop(0)
                 ended = f"exit status {self.process.exitcode}"
                 what = Difference("PyTorch ends the process", "", ended)
-                yield Found(lost, drawn(lost), what, CRASH)
+                by_signal = (self.process.exitcode or 0) < 0
+                yield Found(lost, drawn(lost), what, CRASH if by_signal else None)
         else:
             self.seeds.remove(seed)
             if found is not None:

@@ -1,0 +1,33 @@
+"""In what order a result's entries lie in memory, where its row says so.
+
+Invariant: a row that leaves the order to its formula runs that formula itself.
+
+    placed(OPS["softmax"])(xp, x, 0)    # packed, though x be a transpose
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ops import KEPT, PACKED, Formula, Op
+
+_PLACES: dict[Any, Callable[[Any, Any, Any], Any]] = {
+    PACKED: lambda xp, y, x: xp.packed(y),
+    KEPT: lambda xp, y, x: xp.in_order_of(y, x),
+}
+
+
+def placed(op: Op) -> Formula:
+    """The row's formula, whose results lie in memory as the row says."""
+    fwd, place = op.fwd, _PLACES.get(op.memory)
+    if place is None:
+        return fwd
+
+    def run(xp: Any, *inputs: Any, **params: Any) -> Any:
+        y = fwd(xp, *inputs, **params)
+        if isinstance(y, tuple):
+            return tuple([place(xp, part, inputs[0]) for part in y])
+        return place(xp, y, inputs[0])
+
+    return run

@@ -1,0 +1,153 @@
+"""A program in PyTorch with each call put into PyTorch's form.
+
+Invariant: what is called, and on which values, stays as it is; only the names of
+parameters, their order, and the kind of numbers and lists are PyTorch's.
+
+    hypot(x, b=2)       # torch.hypot(x, torch.tensor(2.0))
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from gradcli.ops import ALIASES, FUNCTIONS, parameters
+from tests.random import theirs
+from tests.random.program import Line, Program
+from tests.random.theirs import THEIRS, function, namespace
+
+CALL = "_call"
+LIBRARIES = ("linalg", "special")
+
+
+class Calls(ast.NodeTransformer):
+    """Every call of a function of the table goes through `put`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        target = node.func
+        if isinstance(target, ast.Name) and table_name(target.id):
+            return self.through(target.id, node.args, node)
+        if not isinstance(target, ast.Attribute):
+            return node
+        home = target.value
+        if isinstance(home, ast.Name) and home.id in LIBRARIES:
+            return self.through(f"{home.id}.{target.attr}", node.args, node)
+        if table_name(target.attr):
+            return self.through(target.attr, [home, *node.args], node)
+        return node
+
+    def through(self, name: str, args: list[ast.expr], node: ast.Call) -> ast.AST:
+        call = ast.Name(CALL, ast.Load())
+        return ast.Call(call, [ast.Constant(name), *args], node.keywords)
+
+
+def table_name(name: str) -> str | None:
+    found = ALIASES.get(name, name)
+    return found if found in FUNCTIONS else None
+
+
+def put(name: str, *args: Any, **named: Any) -> Any:
+    """Call a function of PyTorch in the first of its forms that it takes.
+
+    Raises:
+        TypeError: it takes none of them.
+    """
+    run = torch_function(name)
+    refused: TypeError | None = None
+    own = getattr(torch.ops.aten, name, None)
+    for args_, named_ in forms(name, args, named):
+        for one in (run, own) if own is not None else (run,):
+            try:
+                return one(*args_, **named_)
+            except (TypeError, NotImplementedError) as error:
+                refused = refused or TypeError(str(error))
+            except RuntimeError as error:
+                if one is run:
+                    raise
+                refused = refused or TypeError(str(error))
+    assert refused is not None
+    raise refused
+
+
+def torch_function(name: str) -> Any:
+    home, _, last = name.rpartition(".")
+    if home:
+        return getattr(getattr(torch, home), last)
+    return namespace().get(name) or function(name)
+
+
+def forms(
+    name: str, args: tuple[Any, ...], named: dict[str, Any]
+) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+    """As it is; in order; with what is no operand named; with operands as tensors."""
+    yield list(args), named
+    entry = FUNCTIONS[table_name(name) or name]
+    own = list(parameters(entry))
+    values = dict(zip(own, args, strict=False))
+    extra = list(args[len(own) :])
+    for key, value in named.items():
+        values[key if key in own else own[OPERANDS.get(key, 0)]] = value
+    like = next((v for v in [*args, *named.values()] if is_float(v)), None)
+    for make in (plain, lambda v: as_tensor(v, like)):
+        given = {k: make(v) for k, v in values.items() if k in own}
+        order = [k for k in own if k in given]
+        for count in range(len(order), -1, -1):
+            rest = {k: given[k] for k in order[count:]}
+            yield [*[given[k] for k in order[:count]], *extra], rest
+    yield [plain(v) for v in values.values() if v is not None], {}
+    flat = [v for value in values.values() for v in spread(value)]
+    yield flat, {}
+
+
+OPERANDS = {"input": 0, "self": 0, "other": 1}
+
+
+def is_float(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point()
+
+
+def plain(value: Any) -> Any:
+    return torch.contiguous_format if value == "contiguous" else value
+
+
+def spread(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, tuple | list) else [value]
+
+
+def as_tensor(value: Any, like: Any) -> Any:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number:
+        return torch.tensor(value, dtype=None if like is None else like.dtype)
+    if isinstance(value, tuple) and any(
+        isinstance(v, list) or v is None for v in value
+    ):
+        return tuple(torch.tensor(v) if isinstance(v, list) else v for v in value)
+    listed = isinstance(value, list | tuple) and not any_tensor(value)
+    return torch.tensor(value) if listed else value
+
+
+def any_tensor(value: Any) -> bool:
+    return any(isinstance(v, torch.Tensor) for v in value)
+
+
+def run(program: Program) -> Any:
+    lines = [line for s in program.statements for line in s.lines]
+    tree = ast.fix_missing_locations(Calls().visit(ast.parse("\n".join(lines))))
+    *first, last = ast.unparse(tree).splitlines()
+    name = program.statements[-1]
+    text = Program(
+        (*[Line(line) for line in first], Line(last, getattr(name, "name", None))),
+        program.inputs,
+        program.dtype,
+    )
+    with theirs.beside({CALL: put}):
+        return theirs.run(text)
+
+
+CALLED = replace(THEIRS, run=run)
+"""PyTorch, called in its own form."""
