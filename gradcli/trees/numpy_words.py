@@ -41,7 +41,7 @@ CALLS: Final = {
     "arange": "np.arange", "linspace": "np.linspace",
     **{name: f"np.{theirs}" for name, theirs in UFUNCS.items()},
     **{name: f"special.{theirs}" for name, theirs in SPECIAL.items()},
-    "lgamma": "special.gammaln",
+    "lgamma": "special.gammaln", "sinc": "np.sinc",
 }  # fmt: skip
 """What NumPy and SciPy call the words of the array vocabulary."""
 
