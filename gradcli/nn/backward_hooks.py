@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..autograd.function import Function
 from ..engine.creation import zeros_like
 from ..engine.modes import is_grad_enabled
 from ..engine.tensor import Tensor
-
-if TYPE_CHECKING:
-    from .module import Module
 
 Grads = tuple[Tensor | None, ...]
 Hook = Callable[..., Any]
@@ -41,7 +38,7 @@ class BackwardHookFunction(Function):
 class BackwardWatch:
     """The hooks of one call of a module."""
 
-    def __init__(self, module: Module, before: list[Hook], after: list[Hook]) -> None:
+    def __init__(self, module: object, before: list[Hook], after: list[Hook]) -> None:
         self._module = module
         self._before = before
         self._after = after

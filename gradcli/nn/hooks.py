@@ -11,12 +11,9 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..engine.hooks import RemovableHandle
-
-if TYPE_CHECKING:
-    from .module import Module
 
 Hook = Callable[..., Any]
 Call = tuple[tuple[Any, ...], dict[str, Any]]
@@ -25,6 +22,12 @@ SILENCED = (
     "module forward hook with ``always_call=True`` raised an exception that was "
     "silenced as another error was raised in forward: "
 )
+
+
+class Called(Protocol):
+    """What hooks are run around."""
+
+    forward: Callable[..., Any]
 
 
 class Shelf(OrderedDict[int, Hook]):
@@ -84,7 +87,7 @@ class Hooks:
         self.full = full
         return self.backward.put(hook, first)
 
-    def run(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def run(self, module: Called, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The module's forward pass between its hooks."""
         done: set[int] = set()
         out = None
@@ -114,7 +117,7 @@ class Hooks:
                 yield shelf, key, hook
 
     def _before(
-        self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, module: Called, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Call:
         for shelf, key, hook in self._all("before_forward"):
             if shelf.wants(key, "with_kwargs"):
@@ -142,7 +145,7 @@ class Hooks:
             for hook in list(hooks.backward.values())
         ]
 
-    def _watch(self, module: Module) -> Any:
+    def _watch(self, module: Called) -> Any:
         before = [hook for _, _, hook in self._all("before_backward")]
         after = self._backward(full=True)
         if not before and not after:
@@ -151,7 +154,7 @@ class Hooks:
 
         return BackwardWatch(module, before, after)
 
-    def _watch_last_node(self, module: Module, args: tuple[Any, ...], out: Any) -> None:
+    def _watch_last_node(self, module: Called, args: tuple[Any, ...], out: Any) -> None:
         """Let older backward hooks see the node that made the result."""
         hooks = self._backward(full=False)
         if hooks:
@@ -159,7 +162,7 @@ class Hooks:
 
             watch_last_node(module, args, out, hooks)
 
-    def _always(self, module: Module, call: Call, out: Any, done: set[int]) -> None:
+    def _always(self, module: Called, call: Call, out: Any, done: set[int]) -> None:
         """After a failure: the hooks that asked to be called in any case."""
         for shelf, key, hook in self._all("forward"):
             if shelf.wants(key, "always_call") and key not in done:
@@ -170,7 +173,7 @@ class Hooks:
 
 
 def _after(
-    shelf: Shelf, key: int, hook: Hook, module: Module, call: Call, out: Any
+    shelf: Shelf, key: int, hook: Hook, module: Called, call: Call, out: Any
 ) -> Any:
     """Call a forward hook, with the keyword arguments if it wants them."""
     args, kwargs = call

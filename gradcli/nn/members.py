@@ -7,26 +7,22 @@ attributes; whatever walks a module walks these tables and nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..engine.tensor import Tensor
 from . import text
 from .parameter import Parameter
-from .register import TABLES, check_name, enter, is_module, store
+from .register import TABLES, Tabled, check_name, enter, is_module, store
 
-if TYPE_CHECKING:
-    from .module import Module
+M = TypeVar("M", bound="Members[Any]")
+Child = TypeVar("Child", bound="Members[Any]")
+"""What a module is made of: modules again, of a class that is defined further on."""
 
-M = TypeVar("M", bound="Members")
 
-
-class Members:
+class Members(Tabled, Generic[Child]):
     """The tables of a module and the walks over them."""
 
-    _parameters: dict[str, Parameter | None]
-    _buffers: dict[str, Tensor | None]
-    _modules: dict[str, Module | None]
-    _non_persistent_buffers_set: set[str]
+    _modules: dict[str, Child | None]
 
     # attributes
 
@@ -89,23 +85,23 @@ class Members:
             else self._non_persistent_buffers_set.add
         )(name)
 
-    def add_module(self, name: str, module: Module | None) -> None:
+    def add_module(self, name: str, module: Child | None) -> None:
         """Enter a child by name."""
         if module is not None and not is_module(module):
             raise TypeError(f"{text.kind(module)} is not a Module subclass")
         check_name(self, name, "_modules", "module name")
         enter(self, "_modules", name, module)
 
-    def register_module(self, name: str, module: Module | None) -> None:
+    def register_module(self, name: str, module: Child | None) -> None:
         """Another name of `add_module`."""
         self.add_module(name, module)
 
     # walking
 
     def named_modules(
-        self, memo: set[Module] | None = None, prefix: str = "",
+        self, memo: set[Child] | None = None, prefix: str = "",
         remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Module]]:  # fmt: skip
+    ) -> Iterator[tuple[str, Child]]:  # fmt: skip
         """This module and all below it, each before its children, with dotted names."""
         seen = set() if memo is None else memo
         stack: list[tuple[str, Any]] = [(prefix, self)]
@@ -122,20 +118,20 @@ class Members:
                 if child is not None
             )
 
-    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Child]:
         """This module and all below it; each once, unless duplicates are kept."""
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
-    def named_children(self) -> Iterator[tuple[str, Module]]:
+    def named_children(self) -> Iterator[tuple[str, Child]]:
         """The modules directly below this one, each once."""
-        seen: set[Module] = set()
+        seen: set[Child] = set()
         for name, child in self._modules.items():
             if child is not None and child not in seen:
                 seen.add(child)
                 yield name, child
 
-    def children(self) -> Iterator[Module]:
+    def children(self) -> Iterator[Child]:
         """The modules directly below this one."""
         for _, child in self.named_children():
             yield child
@@ -188,7 +184,7 @@ class Members:
                 seen.add(id(member))
                 yield f"{path}.{name}" if path else name, member
 
-    def get_submodule(self, target: str) -> Module:
+    def get_submodule(self, target: str) -> Child:
         """The module below this one with a dotted name; the empty name is itself.
 
         Raises:
@@ -201,7 +197,7 @@ class Members:
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module  # type: ignore[no-any-return]
 
-    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+    def set_submodule(self, target: str, module: Child, strict: bool = False) -> None:
         """Put a module under a dotted name.
 
         Args:
@@ -238,9 +234,9 @@ class Members:
             raise AttributeError(f"`{name}` is not a buffer")
         return found
 
-    def apply(self: M, fn: Callable[[Module], Any]) -> M:
+    def apply(self: M, fn: Callable[[Any], Any]) -> M:
         """Call ``fn`` with every module, children before their parents."""
         for child in self.children():
             child.apply(fn)
-        fn(self)  # type: ignore[arg-type]  # every module is one of these
+        fn(self)
         return self

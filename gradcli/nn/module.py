@@ -42,7 +42,7 @@ def _table(kind: str) -> Any:
     return property(lambda self: getattr(self._own_hooks(), kind))
 
 
-class Module(Stateful):
+class Module(Stateful["Module"]):
     """The base of all modules; a subclass defines ``forward``."""
 
     training: bool

@@ -6,15 +6,12 @@ a value of its kind or by None.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..engine.tensor import Tensor
 from .hooks import entering
 from .parameter import Buffer, Parameter
 from .text import kind
-
-if TYPE_CHECKING:
-    from .members import Members
 
 TABLES = ("_parameters", "_buffers", "_modules")
 
@@ -32,11 +29,18 @@ NOT_READY = {
 }
 
 
+class Tabled:
+    """What has a table for each kind of its members: every module, and nothing else."""
+
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Any]
+    _non_persistent_buffers_set: set[str]
+
+
 def is_module(value: Any) -> bool:
     """Whether a value is a module."""
-    from .module import Module
-
-    return isinstance(value, Module)
+    return isinstance(value, Tabled)
 
 
 def table_of(value: Any) -> str | None:
@@ -48,14 +52,14 @@ def table_of(value: Any) -> str | None:
     return "_modules" if is_module(value) else None
 
 
-def enter(module: Members, table: str, name: str, value: Any) -> None:
+def enter(module: Tabled, table: str, name: str, value: Any) -> None:
     """Put a value into a table, as the hooks of every module let it."""
     if value is not None or table != "_parameters":
         value = entering(module, table, name, value)
     module.__dict__[table][name] = value
 
 
-def check_name(module: Members, name: str, table: str, what: str) -> None:
+def check_name(module: Tabled, name: str, table: str, what: str) -> None:
     """Raise for a name that a new member of ``table`` cannot have."""
     if table not in module.__dict__:
         raise AttributeError(NOT_READY.get(table, NOT_READY["_modules"]))
@@ -70,7 +74,7 @@ def check_name(module: Members, name: str, table: str, what: str) -> None:
         raise KeyError(f"attribute {name!r} already exists")
 
 
-def store(module: Members, name: str, value: Any) -> bool:
+def store(module: Tabled, name: str, value: Any) -> bool:
     """Put a value into the table where it belongs; False if it belongs to none."""
     own = module.__dict__
     kind_table = table_of(value)
@@ -100,7 +104,7 @@ def store(module: Members, name: str, value: Any) -> bool:
     return False
 
 
-def _forget(module: Members, name: str, keep: str) -> None:
+def _forget(module: Tabled, name: str, keep: str) -> None:
     """Remove a name from wherever else it stands."""
     module.__dict__.pop(name, None)
     for table in TABLES:

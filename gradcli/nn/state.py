@@ -16,7 +16,7 @@ from ..engine.hooks import RemovableHandle
 from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
 from .hooks import Hook, Hooks, Shelf
-from .members import Members
+from .members import Child, Members
 from .parameter import Parameter, is_lazy
 
 EXTRA = "_extra_state"
@@ -48,7 +48,7 @@ class _IncompatibleKeys(NamedTuple):
         )
 
 
-class Stateful(Members):
+class Stateful(Members[Child]):
     """The part of a module that saves and loads."""
 
     _version: int = 1
@@ -79,7 +79,8 @@ class Stateful(Members):
         for _, _, hook in self._state_hooks("before_save"):
             hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
-        for name, child in self._modules.items():
+        children: dict[str, Any] = self._modules
+        for name, child in children.items():
             if child is not None:
                 child.state_dict(
                     destination=destination, prefix=f"{prefix}{name}.",

@@ -5,13 +5,19 @@ Invariant: a child is shown as it shows itself, one step further in; nothing is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..engine import dtypes
 from ..engine.tensor import Tensor
 
-if TYPE_CHECKING:
-    from .module import Module
+
+class Described(Protocol):
+    """What a module's text is made of."""
+
+    _modules: Any
+
+    def extra_repr(self) -> str: ...
+
 
 INDENT = "  "
 
@@ -23,14 +29,14 @@ def kind(value: Any) -> str:
     return type(value).__name__
 
 
-def attribute(module: Module, name: str) -> Any:
+def attribute(module: object, name: str) -> Any:
     """An attribute, or the error that a walk along a dotted name gives."""
     if not hasattr(module, name):
         raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
     return getattr(module, name)
 
 
-def describe(module: Module) -> str:
+def describe(module: Described) -> str:
     """``Name(extra)``, or the children below it, each on lines of its own."""
     children = [
         f"({name}): {indented(repr(child))}" for name, child in module._modules.items()
