@@ -86,25 +86,31 @@ def changing(name: str, hidden: str = "") -> tuple[Function, Function]:
     ``name_``, which always changes its input."""
     apply = function(name)
     parameters, _ = _parameters(name, hidden=hidden)
-    count = len(parameters)
     kind = Parameter.POSITIONAL_OR_KEYWORD
+    both = [*parameters, Parameter("inplace", kind, default=False)]
+    bind, count = Parameters(name, both).bind, len(both)
 
-    def run(*args: Any, inplace: bool = False, **kwargs: Any) -> Any:
-        if len(args) > count:
-            args, inplace = args[:count], args[count]
+    def run(*args: Any, **kwargs: Any) -> Any:
+        operands: Any = args
+        if len(args) == count and not kwargs:
+            *operands, inplace = args
+        elif len(args) < count and "inplace" not in kwargs:
+            inplace = False
+        else:
+            *operands, inplace = bind(args, kwargs).values()
+            kwargs = {}
         if inplace:
-            return run_(*args, **kwargs)
+            return run_(*operands, **kwargs)
         try:
-            return apply(*args, **kwargs)
+            return apply(*operands, **kwargs)
         except CallError:
-            Parameters(name, parameters).bind(args, kwargs)
+            bind(tuple(operands), kwargs)
             raise
 
     def run_(input: Tensor, *args: Any, **kwargs: Any) -> Any:
         return change(input, lambda old: apply(old, *args, **kwargs))
 
-    with_inplace = [*parameters, Parameter("inplace", kind, default=False)]
-    return published(run, name, with_inplace), published(run_, f"{name}_", parameters)
+    return published(run, name, both), published(run_, f"{name}_", parameters)
 
 
 def along(name: str) -> Function:
