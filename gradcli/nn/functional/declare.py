@@ -28,6 +28,7 @@ Function = Callable[..., Any]
 Check = Callable[[Tensor, Tensor, str], None]
 """Raises, or warns, of two operands and a reduction that do not fit."""
 Flag = bool | None
+REDUCTION = {"reduction"}
 
 
 def published(run: Function, name: str, parameters: Sequence[Parameter]) -> Function:
@@ -161,8 +162,13 @@ def loss(
             parameters.insert(at, parameters[at].replace(name=flag, default=None))
     bind = Parameters(name, parameters).bind
     apply = function(name)
+    count = sum(each.default is Parameter.empty for each in parameters)
 
     def run(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == count and kwargs.keys() <= REDUCTION:  # as most calls are
+            if check is not None:
+                check(args[0], args[1], kwargs.get("reduction", "mean"))
+            return apply(*args, **kwargs)
         given = bind(args, kwargs)
         if flags:
             older = given.pop("size_average"), given.pop("reduce")
