@@ -54,7 +54,7 @@ class Applied(Module):
 
     def _keep(self, given: dict[str, Any]) -> None:
         """Begin as a module with these options."""
-        Module.__init__(self)
+        super().__init__()
         for name, value in given.items():
             setattr(self, name, value)
 
@@ -88,6 +88,9 @@ def module(
         operands, hidden, shown: None: as the base has it.
         keyword_only: whether the constructor takes options by name alone.
         defaults: defaults that the constructor has for itself.
+
+    Raises:
+        TypeError: a default for what is no parameter.
     """
     if isinstance(function, str):
         parameters = listed(FUNCTIONS[function])
@@ -104,6 +107,8 @@ def module(
         for each in parameters[count:]
         if each.name not in left_alone
     }
+    if unknown := defaults.keys() - given.keys():
+        raise TypeError(f"{name}: its function has no {', '.join(sorted(unknown))}")
     taken = (
         [n for n in given if n != MODE] if base.order is None else base.order.split()
     )

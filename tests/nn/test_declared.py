@@ -102,6 +102,31 @@ def test_a_call_that_does_not_fit_is_refused_in_pythons_words() -> None:
             call()
 
 
+def test_a_declaration_refuses_a_default_for_what_is_no_parameter() -> None:
+    from gradcli.nn.declare import module
+
+    with pytest.raises(TypeError, match="its function has no bta"):
+        module("Softer", F.softplus, bta=2.0)
+    assert repr(module("Softer", F.softplus, beta=2.0)()) == (
+        "Softer(beta=2.0, threshold=20.0)"
+    )
+
+
+def test_a_declared_module_stands_before_another_base() -> None:
+    class Counting(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls = 0
+
+    class Both(nn.Softplus, Counting):
+        pass
+
+    class Layer(nn.Linear, Counting):
+        pass
+
+    assert Both(2.0).calls == Layer(1, 2).calls == 0
+
+
 def test_an_optimizers_documentation_says_what_each_option_means() -> None:
     for name in optim.__all__:
         cls = getattr(optim, name)
