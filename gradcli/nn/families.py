@@ -11,7 +11,7 @@ from typing import Any
 from .convolution import each
 from .declare import Applied
 from .distance import PairwiseDistance
-from .functional.declare import Flag, reduction_of
+from .functional.declare import FLAGS, Flag, reduction_of
 from .functional.shared import check_probability
 
 
@@ -76,7 +76,7 @@ class _Loss(Applied):
     """A loss; ``reduction`` says what becomes of the losses of the entries."""
 
     operands = 2
-    constructor_only = ("size_average", "reduce")
+    constructor_only = FLAGS
     shown = ""
     weights = ("weight", "pos_weight")
     """Options that are tensors, and so buffers of the module."""

@@ -28,7 +28,7 @@ Function = Callable[..., Any]
 Check = Callable[[Tensor, Tensor, str], None]
 """Raises, or warns, of two operands and a reduction that do not fit."""
 Flag = bool | None
-REDUCTION = {"reduction"}
+FLAGS = ("size_average", "reduce")
 
 
 def published(run: Function, name: str, parameters: Sequence[Parameter]) -> Function:
@@ -163,12 +163,17 @@ def loss(
     bind = Parameters(name, parameters).bind
     apply = function(name)
     count = sum(each.default is Parameter.empty for each in parameters)
+    options = {p.name: p.default for p in parameters[count:] if p.name not in FLAGS}
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == count and kwargs.keys() <= REDUCTION:  # as most calls are
+        if len(args) == count and kwargs.keys() <= options.keys():  # as most calls are
             if check is not None:
                 check(args[0], args[1], kwargs.get("reduction", "mean"))
-            return apply(*args, **kwargs)
+            if kwargs:
+                args += tuple(
+                    [kwargs.get(n, default) for n, default in options.items()]
+                )
+            return apply(*args)
         given = bind(args, kwargs)
         if flags:
             older = given.pop("size_average"), given.pop("reduce")
