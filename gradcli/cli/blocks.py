@@ -48,9 +48,9 @@ def present(
     printer = Printer()
     alone = forms.alone(request)
     job = None
-    if check.wanted or forms.code is not None:
+    if check.wanted:
         job = job_for(run, request, view.command, claims, formulas=forms.formulas)
-    code = code_of(run, job, forms.code)
+    code = code_of(run, forms.code, view.command)
     if alone:
         printer.lines(code_lines(code or ()))
     elif request.quiet:

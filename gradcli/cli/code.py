@@ -16,82 +16,47 @@ if TYPE_CHECKING:
     from ..engine import Tensor
     from ..lang.run import Run
     from ..render.line import Line
-    from ..verify.process.job import Job
     from ..views.closed_forms import ProgramView
     from .session import Gradients
 
 
-SHOWN: Final = 12
+MAX_SHOWN_ENTRIES: Final = 12
 """Entries of a cotangent that are written out."""
-
-DRAWN: Final = frozenset({"rand", "randn", "rand_like", "randn_like"})
-"""Constructors of random numbers, which stand in the code as the numbers they were."""
 
 
 def code_of(
-    run: Run, job: Job | None, language: str | None, cotangent: Tensor | None = None
+    run: Run, language: str | None, kind: str, cotangent: Tensor | None = None
 ) -> list[str] | None:
-    """The lines of a function that computes the value and the derivatives; None if no
-    language was asked for. A gradient is written on whole arrays where the language
-    has them, anything else entry by entry.
+    """The lines of a program that computes the value and the derivatives; None if no
+    language was asked for.
 
     Raises:
-        ProgramError: the code would be too long, or a step has no entries to name.
+        ProgramError: the code would be too long, or a step has no words in it.
     """
-    if language is None or job is None:
+    if language is None:
         return None
-    notes = list(_notes(run, job))
-    if job.kind == "gradient":
-        whole = _on_arrays(run, language, cotangent, notes)
-        if whole is not None:
-            return whole
-    from ..render.code import code
-    from ..verify.process.runner import program_of
-    from ..verify.straight_line import LONGEST, TooLong, straight_line
+    from ..numbers.trees.tree import TooLong, Unwritable
+    from ..render.code.programs import written
     from .session import named
 
-    try:
-        listing = straight_line(job, program_of(job))
-    except TooLong:
-        raise ProgramError(
-            "E406",
-            f"the code would have more than {LONGEST} steps",
-            hint="it has a line per entry: use smaller arrays, fewer turns of a loop, "
-            "or fewer inputs with --wrt",
-        ) from None
     output = run.output_name if named(run) else ""
-    return code(listing, run.source, output, language, notes)
-
-
-def _on_arrays(
-    run: Run, language: str, cotangent: Tensor | None, notes: Sequence[str]
-) -> list[str] | None:
-    """The adjoint program; None where the language has no words for it."""
-    from ..trees.code import LIBRARIES, program, written
-    from ..trees.dialect import Unwritable
-    from ..trees.tree import TooLong
-
     try:
-        if language == "gradcli":
-            return list(program(run, cotangent, notes).lines)
-        if language in LIBRARIES:
-            return written(run, cotangent, language, notes).splitlines()
+        return written(
+            run, language, kind, cotangent, list(_notes(run, cotangent)), output
+        )
     except TooLong as problem:
-        hint = "take fewer turns of a loop, or smaller arrays"
+        hint = "take fewer turns of a loop, smaller arrays, or fewer inputs with --wrt"
         raise ProgramError("E406", str(problem), hint=hint) from None
     except Unwritable as problem:
-        if language == "gradcli":
-            message = f"the gradient cannot be written as a program: {problem}"
-            raise ProgramError("E398", message) from None
-    return None
+        message = f"the {kind} cannot be written as a program: {problem}"
+        raise ProgramError("E398", message) from None
 
 
 def program_of_gradients(found: Gradients) -> ProgramView | None:
     """The adjoint program; None for scalars, whose formulas say it all, and where it
     cannot be written."""
-    from ..trees.code import program
-    from ..trees.dialect import Unwritable
-    from ..trees.tree import TooLong
+    from ..numbers.trees.tree import TooLong, Unwritable
+    from ..render.code.programs import program
     from ..views.closed_forms import ProgramView
 
     if not any(given.tensor.shape for given in found.inputs):
@@ -103,19 +68,21 @@ def program_of_gradients(found: Gradients) -> ProgramView | None:
     return ProgramView(made.lines, made.repeats(found.run, found.by_name))
 
 
-def _notes(run: Run, job: Job) -> Iterator[str]:
+def _notes(run: Run, cotangent: Tensor | None) -> Iterator[str]:
     """What the numbers in the code stand for."""
+    from ..lang.home import RANDOM
     from ..lang.parser import parse
     from ..lang.syntax import Call, walk
+    from .checking import numbers_in
 
-    if job.cotangent is not None:
-        numbers = job.cotangent.values()
-        shown = ", ".join(map(repr, numbers[:SHOWN]))
-        more = ", ..." if len(numbers) > SHOWN else ""
+    if cotangent is not None:
+        numbers = numbers_in(cotangent)
+        shown = ", ".join(map(repr, numbers[:MAX_SHOWN_ENTRIES]))
+        more = ", ..." if len(numbers) > MAX_SHOWN_ENTRIES else ""
         yield f"The gradient is contracted with --grad-output [{shown}{more}]."
     program = parse(run.source, [given.name for given in run.inputs])
     called = {node.function for node in walk(program) if isinstance(node, Call)}
-    if called & DRAWN:
+    if called & RANDOM:
         yield f"Random numbers are those that seed {run.seed} gives."
 
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from ..views.closed_forms import FormulaView
     from .output import Printer
 
-CodeLanguage: TypeAlias = Literal["numpy", "torch", "c"]
-GradientLanguage: TypeAlias = Literal["gradcli", "numpy", "torch", "c"]
+CodeLanguage: TypeAlias = Literal["gradcli", "numpy", "torch", "c", "latex"]
 
 Symbolic: TypeAlias = Annotated[
     bool, typer.Option("--symbolic", help="Show the derivatives as formulas, in full.")
@@ -30,14 +29,10 @@ Latex: TypeAlias = Annotated[
 ]
 Code: TypeAlias = Annotated[
     CodeLanguage | None,
-    typer.Option("--code", help="Print a function that computes them, and only that."),
-]
-GradientCode: TypeAlias = Annotated[
-    GradientLanguage | None,
     typer.Option(
         "--code",
-        help="Print the gradient as a program of gradcli's own, or as a function of "
-        "NumPy, PyTorch or C, and only that.",
+        help="Print them as a program of gradcli's own, as a function of NumPy, "
+        "PyTorch or C, or as equations in LaTeX, and only that.",
     ),
 ]
 
@@ -48,7 +43,7 @@ class Forms:
 
     symbolic: bool
     latex: bool
-    code: GradientLanguage | None
+    code: CodeLanguage | None
 
     @property
     def formulas(self) -> bool:

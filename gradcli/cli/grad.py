@@ -12,7 +12,7 @@ from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
 from .exits import Exit
 from .extras import extras_of
-from .forms import Forms, GradientCode, Latex, Symbolic
+from .forms import Code, Forms, Latex, Symbolic
 from .limits import MAX_DIGITS
 from .options import GradOutput, Request, on_programs
 
@@ -34,7 +34,7 @@ def main(
     grad_output: GradOutput = None,
     symbolic: Symbolic = False,
     latex: Latex = False,
-    code: GradientCode = None,
+    code: Code = None,
     digits: Annotated[
         int | None,
         typer.Option(
@@ -70,12 +70,12 @@ def main(
     printer = Printer()
     if not (request.json or alone or (request.quiet and digits)):
         _show_numbers(printer, request, found.view)
-    needed = check.wanted or digits is not None or code is not None
+    needed = check.wanted or digits is not None
     job = gradient_job(request, found, forms.formulas) if needed else None
     answer = Answer(
         found,
         forms,
-        code_of(session, job, code, found.cotangent),
+        code_of(session, code, "gradient", found.cotangent),
         program_of_gradients(found) if symbolic else None,
         extras_of(request, found, job, grad_output, digits, condition),
     )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ops.memory import check_bounds
+from ..ops.spellings import SPECIAL, UFUNCS
 from .errors import ValueRangeError
 from .layouts import laid_out
 from .limits import LIMIT, check_einsum, check_join, check_product, check_size
@@ -24,31 +25,6 @@ MAX_FACTORIAL = 170
 
 TINY = 1e-300
 """Below this the gamma function is 1/x to the last digit."""
-
-UFUNCS = {
-    "abs": "absolute", "sqrt": "sqrt", "square": "square",
-    "floor": "floor", "ceil": "ceil", "round": "rint", "trunc": "trunc",
-    "exp": "exp", "exp2": "exp2", "expm1": "expm1",
-    "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
-    "sin": "sin", "cos": "cos", "tan": "tan",
-    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
-    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
-    "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
-    "hypot": "hypot", "logaddexp": "logaddexp",
-    "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin",
-    "where": "where", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite",
-    "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal",
-    "gt": "greater", "ge": "greater_equal",
-    "logical_and": "logical_and", "logical_or": "logical_or",
-    "logical_not": "logical_not", "logical_xor": "logical_xor",
-}  # fmt: skip
-"""Elementwise basis that the array module has itself, under its own names."""
-
-SPECIAL = {
-    "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "digamma": "digamma",
-    "sigmoid": "expit", "logsigmoid": "log_expit", "ndtri": "ndtri",
-}  # fmt: skip
-"""Elementwise basis from scipy.special (cupyx.scipy.special on a GPU)."""
 
 
 def _axes(dim: Dims) -> Any:

@@ -29,6 +29,9 @@ CONSTRUCTORS = frozenset(
 )
 """Functions that make a tensor of numbers alone; none is a method of a tensor."""
 
+RANDOM = frozenset({"rand", "randn", "rand_like", "randn_like"})
+"""Constructors of random numbers."""
+
 HASH_BYTES = 32
 """Of a name that is longer; a shorter one stands for itself."""
 

@@ -9,14 +9,17 @@ block of more than two dimensions names the order of its rows and columns.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from ..lang.excerpt import printable
 from ..views.closed_forms import FormulaView
-from .latex import latex, names_in
-from .latex_names import Symbols
+from .code.latex_names import WORDS, Symbols
 from .line import Line
+
+_SYMBOL: Final = re.compile("\ue000(.*?)\ue001")
+"""A name in the LaTeX of a formula, which says not yet how it looks."""
 
 NONE_FOUND: Final = "?"
 
@@ -47,18 +50,32 @@ def latex_lines(views: Sequence[FormulaView]) -> Iterator[Line]:
 def _names(views: Iterable[FormulaView]) -> Iterator[str]:
     for view in views:
         yield from filter(None, (view.output, view.of, view.by))
-        for text in view.texts:
-            if text is not None:
-                yield from names_in(text)
+        for text in view.latex:
+            for found in _SYMBOL.findall(text or ""):
+                yield found.partition("[")[0]
 
 
 def _equation(view: FormulaView, symbols: Symbols, output: str) -> str | None:
-    if view.texts and not any(view.texts):
+    if view.latex and not any(view.latex):
         return None
     entries = [
-        NONE_FOUND if text is None else latex(text, symbols) for text in view.texts
+        NONE_FOUND if text is None else written(text, symbols) for text in view.latex
     ]
     return f"{_left(view, symbols, output)} = {_right(view, entries)}"
+
+
+def written(latex: str, symbols: Symbols) -> str:
+    """A formula's LaTeX with its symbols."""
+    parts = _SYMBOL.split(latex)
+    for place in range(1, len(parts), 2):
+        name, _, index = parts[place].rstrip("]").partition("[")
+        parts[place] = symbols.entry(name, index)
+    for place in range(2, len(parts) - 1, 2):
+        # Side by side two words would look like one.
+        beside = parts[place - 1], parts[place + 1]
+        if parts[place] == " " and any(each.startswith(WORDS) for each in beside):
+            parts[place] = r" \, "
+    return "".join(parts)
 
 
 def _dimensions(indices: Sequence[str]) -> int:

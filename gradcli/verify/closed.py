@@ -10,29 +10,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import sympy
+from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
 from ..numbers.expressions import NoMeaning, compiled
+from ..ops.spellings import SPELLINGS
 from .process.budget import OutOfTime
 
 LONGEST: Final = 60
 
 SIMPLIFIABLE: Final = 40
 
-_SPELLED: Final = (
-    sympy.exp, sympy.log, sympy.sin, sympy.cos, sympy.tan, sympy.asin, sympy.acos,
-    sympy.atan, sympy.atan2, sympy.sinh, sympy.cosh, sympy.tanh, sympy.asinh,
-    sympy.acosh, sympy.atanh, sympy.sign, sympy.erf, sympy.erfc, sympy.erfinv,
-)  # fmt: skip
-"""Functions that SymPy and the language call by the same name."""
+MIN_DECIMAL_DENOMINATOR: Final = 100
+"""Below this a fraction is written as a quotient."""
 
-_NAMES: Final = {head: head.__name__ for head in _SPELLED} | {
-    sympy.Abs: "abs",
-    sympy.loggamma: "lgamma",
+_NAMES: Final = {
+    getattr(sympy, spelled.sympy): name
+    for name, spelled in SPELLINGS.items()
+    if spelled.sympy
 }
+"""SymPy's functions, and what the language calls them."""
+
+
+class Form(NamedTuple):
+    """A formula in the language's own syntax, and as LaTeX.
+
+    In the LaTeX a symbol stands between U+E000 and U+E001, so that whoever shows it
+    decides how names look.
+    """
+
+    text: str
+    latex: str
 
 
 class Unprintable(ValueError):
@@ -64,14 +75,8 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         return "exp(1)"
 
     def _print_Rational(self, expr: Any) -> str:
-        """A decimal fraction as it was written, any other as a quotient."""
-        numerator, denominator = int(expr.p), int(expr.q)
-        if denominator < 100:
-            return f"{numerator}/{denominator}"
-        number = numerator / denominator
-        if sympy.Rational(repr(number)) == expr:
-            return repr(number)
-        return f"{numerator}/{denominator}"
+        number = _decimal(expr)
+        return f"{int(expr.p)}/{int(expr.q)}" if number is None else repr(number)
 
     def _call(self, name: str, args: Any) -> str:
         return f"{name}({self.stringify(args, ', ')})"
@@ -80,12 +85,31 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         raise Unprintable(type(expr).__name__)
 
 
+class _LatexPrinter(LatexPrinter):  # type: ignore[misc]
+    """SymPy's printer with symbols left open."""
+
+    def _print_Dummy(self, expr: Any) -> str:
+        return f"\ue000{expr.name}\ue001"
+
+    _print_Symbol = _print_Dummy
+
+
+def _decimal(fraction: Any) -> float | None:
+    """A fraction that was written as a decimal number; None: it was a quotient."""
+    if fraction.q < MIN_DECIMAL_DENOMINATOR:
+        return None
+    number = int(fraction.p) / int(fraction.q)
+    return number if sympy.Rational(repr(number)) == fraction else None
+
+
 for _head in ("Infinity", "NegativeInfinity", "ComplexInfinity", "NaN", "ImaginaryUnit",
               "Relational", "Piecewise", "Derivative", "Subs", "EulerGamma",
               "Catalan", "GoldenRatio", "TribonacciConstant"):  # fmt: skip
     setattr(_Printer, f"_print_{_head}", _Printer.emptyPrinter)
 
 _PRINTER: Final = _Printer()
+
+_LATEX: Final = _LatexPrinter()
 
 
 def formula(expression: Any) -> str | None:
@@ -113,23 +137,32 @@ def _rewritings(expression: Any) -> Sequence[Callable[[Any], Any]]:
 
 def full_form(
     expression: Any, attempt: Callable[[], AbstractContextManager[None]]
-) -> str | None:
+) -> Form | None:
     """The shortest of a few equal forms, whatever its length; None if the language has
     no words for any. ``attempt`` bounds the time of each rewriting by raising
     `OutOfTime`."""
-    best = formula(expression)
+    texts = {expression: formula(expression)}
     for rewrite in _rewritings(expression):
         try:
             with attempt():
                 rewritten = rewrite(expression)
-                found = [formula(f) for f in (rewritten, sympy.powsimp(rewritten))]
+                forms = rewritten, sympy.powsimp(rewritten)
+                texts |= {form: formula(form) for form in forms}
         except OutOfTime:
             break
         except Exception:
             # SymPy could not rewrite it; what was found before stands.
             continue
-        best = min(filter(None, (best, *found)), key=len, default=None)
-    return best
+    written = {form: text for form, text in texts.items() if text is not None}
+    if not written:
+        return None
+    best = min(written, key=lambda form: len(written[form]))
+    decimals = {
+        each: sympy.Float(number)
+        for each in best.atoms(sympy.Rational)
+        if (number := _decimal(each)) is not None
+    }
+    return Form(written[best], str(_LATEX.doprint(best.xreplace(decimals))))
 
 
 def closed_form(expression: Any) -> str | None:

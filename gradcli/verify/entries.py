@@ -87,6 +87,7 @@ class Account:
     unseen   how many more entries there are, which were not drawn
     drawn    how those here were
     formulas every entry's derivative as a formula, if they are wanted
+    latex    the same as LaTeX, symbols left open
     """
 
     name: str
@@ -95,6 +96,7 @@ class Account:
     remark: str | None = None
     partial: bool = False
     formulas: list[str | None] = field(default_factory=list)
+    latex: list[str | None] = field(default_factory=list)
     unseen: int = 0
     drawn: str | None = None
 
@@ -114,6 +116,7 @@ class Account:
             tuple(self.formulas),
             self._missing(),
             max((e.ulps for e in checked if e.ulps is not None), default=None),
+            tuple(self.latex),
         )
 
     def _missing(self) -> str | None:

@@ -286,6 +286,7 @@ def _account(job: Job, given: Input) -> Account:
     account = labelled(given.name, names, numbers)
     if job.formulas:
         account.formulas = [None] * len(account.entries)
+        account.latex = [None] * len(account.entries)
     return account
 
 

@@ -306,7 +306,9 @@ class Whole:
             derivative = self.derivatives.get((row, offset + at))
             if derivative is not None and not entry.kinked:
                 released = self.book.released(derivative)
-                account.formulas[place] = full_form(released, attempt)
+                form = full_form(released, attempt)
+                if form is not None:
+                    account.formulas[place], account.latex[place] = form
         self.tell()
 
     def _offset(self, name: str) -> int:

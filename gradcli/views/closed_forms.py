@@ -34,6 +34,8 @@ class Found(Protocol):
     @property
     def formulas(self) -> Sequence[str | None]: ...
     @property
+    def latex(self) -> Sequence[str | None]: ...
+    @property
     def missing(self) -> str | None: ...
 
 
@@ -49,6 +51,7 @@ class FormulaView:
     columns  how each entry of the input is indexed
     shape    of the block
     texts    row by row
+    latex    the same as LaTeX; names stand between U+E000 and U+E001
     """
 
     output: str
@@ -60,6 +63,7 @@ class FormulaView:
     shape: tuple[int, ...]
     texts: tuple[str | None, ...]
     missing: str | None
+    latex: tuple[str | None, ...] = ()
 
     @property
     def second(self) -> bool:
@@ -158,8 +162,7 @@ def _view(
     output: str, of: str, by: str, around: tuple[str, str], lead: tuple[int, ...],
     shape: tuple[int, ...], found: Found | None, places: range,
 ) -> FormulaView:  # fmt: skip
-    known = () if found is None else found.formulas
-    texts = tuple(known[i] if i < len(known) else None for i in places)
+    texts = _at(places, () if found is None else found.formulas)
     reason = found and (found.missing or found.note)
     return FormulaView(
         output,
@@ -171,7 +174,12 @@ def _view(
         (*lead, *shape),
         texts,
         reason or "SymPy ran out of time" if None in texts else None,
+        _at(places, () if found is None else found.latex),
     )
+
+
+def _at(places: range, known: Sequence[str | None]) -> tuple[str | None, ...]:
+    return tuple(known[i] if i < len(known) else None for i in places)
 
 
 def _called(output: OutputView) -> str:

@@ -16,9 +16,10 @@ from typing import Any
 
 from ..engine import Node, Port
 from ..engine.node import ConstantNode
+from ..numbers.trees.texts import Nameless, Text, lift, partial_text
+from ..ops.spellings import ATOM, PRODUCT, SIGN, UNKNOWN
 from .graph import GraphView
 from .names import Names
-from .spelling import ATOM, CHOICE, PRODUCT, SIGN, Nameless, Text, lift, spell
 
 LONGEST = 120
 """Characters of a formula that is still worth reading."""
@@ -83,13 +84,13 @@ class Factors:
             return None
         partial = partials[node.slots[edge]]
         if isinstance(node, ConstantNode) or not callable(partial):
-            return spell(partial, _NAMELESS, (), {})
+            return partial_text(partial, _NAMELESS, (), {})
         edges = dict(zip(node.slots, node.edges, strict=True))
         inputs = [
             self._input(edges.get(slot), raw)
             for slot, raw in enumerate(node.raw_inputs())
         ]
-        return spell(partial, self._value(node), inputs, node.params)
+        return partial_text(partial, self._value(node), inputs, node.params)
 
     def _input(self, edge: Any, raw: Any) -> Any:
         if not hasattr(raw, "dtype"):
@@ -124,7 +125,7 @@ def _own_texts(names: Names, view: GraphView) -> dict[int, Text]:
         if text is None or ran[node.span] > 1 or len(text) > LONGEST:
             continue
         if all(map(names.sole, _WORD.findall(text))):
-            rank = ATOM if _SIMPLE_CALL.fullmatch(text) else CHOICE - 1
+            rank = ATOM if _SIMPLE_CALL.fullmatch(text) else UNKNOWN
             texts[node.address] = Text(text, rank)
     return texts
 

@@ -23,10 +23,11 @@ MAY_KNOW = {
     "verify": {"numbers", "lang", "autograd", "engine", "ops"},
     "views": {"verify", "numbers", "lang", "autograd", "engine", "ops"},
     "diagnosis": {"views", "verify", "numbers", "lang", "autograd", "engine", "ops"},
-    "trees": {"views", "lang", "autograd", "engine", "ops"},
-    "render": {"diagnosis", "views", "verify", "lang", "autograd", "engine", "ops"},
+    "render": {
+        "diagnosis", "views", "verify", "numbers", "lang", "autograd", "engine", "ops",
+    },
     "cli": {
-        "render", "trees", "diagnosis", "views", "verify", "numbers", "lang", "optim",
+        "render", "diagnosis", "views", "verify", "numbers", "lang", "optim",
         "autograd", "engine", "ops",
     },
 }  # fmt: skip
@@ -34,7 +35,7 @@ MAY_KNOW = {
 HOME = {
     "numpy": {
         "engine", "autograd", "nn", "optim", "utils", "lang", "numbers", "verify",
-        "views", "diagnosis", "trees", "render", "cli",
+        "views", "diagnosis", "render", "cli",
     },
     "scipy": {"engine"},
     "cupy": {"engine/devices.py"},

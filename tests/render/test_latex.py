@@ -6,11 +6,11 @@ from math import isclose
 from typing import Any
 
 import pytest
+from gradcli.render.latex import latex, names_in
+from gradcli.render.latex_names import Symbols
 
 from gradcli.ops import OPS
-from gradcli.render.latex import latex, names_in
 from gradcli.render.latex_forms import equations, latex_lines
-from gradcli.render.latex_names import Symbols
 from gradcli.verify.closed import _NAMES
 from gradcli.views.closed_forms import FIRST, FormulaView, indices
 

@@ -11,6 +11,7 @@ from gradcli.engine import Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.parser import parse
 from gradcli.lang.run import Run, execute, input_names, prepare
+from gradcli.render.code.programs import written
 from tests.reference.test_reference import RECORDS
 
 BY_NAME = {record["name"]: record for record in RECORDS}
@@ -21,6 +22,11 @@ def run_of(text: str, inputs: dict[str, Any], of: str | None = None) -> Run:
     names = input_names(parse(text, inputs), inputs)
     words = [f"{name}={json.dumps(inputs[name])}" for name in names]
     return execute(prepare(text, read_bindings(words)), of=of)
+
+
+def text_of(run: Run, language: str, kind: str = "gradient") -> str:
+    """The program of a derivative."""
+    return "\n".join(written(run, language, kind))
 
 
 def zeros_for(found: Any, like: Tensor) -> Any:

@@ -8,12 +8,12 @@ import numpy as np
 
 from gradcli.engine import Tensor, grad
 from gradcli.engine.record import apply
+from gradcli.numbers.trees.names import Names
+from gradcli.numbers.trees.namespace import TreeNamespace
+from gradcli.numbers.trees.program import rows_whole
+from gradcli.numbers.trees.tree import Tree
 from gradcli.ops import OPS
-from gradcli.trees.names import Names
-from gradcli.trees.namespace import TreeNamespace
-from gradcli.trees.program import rows_whole
-from gradcli.trees.steps import Step, arranged
-from gradcli.trees.tree import Tree
+from gradcli.render.code.steps import Step, arranged
 from tests.laws.draw import Spot, draw
 from tests.laws.measure import cotangents, outputs_of, pull
 
@@ -68,7 +68,7 @@ class Grown:
         return arranged(self.trees, {}, dialect, Names(self.given))
 
     def text(self, dialect: Any) -> str:
-        return "\n".join(f"{s.name} = {s.text}" for s in self.steps(dialect))
+        return "\n".join(f"{name} = {text}" for name, text in self.steps(dialect))
 
 
 def differs(found: Any, true: Any, tolerance: float = 1e-12) -> bool:

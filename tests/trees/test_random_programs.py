@@ -17,11 +17,11 @@ import pytest
 
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.run import Run, evaluate
-from gradcli.trees.code import Program, program, written
-from gradcli.trees.dialect import Unwritable
+from gradcli.numbers.trees.tree import Unwritable
+from gradcli.render.code.programs import Program, program
 from tests.random.generate import random_program
 
-from .programs import run_of, summed_gradient, zeros_for
+from .programs import run_of, summed_gradient, text_of, zeros_for
 
 SEEDS = range(120)
 
@@ -152,7 +152,7 @@ def pulled_ones(y: Tensor | None, inputs: list[Tensor]) -> list[Any]:
 )
 def test_function_gives_the_value_and_the_gradients(made: Made, library: str) -> None:
     module = pytest.importorskip(library)
-    code = written(made.run, None, library)
+    code = text_of(made.run, library)
     scope: dict[str, Any] = {}
     exec(code, scope)
     array = np.array if library == "numpy" else module.tensor

@@ -9,9 +9,8 @@ import pytest
 
 from gradcli.engine import NUMPY, Tensor
 from gradcli.lang.run import evaluate
-from gradcli.trees.dialect import LANGUAGE
-from gradcli.trees.numpy_words import HELPERS, NUMPY_WORDS
-from gradcli.trees.torch_words import TorchWords
+from gradcli.render.code.dialect import LANGUAGE
+from gradcli.render.code.libraries import HELPERS, NumPy, PyTorch
 from tests.laws.draw import ident, spots
 
 from .rows import Grown, differs
@@ -40,7 +39,7 @@ def test_numpy_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
     from scipy import special
 
     grown = Grown(*spot, words=False)
-    text = grown.text(NUMPY_WORDS)
+    text = grown.text(NumPy())
     scope: dict[str, Any] = {"np": np, "special": special, **grown.given}
     with np.errstate(all="ignore"):
         exec("\n".join([*HELPERS.values(), text]), scope)
@@ -55,7 +54,7 @@ def test_torch_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
     grown = Grown(*spot, words=True)
     if not grown.given:
         pytest.skip("nothing is differentiated")
-    text = grown.text(TorchWords(next(iter(grown.given))))
+    text = grown.text(PyTorch(next(iter(grown.given))))
     scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
     scope |= {name: torch.tensor(a) for name, a in grown.given.items()}
     exec(text, scope)

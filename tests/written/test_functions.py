@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from gradcli.numbers.open_terms import FUNCTIONS, TRUTHS, OpenTerms
-from gradcli.render.code import LANGUAGES, code
 from gradcli.render.code_spelling import ATOM, Piece, repeated, spell
 from gradcli.verify.straight_line import Listing, Result, Step
+
+from gradcli.render.code import LANGUAGES, code
 
 from .written import Library, run_python
 

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gradcli.render.code import LANGUAGES
-from gradcli.render.code_c import C
-from gradcli.render.code_names import Names
-from gradcli.render.code_python import NUMPY
+from gradcli.numbers.trees.names import Names
+from gradcli.render.code.c import C
 
 from .written import Library, run_python, same, written
 
@@ -51,7 +49,8 @@ def test_c_compiles_under_any_names(tmp_path: Path) -> None:
     each = [written(program(names), values(names)) for names in SETS]
     library = Library([one.text("c") for one in each], tmp_path)
     for number, one in enumerate(each):
-        same(library.run(number, one.listing, one.inputs), one.results)
+        same(library.run(
+            number, one.kind, one.shapes, one.inputs), one.results)
 
 
 @pytest.mark.parametrize("language", ["numpy", "torch"])
@@ -101,6 +100,6 @@ def test_a_name_is_kept_where_it_can_be() -> None:
 def test_nothing_in_a_program_leaves_the_comment(tmp_path: Path, comment: str) -> None:
     one = written(f"y = x*2  # {comment}\ny*3", {"x": 2})
     library = Library([one.text("c")], tmp_path)
-    same(library.run(0, one.listing, one.inputs), one.results)
+    same(library.run(0, one.kind, one.shapes, one.inputs), one.results)
     for language in ("numpy", "torch"):
         compile(one.text(language), "<written>", "exec")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gradcli.verify.straight_line import Listing, straight_line
 from laws.draw import Spot, draw
 from laws.measure import outputs_of
 
@@ -17,7 +18,6 @@ from gradcli.engine.record import apply
 from gradcli.ops import OPS, Op
 from gradcli.render.code import code
 from gradcli.verify.process.job import Block, Input, Job
-from gradcli.verify.straight_line import Listing, straight_line
 
 from .written import Library, run_python, same
 

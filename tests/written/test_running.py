@@ -72,7 +72,8 @@ def test_c_gives_the_engines_numbers(
     programs: dict[str, Written], library: Library, name: str
 ) -> None:
     each = programs[name]
-    same(library.run(ALL.index(name), each.listing, each.inputs), each.results)
+    same(library.run(
+        ALL.index(name), each.kind, each.shapes, each.inputs), each.results)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -80,7 +81,7 @@ def test_numpy_gives_the_engines_numbers(
     programs: dict[str, Written], name: str
 ) -> None:
     each = programs[name]
-    same(run_python(each.text("numpy"), each.listing.kind, each.inputs), each.results)
+    same(run_python(each.text("numpy"), each.kind, each.inputs), each.results)
 
 
 @pytest.mark.peers
@@ -90,7 +91,7 @@ def test_torch_gives_the_engines_numbers(
 ) -> None:
     pytest.importorskip("torch")
     each = programs[name]
-    same(run_python(each.text("torch"), each.listing.kind, each.inputs), each.results)
+    same(run_python(each.text("torch"), each.kind, each.inputs), each.results)
 
 
 ELSEWHERE = [
@@ -128,8 +129,9 @@ def test_c_holds_on_the_other_side_of_every_comparison_that_stays_in_arrays(
     there = [written(source, values) for source, _, values in ELSEWHERE]
     library = Library([each.text("c") for each in here], tmp_path)
     for number, (one, other) in enumerate(zip(here, there, strict=True)):
-        assert not one.listing.conditions
-        same(library.run(number, one.listing, other.inputs), other.results)
+        assert not one.held
+        same(library.run(
+            number, one.kind, one.shapes, other.inputs), other.results)
 
 
 @pytest.mark.parametrize("language", ["numpy", "torch"])

@@ -14,28 +14,35 @@ import numpy as np
 from gradcli.autograd.blocks import hessian, jacobian
 from gradcli.engine import Tensor, grad
 from gradcli.lang.bindings import read_bindings
-from gradcli.lang.run import execute, prepare
-from gradcli.render.code import code
-from gradcli.render.code_c import HELPERS
-from gradcli.verify.process.job import Block, Input, Job
-from gradcli.verify.process.runner import program_of
-from gradcli.verify.straight_line import Listing, straight_line
+from gradcli.lang.run import Run, execute, prepare
+from gradcli.render.code.c import helpers
+from gradcli.render.code.programs import parts
+from gradcli.render.code.programs import written as lines_of
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A program at a point: the listing, and what the engine gives for it."""
+    """A program at a point, and what the engine gives for it."""
 
-    source: str
-    listing: Listing
+    run: Run
+    kind: str
     inputs: tuple[np.ndarray, ...]
     results: tuple[np.ndarray, ...]
 
     def text(self, language: str) -> str:
-        lines = code(self.listing, self.source, "", language)
+        lines = lines_of(self.run, language, self.kind, by_entries=True)
         return "\n".join(lines) + "\n"
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The conditions under which the code holds."""
+        return parts(self.run, "c", self.kind).held
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        return [result.shape for result in self.results]
 
 
 def written(
@@ -44,7 +51,7 @@ def written(
     kind: str = "gradient",
     wrt: Sequence[str] | None = None,
 ) -> Written:
-    """The program's derivative as steps, beside the engine's own numbers."""
+    """The program's derivative, beside the engine's own numbers."""
     words = [f"{name}={_text(value)}" for name, value in values.items()]
     prepared = prepare(
         source, read_bindings(words), wrt=None if wrt is None else list(wrt), seed=0,
@@ -52,29 +59,13 @@ def written(
     )  # fmt: skip
     run = execute(prepared, of=None, trace=None)
     asked = [i.tensor for i in run.inputs if i.requires_grad]
-    job = Job(
-        run.source,
-        tuple(_input(i.name, i.tensor, i.requires_grad) for i in run.inputs),
-        _block(run.output),
-        kind=kind,
-    )
-    listing = straight_line(job, program_of(job))
     inputs = tuple(np.asarray(i.tensor.raw, np.float64) for i in run.inputs)
     blocks = [_array(run.output), *_ENGINE[kind](run.output, asked)]
-    return Written(run.source, listing, inputs, tuple(blocks))
+    return Written(run, kind, inputs, tuple(blocks))
 
 
 def _text(value: Any) -> str:
     return repr(np.asarray(value).tolist())
-
-
-def _input(name: str, tensor: Tensor, asked: bool) -> Input:
-    return Input(name, _block(tensor), _block(tensor) if asked else None)
-
-
-def _block(tensor: Tensor) -> Block:
-    array = np.asarray(tensor.raw, np.float64)
-    return Block.of(array.shape, array.reshape(-1).tolist())
 
 
 def _array(tensor: Tensor) -> np.ndarray:
@@ -104,7 +95,7 @@ class Library:
         lines = []
         for number, text in enumerate(texts):
             (folder / f"part{number}.c").write_text(text)
-            names = (*HELPERS, "polygamma_of", "gradient", "jacobian", "hessian")
+            names = (*helpers(), "gradient", "jacobian", "hessian")
             lines += [f"#define {name} {name}_{number}" for name in names]
             lines += [f'#include "part{number}.c"']
             lines += [f"#undef {name}" for name in names]
@@ -119,13 +110,14 @@ class Library:
         self._library = ctypes.CDLL(str(library))
 
     def run(
-        self, number: int, listing: Listing, inputs: Sequence[np.ndarray]
-    ) -> list[np.ndarray]:
+        self, number: int, kind: str, shapes: Sequence[tuple[int, ...]],
+        inputs: Sequence[np.ndarray],
+    ) -> list[np.ndarray]:  # fmt: skip
         """The results of the function with this number."""
-        function = getattr(self._library, f"{listing.kind}_{number}")
+        function = getattr(self._library, f"{kind}_{number}")
         function.restype = None
         # What is not written must not pass for right.
-        results = [np.full(result.shape, np.nan) for result in listing.results]
+        results = [np.full(shape, np.nan) for shape in shapes]
         given = [
             _pointer(array) if array.shape else ctypes.c_double(float(array))
             for array in (np.ascontiguousarray(a) if a.shape else a for a in inputs)

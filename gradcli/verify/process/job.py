@@ -141,6 +141,7 @@ class InputVerdict:
     formulas     if they were asked for, one per number of the claim; None: not found
     missing      why formulas are missing
     max_ulps     the largest error in units in the last place
+    latex        the formulas as LaTeX; names stand between U+E000 and U+E001
     """
 
     name: str
@@ -153,10 +154,12 @@ class InputVerdict:
     formulas: tuple[str | None, ...] = ()
     missing: str | None = None
     max_ulps: float | None = None
+    latex: tuple[str | None, ...] = ()
 
 
 def _verdict(told: dict[str, Any]) -> InputVerdict:
-    return InputVerdict(**{**told, "formulas": tuple(told["formulas"])})
+    lists = {key: tuple(told[key]) for key in ("formulas", "latex")}
+    return InputVerdict(**{**told, **lists})
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from collections.abc import Iterable
 from typing import Final
 from unicodedata import name as described
 
+from ...numbers.trees.names import greek_letter
+
 GREEK: Final = frozenset(
     {
         *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"),
@@ -26,6 +28,9 @@ GREEK: Final = frozenset(
     }
 )
 """Letters that LaTeX has a command for."""
+
+WORDS: Final = (r"\mathit", r"\mathtt", r"\text")
+"""What a name of several letters begins with."""
 
 _PART: Final = re.compile(r"([^\W\d_]+)(\d*)|(\d+)")
 
@@ -93,11 +98,7 @@ def _word(text: str, style: str) -> str:
 
 
 def _greek(text: str) -> str | None:
-    """The command of a Greek letter."""
-    words = described(text, "").lower().split() if len(text) == 1 else []
-    if words[:1] != ["greek"] or len(words) != 4:
-        return None
-    name = words[3].replace("lamda", "lambda")
-    if words[1] == "capital":
-        name = name.capitalize()
+    """The command of a Greek letter without accents."""
+    plain = len(text) == 1 and len(described(text, "").split()) == 4
+    name = greek_letter(text) if plain else ""
     return f"\\{name}" if name in GREEK else None

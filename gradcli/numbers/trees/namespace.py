@@ -19,11 +19,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..engine import NUMPY
-from ..engine.arrays import SPECIAL, UFUNCS, ArrayNamespace
-from ..engine.modes import MODE
-from ..engine.namespace import Namespace
-from ..ops import FUNCTIONS, OPS, Composite, Op, parameters
+from ...engine import NUMPY
+from ...engine.arrays import ArrayNamespace
+from ...engine.modes import MODE
+from ...engine.namespace import Namespace
+from ...lang.home import RANDOM
+from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
+from ...ops.spellings import GUARDS, OPERATORS, OPPOSITES, SPECIAL, UFUNCS
 from . import places
 from .calls import Call, basis_call, row_call
 from .fold import broadcast_anyway, folded
@@ -44,25 +46,23 @@ from .tree import (
 )
 from .values import agree, first, publicly, uniform
 
-ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul,
-    "div": operator.truediv, "pow": operator.pow, "neg": operator.neg,
-}  # fmt: skip
-"""What rows reach by operators alone."""
-
 BASIS: Final = frozenset(
     {*UFUNCS, *SPECIAL, *(n for n in vars(ArrayNamespace) if not n.startswith("_"))}
     - {"symbolic", "device", "array", "array_itself", "address"}
 )
 
+ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
+    name: getattr(operator, own) for own, name in OPERATORS.items() if name not in BASIS
+}
+"""What rows reach by operators alone."""
 
-MOST: Final = 200_000
+MAX_TREES: Final = 200_000
 """Trees that one program may be made of."""
 
-LARGEST: Final = 1 << 30
-"""Bytes that their values may take."""
+MAX_VALUE_BYTES: Final = 1 << 30
+"""Memory that their values may take."""
 
-SHORT: Final = 4
+MAX_WRITTEN_ENTRIES: Final = 4
 """Entries up to which an array of numbers is written out rather than computed."""
 
 
@@ -84,13 +84,25 @@ class TreeNamespace(Namespace):
     writeable = False
     device = "symbolic"
 
-    def __init__(self, words: bool, draws: bool = True) -> None:
+    def __init__(
+        self, words: bool, draws: bool = True, zeros_vanish: bool = False
+    ) -> None:
+        """
+        Args:
+            words: a row that is more than one word stands as a call of its own.
+            draws: random numbers are drawn again rather than written out.
+            zeros_vanish: zero times anything is zero, as in a derivative by what a step
+                does not depend on.
+        """
         self.words = words
+        self.zeros_vanish = zeros_vanish
         self.draws: list[Tree] = []
         """Random numbers, where they are drawn again rather than written out."""
         self._draws_again = draws
         self.decisions: dict[int, Tree] = {}
         """Truth values that the program's course depended on, in order."""
+        self.asked: set[int] = set()
+        """Truth values that the program itself computes, by serial."""
         self._indices: dict[int, Tree] = {}
         """What a row's formula took for an index, as one, while it is run."""
         self._watching = False
@@ -117,10 +129,10 @@ class TreeNamespace(Namespace):
 
     def _demand_room(self, value: Any) -> None:
         self._bytes += getattr(value, "nbytes", 0)
-        if len(self._made) > MOST or self._bytes > LARGEST:
+        if len(self._made) > MAX_TREES or self._bytes > MAX_VALUE_BYTES:
             raise TooLong(
-                f"the adjoint program would be made of more than {MOST} parts"
-                if len(self._made) > MOST
+                f"the adjoint program would be made of more than {MAX_TREES} parts"
+                if len(self._made) > MAX_TREES
                 else "the adjoint program's values would take more than 1 GiB"
             )
 
@@ -131,7 +143,9 @@ class TreeNamespace(Namespace):
             return tree
         if uniform(value):
             return self.filled(value.shape, first(value))
-        return self.array(value) if value.size <= max(size, SHORT) else tree
+        return (
+            self.array(value) if value.size <= max(size, MAX_WRITTEN_ENTRIES) else tree
+        )
 
     def _held(self, tree: Tree) -> Tree:
         return self.stop(tree) if self._watching and not MODE.enabled else tree
@@ -165,7 +179,7 @@ class TreeNamespace(Namespace):
 
     def constructed(self, name: str, args: Any, params: Any, value: Any) -> Tree:
         """What a constructor gave; a draw is never the same as another."""
-        drawn = name.startswith("rand")
+        drawn = name in RANDOM
         if drawn and self._draws_again:
             serial = len(self._made)
             self.draws.append(Tree(name, args, params, value, serial, self))
@@ -190,6 +204,42 @@ class TreeNamespace(Namespace):
             same = self.operate("eq", tree, self.array(value))
             self.decide(self.all(same) if same.ndim else same)
         return value
+
+    def where(self, condition: Any, a: Any, b: Any) -> Tree:
+        """A choice; one that a formula makes to keep clear of a point is left out away
+        from that point, which is remembered."""
+        mask, other = self.array(condition), self.array(b)
+        chosen = self._basis("where", mask, a, other)
+        guard = self.guard(mask)
+        plain = chosen.head == "where" and chosen.dtype.kind == other.dtype.kind
+        if guard is None or not plain or other.shape != chosen.shape:
+            return chosen  # type: ignore[no-any-return]
+        self.keep_clear(guard)
+        return other
+
+    def guard(self, mask: Tree) -> Tree | None:
+        """The comparison with a single point by which a mask holds nowhere."""
+        while mask.head not in GUARDS and mask.serial not in self.asked:
+            inner = [part for part in below(mask) if part.dtype.kind == "b"]
+            if not inner or (len(inner) > 1 and mask.head != "logical_and"):
+                return None
+            mask = inner[0]
+        fixed = len(below(mask)) == 1 or any(map(constant, below(mask)))
+        met = mask.serial in self.asked or bool(mask.value.any())
+        return mask if fixed and not met and not constant(mask) else None
+
+    def keep_clear(self, guard: Tree) -> None:
+        """Remember that a comparison holds nowhere."""
+        opposite = OPPOSITES.get(guard.head)
+        if opposite is None:
+            self.decide(self.any(guard) if guard.ndim else guard)
+            return
+        if guard.size == 1:
+            self.decide(self.operate(opposite, *[
+                self.reshape(part, ()) for part in below(guard)
+            ]))  # fmt: skip
+            return
+        self.decide(self.all(self.operate(opposite, *guard.args)))
 
     def _held_to_count(self, mask: Tree) -> None:
         """A mask that names entries: how many they are decides shapes."""
@@ -270,6 +320,12 @@ class TreeNamespace(Namespace):
         ])  # fmt: skip
 
     def _row(self, op: Op, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        made = self._spelled_row(op, raw, params)
+        if self._watching:
+            self.asked.update(t.serial for t in parts(made) if t.dtype.kind == "b")
+        return made
+
+    def _spelled_row(self, op: Op, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """A row: by its formula where that is no longer than its name, else whole."""
         if not self.words or op.base not in FUNCTIONS:
             return op.fwd(self, *raw, **params)
@@ -278,6 +334,7 @@ class TreeNamespace(Namespace):
         except _WordNeeded:
             pass
         before, self._indices = self._indices, {}
+        decided = len(self.decisions)
         spelled = op.fwd(self, *raw, **params)
         as_index = self._indices
         self._indices = before | as_index
@@ -288,6 +345,9 @@ class TreeNamespace(Namespace):
         value = publicly(op.base, call)
         if value is None or not agree(value, spelled):
             return spelled
+        for serial in list(self.decisions)[decided:]:
+            # The formula's own, which the call does not show.
+            del self.decisions[serial]
         return self._said(op.base, call, value)
 
     def word(self, name: str, *args: Any, **params: Any) -> Tree:

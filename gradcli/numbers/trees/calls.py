@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, Final, TypeAlias
 
-from ..engine import NUMPY
-from ..ops import FUNCTIONS, Composite, Op, parameters
+from ...engine import NUMPY
+from ...ops import FUNCTIONS, Composite, Op, parameters
 from .tree import Tree
 
 Call: TypeAlias = tuple[tuple[Any, ...], dict[str, Any]]

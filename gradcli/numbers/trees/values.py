@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import NUMPY
+from ...engine import NUMPY
 from .calls import Call
 from .tree import valued
 

@@ -16,7 +16,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..engine.errors import EngineError
+from ...engine.errors import EngineError
+from ...ops.spellings import COMPARISONS, OPERATORS, UNARY
 
 NAME: Final = "a name"
 NUMBER: Final = "a number"
@@ -30,6 +31,10 @@ CALLED: Final = "()"
 
 class TooLong(EngineError):
     """More trees, or larger values in them, than a text is worth."""
+
+
+class Unwritable(ValueError):
+    """A part of a program has no words in what it is to be written in."""
 
 
 class Tree:
@@ -178,34 +183,13 @@ def valued(value: Any) -> Any:
     return value
 
 
-def _operator(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    def straight(self: Tree, other: Any) -> Any:
-        return self.xp.operate(name, self, other)
-
-    def reflected(self: Tree, other: Any) -> Any:
-        return self.xp.operate(name, other, self)
-
-    return straight, reflected
+def _method(name: str, reflected: bool = False) -> Callable[..., Any]:
+    if reflected:
+        return lambda self, other: self.xp.operate(name, other, self)
+    return lambda self, *other: self.xp.operate(name, self, *other)
 
 
-def _install() -> None:
-    twofold = {
-        "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",
-        "matmul": "matmul", "floordiv": "floor_divide", "mod": "remainder",
-        "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
-    }  # fmt: skip
-    for operator, name in twofold.items():
-        straight, reflected = _operator(name)
-        setattr(Tree, f"__{operator}__", straight)
-        setattr(Tree, f"__r{operator}__", reflected)
-    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        setattr(Tree, f"__{name}__", _operator(name)[0])
-    for operator, name in {"neg": "neg", "abs": "abs", "invert": "logical_not"}.items():
-        setattr(Tree, f"__{operator}__", _unary(name))
-
-
-def _unary(name: str) -> Callable[[Tree], Any]:
-    return lambda self: self.xp.operate(name, self)
-
-
-_install()
+for _own, _name in OPERATORS.items():
+    setattr(Tree, f"__{_own}__", _method(_name))
+    if _own not in (*COMPARISONS, *UNARY):
+        setattr(Tree, f"__r{_own}__", _method(_name, reflected=True))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from ...ops.spellings import REDUCTIONS, SPECIAL, UFUNCS
 from .tree import FILLED, NUMBER, Tree
 
 if TYPE_CHECKING:
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 
 
 Rule: TypeAlias = "Callable[..., Tree | None]"
+
+_RULES: Final[dict[str, Rule]] = {}
+
+
+def _rule(*heads: str) -> Callable[[Rule], Rule]:
+    """Enter a rule for trees of these heads."""
+
+    def enter(rule: Rule) -> Rule:
+        _RULES.update(dict.fromkeys(heads, rule))
+        return rule
+
+    return enter
 
 
 def broadcast_anyway(operands: tuple[Tree, ...], value: Any) -> tuple[Tree, ...]:
@@ -39,6 +52,9 @@ def _narrower(operand: Tree) -> Tree:
     """What an operand is made of if broadcasting alone makes it from that."""
     if operand.head == FILLED:
         return operand.xp.number(operand.args[0])  # type: ignore[no-any-return]
+    if _is_unary(operand):
+        inner = _narrower(operand.args[0])
+        return operand if inner is operand.args[0] else _again(operand, inner)
     if operand.params.get("keepdim") is True:
         kept = {k: v for k, v in operand.params.items() if k != "keepdim"}
         value = operand.value.reshape(_bare(operand.shape))
@@ -49,6 +65,16 @@ def _narrower(operand: Tree) -> Tree:
     ):
         return operand.args[0]  # type: ignore[no-any-return]
     return operand
+
+
+def _is_unary(tree: Tree) -> bool:
+    """Whether a tree is a function of each entry of one other."""
+    return (tree.head in UFUNCS or tree.head in SPECIAL) and len(tree.args) == 1
+
+
+def _again(tree: Tree, operand: Tree) -> Tree:
+    """The same function of each entry of another operand."""
+    return getattr(tree.xp, tree.head)(operand)  # type: ignore[no-any-return]
 
 
 def _reduced_to(operand: Tree, params: Mapping[str, Any], value: Any) -> Tree:
@@ -98,11 +124,14 @@ def _of_kind(xp: TreeNamespace, tree: Tree, value: Any) -> Tree:
     return xp.as_type_of(tree, value) if wanted else tree
 
 
+@_rule("add")
 def _add(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
     if _is(a, 0):
         return _whole(b, value)
     if _is(b, 0):
         return _whole(a, value)
+    if a is b and value.dtype.kind == "f":
+        return xp.operate("mul", xp.number(2), a)
     for one, other in ((b, a), (a, b)):
         positive = _opposite(xp, one)
         if positive is not None:
@@ -110,6 +139,7 @@ def _add(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
     return None
 
 
+@_rule("sub")
 def _sub(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
     if _is(b, 0):
         return _whole(a, value)
@@ -144,7 +174,10 @@ def _product(a: Tree, b: Tree) -> float | None:
     return product if moderate and not longer else None
 
 
+@_rule("mul")
 def _mul(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
+    if xp.zeros_vanish and (_is(a, 0) or _is(b, 0)):
+        return xp.number(0.0)
     for one, other in ((a, b), (b, a)):
         if _is(one, 1) and other.shape == value.shape:
             return _of_kind(xp, other, value)
@@ -181,8 +214,9 @@ def _replaced(a: Tree, b: Tree, negative: Tree) -> tuple[Tree, Tree]:
     return (negative.args[0], b) if negative is a else (a, negative.args[0])
 
 
+@_rule("div")
 def _div(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
-    if _is(b, 1):
+    if _is(b, 1) or (xp.zeros_vanish and _is(a, 0)):
         return _whole(a, value)
     if a.head == "neg":
         return xp.operate("neg", xp.operate("div", a.args[0], b))
@@ -201,10 +235,16 @@ def _div(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
     return None
 
 
+@_rule("pow")
 def _pow(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
+    if _is(b, 0):
+        return xp.filled(value.shape, value.dtype.type(1))
+    if _is(b, 2) and a.shape == value.shape and a.dtype.kind == "f":
+        return xp.square(a)  # type: ignore[no-any-return]
     return _whole(a, value) if _is(b, 1) else None
 
 
+@_rule("neg")
 def _neg(xp: TreeNamespace, value: Any, a: Tree) -> Tree | None:
     if a.head == "neg":
         return a.args[0]  # type: ignore[no-any-return]
@@ -215,6 +255,7 @@ def _neg(xp: TreeNamespace, value: Any, a: Tree) -> Tree | None:
     return _opposite(xp, a)
 
 
+@_rule("matmul")
 def _matmul(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
     for one in (a, b):
         if one.head == "neg":
@@ -248,6 +289,7 @@ def _flat_product(xp: TreeNamespace, value: Any, x: Tree) -> Tree | None:
     return xp.reshape(found, value.shape)  # type: ignore[no-any-return]
 
 
+@_rule("reshape", "squeeze")
 def _resized(
     xp: TreeNamespace, value: Any, x: Any, *sizes: Any, **params: Any
 ) -> Tree | None:
@@ -264,9 +306,12 @@ def _resized(
         return _flat_product(xp, value, x)
     if x.head == "neg":
         return xp.operate("neg", xp.reshape(x.args[0], value.shape))
+    if _is_unary(x) and not value.ndim:
+        return _again(x, xp.reshape(x.args[0], value.shape))
     return None
 
 
+@_rule("expand")
 def _expand(xp: TreeNamespace, value: Any, x: Any, shape: Any) -> Tree | None:
     if x.shape == value.shape:
         return x  # type: ignore[no-any-return]
@@ -294,6 +339,7 @@ def _reduced(name: str) -> Rule:
     return rule
 
 
+@_rule("permute")
 def _permuted(xp: TreeNamespace, value: Any, x: Any, dims: Any) -> Tree | None:
     order = tuple([d % x.ndim for d in dims])
     if order == tuple(range(x.ndim)):
@@ -304,6 +350,7 @@ def _permuted(xp: TreeNamespace, value: Any, x: Any, dims: Any) -> Tree | None:
     return None
 
 
+@_rule("transpose")
 def _transposed(
     xp: TreeNamespace, value: Any, x: Any, dim0: int, dim1: int
 ) -> Tree | None:
@@ -325,19 +372,17 @@ def _transposed(
     return xp.made("T" if x.ndim == 2 else "mT", (x,), {}, value)
 
 
+@_rule("where")
 def _where(xp: TreeNamespace, value: Any, mask: Tree, a: Tree, b: Tree) -> Tree | None:
     if mask.head not in (NUMBER, FILLED):
         return None
     return _whole(a if mask.args[0] else b, value)
 
 
+@_rule("ne")
 def _ne(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
     return _whole(a, value) if _is(b, 0) and a.dtype.kind == "b" else None
 
 
-_RULES: Final[dict[str, Rule]] = {
-    "add": _add, "sub": _sub, "mul": _mul, "div": _div, "pow": _pow, "neg": _neg,
-    "matmul": _matmul, "reshape": _resized, "squeeze": _resized, "expand": _expand,
-    **{name: _reduced(name) for name in ("sum", "mean", "prod", "amax", "amin")},
-    "permute": _permuted, "transpose": _transposed, "where": _where, "ne": _ne,
-}  # fmt: skip
+for _name in REDUCTIONS:
+    _rule(_name)(_reduced(_name))

@@ -1,41 +1,67 @@
-"""The adjoint program: a gradient that is itself a program.
+"""The adjoint program: a derivative that is itself a program.
 
 The program is run on trees by the same machine and engine that run it on arrays; the
 reverse pass then puts the rules' own formulas together. Loops appear unrolled and
-branches as they were taken.
+branches as they were taken. A tree stands for a whole array (`adjoint`), or for a
+single entry (`entrywise`).
 
 Invariant: what comes out depends on the inputs' names and shapes, on the decisions that
 are listed, and on no input's value otherwise.
 
-    adjoint(run).gradients["x"]       # the tree of 2 * x
+    adjoint(run, None, namespace, names).gradients      # (("x_grad", 2 * x),)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from math import prod
+from typing import Any, Final
 
 import numpy as np
 
-from ..engine import Tensor, grad
-from ..engine.dtypes import default_dtype
-from ..engine.modes import MODE
-from ..lang.compiler import compile_program
-from ..lang.errors import ProgramError, Span
-from ..lang.home import CONSTRUCTORS, Draws, Home
-from ..lang.machine import run as run_code
-from ..lang.parser import parse
-from ..lang.run import Run, output_of
-from ..lang.tensors import TensorLibrary
-from .dialect import Unwritable
+from ...autograd.blocks import hessian, jacobian
+from ...engine import Tensor, grad
+from ...engine.dtypes import default_dtype
+from ...engine.modes import MODE
+from ...lang.compiler import compile_program
+from ...lang.errors import ProgramError, Span
+from ...lang.home import CONSTRUCTORS, RANDOM, Draws, Home
+from ...lang.machine import run as run_code
+from ...lang.parser import parse
+from ...lang.run import Run, output_of
+from ...lang.tensors import TensorLibrary
+from .entries import EntryArray, EntryNamespace, entries
 from .names import Names
 from .namespace import TreeNamespace
-from .tree import TooLong, Tree
+from .tree import TooLong, Tree, Unwritable
 
-MADE = (CONSTRUCTORS - {"tensor"}) | {"rand_like", "randn_like"}
+MADE: Final = (CONSTRUCTORS - {"tensor"}) | RANDOM
 """Constructors that are written as they were called; `tensor` is written as data."""
+
+
+MAX_RESULT_ENTRIES: Final = 20_000
+"""Entries of inputs and derivatives together that are written out one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrywise:
+    """Trees of the entries of a program's value and of its derivatives.
+
+    inputs     what each input is called in the code, and its shape, in the run's order
+    blocks     the value, then each derivative: the inputs that it is by, its shape, and
+               its entries in C order
+    names      where further names come from
+    decisions  truth values that the course depended on
+    pivoted    the order of a matrix's rows is the point's
+    """
+
+    inputs: tuple[tuple[str, tuple[int, ...]], ...]
+    blocks: tuple[tuple[tuple[str, ...], tuple[int, ...], tuple[Tree, ...]], ...]
+    names: Names
+    decisions: tuple[Tree, ...]
+    pivoted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,32 +114,31 @@ class TreeLibrary(TensorLibrary):
 
 def adjoint(
     run: Run, cotangent: Tensor | None, namespace: Callable[[], TreeNamespace],
-    reserved: Iterable[str] = (),
+    names: Callable[[], Names],
 ) -> Adjoint:  # fmt: skip
-    """The gradient of a run's output by its inputs, as trees.
+    """The gradient of a run's output by its inputs, as trees of whole arrays.
 
     Args:
         run: a program that has run on arrays.
         cotangent: what a vector output is contracted with.
         namespace: makes the place where the trees are made.
-        reserved: names that the code needs for itself.
+        names: makes the place where names come from.
 
     Raises:
         Unwritable: the program does something that expressions cannot.
         TooLong: it would be made of too many parts.
     """
     try:
-        return _adjoint(run, cotangent, namespace(), reserved, TreeLibrary)
+        return _adjoint(run, cotangent, namespace(), names(), TreeLibrary)
     except Unwritable:
         # Some function needs a number that was read as a number.
-        return _adjoint(run, cotangent, namespace(), reserved, TensorLibrary)
+        return _adjoint(run, cotangent, namespace(), names(), TensorLibrary)
 
 
 def _adjoint(
-    run: Run, cotangent: Tensor | None, xp: TreeNamespace, reserved: Iterable[str],
+    run: Run, cotangent: Tensor | None, xp: TreeNamespace, names: Names,
     library: type[TensorLibrary],
 ) -> Adjoint:  # fmt: skip
-    names = Names(reserved)
     inputs = {given.name: names.take(given.name) for given in run.inputs}
     given = {
         i.name: Tensor(xp.named(inputs[i.name], _host(i.tensor.raw)), xp,
@@ -124,9 +149,7 @@ def _adjoint(
     output = _executed(run, library(TreeHome(xp, "float64", run.seed)), given, traced)
     wanted = [given[i.name] for i in run.inputs if i.requires_grad]
     inner = [t for _, t in traced if t.edge is not None and t is not output]
-    seed = None if cotangent is None else Tensor(xp.array(_host(cotangent.raw)), xp)
-    with rows_whole(), np.errstate(all="ignore"):
-        found = grad([output], [*wanted, *inner], [seed])
+    found = _pulled(output, [*wanted, *inner], cotangent)
     trees = [
         xp.zeros_like(t.raw) if g is None else xp.as_type_of(g.raw, t.raw)
         for t, g in zip(wanted, found, strict=False)
@@ -141,6 +164,95 @@ def _adjoint(
         run, inputs, (named, output.raw), tuple(zip(outputs, trees, strict=True)),
         called, names, tuple(xp.draws), tuple(xp.decisions.values()),
     )  # fmt: skip
+
+
+def _pulled(
+    output: Tensor, inputs: Sequence[Tensor], cotangent: Tensor | None
+) -> list[Tensor | None]:
+    xp = output.xp
+    seed = None if cotangent is None else Tensor(xp.array(_host(cotangent.raw)), xp)
+    with rows_whole(), np.errstate(all="ignore"):
+        return grad([output], inputs, [seed])
+
+
+def entrywise(run: Run, kind: str, cotangent: Tensor | None, names: Names) -> Entrywise:
+    """A derivative of a run's output by its inputs, as trees of single entries.
+
+    Args:
+        run: a program that has run on arrays.
+        kind: ``gradient``, ``jacobian`` or ``hessian``.
+        cotangent: what a vector output is contracted with.
+        names: where names come from.
+
+    Raises:
+        Unwritable: the program does something that expressions cannot.
+        TooLong: there are too many entries, or steps to them.
+    """
+    _check_count(run, kind)
+    xp = EntryNamespace(TreeNamespace(words=False, zeros_vanish=True))
+    called = {given.name: names.take(given.name) for given in run.inputs}
+    given = {
+        i.name: Tensor(xp.input(called[i.name], _host(i.tensor.raw)), xp,
+                       i.requires_grad)
+        for i in run.inputs
+    }  # fmt: skip
+    output = _executed(run, TensorLibrary(Home(xp, "float64", run.seed)), given, [])
+    if not isinstance(output.raw, EntryArray):
+        output = Tensor(xp.array(output.raw), xp)
+    asked = {i.name: given[i.name] for i in run.inputs if i.requires_grad}
+    with rows_whole(), np.errstate(all="ignore"):
+        derivatives = _KINDS[kind](output, asked, cotangent)
+        blocks = tuple([
+            (by, tuple(tensor.shape), tuple(entries(tensor.raw, xp)))
+            for by, tensor in [((), output), *derivatives]
+        ])  # fmt: skip
+    return Entrywise(
+        tuple((called[i.name], tuple(i.tensor.shape)) for i in run.inputs),
+        blocks, names, tuple(xp.trees.decisions.values()), xp.system.pivoted,
+    )  # fmt: skip
+
+
+def _check_count(run: Run, kind: str) -> None:
+    asked = sum(prod(i.tensor.shape) for i in run.inputs if i.requires_grad)
+    rows = {"jacobian": prod(run.output.shape), "hessian": asked}.get(kind, 1)
+    given = sum(prod(i.tensor.shape) for i in run.inputs)
+    if given + asked * rows > MAX_RESULT_ENTRIES:
+        raise TooLong(f"there are more than {MAX_RESULT_ENTRIES} entries")
+
+
+def _gradients(
+    output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
+) -> Iterator[tuple[tuple[str, ...], Tensor]]:
+    nothing = [None] * len(asked)
+    inputs = list(asked.values())
+    found = nothing if output.edge is None else _pulled(output, inputs, cotangent)
+    for (name, x), g in zip(asked.items(), found, strict=True):
+        yield (name,), Tensor(x.xp.zeros_like(x.raw), x.xp) if g is None else g
+
+
+def _jacobians(
+    output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
+) -> Iterator[tuple[tuple[str, ...], Tensor]]:
+    blocks = jacobian(output, list(asked.values()), "rev").blocks
+    yield from (((name,), block) for name, block in zip(asked, blocks, strict=True))
+
+
+def _hessians(
+    output: Tensor, asked: dict[str, Tensor], cotangent: Tensor | None
+) -> Iterator[tuple[tuple[str, ...], Tensor]]:
+    if output.edge is None:
+        blocks = [[Tensor(x.xp.new_full(x.raw, (*x.shape, *z.shape), 0), x.xp)
+                   for z in asked.values()] for x in asked.values()]  # fmt: skip
+    else:
+        blocks = hessian(output, list(asked.values()))
+    for first, row in zip(asked, blocks, strict=True):
+        for second, block in zip(asked, row, strict=True):
+            yield (first, second), block
+
+
+_KINDS: Final = {
+    "gradient": _gradients, "jacobian": _jacobians, "hessian": _hessians
+}  # fmt: skip
 
 
 def _host(raw: Any) -> Any:

@@ -1,0 +1,297 @@
+"""Arrays whose entries are trees: a program written out entry by entry.
+
+A comparison is a tree, and picking one of two entries is a tree too, so that what is
+written holds on both sides. Only where the run itself had to go one way, in an ``if``,
+a sort or an index, the way it went is kept as a condition.
+
+Invariant: what is written has the program's value wherever the conditions hold, and at
+a non-smooth point the derivative that the engine gives it.
+
+    xp = EntryNamespace(TreeNamespace(words=False))
+    x = xp.input("x", [0.5, 2.0])
+    xp.where(xp.gt(x, 0), x, 0)         # each entry chosen by its own sign
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial, reduce
+from math import inf
+from typing import Any, Final
+
+import numpy as np
+
+from ...ops import Op
+from ..arrays import ObjectArray, boxed
+from ..decided import LOGIC, MASKS, NUMERIC
+from ..matrices import SMALL
+from ..namespace import Dims, ObjectNamespace, are_indices
+from ..scalars import SCALARS
+from ..system import RELATIONS
+from .namespace import ARITHMETIC, TreeNamespace
+from .tree import TooLong, Tree, constant
+
+MAX_ENTRY_STEPS: Final = 200_000
+"""Operations on single entries that a run may take, needed or not."""
+
+_RELATIONS: Final = {sign: own.__name__ for sign, own in RELATIONS.items()}
+
+
+class EntrySystem:
+    """The system whose elements are trees of a single number or truth value."""
+
+    def __init__(self, trees: TreeNamespace) -> None:
+        self.trees = trees
+        self.pivoted = False
+        """Whether rows of a matrix were put in order by value."""
+        self._count = 0
+
+    def lift(self, number: Any) -> Tree:
+        return self.trees.number(float(number))
+
+    def apply(self, name: str, *elements: Tree) -> Tree:
+        """A function of numbers."""
+        self._count += 1
+        if self._count > MAX_ENTRY_STEPS:
+            raise TooLong(f"it takes more than {MAX_ENTRY_STEPS} steps")
+        numbers: list[Any] = [self.trees.as_type_of(e, None) for e in elements]
+        if name not in ARITHMETIC and name in SCALARS and SCALARS[name].literal:
+            # A number that is a part of the formula, and no operand.
+            numbers = [int(e.value) if constant(e) else e for e in numbers]
+        return self._called(name, numbers)
+
+    def combined(self, name: str, *elements: Tree) -> Tree:
+        """A function of truth values."""
+        return self._called(name, [self.truth(e) for e in elements])
+
+    def _called(self, name: str, operands: Sequence[Any]) -> Tree:
+        if all(isinstance(each, Tree) for each in operands):
+            return self.trees.operate(name, *operands)
+        found: Tree = getattr(self.trees, name)(*operands)
+        return found
+
+    def select(self, which: Tree, a: Tree, b: Tree) -> Tree:
+        numbers = [self.trees.as_type_of(e, None) for e in (a, b)]
+        if a is b:
+            return numbers[0]  # type: ignore[no-any-return]
+        found: Tree = self.trees._basis("where", self.truth(which), *numbers)
+        return found
+
+    def total(self, elements: Any) -> Tree:
+        """A sum in the order of its parts: each step is one of the code."""
+        return reduce(partial(self.apply, "add"), elements, self.lift(0))
+
+    def truth(self, element: Tree) -> Tree:
+        """The element as a truth value."""
+        if element.dtype.kind == "b":
+            return element
+        return self.trees.operate("ne", element, self.lift(0))
+
+    def decide(self, element: Tree) -> bool:
+        """Whether the element holds; that it does, or does not, becomes a condition."""
+        return self.trees.decide(self.truth(element))
+
+    def compare(self, relation: str, a: Tree, b: Tree) -> bool:
+        return self.decide(self.apply(_RELATIONS[relation], a, b))
+
+    def fixed(self, element: Tree, value: Any) -> Tree:
+        """``value``, with the condition that the element is that."""
+        if value == value and not constant(element):
+            self.decide(self.apply("eq", element, self.lift(value)))
+        return self.lift(value)
+
+    def value(self, element: Tree) -> float:
+        return float(element.value)
+
+    def choice(self, pick: Callable[[], Tree]) -> Tree:
+        return pick()
+
+    def stop(self, element: Tree) -> Tree:
+        """The element: the engine's own reverse pass ends derivatives here."""
+        return element
+
+    def slack(self, element: Tree) -> float:
+        """What is rounded is written as it is rounded."""
+        return 0.0
+
+    rounded = value
+
+    def kink(self, element: Tree, what: str) -> None:
+        """The code has the engine's own convention where there is no derivative."""
+
+
+class EntryArray(ObjectArray):
+    """An array of trees; ``mask``: they are truth values."""
+
+    __slots__ = ("mask",)
+
+    def __init__(
+        self, data: Any, namespace: Any, source: Any = None, mask: bool = False
+    ) -> None:
+        super().__init__(data, namespace, source)
+        self.mask = mask
+
+    @property
+    def dtype(self) -> Any:
+        return np.dtype(bool) if self.mask else super().dtype
+
+    def __bool__(self) -> bool:
+        return bool(self.__gradcli_namespace__.truth(self))
+
+    def item(self) -> Any:
+        return self._values().item()
+
+    def _values(self) -> Any:
+        """What is read as plain numbers is held to them."""
+        if self.mask:
+            return self.__gradcli_namespace__.truth(self)
+        system = self.__gradcli_namespace__.system
+        for element in self.data.flat:
+            system.fixed(element, float(element.value))
+        return super()._values()
+
+
+class EntryNamespace(ObjectNamespace):
+    """The vocabulary on such arrays; each operation once per entry."""
+
+    system: EntrySystem
+
+    def __init__(self, trees: TreeNamespace) -> None:
+        super().__init__(EntrySystem(trees))
+        self.trees = trees
+        self.whole_row = self._row
+        for name in NUMERIC:
+            setattr(self, name, self._numeric(partial(self.system.apply, name)))
+        for name in MASKS:
+            setattr(self, name, self._truths(partial(self.system.apply, name)))
+        for name in LOGIC:
+            setattr(self, name, self._truths(partial(self.system.combined, name)))
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """A program runs: what truth values it computes is noted."""
+        self.watching = True
+        try:
+            yield
+        finally:
+            self.watching = False
+
+    def input(self, name: str, values: Any) -> EntryArray:
+        """An input: its entries, each by the input's name and its index."""
+        tree = self.trees.named(name, values)
+        data = np.empty(tree.shape, dtype=object)
+        for place in np.ndindex(*tree.shape):
+            data[place] = tree[place] if place else tree
+        return self._of(data)
+
+    def _of(self, data: Any) -> EntryArray:
+        return EntryArray(boxed(data), self)
+
+    def arranged(self, data: Any, source: ObjectArray) -> EntryArray:
+        mask = isinstance(source, EntryArray) and source.mask
+        return EntryArray(boxed(data), self, source, mask)
+
+    def stop(self, x: Any) -> Any:
+        return self.arranged(x.data, x) if isinstance(x, EntryArray) else x
+
+    def _row(self, op: Op, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """A row by its formula; what truth values the program computes is noted."""
+        made = op.fwd(self, *raw, **params)
+        if self.watching and isinstance(made, EntryArray) and made.mask:
+            self.trees.asked.update(tree.serial for tree in made.data.flat)
+        return made
+
+    def _truths(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Elements to a mask: plain where nothing depends on an input."""
+
+        def run(*operands: Any) -> Any:
+            arrays = [self.elements(o) for o in operands]
+            return self._mask_of(np.frompyfunc(rule, len(arrays), 1)(*arrays))
+
+        return run
+
+    def _mask_of(self, data: Any) -> Any:
+        data = boxed(data)
+        if all(map(constant, data.flat)):
+            flat = [bool(tree.value) for tree in data.flat]
+            return np.array(flat, dtype=bool).reshape(data.shape)
+        return EntryArray(data, self, mask=True)
+
+    def truth(self, x: Any) -> Any:
+        if not isinstance(x, ObjectArray):
+            return np.asarray(x)
+        flat = [self.system.decide(tree) for tree in x.data.flat]
+        return np.array(flat, dtype=bool).reshape(x.shape)
+
+    def where(self, condition: Any, a: Any, b: Any) -> Any:
+        plain = not isinstance(condition, ObjectArray)
+        if plain or are_indices(a, b):
+            return super().where(condition, a, b)
+        masks = self.elements(condition)
+        found = [self.trees.guard(mask) for mask in masks.flat]
+        guards = [guard for guard in found if guard is not None]
+        if len(guards) == len(found):
+            for guard in guards:
+                self.trees.keep_clear(guard)
+            shape = np.broadcast_shapes(masks.shape, np.shape(a), np.shape(b))
+            return self.expand(self._of(self.elements(b)), shape)
+        select = np.frompyfunc(self.system.select, 3, 1)
+        return self._of(select(masks, self.elements(a), self.elements(b)))
+
+    def nan_to_num(
+        self, x: Any, nan: float, posinf: float | None, neginf: float | None
+    ) -> Any:
+        largest = float(np.finfo(np.float64).max)
+        x = self.array(x)
+        x = self.where(self.isnan(x), nan, x)
+        x = self.where(self.eq(x, inf), largest if posinf is None else posinf, x)
+        return self.where(self.eq(x, -inf), -largest if neginf is None else neginf, x)
+
+    def amax(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        return self._reduce(partial(self._chain, "maximum"), x, dim, keepdim)
+
+    def amin(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        return self._reduce(partial(self._chain, "minimum"), x, dim, keepdim)
+
+    def _chain(self, name: str, row: list[Any]) -> Any:
+        if not row:
+            raise ValueError("the largest or smallest of no entries is not defined")
+        return reduce(partial(self.system.apply, name), row)
+
+    def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        return self._quantified("logical_and", x, dim, keepdim)
+
+    def any(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        return self._quantified("logical_or", x, dim, keepdim)
+
+    def _quantified(self, name: str, x: Any, dim: Dims, keepdim: bool) -> Any:
+        none = self.trees.number(name == "logical_and")
+
+        def rule(row: list[Any]) -> Any:
+            return reduce(partial(self.system.combined, name), row, none)
+
+        return self._mask_of(self._reduce(rule, x, dim, keepdim).data)
+
+    def solve(self, a: Any, b: Any) -> Any:
+        self._note_pivots(a)
+        return super().solve(a, b)
+
+    def det(self, a: Any) -> Any:
+        self._note_pivots(a)
+        return super().det(a)
+
+    def _note_pivots(self, a: Any) -> None:
+        if a.shape and a.shape[-1] > SMALL:
+            self.system.pivoted = True
+
+    def as_index(self, index: Any) -> Any:
+        if isinstance(index, EntryArray) and index.mask:
+            return self.truth(index)
+        return super().as_index(index)
+
+
+def entries(array: Any, namespace: EntryNamespace) -> Iterator[Tree]:
+    """The trees of an array's entries in C order, each a number."""
+    for tree in namespace.elements(array).flat:
+        yield namespace.trees.as_type_of(tree, None)

@@ -1,0 +1,69 @@
+"""What a program's names are called in another language.
+
+Invariant: no two things have the same name, none has one that the language keeps for
+itself, and a name is kept wherever that is possible.
+
+    names = Names({"int"}, ascii=True)
+    names.take("y"), names.take("y"), names.take("int"), names.take("λ")
+    # ("y", "y_2", "int_", "lambda")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from unicodedata import name as described
+from unicodedata import normalize
+
+
+class Names:
+    """Hands out names; none twice, and none that is reserved."""
+
+    def __init__(self, reserved: Collection[str] = (), ascii: bool = False) -> None:
+        self._reserved = frozenset(reserved)
+        self._ascii = ascii
+        self._taken: set[str] = set()
+        self._last: dict[str, int] = {}
+
+    def take(self, wanted: str) -> str:
+        """The name itself; with a line behind it where the language has it already,
+        with a number where the program has."""
+        # Python takes names that look alike for the same.
+        name = _plain(wanted) if self._ascii else normalize("NFKC", wanted)
+        while name in self._reserved:
+            name += "_"
+        return self._free(name, name + "_", 1)
+
+    def step(self) -> str:
+        """The next of t1, t2, ..."""
+        return self._free("", "t", 0)
+
+    def _free(self, name: str, stem: str, number: int) -> str:
+        """``name``, or the stem with the first number above ``number`` that is free."""
+        number = max(number, self._last.get(stem, 0))
+        while not name or name in self._taken or name in self._reserved:
+            number += 1
+            name = f"{stem}{number}"
+        self._last[stem] = number
+        self._taken.add(name)
+        return name
+
+
+def _plain(text: str) -> str:
+    letters = "".join(_letter(each) for each in normalize("NFKD", text))
+    if not letters.strip("_"):
+        letters = f"v{letters}"
+    return f"v{letters}" if letters[0].isdigit() else letters
+
+
+def _letter(each: str) -> str:
+    """A letter of another alphabet by its name: ``theta`` of θ; nothing of accents."""
+    return each if each.isascii() else greek_letter(each)
+
+
+def greek_letter(letter: str) -> str:
+    """``theta`` of θ, ``Omega`` of Ω; nothing of any other letter."""
+    words = described(letter, "").lower().split()
+    if words[:1] != ["greek"] or "letter" not in words:
+        return ""
+    name = words[words.index("letter") + 1].replace("lamda", "lambda")
+    return name.capitalize() if "capital" in words else name

@@ -1,0 +1,192 @@
+"""The number system whose numbers are text: a rule run on names gives its formula.
+
+Invariant: a text put into a template means what it means alone, because each slot says
+how tightly its argument has to hold together. What the language cannot say raises
+`Unspeakable`; nothing is simplified but factors, divisors and exponents of one.
+
+    partial_text(OPS["mul.Tensor"].partials[0], y, (Text("w3"), Text("b")), {})  # "b"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from string import Formatter
+from typing import Any, Final
+
+from ...ops import FUNCTIONS
+from ...ops.spellings import (
+    ATOM,
+    COMPARISONS,
+    OPERATORS,
+    SIGN,
+    SPELLINGS,
+    UNARY,
+    UNITS,
+    Precedence,
+    Template,
+)
+
+
+class Unspeakable(TypeError):
+    """The value has no text in the language."""
+
+
+class Text:
+    """An expression's text, with what a rule may ask of a number."""
+
+    __slots__ = ("rank", "written")
+    brackets = "({})"
+    shape: tuple[int, ...] = ()
+    ndim = 0
+
+    def __init__(self, written: str, rank: Precedence = ATOM) -> None:
+        self.written = written
+        self.rank = rank
+
+    def within(self, rank: Precedence) -> str:
+        """The text where something at least so tight is needed."""
+        return self.written if self.rank >= rank else self.brackets.format(self.written)
+
+    @property
+    def is_name(self) -> bool:
+        return self.written.isidentifier()
+
+    def __format__(self, slot: str) -> str:
+        return self.within(Precedence[slot]) if slot else self.written
+
+    def __bool__(self) -> bool:
+        raise Unspeakable("a text is neither true nor false")
+
+    # What cannot be compared cannot be a key.
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Nameless(Text):
+    """A value that no text of the program stands for; a rule may ignore it."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.rank = ATOM
+
+    # A slot of the base: reading it has to raise here, and nothing ever sets it.
+    @property
+    def written(self) -> str:  # type: ignore[override]
+        raise Unspeakable("the value has no name")
+
+
+@cache
+def _slots(template: str) -> tuple[tuple[int, Precedence], ...]:
+    """The arguments that a template may write without brackets, by position."""
+    fields = [(name, slot) for _, name, slot, _ in Formatter().parse(template) if slot]
+    return tuple((int(n), Precedence[slot]) for n, slot in fields if n.isdigit())
+
+
+def filled(
+    template: Template, args: Sequence[Text], params: Mapping[str, Any] | None = None,
+    made: type[Text] | None = None,
+) -> Text:  # fmt: skip
+    """A template with its arguments; as loose as the loosest part outside brackets."""
+    outside = [
+        args[k].rank for k, need in _slots(template.text) if args[k].rank >= need
+    ]
+    written = template.text.format(*args, **(params or {}))
+    return (made or Text)(written, min([template.rank, *outside]))
+
+
+def repeated(template: Template) -> frozenset[int]:
+    """The arguments that a template writes more than once."""
+    places = [place for place, _ in _slots(template.text)]
+    return frozenset(place for place in places if places.count(place) > 1)
+
+
+def lift(value: Any) -> Text:
+    """A text as it is; a number by shortest round trip."""
+    if isinstance(value, Text):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Unspeakable(f"no text for a {type(value).__name__}")
+    text = repr(value)
+    return Text(text, SIGN if text.startswith("-") else ATOM)
+
+
+def _is_one(value: Text) -> bool:
+    return not isinstance(value, Nameless) and value.written in ("1", "1.0")
+
+
+def _applied(name: str, *operands: Any) -> Text:
+    texts = [lift(operand) for operand in operands]
+    for place in UNITS.get(name, ()):
+        if _is_one(texts[place]):
+            return texts[1 - place]
+    word = SPELLINGS[name].gradcli
+    if not isinstance(word, Template):
+        return TEXTS.call(name, *texts)
+    return filled(word, texts)
+
+
+def _method(name: str, reflected: bool = False) -> Callable[..., Text]:
+    if reflected:
+        return lambda self, other: _applied(name, other, self)
+    return lambda self, *other: _applied(name, self, *other)
+
+
+for _own, _name in OPERATORS.items():
+    setattr(Text, f"__{_own}__", _method(_name))
+    if _own not in (*COMPARISONS, *UNARY):
+        setattr(Text, f"__r{_own}__", _method(_name, reflected=True))
+
+
+class TextNamespace:
+    """The vocabulary of rules on texts; functions of the language become calls."""
+
+    def as_type_of(self, mask: Any, like: Any) -> Text:
+        return self.call("where", mask, 1, 0)
+
+    def new_full(self, like: Any, size: Any, fill_value: Any) -> Text:
+        return lift(fill_value)
+
+    def zeros_like(self, x: Any) -> Text:
+        return lift(0)
+
+    def ones_like(self, x: Any) -> Text:
+        return lift(1)
+
+    def call(self, name: str, *args: Any, **keywords: Any) -> Text:
+        given = [_argument(arg) for arg in args]
+        given += [f"{key}={_argument(value)}" for key, value in keywords.items()]
+        return Text(f"{name}({', '.join(given)})")
+
+    def __getattr__(self, name: str) -> Callable[..., Text]:
+        if name in COMPARISONS:
+            return lambda *operands: _applied(name, *operands)
+        if name not in FUNCTIONS:
+            raise Unspeakable(f"the language has no function {name!r}")
+        return lambda *args, **keywords: self.call(name, *args, **keywords)
+
+
+def _argument(value: Any) -> str:
+    return repr(value) if isinstance(value, str | bool) else lift(value).written
+
+
+TEXTS: Final = TextNamespace()
+
+
+def partial_text(
+    partial: Any, y: Text, inputs: Sequence[Any], params: Mapping[str, Any]
+) -> Text | None:
+    """The text of a row's partial; None if the language cannot say it.
+
+    Args:
+        partial: a formula ``(xp, y, *inputs, **params)`` or a number.
+        y: the text of the operation's result.
+        inputs: the texts of its inputs; numbers and None stand for themselves.
+        params: its parameters.
+    """
+    try:
+        given = partial(TEXTS, y, *inputs, **params) if callable(partial) else partial
+        found = lift(given)
+        return None if isinstance(found, Nameless) else found
+    except (Unspeakable, AttributeError):
+        return None

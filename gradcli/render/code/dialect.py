@@ -1,0 +1,385 @@
+"""How a tree is written: each dialect is a column of the table of spellings.
+
+Invariant: a function's name stands in `gradcli.ops.spellings` alone. What a dialect
+adds is how it writes numbers, arrays and indices, and what stands around the steps of a
+program.
+
+    LANGUAGE.text(xp.sin(x) * 2, {x.serial: Text("x")})       # 2 * sin(x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite, isnan
+from textwrap import wrap
+from typing import Any, Final
+
+import numpy as np
+
+from ...numbers.trees.namespace import ARITHMETIC
+from ...numbers.trees.texts import Text, filled, repeated
+from ...numbers.trees.tree import (
+    CALLED,
+    FILLED,
+    LITERAL,
+    NAME,
+    NUMBER,
+    Tree,
+    Unwritable,
+    below,
+)
+from ...ops.spellings import (
+    ATOM,
+    RELATION,
+    SIGN,
+    SPECIAL,
+    UFUNCS,
+    Template,
+    Word,
+    spelling,
+)
+
+_ELEMENTWISE: Final = {*ARITHMETIC, "matmul", *UFUNCS, *SPECIAL} - {"where"}
+
+PLAIN: Final[Mapping[float, str]] = {0: "zeros", 1: "ones"}
+"""Constructors of arrays of one number."""
+
+MAX_SHOWN_CONDITIONS: Final = 12
+"""Conditions that a function's comment writes out."""
+
+MAX_RESULT_CHARACTERS: Final = 72
+"""Up to here an array of entries stands on one line."""
+
+INDENT: Final = "    "
+
+MAX_COMMENT_COLUMNS: Final = 80
+"""Characters of a line that says where a function holds."""
+
+MAX_EXACT_WHOLE: Final = 1e15
+"""Numbers up to which a whole one is written without a point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An array that a program returns.
+
+    texts  its entries in C order; None: a step of the program has its name
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    texts: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A program's steps in a dialect, and what there is to say about them.
+
+    function  what a function that computes it is called
+    about     lines on what it computes, for a function
+    notes     what has to be known of its numbers
+    held      conditions under which it holds, in gradcli's language
+    renamed   results whose name does not say what they are
+    inputs    names and shapes, as they are called in the steps
+    whole     whether the steps compute on whole arrays, rather than on their entries
+    """
+
+    function: str
+    about: tuple[str, ...]
+    notes: tuple[str, ...]
+    held: tuple[str, ...]
+    renamed: tuple[str, ...]
+    inputs: tuple[tuple[str, tuple[int, ...]], ...]
+    steps: tuple[tuple[str, str], ...]
+    results: tuple[Result, ...]
+    whole: bool
+
+    def comments(self) -> Iterator[str]:
+        """What stands above a program that is no function."""
+        yield from self.notes
+        yield from (f"where {text}" for text in self.held)
+        yield from self.renamed
+
+    def description(self) -> Iterator[str]:
+        """What stands in a function's comment."""
+        yield from self.about
+        if self.notes:
+            yield from ("", *self.notes)
+        if self.held:
+            yield ""
+        known = [text for text in self.held if "..." not in text][:MAX_SHOWN_CONDITIONS]
+        for text in known:
+            yield from wrap(f"Holds where {text}.", MAX_COMMENT_COLUMNS,
+                            subsequent_indent="    ", break_long_words=False,
+                            break_on_hyphens=False)  # fmt: skip
+        if len(known) < len(self.held):
+            yield f"{len(self.held) - len(known)} more conditions have to hold."
+
+
+class Dialect:
+    """One way to write trees.
+
+    column    the field of `Spelling` that has its words
+    words     whether it has the language's functions, rather than only the basis
+    entries   the function that makes an array of its entries
+    reserved  names that inputs and steps must not have
+    ascii     whether names are limited to it
+    """
+
+    column = "gradcli"
+    words = True
+    entries = "stack"
+    reserved: frozenset[str] = frozenset()
+    ascii = False
+    made: type[Text] = Text
+
+    def __init__(self, like: str = "") -> None:
+        """``like`` is the name of an input, whose kind constants have."""
+        self.like = like
+
+    # what dialects differ in
+
+    def called(self, name: str, args: Sequence[str], params: Mapping[str, str]) -> str:
+        """A function's call."""
+        return f"{name}({listed(args, params)})"
+
+    def infinite(self, value: float) -> str:
+        """NaN or infinity."""
+        return "nan" if isnan(value) else "inf"
+
+    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+        """An array of one number, or truth value."""
+        raise Unwritable(f"an array in {self.column}")
+
+    def literal(self, array: Any) -> Text:
+        """An array's numbers or truth values."""
+        raise Unwritable(f"an array in {self.column}")
+
+    def kind_of(self, tree: Tree) -> dict[str, str]:
+        """What says of which kind a constructor's numbers are, if it has to be said."""
+        return {}
+
+    def returned(self, value: Any) -> str:
+        """A number that is a result."""
+        return self.plain(value).written
+
+    def named(self, name: str) -> Text:
+        """An input or a step by its name."""
+        return self.made(name)
+
+    def spelled(self, name: str) -> Word | None:
+        """The word for a head."""
+        return getattr(spelling(name), self.column)  # type: ignore[no-any-return]
+
+    def assigned(self, name: str, text: str) -> str:
+        """The statement that gives a step its name."""
+        return f"{name} = {text}"
+
+    def gathered(self, result: Result) -> Iterator[str]:
+        """The statement that makes a result of its entries, a line each where they are
+        long."""
+        if result.texts is None:
+            return
+        if not result.shape or not result.texts:
+            empty = "" if result.texts else self.filled(0.0, result.shape).written
+            yield self.assigned(result.name, "".join(result.texts) or empty)
+            return
+        behind = f".reshape({', '.join(map(str, result.shape))})"
+        ending = behind if len(result.shape) > 1 else ""
+        # A list of plain numbers is no tensor.
+        made = "tensor" if all(map(_is_number, result.texts)) else "stack"
+        made = made if self.entries == "stack" else self.entries
+        line = f"{made}([{', '.join(result.texts)}]){ending}"
+        if len(line) <= MAX_RESULT_CHARACTERS:
+            yield self.assigned(result.name, line)
+            return
+        yield f"{result.name} = {made}(["
+        yield from (f"{INDENT}{text}," for text in result.texts)
+        yield f"]){ending}"
+
+    def program(self, written: Written) -> Iterator[str]:
+        """The lines of a whole program."""
+        raise NotImplementedError
+
+    # what they have in common
+
+    def text(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
+        """The tree's text, from those of its parts."""
+        head = tree.head
+        if head == NAME:
+            return self.named(tree.args[0])
+        if head == NUMBER:
+            return self.plain(tree.args[0])
+        if head == FILLED:
+            return self.filled(tree.args[0], tree.shape)
+        if head == LITERAL:
+            return self.literal(tree.value)
+        if head in _ELEMENTWISE and tree.dtype.kind == "f":
+            texts = self._in_numbers(tree, texts)
+        return self._function(tree, texts)
+
+    def _function(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
+        word = self.spelled(tree.head)
+        if word is None:
+            raise Unwritable(f"{self.column} has no function {tree.head!r}")
+        if isinstance(word, Template):
+            args = [self._operand(tree, k, texts) for k in range(len(tree.args))]
+            return filled(word, args, {"like": self.like}, self.made)
+        word = word.removesuffix(CALLED)
+        rest = [self.argument(a, texts) for a in tree.args]
+        params = {k: self.argument(v, texts) for k, v in tree.params.items()}
+        params |= self.kind_of(tree)
+        if word.startswith("."):
+            receiver = texts[tree.args[0].serial].within(ATOM)
+            return self.made(f"{receiver}{word}({listed(rest[1:], params)})")
+        return self.made(self.called(word, rest, params))
+
+    def _operand(self, tree: Tree, place: int, texts: Mapping[int, Text]) -> Text:
+        """What stands in a template's slot."""
+        value = tree.args[place]
+        if isinstance(value, Tree):
+            return texts[value.serial]
+        if place and tree.head == "getitem":
+            return self.made(self.index(value, tree.args[0].shape, texts))
+        return self.made(self.argument(value, texts))
+
+    def repeated(self, tree: Tree) -> list[Tree]:
+        """The parts that the tree's text writes more than once."""
+        word = self.spelled(tree.head)
+        places = repeated(word) if isinstance(word, Template) else ()
+        return [tree.args[place] for place in places]
+
+    def _in_numbers(self, tree: Tree, texts: Mapping[int, Text]) -> Mapping[int, Text]:
+        """The operands' texts; if none is of the result's kind, made so.
+
+        Of truth values and whole numbers a library makes numbers of some other kind.
+        """
+        operands = [part for part in below(tree) if part.head != NUMBER]
+        if any(part.dtype.kind == "f" for part in operands):
+            return texts
+        word = self.spelled("as_numbers")
+        if not isinstance(word, Template):
+            return texts
+        made = {
+            part.serial: filled(word, [texts[part.serial]], {"like": self.like},
+                                self.made)
+            for part in operands
+        }  # fmt: skip
+        return {**texts, **made}
+
+    def argument(self, value: Any, texts: Mapping[int, Text]) -> str:
+        """An argument of a call: a tree, a number, a text, a list of these."""
+        if isinstance(value, Tree):
+            return texts[value.serial].written
+        if isinstance(value, np.ndarray):
+            return self.literal(value).written
+        if isinstance(value, tuple | list):
+            inside = ", ".join([self.argument(v, texts) for v in value])
+            return f"[{inside}]"
+        if isinstance(value, bool | str) or value is None:
+            return repr(value)
+        return self.plain(value).written
+
+    def index(
+        self, value: Any, shape: tuple[int, ...], texts: Mapping[int, Text]
+    ) -> str:
+        """What stands between the brackets of an index into an array of a shape."""
+        items = list(value) if isinstance(value, tuple) else [value]
+        while len(items) > 1 and items[-1] is ...:
+            items.pop()
+        return ", ".join([self._item(item, texts) for item in items])
+
+    def _item(self, item: Any, texts: Mapping[int, Text]) -> str:
+        if item is ...:
+            return "..."
+        if isinstance(item, Tree) and item.head == LITERAL and item.ndim == 1:
+            item = item.value
+        if isinstance(item, np.ndarray) and item.ndim == 1 and item.dtype.kind != "b":
+            return self.nested(item)
+        if isinstance(item, slice):
+            start = (
+                None if isinstance(item.start, int) and not item.start else item.start
+            )
+            ends = [self._end(e, texts) for e in (start, item.stop)]
+            step = item.step not in (None, 1)
+            return ":".join([*ends, self._end(item.step, texts)] if step else ends)
+        return self.argument(item, texts)
+
+    def _end(self, value: Any, texts: Mapping[int, Text]) -> str:
+        return "" if value is None else self.argument(value, texts)
+
+    def nested(self, array: Any) -> str:
+        """An array's numbers as a nested list."""
+        if array.ndim == 0:
+            return self.plain(array.item()).written
+        return f"[{', '.join([self.nested(part) for part in array])}]"
+
+    def plain(self, value: Any) -> Text:
+        """A number by itself."""
+        plain = value.item() if hasattr(value, "item") else value
+        if isinstance(plain, float) and not isfinite(plain):
+            word = self.infinite(plain)
+            return self.made(f"-{word}", SIGN) if plain == -inf else self.made(word)
+        written = self.decimal(plain)
+        return self.made(written, SIGN if written.startswith("-") else ATOM)
+
+    def decimal(self, value: Any) -> str:
+        """A finite number; a whole one without a point."""
+        whole = isinstance(value, float) and value == int(value)
+        return repr(int(value) if whole and abs(value) < MAX_EXACT_WHOLE else value)
+
+
+def listed(args: Iterable[str], params: Mapping[str, str]) -> str:
+    """Arguments as they stand in a call."""
+    return ", ".join([*args, *(f"{k}={v}" for k, v in params.items())])
+
+
+_LONE: Final = {"where": 1, "index_put": 2}
+"""Functions that take their result's kind from the arguments from this one on."""
+
+
+class Language(Dialect):
+    """gradcli's own language."""
+
+    def text(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
+        """With a point where a whole number would make a result of its own kind."""
+        kinds = tree.args[_LONE[tree.head] :] if tree.head in _LONE else ()
+        if kinds and tree.dtype.kind == "f" and all(a.head == NUMBER for a in kinds):
+            pointed = {a.serial: self.plain(a.args[0]) for a in kinds}
+            for serial, text in pointed.items():
+                if text.written.lstrip("-").isdecimal():
+                    pointed[serial] = Text(f"{text.written}.0", text.rank)
+            texts = {**texts, **pointed}
+        return super().text(tree, texts)
+
+    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+        sizes = ", ".join(map(str, shape))
+        if isinstance(value, bool):
+            return Text(f"full([{sizes}], {int(value)}) > 0", RELATION)
+        plain = PLAIN.get(value)
+        if plain:
+            return Text(f"{plain}({sizes})")
+        return Text(f"full([{sizes}], {self.plain(value)})")
+
+    def literal(self, array: Any) -> Text:
+        if array.dtype.kind == "b":
+            return Text(f"tensor({self.nested(array.astype(int))}) > 0", RELATION)
+        return Text(f"tensor({self.nested(array)})")
+
+    def program(self, written: Written) -> Iterator[str]:
+        yield from (f"# {comment}" for comment in written.comments())
+        yield from (self.assigned(*step) for step in written.steps)
+        for result in written.results:
+            yield from self.gathered(result)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+LANGUAGE: Final = Language()

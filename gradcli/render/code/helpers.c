@@ -1,0 +1,171 @@
+/* Functions that the mathematical library of C99 lacks.
+
+   What a program calls of these is copied into it, in this order, comments included.
+   Where no source is stated, the definition is the text. */
+
+#include <math.h>
+
+static double sign(double x)
+{
+    return isnan(x) ? x : (double)((x > 0.0) - (x < 0.0));
+}
+
+static double maximum(double a, double b)
+{
+    return a >= b || isnan(a) ? a : b;
+}
+
+static double minimum(double a, double b)
+{
+    return a <= b || isnan(a) ? a : b;
+}
+
+/* The remainder with the sign of b. */
+static double modulo(double a, double b)
+{
+    const double r = fmod(a, b);
+    return r != 0.0 && (r < 0.0) != (b < 0.0) ? r + b : r;
+}
+
+/* The quotient rounded down, from the exact remainder. */
+static double floor_divide(double a, double b)
+{
+    const double r = fmod(a, b);
+    const double q = (a - r) / b;
+    if (b == 0.0) {
+        return a / b;
+    }
+    return floor((r != 0.0 && (r < 0.0) != (b < 0.0) ? q - 1.0 : q) + 0.5);
+}
+
+static double sinc(double x)
+{
+    const double a = 3.141592653589793 * x;
+    return a == 0.0 ? 1.0 : sin(a) / a;
+}
+
+static double sigmoid(double x)
+{
+    return 1.0 / (1.0 + exp(-x));
+}
+
+static double logsigmoid(double x)
+{
+    return x < 0.0 ? x - log1p(exp(x)) : -log1p(exp(-x));
+}
+
+static double logaddexp(double a, double b)
+{
+    const double most = a > b ? a : b;
+    return a == b ? a + log(2.0) : most + log1p(exp(-fabs(a - b)));
+}
+
+static double xlogy(double x, double y)
+{
+    return x == 0.0 && !isnan(y) ? 0.0 : x * log(y);
+}
+
+/* Abramowitz and Stegun, 6.3.7 (reflection), 6.3.5 (recurrence), 6.3.18 (series). */
+static double digamma(double x)
+{
+    static const double c[] = {1.0 / 12.0, -1.0 / 120.0, 1.0 / 252.0, -1.0 / 240.0,
+                               1.0 / 132.0, -691.0 / 32760.0, 1.0 / 12.0};
+    const double pi = 3.141592653589793;
+    double s = 0.0, w, p = 1.0;
+    int k;
+    if (x == 0.0) {
+        return copysign(INFINITY, -x);
+    }
+    if (x < 0.0) {
+        if (x == floor(x)) {
+            return NAN;
+        }
+        /* The cotangent has period 1. */
+        return digamma(1.0 - x) - pi / tan(pi * (x - floor(x)));
+    }
+    for (; x < 10.0; x += 1.0) {
+        s -= 1.0 / x;
+    }
+    w = 1.0 / (x * x);
+    s += log(x) - 0.5 / x;
+    for (k = 0; k < 7; k++) {
+        p *= w;
+        s -= c[k] * p;
+    }
+    return s;
+}
+
+/* Abramowitz and Stegun, 6.4.6 (recurrence), 6.4.11 (series), for n of 1 and more. */
+static double polygamma_of(int n, double x)
+{
+    static const double b[] = {1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0,
+                               5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0,
+                               -3617.0 / 510.0, 43867.0 / 798.0};
+    /* t: the k-th (2k + n - 1)! / ((2k)! x^(2k + n)) over (n - 1)!/x^n */
+    double s, t = 1.0, f = 1.0, r = 0.0;
+    int k;
+    if (x <= 0.0 && x == floor(x)) {
+        return n % 2 ? INFINITY : NAN;
+    }
+    for (; x < 15.0 + n; x += 1.0) {
+        r += pow(x, -(n + 1.0));
+    }
+    for (k = 2; k < n; k++) {
+        f *= k;
+    }
+    s = 1.0 + 0.5 * n / x;
+    for (k = 0; k < 9; k++) {
+        t *= (2.0 * k + n) * (2.0 * k + n + 1.0) /
+             ((2.0 * k + 1.0) * (2.0 * k + 2.0) * x * x);
+        s += b[k] * t;
+    }
+    s = f * pow(x, -n) * s + f * n * r;
+    return n % 2 ? s : -s;
+}
+
+static double polygamma(int n, double x)
+{
+    return n == 0 ? digamma(x) : polygamma_of(n, x);
+}
+
+/* Halley's method from Winitzki's approximation ("A handy approximation for the error
+   function and its inverse", 2008); far out on what is left to 1, so that no digits
+   cancel. */
+static double erfinv(double y)
+{
+    const double a = 0.147, m = fabs(y);
+    double l, u, x;
+    int k;
+    if (!(m < 1.0)) {
+        return m == 1.0 ? copysign(INFINITY, y) : NAN;
+    }
+    l = log1p(-m * m);
+    u = 2.0 / (3.141592653589793 * a) + 0.5 * l;
+    x = sqrt(sqrt(u * u - l / a) - u);
+    for (k = 0; k < 4; k++) {
+        const double e = m > 0.5 ? (1.0 - m) - erfc(x) : erf(x) - m;
+        const double d = e * 0.886226925452758 * exp(x * x);
+        x -= d / (1.0 + x * d);
+    }
+    return copysign(x, y);
+}
+
+/* The root z of erfc(z) = 2 q for the smaller tail q, found as erfinv finds its own:
+   nothing is taken from 1, so that the digits of a small p are kept. */
+static double ndtri(double p)
+{
+    const double a = 0.147, q = p < 0.5 ? p : 1.0 - p;
+    double l, u, x;
+    int k;
+    if (!(q > 0.0)) {
+        return q == 0.0 ? copysign(INFINITY, p - 0.5) : NAN;
+    }
+    l = log(4.0 * q) + log1p(-q);
+    u = 2.0 / (3.141592653589793 * a) + 0.5 * l;
+    x = sqrt(sqrt(u * u - l / a) - u);
+    for (k = 0; k < 4; k++) {
+        const double d = (erfc(x) - 2.0 * q) * 0.886226925452758 * exp(x * x);
+        x += d / (1.0 - x * d);
+    }
+    return copysign(x * 1.4142135623730951, p - 0.5);
+}

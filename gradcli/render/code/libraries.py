@@ -1,0 +1,222 @@
+"""NumPy and PyTorch: trees as Python functions.
+
+Invariant: a function is complete: imports, helpers, and the value and the derivatives
+returned. NumPy's numbers are float64; PyTorch's constants are made from an input, so
+that a function on whole arrays runs in that one's dtype and on its device.
+
+    NumPy().text(tree, texts)           # np.sum(x * x, axis=0)
+    PyTorch("x").text(tree, texts)      # torch.sum(x * x, dim=0)
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
+from textwrap import indent
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from ...numbers.trees.texts import Text
+from ...numbers.trees.tree import NUMBER, Tree, below
+from ...ops import KEYWORDS
+from .dialect import INDENT, PLAIN, Dialect, Written, listed
+
+HELPERS: Final = {
+    "put": '''
+def put(shape, index, g):
+    """Zeros with g at an index."""
+    out = np.zeros(shape)
+    out[index] = g
+    return out
+''',
+    "put_add": '''
+def put_add(shape, index, g):
+    """Zeros with g added at an index."""
+    out = np.zeros(shape)
+    np.add.at(out, index, g)
+    return out
+''',
+    "argsort": '''
+def argsort(x, axis=-1, descending=False):
+    """The order of the entries; equal ones keep theirs."""
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    order = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+    return np.flip(x.shape[axis] - 1 - order, axis)
+''',
+}
+"""Functions that NumPy lacks, by name."""
+
+_PARAMETERS: Final = {ours: theirs for theirs, ours in KEYWORDS.items()} | {
+    "dims": "axis", "dim1": "axis1", "dim2": "axis2", "diagonal": "k",
+}  # fmt: skip
+"""What NumPy calls the parameters of its functions."""
+
+
+class Python(Dialect):
+    """A library's functions in a function of Python.
+
+    module   the library, as its infinities and constants are called
+    imports  what is looked for in the text, and the line that brings it
+    helpers  by name, functions that stand above where they are used
+    """
+
+    module = ""
+    imports: ClassVar[Mapping[str, str]] = {}
+    helpers: ClassVar[Mapping[str, str]] = {}
+    reserved = frozenset(
+        {*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *HELPERS, "np", "torch",
+         "special", "F"}
+    )  # fmt: skip
+
+    def infinite(self, value: float) -> str:
+        return f"{self.module}.{'nan' if isnan(value) else 'inf'}"
+
+    def taken(self, names: Sequence[str], whole: bool) -> Iterator[str]:
+        """The lines by which a function makes its arguments what it reads."""
+        return iter(())
+
+    def program(self, written: Written) -> Iterator[str]:
+        names = [name for name, _ in written.inputs]
+        title, *about = map(_quoted, written.description())
+        lines = [
+            f'"""{title}',
+            *about,
+            '"""',
+            *self.taken(names, written.whole),
+            *(self.assigned(*step) for step in written.steps),
+            *(line for result in written.results for line in self.gathered(result)),
+        ]
+        value, *rest = [result.name for result in written.results]
+        comma = "," if len(rest) == 1 else ""
+        lines.append(f"return {value}, ({', '.join(rest)}{comma})")
+        code = indent("\n".join(lines), INDENT)
+        function = f"def {written.function}({', '.join(names)}):\n{code}"
+        helpers = [
+            text.strip()
+            for name, text in self.helpers.items()
+            if re.search(rf"(?<![\w.]){name}\(", code)
+        ]
+        below = "\n\n\n".join([*helpers, function])
+        head = [line for word, line in self.imports.items() if word in below]
+        yield from "\n\n\n".join(filter(None, ["\n".join(head), below])).split("\n")
+
+
+def _quoted(line: str) -> str:
+    """A line that may stand in a docstring."""
+    return line.replace("\\", r"\\").replace('"""', r"\"\"\"")
+
+
+class NumPy(Python):
+    """NumPy's functions, as ``np``, and SciPy's special functions, as ``special``."""
+
+    column = "numpy"
+    module = "np"
+    words = False
+    imports: ClassVar = {
+        "np.": "import numpy as np", "special.": "from scipy import special"
+    }  # fmt: skip
+    helpers = HELPERS
+    entries = "np.array"
+
+    def called(self, name: str, args: Sequence[str], params: Mapping[str, str]) -> str:
+        renamed = {_PARAMETERS.get(key, key): text for key, text in params.items()}
+        return f"{name}({listed(args, renamed)})"
+
+    def kind_of(self, tree: Tree) -> dict[str, str]:
+        return {"dtype": "float"} if tree.head == "arange" else {}
+
+    def returned(self, value: Any) -> str:
+        return f"np.float64({super().returned(value)})"
+
+    def taken(self, names: Sequence[str], whole: bool) -> Iterator[str]:
+        if len(names) == 1:
+            yield f"{names[0]} = np.asarray({names[0]}, dtype=float)"
+        else:
+            each = ", ".join(names)
+            yield f"{each} = (np.asarray(a, dtype=float) for a in ({each}))"
+
+    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+        plain = PLAIN.get(value) if isinstance(value, float) else None
+        written = repr(value) if isinstance(value, bool) else self.entry(value)
+        return Text(f"np.{plain}({shape})" if plain else f"np.full({shape}, {written})")
+
+    def entry(self, value: Any) -> str:
+        """A number that an array is made of."""
+        written = self.plain(value).written
+        whole = isinstance(value, float) and written.lstrip("-").isdecimal()
+        return f"{written}.0" if whole else written
+
+    def literal(self, array: Any) -> Text:
+        kind = ", dtype=float" if array.dtype.kind == "f" else ""
+        return Text(f"np.array({self.nested(array)}{kind})")
+
+    def argument(self, value: Any, texts: Mapping[int, Text]) -> str:
+        if isinstance(value, Tree) and value.head == NUMBER:
+            return self.entry(value.args[0])
+        if isinstance(value, tuple) and any(_is_index(v) for v in value):
+            return f"np.s_[{self.index(value, (), texts)}]"
+        if isinstance(value, tuple | list):
+            items = [self.argument(v, texts) for v in value]
+            return f"({', '.join(items)}{',' * (len(items) == 1)})"
+        return super().argument(value, texts)
+
+
+def _is_index(value: Any) -> bool:
+    return isinstance(value, slice) or value is ...
+
+
+class PyTorch(Python):
+    """PyTorch's functions, as ``torch`` and ``F``."""
+
+    column = module = "torch"
+    imports: ClassVar = {
+        "torch.": "import torch", "F.": "import torch.nn.functional as F"
+    }  # fmt: skip
+    entries = "torch.stack"
+
+    def taken(self, names: Sequence[str], whole: bool) -> Iterator[str]:
+        if not whole:
+            for name in names:
+                yield f"{name} = torch.as_tensor({name}, dtype=torch.float64)"
+
+    def kind_of(self, tree: Tree) -> dict[str, str]:
+        made = not below(tree) and tree.dtype.kind == "f"
+        return {"dtype": f"{self.like}.dtype"} if made else {}
+
+    def returned(self, value: Any) -> str:
+        return f"{self.like}.new_tensor({super().returned(value)})"
+
+    def filled(self, value: Any, shape: tuple[int, ...]) -> Text:
+        if not isinstance(value, float):
+            return Text(f"torch.full({shape}, {value!r})")
+        plain = PLAIN.get(value)
+        if plain:
+            return Text(f"{self.like}.new_{plain}({shape})")
+        return Text(f"{self.like}.new_full({shape}, {self.plain(value)})")
+
+    def literal(self, array: Any) -> Text:
+        whole = array.dtype.kind in "biu"
+        made = "torch.tensor" if whole else f"{self.like}.new_tensor"
+        return Text(f"{made}({self.nested(array)})")
+
+    def argument(self, value: Any, texts: Mapping[int, Text]) -> str:
+        written = super().argument(value, texts)
+        if isinstance(value, tuple | list) and any(isinstance(v, list) for v in value):
+            items = [self._positions(v, texts) for v in value]
+            return f"[{', '.join(items)}]"
+        if isinstance(value, Tree) and value.head == NUMBER:
+            whole = isinstance(value.args[0], int)
+            made = "torch.tensor" if whole else f"{self.like}.new_tensor"
+            return f"{made}({written})"
+        return written
+
+    def _positions(self, value: Any, texts: Mapping[int, Text]) -> str:
+        """A list of positions as a tensor."""
+        if isinstance(value, list):
+            return f"torch.tensor({self.nested(np.asarray(value))})"
+        return self.argument(value, texts)
