@@ -140,6 +140,19 @@ def test_a_branch_is_told_as_it_was_taken() -> None:
     assert "Holds where x > 1." in text_of(run_of(source, {"x": 2.0}), "numpy")
 
 
+def test_a_guard_that_the_program_writes_itself_stays() -> None:
+    run = run_of("sum(where(x == 0, 1, sin(x)/x))", {"x": [0.5, 2.0]})
+    assert "#" not in program(run).text
+    assert "where(x == 0" in program(run).text
+
+
+@pytest.mark.parametrize("source", ["norm(x)", "std(x)", "logdet(diag(x))"])
+def test_away_from_a_single_point_its_guard_is_left_out_and_said(source: str) -> None:
+    made = program(run_of(source, {"x": [1.0, 2.0]}))
+    assert made.lines[0].startswith("# where ")
+    assert "where(" not in made.text
+
+
 def test_what_is_held_constant_stays_so_when_read_again() -> None:
     source = "c = x.detach() * x; with no_grad(): d = x * 3\nc * d"
     inputs = {"x": 2.0}

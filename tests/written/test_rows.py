@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradcli.verify.straight_line import Listing, straight_line
 from laws.draw import Spot, draw
 from laws.measure import outputs_of
 
 from gradcli.engine import NUMPY, Tensor, call, grad
 from gradcli.engine.record import apply
+from gradcli.numbers.trees.entries import EntryNamespace, entries
+from gradcli.numbers.trees.namespace import TreeNamespace
+from gradcli.numbers.trees.program import rows_whole
 from gradcli.ops import OPS, Op
-from gradcli.render.code import code
-from gradcli.verify.process.job import Block, Input, Job
 
-from .written import Library, run_python, same
+from .written import Library, function_of, run_python, same
 
 CASES = [
     pytest.param(op, number, id=f"{op.name}-{number}")
@@ -31,43 +31,55 @@ CASES = [
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row at a drawn point, as steps."""
+    """A row at a drawn point: its inputs, its outputs and their gradients."""
 
-    job: Job
-    listing: Listing
+    spot: Spot
+    inputs: dict[str, np.ndarray]
+    expected: list[np.ndarray]
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        return [array.shape for array in self.expected]
 
     def text(self, language: str) -> str:
-        return "\n".join(code(self.listing, self.job.source, "", language)) + "\n"
+        xp = EntryNamespace(TreeNamespace(words=False, zeros_vanish=True))
+        given = {n: Tensor(xp.input(n, a), xp, True) for n, a in self.inputs.items()}
+        with rows_whole(), np.errstate(all="ignore"):
+            output = run(self.spot, given)
+            seed = Tensor(xp.array(weights(output)), xp)
+            found = grad([output], list(given.values()), [seed])
+        gradients = [
+            (f"{name}_grad", x, Tensor(xp.zeros_like(x.raw), xp) if g is None else g)
+            for (name, x), g in zip(given.items(), found, strict=True)
+        ]
+        blocks = [
+            (name, tuple(t.shape), list(entries(t.raw, xp)))
+            for name, t in [("value", output), *((n, g) for n, _, g in gradients)]
+        ]
+        return function_of(
+            blocks, [(n, a.shape) for n, a in self.inputs.items()], language
+        )
 
-    def inputs(self) -> list[np.ndarray]:
-        return [_array(given.value) for given in self.job.inputs]
 
-    def expected(self) -> list[np.ndarray]:
-        return [_array(self.job.output), *[_array(i.claim) for i in self.job.inputs]]
-
-
-def _array(block: Any) -> np.ndarray:
-    return np.array(block.values()).reshape(block.shape)
-
-
-def _block(array: Any) -> Block:
-    return Block.of(np.shape(array), np.ravel(array).tolist())
+def weights(output: Tensor) -> np.ndarray:
+    return np.linspace(0.5, 1.5, output.numel())
 
 
 @cache
 def row_of(op: Op, number: int) -> Row:
-    """The engine's gradient of all outputs together, and the same as steps."""
+    """The engine's gradient of all outputs together."""
     spot = draw(op, number)
     leaves, y = spot.run()
     output = flattened(y)
-    weights = np.linspace(0.5, 1.5, output.numel())
-    found = grad([output], leaves, [Tensor(weights, NUMPY)])
-    inputs = [
-        Input(f"x{i}", _block(t.raw), _block(np.zeros(t.shape) if g is None else g.raw))
-        for i, t, g in zip(spot.free, leaves, found, strict=True)
+    found = grad([output], leaves, [Tensor(weights(output), NUMPY)])
+    inputs = {
+        f"x{i}": np.asarray(t.raw) for i, t in zip(spot.free, leaves, strict=True)
+    }
+    gradients = [
+        np.zeros(t.shape) if g is None else np.asarray(g.raw)
+        for t, g in zip(leaves, found, strict=True)
     ]
-    job = Job(op.name, tuple(inputs), _block(output.raw), cotangent=_block(weights))
-    return Row(job, straight_line(job, lambda tensors: run(spot, tensors)))
+    return Row(spot, inputs, [np.asarray(output.raw), *gradients])
 
 
 def flattened(y: Any) -> Tensor:
@@ -93,7 +105,8 @@ def fixed(value: Any) -> Any:
 @pytest.mark.parametrize(("op", "number"), CASES)
 def test_numpy_code_is_the_row(op: Op, number: int) -> None:
     row = row_of(op, number)
-    same(run_python(row.text("numpy"), "gradient", row.inputs()), row.expected())
+    given = list(row.inputs.values())
+    same(run_python(row.text("numpy"), "gradient", given), row.expected)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
@@ -101,4 +114,5 @@ def test_c_code_is_the_row(tmp_path: Any) -> None:
     rows = [row_of(*case.values) for case in CASES]
     library = Library([row.text("c") for row in rows], tmp_path)
     for number, row in enumerate(rows):
-        same(library.run(number, row.listing, row.inputs()), row.expected())
+        given = list(row.inputs.values())
+        same(library.run(number, "gradient", row.shapes, given), row.expected)

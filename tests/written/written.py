@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 
 from gradcli.autograd.blocks import hessian, jacobian
-from gradcli.engine import Tensor, grad
+from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
+from gradcli.numbers.trees.names import Names
+from gradcli.numbers.trees.tree import Tree
 from gradcli.render.code.c import helpers
-from gradcli.render.code.programs import parts
+from gradcli.render.code.dialect import Result
+from gradcli.render.code.dialect import Written as Text
+from gradcli.render.code.programs import DIALECTS, parts
 from gradcli.render.code.programs import written as lines_of
+from gradcli.render.code.steps import Page
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 
@@ -32,13 +37,15 @@ class Written:
     results: tuple[np.ndarray, ...]
 
     def text(self, language: str) -> str:
-        lines = lines_of(self.run, language, self.kind, by_entries=True)
+        ones = Tensor(np.ones(self.run.output.shape), NUMPY)
+        lines = lines_of(self.run, language, self.kind, ones, by_entries=True)
         return "\n".join(lines) + "\n"
 
     @property
     def held(self) -> tuple[str, ...]:
         """The conditions under which the code holds."""
-        return parts(self.run, "c", self.kind).held
+        ones = Tensor(np.ones(self.run.output.shape), NUMPY)
+        return parts(self.run, "c", self.kind, ones).held
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
@@ -128,6 +135,26 @@ class Library:
 
 def _pointer(array: np.ndarray) -> Any:
     return array.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+
+
+def function_of(
+    blocks: Sequence[tuple[str, tuple[int, ...], Sequence[Tree]]],
+    inputs: Sequence[tuple[str, tuple[int, ...]]],
+    language: str,
+) -> str:
+    """A function ``gradient`` that computes arrays of entries."""
+    dialect = DIALECTS[language](inputs[0][0])
+    page = Page(dialect, Names(dialect.reserved), [t for *_, ts in blocks for t in ts])
+    page.write({})
+    results = tuple(
+        Result(name, shape, tuple(page.entry(tree) for tree in trees))
+        for name, shape, trees in blocks
+    )
+    lines = dialect.program(
+        Text("gradient", ("",), (), (), (), tuple(inputs), tuple(page.steps), results,
+             whole=False)
+    )  # fmt: skip
+    return "\n".join(lines) + "\n"
 
 
 def run_python(text: str, kind: str, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -14,7 +14,7 @@ a non-smooth point the derivative that the engine gives it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
 from math import inf
@@ -161,6 +161,8 @@ class EntryNamespace(ObjectNamespace):
         super().__init__(EntrySystem(trees))
         self.trees = trees
         self.whole_row = self._row
+        self._in_formula = 0
+        """How deep in rows' formulas a call is made."""
         for name in NUMERIC:
             setattr(self, name, self._numeric(partial(self.system.apply, name)))
         for name in MASKS:
@@ -197,10 +199,18 @@ class EntryNamespace(ObjectNamespace):
 
     def _row(self, op: Op, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """A row by its formula; what truth values the program computes is noted."""
-        made = op.fwd(self, *raw, **params)
-        if self.watching and isinstance(made, EntryArray) and made.mask:
-            self.trees.asked.update(tree.serial for tree in made.data.flat)
+        self._in_formula += 1
+        try:
+            made = op.fwd(self, *raw, **params)
+        finally:
+            self._in_formula -= 1
+        if isinstance(made, EntryArray):
+            self._note_asked(made.data.flat)
         return made
+
+    def _note_asked(self, made: Iterable[Tree]) -> None:
+        if self.watching and not self._in_formula:
+            self.trees.asked.update(t.serial for t in made if t.dtype.kind == "b")
 
     def _truths(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Elements to a mask: plain where nothing depends on an input."""
@@ -216,6 +226,7 @@ class EntryNamespace(ObjectNamespace):
         if all(map(constant, data.flat)):
             flat = [bool(tree.value) for tree in data.flat]
             return np.array(flat, dtype=bool).reshape(data.shape)
+        self._note_asked(data.flat)
         return EntryArray(data, self, mask=True)
 
     def truth(self, x: Any) -> Any:
@@ -229,13 +240,17 @@ class EntryNamespace(ObjectNamespace):
         if plain or are_indices(a, b):
             return super().where(condition, a, b)
         masks = self.elements(condition)
-        found = [self.trees.guard(mask) for mask in masks.flat]
+        instead = self.elements(a).flat
+        found = [self.trees.guard(mask, instead) for mask in masks.flat]
         guards = [guard for guard in found if guard is not None]
         if len(guards) == len(found):
             for guard in guards:
                 self.trees.keep_clear(guard)
             shape = np.broadcast_shapes(masks.shape, np.shape(a), np.shape(b))
             return self.expand(self._of(self.elements(b)), shape)
+        return self._chosen(masks, a, b)
+
+    def _chosen(self, masks: Any, a: Any, b: Any) -> EntryArray:
         select = np.frompyfunc(self.system.select, 3, 1)
         return self._of(select(masks, self.elements(a), self.elements(b)))
 
@@ -244,9 +259,12 @@ class EntryNamespace(ObjectNamespace):
     ) -> Any:
         largest = float(np.finfo(np.float64).max)
         x = self.array(x)
-        x = self.where(self.isnan(x), nan, x)
-        x = self.where(self.eq(x, inf), largest if posinf is None else posinf, x)
-        return self.where(self.eq(x, -inf), -largest if neginf is None else neginf, x)
+        above = largest if posinf is None else posinf
+        below = -largest if neginf is None else neginf
+        masks = self.isnan(x), self.eq(x, inf), self.eq(x, -inf)
+        for mask, number in zip(masks, (nan, above, below), strict=True):
+            x = self._chosen(self.elements(mask), number, x)
+        return x
 
     def amax(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._reduce(partial(self._chain, "maximum"), x, dim, keepdim)

@@ -12,7 +12,7 @@ basis that arrays have, for printing in NumPy's words.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
@@ -66,6 +66,10 @@ MAX_WRITTEN_ENTRIES: Final = 4
 """Entries up to which an array of numbers is written out rather than computed."""
 
 
+def _is_nan(tree: Tree) -> bool:
+    return constant(tree) and tree.args[0] != tree.args[0]
+
+
 class _Operators:
     """A vocabulary without words: rows made of operators alone can be run in it."""
 
@@ -103,9 +107,13 @@ class TreeNamespace(Namespace):
         """Truth values that the program's course depended on, in order."""
         self.asked: set[int] = set()
         """Truth values that the program itself computes, by serial."""
+        self.cleared: set[int] = set()
+        """Truth values that hold nowhere, beside which there would be NaN, by serial."""
         self._indices: dict[int, Tree] = {}
         """What a row's formula took for an index, as one, while it is run."""
         self._watching = False
+        self._in_formula = 0
+        """How deep in rows' formulas a call is made."""
         self._made: dict[Any, Tree] = {}
         self._bytes = 0
         self.whole_row = self._row
@@ -210,23 +218,33 @@ class TreeNamespace(Namespace):
         from that point, which is remembered."""
         mask, other = self.array(condition), self.array(b)
         chosen = self._basis("where", mask, a, other)
-        guard = self.guard(mask)
+        guard = self.guard(mask, [self.array(a)])
         plain = chosen.head == "where" and chosen.dtype.kind == other.dtype.kind
         if guard is None or not plain or other.shape != chosen.shape:
             return chosen  # type: ignore[no-any-return]
         self.keep_clear(guard)
         return other
 
-    def guard(self, mask: Tree) -> Tree | None:
-        """The comparison with a single point by which a mask holds nowhere."""
-        while mask.head not in GUARDS and mask.serial not in self.asked:
-            inner = [part for part in below(mask) if part.dtype.kind == "b"]
-            if not inner or (len(inner) > 1 and mask.head != "logical_and"):
-                return None
-            mask = inner[0]
-        fixed = len(below(mask)) == 1 or any(map(constant, below(mask)))
-        met = mask.serial in self.asked or bool(mask.value.any())
-        return mask if fixed and not met and not constant(mask) else None
+    def guard(self, mask: Tree, instead: Iterable[Tree]) -> Tree | None:
+        """The comparison with a single point by which a mask holds nowhere, or a mask
+        that holds nowhere and stands for NaN.
+
+        Args:
+            instead: what is chosen where the mask holds.
+        """
+        core = mask
+        while core.head not in GUARDS and core.serial not in self.asked:
+            inner = [part for part in below(core) if part.dtype.kind == "b"]
+            if not inner or (len(inner) > 1 and core.head != "logical_and"):
+                break
+            core = inner[0]
+        fixed = len(below(core)) == 1 or any(map(constant, below(core)))
+        own = core.head in GUARDS and core.serial not in self.asked and fixed
+        if own and not core.value.any() and not constant(core):
+            return core
+        if not mask.value.any() and all(map(_is_nan, instead)) and not constant(mask):
+            self.cleared.add(mask.serial)
+        return mask if mask.serial in self.cleared else None
 
     def keep_clear(self, guard: Tree) -> None:
         """Remember that a comparison holds nowhere."""
@@ -302,7 +320,9 @@ class TreeNamespace(Namespace):
             value = there(*valued(args), **valued(kwargs))
         if name in UFUNCS or name in SPECIAL:
             shown = broadcast_anyway(args, np.asarray(value))
-            return folded(self, name, shown, np.asarray(value))
+            made = folded(self, name, shown, np.asarray(value))
+            self.note_asked([made])
+            return made
         return self._said(name, basis_call(name, args, kwargs), value)
 
     def _said(self, name: str, call: Call, value: Any) -> Any:
@@ -320,10 +340,18 @@ class TreeNamespace(Namespace):
         ])  # fmt: skip
 
     def _row(self, op: Op, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        made = self._spelled_row(op, raw, params)
-        if self._watching:
-            self.asked.update(t.serial for t in parts(made) if t.dtype.kind == "b")
+        self._in_formula += 1
+        try:
+            made = self._spelled_row(op, raw, params)
+        finally:
+            self._in_formula -= 1
+        self.note_asked(parts(made))
         return made
+
+    def note_asked(self, made: Iterable[Tree]) -> None:
+        """Keep in mind which truth values the program itself has computed."""
+        if self._watching and not self._in_formula:
+            self.asked.update(tree.serial for tree in made if tree.dtype.kind == "b")
 
     def _spelled_row(self, op: Op, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """A row: by its formula where that is no longer than its name, else whole."""
