@@ -81,7 +81,7 @@ OPERATORS: Final[Mapping[str, str]] = {
     "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
     "neg": "neg", "abs": "abs", "invert": "logical_not",
 }  # fmt: skip
-"""What Python's operator methods are called in the table: ``__truediv__`` is ``div``."""
+"""What Python's operator methods are called in the table: ``__truediv__``: ``div``."""
 
 COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
 """Operators that have no reflected method of their own."""

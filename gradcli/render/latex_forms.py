@@ -51,8 +51,7 @@ def _names(views: Iterable[FormulaView]) -> Iterator[str]:
     for view in views:
         yield from filter(None, (view.output, view.of, view.by))
         for text in view.latex:
-            for found in _SYMBOL.findall(text or ""):
-                yield found.partition("[")[0]
+            yield from symbols_in(text or "")
 
 
 def _equation(view: FormulaView, symbols: Symbols, output: str) -> str | None:
@@ -62,6 +61,11 @@ def _equation(view: FormulaView, symbols: Symbols, output: str) -> str | None:
         NONE_FOUND if text is None else written(text, symbols) for text in view.latex
     ]
     return f"{_left(view, symbols, output)} = {_right(view, entries)}"
+
+
+def symbols_in(latex: str) -> list[str]:
+    """The names that a formula reads."""
+    return [found.partition("[")[0] for found in _SYMBOL.findall(latex)]
 
 
 def written(latex: str, symbols: Symbols) -> str:

@@ -17,6 +17,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
 from ..numbers.expressions import NoMeaning, compiled
+from ..ops import OPS
 from ..ops.spellings import SPELLINGS
 from .process.budget import OutOfTime
 
@@ -92,6 +93,20 @@ class _LatexPrinter(LatexPrinter):  # type: ignore[misc]
         return f"\ue000{expr.name}\ue001"
 
     _print_Symbol = _print_Dummy
+
+    def _print_loggamma(self, expr: Any, exp: str | None = None) -> str:
+        return self._filled(OPS["lgamma"].latex, exp, *expr.args)
+
+    def _print_polygamma(self, expr: Any, exp: str | None = None) -> str:
+        order, x = expr.args
+        if order == 0:
+            return self._filled(OPS["digamma"].latex, exp, x)
+        return self._filled(OPS["polygamma.order"].latex, exp, x, n=order)
+
+    def _filled(self, latex: str, exp: str | None, *args: Any, **named: Any) -> str:
+        """A row's LaTeX, where SymPy has no sign of its own."""
+        text = latex.format(*map(self._print, args), **named)
+        return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
 
 
 def _decimal(fraction: Any) -> float | None:

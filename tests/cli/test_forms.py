@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from .conftest import AT, FIVE, Run
@@ -17,11 +18,11 @@ def test_quiet_latex_is_an_equation_a_line_and_nothing_else(gradcli: Run) -> Non
     ended = gradcli("grad", FIVE, *AT, "--latex", "-q", "--verify-seconds", "30")
     assert ended.status == 0
     assert ended.out.splitlines() == [
-        r"\frac{\partial L}{\partial w_{1}} = -a w_{3}",
-        r"\frac{\partial L}{\partial a} = -w_{1} w_{3} - w_{2} w_{4}",
-        r"\frac{\partial L}{\partial w_{2}} = -a w_{4}",
-        r"\frac{\partial L}{\partial w_{3}} = -a w_{1}",
-        r"\frac{\partial L}{\partial w_{4}} = -a w_{2}",
+        r"\frac{\partial L}{\partial w_{1}} = - a w_{3}",
+        r"\frac{\partial L}{\partial a} = - w_{1} w_{3} - w_{2} w_{4}",
+        r"\frac{\partial L}{\partial w_{2}} = - a w_{4}",
+        r"\frac{\partial L}{\partial w_{3}} = - a w_{1}",
+        r"\frac{\partial L}{\partial w_{4}} = - a w_{2}",
     ]
 
 
@@ -74,25 +75,51 @@ def test_code_is_all_that_is_printed(gradcli: Run) -> None:
     ended = gradcli("jacobian", "L = x**3 + b", "x=2", "b=1", "--code", "numpy")
     assert ended.status == 0
     assert ended.out == (
-        "# The Jacobian of:\n"
-        "#     L = x**3 + b\n"
-        "#\n"
-        "# in   x: a number\n"
-        "# in   b: a number\n"
-        "# out  value: L, a number\n"
-        "# out  x_jac: dL/dx, a number\n"
-        "# out  b_jac: dL/db, a number\n"
         "import numpy as np\n"
         "\n"
         "\n"
         "def jacobian(x, b):\n"
-        "    x = np.float64(x)\n"
-        "    b = np.float64(b)\n"
-        "    value = x ** 3.0 + b\n"
-        "    x_jac = 3.0 * (x * x)\n"
-        "    b_jac = np.float64(1.0)\n"
+        '    """The Jacobian of:\n'
+        "        L = x**3 + b\n"
+        "\n"
+        "    in   x: a number\n"
+        "    in   b: a number\n"
+        "    out  value: L, a number\n"
+        "    out  x_jac: dL/dx, a number\n"
+        "    out  b_jac: dL/db, a number\n"
+        '    """\n'
+        "    x, b = (np.asarray(a, dtype=float) for a in (x, b))\n"
+        "    value = x**3 + b\n"
+        "    x_jac = 3 * x**2\n"
+        "    b_jac = np.float64(1)\n"
         "    return value, (x_jac, b_jac)\n"
     )
+
+
+@pytest.mark.parametrize("command", ["jacobian", "hessian"])
+def test_blocks_as_a_program_of_gradclis_own_are_read_back(
+    gradcli: Run, command: str
+) -> None:
+    words = ["L = norm(x)*a", "x=[3,4]", "a=2"]
+    text = gradcli(command, *words, "--code", "gradcli", "--no-verify").out
+    name = "x_jac" if command == "jacobian" else "x_x_hess"
+    again = gradcli("jacobian", f"{text}\n{name}", *words[1:], "--json").json
+    blocks = gradcli(command, *words, "--json", "--no-verify").json["blocks"]
+    np.testing.assert_allclose(again["output"]["value"], blocks[0]["value"], 1e-14)
+
+
+def test_a_gradient_as_equations(gradcli: Run) -> None:
+    words = ["L = exp(x)*theta_1/y", "x=2", "theta_1=1", "y=3"]
+    told = gradcli("grad", *words, "--code", "latex", "--no-verify")
+    assert told.out.splitlines() == [
+        r"\begin{align*}",
+        r"  t_{1} &= e^{x} \\",
+        r"  L &= \frac{t_{1} \cdot \theta_{1}}{y} \\",
+        r"  x_{\mathrm{grad}} &= \frac{\theta_{1}}{y} \cdot t_{1} \\",
+        r"  \theta_{1,\mathrm{grad}} &= \frac{t_{1}}{y} \\",
+        r"  y_{\mathrm{grad}} &= -\frac{L}{y}",
+        r"\end{align*}",
+    ]
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
@@ -142,7 +169,7 @@ def test_what_code_would_hide_is_refused(gradcli: Run, option: str) -> None:
 def test_a_language_that_there_is_not_is_refused(gradcli: Run) -> None:
     ended = gradcli("hessian", "x**2", "x=3", "--code", "fortran")
     assert ended.status == 2
-    assert "'numpy', 'torch', 'c'" in ended.err
+    assert "'gradcli', 'numpy', 'torch', 'c', 'latex'" in ended.err
 
 
 @pytest.mark.parametrize(

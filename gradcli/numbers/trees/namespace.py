@@ -108,7 +108,7 @@ class TreeNamespace(Namespace):
         self.asked: set[int] = set()
         """Truth values that the program itself computes, by serial."""
         self.cleared: set[int] = set()
-        """Truth values that hold nowhere, beside which there would be NaN, by serial."""
+        """Truth values that hold nowhere, and choose NaN where they do, by serial."""
         self._indices: dict[int, Tree] = {}
         """What a row's formula took for an index, as one, while it is run."""
         self._watching = False

@@ -41,8 +41,10 @@ MADE: Final = (CONSTRUCTORS - {"tensor"}) | RANDOM
 """Constructors that are written as they were called; `tensor` is written as data."""
 
 
-MAX_RESULT_ENTRIES: Final = 20_000
-"""Entries of inputs and derivatives together that are written out one by one."""
+MAX_CODE_STEPS: Final = 20_000
+"""Steps, or entries of inputs and derivatives, that are written out one by one."""
+
+TOO_MANY_STEPS: Final = f"the code would have more than {MAX_CODE_STEPS} steps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +218,8 @@ def _check_count(run: Run, kind: str) -> None:
     asked = sum(prod(i.tensor.shape) for i in run.inputs if i.requires_grad)
     rows = {"jacobian": prod(run.output.shape), "hessian": asked}.get(kind, 1)
     given = sum(prod(i.tensor.shape) for i in run.inputs)
-    if given + asked * rows > MAX_RESULT_ENTRIES:
-        raise TooLong(f"there are more than {MAX_RESULT_ENTRIES} entries")
+    if given + asked * rows > MAX_CODE_STEPS:
+        raise TooLong(TOO_MANY_STEPS)
 
 
 def _gradients(

@@ -24,7 +24,12 @@ from ...lang.excerpt import printable
 from ...lang.run import Run, evaluate
 from ...numbers.trees.names import Names
 from ...numbers.trees.namespace import TreeNamespace
-from ...numbers.trees.program import adjoint, entrywise
+from ...numbers.trees.program import (
+    MAX_CODE_STEPS,
+    TOO_MANY_STEPS,
+    adjoint,
+    entrywise,
+)
 from ...numbers.trees.texts import Text
 from ...numbers.trees.tree import NAME, TooLong, Tree, Unwritable
 from ...ops.spellings import OPPOSITES
@@ -50,9 +55,6 @@ RELATIVE_ROUNDING: Final = 1e-9
 
 MAX_CONDITION_CHARACTERS: Final = 200
 """Up to here a condition is written out."""
-
-MAX_CODE_STEPS: Final = 20_000
-"""Steps beyond which nothing is written out entry by entry."""
 
 PIVOTS: Final = (
     "The pivots of a matrix are those of the point that it was made at: elsewhere",
@@ -198,7 +200,7 @@ def _by_entries(
     dialect = _dialect(language, found.inputs)
     roots = [tree for _, _, trees in blocks for tree in trees]
     if len(reachable(roots)) > MAX_CODE_STEPS:
-        raise TooLong(f"the code would have more than {MAX_CODE_STEPS} steps")
+        raise TooLong(TOO_MANY_STEPS)
     page = Page(dialect, names, roots)
     page.write({})
     results = [
