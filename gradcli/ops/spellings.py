@@ -254,10 +254,11 @@ def _enter() -> None:
     for name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"):
         spell(name, ufunc=name, c=name, sympy=name)
     for name in ("sqrt", "exp2", "expm1", "log2", "log10", "log1p", "floor", "ceil",
-                 "trunc", "isnan", "isinf", "isfinite", "sinc"):  # fmt: skip
+                 "trunc", "isnan", "isinf", "isfinite"):  # fmt: skip
         spell(name, ufunc=name, c=name)
     for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh"):
         spell(name, ufunc=f"arc{name[1:]}", c=name, sympy=name)
+    spell("sinc", numpy="np.sinc", c="sinc")
     spell("abs", ufunc="absolute", numpy="np.abs", c="fabs", sympy="Abs")
     spell("round", ufunc="rint", c="nearbyint")
     spell("sign", numpy="np.sign", c="sign", sympy="sign")
