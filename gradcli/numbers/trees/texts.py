@@ -79,8 +79,11 @@ class Nameless(Text):
 @cache
 def _slots(template: str) -> tuple[tuple[int, Precedence], ...]:
     """The arguments that a template may write without brackets, by position."""
-    fields = [(name, slot) for _, name, slot, _ in Formatter().parse(template) if slot]
-    return tuple((int(n), Precedence[slot]) for n, slot in fields if n.isdigit())
+    return tuple(
+        (int(name), Precedence[slot])
+        for _, name, slot, _ in Formatter().parse(template)
+        if slot and name and name.isdigit()
+    )
 
 
 def filled(

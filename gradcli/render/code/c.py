@@ -73,7 +73,7 @@ KEPT: Final = "\N{NO-BREAK SPACE}"
 
 
 @cache
-def helpers() -> Mapping[str, str]:
+def helpers() -> dict[str, str]:
     """The functions of ``helpers.c`` by name, comments included."""
     text = Path(__file__).with_name("helpers.c").read_text()
     parts = text.strip().split("\n\n")

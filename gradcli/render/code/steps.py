@@ -110,10 +110,10 @@ class Page:
                 self.name(part, None)
         text = self._dialect.text(tree, self.texts)
         while len(text.written) > MAX_STEP_CHARACTERS:
-            part = max(below(tree), key=self._length, default=None)
-            if part is None or self._length(part) < MIN_PART_CHARACTERS:
+            longest = max(below(tree), key=self._length, default=None)
+            if longest is None or self._length(longest) < MIN_PART_CHARACTERS:
                 break
-            self.name(part, None)
+            self.name(longest, None)
             text = self._dialect.text(tree, self.texts)
         self.texts[tree.serial] = text
 
