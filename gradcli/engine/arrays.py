@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..ops.basis import SPECIAL, UFUNCS
 from ..ops.memory import check_bounds
-from ..ops.spellings import SPECIAL, UFUNCS
 from .errors import ValueRangeError
 from .layouts import laid_out
 from .limits import LIMIT, check_einsum, check_join, check_product, check_size

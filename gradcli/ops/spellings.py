@@ -4,8 +4,8 @@ One line per function: what NumPy, PyTorch, C and SymPy call it. Where it is not
 a template says how it is written: ``{0:SUM}`` is its first argument, in brackets if
 that holds together less tightly than a sum, and ``{0}`` is never bracketed.
 
-Invariant: every dialect of the code generator, the engine's array functions and the
-printer of closed forms read their names from this table, and from no other.
+Invariant: every dialect of the code generator and the printer of closed forms read
+their names from this table, and from no other.
 
     SPELLINGS["asin"].numpy         # "np.arcsin"
     SPELLINGS["add"].c              # Template("{0:SUM} + {1:PRODUCT}", SUM)
@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple, TypeAlias
+
+from .basis import SPECIAL, UFUNCS
 
 
 class Precedence(IntEnum):
@@ -68,12 +70,6 @@ class Spelling(NamedTuple):
 SPELLINGS: Final[dict[str, Spelling]] = {}
 """By name: the table's functions and the heads of expression trees."""
 
-UFUNCS: Final[dict[str, str]] = {}
-"""Elementwise functions that the array module has itself, under its own names."""
-
-SPECIAL: Final[dict[str, str]] = {}
-"""Elementwise functions of ``scipy.special`` (``cupyx.scipy.special`` on a GPU)."""
-
 OPERATORS: Final[Mapping[str, str]] = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",
     "matmul": "matmul", "floordiv": "floor_divide", "mod": "remainder",
@@ -106,27 +102,18 @@ def spell(
     name: str, *, plain: Word | None = None, python: Word | None = None,
     gradcli: Word | None = None, numpy: Word | None = None, torch: Word | None = None,
     c: Word | None = None, latex: Word | None = None, sympy: str | None = None,
-    ufunc: str | None = None, special: str | None = None,
 ) -> None:  # fmt: skip
-    """Enter a function.
+    """Enter a function. One of `UFUNCS` or `SPECIAL` has its name in NumPy from there.
 
     Args:
         name: the table's name.
         plain: a word that all dialects have in common.
         python: a word that gradcli, NumPy and PyTorch have in common.
-        ufunc: NumPy's own name of an elementwise function.
-        special: SciPy's name of one.
         gradcli, numpy, torch, c, latex, sympy: as in `Spelling`.
     """
-    if ufunc is not None:
-        UFUNCS[name] = ufunc
-        numpy = numpy or python or plain or f"np.{ufunc}"
-    if special is not None:
-        SPECIAL[name] = special
-        numpy = numpy or f"special.{special}"
     SPELLINGS[name] = Spelling(
         gradcli or python or plain or name,
-        numpy or python or plain,
+        numpy or python or plain or _in_numpy(name),
         torch or python or plain or f"torch.{name}",
         c or plain,
         latex or plain,
@@ -134,190 +121,121 @@ def spell(
     )
 
 
+def _in_numpy(name: str) -> str | None:
+    if name in UFUNCS:
+        return f"np.{UFUNCS[name]}"
+    return f"special.{SPECIAL[name]}" if name in SPECIAL else None
+
+
 def spelling(name: str) -> Spelling:
     """The spelling of any function; of one without a line: by its own name."""
     found = SPELLINGS.get(name)
-    return Spelling(name, None, f"torch.{name}") if found is None else found
+    return Spelling(name, _in_numpy(name), f"torch.{name}") if found is None else found
 
 
-def _enter() -> None:
-    T = Template
-    # Operators. The brackets keep the order in which things are computed.
-    spell("add", plain=T("{0:SUM} + {1:PRODUCT}", SUM))
-    spell("sub", plain=T("{0:SUM} - {1:PRODUCT}", SUM))
-    spell(
-        "mul",
-        plain=T("{0:PRODUCT} * {1:SIGN}", PRODUCT),
-        latex=T(r"{0:PRODUCT} \cdot {1:SIGN}", PRODUCT),
-    )
-    spell(
-        "div",
-        plain=T("{0:PRODUCT} / {1:SIGN}", PRODUCT),
-        latex=T(r"\frac{{{0}}}{{{1}}}", POWER),
-    )
-    spell("neg", plain=T("-{0:PRODUCT}", SIGN))
-    spell(
-        "pow",
-        python=T("{0:ATOM}**{1:SIGN}", POWER),
-        c="pow",
-        latex=T("{0:ATOM}^{{{1}}}", POWER),
-    )
-    spell(
-        "square",
-        ufunc="square",
-        python=T("{0:ATOM}**2", POWER),
-        c=T("{0:ATOM} * {0:ATOM}", PRODUCT),
-        latex=T("{0:ATOM}^{{2}}", POWER),
-    )
-    spell(
-        "matmul",
-        python=T("{0:PRODUCT} @ {1:SIGN}", PRODUCT),
-        latex=T(r"{0:PRODUCT} \, {1:SIGN}", PRODUCT),
-    )
-    for name, theirs, sign, command in (
-        ("eq", "equal", "==", "="), ("ne", "not_equal", "!=", r"\neq"),
-        ("lt", "less", "<", "<"), ("le", "less_equal", "<=", r"\leq"),
-        ("gt", "greater", ">", ">"), ("ge", "greater_equal", ">=", r"\geq"),
-    ):  # fmt: skip
-        spell(
-            name,
-            ufunc=theirs,
-            plain=T(f"{{0:SUM}} {sign} {{1:SUM}}", RELATION),
-            latex=T(f"{{0:SUM}} {command} {{1:SUM}}", RELATION),
-        )
-    spell(
-        "logical_and",
-        ufunc="logical_and",
-        latex=T(r"{0:RELATION} \wedge {1:RELATION}", LOGIC),
-        c=T("{0:RELATION} && {1:RELATION}", LOGIC),
-    )
-    spell(
-        "logical_or",
-        ufunc="logical_or",
-        latex=T(r"{0:RELATION} \vee {1:RELATION}", LOGIC),
-        c=T("{0:RELATION} || {1:RELATION}", LOGIC),
-    )
-    spell("logical_xor", ufunc="logical_xor", c=T("!{0:ATOM} != !{1:ATOM}", RELATION))
-    spell(
-        "logical_not",
-        ufunc="logical_not",
-        c=T("!{0:ATOM}", SIGN),
-        latex=T(r"\neg {0:ATOM}", SIGN),
-    )
-    spell(
-        "where",
-        ufunc="where",
-        c=T("{0:RELATION} ? {1:LOGIC} : {2:LOGIC}", CHOICE),
-        latex=r"\operatorname{where}",
-    )
+T = Template
 
-    # Changes of kind, and parts.
-    spell(
-        "as_numbers",
-        gradcli=T("{0:ATOM}.float()"),
-        numpy=T("{0:ATOM}.astype(float)"),
-        torch=T("{0:ATOM}.to({like}.dtype)"),
-        c=T("(double){0:ATOM}", SIGN),
-        latex=T("[{0}]"),
-    )
-    spell(
-        "as_index",
-        gradcli=T("{0:CHOICE}"),
-        numpy=T("{0:ATOM}.astype(int)"),
-        torch=T("{0:ATOM}.long()"),
-        latex=T("{0:CHOICE}"),
-    )
-    spell(
-        "detach",
-        gradcli=T("{0:ATOM}.detach()"),
-        numpy=T("{0:CHOICE}"),
-        torch=T("{0:ATOM}.detach()"),
-        c=T("{0:CHOICE}"),
-        latex=T("{0:CHOICE}"),
-    )
-    spell("part", python=T("{0:ATOM}[{1}]"), latex=T("{0:ATOM}_{{{1}}}"))
-    spell(
-        "getitem",
-        python=T("{0:ATOM}[{1}]"),
-        c=T("{0:ATOM}[{1}]"),
-        latex=T("{0:ATOM}_{{{1}}}"),
-    )
-    spell("T", python=T("{0:ATOM}.T"), latex=T(r"{0:ATOM}^{{\top}}", POWER))
-    spell(
-        "mT",
-        python=T("{0:ATOM}.mT"),
-        numpy=T("{0:ATOM}.swapaxes(-1, -2)"),
-        latex=T(r"{0:ATOM}^{{\top}}", POWER),
-    )
+# fmt: off
+# Operators. The brackets keep the order in which things are computed.
+spell("add", plain=T("{0:SUM} + {1:PRODUCT}", SUM))
+spell("sub", plain=T("{0:SUM} - {1:PRODUCT}", SUM))
+spell("mul", plain=T("{0:PRODUCT} * {1:SIGN}", PRODUCT),
+      latex=T(r"{0:PRODUCT} \cdot {1:SIGN}", PRODUCT))
+spell("div", plain=T("{0:PRODUCT} / {1:SIGN}", PRODUCT),
+      latex=T(r"\frac{{{0}}}{{{1}}}", POWER))
+spell("neg", plain=T("-{0:PRODUCT}", SIGN))
+spell("pow", python=T("{0:ATOM}**{1:SIGN}", POWER), c="pow",
+      latex=T("{0:ATOM}^{{{1}}}", POWER))
+spell("square", python=T("{0:ATOM}**2", POWER), latex=T("{0:ATOM}^{{2}}", POWER),
+      c=T("{0:ATOM} * {0:ATOM}", PRODUCT))
+spell("matmul", python=T("{0:PRODUCT} @ {1:SIGN}", PRODUCT),
+      latex=T(r"{0:PRODUCT} \, {1:SIGN}", PRODUCT))
+for _name, _sign, _command in (
+    ("eq", "==", "="), ("ne", "!=", r"\neq"), ("lt", "<", "<"), ("le", "<=", r"\leq"),
+    ("gt", ">", ">"), ("ge", ">=", r"\geq"),
+):
+    spell(_name, plain=T(f"{{0:SUM}} {_sign} {{1:SUM}}", RELATION),
+          latex=T(f"{{0:SUM}} {_command} {{1:SUM}}", RELATION))
+spell("logical_and", c=T("{0:RELATION} && {1:RELATION}", LOGIC),
+      latex=T(r"{0:RELATION} \wedge {1:RELATION}", LOGIC))
+spell("logical_or", c=T("{0:RELATION} || {1:RELATION}", LOGIC),
+      latex=T(r"{0:RELATION} \vee {1:RELATION}", LOGIC))
+spell("logical_xor", c=T("!{0:ATOM} != !{1:ATOM}", RELATION))
+spell("logical_not", c=T("!{0:ATOM}", SIGN), latex=T(r"\neg {0:ATOM}", SIGN))
+spell("where", c=T("{0:RELATION} ? {1:LOGIC} : {2:LOGIC}", CHOICE),
+      latex=r"\operatorname{where}")
 
-    # Elementwise functions of one argument, under their own name in C and SymPy.
-    for name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"):
-        spell(name, ufunc=name, c=name, sympy=name)
-    for name in ("sqrt", "exp2", "expm1", "log2", "log10", "log1p", "floor", "ceil",
-                 "trunc", "isnan", "isinf", "isfinite"):  # fmt: skip
-        spell(name, ufunc=name, c=name)
-    for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh"):
-        spell(name, ufunc=f"arc{name[1:]}", c=name, sympy=name)
-    spell("sinc", numpy="np.sinc", c="sinc")
-    spell("abs", ufunc="absolute", numpy="np.abs", c="fabs", sympy="Abs")
-    spell("round", ufunc="rint", c="nearbyint")
-    spell("sign", numpy="np.sign", c="sign", sympy="sign")
-    for name in ("erf", "erfc", "erfinv"):
-        spell(name, special=name, c=name, sympy=name)
-    spell("digamma", special="digamma", c="digamma")
-    spell("sigmoid", special="expit", c="sigmoid")
-    spell("logsigmoid", special="log_expit", torch="F.logsigmoid", c="logsigmoid")
-    spell("ndtri", special="ndtri", torch="torch.special.ndtri", c="ndtri")
-    spell("lgamma", numpy="special.gammaln", c="lgamma", sympy="loggamma")
-    spell("polygamma", numpy="special.polygamma", c="polygamma")
-    spell("nan_to_num", numpy=T("np.nan_to_num({0}, nan={1}, posinf={2}, neginf={3})"))
+# Changes of kind, and parts.
+spell("as_numbers", gradcli=T("{0:ATOM}.float()"), numpy=T("{0:ATOM}.astype(float)"),
+      torch=T("{0:ATOM}.to({like}.dtype)"), c=T("(double){0:ATOM}", SIGN),
+      latex=T("[{0}]"))
+spell("as_index", gradcli=T("{0:CHOICE}"), numpy=T("{0:ATOM}.astype(int)"),
+      torch=T("{0:ATOM}.long()"), latex=T("{0:CHOICE}"))
+spell("detach", gradcli=T("{0:ATOM}.detach()"), numpy=T("{0:CHOICE}"),
+      torch=T("{0:ATOM}.detach()"), c=T("{0:CHOICE}"), latex=T("{0:CHOICE}"))
+spell("part", python=T("{0:ATOM}[{1}]"), latex=T("{0:ATOM}_{{{1}}}"))
+spell("getitem", python=T("{0:ATOM}[{1}]"), c=T("{0:ATOM}[{1}]"),
+      latex=T("{0:ATOM}_{{{1}}}"))
+spell("T", python=T("{0:ATOM}.T"), latex=T(r"{0:ATOM}^{{\top}}", POWER))
+spell("mT", python=T("{0:ATOM}.mT"), numpy=T("{0:ATOM}.swapaxes(-1, -2)"),
+      latex=T(r"{0:ATOM}^{{\top}}", POWER))
 
-    # Of two arguments.
-    spell("atan2", ufunc="arctan2", c="atan2", sympy="atan2")
-    for name in ("hypot", "logaddexp", "maximum", "minimum", "fmax", "fmin"):
-        spell(name, ufunc=name, c=name)
-    for name in ("fmod", "floor_divide"):
-        spell(name, numpy=f"np.{name}", c=name)
-    spell("remainder", numpy="np.remainder", c="modulo")
-    spell("xlogy", numpy="special.xlogy", c="xlogy")
+# Elementwise functions that C, and some that SymPy too, has under the table's name.
+for _name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos",
+              "atan", "asinh", "acosh", "atanh", "atan2", "erf", "erfc", "erfinv"):
+    spell(_name, c=_name, sympy=_name)
+for _name in ("sqrt", "exp2", "expm1", "log2", "log10", "log1p", "floor", "ceil",
+              "trunc", "isnan", "isinf", "isfinite", "hypot", "logaddexp", "maximum",
+              "minimum", "fmax", "fmin", "digamma", "sigmoid"):
+    spell(_name, c=_name)
+spell("abs", numpy="np.abs", c="fabs", sympy="Abs")
+spell("round", c="nearbyint")
+spell("sign", numpy="np.sign", c="sign", sympy="sign")
+spell("sinc", numpy="np.sinc", c="sinc")
+spell("fmod", numpy="np.fmod", c="fmod")
+spell("floor_divide", numpy="np.floor_divide", c="floor_divide")
+spell("remainder", numpy="np.remainder", c="modulo")
+spell("logsigmoid", torch="F.logsigmoid", c="logsigmoid")
+spell("ndtri", torch="torch.special.ndtri", c="ndtri")
+spell("xlogy", numpy="special.xlogy", c="xlogy")
+spell("lgamma", numpy="special.gammaln", c="lgamma", sympy="loggamma")
+spell("polygamma", numpy="special.polygamma", c="polygamma")
+spell("nan_to_num", numpy=T("np.nan_to_num({0}, nan={1}, posinf={2}, neginf={3})"))
 
-    # Functions of whole arrays.
-    for name in ("sum", "mean", "prod", "all", "any", "argmax", "argmin", "cumsum",
-                 "cumprod", "reshape", "stack", "flip", "roll", "tril", "triu",
-                 "diagonal", "einsum", "eye", "arange", "linspace"):  # fmt: skip
-        spell(name, numpy=f"np.{name}")
-    spell("flip", numpy="np.flip", torch=".flip")
-    for name in ("det", "slogdet"):
-        spell(name, numpy=f"np.linalg.{name}")
-    for name in ("solve", "cholesky"):
-        spell(name, numpy=f"np.linalg.{name}", torch=f"torch.linalg.{name}")
-    spell("inverse", numpy="np.linalg.inv", latex=T("{0:ATOM}^{{-1}}", POWER))
-    spell("amax", numpy="np.max")
-    spell("amin", numpy="np.min")
-    spell("argsort", numpy="argsort")
-    spell("put_add", numpy="put_add")
-    spell("put_view", numpy="put")
-    spell("permute", numpy="np.transpose")
-    spell("transpose", numpy="np.swapaxes")
-    spell("unsqueeze", numpy="np.expand_dims")
-    spell("cat", numpy="np.concatenate")
-    spell("expand", numpy="np.broadcast_to", torch=".expand")
-    for name in ("unfold", "repeat", "view"):
-        spell(name, torch=f".{name}")
-    for name in ("index_put", "elu"):
-        spell(name, torch=f"torch.ops.aten.{name}")
-    for name in ("xlog1py", "ndtr", "entr"):
-        spell(name, torch=f"torch.special.{name}")
-    for name in (
-        "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d",
-        "binary_cross_entropy", "binary_cross_entropy_with_logits", "conv1d", "conv2d",
-        "conv3d", "cross_entropy", "gaussian_nll_loss", "gelu", "glu", "hardsigmoid",
-        "hardswish", "hardtanh", "huber_loss", "l1_loss", "leaky_relu", "linear",
-        "max_pool2d", "mish", "mse_loss", "nll_loss", "normalize", "one_hot", "pad",
-        "relu6", "silu", "smooth_l1_loss", "soft_margin_loss", "softmin", "softplus",
-        "softshrink", "softsign", "tanhshrink",
-    ):  # fmt: skip
-        spell(name, torch=f"F.{name}")
-
-
-_enter()
+# Functions of whole arrays.
+for _name in ("sum", "mean", "prod", "all", "any", "argmax", "argmin", "cumsum",
+              "cumprod", "reshape", "stack", "roll", "tril", "triu", "diagonal",
+              "einsum", "eye", "arange", "linspace"):
+    spell(_name, numpy=f"np.{_name}")
+spell("flip", numpy="np.flip", torch=".flip")
+spell("det", numpy="np.linalg.det")
+spell("slogdet", numpy="np.linalg.slogdet")
+spell("solve", numpy="np.linalg.solve", torch="torch.linalg.solve")
+spell("cholesky", numpy="np.linalg.cholesky", torch="torch.linalg.cholesky")
+spell("inverse", numpy="np.linalg.inv", latex=T("{0:ATOM}^{{-1}}", POWER))
+spell("amax", numpy="np.max")
+spell("amin", numpy="np.min")
+spell("argsort", numpy="argsort")
+spell("put_add", numpy="put_add")
+spell("put_view", numpy="put")
+spell("permute", numpy="np.transpose")
+spell("transpose", numpy="np.swapaxes")
+spell("unsqueeze", numpy="np.expand_dims")
+spell("cat", numpy="np.concatenate")
+spell("expand", numpy="np.broadcast_to", torch=".expand")
+for _name in ("unfold", "repeat", "view"):
+    spell(_name, torch=f".{_name}")
+for _name in ("index_put", "elu"):
+    spell(_name, torch=f"torch.ops.aten.{_name}")
+for _name in ("xlog1py", "ndtr", "entr"):
+    spell(_name, torch=f"torch.special.{_name}")
+for _name in (
+    "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "conv1d", "conv2d", "conv3d", "cross_entropy",
+    "gaussian_nll_loss", "gelu", "glu", "hardsigmoid", "hardswish", "hardtanh",
+    "huber_loss", "l1_loss", "leaky_relu", "linear", "max_pool2d", "mish", "mse_loss",
+    "nll_loss", "normalize", "one_hot", "pad", "relu6", "silu", "smooth_l1_loss",
+    "soft_margin_loss", "softmin", "softplus", "softshrink", "softsign", "tanhshrink",
+):
+    spell(_name, torch=f"F.{_name}")
+# fmt: on

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from ...ops.spellings import REDUCTIONS, SPECIAL, UFUNCS
+from ...ops.basis import SPECIAL, UFUNCS
+from ...ops.spellings import REDUCTIONS
 from .tree import FILLED, NUMBER, Tree
 
 if TYPE_CHECKING:

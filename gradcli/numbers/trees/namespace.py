@@ -25,7 +25,8 @@ from ...engine.modes import MODE
 from ...engine.namespace import Namespace
 from ...lang.home import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
-from ...ops.spellings import GUARDS, OPERATORS, OPPOSITES, SPECIAL, UFUNCS
+from ...ops.basis import SPECIAL, UFUNCS
+from ...ops.spellings import GUARDS, OPERATORS, OPPOSITES
 from . import places
 from .calls import Call, basis_call, row_call
 from .fold import broadcast_anyway, folded

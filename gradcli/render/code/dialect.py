@@ -29,12 +29,11 @@ from ...numbers.trees.tree import (
     Unwritable,
     below,
 )
+from ...ops.basis import SPECIAL, UFUNCS
 from ...ops.spellings import (
     ATOM,
     RELATION,
     SIGN,
-    SPECIAL,
-    UFUNCS,
     Template,
     Word,
     spelling,
