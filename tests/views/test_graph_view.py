@@ -11,7 +11,8 @@ import pytest
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
 from gradcli.views.graph import SOURCE_LIMIT, GraphView, graph_view
-from gradcli.views.notation import notation
+
+from .notation import notation
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 RECORDED = sorted(REFERENCE.glob("torch-*.jsonl")) if REFERENCE.is_dir() else []

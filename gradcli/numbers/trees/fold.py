@@ -10,17 +10,13 @@ change of shape that changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ...ops.basis import SPECIAL, UFUNCS
 from ...ops.spellings import REDUCTIONS
-from .tree import FILLED, NUMBER, Tree
-
-if TYPE_CHECKING:
-    from .namespace import TreeNamespace
-
+from .tree import FILLED, NUMBER, Tree, TreeMaker
 
 Rule: TypeAlias = "Callable[..., Tree | None]"
 
@@ -97,7 +93,7 @@ def _bare(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def folded(
-    xp: TreeNamespace, name: str, args: tuple[Any, ...], value: Any,
+    xp: TreeMaker, name: str, args: tuple[Any, ...], value: Any,
     params: Mapping[str, Any] | None = None,
 ) -> Tree:  # fmt: skip
     """The tree of a call, or a simpler one of the same value."""
@@ -119,14 +115,14 @@ def _whole(tree: Tree, value: Any) -> Tree | None:
     return tree if same else None
 
 
-def _of_kind(xp: TreeNamespace, tree: Tree, value: Any) -> Tree:
+def _of_kind(xp: TreeMaker, tree: Tree, value: Any) -> Tree:
     """The tree as numbers, if they are wanted."""
     wanted = value.dtype.kind == "f"
     return xp.as_type_of(tree, value) if wanted else tree
 
 
 @_rule("add")
-def _add(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _add(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
     if _is(a, 0):
         return _whole(b, value)
     if _is(b, 0):
@@ -141,7 +137,7 @@ def _add(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
 
 
 @_rule("sub")
-def _sub(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _sub(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
     if _is(b, 0):
         return _whole(a, value)
     if _is(a, 0) and b.shape == value.shape:
@@ -150,7 +146,7 @@ def _sub(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
     return None if positive is None else xp.operate("add", a, positive)
 
 
-def _opposite(xp: TreeNamespace, tree: Tree, deep: int = 4) -> Tree | None:
+def _opposite(xp: TreeMaker, tree: Tree, deep: int = 4) -> Tree | None:
     """What the tree is the negative of, if it is written as a negative."""
     if tree.head == "neg":
         return tree.args[0]  # type: ignore[no-any-return]
@@ -176,7 +172,7 @@ def _product(a: Tree, b: Tree) -> float | None:
 
 
 @_rule("mul")
-def _mul(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _mul(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
     if xp.zeros_vanish and (_is(a, 0) or _is(b, 0)):
         return xp.number(0.0)
     for one, other in ((a, b), (b, a)):
@@ -216,7 +212,7 @@ def _replaced(a: Tree, b: Tree, negative: Tree) -> tuple[Tree, Tree]:
 
 
 @_rule("div")
-def _div(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _div(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
     if _is(b, 1) or (xp.zeros_vanish and _is(a, 0)):
         return _whole(a, value)
     if a.head == "neg":
@@ -237,7 +233,7 @@ def _div(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
 
 
 @_rule("pow")
-def _pow(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _pow(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
     if _is(b, 0):
         return xp.filled(value.shape, value.dtype.type(1))
     if _is(b, 2) and a.shape == value.shape and a.dtype.kind == "f":
@@ -246,7 +242,7 @@ def _pow(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
 
 
 @_rule("neg")
-def _neg(xp: TreeNamespace, value: Any, a: Tree) -> Tree | None:
+def _neg(xp: TreeMaker, value: Any, a: Tree) -> Tree | None:
     if a.head == "neg":
         return a.args[0]  # type: ignore[no-any-return]
     if a.head == "sub":
@@ -257,7 +253,7 @@ def _neg(xp: TreeNamespace, value: Any, a: Tree) -> Tree | None:
 
 
 @_rule("matmul")
-def _matmul(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _matmul(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
     for one in (a, b):
         if one.head == "neg":
             return xp.operate("neg", xp.operate("matmul", *_replaced(a, b, one)))
@@ -277,7 +273,7 @@ def _vector(tree: Tree) -> Tree | None:
     return tree.args[0] if made and tree.args[0].ndim == 1 else None
 
 
-def _flat_product(xp: TreeNamespace, value: Any, x: Tree) -> Tree | None:
+def _flat_product(xp: TreeMaker, value: Any, x: Tree) -> Tree | None:
     """The product with a vector, of that with a matrix of one row or column."""
     a, b = x.args
     p, q = _vector(a), _vector(b)
@@ -292,7 +288,7 @@ def _flat_product(xp: TreeNamespace, value: Any, x: Tree) -> Tree | None:
 
 @_rule("reshape", "squeeze")
 def _resized(
-    xp: TreeNamespace, value: Any, x: Any, *sizes: Any, **params: Any
+    xp: TreeMaker, value: Any, x: Any, *sizes: Any, **params: Any
 ) -> Tree | None:
     """Nothing happens to a shape that is as wanted; of two changes the last counts."""
     if x.shape == value.shape:
@@ -313,7 +309,7 @@ def _resized(
 
 
 @_rule("expand")
-def _expand(xp: TreeNamespace, value: Any, x: Any, shape: Any) -> Tree | None:
+def _expand(xp: TreeMaker, value: Any, x: Any, shape: Any) -> Tree | None:
     if x.shape == value.shape:
         return x  # type: ignore[no-any-return]
     inner = _narrower(x)
@@ -325,7 +321,7 @@ def _expand(xp: TreeNamespace, value: Any, x: Any, shape: Any) -> Tree | None:
 
 def _reduced(name: str) -> Rule:
     def rule(
-        xp: TreeNamespace, value: Any, x: Any, dim: Any = None, keepdim: bool = False
+        xp: TreeMaker, value: Any, x: Any, dim: Any = None, keepdim: bool = False
     ) -> Tree | None:
         if x.shape == value.shape:
             return x  # type: ignore[no-any-return]
@@ -341,7 +337,7 @@ def _reduced(name: str) -> Rule:
 
 
 @_rule("permute")
-def _permuted(xp: TreeNamespace, value: Any, x: Any, dims: Any) -> Tree | None:
+def _permuted(xp: TreeMaker, value: Any, x: Any, dims: Any) -> Tree | None:
     order = tuple([d % x.ndim for d in dims])
     if order == tuple(range(x.ndim)):
         return x  # type: ignore[no-any-return]
@@ -352,9 +348,7 @@ def _permuted(xp: TreeNamespace, value: Any, x: Any, dims: Any) -> Tree | None:
 
 
 @_rule("transpose")
-def _transposed(
-    xp: TreeNamespace, value: Any, x: Any, dim0: int, dim1: int
-) -> Tree | None:
+def _transposed(xp: TreeMaker, value: Any, x: Any, dim0: int, dim1: int) -> Tree | None:
     dims = sorted((dim0 % x.ndim, dim1 % x.ndim)) if x.ndim else [0, 0]
     if dims[0] == dims[1]:
         return x  # type: ignore[no-any-return]
@@ -374,14 +368,14 @@ def _transposed(
 
 
 @_rule("where")
-def _where(xp: TreeNamespace, value: Any, mask: Tree, a: Tree, b: Tree) -> Tree | None:
+def _where(xp: TreeMaker, value: Any, mask: Tree, a: Tree, b: Tree) -> Tree | None:
     if mask.head not in (NUMBER, FILLED):
         return None
     return _whole(a if mask.args[0] else b, value)
 
 
 @_rule("ne")
-def _ne(xp: TreeNamespace, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _ne(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
     return _whole(a, value) if _is(b, 0) and a.dtype.kind == "b" else None
 
 

@@ -25,8 +25,8 @@ class Names:
         self._last: dict[str, int] = {}
 
     def take(self, wanted: str) -> str:
-        """The name itself; with a line behind it where the language has it already,
-        with a number where the program has."""
+        """The name itself; with an underscore behind it where the language keeps it,
+        with a number where another thing has it."""
         # Python takes names that look alike for the same.
         name = _plain(wanted) if self._ascii else normalize("NFKC", wanted)
         while name in self._reserved:

@@ -8,15 +8,12 @@ dimension is filled up by one word, so an index of one slice is one word.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .tree import LITERAL, Tree
-
-if TYPE_CHECKING:
-    from .namespace import TreeNamespace
+from .tree import LITERAL, Tree, TreeMaker
 
 
-def put(xp: TreeNamespace, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
+def put(xp: TreeMaker, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
     """Zeros of ``shape`` with ``g`` at ``index``; of equal places the last counts."""
     items = _spread(index, len(shape))
     if not all(isinstance(i, int | slice) for i in items):
@@ -37,14 +34,14 @@ def put(xp: TreeNamespace, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
     return now
 
 
-def added(xp: TreeNamespace, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
+def added(xp: TreeMaker, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
     """The same, where what falls on one place adds up."""
     zeros, where = _zeros_and_places(xp, shape, _spread(index, len(shape)))
     return xp.word("index_put", zeros, where, g, accumulate=True)
 
 
 def _zeros_and_places(
-    xp: TreeNamespace, shape: tuple[int, ...], items: list[Any]
+    xp: TreeMaker, shape: tuple[int, ...], items: list[Any]
 ) -> tuple[Tree, tuple[Any, ...]]:
     where = [_position(i, size) for i, size in zip(items, shape, strict=False)]
     return xp.filled(shape, 0.0), tuple(where)

@@ -11,8 +11,8 @@ shapes and branches, and stands in the text only where a condition says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -125,6 +125,22 @@ class Tree:
         return f"Tree({self.head}, {self.value!r})"
 
     __hash__ = object.__hash__
+
+
+class TreeMaker(Protocol):
+    """Where trees are made: what the rules that shorten them ask of a namespace."""
+
+    zeros_vanish: bool
+
+    def made(
+        self, head: str, args: tuple[Any, ...], params: Mapping[str, Any], value: Any
+    ) -> Tree: ...
+    def operate(self, name: str, *operands: Any) -> Tree: ...
+    def number(self, value: Any) -> Tree: ...
+    def filled(self, shape: Sequence[int], value: Any) -> Tree: ...
+    def word(self, name: str, *args: Any, **params: Any) -> Tree: ...
+    def as_type_of(self, x: Any, like: Any) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...
 
 
 def constant(tree: Tree) -> bool:

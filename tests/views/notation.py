@@ -1,4 +1,4 @@
-"""A graph as one line of text, for tests and for comparing two graphs at a glance.
+"""A graph as one line of text, for comparing two graphs at a glance.
 
 Invariant: two graphs have the same notation exactly if they unfold to the same tree of
 node names, edges, output numbers and leaf names.
@@ -11,7 +11,7 @@ an edge that needs no gradient ``None``.
 
 from __future__ import annotations
 
-from .graph import GraphView
+from gradcli.views.graph import GraphView
 
 
 def notation(view: GraphView) -> str:
