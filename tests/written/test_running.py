@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gradcli.engine import NUMPY, Tensor
+from gradcli.lang.run import evaluate
+
 from .written import Library, Written, run_python, same, written
 
 RECORDS = [
@@ -94,6 +97,19 @@ def test_torch_gives_the_engines_numbers(
     pytest.importorskip("torch")
     each = programs[name]
     same(run_python(each.text("torch"), each.kind, each.inputs), each.results)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_gradcli_reads_the_program_and_gives_the_engines_numbers(
+    programs: dict[str, Written], name: str
+) -> None:
+    each = programs[name]
+    called = [given.name for given in each.run.inputs]
+    given = {n: Tensor(a, NUMPY) for n, a in zip(called, each.inputs, strict=True)}
+    text = each.text("gradcli")
+    found = [np.asarray(evaluate(text, dict(given), of=result)[0].raw)
+             for result in each.result_names("gradcli")]  # fmt: skip
+    same(found, each.results[1:])
 
 
 ELSEWHERE = [

@@ -37,15 +37,21 @@ class Written:
     results: tuple[np.ndarray, ...]
 
     def text(self, language: str) -> str:
-        ones = Tensor(np.ones(self.run.output.shape), NUMPY)
-        lines = lines_of(self.run, language, self.kind, ones, by_entries=True)
+        lines = lines_of(self.run, language, self.kind, self._ones, by_entries=True)
         return "\n".join(lines) + "\n"
+
+    def result_names(self, language: str) -> list[str]:
+        made = parts(self.run, language, self.kind, self._ones, by_entries=True)
+        return [result.name for result in made.results]
 
     @property
     def held(self) -> tuple[str, ...]:
         """The conditions under which the code holds."""
-        ones = Tensor(np.ones(self.run.output.shape), NUMPY)
-        return parts(self.run, "c", self.kind, ones).held
+        return parts(self.run, "c", self.kind, self._ones).held
+
+    @property
+    def _ones(self) -> Tensor:
+        return Tensor(np.ones(self.run.output.shape), NUMPY)
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
