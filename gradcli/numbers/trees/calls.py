@@ -1,4 +1,4 @@
-"""From a row's inputs and parameters to its public function's call.
+"""Turns a row's inputs and parameters into a call of its public function.
 
 Invariant: what a call leaves out is what its function takes by default.
 
@@ -22,7 +22,7 @@ VARARGS: Final = 0x04
 
 
 def basis_call(name: str, args: tuple[Any, ...], params: Mapping[str, Any]) -> Call:
-    """A call of the array vocabulary."""
+    """Arrange a call of an array function."""
     known = signature(getattr(NUMPY, name)).parameters
     if any(p.kind is p.VAR_POSITIONAL for p in known.values()):
         return args, dict(params)
@@ -33,7 +33,7 @@ def basis_call(name: str, args: tuple[Any, ...], params: Mapping[str, Any]) -> C
 
 
 def row_call(op: Op, raw: tuple[Any, ...], params: Mapping[str, Any]) -> Call:
-    """A call of the row's public function, in that one's order."""
+    """Arrange a call of the row's public function, in the order of its parameters."""
     public = FUNCTIONS[op.base]
     names = parameters(public)
     if op.variadic:
@@ -51,7 +51,7 @@ def _variadic(
     public: Op | Composite, names: tuple[str, ...], raw: tuple[Any, ...],
     params: Mapping[str, Any],
 ) -> Call:  # fmt: skip
-    """The inputs as they are where the function takes any number, else as a list."""
+    """Pass the inputs one by one where any number is taken, else as a list."""
     first = tuple([params[name] for name in names if name in params])
     if _formula(public).__code__.co_flags & VARARGS:
         return (*first, *raw), {}
@@ -61,7 +61,7 @@ def _variadic(
 def _arranged(
     given: Mapping[str, Any], defaults: Mapping[str, Any], order: Any
 ) -> Call:
-    """By position what has no default, as far as the order goes; else by name."""
+    """Pass arguments without a default by position, the others by name."""
     args: list[Any] = []
     params: dict[str, Any] = {}
     expected = iter(order)
@@ -76,7 +76,7 @@ def _arranged(
 
 
 def _dimension(name: str, value: Any) -> Any:
-    """A list of one dimension as that dimension."""
+    """Replace a list of one dimension by that dimension."""
     lone = name == "dim" and isinstance(value, tuple | list) and len(value) == 1
     return value[0] if lone else value
 

@@ -51,7 +51,7 @@ class EntrySystem:
         return self.trees.number(float(number))
 
     def apply(self, name: str, *elements: Tree) -> Tree:
-        """A function of numbers."""
+        """Apply a function to numbers."""
         self._count += 1
         if self._count > MAX_ENTRY_STEPS:
             raise TooLong(f"it takes more than {MAX_ENTRY_STEPS} steps")
@@ -62,7 +62,7 @@ class EntrySystem:
         return self._called(name, numbers)
 
     def combined(self, name: str, *elements: Tree) -> Tree:
-        """A function of truth values."""
+        """Apply a function to truth values."""
         return self._called(name, [self.truth(e) for e in elements])
 
     def _called(self, name: str, operands: Sequence[Any]) -> Tree:
@@ -79,24 +79,24 @@ class EntrySystem:
         return found
 
     def total(self, elements: Any) -> Tree:
-        """A sum in the order of its parts: each step is one of the code."""
+        """Add up in the order of the parts: each addition is a step of the code."""
         return reduce(partial(self.apply, "add"), elements, self.lift(0))
 
     def truth(self, element: Tree) -> Tree:
-        """The element as a truth value."""
+        """Give the element as a truth value."""
         if element.dtype.kind == "b":
             return element
         return self.trees.operate("ne", element, self.lift(0))
 
     def decide(self, element: Tree) -> bool:
-        """Whether the element holds; that it does, or does not, becomes a condition."""
+        """Decide whether the element holds, and keep the outcome as a condition."""
         return self.trees.decide(self.truth(element))
 
     def compare(self, relation: str, a: Tree, b: Tree) -> bool:
         return self.decide(self.apply(_RELATIONS[relation], a, b))
 
     def fixed(self, element: Tree, value: Any) -> Tree:
-        """``value``, with the condition that the element is that."""
+        """Give ``value``, under the condition that the element equals it."""
         if value == value and not constant(element):
             self.decide(self.apply("eq", element, self.lift(value)))
         return self.lift(value)
@@ -108,17 +108,17 @@ class EntrySystem:
         return pick()
 
     def stop(self, element: Tree) -> Tree:
-        """The element: the engine's own reverse pass ends derivatives here."""
+        """Give the element itself: the engine's reverse pass ends derivatives here."""
         return element
 
     def slack(self, element: Tree) -> float:
-        """What is rounded is written as it is rounded."""
+        """Allow no slack: a rounding is written as a call."""
         return 0.0
 
     rounded = value
 
     def kink(self, element: Tree, what: str) -> None:
-        """The code has the engine's own convention where there is no derivative."""
+        """Ignore it: the code keeps the engine's convention at a non-smooth point."""
 
 
 class EntryArray(ObjectArray):
@@ -143,7 +143,7 @@ class EntryArray(ObjectArray):
         return self._values().item()
 
     def _values(self) -> Any:
-        """What is read as plain numbers is held to them."""
+        """Read plain numbers, under the condition that the entries equal them."""
         if self.mask:
             return self.__gradcli_namespace__.truth(self)
         system = self.__gradcli_namespace__.system
@@ -153,7 +153,7 @@ class EntryArray(ObjectArray):
 
 
 class EntryNamespace(ObjectNamespace):
-    """The vocabulary on such arrays; each operation once per entry."""
+    """The array functions on arrays of trees, applied entry by entry."""
 
     system: EntrySystem
 
@@ -162,7 +162,7 @@ class EntryNamespace(ObjectNamespace):
         self.trees = trees
         self.whole_row = self._row
         self._in_formula = 0
-        """How deep in rows' formulas a call is made."""
+        """The number of rows whose formulas are being run."""
         for name in NUMERIC:
             setattr(self, name, self._numeric(partial(self.system.apply, name)))
         for name in MASKS:
@@ -172,7 +172,7 @@ class EntryNamespace(ObjectNamespace):
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """A program runs: what truth values it computes is noted."""
+        """Run a program inside: the truth values that it computes are noted."""
         self.watching = True
         try:
             yield
@@ -180,7 +180,7 @@ class EntryNamespace(ObjectNamespace):
             self.watching = False
 
     def input(self, name: str, values: Any) -> EntryArray:
-        """An input: its entries, each by the input's name and its index."""
+        """Make an input's array of entries, each by the input's name and its index."""
         tree = self.trees.named(name, values)
         data = np.empty(tree.shape, dtype=object)
         for place in np.ndindex(*tree.shape):
@@ -198,7 +198,7 @@ class EntryNamespace(ObjectNamespace):
         return self.arranged(x.data, x) if isinstance(x, EntryArray) else x
 
     def _row(self, op: Op, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """A row by its formula; what truth values the program computes is noted."""
+        """Run a row's formula, and note the truth values that the program computes."""
         self._in_formula += 1
         try:
             made = op.fwd(self, *raw, **params)
@@ -213,7 +213,7 @@ class EntryNamespace(ObjectNamespace):
             self.trees.asked.update(t.serial for t in made if t.dtype.kind == "b")
 
     def _truths(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Elements to a mask: plain where nothing depends on an input."""
+        """Make a mask of elements; a plain array where nothing depends on an input."""
 
         def run(*operands: Any) -> Any:
             arrays = [self.elements(o) for o in operands]
@@ -310,6 +310,6 @@ class EntryNamespace(ObjectNamespace):
 
 
 def entries(array: Any, namespace: EntryNamespace) -> Iterator[Tree]:
-    """The trees of an array's entries in C order, each a number."""
+    """Yield the trees of an array's entries in C order, each a number."""
     for tree in namespace.elements(array).flat:
         yield namespace.trees.as_type_of(tree, None)

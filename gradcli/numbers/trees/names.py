@@ -16,7 +16,7 @@ from unicodedata import normalize
 
 
 class Names:
-    """Hands out names; none twice, and none that is reserved."""
+    """Hands out names, each once, and no reserved one."""
 
     def __init__(self, reserved: Collection[str] = (), ascii: bool = False) -> None:
         self._reserved = frozenset(reserved)
@@ -25,7 +25,7 @@ class Names:
         self._last: dict[str, int] = {}
 
     def take(self, wanted: str) -> str:
-        """The name itself; with an underscore behind it where the language keeps it,
+        """Take the name itself; with an underscore where the language keeps it,
         with a number where another thing has it."""
         # Python takes names that look alike for the same.
         name = _plain(wanted) if self._ascii else normalize("NFKC", wanted)
@@ -34,11 +34,11 @@ class Names:
         return self._free(name, name + "_", 1)
 
     def step(self) -> str:
-        """The next of t1, t2, ..."""
+        """Take the next of t1, t2, ..."""
         return self._free("", "t", 0)
 
     def _free(self, name: str, stem: str, number: int) -> str:
-        """``name``, or the stem with the first number above ``number`` that is free."""
+        """Take ``name``, or the stem with the first free number above ``number``."""
         number = max(number, self._last.get(stem, 0))
         while not name or name in self._taken or name in self._reserved:
             number += 1
@@ -56,12 +56,12 @@ def _plain(text: str) -> str:
 
 
 def _letter(each: str) -> str:
-    """A letter of another alphabet by its name: ``theta`` of θ; nothing of accents."""
+    """Spell a letter of another alphabet: ``theta`` for θ; nothing for accents."""
     return each if each.isascii() else greek_letter(each)
 
 
 def greek_letter(letter: str) -> str:
-    """``theta`` of θ, ``Omega`` of Ω; nothing of any other letter."""
+    """Spell a Greek letter: ``theta`` for θ, ``Omega`` for Ω; nothing for any other."""
     words = described(letter, "").lower().split()
     if words[:1] != ["greek"] or "letter" not in words:
         return ""

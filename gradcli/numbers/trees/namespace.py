@@ -1,4 +1,4 @@
-"""The vocabulary on expression trees.
+"""The array functions on expression trees.
 
 Invariant: every tree's value is what the array vocabulary gives for its arguments'
 values. ``words`` says how fine trees are: with it a row that is more than one word of
@@ -27,9 +27,9 @@ from ...lang.home import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import SPECIAL, UFUNCS
 from ...ops.spellings import GUARDS, OPERATORS, OPPOSITES
-from . import places
+from . import scatter
 from .calls import Call, basis_call, row_call
-from .fold import broadcast_anyway, folded
+from .simplify import broadcast_anyway, simplified
 from .tree import (
     CALLED,
     FILLED,
@@ -55,7 +55,7 @@ BASIS: Final = frozenset(
 ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
     name: getattr(operator, own) for own, name in OPERATORS.items() if name not in BASIS
 }
-"""What rows reach by operators alone."""
+"""Operations that formulas reach by Python's operators alone."""
 
 MAX_TREES: Final = 200_000
 """Trees that one program may be made of."""
@@ -72,7 +72,7 @@ def _is_nan(tree: Tree) -> bool:
 
 
 class _Operators:
-    """A vocabulary without words: rows made of operators alone can be run in it."""
+    """A namespace without functions: only formulas of operators run in it."""
 
     def __getattr__(self, name: str) -> Any:
         raise _WordNeeded(name)
@@ -124,7 +124,7 @@ class TreeNamespace(Namespace):
     def made(
         self, head: str, args: tuple[Any, ...], params: Mapping[str, Any], value: Any
     ) -> Tree:
-        """The tree, folded to a number where it can only be one."""
+        """Make a tree once; a tree of numbers alone becomes a number."""
         key = head, frozen(args), frozen(params)
         tree = self._made.get(key)
         if tree is None:
@@ -146,7 +146,7 @@ class TreeNamespace(Namespace):
             )
 
     def _evaluated(self, tree: Tree, size: int) -> Tree:
-        """A tree of numbers alone: what it comes to, unless that is longer."""
+        """Evaluate a tree of numbers alone, unless its value is longer to write."""
         value = tree.value
         if isinstance(value, tuple):
             return tree
@@ -160,7 +160,7 @@ class TreeNamespace(Namespace):
         return self.stop(tree) if self._watching and not MODE.enabled else tree
 
     def named(self, name: str, value: Any) -> Tree:
-        """An input."""
+        """Make an input."""
         return self.made(NAME, (name,), {}, np.asarray(value))
 
     def number(self, value: Any) -> Tree:
@@ -168,7 +168,7 @@ class TreeNamespace(Namespace):
         return self.made(NUMBER, (plain,), {}, np.asarray(plain))
 
     def filled(self, shape: Sequence[int], value: Any) -> Tree:
-        """One number at every place."""
+        """Make an array of one number."""
         if not shape:
             return self.number(value)
         plain = value.item() if hasattr(value, "item") else value
@@ -176,7 +176,7 @@ class TreeNamespace(Namespace):
                          np.full(tuple(shape), plain))  # fmt: skip
 
     def array(self, values: Any) -> Tree:
-        """Numbers of a program, or whatever a rule calls an array."""
+        """Make a tree of an array of numbers."""
         if isinstance(values, Tree):
             return values
         values = np.asarray(values)
@@ -187,7 +187,7 @@ class TreeNamespace(Namespace):
         return self.made(LITERAL, (values,), {}, values)
 
     def constructed(self, name: str, args: Any, params: Any, value: Any) -> Tree:
-        """What a constructor gave; a draw is never the same as another."""
+        """Make the tree of a constructor's call; each random draw is another."""
         drawn = name in RANDOM
         if drawn and self._draws_again:
             serial = len(self._made)
@@ -199,13 +199,13 @@ class TreeNamespace(Namespace):
         return self.made(name, args, params, value)
 
     def decide(self, tree: Tree) -> bool:
-        """The tree's truth at the point, which is remembered."""
+        """Give the tree's truth value at the point, and remember it."""
         if not constant(tree):
             self.decisions.setdefault(tree.serial, tree)
         return bool(tree.value)
 
     def read(self, tree: Tree) -> Any:
-        """The tree's value as plain numbers; that they are these is remembered."""
+        """Give the tree's value as plain numbers, and remember them."""
         value = tree.value
         while tree.head == "detach":
             tree = tree.args[0]
@@ -215,8 +215,8 @@ class TreeNamespace(Namespace):
         return value
 
     def where(self, condition: Any, a: Any, b: Any) -> Tree:
-        """A choice; one that a formula makes to keep clear of a point is left out away
-        from that point, which is remembered."""
+        """Choose by a mask. A guard against a single point is left out away from that
+        point, and the condition is remembered."""
         mask, other = self.array(condition), self.array(b)
         chosen = self._basis("where", mask, a, other)
         guard = self.guard(mask, [self.array(a)])
@@ -227,8 +227,8 @@ class TreeNamespace(Namespace):
         return other
 
     def guard(self, mask: Tree, instead: Iterable[Tree]) -> Tree | None:
-        """The comparison with a single point by which a mask holds nowhere, or a mask
-        that holds nowhere and stands for NaN.
+        """Find the guard in a mask that holds nowhere: a comparison with a single
+        point, or a mask that chooses NaN.
 
         Args:
             instead: what is chosen where the mask holds.
@@ -248,7 +248,7 @@ class TreeNamespace(Namespace):
         return mask if mask.serial in self.cleared else None
 
     def keep_clear(self, guard: Tree) -> None:
-        """Remember that a comparison holds nowhere."""
+        """Remember the condition that a guard holds nowhere."""
         opposite = OPPOSITES.get(guard.head)
         if opposite is None:
             self.decide(self.any(guard) if guard.ndim else guard)
@@ -261,13 +261,13 @@ class TreeNamespace(Namespace):
         self.decide(self.all(self.operate(opposite, *guard.args)))
 
     def _held_to_count(self, mask: Tree) -> None:
-        """A mask that names entries: how many they are decides shapes."""
+        """Remember how many entries a mask selects, which decides shapes."""
         if mask.value.dtype.kind == "b" and not known(mask):
             self.read(self.sum(mask))
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """A program runs: what it makes where nothing is recorded is held constant."""
+        """Run a program inside: values made where nothing is recorded stay constant."""
         self._watching = True
         try:
             yield
@@ -283,7 +283,7 @@ class TreeNamespace(Namespace):
             return self._basis(name, *trees)  # type: ignore[no-any-return]
         with np.errstate(all="ignore"):
             value = plain(*[t.value for t in trees])
-        return folded(self, name, broadcast_anyway(trees, value), np.asarray(value))
+        return simplified(self, name, broadcast_anyway(trees, value), np.asarray(value))
 
     # the basis
 
@@ -313,7 +313,7 @@ class TreeNamespace(Namespace):
         return self._row(op, (), dict(zip(parameters(op), args, strict=False)) | kwargs)
 
     def _basis(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """A word that arrays have themselves."""
+        """Run a function that the array namespace has itself."""
         there = getattr(NUMPY, name)
         if name in UFUNCS or name in SPECIAL:
             args = tuple(map(self.array, args))
@@ -321,19 +321,19 @@ class TreeNamespace(Namespace):
             value = there(*valued(args), **valued(kwargs))
         if name in UFUNCS or name in SPECIAL:
             shown = broadcast_anyway(args, np.asarray(value))
-            made = folded(self, name, shown, np.asarray(value))
+            made = simplified(self, name, shown, np.asarray(value))
             self.note_asked([made])
             return made
-        return self._said(name, basis_call(name, args, kwargs), value)
+        return self._call_tree(name, basis_call(name, args, kwargs), value)
 
-    def _said(self, name: str, call: Call, value: Any) -> Any:
-        """A function's call: one tree, or one for each of its results."""
+    def _call_tree(self, name: str, call: Call, value: Any) -> Any:
+        """Make the tree of a call, or one tree for each of its results."""
         args, params = call
         if name in ARITHMETIC:
             # Not the operator: div(x, y, rounding_mode="floor").
             return self.made(f"{name}{CALLED}", args, params, np.asarray(value))
         if not isinstance(value, tuple):
-            return folded(self, name, args, np.asarray(value), params)
+            return simplified(self, name, args, np.asarray(value), params)
         whole = self.made(name, args, params, value)
         return tuple([
             self.made("part", (whole, i), {}, np.asarray(v))
@@ -350,12 +350,12 @@ class TreeNamespace(Namespace):
         return made
 
     def note_asked(self, made: Iterable[Tree]) -> None:
-        """Keep in mind which truth values the program itself has computed."""
+        """Note the truth values that the program itself has computed."""
         if self._watching and not self._in_formula:
             self.asked.update(tree.serial for tree in made if tree.dtype.kind == "b")
 
     def _spelled_row(self, op: Op, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """A row: by its formula where that is no longer than its name, else whole."""
+        """Run a row: its formula where that is no longer than a call, else the call."""
         if not self.words or op.base not in FUNCTIONS:
             return op.fwd(self, *raw, **params)
         try:
@@ -377,15 +377,15 @@ class TreeNamespace(Namespace):
         for serial in list(self.decisions)[decided:]:
             # The formula's own, which the call does not show.
             del self.decisions[serial]
-        return self._said(op.base, call, value)
+        return self._call_tree(op.base, call, value)
 
     def word(self, name: str, *args: Any, **params: Any) -> Tree:
-        """A public function's call, as it stands."""
+        """Make the tree of a public function's call."""
         value = NUMPY.call(name, *valued(args), **valued(params))
         return self.made(name, args, params, np.asarray(value))
 
     def _is_short(self, tree: Any, given: Any) -> bool:
-        """Whether a result is one word at most on top of what was given."""
+        """Tell whether a result is at most one function of the given trees."""
         if not isinstance(tree, Tree):
             return False
         raw, params = given
@@ -467,9 +467,9 @@ class TreeNamespace(Namespace):
     def put_add(self, shape: Sequence[int], index: Any, g: Any) -> Any:
         if not self.words:
             return self._basis("put_add", tuple(shape), index, g)
-        return places.added(self, tuple(shape), index, self.array(g))
+        return scatter.added(self, tuple(shape), index, self.array(g))
 
     def put_view(self, shape: Sequence[int], index: Any, g: Any) -> Any:
         if not self.words:
             return self._basis("put_view", tuple(shape), index, g)
-        return places.put(self, tuple(shape), index, self.array(g))
+        return scatter.put(self, tuple(shape), index, self.array(g))

@@ -106,7 +106,7 @@ class TreeHome(Home):
 
 
 class TreeLibrary(TensorLibrary):
-    """A library in which a single number that is read stays a step of the program."""
+    """A library in which ``item()`` stays a step of the program."""
 
     def method(self, value: Any, name: str) -> Callable[..., Any] | None:
         if name == "item" and isinstance(value, Tensor) and value.numel() == 1:
@@ -258,13 +258,13 @@ _KINDS: Final = {
 
 
 def _host(raw: Any) -> Any:
-    """The numbers on the host, in double precision."""
+    """Copy numbers to the host, in double precision."""
     return np.asarray(raw.get() if hasattr(raw, "get") else raw, dtype=np.float64)
 
 
 @contextmanager
 def rows_whole() -> Iterator[None]:
-    """Inside, each call takes the way that hands its row to the namespace whole."""
+    """Inside, each call hands its row to the namespace."""
     nodes, calls = MODE.on_node, MODE.on_call
     MODE.watch(nodes, [*calls, _ignored])
     try:
@@ -281,7 +281,7 @@ def _executed(
     run: Run, library: TensorLibrary, given: dict[str, Tensor],
     traced: list[tuple[str, Tensor]],
 ) -> Tensor:  # fmt: skip
-    """The program's output on trees; ``traced`` gets what it gives names to."""
+    """Run the program on trees; ``traced`` collects the values that it names."""
 
     def trace(span: Span, name: str | None, value: object) -> None:
         if name is not None and isinstance(value, Tensor):
@@ -301,7 +301,7 @@ def _executed(
 
 
 def _called(traced: Iterable[tuple[str, Tensor]], names: Names) -> dict[int, str]:
-    """A name per tree: the program's, numbered where it is given anew."""
+    """Name trees as the program does, numbered where a name is given anew."""
     called: dict[int, str] = {}
     for name, tensor in traced:
         if isinstance(tensor.raw, Tree) and tensor.raw.serial not in called:

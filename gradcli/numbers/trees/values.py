@@ -1,4 +1,4 @@
-"""What is asked of trees' values.
+"""Questions about the values of trees.
 
 Invariant: nothing here makes a tree.
 
@@ -17,17 +17,17 @@ from .tree import valued
 
 
 def uniform(value: Any) -> bool:
-    """Whether an array holds one number at every place, or has none."""
+    """Tell whether all entries of an array are equal; true without entries."""
     return isinstance(value, np.ndarray) and bool((value == first(value)).all())
 
 
 def first(value: Any) -> Any:
-    """An array's first entry; without entries, nothing of its kind."""
+    """Give an array's first entry; without entries, zero of its type."""
     return value.flat[0] if value.size else value.dtype.type()
 
 
 def publicly(name: str, call: Call) -> Any:
-    """What the public function gives for a call; None if it does not take it."""
+    """Run the public function on a call's values; None if it refuses them."""
     try:
         with np.errstate(all="ignore"):
             return NUMPY.call(name, *valued(call[0]), **valued(call[1]))
@@ -37,7 +37,7 @@ def publicly(name: str, call: Call) -> Any:
 
 
 def agree(value: Any, spelled: Any) -> bool:
-    """Whether a function's results are those of the formula."""
+    """Tell whether a function's results equal the formula's."""
     if isinstance(spelled, tuple) or isinstance(value, tuple):
         several = isinstance(spelled, tuple) and isinstance(value, tuple)
         return several and all(map(agree, value, spelled))

@@ -1,10 +1,10 @@
-"""What an expression is made shorter by, without changing its value.
+"""Shortens expressions without changing their values.
 
 Invariant: only identities that hold for every value of the inputs, rounding aside: a
 product with 1, a sum with 0, signs that meet, a broadcast that happens by itself, a
 change of shape that changes nothing.
 
-    folded(xp, "mul", (xp.number(1.0), x), value)       # x
+    simplified(xp, "mul", (xp.number(1.0), x), value)       # x
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _rule(*heads: str) -> Callable[[Rule], Rule]:
 
 
 def broadcast_anyway(operands: tuple[Tree, ...], value: Any) -> tuple[Tree, ...]:
-    """The operands without the broadcasts that the operation does by itself."""
+    """Drop from the operands the broadcasts that the operation does by itself."""
     shown = list(operands)
     for place in range(len(shown)):
         while (smaller := _narrower(shown[place])) is not shown[place]:
@@ -46,7 +46,7 @@ def broadcast_anyway(operands: tuple[Tree, ...], value: Any) -> tuple[Tree, ...]
 
 
 def _narrower(operand: Tree) -> Tree:
-    """What an operand is made of if broadcasting alone makes it from that."""
+    """Give the part of an operand from which broadcasting alone makes it."""
     if operand.head == FILLED:
         return operand.xp.number(operand.args[0])  # type: ignore[no-any-return]
     if _is_unary(operand):
@@ -65,17 +65,17 @@ def _narrower(operand: Tree) -> Tree:
 
 
 def _is_unary(tree: Tree) -> bool:
-    """Whether a tree is a function of each entry of one other."""
+    """Tell whether a tree is an elementwise function of one other tree."""
     return (tree.head in UFUNCS or tree.head in SPECIAL) and len(tree.args) == 1
 
 
 def _again(tree: Tree, operand: Tree) -> Tree:
-    """The same function of each entry of another operand."""
+    """Apply the same elementwise function to another operand."""
     return getattr(tree.xp, tree.head)(operand)  # type: ignore[no-any-return]
 
 
 def _reduced_to(operand: Tree, params: Mapping[str, Any], value: Any) -> Tree:
-    """A reduction without the dimensions of size 1 that it keeps in front."""
+    """Drop the leading dimensions of size 1 that a reduction keeps."""
     dim = operand.params.get("dim")
     dims = dim if isinstance(dim, tuple | list) else [dim]
     size = operand.args[0].ndim
@@ -83,20 +83,20 @@ def _reduced_to(operand: Tree, params: Mapping[str, Any], value: Any) -> Tree:
             if dim is not None and d not in {each % size for each in dims}]  # fmt: skip
     if tuple(kept) != value.shape:
         return operand
-    return folded(operand.xp, operand.head, operand.args, value, params)
+    return simplified(operand.xp, operand.head, operand.args, value, params)
 
 
 def _bare(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape without the ones that it begins with."""
+    """Drop the leading ones of a shape."""
     first = next((i for i, n in enumerate(shape) if n != 1), len(shape))
     return shape[first:]
 
 
-def folded(
+def simplified(
     xp: TreeMaker, name: str, args: tuple[Any, ...], value: Any,
     params: Mapping[str, Any] | None = None,
 ) -> Tree:  # fmt: skip
-    """The tree of a call, or a simpler one of the same value."""
+    """Give the tree of a call, or a simpler tree of the same value."""
     rule = _RULES.get(name)
     if rule is not None:
         simpler = rule(xp, value, *args, **(params or {}))
@@ -110,13 +110,13 @@ def _is(tree: Any, number: float) -> bool:
 
 
 def _whole(tree: Tree, value: Any) -> Tree | None:
-    """The tree if it is of the shape and the kind of numbers that are wanted."""
+    """Give the tree if its shape and kind of numbers equal the value's."""
     same = tree.shape == value.shape and tree.dtype.kind == value.dtype.kind
     return tree if same else None
 
 
 def _of_kind(xp: TreeMaker, tree: Tree, value: Any) -> Tree:
-    """The tree as numbers, if they are wanted."""
+    """Convert the tree to numbers if the value holds numbers."""
     wanted = value.dtype.kind == "f"
     return xp.as_type_of(tree, value) if wanted else tree
 
@@ -147,7 +147,7 @@ def _sub(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
 
 
 def _opposite(xp: TreeMaker, tree: Tree, deep: int = 4) -> Tree | None:
-    """What the tree is the negative of, if it is written as a negative."""
+    """Give the tree without its sign, if it is written as a negative."""
     if tree.head == "neg":
         return tree.args[0]  # type: ignore[no-any-return]
     if tree.head == NUMBER:
@@ -164,7 +164,7 @@ without overflow where there was none."""
 
 
 def _product(a: Tree, b: Tree) -> float | None:
-    """The product of two numbers, unless that takes more digits than they do."""
+    """Multiply two numbers, unless the product takes more digits than they do."""
     product: float = a.args[0] * b.args[0]
     longer = len(repr(product)) > len(repr(a.args[0])) + len(repr(b.args[0]))
     moderate = all(1 / MODERATE < abs(t.args[0]) < MODERATE for t in (a, b))
@@ -203,7 +203,7 @@ def _mul(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
 
 
 def _scaled(tree: Tree) -> bool:
-    """Whether a tree is a number times something."""
+    """Tell whether a tree is a number times another tree."""
     return tree.head == "mul" and tree.args[0].head == NUMBER
 
 
@@ -268,13 +268,13 @@ def _matmul(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
 
 
 def _vector(tree: Tree) -> Tree | None:
-    """The vector that a matrix of one row or column is made of."""
+    """Give the vector of which a matrix of one row or column is made."""
     made = tree.head in ("unsqueeze", "reshape") and tree.ndim == 2 and 1 in tree.shape
     return tree.args[0] if made and tree.args[0].ndim == 1 else None
 
 
 def _flat_product(xp: TreeMaker, value: Any, x: Tree) -> Tree | None:
-    """The product with a vector, of that with a matrix of one row or column."""
+    """Replace a matrix of one row or column in a flattened product by its vector."""
     a, b = x.args
     p, q = _vector(a), _vector(b)
     if p is not None and a.shape[0] == 1 and b.ndim == 2:
@@ -290,7 +290,7 @@ def _flat_product(xp: TreeMaker, value: Any, x: Tree) -> Tree | None:
 def _resized(
     xp: TreeMaker, value: Any, x: Any, *sizes: Any, **params: Any
 ) -> Tree | None:
-    """Nothing happens to a shape that is as wanted; of two changes the last counts."""
+    """Drop a change to the same shape, and of two changes the first."""
     if x.shape == value.shape:
         return x  # type: ignore[no-any-return]
     if x.head == "reshape":

@@ -1,4 +1,4 @@
-"""Zeros with something put at an index, in the words of the language.
+"""Writes at an index into zeros, as calls of the language.
 
 Invariant: ``put`` and ``added`` are the vocabulary's ``put_view`` and ``put_add``; one
 dimension is filled up by one word, so an index of one slice is one word.
@@ -14,7 +14,7 @@ from .tree import LITERAL, Tree, TreeMaker
 
 
 def put(xp: TreeMaker, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
-    """Zeros of ``shape`` with ``g`` at ``index``; of equal places the last counts."""
+    """Write ``g`` at ``index`` into zeros; of equal positions the last counts."""
     items = _spread(index, len(shape))
     if not all(isinstance(i, int | slice) for i in items):
         zeros, where = _zeros_and_places(xp, shape, items)
@@ -35,7 +35,7 @@ def put(xp: TreeMaker, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
 
 
 def added(xp: TreeMaker, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
-    """The same, where what falls on one place adds up."""
+    """Add ``g`` at ``index`` to zeros; at equal positions entries add up."""
     zeros, where = _zeros_and_places(xp, shape, _spread(index, len(shape)))
     return xp.word("index_put", zeros, where, g, accumulate=True)
 
@@ -48,7 +48,7 @@ def _zeros_and_places(
 
 
 def _position(item: Any, size: int) -> Any:
-    """An item as a list of positions; None: all of them."""
+    """Give an index item as a list of positions; None: all of them."""
     if isinstance(item, slice):
         chosen = range(size)[item]
         return None if chosen == range(size) else list(chosen)
@@ -58,7 +58,7 @@ def _position(item: Any, size: int) -> Any:
 
 
 def _spread(index: Any, ndim: int) -> list[Any]:
-    """One item per dimension of the result."""
+    """Give one index item per dimension of the result."""
     items = list(index) if isinstance(index, tuple) else [index]
     taken = sum(_dimensions(i) for i in items if i is not ...)
     whole = [slice(None)] * (ndim - taken)
@@ -69,6 +69,6 @@ def _spread(index: Any, ndim: int) -> list[Any]:
 
 
 def _dimensions(item: Any) -> int:
-    """How many dimensions an item stands for: a mask stands for several."""
+    """Count the dimensions that an index item consumes: a mask takes several."""
     mask = getattr(getattr(item, "dtype", None), "kind", None) == "b"
     return item.ndim if mask else 1
