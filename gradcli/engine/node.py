@@ -406,7 +406,7 @@ def node_class(op: Op) -> type[Node]:
     if partials is not None and not _has_params(op):
         if op.vjp is not None:
             base = MaskingNode if len(partials) == 1 else Node
-        elif all(isinstance(p, int | float) for p in partials) and not op.saves:
+        elif all(isinstance(p, int | float) for p in partials) and not op.always_saves:
             base = ConstantNode
             members["factors"] = partials
             members["passes"] = all(factor == 1 for factor in partials)
@@ -422,7 +422,7 @@ def node_class(op: Op) -> type[Node]:
     members["hand_written"] = not any(c.isdigit() for c in op.node)
     members["slots"] = differentiable_slots(op)
     reads = not op.keeps_shapes or (not op.variadic and None in rules)
-    members["holds"] = base is not ConstantNode and (op.saves or reads)
+    members["holds"] = base is not ConstantNode and (op.always_saves or reads)
     if not op.variadic:
         members["rules"] = tuple(r for r in rules if r is not None)
     return type(op.node, (base,), members)

@@ -1,24 +1,19 @@
 """Which values the reverse rules of a row read: the ones that count as saved.
 
-Invariant: found by reading each rule's code once, never by running it. A value of
-which only the shape is asked does not count.
+Invariant: what a row declares, and nothing of an input whose rule is a number.
 
     reading_slots(OPS["exp"])           # (True,): its rule reads the result
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from ..ops import Op
+from ..ops import LINEAR, Op, parameters
 from .rules import reverse_rules
 
-SHAPE_ONLY = ("shape", "ndim")
-"""Attributes that can be read without the values."""
-
-VARARGS = 0x04
-"""The flag of a code object that takes ``*inputs`` (`inspect.CO_VARARGS`)."""
+RESULT = "y"
 
 
 class Parts(NamedTuple):
@@ -39,96 +34,49 @@ class Parts(NamedTuple):
 
 NOTHING = Parts((), False)
 
-Reading: TypeAlias = "dict[int, frozenset[int] | None]"
-"""Of a rule's parameters, by place, the constant subscripts that are read of their
-values; None: the whole."""
-
-_read: dict[Any, Reading | None] = {}
-
 
 def reading_slots(op: Op) -> tuple[bool, ...]:
     """Per edge whether its rule reads a value, or all do since the row says so."""
-    if op.variadic or op.saves is not None:
-        return (op.saves is not False,)
-    rules: Any = op.partials or op.vjp
-    found = [parts_of([rule_of(op, slot)], len(rules)) for slot in range(len(rules))]
+    if op.variadic or op.always_saves:
+        return (op.always_saves or not op.keeps_shapes,)
+    parts = [read_by(op, slot) for slot in range(len(_rules(op)))]
     return tuple([
-        bool(parts.inputs) or parts.output
-        for parts, rule in zip(found, reverse_rules(op), strict=True)
+        bool(found.inputs) or found.output
+        for found, rule in zip(parts, reverse_rules(op), strict=True)
         if rule is not None
     ])  # fmt: skip
 
 
-def rule_of(op: Op, slot: int) -> tuple[Any, int]:
-    """The rule that tells what an input's cotangent is made of, and the place of ``y``.
-
-    A rule that takes its inputs as ``*inputs`` does not tell; beside it the partial,
-    from which it is made, does.
-    """
-    vjp: Any = op.vjp
-    if vjp is not None and not (op.partials and _is_open(vjp[slot])):
-        return vjp[slot], 2
-    assert op.partials is not None
-    return op.partials[slot], 1
+def _rules(op: Op) -> tuple[object, ...]:
+    rules = op.vjp if op.partials is None else op.partials
+    assert isinstance(rules, tuple)
+    return rules
 
 
-def _is_open(rule: Any) -> bool:
-    return bool(callable(rule) and rule.__code__.co_flags & VARARGS)
+def read_by(op: Op, slot: int) -> Parts:
+    """What the rule of one input reads."""
+    given = op.vjp[slot] if isinstance(op.vjp, tuple) else None
+    if not callable(given) and not callable(_rules(op)[slot]):
+        return NOTHING
+    names = parameters(op)[: len(_rules(op))]
+    saves = op.saves[slot] if isinstance(op.saves, tuple) else op.saves
+    if saves is None:
+        # A linear rule needs what carries no gradient: indices, masks.
+        every = range(len(names))
+        fixed = tuple(i for i in every if reverse_rules(op)[i] is None)
+        return Parts(fixed if op.jvp is LINEAR else tuple(every), False)
+    words = tuple(saves.split())
+    outputs = [word for word in words if word.partition(".")[0] == RESULT]
+    numbers = frozenset(int(word.partition(".")[2]) for word in outputs if "." in word)
+    inputs = tuple(names.index(word) for word in words if word not in outputs)
+    return Parts(inputs, bool(outputs), numbers if numbers else None)
 
 
-def parts_of(rules: list[tuple[Any, int]], count: int) -> Parts:
-    """Collect over rules; ``before`` is the place of ``y`` among the parameters."""
-    inputs: set[int] = set()
-    outputs: list[frozenset[int] | None] = []
-    for rule, before in rules:
-        if not callable(rule):
-            continue
-        read = _parameters_read(rule)
-        if read is None:
-            return Parts(tuple(range(count)), True)
-        if before in read:
-            outputs.append(read[before])
-        inputs |= {i - before - 1 for i in read if 0 <= i - before - 1 < count}
+def joined(parts: Iterable[Parts]) -> Parts:
+    """What several rules read."""
+    found = list(parts)
+    inputs = {slot for part in found for slot in part.inputs}
+    outputs = [part.some for part in found if part.output]
     known = [some for some in outputs if some is not None]
-    some = frozenset().union(*known) if len(known) == len(outputs) else None
+    some = frozenset().union(*known) if known and len(known) == len(outputs) else None
     return Parts(tuple(sorted(inputs)), bool(outputs), some)
-
-
-def _parameters_read(rule: Callable[..., Any]) -> Reading | None:
-    """The parameters whose values a rule reads; None: it may be any."""
-    code = getattr(rule, "__code__", None)
-    if code is None or code.co_flags & VARARGS:
-        return None
-    if code not in _read:
-        _read[code] = _loaded(code)
-    return _read[code]
-
-
-def _loaded(code: Any) -> Reading:
-    from dis import get_instructions
-
-    names = code.co_varnames[: code.co_argcount]
-    found: dict[str, frozenset[int] | None] = {
-        name: None for name in names if name in code.co_cellvars
-    }
-    steps = list(get_instructions(code))
-    for place, step in enumerate(steps):
-        if not step.opname.startswith("LOAD_FAST"):
-            continue
-        *whole, last = step.argval if isinstance(step.argval, tuple) else [step.argval]
-        found.update(dict.fromkeys(whole))
-        following = steps[place + 1 : place + 3]
-        if following[0].opname == "LOAD_ATTR" and following[0].argval in SHAPE_ONLY:
-            continue
-        before = found.get(last, frozenset())
-        at = _subscript(following)
-        found[last] = None if before is None or at is None else before | {at}
-    return {i: found[name] for i, name in enumerate(names) if name in found}
-
-
-def _subscript(following: list[Any]) -> int | None:
-    """The constant by which two instructions subscript what was loaded before them."""
-    constant, operation = following[0], following[-1]
-    fixed = constant.opname.startswith("LOAD_") and isinstance(constant.argval, int)
-    is_subscript = operation.opname == "BINARY_SUBSCR" or operation.argrepr == "[]"
-    return constant.argval if fixed and is_subscript else None

@@ -35,7 +35,8 @@ SIDES = [case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.
 row("sigmoid", node="SigmoidBackward0", latex=r"\sigma({0})", formula="1/(1 + e**-x)",
     doc="Logistic function.", aliases=("expit",),
     fwd=lambda xp, x: xp.sigmoid(x), partials=(lambda xp, y, x: y * (1 - y),),
-    cases=[*ALL, case((2,), low=-40, high=-30)], special="expit", also=("logistic",))
+    cases=[*ALL, case((2,), low=-40, high=-30)], special="expit", also=("logistic",),
+    saves="y")
 
 row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
     refuses=no_kernel("log_sigmoid_cpu"),
@@ -117,7 +118,7 @@ row("relu", node="ReluBackward0", latex=r"\max(0, {0})", formula="max(0, x)",
     doc="Rectified linear unit.", kink="at 0 the derivative is 0",
     fwd=lambda xp, x: xp.where(xp.lt(x, 0), 0, x), sym=lambda xp, x: xp.maximum(x, 0),
     partials=(lambda xp, y, x: xp.as_type_of(xp.gt(y, 0), y),),
-    vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES)
+    vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES, saves="y")
 
 row("leaky_relu", node="LeakyReluBackward0", formula="x if x > 0 else negative_slope*x",
     refuses=no_kernel("leaky_relu_cpu"),
@@ -285,7 +286,8 @@ row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight
     partials=(
         lambda xp, y, x, weight: xp.where(xp.gt(x, 0), 1, below(xp, x, weight)),
         lambda xp, y, x, weight: xp.where(xp.lt(x, 0), x, 0)),
-    cases=[case((3, 4), (4,), low=0.1), case((3, 4), (1, 1), low=-2.0, high=-0.1)])
+    cases=[case((3, 4), (4,), low=0.1), case((3, 4), (1, 1), low=-2.0, high=-0.1)],
+    saves=("x weight", "x"))
 
 
 def prelu_of(call: Any, x: Any, weight: Any) -> Any:
@@ -350,7 +352,7 @@ row("softmax", node="SoftmaxBackward0", formula="e**x / sum(e**x, dim)",
     fwd=softmax_of,
     vjp=(lambda xp, g, y, x, dim: softmax_push(xp, g, y, dim),),
     jvp=lambda xp, t, y, x, dim: softmax_push(xp, t[0], y, dim), cases=ALONG,
-    special="softmax", casts=True)
+    special="softmax", casts=True, saves="y")
 
 row("log_softmax", node="LogSoftmaxBackward0", formula="x - logsumexp(x, dim)",
     refuses=no_kernel("log_softmax_lastdim_kernel_impl"),
@@ -361,7 +363,7 @@ row("log_softmax", node="LogSoftmaxBackward0", formula="x - logsumexp(x, dim)",
          g - xp.exp(y) * xp.sum(g, dims_of(x.shape, dim), True),),
     jvp=lambda xp, t, y, x, dim:
         t[0] - xp.sum(xp.exp(y) * t[0], dims_of(x.shape, dim), True),
-    cases=ALONG, special="log_softmax", casts=True)
+    cases=ALONG, special="log_softmax", casts=True, saves="y")
 
 function("softmin", lambda call, x, dim: call("softmax", call("neg", x), dim),
          doc="The softmax of -x.", formula="softmax(-x, dim)",
@@ -396,7 +398,7 @@ row("logsumexp", node="LogsumexpBackward0", formula="log(sum(e**x, dim))",
         xp.sum(weights(xp, x, y, dim) * t[0], dims_of(x.shape, dim), keepdim),
     cases=[case((3, 4), dim=0), case((3, 4), dim=(0, -1), keepdim=True),
            case((3,), dim=0, low=-900, high=900), case((2, 3, 4), dim=(0, 2)),
-           case((), dim=0)], special="logsumexp")
+           case((), dim=0)], special="logsumexp", saves="x y")
 
 
 def halves(xp: Any, x: Any, dim: int) -> tuple[Any, Any]:
@@ -431,4 +433,4 @@ row("glu", node="GluBackward0", formula="a*sigmoid(b)",
     refuses=no_kernel("glu_cpu"),
     doc="The first half of a dimension, gated by the second.",
     fwd=glu_of, vjp=(glu_pull,), jvp=glu_push,
-    cases=[case((3, 4)), case((4, 3), dim=0), case((2, 2, 3), dim=1)])
+    cases=[case((3, 4)), case((4, 3), dim=0), case((2, 2, 3), dim=1)], saves="x y")

@@ -73,7 +73,7 @@ row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
     result=WHOLE, fractions=NO_FRACTION, fits=True,
     fwd=lambda xp, a, b, alpha: a + alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: alpha),
-    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
+    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
 function("add", lambda call, a, b, alpha=1:
          call("add.Tensor", a, b) if alpha == 1
@@ -96,7 +96,7 @@ row("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
     result=WHOLE, fractions=NO_FRACTION, fits=True,
     fwd=lambda xp, a, b, alpha: a - alpha * b,
     partials=(1, lambda xp, y, a, b, alpha: -alpha),
-    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
+    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
 function("sub", lambda call, a, b, alpha=1:
          call("rsub.Scalar", b, number=a) if is_number(a) and alpha == 1
@@ -121,14 +121,15 @@ row("rsub.alpha", node="RsubBackward0", latex=r"{1} - \alpha {0}",
     result=WHOLE, fractions=NO_FRACTION,
     fwd=lambda xp, a, b, alpha: b - alpha * a,
     partials=(lambda xp, y, a, b, alpha: -alpha, 1),
-    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)])
+    cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
 row("rsub.Scalar_alpha", node="RsubBackward1", latex=r"c - \alpha {0}",
     refuses=NO_TRUTH,
     formula="number - alpha*x", doc="A number minus a multiple of a tensor.",
     fwd=lambda xp, x, number, alpha: number - alpha * x,
     partials=(lambda xp, y, x, number, alpha: -alpha,),
-    cases=[case((3, 4), number=10, alpha=2), case((), number=0.5, alpha=-0.5)])
+    cases=[case((3, 4), number=10, alpha=2), case((), number=0.5, alpha=-0.5)],
+    saves="")
 
 
 def rsub(call: Any, a: Any, b: Any, alpha: float = 1) -> Any:
@@ -156,26 +157,27 @@ function("positive", lambda call, x: x,
 row("mul", node="MulBackward0", latex=r"{0} \cdot {1}", formula="a * b",
     doc="Product, elementwise with broadcasting.", aliases=("multiply",),
     fwd=lambda xp, a, b: a * b,
-    partials=(lambda xp, y, a, b: b, lambda xp, y, a, b: a), cases=PAIR)
+    partials=(lambda xp, y, a, b: b, lambda xp, y, a, b: a), cases=PAIR,
+    saves=("b", "a"))
 
 row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number",
     doc="A tensor times a number, inside functions PyTorch builds itself.",
     fwd=lambda xp, x, number: x * number,
     partials=(lambda xp, y, x, number: number,),
-    cases=[case((3, 4), number=2), case((), number=-0.5)])
+    cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
 row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b",
     doc="Quotient, elementwise with broadcasting.",
     result=AS_IS, fwd=lambda xp, a, b: a / b,
     partials=(lambda xp, y, a, b: over(1, b), lambda xp, y, a, b: -(a / b) / b),
-    cases=AWAY)
+    cases=AWAY, saves=("b", "a b"))
 
 
 row("div.Scalar", node="DivBackward1", latex=r"\frac{{{0}}}{{c}}", formula="x / number",
     doc="A tensor over a number, inside functions PyTorch builds itself.",
     result=AS_IS, fwd=lambda xp, x, number: x / number,
     partials=(lambda xp, y, x, number: over(1, number),),
-    cases=[case((3, 4), number=2), case((), number=-0.5)])
+    cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
 
 def rounded_quotient(xp: Any, a: Any, b: Any, rounding_mode: str) -> Any:
@@ -191,7 +193,7 @@ def rounded_quotient(xp: Any, a: Any, b: Any, rounding_mode: str) -> Any:
 
 row("div.Tensor_mode", node="DivBackward2", formula="floor(a / b) or trunc(a / b)",
     refuses=no_kernel("div_floor_cpu", TRUTHS),
-    saves=True,
+    always_saves=True,
     latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
     doc="Quotient rounded down or towards zero; locally constant.",
     kink="the derivative is 0 everywhere, also at the steps",
@@ -222,7 +224,7 @@ row("reciprocal", node="ReciprocalBackward0", latex=r"\frac{{1}}{{{0}}}",
     formula="1 / x", doc="Reciprocal.",
     fwd=lambda xp, x: 1 / x, partials=(lambda xp, y, x: -y * y,),
     cases=[case((3, 4), low=0.5, high=2.0), case((3,), low=-2.0, high=-0.5)],
-    not_finite={"inf": "a division by zero"}, tame=("1",))
+    not_finite={"inf": "a division by zero"}, tame=("1",), saves="y")
 
 # remainders: with the sign of the divisor, and with that of the dividend
 
@@ -289,7 +291,7 @@ row("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}", formula="a **
             xp.where(xp.logical_and(xp.eq(b, 0), xp.eq(a, 0)), 1, b) - 1),
         lambda xp, y, a, b: y * xp.log(
             xp.where(xp.logical_and(xp.eq(a, 0), xp.ge(b, 0)), 1, a))),
-    cases=AWAY[:3])
+    cases=AWAY[:3], saves=("a b", "a b y"))
 
 row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** x",
     memory=PACKED,
@@ -299,7 +301,7 @@ row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** 
     partials=(lambda xp, y, x, base:
               y * xp.where(xp.ge(x, 0), 0, xp.new_full(x, x.shape, -float("inf")))
               if base == 0 else y * xp.log(xp.new_full(y, (), base)),),
-    cases=[case((3, 4), base=2), case((), base=0.5), case((2,), base=10)])
+    cases=[case((3, 4), base=2), case((), base=0.5), case((2,), base=10)], saves="x y")
 
 function("pow", lambda call, a, exponent:
          call("pow.Tensor_Scalar", a, exponent=exponent) if is_number(exponent)
@@ -339,20 +341,21 @@ row("addcmul.default", node="AddcmulBackward0", latex=r"{0} + c \cdot {1} \cdot 
     fwd=lambda xp, x, a, b, value=1: x + value * (a * b),
     partials=(1, lambda xp, y, x, a, b, value=1: value * b,
               lambda xp, y, x, a, b, value=1: value * a),
-    cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), value=-0.5)])
+    cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), value=-0.5)],
+    saves=("", "b", "a"))
 
 row("addcdiv.default", node="AddcdivBackward0", memory=KEPT,
     latex=r"{0} + c \cdot \frac{{{1}}}{{{2}}}",
     refuses={WHOLES: "Integer division with addcdiv is no longer supported, and in a "
              "future  release addcdiv will perform a true division of tensor1 and "
              "tensor2."},
-    saves=True,
+    always_saves=True,
     formula="x + value*a/b", doc="A tensor plus a multiple of a quotient.",
     fwd=lambda xp, x, a, b, value=1: x + value * a / b,
     partials=(1, lambda xp, y, x, a, b, value=1: over(value, b),
               lambda xp, y, x, a, b, value=1: -value * a / (b * b)),
     cases=[case((3, 4), (4,), (3, 1), low=0.5),
-           case((2,), (2,), (), value=-0.5, low=0.5)])
+           case((2,), (2,), (), value=-0.5, low=0.5)], saves=("", "b", "a b"))
 
 
 
@@ -379,7 +382,7 @@ row("lerp.Scalar", node="LerpBackward0", latex=r"{0} + w ({1} - {0})",
         a + weight * (b - a) if abs(weight) < 0.5 else b - (b - a) * (1 - weight),
     partials=(lambda xp, y, a, b, weight: 1 - weight,
               lambda xp, y, a, b, weight: weight),
-    cases=[case((3, 4), (4,), weight=0.25), case((), (2,), weight=0.75)])
+    cases=[case((3, 4), (4,), weight=0.25), case((), (2,), weight=0.75)], saves="")
 
 row("lerp.Tensor", node="LerpBackward1", latex=r"{0} + {2} ({1} - {0})",
     refuses=no_kernel("lerp_kernel_tensor"),
@@ -389,7 +392,8 @@ row("lerp.Tensor", node="LerpBackward1", latex=r"{0} + {2} ({1} - {0})",
         xp.where(xp.lt(xp.abs(w), 0.5), a + w * (b - a), b - (b - a) * (1 - w)),
     partials=(lambda xp, y, a, b, w: 1 - w, lambda xp, y, a, b, w: w,
               lambda xp, y, a, b, w: b - a),
-    cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), low=0.6, high=0.9)])
+    cases=[case((3, 4), (4,), (3, 1)), case((2,), (2,), (), low=0.6, high=0.9)],
+    saves=("w", "w", "a b"))
 
 function("lerp", lambda call, a, b, weight:
          call("lerp.Scalar", a, b, weight=weight) if is_number(weight)

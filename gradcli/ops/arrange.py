@@ -253,7 +253,7 @@ def _pad_vjp(xp: Any, g: Any, y: Any, x: Any, pad: Any, value: float = 0) -> Any
 
 
 row("constant_pad_nd", node="ConstantPadNdBackward0", fwd=_pad, vjp=(_pad_vjp,),
-    saves=False,
+    saves="",
     jvp=lambda xp, t, y, x, pad, value=0: xp.constant_pad_nd(t[0], pad),
     doc="A border of one number; a negative width cuts off.", formula="[v, x, v]",
     cases=[case((3, 4), pad=(1, 2)), case((3, 4), pad=(1, 0, 2, 1), value=1.5),

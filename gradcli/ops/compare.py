@@ -50,7 +50,7 @@ row("sign", node="SignBackward0", latex=r"\operatorname{{sign}} {0}",
     cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)])
 
 row("sgn", node="SgnBackward0", latex=r"\operatorname{{sign}} {0}",
-    saves=True,
+    always_saves=True,
     formula="-1, 0 or 1", doc="Sign, under its complex name.",
     kink="the derivative is 0, also at 0",
     fwd=lambda xp, x: xp.sign(x), partials=(0,),
@@ -307,7 +307,7 @@ row("where", node="WhereBackward0", formula="input if condition else other",
          lambda xp, g, y, condition, input, other: xp.where(condition, g, 0),
          lambda xp, g, y, condition, input, other: xp.where(condition, 0, g)),
     cases=[case(ROW, (3, 4), (4,)), case(ROW, (), (4,)), case(Fixed(True), (2,), ())],
-    in_place=False)
+    in_place=False, saves="condition")
 
 # comparisons and tests: truth values, no gradient
 

@@ -159,7 +159,7 @@ def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shap
 
 row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
     refuses=no_kernel("slow_conv2d_cpu", TRUTHS),
-    saves=True,
+    always_saves=True,
     rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
     one_type=(
         ONE_TYPE, "Input type ({c0}) and bias type ({c1}) should be the same"),
@@ -181,11 +181,11 @@ row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
            case((2, 2, 5), (2, 1, 2), Fixed(None), stride=(2,), padding=(1,),
                 dilation=(2,), groups=2),
            case((1, 2, 3, 4), (1, 2, 2, 2), (1,), stride=(1, 2), padding=(1, 0),
-                dilation=(1, 1))])
+                dilation=(1, 1))], saves=("weight", "x", ""))
 
 row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
     refuses=no_kernel("slow_conv_transpose2d_out_cpu", TRUTHS),
-    saves=True,
+    always_saves=True,
     rule=Rule("ConvolutionBackwardBackward0", (0, 1), zeros=False),
     one_type=ONE_TYPE,
     doc="Each entry of the input times a weight, added where the windows lie.",
@@ -207,7 +207,7 @@ row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
            case((1, 2, 2), (2, 1, 2), Fixed(None), size=(1, 2, 5), stride=(2,),
                 padding=(0,), dilation=(2,), groups=2),
            case((1, 1, 2), (1, 1, 2), (1,), size=(1, 1, 8), stride=(2,), padding=(0,),
-                dilation=(3,))])
+                dilation=(3,))], saves=("weight", "x", ""))
 
 row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
     jvp=MULTILINEAR, doc="Sums of products of cotangents and windows of the input.",
@@ -220,7 +220,7 @@ row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
     cases=[case((1, 2, 3), (1, 1, 5), size=(2, 1, 3), stride=(1,), padding=(0,),
                 dilation=(1,)),
            case((2, 2, 2), (2, 2, 4), size=(2, 1, 2), stride=(2,), padding=(1,),
-                dilation=(2,), groups=2)])
+                dilation=(2,), groups=2)], saves=("x", "g"))
 
 
 def each_dim(value: Any, rank: int, name: str) -> Shape:

@@ -28,12 +28,12 @@ def ln(xp: Any, x: Any, number: float) -> Any:
 
 row("exp", node="ExpBackward0", latex="e^{{{0}}}", formula="e**x", doc="Exponential.",
     fwd=lambda xp, x: xp.exp(x), partials=(lambda xp, y, x: y,), cases=ALL,
-    not_finite={"inf": "the exponential overflows"}, tame=("0",))
+    not_finite={"inf": "the exponential overflows"}, tame=("0",), saves="y")
 
 row("exp2", node="Exp2Backward0", latex="2^{{{0}}}", formula="2**x",
     doc="Power of two.",
     fwd=lambda xp, x: xp.exp2(x), partials=(lambda xp, y, x: y * ln(xp, x, 2),),
-    cases=ALL, special="exp2", tame=("0",))
+    cases=ALL, special="exp2", tame=("0",), saves="x y")
 
 row("expm1", node="Expm1Backward0", latex="e^{{{0}}} - 1", formula="e**x - 1",
     doc="Exponential minus one, accurate near 0.",
@@ -71,7 +71,7 @@ row("log1p", node="Log1PBackward0", latex=r"\log(1 + {0})", formula="log(1 + x)"
 row("sqrt", node="SqrtBackward0", latex=r"\sqrt{{{0}}}", formula="x**0.5",
     doc="Square root.", kink="at 0 the derivative is inf",
     fwd=lambda xp, x: xp.sqrt(x), partials=(lambda xp, y, x: 0.5 / y,), cases=POSITIVE,
-    not_finite={"nan": "the square root of a negative number"}, tame=("1",))
+    not_finite={"nan": "the square root of a negative number"}, tame=("1",), saves="y")
 
 row("rsqrt", node="RsqrtBackward0", latex=r"\frac{{1}}{{\sqrt{{{0}}}}}",
     formula="x**-0.5", doc="Reciprocal of the square root.",
@@ -79,7 +79,7 @@ row("rsqrt", node="RsqrtBackward0", latex=r"\frac{{1}}{{\sqrt{{{0}}}}}",
     fwd=lambda xp, x: 1 / xp.sqrt(x), partials=(lambda xp, y, x: -0.5 * (y * y * y),),
     cases=POSITIVE,
     not_finite={"inf": "a division by zero",
-                "nan": "the square root of a negative number"}, tame=("1",))
+                "nan": "the square root of a negative number"}, tame=("1",), saves="y")
 
 row("logaddexp", node="LogaddexpBackward0", latex=r"\log(e^{{{0}}} + e^{{{1}}})",
     refuses=no_kernel("logaddexp_cpu"),
@@ -101,7 +101,7 @@ row("logaddexp2", node="Logaddexp2Backward0", latex=r"\log_2(2^{{{0}}} + 2^{{{1}
     fwd=log2_of_sum,
     partials=(lambda xp, y, a, b: xp.sigmoid((a - b) * ln(xp, y, 2)),
               lambda xp, y, a, b: xp.sigmoid((b - a) * ln(xp, y, 2))),
-    cases=PAIR)
+    cases=PAIR, saves="a b y")
 
 # a*log(b), where 0*log(b) is 0 for every b that is a number
 

@@ -191,7 +191,7 @@ row("scatter.value", node="ScatterBackward1",
     vjp=(lambda xp, g, y, x, index, dim, value: xp.scatter(g, dim, index, 0), None),
     jvp=lambda xp, t, y, x, index, dim, value: xp.scatter(t[0], dim, index, 0),
     cases=[case((3, 4), Fixed([[0, 3], [1, 2]]), dim=1, value=2.5),
-           case((3,), Fixed([1]), dim=-1, value=0)])
+           case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
 
 function("scatter", lambda call, x, dim, index, src:
          call("scatter.value", x, index, dim, src) if isinstance(src, int | float)
@@ -209,7 +209,7 @@ row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=SCAT
          lambda xp, g, y, x, index, src, dim:
          grown(xp, xp.gather(g, dim, index), src.shape)),
     cases=[case((3, 4), Fixed([[0, 0], [1, 2]]), (2, 2), dim=1),
-           case((3, 2), Fixed([[2, 0]]), (2, 3), dim=0)])
+           case((3, 2), Fixed([[2, 0]]), (2, 3), dim=0)], saves=("", "", "index"))
 
 function("scatter_add", lambda call, x, dim, index, src:
          call("scatter_add.default", x, index, src, dim),
@@ -269,7 +269,8 @@ row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
          lambda xp, g, y, x, index, source, dim, alpha=1:
          xp.index_select(g, dim, index) * alpha),
     cases=[case((3, 4), Fixed([2, 0, 2]), (3, 4), dim=0),
-           case((3, 4), Fixed([1]), (3, 1), dim=-1, alpha=2.5)])
+           case((3, 4), Fixed([1]), (3, 1), dim=-1, alpha=2.5)],
+    saves=("", "", "index"))
 
 function("index_add", lambda call, x, dim, index, source, alpha=1:
          call("index_add.default", x, index, source, dim, alpha),
@@ -326,7 +327,7 @@ row("masked_fill.Scalar", node="MaskedFillBackward0", result=FIRST, fits=True,
     partials=(lambda xp, y, x, mask, value:
               1 - xp.as_type_of(as_mask(xp, mask), y), None), vjp=(_filled_vjp, None),
     cases=[case((2, 3), MASK, value=0.5), case((2, 1), MASK, value=-1),
-           case((2, 3), Fixed([True, False, True]), value=0)])
+           case((2, 3), Fixed([True, False, True]), value=0)], saves="mask")
 
 row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST,
     memory=PACKED,
@@ -338,7 +339,7 @@ row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST,
               lambda xp, y, x, mask, value: xp.as_type_of(as_mask(xp, mask), y)),
     vjp=(_filled_vjp, None, lambda xp, g, y, x, mask, value:
          xp.where(as_mask(xp, mask), g, xp.zeros_like(g))),
-    cases=[case((2, 3), MASK, ()), case((2, 1), MASK, ())])
+    cases=[case((2, 3), MASK, ()), case((2, 1), MASK, ())], saves="mask")
 
 
 def _masked_fill(call: Formula, x: Any, mask: Any, value: Any) -> Any:

@@ -173,7 +173,7 @@ row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
     cases=[case((4, 3), input_sizes=(5, 3), dim=0, start=1, end=None, step=1),
            case((3,), input_sizes=(7,), dim=-1, start=1, end=6, step=2)])
 
-row("index.Tensor", node="IndexBackward0", jvp=LINEAR, saves=True,
+row("index.Tensor", node="IndexBackward0", jvp=LINEAR, always_saves=True,
     memory=PACKED,
     doc="Entries read by lists of positions or by masks.",
     formula="y[k] = x[i[k], j[k], ...]",
@@ -187,7 +187,7 @@ row("index.Tensor", node="IndexBackward0", jvp=LINEAR, saves=True,
            case((2, 2), indices=([[True, False], [True, True]],)),
            case((3, 2, 4), indices=([0, 2], None, [1, 1]))])
 
-row("index.backward", node="IndexPutImplBackward0", jvp=LINEAR, saves=True,
+row("index.backward", node="IndexPutImplBackward0", jvp=LINEAR, always_saves=True,
     doc="Zeros with the cotangent added at the positions read; repeats add up.",
     formula="y[i[k], j[k], ...] += g[k]",
     fwd=lambda xp, x, input_sizes, indices:

@@ -110,7 +110,7 @@ row("det", node="LinalgDetBackward0", formula="det(a)", aliases=("linalg.det",),
     fwd=lambda xp, a: xp.det(square("linalg.det", a)),
     vjp=(lambda xp, g, y, a: lifted(xp, g) * slopes_of_det(xp, y, a),),
     jvp=lambda xp, t, y, a: det_tangent(xp, t[0], y, a),
-    cases=SQUARES)
+    cases=SQUARES, saves="a y")
 
 row("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
     refuses=floats_for("linalg.slogdet"),
@@ -122,7 +122,7 @@ row("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
          lifted(xp, g[1]) * turned(xp, xp.inverse(regular(xp, y[1], a))),),
     jvp=lambda xp, t, y, a: (
         xp.zeros_like(y[0]), traces(xp, xp.solve(regular(xp, y[1], a), t[0]))),
-    cases=SQUARES)
+    cases=SQUARES, saves="a y.1")
 
 
 def logdet(call: Any, a: Any) -> Any:
@@ -145,7 +145,7 @@ row("inverse", node="LinalgInvExBackward0", formula="a**-1", aliases=("linalg.in
     vjp=(lambda xp, g, y, a:
          -xp.matmul(turned(xp, y), xp.matmul(g, turned(xp, y))),),
     jvp=lambda xp, t, y, a: -xp.matmul(xp.matmul(y, t[0]), y),
-    cases=SQUARES, also=("inv",))
+    cases=SQUARES, also=("inv",), saves="y")
 
 
 def is_vector(a: Any, b: Any) -> bool:
@@ -223,7 +223,7 @@ row("solve", node="LinalgSolveExBackward0", formula="a**-1 @ b",
            case((2, 3, 3), (2, 3, 1), make="regular"),
            case((2, 3, 3), (3, 2), make="regular"),
            case((2, 3, 3), (2, 3), make="regular"),
-           case((3, 3), (2, 3), left=False, make="regular")])
+           case((3, 3), (2, 3), left=False, make="regular")], saves=("a b y", "a b"))
 
 # factors
 
@@ -264,7 +264,7 @@ def cholesky(name: str, node: str, refuses: dict[str, str]) -> None:
     row(name, node=node, formula="l @ l.T = a", refuses=refuses,
         doc="The lower triangular factor of the symmetric part of a matrix; with upper "
             "its transpose.",
-        fwd=factor, vjp=(cholesky_rule,), jvp=cholesky_tangent,
+        fwd=factor, vjp=(cholesky_rule,), jvp=cholesky_tangent, saves="y",
         cases=[case((3, 3), make="spd"), case((2, 2), upper=True, make="spd"),
                case((2, 3, 3), make="spd"), case((1, 1), low=0.5)])
 
@@ -337,7 +337,7 @@ row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR, fwd=cr
     vjp=(lambda xp, g, y, a, b, dim=-1: sum_to(xp, crossed(xp, b, g, dim), a.shape),
          lambda xp, g, y, a, b, dim=-1: sum_to(xp, crossed(xp, g, a, dim), b.shape)),
     cases=[case((3,), (3,)), case((3, 4), (3, 4), dim=0), case((2, 3), (1, 3)),
-           case((2, 3, 2), (2, 3, 2), dim=-2)])
+           case((2, 3, 2), (2, 3, 2), dim=-2)], saves=("b", "a"))
 
 
 def torch_cross(call: Any, a: Any, b: Any, dim: int | None = None) -> Any:

@@ -291,7 +291,8 @@ row("binary_cross_entropy_with_logits.default",
                 + logit_by_target(xp, x, weight, pos_weight) * t[1], reduction),
     cases=[*PAIR, case((3, 4), (3, 4), Fixed([0.5, 2.0, 1.5, 1.0])),
            case((3, 4), (3, 4), Fixed(2.0), Fixed([0.5, 2.0, 1.5, 1.0]),
-                reduction="none")])
+                reduction="none")],
+    saves=("x target weight pos_weight", "x weight pos_weight", "", ""))
 
 
 def binary_cross_entropy(call: Any, x: Any, target: Any, weight: Any = None,

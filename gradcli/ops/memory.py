@@ -49,7 +49,7 @@ def _read_of_last(xp: Any, g: Any, at: Any) -> Any:
 
 
 def writing(name: str, node: str, doc: str, pulled: Formula) -> None:
-    row(name, node=node, doc=doc, formula="y[at] = src", jvp=LINEAR, saves=True,
+    row(name, node=node, doc=doc, formula="y[at] = src", jvp=LINEAR, always_saves=True,
         fwd=lambda xp, x, src, at: written(xp, x, src, at),
         vjp=(lambda xp, g, y, x, src, at: kept(xp, g, at),
              lambda xp, g, y, x, src, at: sum_to(xp, pulled(xp, g, at), src.shape)),
@@ -172,7 +172,7 @@ def _strided_jvp(
 
 
 row("as_strided.default", node="AsStridedBackward0", memory=VIEW, jvp=_strided_jvp,
-    saves=False,
+    saves="",
     doc="What lies at given places of a tensor's memory.",
     formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
     fwd=lambda xp, x, size, stride, start, geometry=None:
@@ -241,7 +241,7 @@ row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
 
 
 def overwriting(name: str, node: str, *values: float) -> None:
-    row(name, node=node, formula="y = value", saves=False,
+    row(name, node=node, formula="y = value", saves="",
         doc="A tensor overwritten by one number.",
         fwd=lambda xp, x, value: xp.new_full(x, x.shape, value),
         vjp=(lambda xp, g, y, x, value: xp.zeros_like(g),),

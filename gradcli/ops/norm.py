@@ -106,7 +106,7 @@ row("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
            case((3, 4), ord=-INFINITY, keepdim=True, low=0.5),
            case((2, 3, 4), dim=(0, 2)), case((3, 4), ord=2.5, dim=1, keepdim=True),
            case((4,), ord=0.5, low=0.3), case((4,), ord=-1.5, low=0.5),
-           case(()), case((), ord=1, dim=0)])
+           case(()), case((), ord=1, dim=0)], saves="x y")
 
 UNAVAILABLE = ("{name}: order {ord!r} needs singular values, which are not offered; "
                "'fro', 1, -1, inf and -inf are")
@@ -200,7 +200,7 @@ row("dist", node="DistBackward0", formula="norm(a - b, p)",
              xp, -passing(xp, g, y, p) * gap(xp, a, b, p)[1], b.shape)),
     jvp=lambda xp, t, y, a, b, p=2: xp.sum((t[0] - t[1]) * gap(xp, a, b, p)[1]),
     cases=[case((3, 4), (3, 4)), case((3, 4), (4,), p=1), case((5,), (5,), p=3),
-           case((), ())])
+           case((), ())], saves="a b y")
 
 
 def between_rows(xp: Any, a: Any, b: Any) -> Any:
@@ -245,7 +245,7 @@ row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
         xp.sum(between_rows(xp, *t) * row_slopes(xp, x1, x2, y, p), -1),
     cases=[case((3, 2), (4, 2)), case((2, 3), (2, 3), p=1.0),
            case((2, 3, 2), (4, 2), p=3.0), case((1, 2), (3, 2), p=0.0),
-           case((3, 2), (2, 2), p=INFINITY, make="distinct")])
+           case((3, 2), (2, 2), p=INFINITY, make="distinct")], saves="x1 x2 y")
 
 function("cdist", lambda call, x1, x2, p=2.0, compute_mode=None:
          call("cdist.default", x1, x2, p), operands=("x1", "x2"),

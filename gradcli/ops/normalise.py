@@ -81,7 +81,7 @@ row("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
     vjp=(weight_norm_by_v, weight_norm_by_length), jvp=weight_norm_along,
     doc="The slices of v along a dimension, each scaled to the length given for it.",
     cases=[case((3, 4), (3, 1)), case((2, 3, 2), (2, 1, 1)),
-           case((3, 4), (1, 4), dim=1)])
+           case((3, 4), (1, 4), dim=1)], saves=("v length", "v"))
 
 
 # over the last dimensions
@@ -122,7 +122,7 @@ def layer_norm_along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any,
 row("layer_norm.default", node="NativeLayerNormBackward0",
     one_type=MIXED,
     refuses=no_kernel("LayerNormKernelImpl"),
-    saves=True,
+    always_saves=True,
     rule=Rule("NativeLayerNormBackwardBackward0", (0, 1, 2), zeros=False),
     memory=PACKED,
     formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias, over the last dimensions",
@@ -136,7 +136,8 @@ row("layer_norm.default", node="NativeLayerNormBackward0",
     cases=[case((3, 4), (4,), (4,), normalized_shape=(4,)),
            case((2, 3, 2), (3, 2), (3, 2), normalized_shape=(3, 2), eps=0.1),
            case((3, 4), Fixed(None), Fixed(None), normalized_shape=(4,)),
-           case((4,), (4,), Fixed(None), normalized_shape=(4,))])
+           case((4,), (4,), Fixed(None), normalized_shape=(4,))],
+    saves=("x weight", "x", ""))
 
 
 def layer_norm(call: Any, x: Any, normalized_shape: Any, weight: Any = None,
@@ -229,7 +230,8 @@ row("batch_norm.default", node="NativeBatchNormBackward0",
            case((4, 3), Fixed(None), Fixed(None), Fixed(None), Fixed(None),
                 training=True, eps=0.1),
            case((2, 3, 2), (3,), Fixed(None), Fixed(None), Fixed(None), training=True),
-           case((4, 3), (3,), (3,), Fixed([0.5, -1.0, 0.0]), Fixed([2.0, 1.0, 0.5]))])
+           case((4, 3), (3,), (3,), Fixed([0.5, -1.0, 0.0]), Fixed([2.0, 1.0, 0.5]))],
+    saves=("x weight mean var", "x mean var", "x", "", ""))
 
 
 def batch_norm(call: Any, x: Any, running_mean: Any, running_var: Any,

@@ -230,10 +230,12 @@ class Op(Entry):
                tuple, a tangent per input: zeros where none arrives, None for an input
                that carries no gradient; derived where there are partials
     variadic   the inputs are a list of tensors of any length
-    saves      whether its rules need values, not shapes alone: None where that follows
-               from ``partials``, ``vjp`` and ``jvp``; positions among the parameters
-               count, and so does what PyTorch saves without need: a second pass is
-               refused where values are gone
+    saves      what its reverse rules read, by the names of ``fwd``'s parameters: one
+               text for all inputs, or one for each; ``y`` is the result, ``y.1`` its
+               second output; empty: shapes alone. None: all inputs, of a linear row
+               those that carry no gradient
+    always_saves  a second pass is refused though the rules read nothing: PyTorch
+               saves something all the same, or they read parameters
     rule       PyTorch's node of the reverse rule itself, where a pass is recorded; None
                where the rule is made of operations that have nodes
     returns    outputs that ``fwd`` returns; more than one, or MANY: a tuple
@@ -268,7 +270,8 @@ class Op(Entry):
     vjp: tuple[Formula | None, ...] | Formula | None = None
     jvp: Formula | _Marker | None = None
     variadic: bool = False
-    saves: bool | None = None
+    saves: str | tuple[str, ...] | None = None
+    always_saves: bool = False
     rule: Rule | None = None
     returns: int = 1
     carries: int = 1
@@ -292,7 +295,7 @@ class Op(Entry):
     @property
     def keeps_shapes(self) -> bool:
         """Whether its rules need the shapes of the differentiable inputs alone."""
-        return self.jvp is LINEAR or self.saves is False
+        return self.jvp is LINEAR or (self.saves == "" and self.partials is None)
 
     @property
     def elementwise(self) -> bool:

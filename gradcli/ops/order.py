@@ -64,7 +64,7 @@ def _kept(xp: Any, value: Any, shape: Any, dim: int, keepdim: bool) -> Any:
 
 
 def _sorting(name: str, node: str) -> None:
-    row(name, node=node, fwd=_sort, returns=2, memory=KEPT,
+    row(name, node=node, fwd=_sort, returns=2, memory=KEPT, saves="y.1",
         doc="Entries in order along a dimension, and where they came from.",
         formula="y[i] = x[indices[i]]",
         vjp=(lambda xp, g, y, x, dim=-1, descending=False:
@@ -88,7 +88,7 @@ row("topk", node="TopkBackward0", fwd=_topk, returns=2,
     xp.gather(t[0], dim, y[1]),
     cases=[case((3, 4), k=2, make="distinct"),
            case((3, 4), k=2, dim=0, largest=False, make="distinct"),
-           case((5,), k=5, make="distinct")])
+           case((5,), k=5, make="distinct")], saves="y.1")
 
 row("kthvalue", node="KthvalueBackward0", fwd=_kthvalue, returns=2,
     refuses=no_kernel("kthvalue_cpu", TRUTHS),
@@ -102,7 +102,7 @@ row("kthvalue", node="KthvalueBackward0", fwd=_kthvalue, returns=2,
         xp.gather(t[0], dim, _kept(xp, y[1], x.shape, dim, keepdim)), y[0].shape),
     cases=[case((3, 4), k=2, make="distinct"),
            case((3, 4), k=3, dim=0, keepdim=True, make="distinct"),
-           case((5,), k=1, make="distinct")])
+           case((5,), k=1, make="distinct")], saves="y.1")
 
 
 def _sort_any(

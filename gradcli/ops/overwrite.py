@@ -113,7 +113,7 @@ row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST,
     vjp=(lambda xp, g, y, x, index, dim, value: xp.index_fill(g, dim, index, 0), None),
     jvp=lambda xp, t, y, x, index, dim, value: xp.index_fill(t[0], dim, index, 0),
     cases=[case((3, 4), Fixed([2, 0]), dim=0, value=1.5),
-           case((3,), Fixed([1]), dim=-1, value=0)])
+           case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
 
 row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
     memory=KEPT,
@@ -200,7 +200,7 @@ def _index_put_values_vjp(
 
 row("index_put.default", node="IndexPutBackward0", fwd=_index_put, jvp=LINEAR,
     memory=KEPT,
-    saves=True,
+    always_saves=True,
     one_type="Index put requires the source and destination dtypes match, got {0} for "
     "the destination and {1} for the source.",
     doc="Entries replaced, or added to, at lists of positions or where masks are true.",

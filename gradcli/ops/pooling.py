@@ -130,7 +130,7 @@ row("max_pool2d.indices", node="MaxPool2DWithIndicesBackward0", fwd=max_pool, re
            case((2, 3, 4), kernel_size=(2, 3), stride=(1, 2), padding=(1, 1),
                 dilation=(1, 1), make="distinct"),
            case((1, 5, 5), kernel_size=(2, 2), stride=(2, 2), padding=(0, 0),
-                dilation=(2, 1), ceil_mode=True, make="distinct")])
+                dilation=(2, 1), ceil_mode=True, make="distinct")], saves="x y")
 
 row("adaptive_max_pool2d.indices", node="AdaptiveMaxPool2DBackward0", returns=2,
     refuses=no_kernel("adaptive_max_pool2d"),
@@ -141,7 +141,7 @@ row("adaptive_max_pool2d.indices", node="AdaptiveMaxPool2DBackward0", returns=2,
         xp, x, *map(adaptive, x.shape[-2:], output_size)),
     vjp=(lambda xp, g, y, x, output_size: largest_by_x(xp, g, y, x),),
     jvp=lambda xp, t, y, x, output_size: largest_along(xp, t, y, x),
-    cases=[case((1, 4, 5), output_size=(2, 3), make="distinct")])
+    cases=[case((1, 4, 5), output_size=(2, 3), make="distinct")], saves="x y")
 
 
 # the mean
@@ -222,7 +222,7 @@ def in_parts(size: Shape, output_size: Shape) -> tuple[Any, Any]:
 
 row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR, result=WHOLE,
     refuses=no_kernel("avg_pool2d", TRUTHS),
-    saves=True, rule=Rule("AvgPool2DBackwardBackward0"),
+    always_saves=True, rule=Rule("AvgPool2DBackwardBackward0"),
     memory=PACKED,
     doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
     fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
@@ -254,7 +254,7 @@ row("avg_pool2d.backward", node="AvgPool2DBackwardBackward0", jvp=LINEAR,
 
 row("adaptive_avg_pool2d.default", node="AdaptiveAvgPool2DBackward0", jvp=LINEAR,
     refuses=no_kernel("adaptive_avg_pool2d"),
-    saves=True, rule=Rule("AdaptiveAvgPool2DBackwardBackward0"),
+    always_saves=True, rule=Rule("AdaptiveAvgPool2DBackwardBackward0"),
     memory=PACKED,
     doc="The mean of each of a given number of windows.",
     formula="y[p] = mean(x[window p])",

@@ -87,19 +87,20 @@ row("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
     one_type="expected m1 and m2 to have the same dtype, but got: {c0} != {c1}",
     vjp=(lambda xp, g, y, a, b: xp.matmul(g, turned(xp, b)),
          lambda xp, g, y, a, b: xp.matmul(turned(xp, a), g)),
-    cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))])
+    cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))],
+    saves=("b", "a"))
 
 row("mv", node="MvBackward0", formula="a @ v", doc="Product of a matrix and a vector.",
     refuses=no_kernel("addmv_impl_cpu", TRUTHS),
     fwd=mv, jvp=MULTILINEAR, one_type=ONE_TYPE,
     vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
          lambda xp, g, y, a, v: xp.matmul(turned(xp, a), g)),
-    cases=[case((3, 4), (4,)), case((1, 2), (2,))])
+    cases=[case((3, 4), (4,)), case((1, 2), (2,))], saves=("v", "a"))
 
 for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
     row(_name, node=_node, formula="sum(a * b)", doc="Inner product of two vectors.",
         refuses=no_kernel("dot", TRUTHS),
-        fwd=dot, jvp=MULTILINEAR,
+        fwd=dot, jvp=MULTILINEAR, saves=("b", "a"),
         one_type=f"{_name} : expected both vectors to have same dtype, but found {{0}} "
         "and {1}",
         vjp=(lambda xp, g, y, a, b: g * b, lambda xp, g, y, a, b: g * a),
@@ -111,7 +112,7 @@ row("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
     fwd=bmm, jvp=MULTILINEAR, one_type=ONE_TYPE,
     vjp=(lambda xp, g, y, a, b: xp.matmul(g, turned(xp, b)),
          lambda xp, g, y, a, b: xp.matmul(turned(xp, a), g)),
-    cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))])
+    cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))], saves=("b", "a"))
 
 
 def matmul(call: Any, a: Any, b: Any) -> Any:
@@ -206,7 +207,8 @@ def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str
         return beta * x + y
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
-        one_type=one_type, result=WHOLE, in_place=True, **facts,
+        one_type=one_type, result=WHOLE, in_place=True,
+        saves=("", "a b", "a b"), **facts,
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1: sum_to(xp, beta * g, x.shape),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: left(xp, alpha * g, a, b),
              lambda xp, g, y, x, a, b, beta=1, alpha=1: right(xp, alpha * g, a, b)),
@@ -387,7 +389,8 @@ row("bilinear.trilinear", node="TrilinearBackward0", fwd=trilinear, jvp=MULTILIN
     vjp=(lambda xp, g, y, a, weight, b: xp.einsum("nk,kij,nj->ni", g, weight, b),
          lambda xp, g, y, a, weight, b: xp.einsum("nk,ni,nj->kij", g, a, b),
          lambda xp, g, y, a, weight, b: xp.einsum("nk,ni,kij->nj", g, a, weight)),
-    cases=[case((2, 3), (2, 3, 4), (2, 4)), case((1, 2), (3, 2, 1), (1, 1))])
+    cases=[case((2, 3), (2, 3, 4), (2, 4)), case((1, 2), (3, 2, 1), (1, 1))],
+    saves=("weight b", "a b", "a weight"))
 
 
 def bilinear(call: Any, a: Any, b: Any, weight: Any, bias: Any = None) -> Any:

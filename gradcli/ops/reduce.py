@@ -257,11 +257,12 @@ def extremum(name: str, node: str, word: str) -> None:
     row(f"{name}.default", node=f"{node}Backward1", formula=f"{name}(x)", kink=TIES,
         doc=f"The {word} of all entries.",
         fwd=lambda xp, x: getattr(xp, reduce)(x, some_over(name, x, None)),
-        vjp=(lambda xp, g, y, x: shared(xp, g, y, x, None, False),),
+        vjp=(lambda xp, g, y, x: shared(xp, g, y, x, None, False),), saves="x y",
         jvp=lambda xp, t, y, x: attained(xp, t[0], y, x, None, False),
         cases=SPREAD[:len(WHOLE)])
 
     row(f"{name}.dim", node=f"{node}Backward0", returns=2, carries=1, kink=FIRST,
+        saves="y.1",
         formula=f"{name}(x, dim), arg{name}(x, dim)",
         doc=f"The {word} entry along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False: best(xp, name, x, dim, keepdim),
@@ -272,6 +273,7 @@ def extremum(name: str, node: str, word: str) -> None:
         cases=[case(c.inputs[0], make="distinct", **c.params) for c in ALONG])
 
     row(reduce, node=f"A{name}Backward0", formula=f"{name}(x, dim)", kink=TIES,
+        saves="x y",
         doc=f"The {word} of all entries, or over dimensions.",
         fwd=lambda xp, x, dim=None, keepdim=False:
             getattr(xp, reduce)(x, some_over(reduce, x, dim), keepdim),
@@ -322,4 +324,4 @@ row("aminmax", node="AminmaxBackward0", returns=2, carries=2, kink=TIES,
         attained(xp, t[0], y[0], x, dim, keepdim, equals),
         attained(xp, t[0], y[1], x, dim, keepdim, equals)),
     cases=[case((3, 4), make="distinct"), case((3, 4), dim=-1, make="distinct"),
-           case((2, 3), dim=0, keepdim=True, make="distinct")])
+           case((2, 3), dim=0, keepdim=True, make="distinct")], saves="x y.0 y.1")

@@ -117,7 +117,7 @@ scan("cumsum", "CumsumBackward0", formula="y[i] = x[0] + ... + x[i]",
      jvp=LINEAR, cases=ALONG, in_place=True, casts=True, also=("cumulative_sum",))
 
 scan("cumprod", "CumprodBackward0", formula="y[i] = x[0] * ... * x[i]",
-     in_place=True, casts=True,
+     in_place=True, casts=True, saves="x y",
      doc="Running product along a dimension; exact where entries are 0.",
      fwd=lambda xp, x, dim: xp.cumprod(x, dim),
      vjp=lambda xp, g, y, x, dim:
@@ -127,7 +127,7 @@ scan("cumprod", "CumprodBackward0", formula="y[i] = x[0] * ... * x[i]",
      cases=ALONG)
 
 scan("logcumsumexp", "LogcumsumexpBackward0",
-     refuses=no_kernel("logcumsumexp_out_cpu"),
+     refuses=no_kernel("logcumsumexp_out_cpu"), saves="x y",
      formula="y[i] = log(exp(x[0]) + ... + exp(x[i]))",
      doc="Logarithm of the running sum of exponentials, without overflow.",
      fwd=lambda xp, x, dim: running(
@@ -155,7 +155,7 @@ def record_run(xp: Any, x: Any, dim: int, beats: Rule) -> tuple[Any, ...]:
 
 
 def records(name: str, node: str, word: str, comparison: str) -> None:
-    row(name, node=node, returns=2, carries=1, memory=PACKED,
+    row(name, node=node, returns=2, carries=1, memory=PACKED, saves="y.1",
         formula=f"y[i] = {name[3:]}(x[0], ..., x[i])",
         doc=f"The {word} entry so far, and where it stands.",
         kink="of equal entries the last carries the gradient",

@@ -41,7 +41,7 @@ row("erfinv", node="ErfinvBackward0", latex=r"\operatorname{{erf}}^{{-1}} {0}",
     fwd=lambda xp, x: xp.erfinv(x),
     partials=(lambda xp, y, x: xp.sqrt(pi(xp, x)) / 2 * xp.exp(y * y),),
     cases=[case((3, 4), low=-0.9, high=0.9), case((), low=-0.9, high=0.9)],
-    special="erfinv", tame=("0",), also=("erfinverse",))
+    special="erfinv", tame=("0",), also=("erfinverse",), saves="x y")
 
 function("ndtr", lambda call, x:
          call("mul.Scalar", call("add.Scalar", call("erf", call(
@@ -55,7 +55,7 @@ row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
     fwd=lambda xp, x: xp.ndtri(x),
     partials=(lambda xp, y, x: xp.sqrt(2 * pi(xp, x)) * xp.exp(y * y / 2),),
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
-           case((2,), low=0.01, high=0.02)], special="ndtri")
+           case((2,), low=0.01, high=0.02)], special="ndtri", saves="x y")
 
 row("lgamma", node="LgammaBackward0", latex=r"\log|\Gamma({0})|",
     formula="log(abs(gamma(x)))", aliases=("gammaln",),

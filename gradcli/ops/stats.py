@@ -131,7 +131,7 @@ row("std.correction", node="StdBackward0", formula="sqrt(var(x))", kink=AT_ZERO,
          std_rule(xp, g, y, x, dim, correction, keepdim),),
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
         drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y),
-    cases=VARIANCES)
+    cases=VARIANCES, saves="x y")
 
 row("var_mean.correction", node="VarMeanBackward0", returns=2, carries=2,
     refuses={WHOLES: "var_mean only support floating point and complex dtypes"},
@@ -158,7 +158,7 @@ row("std_mean.correction", node="StdMeanBackward0", returns=2, carries=2, kink=A
     jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
         drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y[0]),
         mean_over(xp, t[0], dim, keepdim)),
-    cases=VARIANCES)
+    cases=VARIANCES, saves="x y.0")
 
 
 def spread_measure(
@@ -219,11 +219,12 @@ def median(name: str, node: str, find: Any, doc: str) -> None:
         refuses=no_kernel("median_cpu", TRUTHS),
         doc=f"{doc}, of all entries.",
         fwd=lambda xp, x: median_of_all(xp, find, x),
-        vjp=(lambda xp, g, y, x: shared(xp, g, y, x, None, False),),
+        vjp=(lambda xp, g, y, x: shared(xp, g, y, x, None, False),), saves="x y",
         jvp=lambda xp, t, y, x: attained(xp, t[0], y, x, None, False),
         cases=[case((3, 4), make="distinct"), case((5,), make="distinct"), case(())])
 
     row(f"{name}.dim", node=f"{node}Backward1", returns=2, carries=1, kink=FIRST,
+        saves="y.1",
         refuses=no_kernel("median_out", TRUTHS),
         formula=f"{name}(x, dim)",
         doc=f"{doc}, along a dimension, and where it stands.",
@@ -272,7 +273,8 @@ row("mode", node="ModeBackward0", returns=2, carries=1, formula="mode(x, dim)",
     jvp=lambda xp, t, y, x, dim=-1, keepdim=False:
         of_chosen(xp, t[0], y, x, dim, keepdim),
     cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
-           case((2, 3, 2), dim=1, keepdim=True, make="distinct"), case(())])
+           case((2, 3, 2), dim=1, keepdim=True, make="distinct"), case(())],
+    saves="y.1")
 
 # truth and counts: no gradient
 

@@ -31,7 +31,7 @@ row("cos", node="CosBackward0", latex=r"\cos {0}", formula="cos(x)", doc="Cosine
 row("tan", node="TanBackward0", latex=r"\tan {0}", formula="tan(x)", doc="Tangent.",
     fwd=lambda xp, x: xp.tan(x), partials=(lambda xp, y, x: 1 + y * y,),
     cases=[case((3, 4), low=-1.3, high=1.3), case((), low=-1.3, high=1.3)],
-    also=("tg", "ctg", "cot"))
+    also=("tg", "ctg", "cot"), saves="y")
 
 row("asin", node="AsinBackward0", latex=r"\arcsin {0}", formula="asin(x)",
     doc="Inverse of the sine.", aliases=("arcsin",),
@@ -75,7 +75,8 @@ row("hypot", node="HypotBackward0", latex=r"\sqrt{{{0}^2 + {1}^2}}",
     kink="at the origin both derivatives are NaN, as in PyTorch",
     fwd=lambda xp, a, b: xp.hypot(a, b),
     partials=(lambda xp, y, a, b: a / y, lambda xp, y, a, b: b / y),
-    cases=[case((3, 4), (4,), low=0.3), case((), (2,), low=-2.0, high=-0.3)])
+    cases=[case((3, 4), (4,), low=0.3), case((), (2,), low=-2.0, high=-0.3)],
+    saves=("a y", "b y"))
 
 row("sinh", node="SinhBackward0", latex=r"\sinh {0}", formula="sinh(x)",
     doc="Hyperbolic sine.",
@@ -89,7 +90,8 @@ row("cosh", node="CoshBackward0", latex=r"\cosh {0}", formula="cosh(x)",
 
 row("tanh", node="TanhBackward0", latex=r"\tanh {0}", formula="tanh(x)",
     doc="Hyperbolic tangent.",
-    fwd=lambda xp, x: xp.tanh(x), partials=(lambda xp, y, x: 1 - y * y,), cases=ALL)
+    fwd=lambda xp, x: xp.tanh(x), partials=(lambda xp, y, x: 1 - y * y,), cases=ALL,
+    saves="y")
 
 row("asinh", node="AsinhBackward0", latex=r"\operatorname{{arsinh}} {0}",
     formula="asinh(x)", doc="Inverse of the hyperbolic sine.", aliases=("arcsinh",),
@@ -133,16 +135,18 @@ row("sinc", node="SincBackward0", latex=r"\operatorname{{sinc}} {0}",
     formula="sin(pi*x)/(pi*x)", doc="Normalised sinc; 1 at 0.",
     fwd=lambda xp, x: xp.sinc(x), partials=(sinc_slope,),
     cases=[*ALL, case((4,), low=-0.009, high=0.009), case((2,), low=0.02, high=0.1),
-           case((2,), low=0.0095, high=0.0099)], special="sinc")
+           case((2,), low=0.0095, high=0.0099)], special="sinc", saves="x y")
 
 row("deg2rad", node="Deg2RadBackward0", latex=r"\frac{{\pi}}{{180}} {0}",
-    saves=False,
+    saves="",
     formula="x*pi/180", doc="Degrees to radians.",
     fwd=lambda xp, x: x * (pi(xp, x) / 180),
-    partials=(lambda xp, y, x: pi(xp, x) / 180,), cases=ALL)
+    partials=(lambda xp, y, x: pi(xp, x) / 180,),
+    vjp=(lambda xp, g, y, x: g * (pi(xp, g) / 180),), cases=ALL)
 
 row("rad2deg", node="Rad2DegBackward0", latex=r"\frac{{180}}{{\pi}} {0}",
-    saves=False,
+    saves="",
     formula="x*180/pi", doc="Radians to degrees.",
     fwd=lambda xp, x: x * (180 / pi(xp, x)),
-    partials=(lambda xp, y, x: 180 / pi(xp, x),), cases=ALL)
+    partials=(lambda xp, y, x: 180 / pi(xp, x),),
+    vjp=(lambda xp, g, y, x: g * (180 / pi(xp, g)),), cases=ALL)

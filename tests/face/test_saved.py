@@ -20,7 +20,7 @@ pytestmark = pytest.mark.peers
 
 # Our rules read a value here that PyTorch's do not, and so a change of it is refused.
 STRICTER = {
-    ("deg2rad", 1, 0), ("rad2deg", 1, 0), ("exp2", 1, 0), ("expm1", 1, 0),
+    ("exp2", 1, 0), ("expm1", 1, 0),
     ("erfinv", 1, "result"), ("sinc", 1, "result"), ("glu", 1, "result"),
     ("logaddexp2", 2, "result"), ("kron", 2, 0), ("kron", 2, 1),
 }  # fmt: skip
