@@ -84,7 +84,7 @@ class Namespace:
     def in_order_of(self, y: Any, x: Any) -> Any:
         """Entries in the order in memory of those of ``x``, if the shape is the same;
         else in the order of their indices."""
-        if y.shape != x.shape:
+        if y.shape != x.shape or self.is_contiguous(x):
             return self.packed(y)
         steps = self.geometry(x)[0]
         order = sorted(range(len(steps)), key=steps.__getitem__, reverse=True)
