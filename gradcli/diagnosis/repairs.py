@@ -17,6 +17,7 @@ from dataclasses import replace
 from time import thread_time
 from typing import NamedTuple
 
+from ..engine.operators import TRANSPOSES
 from ..lang.syntax import Attribute, Binary, Literal, MethodCall, Name, Unary
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
@@ -28,7 +29,7 @@ from .subterms import Subterm, subterms
 
 _POWERS = ("**", "^")
 _EXPONENTS = ("2", "3", "4", "(-1)", "(-2)", "0.5", "(-0.5)", "1")
-_TRANSPOSES = ("t", "T", "mT", "mH", "H")
+_TRANSPOSES = ("t", *TRANSPOSES)
 _SUMS = ("sum", "mean")
 _ALONG = ("", "dim=0, keepdim=True", "dim=1, keepdim=True")
 

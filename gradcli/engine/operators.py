@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops import ALIASES, FUNCTIONS, OPS
+from ..ops.basis import COMPARISONS
 from . import bits
 from .fast import WHOLE, binary, operand, plain, with_number
 from .indexing import getitem, rows_of
@@ -20,8 +21,6 @@ from .tensor import Tensor
 
 TRANSPOSES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH"}
 """Attributes of a tensor and the functions behind them."""
-
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 FUNCTIONS_OF_TWO = {"floordiv": "floor_divide", "mod": "remainder", "matmul": "matmul"}
 """Operators whose reflection is the same function with its operands exchanged."""

@@ -23,12 +23,11 @@ from gradcli.lang.errors import MORE_MEMORY
 from gradcli.lang.frame import described
 from gradcli.lang.library import Explanation
 from gradcli.lang.suggest import did_you_mean
-from gradcli.ops import checks
+from gradcli.ops import ALIASES, FUNCTIONS, checks
 
 Sampled = Mapping[str, Tensor]
 
 _PLAIN = (int, float, str, list, tuple, range)
-_PRODUCTS = frozenset({"@", "matmul", "mm", "mv", "dot", "bmm", "linear"})
 _BROADCASTING = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
 
@@ -93,13 +92,19 @@ def _shape(failure: Failure) -> Explanation:
     shapes = failure.shapes
     if len(shapes) == 2:
         listed = f"{list(shapes[0])} and {list(shapes[1])}"
-        if failure.name in _PRODUCTS:
+        if _is_product(failure.name):
             message = f"shapes {listed} do not multiply: {failure.text}"
             return "E303", message, _product_hint(*shapes)
         if failure.name in _BROADCASTING or "must match the size" in failure.text:
             message = f"shapes {listed} do not broadcast: {failure.text}"
             return "E303", message, _broadcast_hint(*shapes)
     return "E303", failure.text, None
+
+
+def _is_product(name: str) -> bool:
+    """Whether an operator or a function is a product of matrices."""
+    entry = FUNCTIONS.get(ALIASES.get(name, name))
+    return "@" in (name if entry is None else entry.formula)
 
 
 def _product_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:

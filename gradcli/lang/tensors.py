@@ -12,10 +12,12 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from gradcli.engine import AccumulateGrad, Port, Tensor, function, set_grad_enabled
 from gradcli.engine.modes import renewing
+from gradcli.engine.operators import TRANSPOSES
 from gradcli.engine.returns import Named
 from gradcli.lang.errors import Span
 from gradcli.lang.home import CONSTRUCTORS, Draws, Home
@@ -33,11 +35,8 @@ BARE_CONSTANTS = frozenset({"pi", "inf", "nan"})
 """The constants that need no prefix; `e` and `tau` alone are names of inputs."""
 
 _ATTRIBUTES: dict[str, Callable[[Tensor], object]] = {
-    "T": lambda x: x.T,
-    "mT": lambda x: x.mT,
-    "H": lambda x: x.H,
-    "mH": lambda x: x.mH,
-    "data": lambda x: function("detach")(x),
+    **{name: attrgetter(name) for name in TRANSPOSES},
+    "data": lambda x: x.detach(),
     "device": lambda x: x.xp.device,
     "dtype": lambda x: str(x.raw.dtype),
     "is_leaf": lambda x: x.is_leaf,

@@ -1,7 +1,7 @@
-"""Elementwise functions of the array libraries, by the table's names.
+"""Operators of Python and elementwise functions of the array libraries.
 
-Invariant: the table's name of each, and the library's; nothing else in the package
-lists them. What other libraries and languages call them: `gradcli.ops.spellings`.
+Invariant: the table's name of each stands here, and nowhere else in the package.
+What other libraries and languages call them: `gradcli.ops.spellings`.
 
     UFUNCS["asin"]          # "arcsin"
 """
@@ -35,3 +35,17 @@ SPECIAL: Final[Mapping[str, str]] = {
     "sigmoid": "expit", "logsigmoid": "log_expit", "ndtri": "ndtri",
 }  # fmt: skip
 """Of ``scipy.special``, and of ``cupyx.scipy.special``."""
+
+OPERATORS: Final[Mapping[str, str]] = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",
+    "matmul": "matmul", "floordiv": "floor_divide", "mod": "remainder",
+    "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
+    "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
+    "neg": "neg", "abs": "abs", "invert": "logical_not",
+}  # fmt: skip
+"""What Python's operator methods are called in the table: ``__truediv__``: ``div``."""
+
+COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
+"""Operators that have no reflected method of their own."""
+
+UNARY: Final = ("neg", "abs", "invert")

@@ -98,7 +98,7 @@ row("mv", node="MvBackward0", formula="a @ v", doc="Product of a matrix and a ve
     cases=[case((3, 4), (4,)), case((1, 2), (2,))], saves=("v", "a"))
 
 for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
-    row(_name, node=_node, formula="sum(a * b)", doc="Inner product of two vectors.",
+    row(_name, node=_node, formula="a @ b", doc="Inner product of two vectors.",
         refuses=no_kernel("dot", TRUTHS),
         fwd=dot, jvp=MULTILINEAR, saves=("b", "a"),
         one_type=f"{_name} : expected both vectors to have same dtype, but found {{0}} "

@@ -70,20 +70,6 @@ class Spelling(NamedTuple):
 SPELLINGS: Final[dict[str, Spelling]] = {}
 """By name: the table's functions and the heads of expression trees."""
 
-OPERATORS: Final[Mapping[str, str]] = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",
-    "matmul": "matmul", "floordiv": "floor_divide", "mod": "remainder",
-    "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
-    "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
-    "neg": "neg", "abs": "abs", "invert": "logical_not",
-}  # fmt: skip
-"""What Python's operator methods are called in the table: ``__truediv__``: ``div``."""
-
-COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
-"""Operators that have no reflected method of their own."""
-
-UNARY: Final = ("neg", "abs", "invert")
-
 UNITS: Final[Mapping[str, tuple[int, ...]]] = {"mul": (0, 1), "div": (1,), "pow": (1,)}
 """Operators, and which of their operands changes nothing if it is one."""
 

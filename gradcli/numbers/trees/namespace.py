@@ -25,8 +25,8 @@ from ...engine.modes import MODE
 from ...engine.namespace import Namespace
 from ...lang.home import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
-from ...ops.basis import SPECIAL, UFUNCS
-from ...ops.spellings import GUARDS, OPERATORS, OPPOSITES
+from ...ops.basis import OPERATORS, SPECIAL, UFUNCS
+from ...ops.spellings import GUARDS, OPPOSITES
 from . import scatter
 from .calls import Call, basis_call, row_call
 from .simplify import broadcast_anyway, simplified

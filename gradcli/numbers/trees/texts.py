@@ -15,13 +15,11 @@ from string import Formatter
 from typing import Any, Final
 
 from ...ops import FUNCTIONS
+from ...ops.basis import COMPARISONS, OPERATORS, UNARY
 from ...ops.spellings import (
     ATOM,
-    COMPARISONS,
-    OPERATORS,
     SIGN,
     SPELLINGS,
-    UNARY,
     UNITS,
     Precedence,
     Template,

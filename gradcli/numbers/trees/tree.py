@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from ...engine.errors import EngineError
-from ...ops.spellings import COMPARISONS, OPERATORS, UNARY
+from ...ops.basis import COMPARISONS, OPERATORS, UNARY
 
 NAME: Final = "a name"
 NUMBER: Final = "a number"

@@ -1,0 +1,70 @@
+"""What is known of an operation stands in its row: no list of names outside `ops`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_rooms import MODULES, PACKAGE, room
+
+from gradcli.ops import ALIASES, FUNCTIONS, OPS
+
+NAMES = {*OPS, *FUNCTIONS, *ALIASES, *(op.base for op in OPS.values())}
+
+ALLOWED = {
+    "diagnosis/repairs.py": "kinds of mistakes, of which some are called as functions",
+    "engine/creation.py": "constructors, which are no operations of the table",
+    "engine/operators.py": "Python's operators and attributes of tensors",
+    "lang/plain.py": "Python's own functions of plain numbers",
+    "nn/init.py": "PyTorch's table of gains by the nonlinearity's name",
+    "nn/modules/__init__.py": "names of PyTorch's modules",
+    "verify/kinks/watch.py": "roundings, and where they jump",
+    "numbers/": "a number system defines the functions of the basis",
+}
+"""Files and rooms in which such a list stands, and what it is."""
+
+
+def strings(node: ast.AST) -> Iterator[str]:
+    """The strings of a literal, words of one that is split among them."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value
+
+
+def literals(tree: ast.AST) -> Iterator[tuple[int, set[str]]]:
+    """The line of each literal collection, and the names of operations in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict | ast.Set | ast.List | ast.Tuple):
+            yield node.lineno, NAMES & {*strings(node)}
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "split":
+            words = {word for text in strings(node.func) for word in text.split()}
+            yield node.lineno, NAMES & words
+
+
+def listing(path: Path) -> list[str]:
+    return [
+        f"line {line}: {', '.join(sorted(found))}"
+        for line, found in literals(ast.parse(path.read_text()))
+        if len(found) >= 3
+    ]
+
+
+def excused(path: Path) -> bool:
+    where = str(path.relative_to(PACKAGE))
+    return any(where.startswith(prefix) for prefix in ALLOWED)
+
+
+OUTSIDE = [path for path in MODULES if room(path) != "ops" and not excused(path)]
+
+
+@pytest.mark.parametrize("path", OUTSIDE, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_no_literal_outside_the_table_lists_operations(path: Path) -> None:
+    assert listing(path) == []
+
+
+@pytest.mark.parametrize("prefix", ALLOWED)
+def test_every_exception_is_needed(prefix: str) -> None:
+    paths = [p for p in MODULES if str(p.relative_to(PACKAGE)).startswith(prefix)]
+    assert any(listing(path) for path in paths)
