@@ -40,6 +40,8 @@ def page(function: FunctionView) -> Iterator[Line]:
         ("aliases", ", ".join(function.aliases)),
         ("family", function.family),
         ("at a kink", function.kink),
+        *((f"is {value}", reason) for value, reason in function.not_finite),
+        *function.spellings,
     )
     for row in function.rows:
         yield BLANK
@@ -51,7 +53,7 @@ def _row(row: RowView) -> Iterator[Line]:
     yield from _facts(
         ("formula", row.formula),
         ("parameters", ", ".join(row.parameters)),
-        ("local gradients", "one per input, elementwise" if row.elementwise else ""),
+        *((f"derivative by {name}", text or "") for name, text in row.derivatives),
         ("at a kink", row.kink),
     )
 

@@ -294,6 +294,8 @@ def _function(view: FunctionView) -> dict[str, Any]:
         "kink": view.kink,
         "parameters": view.parameters,
         "aliases": view.aliases,
+        "not_finite": dict(view.not_finite),
+        "spellings": dict(view.spellings),
         "rows": [
             {
                 "name": row.name,
@@ -302,6 +304,7 @@ def _function(view: FunctionView) -> dict[str, Any]:
                 "parameters": row.parameters,
                 "elementwise": row.elementwise,
                 "kink": row.kink,
+                "derivatives": dict(row.derivatives),
             }
             for row in view.rows
         ],

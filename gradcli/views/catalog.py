@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..numbers.trees.texts import Text, filled, partial_text
 from ..ops import ALIASES, FUNCTIONS, Composite, Op, offered, overloads, parameters
+from ..ops.spellings import SPELLINGS, Template, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,9 @@ class RowView:
     parameters: tuple[str, ...]
     elementwise: bool
     kink: str
+    derivatives: tuple[tuple[str, str | None], ...]
+    """Of an elementwise row, the partial derivative by each input as a formula, in
+    which ``y`` is the result; None where the language cannot say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,10 @@ class FunctionView:
     parameters: tuple[str, ...]
     aliases: tuple[str, ...]
     rows: tuple[RowView, ...]
+    not_finite: tuple[tuple[str, str], ...]
+    """What a result may be that is no finite number, and why it then is."""
+    spellings: tuple[tuple[str, str], ...]
+    """How libraries and languages write it."""
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -76,10 +85,58 @@ def _function(name: str, aliases: tuple[str, ...]) -> FunctionView:
         parameters=parameters(entry),
         aliases=aliases,
         rows=tuple(_row(op) for op in overloads(name)),
+        not_finite=tuple(entry.not_finite.items()),
+        spellings=_spellings(name, parameters(entry)),
+    )
+
+
+LANGUAGES = {"NumPy": "numpy", "PyTorch": "torch", "C": "c", "SymPy": "sympy"}
+"""Whose spellings are shown, and where they stand in the table of spellings."""
+
+
+def _spellings(name: str, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    if name not in SPELLINGS:
+        return ()
+    words = {
+        language: getattr(SPELLINGS[name], at) for language, at in LANGUAGES.items()
+    }
+    return tuple(
+        (language, _written(word, given))
+        for language, word in words.items()
+        if word is not None
+    )
+
+
+def _written(word: Word, given: tuple[str, ...]) -> str:
+    """A function's name, or the template that stands for a call of it."""
+    if isinstance(word, Template):
+        return filled(word, [Text(name) for name in given]).written
+    return word
+
+
+def _derivatives(op: Op) -> tuple[tuple[str, str | None], ...]:
+    if op.partials is None:
+        return ()
+    names = parameters(op)
+    count = len(op.partials)
+    inputs = [Text(name) for name in names[:count]]
+    params = {name: Text(name) for name in names[count:]}
+    texts = [partial_text(p, Text("y"), inputs, params) for p in op.partials]
+    pairs = zip(names, op.partials, texts, strict=False)
+    return tuple(
+        (name, None if text is None else text.written)
+        for name, partial, text in pairs
+        if partial is not None
     )
 
 
 def _row(op: Op) -> RowView:
     return RowView(
-        op.name, op.formula, op.node, parameters(op), op.elementwise, op.kink
+        op.name,
+        op.formula,
+        op.node,
+        parameters(op),
+        op.elementwise,
+        op.kink,
+        _derivatives(op),
     )
