@@ -88,12 +88,12 @@ class ArrayNamespace(Namespace):
     def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
         """A copy of a type, by its name, and in a device's namespace; None: its own."""
         if device is not None:
-            x = self.moved(x, device)
+            x = self._moved(x, device)
         if 0 in x.strides:
             return self._dense(x, x.dtype if dtype is None else dtype)
         return x.copy("K") if dtype is None else x.astype(dtype)
 
-    def moved(self, x: Any, device: Any) -> Any:
+    def _moved(self, x: Any, device: Any) -> Any:
         """The array on another device; itself where it is there already."""
         if device is self:
             return x

@@ -76,7 +76,7 @@ def constructor(build: Build) -> Callable[..., Tensor]:
 def alike(build: Build) -> Callable[..., Tensor]:
     """The public constructor of what is like a tensor, its first argument."""
     name = build.__name__
-    many = _takes_sizes(build)
+    many, keeps = _takes_sizes(build), name.endswith("_like")
 
     @wraps(build)
     def make(
@@ -95,11 +95,11 @@ def alike(build: Build) -> Callable[..., Tensor]:
         type_ = chosen(dtype, name) or input.dtype
         xp = input.xp if device is None else devices.place(device)
         raw = build(type_, input, *args, **named)
-        if memory_format in PRESERVING and not many and input.raw.ndim > 1:
+        if keeps and memory_format in PRESERVING and input.raw.ndim > 1:
             raw = laid_out(raw, input.raw.shape, input.raw.strides)
         return made(raw, requires_grad, xp=xp)
 
-    return _signed(make, build, LIKE if many else LIKE | {"memory_format": None})
+    return _signed(make, build, LIKE | {"memory_format": None} if keeps else LIKE)
 
 
 def chosen(given: Any, name: str) -> dtype | None:

@@ -62,6 +62,11 @@ def memory(x: Any) -> int | None:
     return id(owner(x.raw)) if held and x.raw.size > 0 else None
 
 
+def without_layout(told: Answer) -> Any:
+    """Who shares with whom; the order of entries in memory is the arrays' alone."""
+    return [part[:2] if isinstance(part, tuple) else part for part in told]
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: trial.ident)
 def test_memory_is_shared_where_the_engines_arrays_share_it(
@@ -71,4 +76,4 @@ def test_memory_is_shared_where_the_engines_arrays_share_it(
     namespace = SYSTEMS[system]()
     found = shared(trial, lambda x: on_objects(namespace, x))
     if not isinstance(found, str) and not isinstance(plain, str):
-        assert found == plain
+        assert without_layout(found) == without_layout(plain)

@@ -10,6 +10,7 @@ import pytest
 
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.engine.arrays import SPECIAL, UFUNCS, ArrayNamespace
+from gradcli.engine.namespace import Namespace
 from gradcli.numbers.arrays import ObjectArray
 from gradcli.numbers.namespace import ObjectNamespace
 from gradcli.numbers.numbers import Numbers
@@ -36,7 +37,7 @@ CASES = [
 
 @pytest.mark.parametrize("name", BASIS)
 def test_object_arrays_have_the_whole_basis(name: str) -> None:
-    classes = ObjectNamespace, ShapeNamespace, ObjectNamespace(Terms())
+    classes = ObjectNamespace, ShapeNamespace, Namespace, ObjectNamespace(Terms())
     own = {name for each in classes for name in vars(each)}
     assert name in own
 
