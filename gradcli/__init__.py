@@ -28,10 +28,10 @@ _HOMES = {
     "inference_mode is_inference_mode_enabled",
     "engine.printing": "set_printoptions",
     "engine.creation": "frombuffer tensor as_tensor asarray zeros ones full empty eye "
-    "arange linspace logspace range tril_indices triu_indices zeros_like ones_like "
-    "full_like empty_like from_numpy from_dlpack scalar_tensor FloatTensor "
-    "DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor ByteTensor "
-    "BoolTensor",
+    "empty_strided arange linspace logspace range tril_indices triu_indices "
+    "zeros_like ones_like full_like empty_like from_numpy from_dlpack scalar_tensor "
+    "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor "
+    "ByteTensor BoolTensor",
     "engine.draws": "Generator default_generator manual_seed seed initial_seed "
     "get_rng_state set_rng_state rand randn randint randperm rand_like randn_like "
     "randint_like normal bernoulli multinomial",
@@ -40,7 +40,7 @@ _HOMES = {
     "broadcast_shapes where nonzero argwhere unique unique_consecutive",
     "engine.bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
     "bitwise_right_shift",
-    "engine.counting": "isin searchsorted bucketize histc",
+    "engine.counting": "isin searchsorted bucketize histc gcd lcm",
     "engine.real": "conj conj_physical resolve_conj resolve_neg real imag is_complex "
     "is_conj is_neg isreal",
     "utils.files": "save load",

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ops.checks import broadcast_shape
-from .dtypes import of
+from .dtypes import named
 from .fast import operand
 from .promote import result_of
 from .record import function
@@ -72,25 +72,51 @@ def bitwise_not(input: Tensor) -> Tensor:
 
 
 def _combined(name: str, ufunc: str, a: Operand, b: Operand) -> Tensor:
+    """What is made of the bits of two; of truth values it is logic, except shifts."""
+    tensors = [x for x in (a, b) if isinstance(x, Tensor)]
+    symbolic = bool(tensors) and tensors[0].xp.symbolic
+    if ufunc in LOGICAL and (symbolic or _common(name, a, b).kind == "b"):
+        both: Tensor = function(LOGICAL[ufunc])(a, b)
+        return both
+    return of_whole_numbers(name, ufunc, a, b)
+
+
+LOGICAL = {f"bitwise_{word}": f"logical_{word}" for word in ("and", "or", "xor")}
+
+
+def _common(name: str, a: Operand, b: Operand) -> Any:
+    """The type of what is made of two whole numbers or truth values.
+
+    Raises:
+        NotImplementedError: an operand is a float.
+        TypeError: neither operand is a tensor.
+    """
+    if not isinstance(a, Tensor) and not isinstance(b, Tensor):
+        raise TypeError(f"{name}(): one of the operands has to be a tensor")
+    result = result_of([x.raw if isinstance(x, Tensor) else x for x in (a, b)])
+    if result.kind == "f":
+        raise _no_kernel(name, result)
+    return result
+
+
+def _no_kernel(name: str, result: Any) -> NotImplementedError:
+    return NotImplementedError(
+        NO_BITS.format(name=name, kind=named(result.name).legacy)
+    )
+
+
+def of_whole_numbers(name: str, ufunc: str, a: Operand, b: Operand) -> Tensor:
     """``ufunc`` of the array module; errors call it by PyTorch's ``name``.
 
     Raises:
-        NotImplementedError: an operand is a float, or truth values are shifted.
+        NotImplementedError: an operand is a float, or both are truth values.
         TypeError: neither operand is a tensor.
     """
-    tensors = [x for x in (a, b) if isinstance(x, Tensor)]
-    if not tensors:
-        raise TypeError(f"{name}(): one of the operands has to be a tensor")
-    xp = tensors[0].xp
+    result = _common(name, a, b)
+    if result.kind == "b":
+        raise _no_kernel(name, result)
+    xp = next(x.xp for x in (a, b) if isinstance(x, Tensor))
     raw = [x.raw if isinstance(x, Tensor) else x for x in (a, b)]
-    result = result_of(raw)
-    shifts = ufunc.endswith("shift")
-    if result.kind == "f" or (shifts and result.kind == "b"):
-        kind = of(xp.np.empty((), result)).legacy
-        raise NotImplementedError(NO_BITS.format(name=name, kind=kind))
-    if result.kind == "b" or xp.symbolic:
-        both: Tensor = function(f"logical_{name.removeprefix('bitwise_')}")(a, b)
-        return both
     cut = [xp.np.asarray(x).astype(result) for x in raw]
     broadcast_shape(*[x.shape for x in cut])
     return Tensor(xp.np.asarray(getattr(xp.np, ufunc)(*cut)), xp)

@@ -1,4 +1,4 @@
-"""How often and where numbers occur among others; no gradient passes.
+"""How often and where numbers occur among others, or divide them; no gradient passes.
 
 isin(x, tensor([1, 2]))             # which entries of x are 1 or 2
 searchsorted(borders, x)            # how many borders lie below each entry
@@ -10,11 +10,12 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
+from .bits import of_whole_numbers
 from .errors import EngineError
 from .promote import result_of
 from .tensor import Tensor, constant
 
-__all__ = ["bucketize", "histc", "isin", "searchsorted"]
+__all__ = ["bucketize", "gcd", "histc", "isin", "lcm", "searchsorted"]
 
 Operand = Tensor | float
 
@@ -163,3 +164,13 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     at = ((inside - low) * bins / (high - low)).astype("int64")
     counts = np.bincount(np.minimum(at, bins - 1), minlength=bins)
     return Tensor(counts.astype(x.dtype), xp)
+
+
+def gcd(input: Tensor, other: Tensor) -> Tensor:
+    """The greatest common divisor of whole numbers, which is never negative."""
+    return of_whole_numbers("gcd", "gcd", input, other)
+
+
+def lcm(input: Tensor, other: Tensor) -> Tensor:
+    """The least common multiple of whole numbers, which is never negative."""
+    return of_whole_numbers("lcm", "lcm", input, other)

@@ -39,6 +39,7 @@ __all__ = [
     "asarray",
     "empty",
     "empty_like",
+    "empty_strided",
     "eye",
     "from_dlpack",
     "from_numpy",
@@ -48,6 +49,7 @@ __all__ = [
     "linspace",
     "logspace",
     "new_empty",
+    "new_empty_strided",
     "new_full",
     "new_ones",
     "new_tensor",
@@ -213,6 +215,37 @@ def empty(type_: dtype | None, *size: Any) -> Any:
 
 
 @constructor
+def empty_strided(type_: dtype | None, size: Any, stride: Any) -> Any:
+    """A tensor whose entries, zeros here, lie at given steps in memory."""
+    return _spread(type_, size, stride, "empty_strided")
+
+
+def _spread(type_: dtype | None, size: Any, stride: Any, name: str) -> Any:
+    """Zeros at steps, in as much memory as they reach.
+
+    Raises:
+        EngineError: there are more or fewer steps than sizes, or one is negative.
+    """
+    shape, steps = sizes_of((size,), name), tuple(stride)
+    if len(shape) != len(steps):
+        raise EngineError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of "
+            f"strides ({len(steps)})"
+        )
+    if any(step < 0 for step in steps):
+        raise EngineError(
+            f"Storage size calculation overflowed with sizes={list(shape)} and "
+            f"strides={list(steps)}"
+        )
+    reach = sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
+    count = reach + 1 if all(shape) else 0
+    check_size((count,))
+    memory = np.zeros(count, (type_ or DEFAULT.dtype).name)
+    each = memory.itemsize
+    return np.ndarray(shape, memory.dtype, memory, 0, [step * each for step in steps])
+
+
+@constructor
 def full(type_: dtype | None, size: Any, fill_value: Any) -> Any:
     """One number in every entry; its kind gives the type."""
     value = _number(fill_value)
@@ -363,6 +396,12 @@ def new_ones(type_: dtype, input: Tensor, *size: Any) -> Any:
 def new_empty(type_: dtype, input: Tensor, *size: Any) -> Any:
     """A tensor of a shape, of this one's type and device; its entries are zeros."""
     return _filled(0, size, type_, "new_empty")
+
+
+@alike
+def new_empty_strided(type_: dtype, input: Tensor, size: Any, stride: Any) -> Any:
+    """Zeros that lie at given steps in memory, of the tensor's type and device."""
+    return _spread(type_, size, stride, "new_empty_strided")
 
 
 @alike

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import bits, indexing
+from . import bits, counting, indexing
 from .changes import change, demand_changeable, edge_of, grid, on_host, rebase, write
 from .convert import to
 from .errors import EngineError, ShapeError
@@ -21,7 +21,7 @@ from .fast import operand
 from .into import resize
 from .leaves import set_data
 from .modes import MODE
-from .node import Edge
+from .node import Edge, Node, turned_class
 from .numbers import array_of
 from .promote import fitting
 from .public import found
@@ -78,6 +78,8 @@ bitwise_xor_ = _changed(bits.bitwise_xor)
 bitwise_left_shift_ = _changed(bits.bitwise_left_shift)
 bitwise_right_shift_ = _changed(bits.bitwise_right_shift)
 bitwise_not_ = _changed(bits.bitwise_not)
+gcd_ = _changed(counting.gcd)
+lcm_ = _changed(counting.lcm)
 
 
 def _given(self: Tensor, value: Any) -> Tensor:
@@ -239,8 +241,11 @@ def _turned(name: str) -> Callable[..., Tensor]:
 
     def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         demand_changeable(self)
+        before = self.edge
         seen = apply(self, *args, **kwargs)
         self.raw, self.edge = seen.raw, seen.edge
+        if isinstance(self.edge, Node) and self.edge is not before:
+            self.edge.__class__ = turned_class(type(self.edge))
         return self
 
     run.__name__ = run.__qualname__ = f"{name}_"

@@ -20,7 +20,8 @@ ELSEWHERE = {
     "element_size is_signed is_shared get_device sum_to_size nelement ndimension "
     "__array__ __array_wrap__ __dlpack__ __dlpack_device__ pin_memory is_pinned",
     "draws": "bernoulli multinomial",
-    "creation": "new new_zeros new_ones new_full new_empty new_tensor",
+    "creation": "new new_zeros new_ones new_full new_empty "
+    "new_empty_strided new_tensor",
     "members": "where __complex__ __reversed__ __delitem__",
     "storage": "untyped_storage",
     "queries": "equal allclose is_nonzero is_set_to is_same_size nonzero argwhere "
@@ -30,10 +31,10 @@ ELSEWHERE = {
     "transpose_ swapaxes_ swapdims_ as_strided_ __setitem__ __iadd__ __isub__ __imul__ "
     "__itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ "
     "__ilshift__ __irshift__ bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ "
-    "bitwise_left_shift_ bitwise_right_shift_",
+    "bitwise_left_shift_ bitwise_right_shift_ gcd_ lcm_",
     "bits": "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift "
     "bitwise_right_shift",
-    "counting": "histc",
+    "counting": "histc gcd lcm",
     "backward": "backward:backward_of",
     "hooks": "retain_grad register_hook:register_tensor_hook "
     "register_post_accumulate_grad_hook:register_post_accumulate",

@@ -9,6 +9,7 @@ leaf, or None. ``pull`` maps the output's cotangent to one cotangent per edge.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
@@ -426,6 +427,14 @@ def node_class(op: Op) -> type[Node]:
     if not op.variadic:
         members["rules"] = tuple(r for r in rules if r is not None)
     return type(op.node, (base,), members)
+
+
+@cache
+def turned_class(cls: type[Node]) -> type[Node]:
+    """The class of a row's nodes where a tensor itself was made to be the view."""
+    if not cls.op.turned:
+        return cls
+    return type(cls.op.turned, (cls,), {"__slots__": ()})
 
 
 def carried(op: Op, y: tuple[Any, ...]) -> int:

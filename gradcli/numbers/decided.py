@@ -179,6 +179,7 @@ MASKS: Final[dict[str, Elementwise]] = {
     "le": lambda system, a, b: system.compare("<=", a, b),
     "gt": lambda system, a, b: system.compare(">", a, b),
     "ge": lambda system, a, b: system.compare(">=", a, b),
+    "signbit": lambda system, e: system.compare("<", e, system.lift(0)),
     "isnan": lambda system, e: EXACT.isnan(system.value(e)),
     "isinf": lambda system, e: EXACT.isinf(system.value(e)),
     "isfinite": lambda system, e: EXACT.isfinite(system.value(e)),

@@ -9,13 +9,13 @@ infinite one leaves no NaN.
 
 from __future__ import annotations
 
-from math import inf
+from math import copysign, inf
 from sys import float_info
 from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError
-from .op import TRUTHS, WHOLE, Fixed, case, function, no_kernel, row
+from .op import FLOATS, TRUTHS, WHOLE, Fixed, case, function, no_kernel, row
 
 # fmt: off
 
@@ -55,6 +55,53 @@ row("sgn", node="SgnBackward0", latex=r"\operatorname{{sign}} {0}",
     kink="the derivative is 0, also at 0",
     fwd=lambda xp, x: xp.sign(x), partials=(0,),
     cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)])
+
+row("signbit", fwd=lambda xp, x: xp.signbit(x), partials=(None,), in_place=False,
+    formula="x < 0", doc="Whether the sign is a minus, also that of a zero.",
+    cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)])
+
+
+def with_sign(xp: Any, x: Any, other: Any) -> Any:
+    size = xp.abs(x)
+    return xp.where(xp.signbit(other), -size, size)
+
+
+def same_sign(xp: Any, y: Any, x: Any, other: Any) -> Any:
+    """1 or -1 away from 0, and NaN where x is."""
+    at_zero = xp.eq(x, 0)
+    return xp.where(at_zero, 0, y / xp.where(at_zero, 1, x))
+
+
+row("copysign.Tensor", node="CopysignBackward0",
+    latex=r"|{0}| \operatorname{{sign}} {1}", result=FLOATS, saves=True,
+    formula="abs(x) with the sign of other",
+    doc="The size of one with the sign of another.",
+    kink="at x = 0 the derivative is 0; by other it is 0 everywhere",
+    fwd=with_sign, partials=(same_sign, 0),
+    cases=[case((3, 4), (4,), low=0.1), case((2,), (3, 1), low=-2.0, high=-0.1)])
+
+row("copysign.Scalar", node="CopysignBackward1", latex=r"|{0}| \operatorname{{sign}} c",
+    formula="abs(x) with the sign of other", result=FLOATS, saves=True,
+    doc="The size of a tensor with the sign of a number.",
+    kink="at x = 0 the derivative is 0",
+    fwd=lambda xp, x, other: copysign(1, other) * xp.abs(x), partials=(same_sign,),
+    cases=[case((3, 4), low=0.1, other=-2), case((), low=-2.0, high=-0.1, other=0.5)])
+
+function("copysign", lambda call, x, other:
+         call("copysign.Scalar", x, other=other) if is_number(other)
+         else call("copysign.Tensor", x, other),
+         doc="The size of one with the sign of another.",
+         formula="abs(x) with the sign of other")
+
+row("heaviside", node="NotImplemented", formula="0, 1, or values where x == 0",
+    one_type="heaviside is not yet implemented for tensors with different dtypes.",
+    latex=r"H({0})", doc="The unit step, with given values where x is 0. PyTorch "
+    "records that it has no derivative for this; here it is 0 by x.",
+    kink="the derivative by x is 0, also at the step",
+    fwd=lambda xp, x, values:
+        xp.where(xp.eq(x, 0), values, xp.as_type_of(xp.gt(x, 0), x)),
+    partials=(0, lambda xp, y, x, values: xp.as_type_of(xp.eq(x, 0), y)),
+    cases=[case((3, 4), (4,), low=0.1), case((2,), (2,), low=-2.0, high=-0.1)])
 
 # rounding
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .checks import PositionError, ShapeError, broadcast_shape, dim_of
+from .checks import ArgumentError, PositionError, ShapeError, broadcast_shape, dim_of
 from .index import OUTSIDE, along, check_positions, checked_size
 from .op import FIRST, LINEAR, PACKED, WHOLE, Fixed, Formula, case, function, row
 from .shape import Shape, sum_to
@@ -131,7 +131,10 @@ def src_part(xp: Any, src: Any, index: Any) -> Any:
                                                         strict=True)):
         raise ShapeError(f"Expected index {list(at.shape)} to be no larger than src "
                          f"{list(src.shape)}")
-    return xp.getitem(src, tuple([slice(0, n) for n in at.shape]))
+    for dim, n in enumerate(at.shape):
+        if n < src.shape[dim]:
+            src = xp.call("slice.Tensor", src, dim, 0, n)
+    return src
 
 
 def written(xp: Any, x: Any, index: Any, dim: int) -> Any:
@@ -193,12 +196,31 @@ row("scatter.value", node="ScatterBackward1",
     cases=[case((3, 4), Fixed([[0, 3], [1, 2]]), dim=1, value=2.5),
            case((3,), Fixed([1]), dim=-1, value=0)], saves="index")
 
-function("scatter", lambda call, x, dim, index, src:
-         call("scatter.value", x, index, dim, src) if isinstance(src, int | float)
-         else call("scatter.src", x, index, src, dim),
-         operands=("x", "index"),
+
+REDUCED = {"add": "sum", "multiply": "prod"}
+"""What `scatter` calls its reductions, and what `scatter_reduce` does."""
+
+
+def _choose_scatter(
+    call: Formula, x: Any, dim: int, index: Any, src: Any = None, value: Any = None,
+    reduce: str | None = None,
+) -> Any:  # fmt: skip
+    src = value if src is None else src
+    number = isinstance(src, int | float)
+    if reduce is None:
+        return (call("scatter.value", x, index, dim, src) if number
+                else call("scatter.src", x, index, src, dim))
+    if number:
+        src = call("new_full", x, tuple(index.shape), src)
+    if reduce not in REDUCED:
+        raise ArgumentError("reduce argument must be either add or multiply.")
+    return call("scatter_reduce.two", x, index, src, dim, REDUCED[reduce])
+
+
+function("scatter", _choose_scatter, operands=("x", "index"),
          formula="y[i, index[i, j]] = src[i, j]",
-         doc="A tensor's entries, or a number, written at positions.", in_place=True)
+         doc="A tensor's entries, or a number, written at positions, or added or "
+             "multiplied in.", in_place=True)
 
 row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=SCATTER,
     doc="Entries of src added at positions along a dimension; repeats add up.",

@@ -171,7 +171,8 @@ def _strided_jvp(
     return xp.call("as_strided.tangent", t[0], size, stride, start, geometry)
 
 
-row("as_strided.default", node="AsStridedBackward0", memory=VIEW, jvp=_strided_jvp,
+row("as_strided.default", node="AsStridedBackward0", turned="AsStridedBackward1",
+    memory=VIEW, jvp=_strided_jvp,
     saves="",
     doc="What lies at given places of a tensor's memory.",
     formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",

@@ -217,6 +217,7 @@ class Op(Entry):
     """A row of the table.
 
     node       PyTorch's node name; None: the row has no gradient
+    turned     PyTorch's node name where a tensor itself is made to be this view
     fwd        ``(xp, *inputs, **params)`` -> array, or a tuple of arrays
     partials   elementwise rows: per input the partial derivative
                ``(xp, y, *inputs, **params)``, a number, or None (not differentiable)
@@ -266,6 +267,7 @@ class Op(Entry):
 
     fwd: Formula
     node: str | None = None
+    turned: str = ""
     partials: tuple[Formula | float | None, ...] | None = None
     vjp: tuple[Formula | None, ...] | Formula | None = None
     jvp: Formula | _Marker | None = None

@@ -225,10 +225,11 @@ row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR, memory=VIEW,
            case((2, 3, 4), dims=(-1, 0, -2)), case((), dims=())])
 
 def _transposing(
-    name: str, node: str, aliases: tuple[str, ...] = (), memory: Any = VIEW
+    name: str, node: str, turned: str = "", aliases: tuple[str, ...] = (),
+    memory: Any = VIEW,
 ) -> None:
-    row(name, node=node, doc="Two dimensions exchanged.", jvp=LINEAR, aliases=aliases,
-        memory=memory,
+    row(name, node=node, turned=turned, doc="Two dimensions exchanged.", jvp=LINEAR,
+        aliases=aliases, memory=memory,
         formula="y[..., j, ..., i, ...] = x[..., i, ..., j, ...]",
         fwd=lambda xp, x, dim0, dim1: swap(xp, x, dim0, dim1),
         vjp=(lambda xp, g, y, x, dim0, dim1: swap(xp, g, dim0, dim1),),
@@ -236,10 +237,12 @@ def _transposing(
                case((2, 3), dim0=1, dim1=1), case((), dim0=0, dim1=-1)])
 
 
-_transposing("transpose", "TransposeBackward0", ("swapaxes", "swapdims"))
+_transposing("transpose", "TransposeBackward0", "TransposeBackward1",
+             ("swapaxes", "swapdims"))
 _transposing("transpose_.inside", "TransposeBackward1", memory=SHARED)
 
-row("t", node="TBackward0", doc="The transpose of a matrix; a vector stays.",
+row("t", node="TBackward0", turned="TBackward1",
+    doc="The transpose of a matrix; a vector stays.",
     formula="y[j, i] = x[i, j]", latex="{0}^T", jvp=LINEAR, memory=VIEW, fwd=_t,
     vjp=(lambda xp, g, y, x: xp.t(g),), cases=[case((3, 4)), case((3,)), case(())])
 
@@ -314,9 +317,10 @@ def _unsqueeze(xp: Any, x: Any, dim: int) -> Any:
 
 
 def _squeezing(
-    name: str, node: str, case_dims: tuple[Any, ...], memory: Any = VIEW
+    name: str, node: str, turned: str, case_dims: tuple[Any, ...], memory: Any = VIEW
 ) -> None:
-    row(name, node=node, doc="Dimensions of size 1 dropped.", jvp=LINEAR, memory=memory,
+    row(name, node=node, turned=turned, doc="Dimensions of size 1 dropped.",
+        jvp=LINEAR, memory=memory,
         formula="x without its dimensions of size 1",
         fwd=lambda xp, x, dim=None: xp.reshape(x, squeezed(x.shape, dim)),
         vjp=(lambda xp, g, y, x, dim=None: xp.reshape(g, x.shape),),
@@ -324,10 +328,10 @@ def _squeezing(
                for d in case_dims])
 
 
-_squeezing("squeeze.default", "SqueezeBackward0", (None,))
-_squeezing("squeeze.dim", "SqueezeBackward1", (0, -1, 1))
-_squeezing("squeeze.dims", "SqueezeBackward2", ((0, 2), (-1,)))
-_squeezing("squeeze_.dim", "SqueezeBackward4", (0, -1), SHARED)
+_squeezing("squeeze.default", "SqueezeBackward0", "SqueezeBackward3", (None,))
+_squeezing("squeeze.dim", "SqueezeBackward1", "SqueezeBackward4", (0, -1, 1))
+_squeezing("squeeze.dims", "SqueezeBackward2", "SqueezeBackward5", ((0, 2), (-1,)))
+_squeezing("squeeze_.dim", "SqueezeBackward4", "", (0, -1), SHARED)
 
 
 def _squeeze(call: Formula, x: Any, dim: Any = None) -> Any:
@@ -343,13 +347,13 @@ function("squeeze", _squeeze, operands=("x",),
          doc="Drop dimensions of size 1: all, one, or those named.",
          cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
 
-def _unsqueezing(name: str, node: str, memory: Any) -> None:
-    row(name, node=node, doc="A dimension of size 1 put in.",
+def _unsqueezing(name: str, node: str, memory: Any, turned: str = "") -> None:
+    row(name, node=node, turned=turned, doc="A dimension of size 1 put in.",
         formula="x[..., None, ...]", jvp=LINEAR, memory=memory, fwd=_unsqueeze,
         vjp=(lambda xp, g, y, x, dim: xp.squeeze(g, dim),),
         cases=[case((3, 4), dim=0), case((3, 4), dim=-1), case((3,), dim=1),
                case((), dim=0)])
 
 
-_unsqueezing("unsqueeze", "UnsqueezeBackward0", VIEW)
+_unsqueezing("unsqueeze", "UnsqueezeBackward0", VIEW, "UnsqueezeBackward1")
 _unsqueezing("unsqueeze_.inside", "UnsqueezeBackward1", SHARED)

@@ -40,6 +40,9 @@ OWN = {
     "view.geometry": "strides and the place of the first entry, as numbers",
     "as_entries": "whole numbers or a mask that index, from whatever the user wrote",
     "as_index": "whole numbers that index, from whatever the user wrote",
+    "places.cells": "the numbers of entries in the flattened tensor",
+    "places.slices": "the numbers of entries in the flattened tensor",
+    "places.lines": "which entries come together at one place",
     "as_type_of": "a cast to the type of another tensor",
     "view.fits": "whether a view of a shape is possible, as a value",
 }
@@ -123,6 +126,13 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "scatter.value": lambda x, index, dim, value: torch.scatter(x, dim, index, value),
     "scatter_add.default": lambda x, index, src, dim: torch.scatter_add(
         x, dim, index, src),
+    "scatter_reduce.two": lambda x, index, src, dim, **params: torch.scatter_reduce(
+        x, dim, index, src, **params),
+    "index_reduce.default": lambda x, index, source, dim, **params: torch.index_reduce(
+        x, dim, index, source, **params),
+    "bincount.weights": lambda index, weights, minlength=0: torch.bincount(
+        index, weights, minlength).to(
+            weights.dtype if weights.is_floating_point() else torch.float32),
     "index_select.default": lambda x, index, dim: torch.index_select(x, dim, index),
     "index_select.backward": lambda g, index, input_sizes, dim: torch.zeros(
         input_sizes, dtype=g.dtype).index_add(dim, index, g),
