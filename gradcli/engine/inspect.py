@@ -12,7 +12,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..ops import LINEAR, parameters
-from ..ops.saved_names import PARAMETERS, REDUCTIONS, inputs_of, outputs_of
+from ..ops.saved_names import (
+    NOT_SHOWN,
+    PARAMETERS,
+    REDUCTIONS,
+    RENAMED,
+    SIZED,
+    inputs_of,
+    outputs_of,
+)
 from .backward import input_edges, rebuild
 from .node import AccumulateGrad, Packed, Port, carried
 from .packing import INPUT, OUTPUT, SavedTensor, hook_one
@@ -56,19 +64,21 @@ def saved_places(node: Any) -> dict[str, tuple[str, Any]]:
     read = rules_read(node)
     found: dict[str, tuple[str, Any]] = {}
     count = 0 if op.variadic else len(op.partials or op.vjp)
-    alone = op.returns == 1 and op.jvp is not LINEAR
     shapes_alone = node.slots if op.jvp is LINEAR else ()
     for slot, name in enumerate(inputs_of(op.name, count)):
         if slot in read.inputs and slot not in shapes_alone:
             found[name] = INPUT, slot
-        elif slot == 0 and not op.elementwise and not (read.output and alone):
+        elif slot == 0 and op.name in SIZED:
             found[f"{name}_sym_sizes"] = SIZES, slot
     if read.output and op.jvp is not LINEAR:
         for nr, name in enumerate(outputs_of(op.name, op.returns)):
             if read.reads(nr):
                 found[name] = OUTPUT, nr
+    renamed = RENAMED.get(op.name, PARAMETERS)
     for name in _settings(op, count):
-        found[PARAMETERS.get(name, name)] = PARAMETER, name
+        found[renamed.get(name, name)] = PARAMETER, name
+    for name in NOT_SHOWN.get(op.name, "").split():
+        found.pop(name, None)
     return found
 
 

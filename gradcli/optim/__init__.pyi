@@ -11,6 +11,7 @@ from .table import Adam as Adam
 from .table import AdamW as AdamW
 from .table import Adamax as Adamax
 from .table import LBFGS as LBFGS
+from .table import Muon as Muon
 from .table import NAdam as NAdam
 from .table import RAdam as RAdam
 from .table import RMSprop as RMSprop

@@ -106,10 +106,10 @@ class Descent(Optimizer):
         kept = Kept(parameter, self.state[parameter], recorded)
         if recorded:
             with enable_grad():
-                g = -gradient if group["maximize"] else gradient
+                g = -gradient if group.get("maximize") else gradient
                 self.update(RECORDING, parameter, g, kept, group, group["lr"])
             return
-        g = -gradient.raw if group["maximize"] else gradient.raw
+        g = -gradient.raw if group.get("maximize") else gradient.raw
         raw = parameter._shareable()
         MODE.change(raw)
         self.update(parameter.xp, raw, g, kept, group, float(group["lr"]))

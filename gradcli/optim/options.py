@@ -62,6 +62,7 @@ def _nonnegative(name: str, meaning: str) -> Option:
 NO_EFFECT = "taken for PyTorch's sake; it changes no result"
 
 OPTIONS = {
+    "adjust_lr_fn": Option("how the rate depends on the sizes of a matrix"),
     "params": Option("tensors or groups"),
     "lr": Option("how far a step goes", _rate),
     "alpha": _nonnegative("alpha", "how much of the mean is kept from step to step"),
@@ -99,6 +100,8 @@ OPTIONS = {
     "momentum_decay": _nonnegative(
         "momentum_decay", "how the first mean's share grows from step to step"
     ),
+    "ns_coefficients": Option("of a step towards an orthogonal matrix"),
+    "ns_steps": Option("how many such steps are taken"),
     "nesterov": Option("look ahead along the direction"),
     "rho": Option("how much of the means is kept", partial(_share, "rho")),
     "step_sizes": Option("the shortest and the longest step"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from . import rules
 from .declare import optimizer
 from .lbfgs import QuasiNewton
+from .muon import OfMatrices, muon, sound
 from .options import agreeing_numbers, bounded_factors, clean_nesterov
 
 SGD = optimizer(
@@ -116,6 +117,15 @@ Rprop = optimizer(
     lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), capturable=False, foreach=None,
     maximize=False, differentiable=False,
     by_name="capturable foreach maximize differentiable",
+)  # fmt: skip
+
+Muon = optimizer(
+    "Muon", muon,
+    "lr weight_decay momentum nesterov ns_coefficients eps ns_steps adjust_lr_fn",
+    base=OfMatrices,
+    lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True,
+    ns_coefficients=(3.4445, -4.775, 2.0315), eps=1e-7, ns_steps=5, adjust_lr_fn=None,
+    unchecked="lr weight_decay momentum eps", check=sound,
 )  # fmt: skip
 
 LBFGS = optimizer(

@@ -132,6 +132,42 @@ def test_the_text_and_the_state_have_pytorchs_names(name: str) -> None:
     assert states[0] == states[1]
 
 
+MATRICES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "without looking ahead": {"lr": 0.02, "nesterov": False},
+    "rates of AdamW": {
+        "lr": 0.05, "adjust_lr_fn": "match_rms_adamw", "weight_decay": 0.3,
+        "momentum": 0.4, "ns_steps": 3,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (4, 4)], ids=str)
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("options", list(MATRICES.values()), ids=list(MATRICES))
+def test_muon_takes_pytorchs_steps(
+    options: dict[str, Any], dtype: str, shape: tuple[int, int]
+) -> None:
+    torch = pytest.importorskip("torch")
+    count = shape[0] * shape[1]
+    ends, texts, states = [], [], []
+    for t in (gradcli, torch):
+        a = t.linspace(-2, 3, count, dtype=getattr(t, dtype)).reshape(shape)
+        w = a.sin().requires_grad_()
+        optimizer = t.optim.Muon([w], **options)
+        for _ in range(20):
+            optimizer.zero_grad()
+            ((w**4).sum() + (w * a).sin().sum()).backward()
+            optimizer.step()
+        ends.append(np.array(w.tolist()))
+        texts.append(repr(optimizer))
+        saved = optimizer.state_dict()
+        states.append((list(saved["state"][0]), list(saved["param_groups"][0])))
+    assert np.abs(ends[0] - ends[1]).max() <= TOLERANCE[dtype]
+    assert texts[0] == texts[1]
+    assert states[0] == states[1]
+
+
 # Rates, epoch by epoch.
 
 SCHEDULES: dict[str, Make] = {
