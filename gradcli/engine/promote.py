@@ -142,10 +142,14 @@ def harmonised(
             break
         first = found
     if first is None or (alike and first.kind == "f"):
+        if op.refuses and first is not None and first.itemsize == HALF:
+            _refuse(op, arrays_of(raw))
         return raw, params, False
     operands = _operands(op, raw)
     if op.refuses:
         _refuse(op, [*(operands or arrays_of(raw)[:1]), *_numbers(op, raw)])
+    if op.no_truths and any(r.dtype.kind == "b" for r in operands):
+        raise KindError(op.no_truths)
     if op.one_type:
         raw = _written_alike(op, raw, inputs)
         operands = _operands(op, raw)
@@ -164,11 +168,16 @@ def harmonised(
     return raw, params, all(getattr(r, "dtype", first).kind != "f" for r in raw)
 
 
+HALF = 2
+"""Bytes of a half float."""
+
+
 def _refuse(op: Op, operands: list[Any]) -> None:
     """Raise where all operands are of kinds that the row does not take."""
-    kinds = {type_of(operand).kind for operand in operands}
+    types = [type_of(operand) for operand in operands]
+    kinds, names = {type_.kind for type_ in types}, {type_.name for type_ in types}
     for refused, words in op.refuses.items():
-        if kinds <= set(refused):
+        if kinds <= set(refused) or names <= set(refused):
             raise KindError(words.format(of(operands[0]).legacy))
 
 

@@ -67,13 +67,19 @@ class Recorder:
         self.slots = differentiable_slots(op) if differentiable else ()
         self.views = op.memory is VIEW
         lone = signature.inputs == 1 and op.returns == 1 and not op.variadic
-        self.of_one = of_one(self) if lone else None
+        self.of_one = of_one(self) if lone and not self._is_choosy else None
         self.of_two = binary(self) if self.is_plain and not lone else None
 
     @property
     def is_plain(self) -> bool:
         """Whether a row has one or two inputs, a partial for each, and that is all."""
-        return self.cls is not None and issubclass(self.cls, PLAIN)
+        plain = self.cls is not None and issubclass(self.cls, PLAIN)
+        return plain and not self._is_choosy
+
+    @property
+    def _is_choosy(self) -> bool:
+        """Whether a row refuses some floats, which only the general path asks."""
+        return any("float16" in types for types in self.op.refuses)
 
     def __call__(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if self.of_one is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import ShapeError, ValueRangeError, dim_of, dims_of, kept_shape
+from .checks import KindError, ShapeError, ValueRangeError, dim_of, dims_of, kept_shape
 from .op import (
     FLOATS,
     KEPT,
@@ -190,6 +190,9 @@ def beyond(xp: Any, x: Any, low: float, high: float) -> Any:
 def hard_tanh(xp: Any, x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     if min_val > max_val:
         raise ValueRangeError("min_val cannot be greater than max_val")
+    if min_val < 0 and hasattr(x, "dtype") and x.dtype.kind == "u":
+        raise KindError(
+            "cannot do hardtanh on an unsigned type with negative limits")
     return xp.minimum(xp.maximum(x, min_val), max_val)
 
 

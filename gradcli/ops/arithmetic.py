@@ -60,7 +60,7 @@ INSTEAD = "Use the `^` or `logical_xor()` operator instead."
 INVERT = ("If you are trying to invert a mask, use the `~` or `logical_not()` operator "
           "instead.")
 NO_TWO_TRUTHS = {TRUTHS: NOT_SUPPORTED.format("two bool tensors is", INSTEAD)}
-NO_TRUTH = {TRUTHS: NOT_SUPPORTED.format("a bool tensor is", INVERT)}
+A_TRUTH = NOT_SUPPORTED.format("a bool tensor is", INVERT)
 NO_NEGATION = {TRUTHS: "Negation, the `-` operator, on a bool tensor is not supported. "
                        + INVERT}
 
@@ -86,12 +86,12 @@ row("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
     partials=(1,), cases=[case((3, 4), number=2), case((), number=-0.5)])
 
 row("sub.Tensor", node="SubBackward0", latex="{0} - {1}", formula="a - b",
-    refuses=NO_TWO_TRUTHS,
+    refuses=NO_TWO_TRUTHS, no_truths=A_TRUTH,
     doc="Difference, elementwise with broadcasting.",
     fwd=lambda xp, a, b: a - b, partials=(1, -1), cases=PAIR)
 
 row("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
-    refuses=NO_TWO_TRUTHS,
+    refuses=NO_TWO_TRUTHS, no_truths=A_TRUTH,
     formula="a - alpha*b", doc="Difference with a multiple of the second operand.",
     result=WHOLE, fractions=NO_FRACTION, fits=True,
     fwd=lambda xp, a, b, alpha: a - alpha * b,
@@ -106,7 +106,7 @@ function("sub", lambda call, a, b, alpha=1:
          doc="Difference, elementwise with broadcasting.", formula="a - alpha*b")
 
 row("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
-    refuses=NO_TRUTH,
+    no_truths=A_TRUTH,
     doc="A number minus a tensor.",
     fwd=lambda xp, x, number: number - x, partials=(-1,),
     cases=[case((3, 4), number=10), case((), number=0.5)])
@@ -124,7 +124,7 @@ row("rsub.alpha", node="RsubBackward0", latex=r"{1} - \alpha {0}",
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
 row("rsub.Scalar_alpha", node="RsubBackward1", latex=r"c - \alpha {0}",
-    refuses=NO_TRUTH,
+    no_truths=A_TRUTH,
     formula="number - alpha*x", doc="A number minus a multiple of a tensor.",
     fwd=lambda xp, x, number, alpha: number - alpha * x,
     partials=(lambda xp, y, x, number, alpha: -alpha,),

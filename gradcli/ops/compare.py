@@ -73,7 +73,8 @@ def same_sign(xp: Any, y: Any, x: Any, other: Any) -> Any:
 
 
 row("copysign.Tensor", node="CopysignBackward0",
-    latex=r"|{0}| \operatorname{{sign}} {1}", result=FLOATS, saves=True,
+    latex=r"|{0}| \operatorname{{sign}} {1}", result=FLOATS,
+    saves="x y", always_saves=True,
     formula="abs(x) with the sign of other",
     doc="The size of one with the sign of another.",
     kink="at x = 0 the derivative is 0; by other it is 0 everywhere",
@@ -81,7 +82,8 @@ row("copysign.Tensor", node="CopysignBackward0",
     cases=[case((3, 4), (4,), low=0.1), case((2,), (3, 1), low=-2.0, high=-0.1)])
 
 row("copysign.Scalar", node="CopysignBackward1", latex=r"|{0}| \operatorname{{sign}} c",
-    formula="abs(x) with the sign of other", result=FLOATS, saves=True,
+    formula="abs(x) with the sign of other", result=FLOATS,
+    saves="x y", always_saves=True,
     doc="The size of a tensor with the sign of a number.",
     kink="at x = 0 the derivative is 0",
     fwd=lambda xp, x, other: copysign(1, other) * xp.abs(x), partials=(same_sign,),

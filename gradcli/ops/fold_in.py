@@ -302,7 +302,8 @@ def reducing(
         return xp.reshape(found, x.shape)
 
     row(name, node=node, fwd=forward, vjp=(backward(0), None, backward(1)),
-        jvp=tangent, result=WHOLE, saves=True, kink=TIES, **facts)
+        jvp=tangent, result=WHOLE, kink=TIES, saves="x index src y",
+        always_saves=True, **facts)
 
 
 def brought(xp: Any, x: Any, index: Any, src: Any, dim: int) -> Any:

@@ -18,6 +18,7 @@ from .op import (
     case,
     floats_for,
     function,
+    no_half,
     no_kernel,
     row,
 )
@@ -139,7 +140,8 @@ function("logdet", logdet, formula="log(det(a))",
 # inverses and systems
 
 row("inverse", node="LinalgInvExBackward0", formula="a**-1", aliases=("linalg.inv",),
-    refuses=floats_for("linalg.inv"),
+    refuses=floats_for("linalg.inv")
+    | no_half("linalg.inv: Low precision dtypes not supported. Got {0}"),
     doc="Inverse of a matrix.",
     fwd=lambda xp, a: xp.inverse(square("linalg.inv", a)),
     vjp=(lambda xp, g, y, a:

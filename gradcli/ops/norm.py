@@ -230,7 +230,8 @@ def row_slopes(xp: Any, a: Any, b: Any, y: Any, p: float) -> Any:
 
 
 row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
-    refuses={WHOLES: "cdist only supports floating-point dtypes, X1 got: {0}"},
+    refuses={WHOLES: "cdist only supports floating-point dtypes, X1 got: {0}",
+             ("float16",): "\"cdist\" not implemented for '{0}'"},
     memory=PACKED,
     doc="The distance of every row of one matrix from every row of another.",
     kink="at distance 0 the derivative is 0; entries tied for an infinity norm share "

@@ -85,16 +85,28 @@ SHARED: Final = _Marker("SHARED")
 WHOLES: Final = "biu"
 """Of types the kinds of whole numbers and of truth values."""
 
+NARROW_WHOLES: Final = ("uint8", "int8", "int16", "int32")
+"""Of types of whole numbers the names of those narrower than the usual one."""
+
 TRUTHS: Final = "b"
 """Of types the kind of truth values."""
 
 
-def no_kernel(name: str, kinds: str = WHOLES) -> dict[str, str]:
+Types = str | tuple[str, ...]
+"""Types of operands: their kinds, or their names."""
+
+
+def no_kernel(name: str, kinds: Types = WHOLES) -> dict[Types, str]:
     """What PyTorch says of types that a kernel of its own does not exist for."""
     return {kinds: f"\"{name}\" not implemented for '{{0}}'"}
 
 
-def floats_for(name: str) -> dict[str, str]:
+def no_half(words: str) -> dict[Types, str]:
+    """What PyTorch says of half floats where it computes with wider ones alone."""
+    return {("float16",): words}
+
+
+def floats_for(name: str) -> dict[Types, str]:
     """What PyTorch says of types other than floats in linear algebra."""
     words = "Expected a floating point or complex tensor as input. Got {0}"
     return {WHOLES: f"{name}: {words}"}
@@ -255,7 +267,8 @@ class Op(Entry):
                input after the first
     refuses    what is said where the first operand is of a type that the row does not
                take and none is of a higher one, by the types: WHOLES and TRUTHS, TRUTHS
-               alone; ``{0}`` is PyTorch's name of the type
+               alone, or a tuple of their names; ``{0}`` is PyTorch's name of the type
+    no_truths  what is said where any operand holds truth values, and is a tensor
     fractions  what is said of fractions among the parameters where all operands are
                whole numbers; empty: they are taken
     query      a question that composites ask: inside them `call` gives the plain
@@ -282,7 +295,8 @@ class Op(Entry):
     fits: bool = False
     memory: _Marker = OWN
     one_type: str | tuple[str, ...] = ""
-    refuses: Mapping[str, str] = field(default_factory=dict)
+    refuses: Mapping[Types, str] = field(default_factory=dict)
+    no_truths: str = ""
     fractions: str = ""
     query: bool = False
     latex: str = ""

@@ -20,6 +20,7 @@ from .join import as_sizes
 from .limits import LISTED, check_size
 from .op import (
     LINEAR,
+    NARROW_WHOLES,
     PACKED,
     TRUTHS,
     WHOLE,
@@ -221,7 +222,7 @@ def in_parts(size: Shape, output_size: Shape) -> tuple[Any, Any]:
 
 
 row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR, result=WHOLE,
-    refuses=no_kernel("avg_pool2d", TRUTHS),
+    refuses=no_kernel("avg_pool2d", TRUTHS) | no_kernel("avg_pool2d", NARROW_WHOLES),
     always_saves=True, rule=Rule("AvgPool2DBackwardBackward0"),
     memory=PACKED,
     doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",

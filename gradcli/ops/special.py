@@ -11,7 +11,7 @@ from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError
-from .op import FLOATS, WHOLE, case, function, row
+from .op import FLOATS, WHOLE, case, function, no_half, row
 from .trigonometric import pi
 
 # fmt: off
@@ -52,6 +52,7 @@ function("ndtr", lambda call, x:
 row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
     formula="sqrt(2)*erfinv(2*x - 1)", doc="Quantile of the normal distribution.",
     kink="at 0 and 1 the derivative is inf",
+    refuses=no_half("\"ndtri_cpu\" not implemented for '{0}'"),
     fwd=lambda xp, x: xp.ndtri(x),
     partials=(lambda xp, y, x: xp.sqrt(2 * pi(xp, x)) * xp.exp(y * y / 2),),
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
