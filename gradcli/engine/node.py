@@ -9,7 +9,6 @@ leaf, or None. ``pull`` maps the output's cotangent to one cotangent per edge.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
@@ -429,12 +428,18 @@ def node_class(op: Op) -> type[Node]:
     return type(op.node, (base,), members)
 
 
-@cache
+_TURNED: dict[str, type[Node]] = {}
+
+
 def turned_class(cls: type[Node]) -> type[Node]:
     """The class of a row's nodes where a tensor itself was made to be the view."""
     if not cls.op.turned:
         return cls
-    return type(cls.op.turned, (cls,), {"__slots__": ()})
+    made = _TURNED.get(cls.op.name)
+    if made is None:
+        made = type(cls.op.turned, (cls,), {"__slots__": ()})
+        _TURNED[cls.op.name] = made
+    return made
 
 
 def carried(op: Op, y: tuple[Any, ...]) -> int:

@@ -22,6 +22,7 @@ from .op import (
     TRUTHS,
     WHOLE,
     WHOLES,
+    Types,
     case,
     function,
     no_kernel,
@@ -59,10 +60,11 @@ NOT_SUPPORTED = "Subtraction, the `-` operator, with {} not supported. {}"
 INSTEAD = "Use the `^` or `logical_xor()` operator instead."
 INVERT = ("If you are trying to invert a mask, use the `~` or `logical_not()` operator "
           "instead.")
-NO_TWO_TRUTHS = {TRUTHS: NOT_SUPPORTED.format("two bool tensors is", INSTEAD)}
+NO_TWO_TRUTHS: dict[Types, str] = {
+    TRUTHS: NOT_SUPPORTED.format("two bool tensors is", INSTEAD)}
 A_TRUTH = NOT_SUPPORTED.format("a bool tensor is", INVERT)
-NO_NEGATION = {TRUTHS: "Negation, the `-` operator, on a bool tensor is not supported. "
-                       + INVERT}
+NO_NEGATION: dict[Types, str] = {
+    TRUTHS: f"Negation, the `-` operator, on a bool tensor is not supported. {INVERT}"}
 
 row("add.Tensor", node="AddBackward0", latex="{0} + {1}", formula="a + b",
     doc="Sum, elementwise with broadcasting.",

@@ -15,6 +15,7 @@ from .op import (
     ONE_TYPE,
     PACKED,
     TRUTHS,
+    Types,
     case,
     floats_for,
     function,
@@ -262,7 +263,7 @@ def cholesky_tangent(xp: Any, t: Any, y: Any, a: Any, upper: bool = False) -> An
     return oriented(xp, xp.matmul(l, lower(xp, inner)), upper)
 
 
-def cholesky(name: str, node: str, refuses: dict[str, str]) -> None:
+def cholesky(name: str, node: str, refuses: dict[Types, str]) -> None:
     row(name, node=node, formula="l @ l.T = a", refuses=refuses,
         doc="The lower triangular factor of the symmetric part of a matrix; with upper "
             "its transpose.",

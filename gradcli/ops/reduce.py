@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, count_of, dim_of, dims_of, kept_shape
-from .op import LINEAR, PACKED, TRUTHS, WHOLES, Formula, case, function, row
+from .op import LINEAR, PACKED, TRUTHS, WHOLES, Formula, Types, case, function, row
 from .scan import before, has_line, outer
 
 # fmt: off
@@ -92,8 +92,9 @@ function("sum", lambda call, x, dim=None, keepdim=False:
          doc="Sum of all entries, or over dimensions.", formula="sum(x, dim)",
          casts=True)
 
-NO_MEAN = {WHOLES: "mean(): could not infer output dtype. Input dtype must be either a "
-                   "floating point or complex dtype. Got: {0}"}
+NO_MEAN: dict[Types, str] = {
+    WHOLES: "mean(): could not infer output dtype. Input dtype must be either a "
+            "floating point or complex dtype. Got: {0}"}
 
 row("mean.default", node="MeanBackward0", formula="sum(x) / n",
     refuses=NO_MEAN,

@@ -8,6 +8,7 @@ precision, every result rounded to the eight digits (of two) that bfloat16 keeps
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 from typing import Any
 
@@ -15,7 +16,7 @@ from .descent import Descent, Kept, move_towards
 from .optimizer import Group
 from .options import one_number
 
-RATES = {
+RATES: dict[str | None, Callable[[int, int], float]] = {
     None: lambda rows, columns: sqrt(max(1, rows / columns)),
     "original": lambda rows, columns: sqrt(max(1, rows / columns)),
     "match_rms_adamw": lambda rows, columns: 0.2 * sqrt(max(rows, columns)),

@@ -7,6 +7,7 @@ from ..engine.tensor import Tensor
 from .descent import Descent
 from .lbfgs import QuasiNewton
 from .optimizer import Params
+from .muon import OfMatrices
 from .rules import SummingFromTheStart
 
 class SGD(Descent):

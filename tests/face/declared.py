@@ -120,6 +120,7 @@ def optimizer_stubs() -> str:
     """``gradcli/optim/table.pyi``."""
     lines = ["from ..engine.tensor import Tensor", "from .descent import Descent"]
     lines += ["from .lbfgs import QuasiNewton", "from .optimizer import Params"]
+    lines += ["from .muon import OfMatrices"]
     lines += ["from .rules import SummingFromTheStart"]
     for name, each in made(optimizers):
         lines += ["", f"class {name}({each.__base__.__name__}):"]
