@@ -11,8 +11,8 @@ from functools import wraps
 from typing import Any, ClassVar
 
 from ..engine.backward import grad
+from ..engine.custom import CustomNode
 from ..engine.errors import GradError, ShapeError
-from ..engine.handmade import Handmade
 from ..engine.modes import enable_grad, is_grad_enabled, no_grad
 from ..engine.node import Edge
 from ..engine.record import RECORDING
@@ -29,7 +29,7 @@ ONE_NAME_ALONE = (
 )
 
 
-class FunctionNode(Handmade):
+class FunctionNode(CustomNode):
     """A node that hands tensors to a `Function`.
 
     Attributes that it does not have itself are those of the ``ctx``.
@@ -242,7 +242,7 @@ def _backward_of(function: Any) -> Callable[..., Any]:
     return found
 
 
-class DelayedError(Handmade):
+class DelayedError(CustomNode):
     """Stands where a second derivative would go on, and refuses to."""
 
     __slots__ = ("like",)

@@ -18,8 +18,8 @@ _MEANT = {
 """What is typed in place of a command, and what it asks for."""
 
 _NUMBERS = {
-    "int": "a whole number",
-    "int range": "a whole number",
+    "int": "an integer",
+    "int range": "an integer",
     "float": "a number",
     "float range": "a number",
 }

@@ -152,7 +152,7 @@ class ArrayNamespace(Namespace):
         return self.np.fmod(a, self._divisor(a, b))
 
     def _divisor(self, a: Any, b: Any) -> Any:
-        """``b``, unless it is 0 where whole numbers are divided."""
+        """``b``, unless it is 0 where integers are divided."""
         kinds = [v.dtype.kind for v in (a, b) if hasattr(v, "dtype")]
         floats = "f" in kinds or isinstance(a, float) or isinstance(b, float)
         if not floats and not self.np.all(self.np.asarray(b)):
@@ -332,7 +332,7 @@ class ArrayNamespace(Namespace):
         return out
 
     def as_index(self, index: Any) -> Any:
-        """Integers or booleans to index with; whole-numbered floats are taken."""
+        """Integers or booleans to index with; floats that are integers are taken."""
         if isinstance(index, range):
             check_size((len(index),))
             return self.np.arange(index.start, index.stop, index.step)
@@ -341,7 +341,7 @@ class ArrayNamespace(Namespace):
             return index
         whole = index.astype("int64")
         if not bool((whole == index).all()):
-            raise IndexError("an index must be whole numbers")
+            raise IndexError("an index must be integers")
         return whole
 
     # linear algebra, on the last two dimensions

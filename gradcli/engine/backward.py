@@ -17,9 +17,9 @@ from typing import Any
 from . import hooks
 from .accumulate import finish, in_type_of
 from .anomaly import ANOMALY
+from .custom import CustomNode
 from .edges import GradientEdge, Target, edge_of, like_of
 from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
-from .handmade import Handmade
 from .hooks import HOOKS
 from .joined import joined
 from .modes import MODE
@@ -220,7 +220,7 @@ def _visit(
             if clock and node.born != clock:
                 demand_unchanged(node)
             edges = node.edges
-            if g is None and not isinstance(node, Handmade):
+            if g is None and not isinstance(node, CustomNode):
                 pulled: tuple[Any, ...] = (None,) * len(edges)
             elif special:
                 pulled = _pull_with_care(node, g, on_tensors)
@@ -303,7 +303,7 @@ def materialise(node: Node, gs: list[Any]) -> Any:
 
     Where none arrived stands None if the row says how many outputs it has, else zeros.
     """
-    if isinstance(node, Handmade):
+    if isinstance(node, CustomNode):
         return tuple(gs)
     if node.op.returns > 1:
         return gs[0] if len(gs) == 1 else tuple(gs)
@@ -319,7 +319,7 @@ def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[Any, ...]:
     """Pull through a node where the pass runs on tensors or somebody looks at it."""
     shown = hooks.before(node, tuple(g) if type(g) is list else g)
     parts = shown if isinstance(shown, tuple) else (shown,)
-    if all(part is None for part in parts) and not isinstance(node, Handmade):
+    if all(part is None for part in parts) and not isinstance(node, CustomNode):
         return (None,) * len(node.edges)
     g = materialise(node, list(parts)) if type(g) is list else shown
     if ANOMALY.enabled:
@@ -343,7 +343,7 @@ def _shown(node: Any, g: Any) -> Any:
 
 def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
     """Run the node's rules on tensors that carry their own graph."""
-    if isinstance(node, Handmade):
+    if isinstance(node, CustomNode):
         return node.pull_tensors(g)
     inputs, y = rebuilt(node)
     pulled = node.apply_rules(RECORDING, g, y, inputs)

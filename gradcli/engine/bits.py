@@ -1,4 +1,4 @@
-"""Whole numbers as rows of bits: ``& | ^ ~ << >>`` and their functions.
+"""Integers as rows of bits: ``& | ^ ~ << >>`` and their functions.
 
 Invariant: the type of a result is that of arithmetic on the same operands; a number
 beside a tensor is first cut to the tensor's type. A shift by a negative number, or by
@@ -85,7 +85,7 @@ LOGICAL = {f"bitwise_{word}": f"logical_{word}" for word in ("and", "or", "xor")
 
 
 def _common(name: str, a: Operand, b: Operand) -> Any:
-    """The type of what is made of two whole numbers or truth values.
+    """The type of what is made of two integers or truth values.
 
     Raises:
         NotImplementedError: an operand is a float.

@@ -139,7 +139,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     Where ``min`` equals ``max`` the interval is that of the entries themselves.
 
     Raises:
-        NotImplementedError: the entries are whole numbers.
+        NotImplementedError: the entries are integers.
         EngineError: there are no parts, or the interval is empty or not finite.
     """
     xp, np, x = input.xp, input.xp.np, input.raw
@@ -167,10 +167,10 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 
 
 def gcd(input: Tensor, other: Tensor) -> Tensor:
-    """The greatest common divisor of whole numbers, which is never negative."""
+    """The greatest common divisor of integers, which is never negative."""
     return of_whole_numbers("gcd", "gcd", input, other)
 
 
 def lcm(input: Tensor, other: Tensor) -> Tensor:
-    """The least common multiple of whole numbers, which is never negative."""
+    """The least common multiple of integers, which is never negative."""
     return of_whole_numbers("lcm", "lcm", input, other)

@@ -77,7 +77,7 @@ def tensor(
     """A tensor with a copy of numbers, nested lists of them, or an array.
 
     Args:
-        data: Floats give the default type, whole numbers int64, truth values bool; an
+        data: Floats give the default type, integers int64, truth values bool; an
             array keeps its own.
         dtype: the type, if not that of the data.
         device: where to put it.

@@ -225,7 +225,7 @@ def randint(
     *,
     generator: Generator | None = None,
 ) -> Any:
-    """Whole numbers from ``low`` (0 if left out) up to, without, ``high``.
+    """Integers from ``low`` (0 if left out) up to, without, ``high``.
 
     Raises:
         RuntimeError: there is no such number.
@@ -240,7 +240,7 @@ def randint(
 def _whole(
     low: int, high: int, shape: tuple[int, ...], type_: dtype | None, generator: Any
 ) -> Any:
-    """An array of whole numbers drawn from ``[low, high)``."""
+    """An array of integers drawn from ``[low, high)``."""
     if low >= high:
         raise EngineError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= "
@@ -285,7 +285,7 @@ def randint_like(
     *,
     generator: Generator | None = None,
 ) -> Any:
-    """Whole numbers drawn in the shape and type of a tensor."""
+    """Integers drawn in the shape and type of a tensor."""
     first, last = (0, low) if high is None else (low, high)
     return _whole(first, last, tuple(input.shape), type_, generator)
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 from ..ops.checks import broadcast_shape
+from .custom import CustomNode
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
-from .handmade import Handmade
 from .node import FREED, AccumulateGrad, ConstantNode, Edge, Node, Packed, Port, Shaped
 from .tensor import Tensor
 
@@ -101,7 +101,7 @@ def _kept(edge: Any) -> Tensor | None:
     node, nr = _place(edge)
     if isinstance(node, AccumulateGrad):
         return _spread(node.xp, node.raw, node.raw.shape)
-    if isinstance(node, Handmade):
+    if isinstance(node, CustomNode):
         return node.output_like(nr)
     if isinstance(node, ConstantNode):
         return None

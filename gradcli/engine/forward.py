@@ -14,8 +14,8 @@ from typing import Any
 
 from ..ops import LINEAR, MULTILINEAR, Op
 from .backward import rebuilt
+from .custom import CustomNode
 from .errors import GradError, ShapeError
-from .handmade import Handmade
 from .modes import MODE
 from .node import AccumulateGrad, ConstantNode, Node, Port
 from .record import RECORDING, apply
@@ -88,8 +88,8 @@ def push(node: Node, arriving: Sequence[Any], recorded: bool = False) -> Any:
 
     Tangents are raw, or tensors where the push itself is to be ``recorded``.
     """
-    if isinstance(node, Handmade):
-        return _push_handmade(node, arriving, recorded)
+    if isinstance(node, CustomNode):
+        return _push_custom(node, arriving, recorded)
     if CLOCK.now and node.born != CLOCK.now:
         demand_unchanged(node, pushed_parts)
     op: Op = node.op
@@ -136,7 +136,7 @@ def _run(node: Node, xp: Any, inputs: tuple[Any, ...]) -> Any:
     return node.op.fwd(xp, *inputs, **node.params)
 
 
-def _push_handmade(node: Handmade, arriving: Sequence[Any], recorded: bool) -> Any:
+def _push_custom(node: CustomNode, arriving: Sequence[Any], recorded: bool) -> Any:
     if recorded:
         return node.push_tensors(arriving)
     given = [None if t is None else Tensor(t, node.xp) for t in arriving]

@@ -86,7 +86,7 @@ def _given(self: Tensor, value: Any) -> Tensor:
     """What is written to a tensor, as a tensor on its device.
 
     A plain number has the tensor's own type, so that none of its digits are lost; to
-    whole numbers and truth values no gradient passes.
+    integers and truth values no gradient passes.
     """
     if isinstance(value, Tensor):
         moved = to(value, device=self.xp)
@@ -200,7 +200,7 @@ def normal_(
 def random_(
     self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None
 ) -> Tensor:
-    """Whole numbers drawn from ``[from_, to)``; ``random_(n)`` draws below n."""
+    """Integers drawn from ``[from_, to)``; ``random_(n)`` draws below n."""
     from .draws import randint
 
     if to is None:

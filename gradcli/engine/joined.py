@@ -15,9 +15,9 @@ from functools import cache
 from typing import Any, ClassVar
 
 from ..ops.op import RESULT, Rule
+from .custom import CustomNode
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
-from .handmade import Handmade
 from .modes import MODE
 from .node import FREED, Edge, Node
 from .record import call
@@ -26,7 +26,7 @@ from .tensor import Tensor
 _new = object.__new__
 
 
-class Joined(Handmade):
+class Joined(CustomNode):
     """The node of a rule: its first edge is the formula's, the others are joined."""
 
     __slots__ = ()

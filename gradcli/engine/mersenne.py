@@ -54,7 +54,7 @@ class Mersenne:
         return (np.minimum(found, BELOW_1) if name == "float16" else found).astype(name)
 
     def below(self, count: int, limit: int) -> Any:
-        """Whole numbers from 0 up to, without, ``limit``."""
+        """Integers from 0 up to, without, ``limit``."""
         drawn = self.words(count) if limit < 1 << WORD else self.doubles(count)
         return (drawn % np.uint64(limit)).astype(np.int64)
 

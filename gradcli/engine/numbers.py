@@ -171,7 +171,7 @@ def _complain_of_entry(entry: Any, dim: int) -> None:
 
 
 def _fitting(values: Any, type_: dtype) -> Any:
-    """The values in a type, if they fit into one of whole numbers."""
+    """The values in a type, if they fit into one of integers."""
     if type_.code[0] in "iu" and values.dtype.kind in "iuf" and values.size:
         top = np.iinfo(type_.name).max
         low = -top if type_.code[0] == "u" else np.iinfo(type_.name).min

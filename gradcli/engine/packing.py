@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .backward import input_edges, rebuild
+from .custom import CustomNode
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
-from .handmade import Handmade
 from .modes import MODE, no_grad
 from .node import FREED, Edge, Node, Packed, Port, Shaped, UnaryNode
 from .reading import Parts
@@ -95,7 +95,7 @@ def apply_hooks(packing: tuple[Any, ...]) -> None:
 
 def pack_node(node: Node) -> None:
     """Put what a new node saves in the hooks' care."""
-    if isinstance(node, Handmade):
+    if isinstance(node, CustomNode):
         return
     parts = used_parts(node)
     hooks = MODE.packing[-1]

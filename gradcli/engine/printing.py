@@ -1,7 +1,7 @@
 """Tensors as text, by PyTorch's rules of layout.
 
 Invariant: the text depends on shape, dtype, values and `OPTIONS` alone. All entries of
-a tensor share a width and a notation (whole numbers, fixed or scientific). Unless
+a tensor share a width and a notation (integers, fixed or scientific). Unless
 `set_printoptions` says otherwise there are four digits after the point, more than 1,000
 entries are summarised by three at each end of every dimension, and lines break at 80
 columns.

@@ -1,8 +1,8 @@
 """The number type of a result, by PyTorch's rules.
 
-Invariant: floats win over whole numbers, whole numbers over truth values; within a
+Invariant: floats win over integers, integers over truth values; within a
 kind, tensors with dimensions decide over those without, and those over plain numbers.
-What makes floats of whole numbers makes them of the default type.
+What makes floats of integers makes them of the default type.
 
     result_of([float32 vector, float64 scalar])     # float32
 """
@@ -100,7 +100,7 @@ def fitting(number: Any, type_: Any) -> Any:
 
 
 def wrapped(number: int, type_: Any) -> int:
-    """A whole number cut to the bits of a type of whole numbers.
+    """An integer cut to the bits of a type of integers.
 
     Raises:
         OverflowError: it has more than 64 bits.
@@ -129,7 +129,7 @@ def harmonised(
     ``raw`` are the arrays of ``inputs``.
 
     Raises:
-        EngineError: the row takes no operands of different types, or no whole numbers.
+        EngineError: the row takes no operands of different types, or no integers.
     """
     first = None
     alike = True
@@ -208,7 +208,7 @@ def _numbers(op: Op, given: tuple[Any, ...]) -> list[Any]:
 def _written_alike(
     op: Op, raw: tuple[Any, ...], inputs: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """Whole numbers that were written out, in the type of the first floats.
+    """Integers that were written out, in the type of the first floats.
 
     So ``dot(x, [1, 2])`` has two operands of one type; positions stay whole.
     """
@@ -252,7 +252,7 @@ def _c_name(type_: dtype) -> str:
 
 
 def cut(op: Op, params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters that a row on whole numbers computes with.
+    """The parameters that a row on integers computes with.
 
     Raises:
         EngineError: there are fractions among them, and the row takes none.
@@ -272,7 +272,7 @@ def _scalar_name(name: str) -> str:
 
 
 def settled(op: Op, raw: tuple[Any, ...], y: Any) -> Any:
-    """The result of a row on whole numbers alone, in PyTorch's type."""
+    """The result of a row on integers alone, in PyTorch's type."""
     if op.result is GIVEN:
         return y
     if op.result is FIRST:

@@ -61,7 +61,7 @@ _ready: dict[Callable[..., Any], Callable[..., Any]] = {}
 def _casting(apply: Callable[..., Any]) -> Callable[..., Any]:
     """A function that converts its operand to the type it is told, and then runs.
 
-    Sums of narrow whole numbers widen on the way: they are converted once more.
+    Sums of narrow integers widen on the way: they are converted once more.
     """
     if apply in _ready:
         return _ready[apply]

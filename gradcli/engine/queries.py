@@ -212,7 +212,7 @@ def _sorted_apart(np: Any, lines: Any) -> tuple[Any, Any]:
 
 def can_cast(from_: Type, to: Type) -> bool:
     """Whether a result of one type may be written to a tensor of another: floats to no
-    whole numbers, and nothing but truth values to truth values."""
+    integers, and nothing but truth values to truth values."""
     kinds = [np.dtype(each.name).kind for each in (from_, to)]
     return RANK[kinds[0]] <= RANK[kinds[1]]
 
@@ -276,7 +276,7 @@ class finfo:
 
 @dataclass(frozen=True, slots=True)
 class iinfo:
-    """The limits of a type of whole numbers."""
+    """The limits of a type of integers."""
 
     dtype: str
     bits: int

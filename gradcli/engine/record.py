@@ -347,7 +347,7 @@ def _composite(entry: Composite, outermost: Outermost) -> Callable[..., Any]:
 def moved(t: Tensor, type_: str | None, place: Any, back: Any = None) -> Tensor:
     """A recorded copy of a type, by its name, in a namespace; None: its own.
 
-    Only floats carry a gradient: a copy in whole numbers or truth values has no edge.
+    Only floats carry a gradient: a copy in integers or truth values has no edge.
     """
     if type_ is not None and not dtypes.named(type_).is_floating_point:
         t = t.detach()

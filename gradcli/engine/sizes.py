@@ -17,7 +17,7 @@ def sizes_of(size: Sequence[Any], name: str) -> tuple[int, ...]:
     """The shape that the arguments of the function ``name`` mean.
 
     Raises:
-        TypeError: something else than whole numbers.
+        TypeError: something else than integers.
         EngineError: a negative size.
     """
     if len(size) == 1 and isinstance(size[0], list | tuple):

@@ -144,7 +144,7 @@ def _index_hint(failure: Failure) -> str | None:
     if not shape:
         return "it is one number, without elements"
     if "valid indices" in failure.text:
-        return "an index is a whole number, a slice, a list of numbers or a mask"
+        return "an index is an integer, a slice, a list of numbers or a mask"
     return None
 
 

@@ -244,7 +244,7 @@ def _shape(name: str, sizes: tuple[Any, ...], size: Any) -> tuple[int, ...]:
 
 def _length(name: str, value: Any) -> int:
     if isinstance(value, list | tuple | str) or value is None:
-        message = f"{name} takes whole numbers as sizes"
+        message = f"{name} takes integers as sizes"
         raise ProgramError("E302", message, hint=f"write {name}(2, 3)")
     length = whole_number(value)
     if length < 0:

@@ -31,13 +31,13 @@ def whole_number(value: Any) -> int:
     except TypeError:
         number = float(value)
     if not number.is_integer():
-        message = f"a whole number is needed, not {number!r}"
+        message = f"an integer is needed, not {number!r}"
         raise ProgramError("E307", message, hint="round it: int(...)")
     return bounded(int(number))
 
 
 def make_range(*bounds: Any) -> range:
-    """`range` with whole numbers, which may come as floats or tensors."""
+    """`range` with integers, which may come as floats or tensors."""
     if not 1 <= len(bounds) <= 3:
         message = f"range takes one to three numbers, not {len(bounds)}"
         raise ProgramError("E302", message, hint="write range(stop)")

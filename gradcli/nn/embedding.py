@@ -19,7 +19,7 @@ from .parameter import Parameter
 
 
 class Embedding(Module):
-    """A table of trained rows, looked up by whole numbers.
+    """A table of trained rows, looked up by integers.
 
     Args:
         num_embeddings: the number of rows.

@@ -50,7 +50,7 @@ def whole(value: Any) -> int:
     except (OverflowError, ValueError):
         number = None
     if number is None or bool(number != value):
-        raise ValueError(f"expected a whole number, got {float(value)}")
+        raise ValueError(f"expected an integer, got {float(value)}")
     return number
 
 
@@ -60,7 +60,7 @@ def dim_of(shape: Sequence[int], dim: int) -> int:
         try:
             dim = index(dim)
         except TypeError:
-            raise TypeError(f"dim must be one whole number, not {dim!r}") from None
+            raise TypeError(f"dim must be one integer, not {dim!r}") from None
     ndim = len(shape) or 1
     if not -ndim <= dim < ndim:
         raise IndexError(

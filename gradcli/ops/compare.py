@@ -122,7 +122,7 @@ row("ceil", node="CeilBackward0", latex=r"\lceil {0} \rceil", formula="ceil(x)",
 
 row("round.default", node="RoundBackward0", latex=r"\operatorname{{round}} {0}",
     refuses=no_kernel("round_vml_cpu", TRUTHS),
-    formula="round(x)", doc="Rounds to the nearest whole number, halves to even.",
+    formula="round(x)", doc="Rounds to the nearest integer, halves to even.",
     kink=STEPS, result=WHOLE,
     fwd=lambda xp, x: xp.round(x), partials=(0,), cases=BETWEEN)
 

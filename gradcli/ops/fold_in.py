@@ -364,7 +364,7 @@ def binned(xp: Any, at: Any, weights: Any, minlength: int) -> Any:
 
 row("bincount.weights", node="NotImplemented", jvp=LINEAR, result=FLOATS,
     formula="y[n] = sum(weights where x == n)",
-    doc="How much weight lies on each whole number from 0 on. PyTorch records that it "
+    doc="How much weight lies on each integer from 0 on. PyTorch records that it "
         "has no derivative for this; here it is that of a sum.",
     fwd=lambda xp, index, weights, minlength=0:
     binned(xp, index, weights, minlength),
@@ -374,7 +374,7 @@ row("bincount.weights", node="NotImplemented", jvp=LINEAR, result=FLOATS,
 
 row("bincount.default", refuses=no_kernel("bincount_cpu", TRUTHS),
     formula="y[n] = number of x == n",
-    doc="How often each whole number from 0 on occurs.",
+    doc="How often each integer from 0 on occurs.",
     fwd=lambda xp, index, minlength=0:
     binned(xp, index, xp.as_index([1] * prod(index.shape)), minlength),
     cases=[case(Fixed([0, 2, 2, 1])), case(Fixed([1, 1]), minlength=4)])
@@ -390,5 +390,5 @@ def _bincount(call: Any, input: Any, weights: Any = None, minlength: int = 0) ->
 
 function("bincount", _bincount, operands=("input", "weights"),
          formula="y[n] = sum(weights where x == n)",
-         doc="How often each whole number from 0 on occurs, or how much weight lies on "
+         doc="How often each integer from 0 on occurs, or how much weight lies on "
              "it.")

@@ -113,7 +113,7 @@ def _take_along_dim(call: Formula, x: Any, indices: Any, dim: int | None = None)
     return call("gather", call("expand", x, wide), d, call("expand", index, picked))
 
 
-row("as_index", query=True, doc="Whole numbers to index with.", formula="x",
+row("as_index", query=True, doc="Integers to index with.", formula="x",
     fwd=lambda xp, x: xp.as_index(x), cases=[case(Fixed([0.0, 2.0])), case(Fixed(1))],
     internal=True)
 

@@ -45,14 +45,14 @@ MULTILINEAR: Final = _Marker("MULTILINEAR")
 
 
 PROMOTED: Final = _Marker("PROMOTED")
-"""The type of all operands together; floats for whole numbers."""
+"""The type of all operands together; floats for integers."""
 
 WHOLE: Final = _Marker("WHOLE")
-"""As PROMOTED, but whole numbers stay whole, and so do truth values; numbers given as
+"""As PROMOTED, but integers stay integers, truth values themselves; numbers given as
 parameters are cut to whole ones."""
 
 FLOATS: Final = _Marker("FLOATS")
-"""As PROMOTED, but whole numbers are made floats before the formula sees them."""
+"""As PROMOTED, but integers are made floats before the formula sees them."""
 
 TRUTH: Final = _Marker("TRUTH")
 """Truth values; bytes where the operand holds bytes."""
@@ -83,10 +83,10 @@ SHARED: Final = _Marker("SHARED")
 """As VIEW, but the graph does not tell the two apart as a view and its base."""
 
 WHOLES: Final = "biu"
-"""Of types the kinds of whole numbers and of truth values."""
+"""Of types the kinds of integers and of truth values."""
 
 NARROW_WHOLES: Final = ("uint8", "int8", "int16", "int32")
-"""Of types of whole numbers the names of those narrower than the usual one."""
+"""Of types of integers the names of those narrower than the usual one."""
 
 TRUTHS: Final = "b"
 """Of types the kind of truth values."""
@@ -256,7 +256,7 @@ class Op(Entry):
     sym        ``fwd`` under SymPy where that is not simply ``fwd``
     result     the type of the result: PROMOTED, WHOLE, FLOATS, AS_IS, TRUTH, FIRST or
                GIVEN
-    fits       a plain number that the result's type of whole numbers does not hold is
+    fits       a plain number that the result's type of integers does not hold is
                refused; otherwise it wraps around, as a tensor of one number would
     memory     where the result lies: OWN, PACKED, KEPT, VIEW or SHARED; a formula that
                gives back its operand's memory is copied where that is one of the first
@@ -270,7 +270,7 @@ class Op(Entry):
                alone, or a tuple of their names; ``{0}`` is PyTorch's name of the type
     no_truths  what is said where any operand holds truth values, and is a tensor
     fractions  what is said of fractions among the parameters where all operands are
-               whole numbers; empty: they are taken
+               integers; empty: they are taken
     query      a question that composites ask: inside them `call` gives the plain
                answer, not a tensor
 

@@ -84,7 +84,7 @@ def get_swa_multi_avg_fn() -> Averages:
 
 
 def _all_by_share(share: Callable[[Any], float]) -> Averages:
-    """Move means towards new values by a share; whole numbers are replaced."""
+    """Move means towards new values by a share; integers are replaced."""
 
     def update(means: list[Tensor], new: list[Tensor], count: Any) -> None:
         with no_grad():

@@ -94,7 +94,7 @@ def _between(heights: Sequence[float], place: float) -> float:
 
 
 def _levels(heights: Sequence[float], top: int) -> list[int]:
-    """Each height as a whole number from 0, the lowest, to ``top``, the highest."""
+    """Each height as an integer from 0, the lowest, to ``top``, the highest."""
     low, high = min(heights), max(heights)
     half = (high / 2 - low / 2) or 1.0
     return [round((h / 2 - low / 2) / half * top) for h in heights]

@@ -25,7 +25,7 @@ LONGEST = 120
 """Characters of a formula that is still worth reading."""
 
 LARGEST_WHOLE = 1e15
-"""Up to here a whole number is written without a point."""
+"""Up to here an integer is written without a point."""
 
 _NAMELESS = Nameless()
 _WORD = re.compile(r"[^\W\d]\w*")

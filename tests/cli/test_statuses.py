@@ -120,9 +120,9 @@ WAYS_OUT = {
     "a word for the help page": (["help"], "gradcli --help"),
     "a word for the version": (["-v"], "gradcli --version"),
     "a seed that is no number": (
-        ["grad", "x", "x=1", "--seed", "q"], "'q' is not a whole number of at least 0",
+        ["grad", "x", "x=1", "--seed", "q"], "'q' is not an integer of at least 0",
     ),
-    "too many digits": (["grad", "x", "--digits", "5000"], "whole number from 1 to"),
+    "too many digits": (["grad", "x", "--digits", "5000"], "integer from 1 to"),
     "endless checking": (["grad", "x", "--verify-seconds", "inf"], "from 0 to 86400"),
     "no number of seconds": (["grad", "x", "--verify-seconds", "nan"], "nan is not"),
     "no number for a radius": (["kinks", "x", "--radius", "nan"], "nan is not"),

@@ -1,7 +1,7 @@
 """The types of results: a row's cases on every type of number.
 
 Invariant: a case's inputs of one type are drawn the same way for whoever records what
-PyTorch makes of them and for the law that compares; whole numbers are never negative,
+PyTorch makes of them and for the law that compares; integers are never negative,
 since not every type has those.
 """
 

@@ -2,7 +2,7 @@
 
 Invariant: a mutant is excused only by numbers: its two modes give what the row's own
 give, bit for bit, at the cases, at other points of their kind, near 0 and far from it,
-and at whole numbers, where the ties and kinks are.
+and at integers, where the ties and kinks are.
 
     refutation(mutant)          # "adjoint"
     excuse(mutant)              # "the same function", or None

@@ -1,6 +1,6 @@
 """A result larger than allowed is refused before it is made, and so is the work for it.
 
-Every whole number among a case's parameters is tried far beyond what fits: whatever a
+Every integer among a case's parameters is tried far beyond what fits: whatever a
 row or function makes of that, it does at once and in little memory.
 """
 
@@ -55,7 +55,7 @@ def bounded() -> Iterator[None]:
 
 
 def enlarged(value: Any, size: int) -> Iterator[Any]:
-    """A parameter with each of its whole numbers in turn replaced."""
+    """A parameter with each of its integers in turn replaced."""
     if type(value) is int:
         yield size
     elif isinstance(value, list | tuple):
@@ -68,7 +68,7 @@ ENTRIES: dict[str, Any] = {**FUNCTIONS, **OPS}
 
 
 def sized() -> Iterator[tuple[str, int, str]]:
-    """Cases of the table with a parameter that holds a whole number."""
+    """Cases of the table with a parameter that holds an integer."""
     for name, entry in ENTRIES.items():
         for number, case in enumerate(entry.cases):
             for parameter, value in case.params.items():

@@ -76,7 +76,7 @@ def with_inputs_read(program: Program) -> Program:
 
 
 def plainer_than(value: Any) -> Iterator[Any]:
-    """The same with whole numbers, or one entry at a time with a 1."""
+    """The same with integers, or one entry at a time with a 1."""
     array = np.array(value)
     whole = np.where(np.isfinite(array), np.round(array), array)
     if not same_array(whole, array):

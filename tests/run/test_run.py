@@ -282,7 +282,7 @@ error[E307]: only one element tensors can be converted to Python scalars
 error[E304]: only integers, slices (`:`), ellipsis (`...`), None and long or byte \
 Variables are valid indices (got str) (the shape is [2])
   1 | y = x['a']
-    |      ^^^^^ an index is a whole number, a slice, a list of numbers or a mask""",
+    |      ^^^^^ an index is an integer, a slice, a list of numbers or a mask""",
     ("y = atleast_1d(range(2))*x", "x=1"): """\
 error[E302]: atleast_1d takes tensors, and a range is none
   1 | y = atleast_1d(range(2))*x

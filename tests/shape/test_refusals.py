@@ -24,7 +24,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], type[Exception], str]] = [
     ("reshape", (-1, -1), RuntimeError, "only one dimension can be inferred"),
     ("reshape", (-1, 5), RuntimeError, "shape '[-1, 5]' is invalid for input of"),
     ("reshape", (-2, 6), RuntimeError, "invalid shape dimension -2 at index 0"),
-    ("reshape", (2.5, 2), ValueError, "expected a whole number, got 2.5"),
+    ("reshape", (2.5, 2), ValueError, "expected an integer, got 2.5"),
     ("flatten", (1, 0), RuntimeError, "start_dim cannot come after end_dim"),
     ("unflatten", (1, (3, 2)), RuntimeError, "don't multiply up to the size of dim 1"),
     ("squeeze", (5,), IndexError, "expected to be in range of [-2, 1], but got 5"),
@@ -61,7 +61,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], type[Exception], str]] = [
     ("narrow", (0, 2, 3), RuntimeError, "start (2) + length (3) exceeds dimension"),
     ("gather", (0, [[0, 5]]), IndexError, "index 5 is out of bounds for dimension 0"),
     ("gather", (0, [0]), RuntimeError, "must have the same number of dimensions"),
-    ("gather", (0, [[0.5, 1]]), IndexError, "an index must be whole numbers"),
+    ("gather", (0, [[0.5, 1]]), IndexError, "an index must be integers"),
     ("index_select", (0, [7]), IndexError, "index 7 is out of bounds for dimension 0"),
     ("index_select", (0, [[0]]), IndexError, "Index is supposed to be a vector"),
     ("take", ([12],), IndexError, "tried to access index 12 on a tensor of 12"),
@@ -129,7 +129,7 @@ INDICES: list[tuple[Any, type[Exception], str]] = [
     (slice(None, None, 0), ValueError, "slice step cannot be zero"),
     (1.5, IndexError, "are valid indices (got float)"),
     ("a", IndexError, "are valid indices (got str)"),
-    ([0.5], IndexError, "an index must be whole numbers"),
+    ([0.5], IndexError, "an index must be integers"),
 ]
 
 

@@ -146,7 +146,7 @@ def decimals(token: str) -> int:
 def equal_as_printed(got: str, recorded: str) -> bool:
     """Whether two numbers differ by at most 2 units in the last printed place.
 
-    Whole numbers (``3``, ``3.``, ``-0.``) have to be equal, and so have the widths and
+    Integers (``3``, ``3.``, ``-0.``) have to be equal, and so have the widths and
     the numbers of decimals.
     """
     if got == recorded:

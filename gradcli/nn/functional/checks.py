@@ -39,7 +39,7 @@ def one_target_a_logit(input: Tensor, target: Tensor, reduction: str) -> None:
 
 
 def class_numbers(input: Tensor, target: Tensor, reduction: str) -> None:
-    """Classes are whole numbers, one for each item of the batch."""
+    """Classes are integers, one for each item of the batch."""
     if input.ndim > 1 and target.ndim and input.raw.shape[0] != target.raw.shape[0]:
         raise ValueError(
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size "

@@ -25,7 +25,7 @@ def embedding(
     """Rows of ``weight`` by number.
 
     Args:
-        input: whole numbers, of any shape.
+        input: integers, of any shape.
         weight: one row per number.
         padding_idx: a row that gets no gradient.
         max_norm: rows that are looked up and longer are first shortened, in place.
@@ -58,7 +58,7 @@ def _shorten(weight: Tensor, looked_up: Tensor, longest: float, p: float) -> Non
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """Each whole number as a row of zeros with a one; -1 classes: as many as needed."""
+    """Each integer as a row of zeros with a one; -1 classes: as many as needed."""
     if tensor.dtype.code != "i8":
         raise RuntimeError(
             "one_hot is only applicable to index tensor of type LongTensor."

@@ -54,7 +54,7 @@ class CosineAnnealingWarmRestarts(Rule):
         last_epoch: the epoch to go on from; -1: the beginning.
 
     Raises:
-        ValueError: lengths that are no whole numbers of at least 1.
+        ValueError: lengths that are no integers of at least 1.
     """
 
     def __init__(

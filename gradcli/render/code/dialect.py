@@ -252,7 +252,7 @@ class Dialect:
     def _in_numbers(self, tree: Tree, texts: Mapping[int, Text]) -> Mapping[int, Text]:
         """The operands' texts; if none is of the result's kind, made so.
 
-        Of truth values and whole numbers a library makes numbers of some other kind.
+        Of truth values and integers a library makes numbers of some other kind.
         """
         operands = [part for part in below(tree) if part.head != NUMBER]
         if any(part.dtype.kind == "f" for part in operands):
@@ -342,7 +342,7 @@ class Language(Dialect):
     """gradcli's own language."""
 
     def text(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
-        """With a point where a whole number would make a result of its own kind."""
+        """With a point where an integer would make a result of its own kind."""
         kinds = tree.args[_LONE[tree.head] :] if tree.head in _LONE else ()
         if kinds and tree.dtype.kind == "f" and all(a.head == NUMBER for a in kinds):
             pointed = {a.serial: self.plain(a.args[0]) for a in kinds}

@@ -13,7 +13,7 @@ from .node import Node
 from .tensor import Tensor
 
 
-class Handmade(Node):
+class CustomNode(Node):
     """A node that pulls and pushes tensors; its kinds say how."""
 
     __slots__ = ("__dict__",)
