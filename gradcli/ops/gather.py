@@ -209,7 +209,7 @@ def _choose_scatter(
     number = isinstance(src, int | float)
     if reduce is None:
         return (call("scatter.value", x, index, dim, src) if number
-                else call("scatter.src", x, index, src, dim))
+                else call("scatter.src", x, call("as_index", index), src, dim))
     if number:
         src = call("new_full", x, tuple(index.shape), src)
     if reduce not in REDUCED:
@@ -234,7 +234,7 @@ row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=SCAT
            case((3, 2), Fixed([[2, 0]]), (2, 3), dim=0)], saves=("", "", "index"))
 
 function("scatter_add", lambda call, x, dim, index, src:
-         call("scatter_add.default", x, index, src, dim),
+         call("scatter_add.default", x, call("as_index", index), src, dim),
          operands=("x", "index", "src"),
          formula="y[i, index[i, j]] += src[i, j]",
          doc="Entries added at positions along a dimension; repeats add up.",
@@ -295,7 +295,7 @@ row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
     saves=("", "", "index"))
 
 function("index_add", lambda call, x, dim, index, source, alpha=1:
-         call("index_add.default", x, index, source, dim, alpha),
+         call("index_add.default", x, call("as_index", index), source, dim, alpha),
          operands=("x", "index", "source"),
          formula="y[i, index[j]] += alpha source[i, j]",
          doc="Slices added at a list of positions; repeats add up.", in_place=True)

@@ -129,7 +129,7 @@ row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
 
 
 function("index_copy", lambda call, x, dim, index, source:
-         call("index_copy.default", x, index, source, dim),
+         call("index_copy.default", x, call("as_index", index), source, dim),
          operands=("x", "index", "source"), formula="y[i, index[j]] = source[i, j]",
          doc="Slices replaced at a list of positions.", in_place=True)
 

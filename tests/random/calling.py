@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import torch
@@ -59,9 +60,8 @@ def put(name: str, *args: Any, **named: Any) -> Any:
     """
     run = torch_function(name)
     refused: TypeError | None = None
-    own = getattr(torch.ops.aten, name, None)
     for args_, named_ in forms(name, args, named):
-        for one in (run, own) if own is not None else (run,):
+        for one in (run, *of_tensors(name)):
             try:
                 return one(*args_, **named_)
             except (TypeError, NotImplementedError) as error:
@@ -72,6 +72,16 @@ def put(name: str, *args: Any, **named: Any) -> Any:
                 refused = refused or TypeError(str(error))
     assert refused is not None
     raise refused
+
+
+@cache
+def of_tensors(name: str) -> tuple[Any, ...]:
+    """PyTorch's overloads of a name, but for those of plain numbers alone."""
+    packet = getattr(torch.ops.aten, name, None)
+    found = [] if packet is None else [getattr(packet, n) for n in packet.overloads()]
+    return tuple(
+        o for o in found if any("Tensor" in str(a.type) for a in o._schema.arguments)
+    )
 
 
 def torch_function(name: str) -> Any:
