@@ -371,7 +371,7 @@ class ArrayNamespace(Namespace):
 
     def slogdet(self, a: Any) -> Any:
         sign, logabsdet = self.np.linalg.slogdet(a)
-        return sign, logabsdet
+        return self.np.where(self.np.isnan(logabsdet), 0 * sign, sign), logabsdet
 
     def cholesky(self, a: Any) -> Any:
         factor = self.np.linalg.cholesky(a)

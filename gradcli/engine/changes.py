@@ -159,7 +159,7 @@ def renew(t: Tensor) -> bool:
     if isinstance(before, np.generic):
         _settle_memory(t, after)
         return True
-    if after.strides != before.strides:
+    if before.size and after.strides != before.strides:
         return False
     start, moved = xp.address(before), xp.address(after)
     for each in sharers(t):

@@ -13,7 +13,7 @@ from .checks import ShapeError, dim_of, dims_of, whole
 from .index import along
 from .join import as_sizes
 from .limits import LISTED, check_size
-from .op import LINEAR, OWN, PACKED, VIEW, Formula, case, function, row
+from .op import LINEAR, PACKED, VIEW, Formula, case, function, row
 from .shape import Shape, inverse_order
 
 # fmt: off
@@ -175,7 +175,7 @@ def _diagonal_row(name: str, node: str, memory: Any) -> None:
 
 
 _diagonal_row("diagonal", "DiagonalBackward0", VIEW)
-_diagonal_row("diagonal_copy", "DiagonalBackward0_copy", OWN)
+_diagonal_row("diagonal_copy", "DiagonalBackward0_copy", PACKED)
 
 row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR,
     memory=PACKED,

@@ -161,6 +161,9 @@ row("xlog1py.Tensor", node="SpecialXlog1PyBackward0", latex=r"{0} \log(1 + {1})"
         lambda xp, y, a, b: xp.log1p(
             xp.where(xp.logical_and(xp.eq(a, 0), xp.le(b, -1)), 0, b)),
         lambda xp, y, a, b: a / (1 + b)),
+    vjp=(lambda xp, g, y, a, b: xp.where(
+            xp.logical_and(xp.eq(a, 0), xp.le(b, -1)), 0, xp.xlog1py(g, b)),
+         lambda xp, g, y, a, b: g * (a / (1 + b))),
     cases=[case((3, 4), (4,), low=0.2), case((), (2,), low=0.2)])
 
 row("xlog1py.Scalar_Self", node="SpecialXlog1PyBackward1", latex=r"c \log(1 + {0})",

@@ -95,13 +95,19 @@ def forms(
     name: str, args: tuple[Any, ...], named: dict[str, Any]
 ) -> Iterator[tuple[list[Any], dict[str, Any]]]:
     """As it is; in order; with what is no operand named; with operands as tensors."""
-    yield list(args), named
+    if all(
+        meant(k, v) is v
+        for k, v in [*zip(own_names(name), args, strict=False), *named.items()]
+    ):
+        yield list(args), named
     entry = FUNCTIONS[table_name(name) or name]
     own = list(parameters(entry))
     values = dict(zip(own, args, strict=False))
+    values = {k: meant(k, v) for k, v in values.items()}
     extra = list(args[len(own) :])
     for key, value in named.items():
-        values[key if key in own else own[OPERANDS.get(key, 0)]] = value
+        place = key if key in own else own[OPERANDS.get(key, 0)]
+        values[place] = meant(place, value)
     like = next((v for v in [*args, *named.values()] if is_float(v)), None)
     for make in (plain, lambda v: as_tensor(v, like)):
         given = {k: make(v) for k, v in values.items() if k in own}
@@ -113,6 +119,23 @@ def forms(
     flat = [v for value in values.values() for v in spread(value)]
     yield flat, {}
 
+
+def own_names(name: str) -> tuple[str, ...]:
+    return tuple(parameters(FUNCTIONS[table_name(name) or name]))
+
+
+def meant(name: str, value: Any) -> Any:
+    """A mask of numbers and whole numbers that are floats in PyTorch's types."""
+    kind = KINDS.get(name)
+    if kind is None or not is_float(value):
+        return value
+    return int(value) if kind is int else value.to(kind)
+
+
+KINDS = {
+    "mask": torch.bool, "condition": torch.bool, "index": torch.long,
+    "indices": torch.long, "n": int,
+}  # fmt: skip
 
 OPERANDS = {"input": 0, "self": 0, "other": 1}
 

@@ -10,11 +10,13 @@ beyond a few units in the last place.
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+from torch.autograd.graph import allow_mutation_on_saved_tensors
 
 from tests.random import slopes
 from tests.random.noise import RUNS, Moved
@@ -29,9 +31,6 @@ UNITS = 16
 RANGE = 1e4
 """How much smaller an entry may be than the largest, to be measured against that: the
 error of a product of matrices, or of a solution, is even over its entries."""
-
-FEW_RUNS = 4
-"""How often PyTorch in other words is run again."""
 
 SLIGHT = {"float64": 1e-9, "float32": 1e-3}
 """What is off by less, relative to the largest entry, ties that break may explain."""
@@ -76,8 +75,14 @@ def difference(
     """What differs first: a refusal, the value, the graph or a derivative.
 
     Args:
-        other: PyTorch, as it is or in other words.
+        other: PyTorch, as it is or in other words; in those it saves what a change
+            in place overwrites, as the language does.
     """
+    with nullcontext() if other is THEIRS else allow_mutation_on_saved_tensors():
+        return _difference(program, other, graph)
+
+
+def _difference(program: Program, other: Side, graph: bool) -> Difference | None:
     try:
         ours = outcome(OURS, program)
     except Exception as error:
@@ -94,7 +99,7 @@ def difference(
         kinds(ours, theirs)
         or numbers(program, "value", [ours.value], [theirs.value], other)
         or (graphs(ours, theirs) if graph else None)
-        or beside_slopes(program, ours, theirs)
+        or beside_slopes(program, ours, theirs, other)
         or refused
         or firsts(program, ours, theirs, other)
         or seconds(program, ours, theirs, other)
@@ -102,7 +107,7 @@ def difference(
 
 
 def beside_slopes(
-    program: Program, ours: Outcome, theirs: Outcome
+    program: Program, ours: Outcome, theirs: Outcome, other: Side
 ) -> Difference | None:
     """Where PyTorch refuses a pass, the gradient has to be the slope of its values."""
     refused, found = theirs.refusal, ours.gradients
@@ -110,7 +115,7 @@ def beside_slopes(
         return None
     if not all(g is None or np.isfinite(g).all() for g in found):
         return None
-    for g, slope in zip(found, slopes.slopes(program), strict=False):
+    for g, slope in zip(found, slopes.slopes(program, other), strict=False):
         own = np.zeros_like(slope) if g is None else g
         known = np.isfinite(slope)
         size = 1 + np.abs(slope[known]).max(initial=0.0)
@@ -230,12 +235,11 @@ def explained(program: Program, what: str, at: int, a: Any, b: Any, other: Side)
     entries less their mean, rounding leaves a trace.
     """
     found, within = [np.asarray(b, "float64")], near(a, b)
-    small = slight(a, b)
-    runs = RUNS if other is THEIRS else FEW_RUNS
     if other is not THEIRS and (np.isfinite(a) != np.isfinite(b)).any():
         return within
-    for seed in range(2 * runs if small else runs):
-        with Moved(seed, ties=seed < runs):
+    small = slight(a, b)
+    for seed in range(2 * RUNS if small else RUNS):
+        with Moved(seed, ties=seed < RUNS):
             again = outcome(other, program, list(FIELDS).index(what))
         parts = getattr(again, FIELDS[what])
         part = parts if what == "value" else parts[at] if at < len(parts) else None

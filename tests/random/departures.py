@@ -81,17 +81,24 @@ def tamed(program: Program) -> Program:
 NUMBERS = ("value", "gradient", "second derivative")
 
 
+SAID = under(CALLED, lambda: InOtherWords(()))
+"""PyTorch, called in its own form, with the derivatives that it has not written."""
+
+
 def same_under(program: Program, mode: Any) -> bool:
     """Whether nothing differs, the graph aside, where PyTorch runs in a mode."""
-    found = difference(program, under(CALLED, mode), graph=False)
-    return found is None or found.after_infinity
+    return difference(program, under(SAID, mode), graph=False) is None
 
 
 def called(program: Program) -> tuple[str, ...]:
     """The functions of a program that have other words."""
     words = set(re.findall(r"\w+", program.text))
+    if "**" in program.text:
+        words |= {"pow", "__rpow__"}
     return tuple(
-        name for name in REWRITTEN if name.rpartition("_")[2] in words or name in words
+        name
+        for name in REWRITTEN
+        if name in words or name.removeprefix("linalg_") in words
     )
 
 
@@ -102,16 +109,22 @@ def in_other_words(reason: str) -> Applies:
     def applies(program: Program, d: Difference) -> bool:
         names = called(program)
         mine = tuple(n for n in names if REWRITTEN[n][0] == reason)
-        if d.what not in NUMBERS and not d.what.startswith("PyTorch alone"):
+        mine_too = (*NUMBERS, "slope")
+        if d.what not in mine_too and not d.what.startswith("PyTorch alone"):
             return (
                 d.what.startswith("gradcli alone")
                 and reason in REFUSED
                 and bool(mine)
                 and same_under(program, lambda: InOtherWords(mine))
             )
-        return bool(mine) and any(
-            same_under(program, lambda given=given: InOtherWords(given))
-            for given in dict.fromkeys((mine, names))
+        rest = tuple(n for n in names if n not in mine)
+        return bool(mine) and (
+            same_under(program, lambda: InOtherWords(mine))
+            or (
+                bool(rest)
+                and same_under(program, lambda: InOtherWords(names))
+                and not same_under(program, lambda: InOtherWords(rest))
+            )
         )
 
     return applies
@@ -133,17 +146,21 @@ def beyond_range(program: Program, d: Difference) -> bool:
     return (
         d.what in (*NUMBERS, "slope")
         and again.inputs != program.inputs
-        and difference(again, CALLED) is None
+        and alike(again)
     )
+
+
+def alike(program: Program) -> bool:
+    """Whether nothing differs, in other words if need be."""
+    names = called(program)
+    return same_under(program, lambda: InOtherWords(names))
 
 
 def at_infinity(program: Program, d: Difference) -> bool:
     """No number differs where the inputs are finite, and as tame."""
     again = tamed(finite(program))
     return (
-        d.what in NUMBERS
-        and finite(program).inputs != program.inputs
-        and difference(again, CALLED) is None
+        d.what in NUMBERS and finite(program).inputs != program.inputs and alike(again)
     )
 
 
@@ -161,7 +178,12 @@ def masked(program: Program, d: Difference) -> bool:
     """Where PyTorch has NaN here is a number, and none differs a little beside."""
     if d.what not in NUMBERS[1:] or "nan" in d.ours or "nan" not in d.theirs:
         return False
-    return difference(moved(program), CALLED) is None
+    return difference(moved(program), SAID) is None
+
+
+def after_infinity(program: Program, d: Difference) -> bool:
+    """Beside an infinite first derivative, and no number differs a little beside."""
+    return d.after_infinity and difference(moved(program), SAID) is None
 
 
 def by_its_slopes(program: Program, d: Difference) -> bool:
@@ -218,33 +240,67 @@ def hessian(side: Any, program: Program) -> Any:
     return np.hstack([b if len(b) else np.zeros((rows, b.shape[1])) for b in blocks])
 
 
-def put_right(program: Program, d: Difference) -> bool:
-    """PyTorch takes the calls in its own form, and then nothing differs but what
-    another entry explains."""
-    if d.what != "PyTorch alone refuses the value" or not CALLED_SO.match(d.theirs):
-        return False
-    found = difference(program, CALLED)
-    return found is None or (
-        found.theirs != d.theirs and departure(program, found) is not None
+def put_right(words: str, stage: str = "") -> Applies:
+    """PyTorch refuses in these words; it does not where it is called in its own form,
+    saves what is overwritten and has all derivatives, and then nothing differs but
+    what another entry explains."""
+    refused = refuses(words, stage)
+    return lambda program, d: (
+        (refused(program, d) or (d.what == "slope" and stage != "value"))
+        and the_rest(program, d, True)
     )
 
 
-CALLED_SO = re.compile("TypeError|AttributeError: 'tuple'")
+def the_rest(program: Program, d: Difference, graph: bool) -> bool:
+    """Whether another entry explains what else differs, if anything does."""
+    found = difference(program, SAID, graph)
+    return found is None or (
+        (found.what, found.theirs) != (d.what, d.theirs)
+        and departure(program, found) is not None
+    )
 
 
-def reads_anew(program: Program, d: Difference) -> bool:
-    """The graphs are the same but for how a change through a view is written."""
-    return d.what == "graph" and "CopySlices" in d.ours and "CopySlices" in d.theirs
+def in_the_graph(ours: str, theirs: str) -> Applies:
+    """The graphs differ, in which these words are; they end at the same leaves, and
+    the numbers are the same."""
+    return lambda program, d: (
+        d.what == "graph"
+        and re.search(ours, d.ours) is not None
+        and re.search(theirs, d.theirs) is not None
+        and leaves(d.ours) == leaves(d.theirs)
+        and the_rest(program, d, False)
+    )
+
+
+def leaves(graph: str) -> set[str]:
+    return set(re.findall(r"AccumulateGrad\[\w+\]", graph))
+
+
+def no_node(program: Program, d: Difference) -> bool:
+    """The graphs are the same where PyTorch has derivatives of `//` and `%`."""
+    named = "NotImplemented" in d.theirs
+    return d.what == "graph" and named and the_rest(program, d, True)
 
 
 DEPARTURES = (
     Departure(
         "in place",
         "the language computes with what an operand held; PyTorch refuses the pass",
-        refuses("modified by an inplace operation|refer to a single memory location"),
+        put_right("modified by an inplace operation"),
+    ),
+    Departure(
+        "one place of memory",
+        "a change of what is expanded is one of a copy; PyTorch refuses it",
+        refuses("refer to a single memory location"),
     ),
     Departure(
         "no derivative",
+        "PyTorch has no derivative of `//`, and of `%` of a number; here it is that of "
+        "the values",
+        put_right("derivative for \\S+(floor_divide|remainder)", "t"),
+    ),
+    Departure(
+        "derivative not written",
         "PyTorch has not written this derivative; the slope of its values is compared",
         refuses("derivative for \\S+ is not implemented|not differentiable", "t"),
     ),
@@ -256,17 +312,27 @@ DEPARTURES = (
     Departure(
         "no node",
         "PyTorch has no derivative of `//`, and of `%` of a number; here there is one",
-        lambda program, d: d.what == "graph" and "NotImplemented" in d.theirs,
+        no_node,
     ),
     Departure(
         "ways to call",
         "the language reads numbers, lists and parameters in more ways",
-        put_right,
+        put_right(
+            "^TypeError|^AttributeError: 'tuple'|^IndexError: tensors used as|"
+            "condition to be a boolean|BoolTensor|boolean masks|dtype int32 or "
+            "int64 for index",
+            "value",
+        ),
+    ),
+    Departure(
+        "whole numbers",
+        "numbers that are typed are floats; PyTorch's are whole where they are written so",
+        lambda program, d: d.what == "dtype" and d.theirs == "int64",
     ),
     Departure(
         "truth values",
         "truth values are the numbers 0 and 1 in every sum; PyTorch refuses `-`",
-        refuses("with (a|two) bool tensor", "value"),
+        refuses("with (a|two) bool tensor"),
     ),
     Departure(
         "broken rule",
@@ -274,21 +340,28 @@ DEPARTURES = (
         refuses(
             "returned an invalid gradient|undefined Tensor|unspecified dimension size|"
             "ZeroTensors are immutable|non-empty? size for non-batch dimensions"
-            "|non-zero size for non-batch dimensions, but grad_output"
+            "|non-zero size for non-batch dimensions, but grad_output|TensorAccessor expected"
         ),
     ),
     Departure(
         "einsum",
         "einsum is one node; PyTorch writes it as products of matrices",
-        lambda program, d: (
-            (d.what == "graph" and "EinsumBackward0" in d.ours)
-            or ("einsum" in program.text and "a view of a leaf" in d.theirs)
-        ),
+        in_the_graph("EinsumBackward0", ""),
+    ),
+    Departure(
+        "einsum of a leaf",
+        "einsum's value is a tensor of its own; PyTorch may give a view",
+        lambda program, d: "einsum" in program.text and "a view of a leaf" in d.theirs,
     ),
     Departure(
         "written view",
         "the node of a change through a view is seen here; PyTorch hides it",
-        reads_anew,
+        in_the_graph("CopySlices", "CopySlices"),
+    ),
+    Departure(
+        "view read anew",
+        "PyTorch reads a view anew once its base is written to, through detach() too",
+        in_the_graph("", "AsStridedBackward0"),
     ),
     Departure(
         "ties",
@@ -373,6 +446,38 @@ DEPARTURES = (
         in_other_words("order of a product of three"),
     ),
     Departure(
+        "overflow on the way",
+        "the derivatives of a logarithm of a sum of powers lie between 0 "
+        "and 1; PyTorch's pass infinities on the way",
+        in_other_words("overflow on the way"),
+    ),
+    Departure(
+        "powers of 0",
+        "a power of 0 is constant where its exponent is not below 0; PyTorch "
+        "has NaN in second derivatives",
+        in_other_words("powers of 0"),
+    ),
+    Departure(
+        "fused products",
+        "a product less itself is 0; PyTorch rounds one of the two",
+        in_other_words("fused products"),
+    ),
+    Departure(
+        "equal entries in order",
+        "of equal entries topk takes the first; PyTorch any",
+        in_other_words("equal entries in order"),
+    ),
+    Departure(
+        "commonest beside NaN",
+        "NaN counts as the largest number; where PyTorch sorts it is not said",
+        in_other_words("commonest beside NaN"),
+    ),
+    Departure(
+        "step by step",
+        "PyTorch's group_norm is one kernel, whose own rounding cannot be measured",
+        in_other_words("step by step"),
+    ),
+    Departure(
         "one by one",
         "PyTorch's vectors of a processor treat NaN and denormals unlike its numbers",
         in_a_mode(OneByOne),
@@ -418,15 +523,6 @@ DEPARTURES = (
         lambda program, d: d.what == "gradient" and d.numberless,
     ),
     Departure(
-        "masks",
-        "a mask typed as numbers counts where it is not 0",
-        refuses(
-            "expected condition to be a boolean tensor|expected BoolTensor|only "
-            "supports boolean masks|mask",
-            "value",
-        ),
-    ),
-    Departure(
         "one value",
         "a batch of one value is 0 by the formula; PyTorch's layers refuse it",
         refuses("Expected more than 1 value per channel when training", "value"),
@@ -442,13 +538,13 @@ DEPARTURES = (
     Departure(
         "after an infinity",
         "where a first derivative is infinite or NaN, a second has none to agree on",
-        lambda program, d: d.after_infinity,
+        after_infinity,
     ),
     Departure(
         "masked",
         "what does not pass is 0 in derivatives of every order; PyTorch multiplies an "
         "infinity by 0",
-        masked,
+        lambda program, d: in_other_words("masked")(program, d) or masked(program, d),
     ),
     Departure(
         "beyond the range",

@@ -49,7 +49,13 @@ class Moved(TorchDispatchMode):
             result = func(*args, **self.near(kwargs or {}))
         for part, first in zip(flat(result), exact, strict=True):
             if movable(part):
-                part.copy_(self.kept(first, self.moved(part), before))
+                solved = "linalg" in func.name()
+                near = self.moved(part)
+                part.copy_(
+                    torch.where(first.isfinite(), near, first)
+                    if solved  # no 0 of a solution is one but by rounding
+                    else self.kept(first, near, before)
+                )
             elif isinstance(part, torch.Tensor):
                 part.copy_(first)
         return result
@@ -90,9 +96,12 @@ def movable(value: Any) -> bool:
 
 
 def short(x: torch.Tensor, few: bool = True) -> torch.Tensor:
-    """Which numbers have few binary digits; without ``few``, those that have none."""
+    """Which numbers have few binary digits; without ``few``, those that have none.
+
+    A 0 that stands for nothing at all stays one when what it is made of moves.
+    """
     if not few:
-        return (x == 0) | ~torch.isfinite(x)
+        return ~torch.isfinite(x)
     mantissa, _ = torch.frexp(x)
     scaled = mantissa * 2.0 ** EXACT_BITS[x.dtype]
     return (scaled == torch.floor(scaled)) | ~torch.isfinite(x)

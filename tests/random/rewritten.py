@@ -32,19 +32,26 @@ def reduced(losses: Any, reduction: str) -> Any:
 
 
 def clamped(run: Run, x: Any, min: Any = None, max: Any = None) -> Any:
-    """At a bound, and at NaN, nothing passes."""
+    """At a bound, and at NaN, nothing passes; at one of two tensors half."""
     if isinstance(min, torch.Tensor) and isinstance(max, torch.Tensor):
-        return run(x, min, max)
+        within = torch.where(x < min, min, torch.where(x > max, max, x))
+        return torch.where(min > max, max, within)
     if isinstance(min, torch.Tensor) and max is None:
-        return torch.maximum(x, min)
+        return beyond(x, min, x > min, x < min)
     if isinstance(max, torch.Tensor) and min is None:
-        return torch.minimum(x, max)
+        return beyond(x, max, x < max, x > max)
     inside = torch.ones_like(x, dtype=torch.bool)
     if min is not None:
         inside = inside & (x > min)
     if max is not None:
         inside = inside & (x < max)
     return torch.where(inside, x, x.detach().clamp(min, max))
+
+
+def beyond(a: Any, b: Any, first: Any, second: Any) -> Any:
+    """One of two, half of each where neither is chosen, and nothing of NaN."""
+    whole = torch.where(first, a, torch.where(second, b, (a + b) / 2))
+    return torch.where(a.isnan() | b.isnan(), torch.nan, whole)
 
 
 def larger(run: Run, a: Any, b: Any) -> Any:
@@ -95,7 +102,9 @@ def psi(n: int, x: float) -> float:
     if n < 0:
         return float(torch.lgamma(torch.tensor(x, dtype=torch.float64)))
     if x <= 0 and x == np.floor(x):
-        return POLES[n % 2] if n or not x else float("nan")
+        if not n and not x:
+            return float(-np.copysign(np.inf, x))
+        return POLES[n % 2] if n else float("nan")
     if abs(x) < FAR:
         return float(mpmath.psi(n, x))
     return float(torch.polygamma(n, torch.tensor(x, dtype=torch.float64)))
@@ -265,12 +274,144 @@ def distances(run: Run, x1: Any, x2: Any, p: float = 2.0, **how: Any) -> Any:
     return torch.linalg.vector_norm(gaps, p, -1)
 
 
+def logit(run: Run, x: Any, eps: Any = None) -> Any:
+    """Nothing passes beyond the bounds, in derivatives of every order."""
+    if eps is None:
+        return run(x)
+    inside = (x >= eps) & (x <= 1 - eps)
+    return torch.where(inside, run(torch.where(inside, x, 0.5)), run(x.detach(), eps))
+
+
+class SumOfPowers(torch.autograd.Function):
+    """log(e**a + e**b), whose derivatives are those of the logistic function."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, b: Any, run: Run, scale: float) -> Any:
+        ctx.save_for_backward(a, b)
+        ctx.scale = scale
+        return run(a, b)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        a, b = ctx.saved_tensors
+        there = (a - b) * ctx.scale
+        pair = g * torch.sigmoid(there), g * torch.sigmoid(-there)
+        return pair[0].sum_to_size(a.shape), pair[1].sum_to_size(b.shape), None, None
+
+
+def sum_of_powers(base: float) -> Run:
+    return lambda run, a, b: SumOfPowers.apply(a, b, run, float(np.log(base)))
+
+
+def power(run: Run, a: Any, b: Any) -> Any:
+    """A power of 0 is a constant of its exponent, but for a negative one."""
+    if not isinstance(b, torch.Tensor):
+        return run(a, b)
+    base = a if isinstance(a, torch.Tensor) else torch.tensor(a, dtype=b.dtype)
+    zero = (base == 0) & (b >= 0)
+    flat = zero & (b == 0)
+    of_zero = run(torch.where(flat, 1, base), torch.where(zero, b.detach(), 1))
+    return torch.where(zero, of_zero, run(torch.where(zero, 1, base), b))
+
+
+def crossed(run: Run, a: Any, b: Any, dim: Any = None) -> Any:
+    """Both products rounded before one is taken from the other."""
+    a, b = torch.broadcast_tensors(a, b)
+    at = (
+        dim
+        if dim is not None
+        else (-1 if run is torch.linalg.cross else list(a.shape).index(3))
+    )
+    a, b = ([v.select(at, i) for i in range(3)] for v in (a, b))
+    pairs = ((1, 2), (2, 0), (0, 1))
+    return torch.stack([a[i] * b[j] - a[j] * b[i] for i, j in pairs], at)
+
+
+def by_groups(
+    run: Run, x: Any, groups: int, weight: Any = None, bias: Any = None,
+    eps: float = 1e-5, *rest: Any,
+) -> Any:  # fmt: skip
+    """Step by step."""
+    run(x, groups, weight, bias, eps)
+    parts = x.reshape(x.shape[0], groups, -1)
+    apart = parts - parts.mean(-1, keepdim=True)
+    scale = torch.rsqrt((apart * apart).mean(-1, keepdim=True) + eps)
+    y = (apart * scale).reshape(x.shape)
+    wide = (1, -1, *[1] * (x.ndim - 2))
+    y = y if weight is None else y * weight.reshape(wide)
+    return y if bias is None else y + bias.reshape(wide)
+
+
+def in_order(
+    run: Run, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> Any:
+    """Of equal entries the first."""
+    if not x.ndim:
+        return run(x, k, dim, largest, sorted)
+    values, at = torch.sort(x, dim=dim, descending=largest, stable=True)
+    return values.narrow(dim, 0, k), at.narrow(dim, 0, k)
+
+
+def commonest(run: Run, x: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """No NaN is equal to another, and each is larger than all numbers."""
+    if not x.ndim:
+        return run(x, dim, keepdim)
+    large = torch.finfo(x.dtype).max / (2 + torch.arange(x.numel()).reshape(x.shape))
+    at = torch.where(x.isnan(), large, x).mode(dim, True).indices
+    values = x.gather(dim, at)
+    return (values, at) if keepdim else (values.squeeze(dim), at.squeeze(dim))
+
+
+class Floored(torch.autograd.Function):
+    """`//`, whose derivative is 0."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Any, b: Any, run: Run) -> Any:
+        ctx.shapes = a.shape, b.shape
+        y = run(a, b)
+        if y is a:
+            ctx.mark_dirty(a)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        a, b = (torch.zeros(shape, dtype=g.dtype) for shape in ctx.shapes)
+        return a, b, None
+
+
+Floored._backward_cls.__name__ = "NotImplemented"  # what PyTorch calls its node
+
+
+def floored(run: Run, a: Any, b: Any, **how: Any) -> Any:
+    like = a if isinstance(a, torch.Tensor) else b
+    a, b = (
+        v if isinstance(v, torch.Tensor) else torch.tensor(v, dtype=like.dtype)
+        for v in (a, b)
+    )
+    return Floored.apply(a, b, run)
+
+
+def remaining(run: Run, a: Any, b: Any) -> Any:
+    """Of a number, as of a tensor."""
+    if isinstance(a, torch.Tensor):
+        return run(a, b)
+    return torch.remainder(torch.tensor(a, dtype=b.dtype), b)
+
+
 def trilinear(run: Run, a: Any, b: Any, weight: Any, bias: Any = None) -> Any:
     """The first operand with the weight, then with the second."""
     half = torch.tensordot(a, weight, ([-1], [1]))
     y = (half * b.unsqueeze(-2)).sum(-1)
     return y if bias is None else y + bias
 
+
+NO_DERIVATIVE: dict[str, Run] = {
+    "floor_divide": floored, "floor_divide_": floored, "__floordiv__": floored,
+    "__ifloordiv__": floored,
+    "__rfloordiv__": lambda run, a, b: floored(torch.floor_divide, b, a),
+    "remainder": remaining, "__rmod__": lambda run, a, b: remaining(run, b, a),
+}  # fmt: skip
+"""Functions whose derivatives PyTorch has not written, with them."""
 
 REWRITTEN: dict[str, tuple[str, Run]] = {
     "clamp": ("ties", clamped), "clip": ("ties", clamped),
@@ -300,6 +441,16 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "amax": ("extremum", extremum("amax")), "amin": ("extremum", extremum("amin")),
     "take_along_dim": ("positions beside broadcasting", gathered),
     "cdist": ("distance of infinities", distances),
+    "logit": ("masked", logit),
+    "logaddexp": ("overflow on the way", sum_of_powers(np.e)),
+    "logaddexp2": ("overflow on the way", sum_of_powers(2)),
+    "pow": ("powers of 0", power), "__pow__": ("powers of 0", power),
+    "__rpow__": ("powers of 0", lambda run, b, a: power(torch.pow, a, b)),
+    "float_power": ("powers of 0", power),
+    "cross": ("fused products", crossed), "linalg_cross": ("fused products", crossed),
+    "group_norm": ("step by step", by_groups),
+    "topk": ("equal entries in order", in_order),
+    "mode": ("commonest beside NaN", commonest),
     "bilinear": ("order of a product of three", trilinear),
 }  # fmt: skip
 """By the function's name: the departure that it belongs to, and its other words."""
@@ -317,11 +468,14 @@ class InOtherWords(TorchFunctionMode):
     ) -> Any:
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
-        if name not in self.names:
+        words = NO_DERIVATIVE.get(name)
+        if name in self.names:
+            words = REWRITTEN[name][1]
+        if words is None:
             return func(*args, **kwargs)
         if "input" in kwargs:
             args = (*args, kwargs.pop("input"))
-        return REWRITTEN[name][1](func, *args, **kwargs)
+        return words(func, *args, **kwargs)
 
 
 class OneByOne(TorchDispatchMode):
@@ -331,8 +485,9 @@ class OneByOne(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        if torch.Tag.pointwise in func.tags and not func._schema.is_mutable:
-            args = [spaced(value) for value in args]
+        if torch.Tag.pointwise in func.tags:
+            written = func._schema.is_mutable
+            args = [*args[:written], *[spaced(value) for value in args[written:]]]
         return func(*args, **(kwargs or {}))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.random.outcome import outcome, weights
+from tests.random.outcome import Side, outcome, weights
 from tests.random.program import Program
 from tests.random.theirs import THEIRS
 
@@ -32,9 +32,9 @@ def applies(program: Program) -> bool:
     )
 
 
-def slopes(program: Program) -> list[Any]:
+def slopes(program: Program, side: Side = THEIRS) -> list[Any]:
     """Per input the slopes of the weighted sum of the output, NaN where unclear."""
-    coarse, fine = (differences(program, step) for step in STEPS)
+    coarse, fine = (differences(program, step, side) for step in STEPS)
     found = []
     for a, b in zip(coarse, fine, strict=True):
         with np.errstate(all="ignore"):
@@ -43,15 +43,17 @@ def slopes(program: Program) -> list[Any]:
     return found
 
 
-def differences(program: Program, step: float) -> list[Any]:
+def differences(program: Program, step: float, side: Side) -> list[Any]:
     """Per input the central differences, NaN where the slopes of two sides differ."""
     found = []
     for name, value in program.inputs.items():
         array = np.array(value, dtype=float)
-        here = total(program, name, array, 0, 0.0) if array.size else 0.0
+        here = total(program, name, array, 0, 0.0, side) if array.size else 0.0
         slope = np.empty(array.size)
         for at in range(array.size):
-            above, below = (total(program, name, array, at, s) for s in (step, -step))
+            above, below = (
+                total(program, name, array, at, s, side) for s in (step, -step)
+            )
             slope[at] = (above - below) / (2 * step)
             bend = abs(above - 2 * here + below) / step
             lost = abs(here) * np.finfo(float).eps / step
@@ -61,11 +63,13 @@ def differences(program: Program, step: float) -> list[Any]:
     return found
 
 
-def total(program: Program, name: str, array: Any, at: int, step: float) -> float:
+def total(
+    program: Program, name: str, array: Any, at: int, step: float, side: Side
+) -> float:
     beside = array.reshape(-1).copy()
     beside[at] += step
     inputs = {**program.inputs, name: beside.reshape(array.shape).tolist()}
-    value = outcome(THEIRS, replace(program, inputs=inputs), orders=0).value
+    value = outcome(side, replace(program, inputs=inputs), orders=0).value
     if value is None:
         return float("nan")
     with np.errstate(all="ignore"):
