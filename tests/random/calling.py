@@ -61,7 +61,7 @@ def put(name: str, *args: Any, **named: Any) -> Any:
     run = torch_function(name)
     refused: TypeError | None = None
     for args_, named_ in forms(name, args, named):
-        for one in (run, *of_tensors(name)):
+        for one in (run, *methods(name, args_), *of_tensors(name)):
             try:
                 return one(*args_, **named_)
             except (TypeError, NotImplementedError) as error:
@@ -72,6 +72,12 @@ def put(name: str, *args: Any, **named: Any) -> Any:
                 refused = refused or TypeError(str(error))
     assert refused is not None
     raise refused
+
+
+def methods(name: str, args: list[Any]) -> list[Any]:
+    """The method of a name, whose operands may come in another order."""
+    own = getattr(torch.Tensor, name, None)
+    return [own] if callable(own) and args and isinstance(args[0], torch.Tensor) else []
 
 
 @cache
@@ -125,16 +131,16 @@ def own_names(name: str) -> tuple[str, ...]:
 
 
 def meant(name: str, value: Any) -> Any:
-    """A mask of numbers and whole numbers that are floats in PyTorch's types."""
+    """A mask of numbers and whole-numbered positions in PyTorch's types."""
     kind = KINDS.get(name)
     if kind is None or not is_float(value):
         return value
-    return int(value) if kind is int else value.to(kind)
+    return value.to(kind)
 
 
 KINDS = {
     "mask": torch.bool, "condition": torch.bool, "index": torch.long,
-    "indices": torch.long, "n": int,
+    "indices": torch.long,
 }  # fmt: skip
 
 OPERANDS = {"input": 0, "self": 0, "other": 1}
