@@ -113,6 +113,12 @@ def log_beside(xp: Any, x: Any, number: float) -> Any:
     return xp.where(xp.eq(x, 0), 0, ln(xp, x, number))
 
 
+def times_log(xp: Any, g: Any, x: Any, number: float) -> Any:
+    """A cotangent times `log_beside`; 0 where it is 0, also beside an infinity."""
+    pulled = g * log_beside(xp, x, number)
+    return pulled if number > 0 else xp.where(xp.eq(g, 0), 0, pulled)
+
+
 row("xlogy.Tensor", node="XlogyBackward0", latex=r"{0} \log {1}", formula="a*log(b)",
     doc="Product with a logarithm; 0 where the factor is 0.",
     kink="at a = 0 and b <= 0 the derivative by a is 0; by b it is a/b, NaN at (0, 0)",
@@ -137,6 +143,7 @@ row("xlogy.Scalar_Other", node="XlogyBackward2", latex=r"{0} \log c",
     kink="at x = 0 the derivative is 0 for numbers <= 0",
     fwd=lambda xp, x, other: xp.xlogy(x, xp.new_full(x, (), other)),
     partials=(lambda xp, y, x, other: log_beside(xp, x, other),),
+    vjp=(lambda xp, g, y, x, other: times_log(xp, g, x, other),),
     cases=[case((3,), other=2), case((), other=0.5)])
 
 function("xlogy", lambda call, a, b:
@@ -177,6 +184,7 @@ row("xlog1py.Scalar_Other", node="SpecialXlog1PyBackward2", latex=r"{0} \log(1 +
     kink="at x = 0 the derivative is 0 for numbers <= -1",
     fwd=lambda xp, x, other: x_log1p(xp, x, xp.new_full(x, (), other)),
     partials=(lambda xp, y, x, other: log_beside(xp, x, 1 + other),),
+    vjp=(lambda xp, g, y, x, other: times_log(xp, g, x, 1 + other),),
     cases=[case((3,), other=2), case((), other=-0.5)])
 
 function("xlog1py", lambda call, a, b:
