@@ -36,7 +36,7 @@ BARE_CONSTANTS = frozenset({"pi", "inf", "nan"})
 
 _ATTRIBUTES: dict[str, Callable[[Tensor], object]] = {
     **{name: attrgetter(name) for name in TRANSPOSES},
-    "data": lambda x: x.detach(),
+    "data": lambda x: function("detach")(x),
     "device": lambda x: x.xp.device,
     "dtype": lambda x: str(x.raw.dtype),
     "is_leaf": lambda x: x.is_leaf,
