@@ -103,7 +103,9 @@ row("heaviside", node="NotImplemented", formula="0, 1, or values where x == 0",
     fwd=lambda xp, x, values:
         xp.where(xp.eq(x, 0), values, xp.as_type_of(xp.gt(x, 0), x)),
     partials=(0, lambda xp, y, x, values: xp.as_type_of(xp.eq(x, 0), y)),
-    cases=[case((3, 4), (4,), low=0.1), case((2,), (2,), low=-2.0, high=-0.1)])
+    saves=("", "x y"),
+    cases=[case((3, 4), (4,), low=0.1), case((2,), (2,), low=-2.0, high=-0.1),
+           case(Fixed([0.0, 1.0, 0.0]), (3,))])
 
 # rounding
 
