@@ -15,6 +15,7 @@ from gradcli.engine import NUMPY, Tensor, call, grad
 from gradcli.engine.forward import jvp
 
 INF, NAN = math.inf, math.nan
+TWO = Tensor(np.array([2.0]), NUMPY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,9 @@ POINTS = [
     at("copysign.Tensor", 0.0, 2.0, grads=(0.0, 0.0), torch="torch.copysign"),
     at("copysign.Scalar", 0.0, other=-2.0, grads=0.0, torch="torch.copysign"),
     at("heaviside", 0.0, 0.5, grads=(0.0, 1.0), why=NO_RULE),
-    at("scatter_reduce.two", [2.0, 1.0], index=[0], src=[2.0], dim=0, reduce="amax",
+    at("scatter_reduce.two", [2.0, 1.0], index=[0], src=TWO, dim=0, reduce="amax",
        grads=[0.5, 1.0], why="the row's parameters are its own"),
-    at("index_reduce.default", [2.0, 1.0], index=[0], src=[2.0], dim=0, reduce="amax",
+    at("index_reduce.default", [2.0, 1.0], index=[0], src=TWO, dim=0, reduce="amax",
        grads=[0.5, 1.0], why="the row's parameters are its own"),
     # roots, logarithms and inverse functions at the edge of their domain
     at("sqrt", 0.0, grads=INF, torch="torch.sqrt"),
