@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from .checking import Check, job_for, numbers_in
 from .code import as_json, code_lines, code_of
-from .exits import Exit
 from .forms import Forms
 from .grad import exit_status
 from .options import Request
@@ -40,6 +39,7 @@ def present(
     claims: Claims,
     check: Check,
     forms: Forms,
+    require: str | None = None,
 ) -> int:
     """Print the blocks, then what could be shown of them; the exit status."""
     from ..render import derivatives, jsons
@@ -71,7 +71,7 @@ def present(
             found = of_blocks(view, verification.inputs)
             forms.show(printer, found, alone)
     printer.flush()
-    return exit_status(verification) if verification is not None else Exit.DONE
+    return exit_status(verification, require)
 
 
 def _show_verdicts(

@@ -58,7 +58,7 @@ def main(
     """Claims about derivatives: proved, or refuted with the slip.
 
     A claim is compared with the program's derivative at the point given and at random
-    points, with 50 digits; then SymPy proves it, or the smallest counterexample is
+    points, with error bounds; then SymPy proves it, or the smallest counterexample is
     looked for, and what would repair the claim.
 
     Example: gradcli check "sin(x**2)" --claim "d/dx = cos(x**2)"
@@ -81,7 +81,7 @@ def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None
         raise wrong("E590", "there is nothing to check", hint)
     if request.dtype != "float64":
         hint = "leave --dtype out"
-        raise wrong("E590", "claims are compared with 50 digits", hint)
+        raise wrong("E590", "claims are compared with numbers of many digits", hint)
     if request.device == "cuda":
         hint = "leave --device out"
         raise wrong("E590", "claims are compared on the CPU alone", hint)

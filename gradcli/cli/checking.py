@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
 from .ending import before_exit
+from .problems import wrong
 
 if TYPE_CHECKING:
     from ..engine import Tensor
@@ -48,6 +49,13 @@ def _start() -> Any:
     # Not `stop`: it waits under a lock that an interrupted `stop` may hold.
     before_exit.append(checker.process.kill)
     return checker
+
+
+def require_check(request: Request, required: str | None) -> None:
+    """Refuse to ask for a verdict and for no check at once."""
+    if required is not None and request.no_verify:
+        hint = "leave out one of the two"
+        raise wrong("E590", "--require asks for a verdict, --no-verify for none", hint)
 
 
 class Check:

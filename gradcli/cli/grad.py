@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .checking import Check, job_for, numbers_in
+from .checking import Check, job_for, numbers_in, require_check
 from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
 from .exits import Exit
 from .extras import extras_of
 from .forms import Code, Forms, Latex, Symbolic
 from .limits import MAX_DIGITS
-from .options import GradOutput, Request, on_programs
+from .options import GradOutput, Request, Requirement, on_programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,6 +52,7 @@ def main(
             "--condition", help="How much an input's relative error is amplified."
         ),
     ] = False,
+    require: Requirement = None,
 ) -> int:
     """Gradients of a program by its inputs, checked.
 
@@ -59,6 +60,7 @@ def main(
     """
     forms = Forms(symbolic, latex, code)
     forms.check(request, digits=digits, condition=condition)
+    require_check(request, require)
     check = Check.start(request, needed=forms.formulas)
     from .output import Printer
     from .session import gradients, run_program
@@ -88,7 +90,7 @@ def main(
     elif drawn or alone:
         answer.checked(printer, verification, alone)
     printer.flush()
-    return exit_status(verification)
+    return exit_status(verification, require)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +180,20 @@ def gradient_job(request: Request, found: Gradients, symbolic: bool = False) -> 
     )
 
 
-def exit_status(verification: Verification | None) -> int:
-    """1 if anything was refuted, and then said on stderr too."""
-    if verification is None or verification.verdict != "refuted":
+def exit_status(verification: Verification | None, require: str | None = None) -> int:
+    """1 if anything was refuted or is weaker than required, and then said on stderr."""
+    if verification is None:
         return Exit.DONE
+    from ..verify.process.job import REFUTED, is_weaker
     from .output import note
 
-    wrong = [v for v in verification.inputs if v.verdict == "refuted"]
-    for verdict in wrong:
+    refuted = [v for v in verification.inputs if v.verdict == REFUTED]
+    for verdict in refuted:
         note(f"refuted: {verdict.name}: {verdict.note or 'see --json'}")
-    return Exit.REFUTED
+    if require is not None and not refuted:
+        weak = [v for v in verification.inputs if is_weaker(v.verdict, require)]
+        for verdict in weak:
+            reason = verdict.note or "see --json"
+            note(f"{verdict.verdict}, not {require}: {verdict.name}: {reason}")
+        return Exit.REFUTED if weak else Exit.DONE
+    return Exit.REFUTED if refuted else Exit.DONE

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .checking import Check
+from .checking import Check, require_check
 from .forms import Code, Forms, Latex, Symbolic
-from .options import Request, on_programs
+from .options import Request, Requirement, on_programs
 
 
 @on_programs
@@ -13,6 +13,7 @@ def main(
     symbolic: Symbolic = False,
     latex: Latex = False,
     code: Code = None,
+    require: Requirement = None,
 ) -> int:
     """The Hessian of a scalar, a block per pair of inputs.
 
@@ -22,6 +23,7 @@ def main(
     """
     forms = Forms(symbolic, latex, code)
     forms.check(request)
+    require_check(request, require)
     check = Check.start(request, needed=forms.formulas)
     from ..autograd.blocks import hessian
     from ..views.derivatives import DerivativeView
@@ -54,4 +56,4 @@ def main(
         given.name: ((sum(sizes), *given.tensor.shape), stacked(column))
         for given, column in zip(inputs, zip(*rows, strict=True), strict=True)
     }
-    return present(request, run, view, claims, check, forms)
+    return present(request, run, view, claims, check, forms, require)

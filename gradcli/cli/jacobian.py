@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from .checking import Check, numbers_in
+from .checking import Check, numbers_in, require_check
 from .forms import Code, Forms, Latex, Symbolic
-from .options import Request, on_programs
+from .options import Request, Requirement, on_programs
 
 
 @on_programs
@@ -21,6 +21,7 @@ def main(
     symbolic: Symbolic = False,
     latex: Latex = False,
     code: Code = None,
+    require: Requirement = None,
 ) -> int:
     """The Jacobian of a program, a block per input.
 
@@ -30,6 +31,7 @@ def main(
     """
     forms = Forms(symbolic, latex, code)
     forms.check(request)
+    require_check(request, require)
     check = Check.start(request, needed=forms.formulas)
     from ..autograd.blocks import jacobian
     from ..views.derivatives import DerivativeView
@@ -57,4 +59,4 @@ def main(
     claims = {
         given.name: (tuple(block.shape), numbers_in(block)) for given, block in pairs
     }
-    return present(request, run, view, claims, check, forms)
+    return present(request, run, view, claims, check, forms, require)

@@ -55,7 +55,7 @@ def main(
 
 def _report(job: Job, radius: float) -> Report:
     from ..lang.errors import ProgramError
-    from ..numbers.expressions import NoMeaning
+    from ..numbers.system import NoMeaning
     from ..verify.kinks.report import kinks_of
     from ..verify.process.budget import OutOfTime
 

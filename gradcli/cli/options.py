@@ -43,8 +43,7 @@ _HELP = {
     "quiet": "Print the numbers only; a graph is drawn all the same.",
     "device": "Where arrays live.",
     "dtype": "The numbers' type.",
-    "no_verify": "Do not check the result with SymPy; graph, explain and paths "
-    "never do.",
+    "no_verify": "Do not check the result; graph, explain and paths never do.",
     "verify_seconds": "Time for the check, where there is one.",
     "max_seconds": "Seconds of the processor that the work may take, beside printing "
     "and the check; of a descent, each step.",
@@ -63,6 +62,14 @@ GradOutput: TypeAlias = Annotated[
     ),
 ]
 """An option that several commands have, but not all."""
+
+Requirement: TypeAlias = Annotated[
+    Literal["proved", "certified", "sampled"] | None,
+    typer.Option(
+        "--require",
+        help="Exit with status 1 where the verdict is weaker than this.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
-"""Arrays of terms or of 50-digit numbers, with the manners of NumPy's.
+"""Arrays of terms or of balls, with the manners of NumPy's.
 
 Invariant: an `ObjectArray` never turns into a NumPy array behind the caller's back,
 and what an operation on one gives is one again, also for shape (). Masks and indices
 are plain NumPy arrays: they hold decisions, not numbers.
 
-    xp = ObjectNamespace(Numbers())
-    xp.array([1.0, 2.0]) * 2      # ObjectArray of mpf
+    xp = ObjectNamespace(Balls())
+    xp.array([1.0, 2.0]) * 2      # ObjectArray of balls
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Callable
 from typing import Any, Final, Literal
 
 import numpy as np
+
+from .balls import to_float
 
 OBJECT: Final = np.dtype(object)
 
@@ -119,7 +121,9 @@ class ObjectArray:
 
     def _values(self) -> Any:
         value = self.__gradcli_namespace__.system.value
-        return np.array([float(value(e)) for e in self.data.flat]).reshape(self.shape)
+        return np.array([to_float(value(e)) for e in self.data.flat]).reshape(
+            self.shape
+        )
 
 
 def boxed(data: Any) -> Any:

@@ -1,7 +1,7 @@
 """The kinds of blocks that a tape is made of.
 
-Invariant: a block is one function, on every place of it; what a place is made of, its
-value and its derivatives are all that a pass over a tape asks for.
+Invariant: a block is one function, on every place of it; what a place is made of is all
+that a pass over a tape asks for.
 
     Functions(2, "mul", ([0], [1])).arguments(0)        # [0, 1]
 """
@@ -9,29 +9,9 @@ value and its derivatives are all that a pass over a tape asks for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
-from mpmath.libmp import mpf_mul, mpf_sum, round_nearest
-
-from .chain import slope
-from .precision import guarded, held, jostled
-from .scalars import SCALARS
-from .system import is_float, to_context
-
-
-class Reading(Protocol):
-    """A tape in one precision."""
-
-    @property
-    def context(self) -> Any:
-        """The precision."""
-
-    def value(self, serial: int) -> Any:
-        """A term's value."""
-
-    def literal(self, serial: int) -> Any:
-        """The number that a term is written as; else None."""
 
 
 class Block:
@@ -44,6 +24,11 @@ class Block:
         self.name = name
         self.count = count
 
+    @property
+    def places(self) -> slice:
+        """Where its terms stand on the tape."""
+        return slice(self.start, self.start + self.count)
+
     def column(self, place: int) -> Any:
         """The arguments of a place: an array of terms."""
         return np.zeros(0, dtype=np.int64)
@@ -52,8 +37,16 @@ class Block:
         """Per place whether one of its arguments is flagged."""
         return np.zeros(self.count, dtype=bool)
 
+    def below(self, places: Any) -> Any:
+        """The arguments of several places, in one array."""
+        return np.zeros(0, dtype=np.int64)
+
     def arguments(self, place: int) -> list[int]:
         return self.column(place).tolist()  # type: ignore[no-any-return]
+
+    def needed(self, live: Any) -> Any:
+        """The arguments whose values the derivatives through what is live need."""
+        return self.below(np.flatnonzero(live[self.places]))
 
     @property
     def steps(self) -> int:
@@ -70,16 +63,8 @@ class Block:
         """The values, where they are floats exactly and known without computing."""
         return None
 
-    def value(self, context: Any, place: int, values: Sequence[Any]) -> Any:
-        """A place's value from its arguments'."""
-        raise NotImplementedError(self.name)
 
-    def slope(self, reading: Reading, place: int, position: int) -> Any:
-        """A place's derivative in one of its arguments."""
-        raise NotImplementedError(self.name)
-
-
-EXACTLY: Final = 2**53
+MAX_WHOLE: Final = 2**53
 """The largest whole number up to which each is a float."""
 
 
@@ -95,17 +80,11 @@ class Leaves(Block):
     def arguments(self, place: int) -> list[int]:
         return []
 
-    def value(self, context: Any, place: int, values: Sequence[Any]) -> Any:
-        number = self.numbers[place]
-        value = to_context(context, number)
-        given = self.name == "symbol" or is_float(number)
-        return value if given else held(context, value)
-
     def floats(self) -> Any:
         if self.name == "symbol":
             return self.numbers
         (number,) = self.numbers
-        whole = isinstance(number, int) and abs(number) <= EXACTLY
+        whole = isinstance(number, int) and abs(number) <= MAX_WHOLE
         return float(number) if whole else None
 
 
@@ -124,18 +103,21 @@ class Functions(Block):
     def reached(self, flags: Any) -> Any:
         return np.logical_or.reduce([flags[column] for column in self.args])
 
+    def below(self, places: Any) -> Any:
+        return np.concatenate([np.asarray(column)[places] for column in self.args])
+
+    def needed(self, live: Any) -> Any:
+        if self.name not in ("mul", "div"):
+            return super().needed(live)
+        # A product's derivative is the other factor, that by a dividend has no other.
+        left, right = map(np.asarray, self.args)
+        beside = left[live[right]]
+        below = right[live[left] | live[right]] if self.name == "div" else (
+            right[live[left]])  # fmt: skip
+        return np.concatenate([beside, below])
+
     def carrying(self, place: int, live: Any) -> list[tuple[int, int]]:
         return [(i, a) for i, a in enumerate(self.arguments(place)) if live[a]]
-
-    def value(self, context: Any, place: int, values: Sequence[Any]) -> Any:
-        return held(context, guarded(context, SCALARS[self.name].number, *values))
-
-    def slope(self, reading: Reading, place: int, position: int) -> Any:
-        args = self.arguments(place)
-        return slope(
-            reading.context, self.name, position, len(args),
-            lambda i: reading.value(args[i]), lambda i: reading.literal(args[i]),
-        )  # fmt: skip
 
 
 class Stops(Functions):
@@ -148,9 +130,6 @@ class Stops(Functions):
 
     def carrying(self, place: int, live: Any) -> list[tuple[int, int]]:
         return []
-
-    def value(self, context: Any, place: int, values: Sequence[Any]) -> Any:
-        return values[0]
 
 
 class Totals(Block):
@@ -172,12 +151,8 @@ class Totals(Block):
     def reached(self, flags: Any) -> Any:
         return flags[self.rows].any(axis=1)
 
-    def value(self, context: Any, place: int, values: Sequence[Any]) -> Any:
-        addends = jostled(context, values)
-        return held(context, guarded(context, SCALARS[self.name].number, *addends))
-
-    def slope(self, reading: Reading, place: int, position: int) -> Any:
-        return reading.context.one
+    def below(self, places: Any) -> Any:
+        return self.rows[places].reshape(-1)
 
 
 class Dots(Block):
@@ -203,20 +178,7 @@ class Dots(Block):
         rows, columns = flags[self.left].any(axis=1), flags[self.right].any(axis=0)
         return np.logical_or.outer(rows, columns).reshape(-1)
 
-    def value(self, context: Any, place: int, values: Sequence[Any]) -> Any:
-        half = len(values) // 2
-        left = jostled(context, values[:half])
-        return held(context, guarded(context, _dot, left, values[half:]))
-
-    def slope(self, reading: Reading, place: int, position: int) -> Any:
-        row, column = divmod(place, self.right.shape[1])
-        inner = self.left.shape[1]
-        if position < inner:
-            return reading.value(int(self.right[position, column]))
-        return reading.value(int(self.left[row, position - inner]))
-
-
-def _dot(context: Any, left: Sequence[Any], right: Sequence[Any]) -> Any:
-    """As the context's own, which spends half of its time on other kinds of numbers."""
-    products = [mpf_mul(a._mpf_, b._mpf_) for a, b in zip(left, right, strict=True)]
-    return context.make_mpf(mpf_sum(products, context.prec, round_nearest))
+    def below(self, places: Any) -> Any:
+        rows, columns = np.divmod(places, self.right.shape[1])
+        left, right = self.left[np.unique(rows)], self.right[:, np.unique(columns)]
+        return np.concatenate([left.reshape(-1), right.reshape(-1)])

@@ -6,21 +6,23 @@ condition, or through ``system.kink`` where there is no derivative.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 
-from .precision import EXACT
+from .balls import is_infinite, is_nan, to_float
 from .system import System
 
 Elementwise = Callable[..., Any]
 
 
 def _is_nan(system: System, e: Any) -> bool:
-    return bool(EXACT.isnan(system.value(e)))
+    return is_nan(system.value(e))
 
 
 def _larger(system: System, a: Any, b: Any) -> Any:
@@ -80,7 +82,8 @@ def order(system: System, row: list[Any], descending: bool) -> list[int]:
 
     def key(i: int) -> Any:
         value = system.value(row[i])
-        return -value if descending else value
+        middle = value.mid() if value.is_finite() else value
+        return -middle if descending else middle
 
     absent = [i for i, e in enumerate(row) if _is_nan(system, e)]
     positions = sorted(set(range(len(row))) - set(absent), key=key)
@@ -106,35 +109,45 @@ def _runs(positions: list[int], linked: Callable[[int, int], bool]) -> list[list
 def finite_or(system: System, instead: Sequence[float], e: Any) -> Any:
     """The element, or what stands for nan and the two infinities."""
     value = system.value(e)
-    if EXACT.isfinite(value):
+    if not is_nan(value) and not is_infinite(value):
         return e
     nan, above, below = instead
-    chosen = nan if EXACT.isnan(value) else above if value > 0 else below
+    chosen = nan if is_nan(value) else above if value > 0 else below
     return system.fixed(e, chosen)
 
 
 def _to_whole(rounding: str, system: System, e: Any) -> Any:
     """Floor and its kin: a number, locally constant between its jumps."""
     value = system.value(e)
-    if not EXACT.isfinite(value):
+    if not value.is_finite():
         return e
-    if abs(value - _JUMPS[rounding](value)) <= system.slack(e):
+    middle = Fraction(*ratio(value.mid()))
+    jump = _JUMPS[rounding](middle)
+    if jump is not None and system.nearest(e, jump):
         system.kink(e, f"{rounding} jumps there")
-        value = system.rounded(e)
-    return system.fixed(e, int(_ROUNDINGS[rounding](value)))
+        middle = Fraction(system.rounded(e))
+    return system.fixed(e, int(_ROUNDINGS[rounding](middle)))
 
 
-_ROUNDINGS: Final = {
-    "floor": EXACT.floor,
-    "ceil": EXACT.ceil,
-    "round": EXACT.nint,
-    "trunc": lambda v: EXACT.floor(v) if v > 0 else EXACT.ceil(v),
+def ratio(middle: Any) -> tuple[int, int]:
+    """An exact ball as a fraction."""
+    significand, power = map(int, middle.man_exp())
+    if power >= 0:
+        return significand << power, 1
+    return significand, 1 << -power
+
+
+_ROUNDINGS: Final[dict[str, Callable[[Fraction], int]]] = {
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round": round,
+    "trunc": math.trunc,
 }
-_JUMPS: Final = {
-    "floor": EXACT.nint,
-    "ceil": EXACT.nint,
-    "round": lambda v: EXACT.floor(v) + EXACT.mpf(0.5),
-    "trunc": lambda v: EXACT.nint(v) or EXACT.inf,
+_JUMPS: Final[dict[str, Callable[[Fraction], Any]]] = {
+    "floor": round,
+    "ceil": round,
+    "round": lambda v: math.floor(v) + Fraction(1, 2),
+    "trunc": lambda v: round(v) or None,
 }
 """The nearest place where a rounding jumps."""
 
@@ -150,7 +163,7 @@ def _remainder(rounding: str, system: System, a: Any, b: Any) -> Any:
 
 def whole(system: System, data: Any) -> Any:
     """The values as floats, to be taken as indices."""
-    floats = [float(system.value(e)) for e in data.flat]
+    floats = [to_float(system.value(e)) for e in data.flat]
     for element, value in zip(data.flat, floats, strict=True):
         system.fixed(element, value)
     return np.array(floats).reshape(data.shape)
@@ -180,9 +193,9 @@ MASKS: Final[dict[str, Elementwise]] = {
     "gt": lambda system, a, b: system.compare(">", a, b),
     "ge": lambda system, a, b: system.compare(">=", a, b),
     "signbit": lambda system, e: system.compare("<", e, system.lift(0)),
-    "isnan": lambda system, e: EXACT.isnan(system.value(e)),
-    "isinf": lambda system, e: EXACT.isinf(system.value(e)),
-    "isfinite": lambda system, e: EXACT.isfinite(system.value(e)),
+    "isnan": _is_nan,
+    "isinf": lambda system, e: is_infinite(system.value(e)),
+    "isfinite": lambda system, e: bool(system.value(e).is_finite()),
 }
 """Elementwise, elements to a truth value."""
 

@@ -1,22 +1,25 @@
 """Plain numbers of a program with as many digits as are asked for.
 
 An `Exact` is a float to everything that only wants one, and carries the number that
-was meant: the decimal as it was typed, the quotient of two whole numbers, pi.
+was meant, as a ball: the decimal as it was typed, the quotient of two whole numbers,
+pi.
 
 Invariant: an operation on an `Exact` gives an `Exact`; where a number reaches the run
 by a way that keeps 17 digits only, `Precise.doubtful` has it.
 
-    Exact(context.mpf("0.1")) + 1           # 1.1, to all digits of the context
+    Exact(arb("0.1")) + 1           # 1.1, to all bits of the working precision
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
+from flint import arb
 
 from ..lang.arithmetic import Note, binary
 from ..lang.code import Code
@@ -25,9 +28,11 @@ from ..lang.home import Home
 from ..lang.syntax import Binary, Literal, Program, walk
 from ..lang.tensors import CONSTANTS, TensorLibrary
 from .arrays import OBJECT, boxed
+from .balls import Ball, apply, ball, is_nan, to_float
+from .decided import ratio
 from .namespace import ObjectNamespace
-from .numbers import Numbers
-from .system import Number, exact, to_context
+from .numbers import Balls
+from .system import RELATIONS, Number, exact
 
 SURE: Final = 15
 """Significant digits that any float keeps of a decimal."""
@@ -37,11 +42,12 @@ class Exact(float):
     """A float that remembers more digits."""
 
     __slots__ = ("number",)
-    number: Any
+    number: Ball
 
     def __new__(cls, number: Any) -> Exact:
-        made = super().__new__(cls, float(number))
-        made.number = number
+        given = number if isinstance(number, arb) else arb(number)
+        made = super().__new__(cls, to_float(given))
+        made.number = given
         return made
 
     def __neg__(self) -> Exact:
@@ -54,53 +60,76 @@ class Exact(float):
         return Exact(abs(self.number))
 
     def __int__(self) -> int:
-        return int(self.number)
+        return math.trunc(Fraction(*ratio(self.number.mid())))
 
     __hash__ = float.__hash__
 
 
-def _number_of(value: Any, context: Any) -> Any:
+def _number_of(value: Any) -> Any:
     if isinstance(value, Exact):
         return value.number
-    if isinstance(value, int | float):
-        return to_context(context, exact(value))
-    return None
+    return ball(exact(value)) if isinstance(value, int | float) else None
+
+
+def _floored(a: Ball, b: Ball) -> Ball:
+    return ball(math.floor(Fraction(*ratio((a / b).mid()))))
+
+
+_ARITHMETIC: Final[dict[str, Callable[[Ball, Ball], Ball]]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "truediv": lambda a, b: apply("div", a, b),
+    "floordiv": _floored,
+    "mod": lambda a, b: a - b * _floored(a, b),
+    "pow": lambda a, b: apply("pow", a, b),
+}
 
 
 def _operator(name: str, reflected: bool) -> Callable[[Exact, Any], Any]:
-    function = getattr(operator, name)
+    rule, plain = _ARITHMETIC[name], getattr(operator, name)
 
     def run(self: Exact, other: Any) -> Any:
-        number = _number_of(other, self.number.context)
+        number = _number_of(other)
         if number is None:
             return NotImplemented
         pair = (number, self.number) if reflected else (self.number, number)
-        result = function(*pair)
-        if isinstance(result, bool):
-            return result
-        real = isinstance(result, self.number.context.mpf)
-        return Exact(result) if real else complex(result)
+        found = rule(*pair)
+        # Off the real line, and for what no number is divided by, Python's own words.
+        return plain(*map(to_float, pair)) if is_nan(found) else Exact(found)
 
     return run
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+def _comparison(relation: str) -> Callable[[Exact, Any], Any]:
+    holds = RELATIONS[relation]
+
+    def run(self: Exact, other: Any) -> Any:
+        number = _number_of(other)
+        if number is None:
+            return NotImplemented
+        return bool(holds((self.number - number).mid(), 0))
+
+    return run
+
+
+for _name in _ARITHMETIC:
     setattr(Exact, f"__{_name}__", _operator(_name, reflected=False))
     setattr(Exact, f"__r{_name}__", _operator(_name, reflected=True))
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(Exact, f"__{_name}__", _operator(_name, reflected=False))
+for _sign, _rule in RELATIONS.items():
+    setattr(Exact, f"__{_rule.__name__}__", _comparison(_sign))
 
 
-class Precise(Numbers):
-    """Numbers that keep what an `Exact` remembers."""
+class Precise(Balls):
+    """Balls that keep what an `Exact` remembers."""
 
-    def __init__(self, context: Any) -> None:
-        super().__init__(context)
+    def __init__(self) -> None:
+        super().__init__()
         self.doubtful: dict[float, None] = {}
 
-    def lift(self, number: Number) -> Any:
+    def lift(self, number: Number) -> Ball:
         if isinstance(number, Exact):
-            return self.context.mpf(number.number)
+            return number.number
         meant = exact(number)
         if isinstance(meant, Fraction) and _may_miss_digits(number, meant):
             self.doubtful[float(number)] = None
@@ -147,20 +176,18 @@ class PreciseLibrary(TensorLibrary):
 
     def __init__(self, namespace: PreciseNamespace, seed: int) -> None:
         super().__init__(_PreciseHome(namespace, "float64", seed))
-        context = namespace.system.context  # type: ignore[attr-defined]
-        named = {"pi": context.pi, "e": context.e, "tau": 2 * context.pi}
-        self.constants = {**CONSTANTS, **{n: Exact(+v) for n, v in named.items()}}
-        self._context = context
+        named = {"pi": arb.pi(), "e": arb.const_e(), "tau": 2 * arb.pi()}
+        self.constants = {**CONSTANTS, **{n: Exact(v) for n, v in named.items()}}
 
     def arithmetic(self, sign: str, left: Any, right: Any, note: Note) -> Any:
         """An operator on two plain numbers."""
         whole = isinstance(left, int) and isinstance(right, int)
         if whole and (sign == "/" or (sign == "**" and right < 0)):
-            left = Exact(self._context.mpf(left))
+            left = Exact(left)
         return binary(sign, left, right, note)
 
 
-def with_decimals(program: Program, context: Any) -> Code:
+def with_decimals(program: Program) -> Code:
     """The program with its decimals as they are written, and with divisors that rules
     of the table may divide by without losing digits."""
     divisors = {
@@ -171,9 +198,9 @@ def with_decimals(program: Program, context: Any) -> Code:
 
     def constant(node: Literal) -> object:
         if type(node.value) is float:
-            return Exact(context.mpf(program.text(node).replace("_", "")))
+            return Exact(arb(program.text(node).replace("_", "")))
         if type(node.value) is int and id(node) in divisors:
-            return Exact(context.mpf(node.value))
+            return Exact(node.value)
         return node.value
 
     return compile_program(program, constant)

@@ -1,32 +1,75 @@
-"""From terms to SymPy, and from SymPy to numbers, both without recursion.
+"""From terms to SymPy, and from SymPy to balls, both without recursion.
 
 Invariant: SymPy's trees are built by calling SymPy's functions on SymPy's objects,
 never from text; a symbol is a Dummy, so no name means more than it says.
 
     book = Expressions()
     e = book.of(term)                           # a SymPy expression
-    compiled(e).run(EXACT, book.values)         # its value at the point
+    compiled(e).run(book.values)                # its value at the point
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
 from typing import Any, Final
 
 import sympy
+from flint import arb
 
-from .precision import guarded, held, jostled, whole_power
-from .scalars import HEADS, SCALARS
-from .system import Number
+from .balls import NAN, START_BITS, UNKNOWN, Ball, apply, ball, working
+from .system import NoMeaning, Number
 from .term import Term, ordered
 
-
-class NoMeaning(ValueError):
-    """SymPy has no expression here, or one that is not a number."""
-
+FORMULAS: Final[dict[str, Callable[..., Any]]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "neg": lambda x: -x,
+    "total": sympy.Add,
+    "choice": lambda x: x,
+    "pow": lambda a, b: a**b,
+    "abs": sympy.Abs,
+    "sign": sympy.sign,
+    "sqrt": sympy.sqrt,
+    "square": lambda x: x**2,
+    "exp": sympy.exp,
+    "exp2": lambda x: 2**x,
+    "expm1": lambda x: sympy.exp(x) - 1,
+    "log": sympy.log,
+    "log2": lambda x: sympy.log(x) / sympy.log(2),
+    "log10": lambda x: sympy.log(x) / sympy.log(10),
+    "log1p": lambda x: sympy.log(1 + x),
+    "sin": sympy.sin,
+    "cos": sympy.cos,
+    "tan": sympy.tan,
+    "asin": sympy.asin,
+    "acos": sympy.acos,
+    "atan": sympy.atan,
+    "atan2": sympy.atan2,
+    "sinh": sympy.sinh,
+    "cosh": sympy.cosh,
+    "tanh": sympy.tanh,
+    "asinh": sympy.asinh,
+    "acosh": sympy.acosh,
+    "atanh": sympy.atanh,
+    "sinc": lambda x: sympy.sinc(sympy.pi * x),
+    "hypot": lambda a, b: sympy.sqrt(a**2 + b**2),
+    "logaddexp": lambda a, b: sympy.log(sympy.exp(a) + sympy.exp(b)),
+    "erf": sympy.erf,
+    "erfc": sympy.erfc,
+    "erfinv": sympy.erfinv,
+    "ndtri": lambda x: sympy.sqrt(2) * sympy.erfinv(2 * x - 1),
+    "lgamma": sympy.loggamma,
+    "digamma": sympy.digamma,
+    "polygamma": sympy.polygamma,
+    "sigmoid": lambda x: 1 / (1 + sympy.exp(-x)),
+    "logsigmoid": lambda x: -sympy.log(1 + sympy.exp(-x)),
+    "xlogy": lambda x, y: x * sympy.log(y),
+}
+"""What a scalar function is to SymPy."""
 
 def number(value: Number) -> Any:
     """An exact number as SymPy's."""
@@ -86,7 +129,21 @@ class Expressions:
             self.chosen[symbol] = term.serial
             return symbol
         made = [self._made[a.serial] for a in term.args]
-        return SCALARS[term.name].sympy(*made)
+        return FORMULAS[term.name](*made)
+
+
+class Calculator:
+    """Computes the steps of an expression; here on balls, in the precision at hand."""
+
+    def number(self, value: Any) -> Any:
+        return ball(value) if isinstance(value, Fraction | int) else NAMED[value]()
+
+    def apply(self, name: str, *args: Any) -> Any:
+        own = _OWN.get(name)
+        return apply(name, *args) if own is None else own(*args)
+
+
+BALLS: Final = Calculator()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,47 +152,85 @@ class Program:
 
     symbols: tuple[tuple[int, Any], ...]
     numbers: tuple[tuple[int, Any], ...]
-    steps: tuple[tuple[int, Any, tuple[int, ...]], ...]
+    steps: tuple[tuple[int, str, tuple[int, ...]], ...]
     size: int
 
-    def run(self, context: Any, values: Mapping[Any, Any]) -> Any:
+    def run(
+        self, values: Mapping[Any, Any], bits: int = START_BITS,
+        calculator: Calculator = BALLS,
+    ) -> Any:  # fmt: skip
         """The expression's value.
 
         Raises:
             NoMeaning: a symbol without a value.
         """
         results: list[Any] = [None] * self.size
-        for place, symbol in self.symbols:
-            if symbol not in values:
-                raise NoMeaning(f"no value for {symbol}")
-            results[place] = context.mpf(values[symbol])
-        for place, constant in self.numbers:
-            results[place] = _constant(context, constant)
-        for place, function, at in self.steps:
-            arguments = [results[i] for i in at]
-            if function is HEADS[sympy.Add]:
-                arguments = [*jostled(context, arguments)]
-            results[place] = held(context, guarded(context, function, *arguments))
+        with working(bits):
+            for place, symbol in self.symbols:
+                if symbol not in values:
+                    raise NoMeaning(f"no value for {symbol}")
+                results[place] = values[symbol]
+            for place, constant in self.numbers:
+                results[place] = calculator.number(constant)
+            for place, name, at in self.steps:
+                results[place] = calculator.apply(name, *[results[i] for i in at])
         return results[self.size - 1]
 
 
-_NAMED: Final = {
-    sympy.pi: lambda m: m.mpf(m.pi),
-    sympy.E: lambda m: m.mpf(m.e),
-    sympy.oo: lambda m: m.inf,
-    -sympy.oo: lambda m: -m.inf,
-    sympy.zoo: lambda m: m.nan,
-    sympy.nan: lambda m: m.nan,
-    sympy.EulerGamma: lambda m: m.mpf(m.euler),
+NAMED: Final[dict[Any, Callable[[], Ball]]] = {
+    sympy.pi: arb.pi,
+    sympy.E: arb.const_e,
+    sympy.oo: arb.pos_inf,
+    -sympy.oo: arb.neg_inf,
+    sympy.zoo: lambda: NAN,
+    sympy.nan: lambda: NAN,
+    sympy.EulerGamma: arb.const_euler,
 }
 
 
-@lru_cache(maxsize=4096)
-def _constant(context: Any, constant: Any) -> Any:
-    named = _NAMED.get(constant)
-    if named is not None:
-        return named(context)
-    return context.mpf(int(constant.p)) / int(constant.q)
+def _reciprocal(name: str) -> Callable[[Ball], Ball]:
+    return lambda x: apply("div", ball(1), apply(name, x))
+
+
+def _product(*factors: Ball) -> Ball:
+    found = ball(1)
+    for factor in factors:
+        found = found * factor
+    return found
+
+
+def _step_at_zero(x: Ball, *at: Ball) -> Ball:
+    return ball(int(bool(x > 0))) if not x.contains(0) else UNKNOWN
+
+
+_OWN: Final[dict[str, Callable[..., Ball]]] = {
+    "Mul": _product,
+    "cot": lambda x: apply("div", apply("cos", x), apply("sin", x)),
+    "sec": _reciprocal("cos"),
+    "csc": _reciprocal("sin"),
+    "coth": _reciprocal("tanh"),
+    "sech": _reciprocal("cosh"),
+    "csch": _reciprocal("sinh"),
+    "gamma": lambda x: x.gamma(),
+    "sinc": lambda x: x.sinc(),
+    "DiracDelta": lambda x, *order: UNKNOWN if x.contains(0) else ball(0),
+    "Heaviside": _step_at_zero,
+}
+"""Functions that only SymPy's derivatives bring in."""
+
+_HEADS: Final[dict[Any, str]] = {
+    formula: name for name, formula in FORMULAS.items() if isinstance(formula, type)
+} | {
+    sympy.Pow: "pow",
+    sympy.Mul: "Mul",
+    **{getattr(sympy, name): name for name in _OWN if name != "Mul"},
+}  # fmt: skip
+"""The name that a SymPy class computes under."""
+
+
+def _ratio(part: Any) -> int | Fraction:
+    whole = int(part.q) == 1
+    return int(part.p) if whole else Fraction(int(part.p), int(part.q))
 
 
 def compiled(expression: Any) -> Program:
@@ -147,15 +242,15 @@ def compiled(expression: Any) -> Program:
     places: dict[Any, int] = {}
     symbols: list[tuple[int, Any]] = []
     numbers: list[tuple[int, Any]] = []
-    steps: list[tuple[int, Any, tuple[int, ...]]] = []
+    steps: list[tuple[int, str, tuple[int, ...]]] = []
     stack = [(expression, False)]
     while stack:
         part, ready = stack.pop()
         if part in places:
             continue
         place = len(places)
-        if part in _NAMED or part.is_Rational:
-            numbers.append((place, part))
+        if part in NAMED or part.is_Rational:
+            numbers.append((place, part if part in NAMED else _ratio(part)))
         elif part.is_Symbol:
             symbols.append((place, part))
         elif not ready:
@@ -169,11 +264,9 @@ def compiled(expression: Any) -> Program:
     return Program(tuple(symbols), tuple(numbers), tuple(steps), len(places))
 
 
-def _step(part: Any) -> tuple[Any, tuple[Any, ...]]:
+def _step(part: Any) -> tuple[str, tuple[Any, ...]]:
     """What computes a part, and from which of its arguments."""
-    if part.is_Pow and part.exp.is_Integer:
-        return partial(whole_power, int(part.exp)), (part.base,)
-    function = HEADS.get(part.func)
-    if function is None:
+    name = _HEADS.get(part.func)
+    if name is None:
         raise NoMeaning(f"{part.func.__name__} has no numeric meaning here")
-    return function, part.args
+    return name, part.args

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from .balls import to_float
 from .system import System
 
 SMALL: Final = 3
@@ -173,7 +174,7 @@ def _cramer(system: System, m: Any, right: Any) -> Any:
     """``adj(m) @ right / det(m)``."""
     n = m.shape[0]
     det = _cofactors(system, m)
-    if not system.value(det):
+    if system.is_zero(det):
         raise ValueError("Singular matrix")
     adjugate = np.empty((n, n), dtype=object)
     for i, j in product(range(n), range(n)):
@@ -189,8 +190,8 @@ def _eliminate(system: System, matrix: Any) -> tuple[Any, Any]:
     n = work.shape[0]
     det = system.lift(1)
     for k in range(n):
-        p = max(range(k, n), key=lambda i: abs(system.value(work[i, k])))
-        if not system.value(work[p, k]):
+        p = max(range(k, n), key=lambda i: abs(to_float(system.value(work[i, k]))))
+        if system.is_zero(work[p, k]):
             if work.shape[1] == n:
                 return work, _vanishing(system, work, k, det)
             raise ValueError("Singular matrix")

@@ -1,9 +1,10 @@
-"""The pure number system: 50 digits, or as many as are asked for, and no symbols.
+"""The pure number system: balls of one precision, and no terms.
 
 Invariant: an input's float is taken as the exact number it is; a program's own
-constants as what was written (see `gradcli.numbers.system.exact`).
+constants as what was written (see `gradcli.numbers.system.exact`). A comparison that
+the precision does not decide is decided by midpoints, and counted in ``undecided``.
 
-    xp = ObjectNamespace(Numbers())
+    xp = ObjectNamespace(Balls())
     x = Tensor(xp.exactly(np.array([0.1])), xp, requires_grad=True)
 """
 
@@ -12,46 +13,60 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .precision import EXACT, guarded
-from .scalars import SCALARS
-from .system import RELATIONS, Number, exact, to_context
+from .balls import ONE, Ball, apply, ball, is_infinite, is_nan, to_float
+from .system import RELATIONS, Number, exact
 
 
-class Numbers:
-    """Elements are numbers of one precision and nothing else."""
+class Balls:
+    """Elements are balls and nothing else; run it in ``working(bits)``."""
 
-    def __init__(self, context: Any = EXACT) -> None:
-        self.context = context
+    def __init__(self) -> None:
+        self.undecided = 0
 
-    def lift(self, number: Number) -> Any:
-        return to_context(self.context, exact(number))
+    def lift(self, number: Number) -> Ball:
+        return ball(exact(number))
 
-    def apply(self, name: str, *elements: Any) -> Any:
-        return guarded(self.context, SCALARS[name].number, *elements)
+    def apply(self, name: str, *elements: Ball) -> Ball:
+        return apply(name, *elements)
 
-    def total(self, elements: Sequence[Any]) -> Any:
-        return guarded(self.context, SCALARS["total"].number, *elements)
+    def total(self, elements: Sequence[Ball]) -> Ball:
+        return apply("total", *elements)
 
-    def value(self, element: Any) -> Any:
+    def value(self, element: Ball) -> Ball:
         return element
 
-    def slack(self, element: Any) -> Any:
-        return self.context.zero
+    def nearest(self, element: Ball, number: Any) -> bool:
+        met = bool(element.contains(ball(number)))
+        self.undecided += met and not element.is_exact()
+        return met and bool(element.is_exact())
 
-    def rounded(self, element: Any) -> Any:
-        return element
+    def is_zero(self, element: Ball) -> bool:
+        near = bool(element.contains(0))
+        self.undecided += near and not element.is_exact()
+        return near
 
-    def compare(self, relation: str, a: Any, b: Any) -> bool:
-        return bool(RELATIONS[relation](a, b))
+    def rounded(self, element: Ball) -> float:
+        return to_float(element)
 
-    def fixed(self, element: Any, value: Number) -> Any:
-        return to_context(self.context, value)
+    def compare(self, relation: str, a: Ball, b: Ball) -> bool:
+        holds = RELATIONS[relation]
+        if is_nan(a) or is_nan(b):
+            return relation == "!="
+        if is_infinite(a) or is_infinite(b):
+            return bool(holds(to_float(a), to_float(b)))
+        gap = a - b
+        if gap.contains(0) and not gap.is_zero():
+            self.undecided += 1
+        return bool(holds(gap.mid(), 0 * ONE))
+
+    def fixed(self, element: Ball, value: Number) -> Ball:
+        return ball(value)
 
     def choice(self, pick: Callable[[], Any]) -> Any:
         return pick()
 
-    def stop(self, element: Any) -> Any:
+    def stop(self, element: Ball) -> Ball:
         return element
 
-    def kink(self, element: Any, what: str) -> None:
+    def kink(self, element: Ball, what: str) -> None:
         """A number alone has no derivative to speak of."""

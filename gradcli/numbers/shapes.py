@@ -106,6 +106,14 @@ class ShapeNamespace(Namespace):
     def array_itself(self, x: Any) -> Any:
         return x
 
+    def apart(self, x: Any) -> Any:
+        """Another array on the same memory."""
+        return self._shaped(x, lambda a: a.view())
+
+    def moved(self, x: Any, device: Any) -> Any:
+        """The array itself: elements live in one place."""
+        return x
+
     def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
         """A copy; elements have one kind and live in one place."""
         return self._shaped(x, lambda a: a.copy())

@@ -27,6 +27,10 @@ SIMPLE: Final = 1000
 """Largest denominator of a fraction that a float may stand for."""
 
 
+class NoMeaning(ValueError):
+    """There is no expression here, or one that is not a number."""
+
+
 class System(Protocol):
     """The elements of an object array."""
 
@@ -40,12 +44,15 @@ class System(Protocol):
         """The sum of any number of elements."""
 
     def value(self, element: Any) -> Any:
-        """The element's value at the point, to 50 digits."""
+        """The element's value at the point, as a ball."""
 
-    def slack(self, element: Any) -> Any:
-        """How far from the value a number of the engine's may lie by rounding."""
+    def nearest(self, element: Any, number: Any) -> bool:
+        """Whether the element's value is a number, or may be by rounding."""
 
-    def rounded(self, element: Any) -> Any:
+    def is_zero(self, element: Any) -> bool:
+        """Whether the element's value is 0, or cannot be told from it."""
+
+    def rounded(self, element: Any) -> float:
         """The value as the engine's numbers have it, as far as that can be told."""
 
     def compare(self, relation: str, a: Any, b: Any) -> bool:
@@ -84,10 +91,3 @@ def is_float(number: Number) -> bool:
     """Whether some float is this very number."""
     parts = number.as_integer_ratio() if isfinite(number) else (0, 1)
     return parts[1] & (parts[1] - 1) == 0 and abs(parts[0]) <= 2**53
-
-
-def to_context(context: Any, number: Number) -> Any:
-    """A number, rounded only as the context's precision asks."""
-    if isinstance(number, Fraction):
-        return context.mpf(number.numerator) / number.denominator
-    return context.mpf(number)

@@ -10,29 +10,35 @@ derivative goes through what is `live` alone: what lies above the entries marked
     tape = Tape()
     x = tape.symbols([0.5, 2.0])
     y = tape.applied("sin", x)
-    tape.value(y[0])                        # sin(0.5), 50 digits
+    tape.value(y[0])                        # sin(0.5), a ball
     tape.mark(x[:1])
-    slopes(tape, y, [1, 1])                 # {x[0]: cos(0.5)}; nothing else is computed
+    tape.evaluation.gradient(y.tolist(), [1, 1], x[:1].tolist())     # [cos(0.5)]
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
 from typing import Any, Final
 
 import numpy as np
 
+from .balls import Ball, ball, is_nan, to_float, working
 from .blocks import Block, Dots, Functions, Leaves, Stops, Totals
-from .precision import EXACT, engine_precision, held, shaking
+from .decision import apart
+from .graph import Evaluation
+from .rounding import Roundings
 from .scalars import SCALARS
-from .system import RELATIONS, Number, exact, to_context
-from .values import slack_of
+from .system import RELATIONS, Number, exact
 
-FIRST: Final = 1024
+FIRST_PLACES: Final = 1024
 """Places that a new tape has room for."""
+
+DOUBTFUL: Final = 2.0**-26
+"""Distance, relative to the largest value that was looked at, below which it is asked
+what rounding does: whoever loses more than half of all digits on the way to a number
+that stays far from a tie is beyond a tape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,122 +49,149 @@ class Argument:
     serial: int
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Ball:
         return self.tape.value(self.serial)
 
     @property
     def name(self) -> str:
-        return self.tape.block(self.serial).name
+        return self.tape.name(self.serial)
 
     @property
     def content(self) -> Any:
-        return self.tape.literal(self.serial)
+        return self.tape.leaf(self.serial) if self.name == "number" else None
 
 
 class Tape:
     """The system whose elements are places on a tape; one per run of a program."""
 
-    def __init__(self, lean: int = 0, dtype: str = "float64") -> None:
-        """``lean`` decides ties: 0 as the engine's numbers of ``dtype`` do, -1 as less,
-        1 as greater."""
-        self.lean = lean
-        self.near = engine_precision(dtype)
-        """The precision of the engine, with its range."""
-        self.shaken = shaking(dtype)
-        """The same, in which every number is moved a little; one for each trial."""
+    def __init__(self, tie_break: int = 0, dtype: str = "float64") -> None:
+        """``tie_break`` decides ties: 0 as the engine's numbers of ``dtype`` do, -1 as
+        less, 1 as greater."""
+        self.tie_break = tie_break
+        self.evaluation = Evaluation(self)
+        self.roundings = Roundings(self.evaluation, dtype)
         self.unsure = False
-        """Whether roundings decide a tie or a jump."""
+        """Whether rounding decides a tie or a jump."""
         self.blocks: list[Block] = []
-        self.size = 0
-        self.live = np.zeros(FIRST, dtype=bool)
+        self.steps = 0
+        self.live = np.zeros(FIRST_PLACES, dtype=bool)
         """Per term whether an entry that is differentiated is below; see `mark`."""
         self.ties: list[tuple[Any, Any]] = []
         """Columns of terms that met, in pairs."""
         self.kinks: dict[int, str] = {}
-        self._varies = np.zeros(FIRST, dtype=bool)
-        self._plain = np.zeros(FIRST, dtype=bool)
-        self._floats = np.zeros(FIRST)
+        self._varies = np.zeros(FIRST_PLACES, dtype=bool)
+        self._plain = np.zeros(FIRST_PLACES, dtype=bool)
+        self._floats = np.zeros(FIRST_PLACES)
         self._starts: list[int] = []
         self._numbers: dict[Number, int] = {}
-        self._values: dict[Any, dict[int, Any]] = {}
-        self._largest = 0
-        """The power of two of the largest value that has been computed."""
+        self._largest = 0.0
+        """The largest value that was compared."""
 
-    def block(self, serial: int) -> Block:
-        return self.blocks[bisect_right(self._starts, serial) - 1]
+    # the graph
 
-    def literal(self, serial: int) -> Any:
-        """The number that a term is written as in the program; else None."""
-        block = self.block(serial)
-        if isinstance(block, Leaves) and block.name == "number":
-            return block.numbers[serial - block.start]
-        return None
+    def block(self, step: int) -> Block:
+        return self.blocks[bisect_right(self._starts, step) - 1]
+
+    def name(self, step: int) -> str:
+        return self.block(step).name
+
+    def args(self, step: int) -> Sequence[int]:
+        block = self.block(step)
+        return block.arguments(step - block.start)
+
+    def leaf(self, step: int) -> Any:
+        block = self.block(step)
+        assert isinstance(block, Leaves)
+        number = block.numbers[step - block.start]
+        return float(number) if block.name == "symbol" else number
+
+    def carrying(self, step: int) -> Iterable[tuple[int, int]]:
+        block = self.block(step)
+        return block.carrying(step - block.start, self.live)
 
     def floats(self, serials: Any) -> Any:
         """The values of terms that are all inputs or whole numbers, as floats, which
         they are exactly; else None."""
         return self._floats[serials] if self._plain[serials].all() else None
 
+    def varies(self, serials: Any) -> Any:
+        """Per term whether a derivative by an input may go through it."""
+        return self._varies[serials]
+
     def mark(self, entries: Any, size: int | None = None) -> None:
         """Make these entries live, and whatever lies above them among the first
         ``size`` terms; nothing else."""
-        self.live = np.zeros(self.size, dtype=bool)
+        self.live = np.zeros(self.steps, dtype=bool)
         self.live[entries] = True
         for block in self.blocks:
             if size is not None and block.start >= size:
                 break
-            self.live[block.start : block.start + block.count] |= block.reached(
-                self.live
-            )
+            self.live[block.places] |= block.reached(self.live)
+        self.evaluation.forget_orders()
+
+    def work(self, roots: Any = ()) -> int:
+        """How many steps it takes to compute the values of some terms; with none given,
+        the derivatives through what is live."""
+        needed = np.zeros(self.steps, dtype=bool)
+        needed[np.asarray(roots, dtype=np.int64)] = True
+        count = 0
+        for block in reversed(self.blocks):
+            if not len(roots) and block.name not in _FLAT:
+                needed[block.needed(self.live)] = True
+            places = np.flatnonzero(needed[block.places])
+            if len(places):
+                needed[block.below(places)] = True
+                count += len(places) * block.steps // block.count
+        return count + (0 if len(roots) else int(self.live.sum()))
 
     def cut(self, size: int) -> None:
         """Forget what was made after there were ``size`` terms."""
         while self.blocks and self.blocks[-1].start >= size:
             self.blocks.pop()
             self._starts.pop()
-        self.size = size
+        self.steps = size
         self._numbers = {n: i for n, i in self._numbers.items() if i < size}
-        for context, values in self._values.items():
-            self._values[context] = {i: v for i, v in values.items() if i < size}
+        self.evaluation.forget(size)
+        self.roundings.forget(size)
 
     # making terms
 
     def _push(self, block: Block, varies: Any = None) -> Any:
         self.blocks.append(block)
         self._starts.append(block.start)
-        self.size = block.start + block.count
-        while self.size > len(self._varies):
+        self.steps = block.start + block.count
+        while self.steps > len(self._varies):
             self._varies = _doubled(self._varies)
             self._plain = _doubled(self._plain)
             self._floats = _doubled(self._floats)
-        places = slice(block.start, self.size)
+        places = slice(block.start, self.steps)
         found = block.reached(self._varies) if varies is None else varies
         self._varies[places] = found
         plain = block.floats()
         self._plain[places] = plain is not None
         if plain is not None:
             self._floats[places] = plain
-        return np.arange(block.start, self.size, dtype=np.int64)
+        return np.arange(block.start, self.steps, dtype=np.int64)
 
     def symbols(self, values: Any, varies: bool = True) -> Any:
         """An input's entries; those that may be differentiated vary."""
-        return self._push(Leaves(self.size, "symbol", values), varies)
+        return self._push(Leaves(self.steps, "symbol", values), varies)
 
     def applied(self, name: str, *args: Any) -> Any:
         """A scalar function on arrays of terms, which are flat and of one length."""
-        return self._push(Functions(self.size, name, args))
+        return self._push(Functions(self.steps, name, args))
 
     def totals(self, rows: Any) -> Any:
         """The sum of every row of a matrix of terms."""
-        return self._push(Totals(self.size, rows))
+        return self._push(Totals(self.steps, rows))
 
     def dots(self, left: Any, right: Any) -> Any:
         """The entries of a product of two matrices, row by row."""
-        return self._push(Dots(self.size, left, right))
+        return self._push(Dots(self.steps, left, right))
 
     def stopped(self, serials: Any) -> Any:
         """The same values, through which no derivative is taken."""
-        return self._push(Stops(self.size, "stop", (serials,)))
+        return self._push(Stops(self.steps, "stop", (serials,)))
 
     def tie(self, left: Any, right: Any) -> Any:
         """Take note that terms meet, pair by pair; which of them may come apart."""
@@ -183,14 +216,14 @@ class Tape:
     def lift(self, number: Number) -> int:
         number = exact(number)
         found = self._numbers.get(number)
-        if found is None:
-            found = self.size
+        if found is None or number != number:
+            found = self.steps
             self._push(Leaves(found, "number", (number,)), False)
             self._numbers[number] = found
         return found
 
     def apply(self, name: str, *elements: int) -> int:
-        serial = self.size
+        serial = self.steps
         self._push(Functions(serial, name, [[e] for e in elements]))
         return serial
 
@@ -199,46 +232,52 @@ class Tape:
             return elements[0] if elements else self.lift(0)
         return int(self.totals(np.array([elements], dtype=np.int64))[0])
 
-    def value(self, element: int) -> Any:
-        return self.value_in(EXACT, element)
+    def value(self, element: int) -> Ball:
+        found = self.evaluation.value(int(element))
+        if found.is_finite() or found.is_exact():
+            return found
+        return self.evaluation.settled([int(element)])[0]
 
     def compare(self, relation: str, a: int, b: int) -> bool:
-        left, right = self.value(a), self.value(b)
+        a, b = int(a), int(b)
         holds = RELATIONS[relation]
-        slack = self._slack_beside(a, abs(left - right))
-        slack += self._slack_beside(b, abs(left - right))
-        meet = abs(left - right) <= slack if slack else left == right
+        gap = apart(self.evaluation, a, b)
+        if is_nan(gap):
+            return relation == "!="
+        slack = self._slack_beside(a, gap) + self._slack_beside(b, gap)
+        meet = not bool(abs(gap) > slack)
         self.unsure = self.unsure or bool(meet and slack)
         if meet and (self.tie(np.array([a]), np.array([b]))[0] or slack):
-            if self.lean or not slack:
-                return bool(holds(self.lean, 0))
-            left, right = self.rounded(a), self.rounded(b)
-        return bool(holds(left, right))
+            if self.tie_break or not slack:
+                return bool(holds(self.tie_break, 0))
+            return bool(holds(self.rounded(a), self.rounded(b)))
+        return bool(holds(1 if gap > 0 else -1 if gap < 0 else 0, 0))
 
-    def slack(self, element: int) -> Any:
-        """How far the engine's number may lie from a term's value."""
-        trials = [self.value_in(c, element) for c in (self.near, *self.shaken)]
-        return slack_of(self.value(element), trials)
+    def _slack_beside(self, element: int, distance: Ball) -> float:
+        """How far the engine's number may lie from a term's value; 0 where that is
+        plainly less than a distance."""
+        if self._plain[element] or not distance.is_finite():
+            return 0.0
+        here = abs(to_float(self.value(element)))
+        self._largest = max(self._largest, here if here == here else 0.0)
+        if abs(to_float(distance)) > DOUBTFUL * self._largest:
+            return 0.0
+        return self.roundings.slack(element)
 
-    def moved(self, element: int) -> list[Any]:
-        """A term's value in trials where every step is moved by some roundings."""
-        return [self.value_in(context, element) for context in self.shaken]
+    def nearest(self, element: int, number: Number) -> bool:
+        with working(self.evaluation.bits):
+            gap = self.value(element) - ball(number)
+        if gap.contains(0) and not gap.is_zero():
+            gap = apart(self.evaluation, int(element), self.lift(number))
+        return not abs(gap) > self._slack_beside(int(element), gap)
 
-    def _slack_beside(self, element: int, distance: Any) -> Any:
-        """The slack of a term; 0 where it is plainly less than a distance.
+    def is_zero(self, element: int) -> bool:
+        near = self.value(element).contains(0)
+        return bool(near and apart(self.evaluation, element, self.lift(0)).is_zero())
 
-        A cancellation that takes half of all digits is looked at; who loses more on the
-        way to a number that stays far from it is beyond a tape.
-        """
-        if self._plain[element] or not EXACT.isfinite(distance):
-            return EXACT.zero
-        if distance and EXACT.mag(distance) > self._largest - self.near.prec // 2:
-            return EXACT.zero
-        return self.slack(element)
-
-    def rounded(self, element: int) -> Any:
+    def rounded(self, element: int) -> float:
         """A term's value as the engine's numbers have it."""
-        return EXACT.mpf(self.value_in(self.near, element))
+        return self.roundings.rounded(int(element))
 
     def fixed(self, element: int, value: Number) -> int:
         return self.lift(value)
@@ -250,7 +289,7 @@ class Tape:
         return int(self.stopped(np.array([element], dtype=np.int64))[0])
 
     def kink(self, element: int, what: str) -> None:
-        self.unsure = self.unsure or bool(self.slack(element))
+        self.unsure = self.unsure or bool(self.roundings.slack(int(element)))
         self.kinks.setdefault(int(element), what)
 
     def edges(self, size: int) -> Iterator[tuple[int, str]]:
@@ -259,7 +298,7 @@ class Tape:
         for block in self.blocks:
             if block.start >= size or not isinstance(block, Functions):
                 continue
-            live = self.live[block.start : block.start + block.count]
+            live = self.live[block.places]
             for place in np.flatnonzero(live).tolist():
                 yield from self._edge(block, place)
 
@@ -272,107 +311,15 @@ class Tape:
             argument = seen[position]
             if relation == "==":
                 continue
-            gap = abs(argument.value - bound)
-            if gap <= self._slack_beside(argument.serial, gap):
+            if argument.value.is_finite() and self.nearest(argument.serial, bound):
                 yield argument.serial, f"{block.name} has no derivative at {bound}"
 
-    # values
 
-    def value_in(self, context: Any, root: int) -> Any:
-        """A term's value in a precision, and on the way that of all it is made of."""
-        values = self._values.setdefault(context, {})
-        found = values.get(root)
-        if found is not None:
-            return found
-        stack = [root]
-        while stack:
-            serial = stack[-1]
-            if serial in values:
-                stack.pop()
-                continue
-            block = self.block(serial)
-            args = block.arguments(serial - block.start)
-            missing = [a for a in args if a not in values]
-            if missing:
-                stack += missing
-                continue
-            place = serial - block.start
-            value = block.value(context, place, [values[a] for a in args])
-            values[serial] = value
-            if context is EXACT:
-                self._largest = max(self._largest, _power(value))
-            stack.pop()
-        return values[root]
-
-
-def _power(value: Any) -> int:
-    """The power of two that a number is smaller than; 0 of those without one."""
-    _, man, exp, bits = value._mpf_
-    return exp + bits if man else 0
+_FLAT: Final = frozenset(
+    {"add", "sub", "neg", "choice", "stop", "total", "symbol", "number"}
+)
+"""Functions whose derivatives are the same everywhere."""
 
 
 def _doubled(column: Any) -> Any:
     return np.concatenate([column, np.zeros_like(column)])
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A tape in one precision."""
-
-    tape: Tape
-    context: Any
-
-    def value(self, serial: int) -> Any:
-        return self.tape.value_in(self.context, serial)
-
-    def literal(self, serial: int) -> Any:
-        return self.tape.literal(serial)
-
-
-def slopes(
-    tape: Tape, outputs: Any, cotangents: Sequence[float], context: Any = EXACT
-) -> dict[int, Any]:
-    """The derivative of the sum of ``cotangent * output`` in every live entry."""
-    reading = Reading(tape, context)
-    arrived: dict[int, Any] = {}
-    waiting: list[int] = []
-    found: dict[int, Any] = {}
-
-    def send(serial: int, amount: Any) -> None:
-        if serial in arrived:
-            arrived[serial] += amount
-        else:
-            arrived[serial] = amount
-            heappush(waiting, -serial)
-
-    for place in np.flatnonzero(tape.live[outputs]).tolist():
-        send(int(outputs[place]), to_context(context, exact(cotangents[place])))
-    while waiting:
-        serial = -heappop(waiting)
-        g = arrived.pop(serial)
-        block = tape.block(serial)
-        if block.name == "symbol":
-            found[serial] = g
-            continue
-        place = serial - block.start
-        for position, argument in block.carrying(place, tape.live):
-            step = block.slope(reading, place, position)
-            send(argument, g if step is context.one else held(context, g * step))
-    return found
-
-
-def entries_below(tape: Tape, *roots: int) -> set[int]:
-    """The live entries that terms are made of."""
-    found: set[int] = set()
-    seen: set[int] = set()
-    stack = [root for root in roots if tape.live[root]]
-    while stack:
-        serial = stack.pop()
-        if serial in seen:
-            continue
-        seen.add(serial)
-        block = tape.block(serial)
-        if block.name == "symbol":
-            found.add(serial)
-        stack += [a for _, a in block.carrying(serial - block.start, tape.live)]
-    return found

@@ -78,7 +78,7 @@ class TapeNamespace(ObjectNamespace):
                 return slowly(left, right)
             met = np.asarray(a == b)
             met[met] = self.tape.tie(*[p[met] for p in places])
-            return np.where(met, relation(self.tape.lean, 0), relation(a, b))
+            return np.where(met, relation(self.tape.tie_break, 0), relation(a, b))
 
         return run
 
@@ -91,7 +91,7 @@ class TapeNamespace(ObjectNamespace):
         among = floats == best[..., np.newaxis]
         # Of equal ones the first is taken, if ties lean nowhere.
         last = rows.shape[-1] - 1 - among[..., ::-1].argmax(-1)
-        at = last if self.tape.lean < 0 else among.argmax(-1)
+        at = last if self.tape.tie_break < 0 else among.argmax(-1)
         chosen = np.take_along_axis(rows, at[..., np.newaxis], -1)
         self.tape.tie(np.broadcast_to(chosen, rows.shape)[among], rows[among])
         return self._of(chosen.reshape(full if keepdim else shape))

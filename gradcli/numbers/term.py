@@ -1,7 +1,7 @@
 """A term, and what is remembered of terms.
 
-Invariant: a term is made after its arguments, so ``serial`` orders any set of terms
-for a pass without recursion; terms never change.
+Invariant: a term is made after its arguments, so ``serial`` orders the terms of one
+system for a pass without recursion; terms never change.
 
     ordered([y])        # all that y is made of, arguments first
 """
@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, Final
 
-from .precision import EXACT
-
-_serial = count()
+from .balls import text
 
 HUGE: Final = 10**9
 """Where the size of a term written out as a tree is no longer counted."""
@@ -24,8 +21,9 @@ HUGE: Final = 10**9
 class Term:
     """``name`` applied to ``args``; ``content`` is a number's value, a symbol's label.
 
-    ``constant`` says that no input's entry is below; ``size`` counts the nodes of the
-    term written out as a tree.
+    ``value`` is the ball at the point with the bits that all start with; ``constant``
+    says that no input's entry is below; ``size`` counts the nodes of the term written
+    out as a tree.
     """
 
     __slots__ = ("args", "constant", "content", "name", "serial", "size", "value")
@@ -33,13 +31,14 @@ class Term:
     size: int
 
     def __init__(
-        self, name: str, args: tuple[Term, ...], value: Any, content: Any = None
-    ) -> None:
+        self, serial: int, name: str, args: tuple[Term, ...], value: Any,
+        content: Any = None,
+    ) -> None:  # fmt: skip
+        self.serial = serial
         self.name = name
         self.args = args
         self.value = value
         self.content = content
-        self.serial = next(_serial)
         constant, size = name != "symbol", 1
         for a in args:
             constant = constant and a.constant
@@ -49,7 +48,7 @@ class Term:
 
     def __repr__(self) -> str:
         inside = ", ".join(a.name for a in self.args) or str(self.content)
-        return f"<{self.name}({inside}) = {EXACT.nstr(self.value, 6)}>"
+        return f"<{self.name}({inside}) = {text(self.value, 6)}>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,31 +1,35 @@
 """Terms: what the checker computes with instead of numbers.
 
 A term is a scalar function applied to terms, an input's entry, or a number; it knows
-its value at the point to 50 digits, so a program decides its branches on terms as it
-does on arrays. SymPy expressions are made from terms only when they are wanted, so a
-program of a hundred thousand scalar steps costs no SymPy.
+its value at the point as a ball, so a program decides its branches on terms as it does
+on arrays. SymPy expressions are made from terms only when they are wanted, so a program
+of a hundred thousand scalar steps costs no SymPy.
 
-Invariant: where roundings are known, what lies within rounding of a tie or a jump is
-taken for one: it is decided as the engine's numbers are, and remembered.
+Invariants: a comparison is decided with as many bits as tell the sides apart; sides
+that none tell apart are a tie. Where rounding is known, what lies within rounding of a
+tie or a jump is taken for one: it is decided as the engine's numbers are, and
+remembered.
 
     terms = Terms()
     x = terms.symbol("x", 0.5)
     y = terms.apply("sin", x)           # y.value is sin(0.5)
     terms.decisions, terms.choices      # what was decided on the way
-    terms.ties, terms.kinks             # where the point lies on a turning
+    terms.ties, terms.kinks             # the non-smooth points that the point lies on
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from .precision import EXACT, guarded
+from .balls import START_BITS, ZERO, Ball, apply, ball, is_nan, working
+from .decision import apart
+from .graph import Evaluation
+from .rounding import Roundings
 from .scalars import SCALARS
-from .system import RELATIONS, Number, exact, to_context
+from .system import RELATIONS, Number, exact
 from .term import Choice, Decision, Kink, Term, chosen
-from .values import Roundings
 
 LONG: Final = 10**300
 """Where a number of a program is no longer computed with exactly: in a loop it would
@@ -41,33 +45,73 @@ _EXACTLY: Final[dict[str, Callable[..., Any]]] = {
 
 
 class Terms:
-    """The system whose elements are terms; one per program that is checked."""
+    """The system whose elements are terms; one per program that is checked.
 
-    def __init__(self, lean: int = 0, roundings: Roundings | None = None) -> None:
-        """``lean`` decides ties: 0 as the engine's numbers do, -1 as less, 1 as
-        greater. Without ``roundings`` a tie is an equality of values."""
-        self.lean = lean
-        self.roundings = roundings
+    It is a `gradcli.numbers.graph.Graph`: a step's number is a term's serial.
+    """
+
+    def __init__(self, tie_break: int = 0, dtype: str | None = None) -> None:
+        """``tie_break`` decides ties: 0 as the engine's numbers do, -1 as less, 1 as
+        greater. Without a ``dtype`` to round in, a tie is an equality of values."""
+        self.tie_break = tie_break
+        self.evaluation = Evaluation(self)
+        self.roundings = None if dtype is None else Roundings(self.evaluation, dtype)
         self.decisions: dict[tuple[str, int, int], Decision] = {}
         self.choices: dict[int, Choice] = {}
         self.kinks: dict[int, Kink] = {}
         self.ties: dict[tuple[int, int], Decision] = {}
         self.unsure = False
-        """Whether roundings decide a tie or a jump."""
+        """Whether rounding decides a tie or a jump."""
         self.looked_at: dict[int, Term] = {}
         """Terms whose value decided something."""
+        self.made: list[Term] = []
+        self._at_start = self.evaluation.known[START_BITS]
         self._numbers: dict[Number, Term] = {}
         self._stopped: dict[int, Term] = {}
 
-    def symbol(self, label: str, value: float) -> Term:
+    # the graph
+
+    @property
+    def steps(self) -> int:
+        return len(self.made)
+
+    def name(self, step: int) -> str:
+        return self.made[step].name
+
+    def args(self, step: int) -> Sequence[int]:
+        return [a.serial for a in self.made[step].args]
+
+    def leaf(self, step: int) -> Any:
+        return self.made[step].content if self.name(step) == "number" else (
+            self._at_start[step])  # fmt: skip
+
+    def carrying(self, step: int) -> Iterable[tuple[int, int]]:
+        term = self.made[step]
+        if term.constant or term.name == "stop":
+            return ()
+        return [(i, a.serial) for i, a in enumerate(term.args) if not a.constant]
+
+    # making terms
+
+    def make(
+        self, name: str, args: tuple[Term, ...], value: Ball, content: Any = None
+    ) -> Term:
+        """A term as it stands, not made simpler."""
+        serial = len(self.made)
+        term = Term(serial, name, args, value, content)
+        self.made.append(term)
+        self._at_start[serial] = value
+        return term
+
+    def symbol(self, label: str, value: Any) -> Term:
         """An input's entry: its value is the exact value of the float."""
-        return Term("symbol", (), EXACT.mpf(value), label)
+        return self.make("symbol", (), ball(value), label)
 
     def lift(self, number: Number) -> Term:
         number = exact(number)
         found = self._numbers.get(number)
         if found is None or number != number:
-            found = Term("number", (), to_context(EXACT, number), number)
+            found = self.make("number", (), ball(number), number)
             self._numbers[number] = found
         return found
 
@@ -82,8 +126,7 @@ class Terms:
             if folded is not None:
                 return folded
         self._note_edges(name, elements)
-        values = [e.value for e in elements]
-        return Term(name, elements, guarded(EXACT, SCALARS[name].number, *values))
+        return self.make(name, elements, apply(name, *[e.value for e in elements]))
 
     def _fold(self, name: str, elements: Sequence[Term]) -> Term | None:
         numbers = [e.content for e in elements if e.name == "number"]
@@ -101,34 +144,49 @@ class Terms:
         kept = tuple([e for e in elements if not _is(e, 0)])
         if len(kept) < 2:
             return kept[0] if kept else self.lift(0)
-        values = [e.value for e in kept]
-        return Term("total", kept, guarded(EXACT, SCALARS["total"].number, *values))
+        return self.make("total", kept, apply("total", *[e.value for e in kept]))
 
-    def value(self, element: Term) -> Any:
-        return element.value
+    # looking at values
+
+    def value(self, element: Term) -> Ball:
+        """The value, with as many bits as make it a number at all."""
+        if element.value.is_finite() or element.value.is_exact():
+            return element.value
+        (found,) = self.evaluation.settled([element.serial])
+        return found
 
     def compare(self, relation: str, a: Term, b: Term) -> bool:
         self.looked_at.update({a.serial: a, b.serial: b})
         a, b = chosen(a), chosen(b)
         holds = RELATIONS[relation]
         if a is b:
-            return bool(holds(a.value, b.value))
+            return bool(holds(0, 0)) if not is_nan(self.value(a)) else relation == "!="
+        gap = self.gap(a, b)
+        if is_nan(gap):
+            return relation == "!="
+        slack = self.slack(a, gap) + self.slack(b, gap)
         constant = a.constant and b.constant
-        slack = self.slack(a) + self.slack(b)
-        meet = abs(a.value - b.value) <= slack if slack else a.value == b.value
-        if meet and (slack or not constant):
+        if not bool(abs(gap) > slack) and (slack or not constant):
             self.unsure = self.unsure or bool(slack)
             self.ties.setdefault((a.serial, b.serial), Decision("==", a, b))
-            if self.lean or not slack:
-                return bool(holds(self.lean, 0))
+            if self.tie_break or not slack:
+                return bool(holds(self.tie_break, 0))
             return bool(holds(self.rounded(a), self.rounded(b)))
-        held = bool(holds(a.value, b.value))
+        held = bool(holds(1 if gap > 0 else -1 if gap < 0 else 0, 0))
         if not constant:
             shown = relation if held else _OPPOSITE[relation]
             shown = _STRICT.get(shown, shown)
             decision = Decision(shown, a, b)
             self.decisions.setdefault((shown, a.serial, b.serial), decision)
         return held
+
+    def gap(self, a: Term, b: Term) -> Ball:
+        """``a - b``, with as many bits as tell its sign; 0 where none do."""
+        return apart(self.evaluation, a.serial, b.serial)
+
+    def is_zero(self, element: Term) -> bool:
+        near = element.value.contains(0)
+        return bool(near and self.gap(element, self.lift(0)).is_zero())
 
     def choice(self, pick: Callable[[], Term]) -> Term:
         """The decisions that ``pick`` makes are kept apart: where nothing depends on
@@ -144,7 +202,7 @@ class Terms:
             self.decisions.update(made)
             self.looked_at.update(looked_at)
             return picked
-        term = Term("choice", (picked,), picked.value)
+        term = self.make("choice", (picked,), picked.value)
         self.choices[term.serial] = Choice(term, tuple(made.values()))
         return term
 
@@ -157,7 +215,7 @@ class Terms:
             return element
         stopped = self._stopped.get(element.serial)
         if stopped is None:
-            stopped = Term("stop", (element,), element.value)
+            stopped = self.make("stop", (element,), element.value)
             stopped.constant = True
             self._stopped[element.serial] = stopped
         return stopped
@@ -167,22 +225,32 @@ class Terms:
         if not element.constant:
             self.kinks.setdefault(element.serial, Kink(element, what))
 
-    def slack(self, element: Term) -> Any:
+    def slack(self, element: Term, distance: Ball = ZERO) -> float:
         """How far the engine's number may lie from the element's value."""
-        return EXACT.zero if self.roundings is None else self.roundings.slack(element)
+        if self.roundings is None or not distance.is_finite():
+            return 0.0
+        return self.roundings.slack(element.serial)
 
-    def rounded(self, element: Term) -> Any:
+    def rounded(self, element: Term) -> float:
         """The element's value as the engine's numbers have it."""
         if self.roundings is None:
-            return element.value
-        return EXACT.mpf(self.roundings.rounded(element))
+            return float(element.value.mid())
+        return self.roundings.rounded(element.serial)
+
+    def nearest(self, element: Term, number: Number) -> bool:
+        """Whether the value is that number, or may be by rounding."""
+        with working(self.evaluation.bits):
+            gap = self.value(element) - ball(number)
+            if gap.contains(0) and not gap.is_zero():
+                gap = self.gap(element, self.lift(number))
+            return not abs(gap) > self.slack(element)
 
     def _note_edges(self, name: str, elements: Sequence[Term]) -> None:
         for position, relation, bound in SCALARS[name].domain(*elements):
             term = elements[position]
             if relation == "==" or term.constant:
                 continue
-            if term.value == bound or abs(term.value - bound) <= self.slack(term):
+            if term.value.is_finite() and self.nearest(term, bound):
                 self.kink(term, f"{name} has no derivative at {bound}")
 
     def domains(self, terms: Sequence[Term]) -> Iterator[Decision]:
@@ -222,9 +290,9 @@ def _fold_mul(a: Term, b: Term) -> Term | None:
         return b
     if _is(b, 1):
         return a
-    if _is(a, 0) and EXACT.isfinite(b.value):
+    if _is(a, 0) and b.value.is_finite():
         return a
-    return b if _is(b, 0) and EXACT.isfinite(a.value) else None
+    return b if _is(b, 0) and a.value.is_finite() else None
 
 
 _FOLDS: Final[dict[str, Callable[..., Term | None]]] = {

@@ -2,7 +2,7 @@
 
 Invariant: every fact about an operation stands in its row, and only there. A row is
 written against a namespace ``xp`` that is handed in, so that the same formula serves
-arrays, recording tensors, SymPy expressions and 50-digit numbers. This module and
+arrays, recording tensors, SymPy expressions and balls. This module and
 the families beside it import nothing but the standard library.
 
     row("tanh", node="TanhBackward0", latex=r"\\tanh {0}",

@@ -57,14 +57,14 @@ class VerificationLike(Protocol):
 
 ROLES: Mapping[str, Role] = {
     "proved": "good",
-    "agrees": "good",
-    "per-node": "good",
+    "certified": "good",
     "sampled": "fair",
+    "rounded": "fair",
     "unknown": "fair",
     "refuted": "bad",
 }
 
-EXCEPTIONS = ("refuted", "unknown")
+EXCEPTIONS = ("refuted", "unknown", "rounded")
 """Verdicts that hold for the gradients named alone, not for all that are better."""
 
 

@@ -16,12 +16,12 @@ import sympy
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
-from ..numbers.expressions import NoMeaning, compiled
+from ..numbers.expressions import compiled
+from ..numbers.system import NoMeaning
 from ..ops import OPS
 from ..ops.spellings import SPELLINGS
+from .entries import MAX_FORM_CHARACTERS
 from .process.budget import OutOfTime
-
-LONGEST: Final = 60
 
 SIMPLIFIABLE: Final = 40
 
@@ -190,4 +190,4 @@ def closed_form(expression: Any) -> str | None:
     forms = [expression, *[f(expression) for f in _rewritings(expression)]]
     printed = [text for text in map(formula, forms) if text is not None]
     best = min(printed, key=len, default=None)
-    return best if best is not None and len(best) <= LONGEST else None
+    return best if best is not None and len(best) <= MAX_FORM_CHARACTERS else None

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from ..numbers.balls import is_nan, to_float
 from ..numbers.expressions import Expressions
-from ..numbers.precision import EXACT
 from ..numbers.system import RELATIONS
 from ..numbers.term import Choice, Decision, Kink, Term, ordered
 from ..numbers.terms import Terms
@@ -84,18 +84,14 @@ def _sides(choice: Choice) -> list[Term]:
     return [side for d in choice.decisions for side in (d.left, d.right)]
 
 
-def kinks_shown(
-    terms: Terms, any_matters: bool, own: Sequence[Kink] = ()
-) -> tuple[str, ...]:
-    """The ties and poles that the point lies on, if a derivative depends on them.
+def kinks_shown(terms: Terms, own: Sequence[Kink] = ()) -> tuple[str, ...]:
+    """The ties and poles that the point lies on.
 
     ``own`` are the program's; those that only the reverse pass met say no more, unless
     there are no others.
     """
-    if not any_matters:
-        return ()
     poles = [
-        f"{k.what}: {shown(k.term) or PART} = {float(k.term.value)!r}"
+        f"{k.what}: {shown(k.term) or PART} = {to_float(k.term.value)!r}"
         for k in own or terms.kinks.values()
     ]
     ties = [_meeting(d) for d in terms.ties.values()]
@@ -110,7 +106,7 @@ def undefined(terms: Terms, output: Term) -> str:
     """Why an output has no value: the first function that was given what it cannot
     take."""
     for term in ordered([output]):
-        if EXACT.isnan(term.value):
+        if is_nan(term.value):
             if term.name == "symbol":
                 return f"the input {term.content} is nan"
             needed = [_needed(d) for d in terms.domains([term]) if not _holds(d)]
@@ -133,7 +129,10 @@ def _called(term: Term) -> str:
 
 def _holds(decision: Decision) -> bool:
     relation = RELATIONS[decision.relation]
-    return bool(relation(decision.left.value, decision.right.value))
+    left, right = decision.left.value, decision.right.value
+    if not (left.is_finite() and right.is_finite()):
+        return bool(relation(to_float(left), to_float(right)))
+    return bool(relation((left - right).mid(), 0))
 
 
 def _once(decisions: Iterable[Decision]) -> Iterator[Decision]:

@@ -50,7 +50,7 @@ class Conventions:
             return found
         for crossing in crossings:
             op, left, right = crossing.op, crossing.left, crossing.right
-            if op is not None and op.kink and left.value == right.value:
+            if op is not None and op.kink and left.value.overlaps(right.value):
                 texts = shown(left), shown(right)
                 for key in (texts, texts[:1], texts[1:]):
                     found.setdefault(

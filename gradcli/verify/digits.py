@@ -1,12 +1,12 @@
-"""A value and its gradient with as many digits as are asked for.
+"""A value and its gradient with as many digits as are asked for, certified by balls.
 
-The program and the engine's own reverse pass run on mpmath's numbers, twice, with
-different precisions; a digit is shown if both agree on it.
+The program and the engine's own reverse pass run on balls, with more bits until every
+ball is narrow enough that its digits are sure.
 
 Invariant: a decimal means what is typed, 0.1 a tenth; where a number is known to 17
 digits only, the result says so.
 
-    precise("sin(x)", {"x": "0.1"}, {...}, digits=50).output      # ["0.0998334…"]
+    precise(job, {"x": "0.1"}, None, digits=50).output.texts      # ("0.0998334…",)
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from flint import arb
 
 from ..engine import Tensor, grad
 from ..lang.code import Code
@@ -25,13 +26,16 @@ from ..lang.machine import run as run_code
 from ..lang.parser import parse
 from ..lang.run import output_of
 from ..numbers.arrays import ObjectArray, boxed
+from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
 from ..numbers.exactly import Precise, PreciseLibrary, PreciseNamespace, with_decimals
-from ..numbers.precision import context_of
 from .process.job import Job
 
-GUARD: Final = 20
-HARDEST: Final = 8
-"""How many times the digits asked for may be worked with before giving up."""
+BITS_OF_DIGIT: Final = 3.33
+
+SPARE_BITS: Final = 64
+
+MAX_DOUBLINGS: Final = 7
+"""How often the bits are doubled before a number is left with fewer digits."""
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _LIST: Final = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
@@ -62,7 +66,7 @@ class Precisely:
 def precise(
     job: Job, typed: Mapping[str, str], cotangent: str | None, digits: int
 ) -> Precisely:
-    """Compute with more and more digits until ``digits`` of them stand.
+    """Compute with more and more bits until ``digits`` digits are sure.
 
     Args:
         job: the program and its inputs as floats.
@@ -70,23 +74,23 @@ def precise(
         cotangent: the text of the output's cotangent.
         digits: how many are wanted.
     """
-    work = digits + GUARD
-    while True:
-        before = _Pass(job, typed, cotangent, work)
-        after = _Pass(job, typed, cotangent, work + work // 8 + GUARD)
-        if after.settles(before, digits) or work > HARDEST * (digits + GUARD):
-            return after.told(before, digits)
-        work *= 2
+    bits = int(digits * BITS_OF_DIGIT) + SPARE_BITS
+    for _ in range(MAX_DOUBLINGS):
+        with working(bits):
+            found = _Pass(job, typed, cotangent)
+        if found.is_sure(digits):
+            break
+        bits *= 2
+    return found.numerals(digits)
 
 
 class _Pass:
-    """The program and its reverse pass with one precision."""
+    """The program and its reverse pass in the working precision."""
 
     def __init__(
-        self, job: Job, typed: Mapping[str, str], cotangent: str | None, work: int
+        self, job: Job, typed: Mapping[str, str], cotangent: str | None
     ) -> None:
-        self.context = context_of(work)
-        self.system = Precise(self.context)
+        self.system = Precise()
         self.namespace = PreciseNamespace(self.system)
         self.library = PreciseLibrary(self.namespace, job.seed)
         given = {i.name: self._input(i, typed.get(i.name)) for i in job.inputs}
@@ -105,7 +109,7 @@ class _Pass:
 
     def _code(self, source: str, names: Mapping[str, Any]) -> Code:
         program = parse(source, names)
-        return with_decimals(program, self.context)
+        return with_decimals(program)
 
     def _input(self, given: Any, text: str | None) -> Tensor:
         if text is None or text.lstrip().startswith("@"):
@@ -118,7 +122,7 @@ class _Pass:
     def _typed(self, text: str) -> Any:
         """The array that a VALUE means, every decimal as it is written."""
         if _NUMBER.fullmatch(text):
-            return self._of(self.context.mpf(text.strip().replace("_", "")))
+            return self._of(text.strip().replace("_", ""))
         if _LIST.fullmatch(text):
             try:
                 return self._of(json.loads(text, parse_int=str, parse_float=str))
@@ -133,66 +137,60 @@ class _Pass:
     def _of(self, value: Any) -> ObjectArray:
         array = np.array(value, dtype=object)
         numbers = np.empty(array.shape, dtype=object)
-        flat = [self.context.mpf(v) for v in array.reshape(-1).tolist()]
-        numbers.reshape(-1)[:] = flat
+        numbers.reshape(-1)[:] = [_read(v) for v in array.reshape(-1).tolist()]
         return ObjectArray(boxed(numbers), self.namespace)
 
-    def _arrays(self) -> list[Any]:
-        return [self.output, *[g for g in self.gradients.values() if g is not None]]
+    def is_sure(self, digits: int) -> bool:
+        arrays = [self.output, *[g for g in self.gradients.values() if g is not None]]
+        sure = all(_is_sure(b, digits) for array in arrays for b in array.data.flat)
+        return sure and not self.system.undecided
 
-    def settles(self, before: _Pass, digits: int) -> bool:
-        return all(
-            _agree(a, b, digits)
-            for one, other in zip(self._arrays(), before._arrays(), strict=True)
-            for a, b in zip(one.data.flat, other.data.flat, strict=True)
-        )
-
-    def told(self, before: _Pass, digits: int) -> Precisely:
-        def numerals(now: Any, then: Any) -> Numerals | None:
-            if now is None:
+    def numerals(self, digits: int) -> Precisely:
+        def shown(array: Any) -> Numerals | None:
+            if array is None:
                 return None
-            pairs = list(zip(now.data.flat, then.data.flat, strict=True))
-            texts = tuple(_text(a, b, digits) for a, b in pairs)
-            known = all(_agree(a, b, digits) for a, b in pairs)
-            return Numerals(now.shape, texts, not known)
+            balls = list(array.data.flat)
+            texts = tuple(_text(b, digits) for b in balls)
+            sure = all(_is_sure(b, digits) for b in balls)
+            return Numerals(array.shape, texts, not sure)
 
-        output = numerals(self.output, before.output)
+        output = shown(self.output)
         assert output is not None
         return Precisely(
             digits,
             output,
-            {n: numerals(g, before.gradients[n]) for n, g in self.gradients.items()},
+            {name: shown(g) for name, g in self.gradients.items()},
             tuple(self.system.doubtful),
         )
 
 
-def _agree(a: Any, b: Any, digits: int) -> bool:
-    """Whether two passes agree on so many digits; of a zero that rounding blurs, each
-    has less left than the one before."""
-    m = a.context
-    if not (m.isfinite(a) and m.isfinite(b)):
-        return bool(a == b or (m.isnan(a) and m.isnan(b)))
-    if abs(a - b) <= m.mpf(10) ** -(digits + 1) * abs(a):
-        return True
-    return _fades(a, b, digits)
+def _read(text: str) -> Ball:
+    if text in ("inf", "-inf", "nan"):
+        return {"inf": arb.pos_inf(), "-inf": arb.neg_inf()}.get(text, arb(float(text)))
+    return arb(text)
 
 
-def _fades(a: Any, b: Any, digits: int) -> bool:
-    """Whether what is left is rounding: it shrinks by the digits that were added."""
-    m = a.context
-    far = m.mpf(10) ** -GUARD
-    return bool(abs(a) <= abs(b) * far and abs(b) <= m.mpf(10) ** -digits)
+def _is_sure(b: Ball, digits: int) -> bool:
+    """Whether a ball is narrow beside its digits, or beside 0."""
+    if not b.is_finite():
+        return is_nan(b) or is_infinite(b)
+    bits = int((digits + 1) * BITS_OF_DIGIT)
+    return bool(b.rel_accuracy_bits() >= bits or _is_nothing(b, digits))
 
 
-def _text(a: Any, b: Any, digits: int) -> str:
-    m = a.context
-    if m.isnan(a):
+def _is_nothing(b: Ball, digits: int) -> bool:
+    """Whether no digit of a number is left of 0, far beyond those asked for."""
+    if not b.is_finite() or not b.contains(0):
+        return False
+    return bool(b.is_zero() or b.abs_upper() < arb(10) ** -(2 * digits + 20))
+
+
+def _text(b: Ball, digits: int) -> str:
+    if is_nan(b) or not (b.is_finite() or is_infinite(b)):
         return "nan"
-    if m.isinf(a):
-        return "inf" if a > 0 else "-inf"
-    if _fades(a, b, digits):
-        return "0.0"
-    return str(m.nstr(a, digits, min_fixed=-5, max_fixed=max(digits, 16)))
+    if is_infinite(b):
+        return "inf" if b > 0 else "-inf"
+    return "0.0" if _is_nothing(b, digits) else decimal(b, digits)
 
 
 def nested(numerals: Numerals) -> Any:

@@ -1,6 +1,6 @@
 """What was shown of each number, and what that makes of an input.
 
-Invariant: an entry's standing only ever rests on what was done for that very entry;
+Invariant: an entry's verdict only ever rests on what was done for that very entry;
 an input is as strong as its weakest entry.
 """
 
@@ -12,80 +12,89 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
 
-from ..numbers.precision import EXACT
-from .closed import LONGEST
+import numpy as np
+
+from ..numbers.rounding import Roundings
+from .judge import Reference, judge
 from .process.job import (
-    PER_NODE,
+    CERTIFIED,
     PROVED,
     REFUTED,
+    ROUNDED,
     SAMPLED,
     UNKNOWN,
     InputVerdict,
     weakest,
 )
-from .rounding import Reference, distance
+
+MAX_FORM_CHARACTERS: Final = 60
+"""Length up to which a formula is shown beside a verdict."""
+
+FLOAT_PASS_UNITS: Final = 2**30
+"""Units of rounding, of the sum of what was added up, that two passes in floats may be
+apart."""
+
+MIN_FLOAT_GAP: Final = 1e-300
+"""Where floats lose digits, and then vanish."""
 
 OUT_OF_TIME: Final = "SymPy ran out of time"
 
-DIGITS_LOST: Final = 1e-6
+MANY_ULPS: Final = 1e-6
 """A relative error from which on the rounding itself deserves a word."""
 
 
 @dataclass(slots=True)
 class Entry:
-    """One number of the engine: its standing and how that came about."""
+    """One number of the engine: its verdict and how that came about."""
 
     label: str
     number: float
-    standing: str = UNKNOWN
+    verdict: str = UNKNOWN
     error: float | None = None
     ulps: float | None = None
+    digits: int | None = None
     reason: str | None = None
-    kinked: bool = False
+    on_kink: bool = False
     withheld: bool = False
 
-    def judge(self, reference: Reference, dtype: str, standing: str) -> None:
-        """Give it ``standing`` if the number is the reference's, or what it earns."""
+    def judge(self, reference: Reference, roundings: Roundings, beside: float) -> None:
+        """Give it the verdict that its number earns."""
         if self.withheld:
             return
-        found = distance(self.number, reference, dtype)
+        found = judge(self.number, reference, roundings, beside)
+        self.verdict, self.digits = found.verdict, found.digits
         self.error, self.ulps = found.error, found.ulps
-        if found.right:
-            self.standing = standing
-        elif found.reason is not None:
-            self.standing, self.reason = UNKNOWN, f"{self.label}: {found.reason}"
-        else:
-            shown = EXACT.nstr(reference.value, 17)
-            self.standing = REFUTED
-            self.reason = (
-                f"{self.label}: the engine gave {self.number!r}, SymPy {shown}"
-            )
-            if reference.rule is not None:
-                exactly = EXACT.nstr(reference.rule, 17)
-                self.reason += f"; exactly, the engine's rules give {exactly}"
+        if found.reason is not None:
+            self.reason = f"{self.label}: {found.reason}"
+
+    def lower(self, verdict: str, reason: str) -> None:
+        """Nothing better can be said than ``verdict``, for a reason."""
+        if weakest([self.verdict, verdict]) == verdict != self.verdict:
+            self.verdict, self.reason = verdict, reason
 
     def withhold(self, reason: str) -> None:
         """Nothing is shown where the program itself has no value."""
-        self.standing, self.reason, self.withheld = UNKNOWN, reason, True
+        self.verdict, self.reason, self.withheld = UNKNOWN, reason, True
 
-    def on_kink(self, what: str) -> None:
+    def at_kink(self, what: str) -> None:
         """Nothing can be shown where there is no derivative."""
-        self.kinked = True
-        self.standing = UNKNOWN
+        self.on_kink = True
+        self.verdict, self.error, self.ulps, self.digits = UNKNOWN, None, None, None
         self.reason = (
             f"{self.label}: {what}; the engine's convention gave {self.number!r}"
         )
 
 
 @dataclass(slots=True)
-class Account:
+class Report:
     """All entries of one input's claim.
 
     closed   the derivative as a formula
-    remark   why the symbolic stages did not get further
-    partial  entries that were not drawn are left out of the verdict
-    unseen   how many more entries there are, which were not drawn
-    drawn    how those here were
+    remark   why SymPy did not get further
+    partial  entries that were not sampled are left out of the verdict
+    unseen   how many more entries there are, which were not sampled
+    sampled  how those here were
+    more     how the others were looked at
     formulas every entry's derivative as a formula, if they are wanted
     latex    the same as LaTeX, symbols left open
     """
@@ -98,25 +107,27 @@ class Account:
     formulas: list[str | None] = field(default_factory=list)
     latex: list[str | None] = field(default_factory=list)
     unseen: int = 0
-    drawn: str | None = None
+    sampled: str | None = None
+    more: str | None = None
 
     def verdict(self) -> InputVerdict:
-        standing = self._standing()
-        checked = [e for e in self.entries if e.standing != UNKNOWN]
-        errors = [e.error for e in checked if e.error is not None]
-        worst = max(errors, default=None)
+        verdict = self._verdict()
+        checked = [e for e in self.entries if e.verdict != UNKNOWN]
+        worst = max((e.error for e in checked if e.error is not None), default=None)
+        digits = [e.digits for e in self.entries if e.digits is not None]
         return InputVerdict(
             self.name,
-            standing,
+            verdict,
             worst,
-            None if standing == UNKNOWN else self.closed,
-            self._note(standing, worst),
+            None if verdict == UNKNOWN else self.closed,
+            self._note(verdict, worst),
             len(checked),
             len(self.entries) + self.unseen,
             tuple(self.formulas),
             self._missing(),
             max((e.ulps for e in checked if e.ulps is not None), default=None),
             tuple(self.latex),
+            min(digits, default=None),
         )
 
     def _missing(self) -> str | None:
@@ -124,7 +135,7 @@ class Account:
         lost = self.formulas.count(None)
         if not lost:
             return None
-        kinks = [e.reason for e in self.entries if e.kinked]
+        kinks = [e.reason for e in self.entries if e.on_kink]
         if lost == len(kinks):
             return kinks[0]
         return (
@@ -132,40 +143,69 @@ class Account:
             f"{len(self.formulas)} formulas were found"
         )
 
-    def _standing(self) -> str:
+    def _verdict(self) -> str:
         if not self.entries:
-            return UNKNOWN if self.unseen else PROVED
-        standings = [e.standing for e in self.entries]
-        if self.unseen:
-            return weakest([*standings, SAMPLED])
-        if not self.partial:
-            return weakest(standings)
-        seen = [e.standing for e in self.entries if e.standing != UNKNOWN or e.reason]
-        return weakest([*seen, SAMPLED]) if seen else UNKNOWN
+            unseen = SAMPLED if self.more else UNKNOWN
+            return unseen if self.unseen else PROVED
+        verdicts = [e.verdict for e in self.entries]
+        return weakest([*verdicts, SAMPLED] if self.unseen else verdicts)
 
-    def _note(self, standing: str, worst: float | None) -> str | None:
+    def _note(self, verdict: str, worst: float | None) -> str | None:
         notes = []
-        if standing in (REFUTED, UNKNOWN):
+        if verdict in (REFUTED, UNKNOWN, ROUNDED):
             notes += [e.reason for e in self.entries
-                      if e.standing == standing and e.reason][:1]  # fmt: skip
-        counts = Counter(e.standing for e in self.entries)
-        if self.unseen and self.entries:
-            every = len(self.entries) + self.unseen
-            notes.append(f"{len(self.entries)} of {every} entries, {self.drawn}")
-        if len(counts) > 1 or (standing == SAMPLED and not self.unseen):
+                      if e.verdict == verdict and e.reason][:1]  # fmt: skip
+        elif verdict in (CERTIFIED, PROVED):
+            notes += [e.reason for e in self.entries if e.reason][:1]
+        counts = Counter(e.verdict for e in self.entries)
+        if self.unseen:
+            notes += [text for text in (self.sampled, self.more) if text]
+        if len(counts) > 1:
             notes.append(", ".join(f"{n} {name}" for name, n in counts.items()))
-        if standing in (PER_NODE, SAMPLED) and self.remark:
+        if verdict in (CERTIFIED, SAMPLED) and self.remark:
             notes.append(self.remark)
-        if worst is not None and worst > DIGITS_LOST and standing != REFUTED:
+        if worst is not None and worst > MANY_ULPS and verdict in (CERTIFIED, PROVED):
             notes.append(f"rounding: a relative error of {worst:.1g}")
         return "; ".join(notes) or None
+
+    def compare(self, numbers: Any, found: Any, sizes: Any, rounding: float) -> None:
+        """Hold all numbers of the claim against an independent pass in floats.
+
+        Args:
+            numbers: the claim's.
+            found: the other pass's.
+            sizes: the sums of the absolute values that were added up to them.
+            rounding: half the distance from 1 to the next number of their type.
+        """
+        with np.errstate(all="ignore"):
+            gaps = np.abs(numbers - found)
+            beside = np.maximum(np.abs(found), sizes)
+            apart = np.where(gaps > 0, gaps / beside, 0.0)
+        allowed = FLOAT_PASS_UNITS * rounding
+        right = (apart <= allowed) | ~np.isfinite(found) | (gaps <= MIN_FLOAT_GAP)
+        if right.all():
+            worst = float(np.max(apart[np.isfinite(apart)], initial=0.0))
+            self.more = (
+                f"all {len(numbers)} agree with an independent pass in float64 by "
+                f"SymPy's rules, to {worst:.1g}"
+            )
+            return
+        at = int(np.flatnonzero(~right)[0])
+        gave = f"the engine gave {float(numbers[at])!r}"
+        wrong = Entry(f"entry {at}", float(numbers[at]), REFUTED)
+        wrong.reason = (
+            f"{self.name}, entry {at}: {gave}, an independent pass in float64 "
+            f"{float(found[at])!r}"
+        )
+        self.entries.append(wrong)
+        self.unseen -= 1
 
     def close(self, forms: Sequence[str | None], shape: tuple[int, ...]) -> None:
         """Keep the formulas of all entries, as nested lists, if they are short."""
         known = [form for form in forms if form is not None]
         if len(known) == len(forms):
             text = nested(known, shape)
-            self.closed = text if len(text) <= LONGEST else None
+            self.closed = text if len(text) <= MAX_FORM_CHARACTERS else None
 
 
 def nested(texts: Sequence[str], shape: tuple[int, ...]) -> str:
@@ -176,8 +216,3 @@ def nested(texts: Sequence[str], shape: tuple[int, ...]) -> str:
             f"[{', '.join(level[i : i + size])}]" for i in range(0, len(level), size)
         ]
     return level[0] if prod(shape) else "[]"
-
-
-def labelled(name: str, labels: Sequence[str], numbers: Sequence[Any]) -> Account:
-    pairs = zip(labels, numbers, strict=True)
-    return Account(name, [Entry(label, number) for label, number in pairs])

@@ -14,8 +14,9 @@ from typing import Any, Final
 
 import sympy
 
-from ..numbers.expressions import NoMeaning, compiled
-from ..numbers.precision import EXACT
+from ..numbers.balls import Ball, ball, size, working
+from ..numbers.expressions import compiled
+from ..numbers.system import NoMeaning
 from .rational import Quotients, TooLarge
 
 LARGEST: Final = 600
@@ -66,10 +67,10 @@ def vanishes_here(
     """
     inside = _inside(expression)
     try:
-        values = [compiled(part).run(EXACT, point) for part in inside]
+        values = [compiled(part).run(point) for part in inside]
     except NoMeaning:
         return None
-    if not inside or not all(values):
+    if not inside or any(v.contains(0) for v in values):
         return None
     signs = {u: 1 if v > 0 else -1 for u, v in zip(inside, values, strict=True)}
     here = _with_signs(expression, signs)
@@ -80,24 +81,31 @@ def _is_zero(expression: Any) -> bool:
     return bool(expression == 0)
 
 
+LOOKING_BITS: Final = 256
+"""Precision that an expression is looked at with beside its point."""
+
+
 def _looks_zero(expression: Any, point: Mapping[Any, Any]) -> bool:
+    """Whether no ball shows that it is not: at the point, and at two beside it."""
     program = compiled(expression)
-    scale = _scale(expression)
-    for step in ("0", "1e-3", "-2.3e-3"):
-        moved = {}
-        for i, (symbol, value) in enumerate(point.items()):
-            away = EXACT.mpf(step) * (1 + EXACT.mpf(i % 7) / 10)
-            moved[symbol] = value * (1 + away) if value else away
-        found = program.run(EXACT, moved)
-        if EXACT.isfinite(found) and abs(found) > scale(moved) * EXACT.mpf("1e-40"):
-            return False
+    parts = [compiled(part) for part in sympy.Add.make_args(expression)]
+    for step in (0.0, 1e-3, -2.3e-3):
+        with working(LOOKING_BITS):
+            moved = {s: _beside(v, step, i) for i, (s, v) in enumerate(point.items())}
+        found = program.run(moved, LOOKING_BITS)
+        if found.is_finite() and not found.contains(0):
+            total = sum((size(p.run(moved, LOOKING_BITS)) for p in parts), ball(1))
+            if abs(found) > total * _NOTHING:
+                return False
     return True
 
 
-def _scale(expression: Any) -> Callable[[Mapping[Any, Any]], Any]:
-    """The size of what must cancel in a sum."""
-    parts = [compiled(part) for part in sympy.Add.make_args(expression)]
-    return lambda at: sum((abs(p.run(EXACT, at)) for p in parts), EXACT.one)
+_NOTHING: Final = ball(2) ** -130
+
+
+def _beside(value: Ball, step: float, number: int) -> Ball:
+    away = ball(step) * (1 + ball(number % 7) / 10)
+    return value + (away if value.contains(0) else value * away)
 
 
 class _Kernels:

@@ -1,11 +1,12 @@
-"""The verdicts: what can be shown of the engine's derivatives, strongest last.
+"""The check of one job: which entries are looked at, and what is said of them.
 
-First every number is compared with the chain rule re-summed with 50 digits
-(`per-node`, `refuted`); then SymPy differentiates the whole expression (`agrees`);
-then the engine's own reverse pass, run on symbols, is proved equal to that
-(`proved`). So whatever the time allows is had, and reported as it comes.
+First come numbers: the derivative of every chosen entry as a ball, the engine's rules
+on the same balls, and the engine's float beside both (`certified`, `rounded`,
+`refuted`). A small program's entries are all chosen at once; of a large one ever more
+are, drawn by the job's seed, as far as the work is bounded and time allows (`sampled`).
+Then SymPy proves what it can (`proved`), and is imported only then.
 
-Invariant: a verdict claims no more than was done. The reference is made from the
+Invariant: a verdict claims no more than was done. The true numbers are made from the
 program and the point; the engine's rules enter only as what is checked and into the
 size of rounding errors.
 
@@ -14,285 +15,546 @@ size of rounding errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from random import Random
+from typing import Any, Final
 
-from ..numbers.chain import below
-from ..numbers.precision import EXACT
-from ..numbers.term import Term
-from .conditions import kinks_shown, shown, undefined
-from .conventions import Conventions
-from .drawn import ROUNDS, TOO_MANY, Drawn
-from .entries import Account, labelled
-from .measure import Row, Turnings, cotangents, measure, told, values_of
-from .point import Evaluate, ReversePass, Run, entry_name, run, spread
+import numpy as np
+
+from ..numbers.balls import Ball, ball, is_nan, size, text, to_float
+from ..numbers.rounding import unit_roundoff
+from .entries import Entry, Report
+from .judge import FEW_UNITS, Reference, judge
+from .nonsmooth import NonSmooth
 from .process.budget import Budget, OutOfTime
-from .process.job import PER_NODE, PROVED, REFUTED, UNKNOWN, Input, Job, Verification
-from .rounding import distance
-from .whole import Whole
+from .process.job import (
+    PROVED,
+    REFUTED,
+    ROUNDED,
+    UNKNOWN,
+    Input,
+    Job,
+    Verification,
+)
+from .subject import (
+    Evaluate,
+    OnTerms,
+    Place,
+    Subject,
+    entry_name,
+    on_tape,
+    on_terms,
+    unit,
+)
 
-Report = Callable[[Verification], None]
+Tell = Callable[[Verification], None]
 
-MANY: Final = 2048
-"""Entries of all inputs together beyond which as many are drawn as time allows."""
+MAX_ENTRIES_ON_TERMS: Final = 2048
+"""Entries of all inputs together beyond which they are looked at on a tape."""
 
-MANY_ROWS: Final = 4 * MANY
+MAX_ROWS_ON_TERMS: Final = 4 * MAX_ENTRIES_ON_TERMS
 """The same of a Jacobian's entries."""
 
-ALL_AT_ONCE: Final = 20_000
-"""Entries up to which a program of few steps is looked at as a whole all the same."""
-
-SHARE: Final = 0.6
-"""Of the time, for numbers of all entries, before some are drawn instead."""
-
-LARGEST: Final = 50_000
+MAX_HESSIAN_ENTRIES: Final = 50_000
 """Entries of all inputs beyond which a Hessian is not begun."""
+
+ROUNDS: Final = (4, 32, 256, 1024)
+"""Entries of an input that are drawn, round by round."""
+
+MAX_SAMPLED_STEPS: Final = 400_000
+"""Steps above the entries that are drawn, beyond which an input's derivative is only
+compared with the pass in float64."""
+
+MAX_ROUND_STEPS: Final = 4_000_000
+"""Steps above all entries of a round, summed over the rows that they stand in, beyond
+which no more are drawn."""
+
+MAX_COMPARED_OUTPUTS: Final = 16
+"""Entries of a large output whose value is compared."""
+
+TERMS_SHARE: Final = 0.6
+"""Of the time, for all entries on terms, before some are drawn on a tape instead."""
+
+TOO_MANY: Final = "too many entries for SymPy's derivative of the whole"
 
 
 def verify(
-    job: Job, evaluate: Evaluate, report: Report = lambda verification: None
+    job: Job, evaluate: Evaluate, tell: Tell = lambda verification: None
 ) -> Verification:
-    """Check a job; ``report`` is told of every step forward.
+    """Check a job; ``tell`` is given every step forward.
 
     ``evaluate`` runs the program on tensors by name. Exceptions become reasons.
     """
     budget = Budget(job.seconds)
     count = sum(i.value.count for i in job.inputs)
     claimed = sum(i.claim.count for i in job.inputs if i.claim is not None)
-    many = count > MANY or (job.kind == "jacobian" and claimed > MANY_ROWS)
-    drawable = job.kind != "hessian" and not job.formulas
-    if many and drawable:
-        drawn = Drawn(job, evaluate, report, budget)
-        few = job.kind == "gradient" and count <= ALL_AT_ONCE
-        light = few and drawn.takes() < SHARE * budget.left
-        if not light:
-            return drawn.work()
-    if count > LARGEST:
+    many = count > MAX_ENTRIES_ON_TERMS or (
+        job.kind == "jacobian" and claimed > MAX_ROWS_ON_TERMS
+    )
+    divisible = job.kind != "hessian" and not job.formulas
+    if job.kind == "hessian" and count > MAX_HESSIAN_ENTRIES:
         return Verification.nothing(job, f"too large to check: {count} entries")
-    divisible = drawable and claimed > ROUNDS[0]
-    share = SHARE if divisible else 1.0
-    try:
-        return _on_terms(job, evaluate, report, budget, share, many and drawable)
-    except OutOfTime:
-        if divisible:
-            return Drawn(job, evaluate, report, budget).work()
-        return Verification.nothing(job, _time_out(job), budget.spent)
-
-
-def _on_terms(
-    job: Job, evaluate: Evaluate, report: Report, budget: Budget, share: float,
-    many: bool,
-) -> Verification:  # fmt: skip
-    """Every entry at once, all its numbers within a share of the time; of ``many``,
-    SymPy is not asked for the whole.
-
-    Raises:
-        OutOfTime: there are no numbers by then.
-    """
-    with budget.slice(budget.left * share):
+    if not (many and divisible):
+        share = TERMS_SHARE if divisible and claimed > ROUNDS[0] else 1.0
         try:
-            point = run(job, evaluate)
-        except Exception as error:
-            why = f"the program does not run on symbols: {told(error)}"
-            return Verification.nothing(job, why, budget.spent)
-        verifier = Verifier(job, evaluate, report, budget, point)
-        reason = verifier.compare(TOO_MANY if many else None)
-    return verifier.raised(reason)
+            with budget.slice(budget.left * share):
+                check = Check(job, evaluate, tell, budget, tape=False)
+                check.numbers()
+            return check.proved()
+        except OutOfTime:
+            if share == 1.0:
+                return Verification.nothing(job, _time_out(job), budget.spent)
+    return Check(job, evaluate, tell, budget, tape=True).within_time()
 
 
 def _time_out(job: Job) -> str:
     return f"time-out after {job.seconds:g} s"
 
 
-class Verifier:
-    """One job under work; the accounts hold what has been shown so far."""
+def words_of(error: Exception) -> str:
+    """An exception's own words, on one line."""
+    if isinstance(error, MemoryError):
+        return "the memory that a check may take ran out"
+    said = getattr(error, "message", None) or str(error)
+    words = " ".join(said.split()) or type(error).__name__
+    return words if len(words) <= 120 else words[:119] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The derivative of one contraction of the output by the chosen entries.
+
+    steps   what the engine's rules give on terms, per entry; None where they do not
+            run there
+    """
+
+    cotangent: tuple[float, ...]
+    places: list[Place]
+    found: list[Ball]
+    steps: list[int] | None
+
+
+class Check:
+    """One job under work; the reports hold what has been shown so far."""
 
     def __init__(
-        self, job: Job, evaluate: Evaluate, report: Report, budget: Budget, point: Run
+        self, job: Job, evaluate: Evaluate, tell: Tell, budget: Budget, tape: bool
     ) -> None:
         self.job = job
-        self.evaluate = evaluate
-        self.report = report
         self.budget = budget
-        self.point = point
-        self.reverse = ReversePass(point)
-        self._conventions = Conventions(job)
-        self.kinks = tuple(point.terms.kinks.values())
+        self._evaluate = evaluate
+        self._tell = tell
+        self._tape = tape
+        self.asked = [i for i in job.inputs if i.claim is not None]
+        self.claims = {i.name: _floats(i) for i in self.asked}
+        self.reports = {n: Report(n, [], unseen=len(c)) for n, c in self.claims.items()}
         self.rows: list[Row] = []
-        self.turnings = Turnings(job, evaluate, point)
-        self.accounts = {
-            i.name: _account(job, i) for i in job.inputs if i.claim is not None
-        }
-        self.whole = Whole(job, point, self.reverse, self.rows, self.accounts, budget,
-                           self._tell)  # fmt: skip
+        self.reason: str | None = None
+        self.whole: Any = None
 
-    def compare(self, enough: str | None = None) -> str | None:
-        """Look at all numbers; why no more can be done where that is so, or why no
-        more is wanted."""
+    # running
+
+    @cached_property
+    def subject(self) -> Subject:
+        return self._run(0)
+
+    def _run(self, tie_break: int) -> Subject:
+        run: Callable[..., Subject] = on_tape if self._tape else on_terms
+        return run(self.job, self._evaluate, tie_break)
+
+    @cached_property
+    def _nonsmooth(self) -> NonSmooth:
+        return NonSmooth(self.subject, self._run)
+
+    def numbers(self) -> None:
+        """All entries at once."""
         try:
-            wrong = self._output_differs()
-            if wrong is None:
-                self._withhold()
-                if self.job.kind != "hessian":
-                    self._numbers()
+            self.subject  # noqa: B018
+        except OutOfTime:
+            raise
         except Exception as error:
-            return told(error)
-        for account in self.accounts.values():
-            account.remark = enough
-        return wrong or enough
-
-    def raised(self, reason: str | None) -> Verification:
-        """What SymPy can make of it, unless there is a reason to leave it."""
+            self.reason = f"the program does not run on symbols: {words_of(error)}"
+            return
         try:
-            if reason is None:
-                self.whole.work()
+            self._round(max(map(len, self.claims.values()), default=0))
+        except Exception as error:
+            self.reason = words_of(error)
+
+    def within_time(self) -> Verification:
+        """Ever more entries, as far as time and the bounds on work allow."""
+        reason = "nothing could be shown"
+        try:
+            with self.budget.slice(self.budget.left):
+                self._rounds()
         except OutOfTime:
             reason = _time_out(self.job)
         except Exception as error:
-            reason = told(error)
-        return self._ended(reason)
+            reason = words_of(error)
+        return self._now().ended(reason)
 
-    def _ended(self, reason: str | None) -> Verification:
-        last = self._now()
-        return last.ended(reason or "nothing could be shown")
+    def proved(self) -> Verification:
+        """What SymPy can make of it, unless there is a reason to leave it."""
+        many = sum(map(len, self.claims.values())) > MAX_ROWS_ON_TERMS
+        if self.reason is None and not many:
+            self._tell(self._now())
+            from .whole import Whole
+
+            subject = self.subject
+            assert isinstance(subject, OnTerms)
+            self.whole = Whole(self.job, subject, self.rows, self.reports, self.budget,
+                               lambda: self._tell(self._now()))  # fmt: skip
+            try:
+                self.whole.work()
+            except OutOfTime:
+                self.reason = _time_out(self.job)
+            except Exception as error:
+                self.reason = words_of(error)
+        return self._now().ended(self.reason or "nothing could be shown")
 
     def _now(self) -> Verification:
+        entries = [e for report in self.reports.values() for e in report.entries]
+        proved = any(e.verdict == PROVED for e in entries)
+        kinked = any(e.on_kink for e in entries)
         return Verification.about(
-            [a.verdict() for a in self.accounts.values()],
+            [report.verdict() for report in self.reports.values()],
             self.budget.spent,
-            side_conditions=self.whole.conditions() if self._proved() else (),
-            kinks=kinks_shown(self.point.terms, self._is_kink(), self.kinks),
+            side_conditions=self.whole.conditions() if proved else (),
+            kinks=self._kinks_shown() if kinked else (),
         )
 
-    def _proved(self) -> bool:
-        """Whether there is a proof, which is what conditions are about."""
-        entries = (e for a in self.accounts.values() for e in a.entries)
-        return any(e.standing == PROVED for e in entries)
+    def _kinks_shown(self) -> tuple[str, ...]:
+        subject = self.subject
+        if not isinstance(subject, OnTerms):
+            return tuple(dict.fromkeys(what for what, _ in subject.kinks))
+        from .conditions import kinks_shown
 
-    def _is_kink(self) -> bool:
-        return any(e.kinked for a in self.accounts.values() for e in a.entries)
+        return kinks_shown(subject.terms, subject.own_kinks)
 
-    def _tell(self) -> None:
-        self.report(self._now())
+    # choosing entries
 
-    def _output_differs(self) -> str | None:
-        """The value must be right before its derivatives are looked at."""
-        terms = self.point.outputs
-        references = values_of(terms, self.point.roundings, self.job.dtype)
-        numbers = self.job.output.values()
-        for k, (number, reference) in enumerate(zip(numbers, references, strict=True)):
-            wide = replace(reference, natural=16 * reference.natural)
-            found = distance(number, wide, self.job.dtype, loose=True)
-            exact = reference.value
-            if EXACT.isfinite(exact) and not found.right and number == number:
-                text = (
-                    f"entry {k} of the output is {number!r}, with 50 digits "
-                    f"{EXACT.nstr(exact, 17)}"
-                )
-                # Where there is a reason, rounding or no reference, nothing is wrong.
-                if found.reason:
-                    text = f"the output: {found.reason}"
-                turning = self.turnings.any()
-                if turning:
-                    what, involved = turning
-                    text = f"{what}{_place(involved)}: {text}"
-                unsure = found.reason or turning
-                for account in self.accounts.values():
-                    for entry in account.entries:
-                        entry.standing = UNKNOWN if unsure else REFUTED
-                        entry.reason = text
-                        entry.kinked = turning is not None
-                return text
-        return None
+    @cached_property
+    def _orders(self) -> dict[str, Any]:
+        """Per input the positions of its claim, as they are drawn by the seed."""
+        random = Random(self.job.seed)
+        orders = {}
+        for name, numbers in self.claims.items():
+            first = random.sample(range(len(numbers)), min(ROUNDS[-1], len(numbers)))
+            rest = np.ones(len(numbers), dtype=bool)
+            rest[first] = False
+            orders[name] = np.concatenate(
+                [np.array(first, dtype=np.int64), np.flatnonzero(rest)]
+            )
+        return orders
 
-    def _withhold(self) -> None:
-        """No derivative is claimed where the program's value is not a number."""
-        rows = cotangents(self.job)
-        if self.job.kind == "hessian":
-            rows *= len(self.point.asked())
-        for k, (reason, entries) in self._undefined().items():
-            for number, cotangent in enumerate(rows):
-                if cotangent[k]:
-                    self._withhold_row(number, reason, entries)
+    def _rounds(self) -> None:
+        most = max(map(len, self.claims.values()), default=0)
+        left = self._left_to_floats()
+        for count in (*(r for r in ROUNDS if r < most), most):
+            took = self.budget.spent
+            work = self._work(count, left)
+            if self.reports_seen and (work > MAX_ROUND_STEPS or self._too_slow(work)):
+                break
+            self._round(count, left)
+            if count != ROUNDS[0]:
+                # The first round's cost is that of what all later ones have.
+                self._cost = (self.budget.spent - took) / max(1, work)
+            self._tell(self._now())
+        self._in_floats(left)
 
-    def _withhold_row(self, number: int, reason: str, entries: set[int]) -> None:
-        for name, account in self.accounts.items():
-            terms = self.point.entries[name]
-            here = account.entries[number * len(terms) :]
-            for entry, term in zip(here, terms, strict=False):
-                if term.serial in entries:
-                    entry.withhold(reason)
+    _cost = 2e-5
+    """Seconds that a step takes, as far as that is known."""
 
-    def _undefined(self) -> dict[int, tuple[str, set[int]]]:
-        """Per output without a value: why, and what the output is made of."""
-        found = {}
-        for k, (number, term) in enumerate(
-            zip(self.job.output.values(), self.point.outputs, strict=True)
-        ):
-            if number != number or EXACT.isnan(term.value):
-                reason = (
-                    undefined(self.point.terms, term)
-                    if EXACT.isnan(term.value)
-                    else f"with 50 digits it is {EXACT.nstr(term.value, 17)}"
-                )
-                where = f" of entry {k}" if len(self.point.outputs) > 1 else ""
-                text = f"the program's value{where} is nan at this point ({reason})"
-                found[k] = text, below(term)
+    @property
+    def reports_seen(self) -> bool:
+        return any(report.entries for report in self.reports.values())
+
+    def _too_slow(self, work: int) -> bool:
+        return isfinite(self.job.seconds) and self._cost * work > self.budget.left / 2
+
+    def _left_to_floats(self) -> frozenset[str]:
+        """The inputs of which even a few entries have too many steps above them."""
+        left = set()
+        for name, order in self._orders.items():
+            own = max(1, self._own(name))
+            none = {n: o[:0] for n, o in self._orders.items()}
+            few = none | {name: order[: ROUNDS[0]] % own}
+            if len(order) and self.subject.mark(few) > MAX_SAMPLED_STEPS:
+                left.add(name)
+        return frozenset(left)
+
+    def _work(self, count: int, left: frozenset[str]) -> int:
+        chosen = self._chosen(count, left)
+        steps = self.subject.mark(
+            {n: at % max(1, self._own(n)) for n, at in chosen.items()}
+        )
+        return steps * len(self._row_numbers(chosen))
+
+    def _own(self, name: str) -> int:
+        return next(i.value.count for i in self.asked if i.name == name)
+
+    def _chosen(self, count: int, left: frozenset[str]) -> dict[str, Any]:
+        return {
+            name: np.sort(order[: 0 if name in left else count])
+            for name, order in self._orders.items()
+        }
+
+    def _row_numbers(self, chosen: dict[str, Any]) -> list[int]:
+        """One for a gradient; for a Jacobian one per entry of the output."""
+        if self.job.kind == "gradient":
+            return [0]
+        rows = [at // max(1, self._own(name)) for name, at in chosen.items()]
+        found: list[int] = np.unique(np.concatenate(rows)).tolist()
         return found
 
-    def _numbers(self) -> None:
-        """Compare every number with its reference."""
-        turnings = self.turnings
-        for number, cotangent in enumerate(cotangents(self.job)):
-            row = measure(self.job, self.point, self.reverse, cotangent, self.budget)
-            self.rows.append(row)
-            self._compare(number, row, turnings)
-        self._tell()
+    # looking at entries
 
-    def _compare(self, number: int, row: Row, turnings: Turnings) -> None:
-        on_turning = turnings.on(row)
-        entries = self.point.entries
-        parts = spread(entries, row.references)
-        for name, account in self.accounts.items():
-            terms = entries[name]
-            here = account.entries[number * len(terms) :]
-            for entry, term, reference in zip(here, terms, parts[name], strict=False):
-                turning = on_turning.get(term.serial)
-                if turning is None or entry.withheld:
-                    entry.judge(reference, self.job.dtype, PER_NODE)
-                    if entry.standing == REFUTED:
-                        turning = turnings.beside.get(term.serial)
-                if turning is not None and not entry.withheld:
-                    what, involved = turning
-                    rule = self._conventions.at(involved)
-                    told = what + _place(involved)
-                    entry.on_kink(told if rule is None else f"{told}; {rule}")
+    def _round(self, count: int, left: frozenset[str] = frozenset()) -> None:
+        chosen = self._chosen(count, left)
+        reports = {name: self._report(name, at) for name, at in chosen.items()}
+        self.rows = []
+        for number in self._row_numbers(chosen):
+            pairs = list(self._entries_in(chosen, reports, number))
+            by_name: dict[str, list[int]] = {name: [] for name in chosen}
+            for (name, at), _ in pairs:
+                by_name[name].append(at)
+            self.subject.mark(by_name)
+            self._look(number, pairs)
+            self.budget.check()
+        # Only what is complete replaces what was shown before.
+        self.reports = reports
+        self._compare_output()
+
+    def _report(self, name: str, chosen: Any) -> Report:
+        given = next(i for i in self.asked if i.name == name)
+        numbers = self.claims[name]
+        labels = self._labels(given, chosen)
+        entries = [
+            Entry(label, float(numbers[at]))
+            for label, at in zip(labels, chosen, strict=True)
+        ]
+        unseen, every = len(numbers) - len(entries), len(numbers)
+        how = f"{len(entries)} of {every} entries, drawn with seed {self.job.seed}"
+        report = Report(name, entries, unseen=unseen,
+                        sampled=how if entries and unseen else None)  # fmt: skip
+        if self._tape and not unseen:
+            report.remark = TOO_MANY
+        if self.job.formulas:
+            report.formulas = [None] * len(entries)
+            report.latex = [None] * len(entries)
+        return report
+
+    def _labels(self, given: Input, chosen: Any) -> Iterator[str]:
+        shape, own = given.value.shape, max(1, given.value.count)
+        for at in chosen:
+            row, place = divmod(int(at), own)
+            where = [int(i) for i in np.unravel_index(place, shape)]
+            name = entry_name(given.name, where)
+            yield name if self.job.kind == "gradient" else f"row {row}, {name}"
+
+    def _entries_in(
+        self, chosen: dict[str, Any], reports: dict[str, Report], number: int
+    ) -> Iterator[tuple[Place, Entry]]:
+        for given in self.asked:
+            own = max(1, given.value.count)
+            entries = reports[given.name].entries
+            for at, entry in zip(chosen[given.name], entries, strict=True):
+                row, place = divmod(int(at), own)
+                if row == number:
+                    yield (given.name, place), entry
+
+    def _look(self, number: int, pairs: Sequence[tuple[Place, Entry]]) -> None:
+        """Compare one row's entries with the true numbers."""
+        where = [place for place, _ in pairs]
+        row = self._row(number, where)
+        self.rows.append(row)
+        references = self._references(row)
+        beside = max((_size(b) for b in row.found), default=0.0)
+        undefined = self._undefined(row.cotangent)
+        on = self._kinks_under(row)
+        subject = self.subject
+        for (name, at), entry, reference in zip(
+            where, [e for _, e in pairs], references, strict=True
+        ):
+            step = int(subject.entries[name][at])
+            if step in undefined:
+                entry.withhold(undefined[step])
+                continue
+            kink = on.get(step)
+            if kink is None:
+                entry.judge(reference, subject.roundings, beside)
+                if entry.verdict == REFUTED:
+                    kink = self._nonsmooth.beside.get(step)
+            if kink is not None:
+                entry.at_kink(self._named(*kink))
+
+    def _kinks_under(self, row: Row) -> dict[int, Any]:
+        if self.job.kind == "hessian":
+            kink = self._nonsmooth.any()
+            steps = (s for own in self.subject.entries.values() for s in own)
+            return {} if kink is None else dict.fromkeys(map(int, steps), kink)
+        return self._nonsmooth.under(row.cotangent, row.places, row.found)
+
+    def _row(self, number: int, where: list[Place]) -> Row:
+        subject, job = self.subject, self.job
+        steps = [int(subject.entries[name][at]) for name, at in where]
+        evaluation = subject.evaluation
+        cotangent = self._cotangent(number)
+        if job.kind == "hessian":
+            along = [int(s) for own in subject.entries.values() for s in own][number]
+            found = evaluation.second(subject.outputs, cotangent, steps, along)
+        else:
+            found = evaluation.gradient(subject.outputs, cotangent, steps)
+        try:
+            engine = self._engine_row(number, cotangent)
+            own: list[int] | None = [int(engine[name][at]) for name, at in where]
+        except Exception:
+            # Rules that do not run on balls leave the numbers to be looked at alone.
+            own = None
+        return Row(tuple(cotangent), where, found, own)
+
+    def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, Any]:
+        if self.job.kind != "hessian":
+            return self.subject.engine_row(cotangent)
+        assert isinstance(self.subject, OnTerms)
+        return self.subject.second_row(self._gradient, number)
+
+    @cached_property
+    def _gradient(self) -> Any:
+        assert isinstance(self.subject, OnTerms)
+        return self.subject.gradient()
+
+    def _references(self, row: Row) -> list[Reference]:
+        if row.steps is None:
+            return [Reference(b) for b in row.found]
+        rules = self.subject.evaluation.settled(row.steps)
+        return [
+            Reference(b, rule, step)
+            for b, rule, step in zip(row.found, rules, row.steps, strict=True)
+        ]
+
+    def _cotangent(self, number: int) -> list[float]:
+        """What the output is contracted with."""
+        count = self.job.output.count
+        if self.job.kind == "jacobian":
+            return unit(count, number)
+        if self.job.cotangent is not None:
+            return self.job.cotangent.values()
+        return [1.0] * count
+
+    def _named(self, what: str, steps: tuple[int, ...]) -> str:
+        """A kink, with the terms that meet and the table's rule there."""
+        subject = self.subject
+        named = what + subject.text_of(steps)
+        if not isinstance(subject, OnTerms):
+            return named
+        rule = self._conventions.at(subject.terms_of(steps))
+        return named if rule is None else f"{named}; {rule}"
+
+    @cached_property
+    def _conventions(self) -> Any:
+        from .conventions import Conventions
+
+        return Conventions(self.job)
+
+    # the value itself
+
+    def _undefined(self, cotangent: Sequence[float]) -> dict[int, str]:
+        """Per step of an entry below an output without a value: why there is none."""
+        found: dict[int, str] = {}
+        numbers = np.array(self.job.output.values())
+        subject = self.subject
+        steps = subject.outputs
+        true = {} if self._tape else dict(enumerate(subject.evaluation.settled(steps)))
+        lost = [k for k, b in true.items() if is_nan(b)]
+        for k in sorted({*np.flatnonzero(np.isnan(numbers)).tolist(), *lost}):
+            if cotangent[k]:
+                reason = self._why_undefined(k, true.get(k))
+                for step in subject.evaluation.entries_below([steps[k]]):
+                    found.setdefault(step, reason)
+        return found
+
+    def _why_undefined(self, k: int, true: Ball | None) -> str:
+        where = f" of entry {k}" if self.job.output.count > 1 else ""
+        subject = self.subject
+        why = ""
+        if true is not None and not is_nan(true):
+            why = f" (the true value is {text(true)})"
+        elif isinstance(subject, OnTerms):
+            from .conditions import undefined
+
+            why = f" ({undefined(subject.terms, subject.output_terms[k])})"
+        return f"the program's value{where} is nan at this point{why}"
+
+    def _compare_output(self) -> None:
+        """No derivative is better than the program's value."""
+        subject, numbers = self.subject, self.job.output.values()
+        chosen: Sequence[int] = range(len(numbers))
+        if self._tape:
+            # A value made of more steps than are looked at is left to the floats.
+            most = min(len(numbers), MAX_COMPARED_OUTPUTS)
+            chosen = sorted(Random(self.job.seed).sample(chosen, most))
+            if _is_large(subject, chosen):
+                return
+        steps = [int(subject.outputs[k]) for k in chosen]
+        for k, step, true in zip(
+            chosen, steps, subject.evaluation.settled(steps), strict=True
+        ):
+            if numbers[k] != numbers[k] or not true.is_finite():
+                continue
+            found = judge(numbers[k], Reference(true, true, step), subject.roundings,
+                          _size(true))  # fmt: skip
+            lost = found.verdict == ROUNDED and not _is_tiny(numbers[k], true, self.job)
+            if lost or found.verdict in (REFUTED, UNKNOWN):
+                self._lower(f"entry {k} of the output: {found.reason}", found.verdict)
+                return
+
+    def _lower(self, reason: str, verdict: str) -> None:
+        kink = self._nonsmooth.any() if verdict == REFUTED else None
+        for report in self.reports.values():
+            for entry in report.entries:
+                if kink is not None:
+                    entry.at_kink(f"{self._named(*kink)}: {reason}")
+                else:
+                    entry.lower(verdict, reason)
+
+    # an independent pass in float64
+
+    def _in_floats(self, left: frozenset[str]) -> None:
+        """What was not certified is compared with SymPy's rules in float64."""
+        unseen = [n for n, report in self.reports.items() if report.unseen]
+        if self.job.kind != "gradient" or not unseen:
+            return
+        from .floats import FloatPass
+
+        subject: Any = self.subject
+        found = FloatPass(subject).gradient(self._cotangent(0))
+        rounding = unit_roundoff(self.job.dtype)
+        for name in unseen:
+            self.reports[name].compare(self.claims[name], *found[name], rounding)
+        self._tell(self._now())
 
 
-def _place(involved: Sequence[Term]) -> str:
-    parts = [text for text in map(shown, involved) if text is not None]
-    return f" ({' and '.join(parts)})" if parts else ""
+def _is_large(subject: Any, chosen: Sequence[int]) -> bool:
+    """Whether some outputs are made of more steps than are computed as balls."""
+    made = [subject.outputs[k] for k in chosen]
+    return bool(subject.tape.work(made) > MAX_SAMPLED_STEPS)
 
 
-def _account(job: Job, given: Input) -> Account:
+def _is_tiny(number: float, true: Ball, job: Job) -> bool:
+    """Whether a value that lost its digits is off by nothing beside 1: sums that cancel
+    have right derivatives."""
+    off = abs(ball(number) - true) if isfinite(number) else true
+    return bool(off <= FEW_UNITS * unit_roundoff(job.dtype))
+
+
+def _size(b: Ball) -> float:
+    found = abs(to_float(size(b)))
+    return found if isfinite(found) else 0.0
+
+
+def _floats(given: Input) -> Any:
     assert given.claim is not None
-    own = len(given.value.values())
-    numbers = given.claim.values()
-    rows = len(numbers) // own if own else 0
-    names = [entry_name(given.name, place) for place in places(given.value.shape)]
-    if job.kind != "gradient":
-        names = [f"row {r}, {name}" for r in range(rows) for name in names]
-    account = labelled(given.name, names, numbers)
-    if job.formulas:
-        account.formulas = [None] * len(account.entries)
-        account.latex = [None] * len(account.entries)
-    return account
-
-
-def places(shape: Sequence[int]) -> list[tuple[int, ...]]:
-    """Every position of a shape, in C order."""
-    found: list[tuple[int, ...]] = [()]
-    for n in shape:
-        found = [(*place, i) for place in found for i in range(n)]
-    return found
+    return np.frombuffer(given.claim.data, dtype=np.float64)

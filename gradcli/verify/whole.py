@@ -1,12 +1,13 @@
 """SymPy's derivative of the whole program, and the proof that the engine's is it.
 
-Invariant: an entry rises to `agrees` only if SymPy's derivative of the program's one
-expression was evaluated and matches, and to `proved` only from there.
+Invariant: an entry rises to `proved` only if SymPy's derivative of the program's one
+expression was evaluated and meets the certified number, and the engine's reverse pass
+on symbols minus that derivative simplifies to 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
 from random import Random
@@ -14,54 +15,54 @@ from typing import Any, Final
 
 import sympy
 
-from ..numbers.expressions import Expressions, NoMeaning, compiled, number
-from ..numbers.precision import EXACT
-from ..numbers.system import exact
-from ..numbers.term import Term
+from ..numbers.balls import START_BITS, is_known, working
+from ..numbers.expressions import Expressions, compiled, number
+from ..numbers.graph import ACCURATE_BITS
+from ..numbers.system import NoMeaning, exact
 from .closed import closed_form, formula, full_form
 from .conditions import indifferent, side_conditions
-from .entries import Account, Entry
-from .measure import Row, rules_of, told
-from .point import ReversePass, Run
+from .entries import Entry, Report
 from .process.budget import Budget, OutOfTime
-from .process.job import AGREES, PER_NODE, PROVED, UNKNOWN, Job
+from .process.job import CERTIFIED, PROVED, Job
 from .prove import simplifies_away, vanishes, vanishes_here
-from .rounding import Reference, amplified, lost, ruled, settle
+from .subject import OnTerms
 
 SAMPLE: Final = 64
 """Entries of an input that are drawn, by the job's seed, where there are more."""
 
-FORMULAS: Final = 1024
+MAX_FORMULAS: Final = 1024
 """The same where every entry is wanted as a formula."""
 
-CHOICES: Final = 32
+MAX_CHOICES: Final = 32
 """Largest and smallest entries of which it is asked whether they matter."""
 
-LARGEST: Final = 20_000
-"""Size of an expression, written out as a tree, that SymPy is still given."""
+MAX_TREE_NODES: Final = 20_000
+"""Nodes of an expression, written out as a tree, that SymPy is still given."""
 
-COURTESY: Final = 0.5
+FORMULA_SECONDS: Final = 0.5
 """Seconds that making one formula shorter may take."""
 
-SHORT: Final = 9
+MAX_SHOWN_FORMULAS: Final = 9
 """Entries of an input up to which their formulas are shown beside the verdict."""
 
-PATIENCE: Final = 3
+MAX_TIMEOUTS: Final = 3
 """Attempts that may run out of time before a stage is given up."""
+
+MEETING_BITS: Final = 2048
+"""Precision up to which SymPy's derivative is computed to be held against the ball."""
 
 
 class Whole:
     """SymPy's stages on one job."""
 
     def __init__(
-        self, job: Job, point: Run, reverse: ReversePass, rows: list[Row],
-        accounts: dict[str, Account], budget: Budget, tell: Callable[[], None],
+        self, job: Job, subject: OnTerms, rows: Sequence[Any],
+        reports: dict[str, Report], budget: Budget, tell: Callable[[], None],
     ) -> None:  # fmt: skip
         self.job = job
-        self.point = point
-        self.reverse = reverse
+        self.subject = subject
         self.rows = rows
-        self.accounts = accounts
+        self.reports = reports
         self.budget = budget
         self.tell = tell
         self.book = Expressions()
@@ -82,45 +83,42 @@ class Whole:
             self._remark("the program is nested too deeply for SymPy's derivative")
             return
         except Exception as error:
-            self._remark(f"SymPy has no expression of the whole: {told(error)}")
+            self._remark(f"SymPy has no expression of the whole: {_words(error)}")
             return
-        self._each(lambda row, entry, at, term: self._derive(bases[row], row, entry,
-                                                             at, term))  # fmt: skip
-        self._sampled()
+        self._each(
+            lambda row, entry, at, symbol: self._derive(
+                bases[row], row, entry, at, symbol
+            )
+        )
         self._close()
         self._each(self._prove)
         self.tell()
 
     def conditions(self) -> tuple[str, ...]:
         """Where the proofs hold. Asked for once there is one, so all has been made."""
-        terms = self.point.terms
+        terms = self.subject.terms
         if self._decided is None:
-            rows = [row.engine for row in self.rows if row.engine is not None]
-            made = [*self.point.outputs, *chain.from_iterable(rows)]
+            engine = [self.subject.terms_of(r.steps) for r in self.rows if r.steps]
+            made = [*self.subject.output_terms, *chain.from_iterable(engine)]
             settled = indifferent(terms, self.book.free)
             self._decided = side_conditions(terms, made, settled)
         more = [text for text in self.assumed if text not in self._decided]
         return (*self._decided, *more)
 
     def _remark(self, text: str) -> None:
-        for account in self.accounts.values():
-            account.remark = text
-            for entry in account.entries:
-                if entry.standing == UNKNOWN and entry.reason is None:
-                    entry.reason = text
+        for report in self.reports.values():
+            report.remark = text
         self.tell()
 
     def _bases(self) -> list[Any]:
         """What is differentiated, row by row."""
-        size = sum(term.size for term in self.point.outputs)
-        if size > LARGEST:
-            raise NoMeaning(f"it has more than {LARGEST} parts")
+        size = sum(term.size for term in self.subject.output_terms)
+        if size > MAX_TREE_NODES:
+            raise NoMeaning(f"it has more than {MAX_TREE_NODES} parts")
         outputs = self._outputs()
         if self.job.kind == "hessian":
-            symbols = [self.book.of(term) for term in self.point.asked()]
-            first = [sympy.diff(sum(outputs), symbol) for symbol in symbols]
-            self._second_rows()
-            return first
+            symbols = [self.book.of(term) for term in self.subject.all_entries()]
+            return [sympy.diff(sum(outputs), symbol) for symbol in symbols]
         return [
             sympy.Add(*[number(exact(c)) * y
                         for c, y in zip(row.cotangent, outputs, strict=True)])
@@ -131,12 +129,12 @@ class Whole:
         """The program's expressions. A choice that they are the same for, whatever is
         chosen, stands in them as a symbol: what is shown then holds for every choice.
         """
-        free = frozenset(self.point.terms.choices)
-        if len(free) > CHOICES:
+        free = frozenset(self.subject.terms.choices)
+        if len(free) > MAX_CHOICES:
             free = frozenset()
         while True:
             self.book = Expressions(free)
-            outputs = [self.book.of(term) for term in self.point.outputs]
+            outputs = [self.book.of(term) for term in self.subject.output_terms]
             matters = {
                 serial
                 for symbol, serial in self.book.chosen.items()
@@ -155,91 +153,75 @@ class Whole:
             self.budget.check()
             return True
 
-    def _second_rows(self) -> None:
-        """The engine's second derivatives on terms; the numbers come from SymPy."""
-        count = len(self.point.asked())
-        gradient = self.reverse.gradient()
-        for r in range(count):
-            self.rows.append(Row((), [], self.reverse.second(gradient, r)))
-
-    def _each(self, step: Callable[[int, Entry, int, Term], None]) -> None:
+    def _each(self, step: Callable[[int, Entry, int, Any], None]) -> None:
         """Run ``step`` on the drawn entries of all inputs, a slice of time for each."""
         lost = 0
-        for name, account in self.accounts.items():
-            terms = self.point.entries[name]
+        for name, report in self.reports.items():
+            terms = self.subject.entry_terms[name]
             offset = self._offset(name)
-            for place in self._drawn(account):
+            for place in self._chosen(report):
                 row, at = divmod(place, len(terms))
                 try:
                     with self.budget.slice(max(0.2, self.budget.left / 4)):
-                        step(row, account.entries[place], offset + at, terms[at])
+                        step(row, report.entries[place], offset + at,
+                             self.book.of(terms[at]))  # fmt: skip
                 except OutOfTime:
                     self.budget.check()
                     lost += 1
-                    account.remark = "SymPy ran out of time on an entry"
+                    report.remark = "SymPy ran out of time on an entry"
                 except RecursionError:
                     lost += 1
-                    account.remark = "too deeply nested for SymPy"
+                    report.remark = "too deeply nested for SymPy"
                 except Exception as error:
-                    account.remark = f"SymPy could not: {told(error)}"
-                if lost >= PATIENCE:
+                    report.remark = f"SymPy could not: {_words(error)}"
+                if lost >= MAX_TIMEOUTS:
                     self.tell()
                     return
             self.tell()
 
-    def _drawn(self, account: Account) -> list[int]:
-        count = len(account.entries)
-        most = FORMULAS if self.job.formulas else SAMPLE
+    def _chosen(self, report: Report) -> list[int]:
+        count = len(report.entries)
+        most = MAX_FORMULAS if self.job.formulas else SAMPLE
         if count <= most:
             return list(range(count))
-        account.remark = f"SymPy was given {most} of {count} entries of the whole"
+        report.remark = f"SymPy was given {most} of {count} entries of the whole"
         return sorted(Random(self.job.seed).sample(range(count), most))
 
-    def _derive(self, base: Any, row: int, entry: Entry, at: int, term: Term) -> None:
-        """SymPy's derivative of the whole against the engine's number."""
-        derivative = off_jumps(sympy.diff(base, self.book.of(term)))
-        program = compiled(derivative)
-        if self.job.kind == "hessian":
-            self._judge_second(program, row, entry, at)
-        elif entry.standing == PER_NODE:
-            reference = self.rows[row].references[at]
-            if not reference.is_also(program.run(reference.context, self.book.values)):
-                entry.reason = "SymPy's derivative of the whole has no value there"
-                return
-            entry.standing = AGREES
+    def _derive(self, base: Any, row: int, entry: Entry, at: int, symbol: Any) -> None:
+        """SymPy's derivative of the whole, where it meets the certified number."""
+        derivative = off_jumps(sympy.diff(base, symbol))
+        if entry.verdict == CERTIFIED and not self._meets(derivative, row, at):
+            entry.reason = entry.reason or (
+                f"{entry.label}: SymPy's derivative of the whole has no value there"
+            )
+            return
         self.derivatives[row, at] = derivative
 
-    def _judge_second(self, program: Any, row: int, entry: Entry, at: int) -> None:
-        if self.point.terms.kinks or self.point.terms.ties:
-            entry.on_kink("the point lies on a tie or a pole")
-            return
-        roundings = self.point.roundings
+    def _meets(self, derivative: Any, row: int, at: int) -> bool:
+        """Whether SymPy's derivative, computed on balls, is the true number."""
+        true = self.rows[row].found[at]
+        program, bits = compiled(derivative), START_BITS
+        while True:
+            value = program.run(self.book.values, bits)
+            if is_known(value, ACCURATE_BITS) or bits >= MEETING_BITS:
+                break
+            bits *= 2
+        with working(bits):
+            return bool(value.is_finite() and (value - true).contains(0))
 
-        def told(context: Any) -> Any:
-            return EXACT.mpf(program.run(context, self.book.values))
-
-        value = told(EXACT)
-        scale = amplified(value, [told(c) for c in roundings.shaken], self.job.dtype)
-        references = [Reference(value, scale, lost(told(roundings.near), value))]
-        settle(references, lambda context: [program.run(context, self.book.values)])
-        engine = self.rows[row].engine
-        if engine:
-            rules = rules_of(engine[at], roundings)
-            references = [ruled(references[0], rules, self.job.dtype)]
-        entry.judge(references[0], self.job.dtype, AGREES)
-
-    def _prove(self, row: int, entry: Entry, at: int, term: Term) -> None:
+    def _prove(self, row: int, entry: Entry, at: int, symbol: Any) -> None:
         """The engine's reverse pass on symbols minus SymPy's derivative is zero."""
-        engine = self.rows[row].engine
+        steps = self.rows[row].steps
         if (
-            entry.standing != AGREES
-            or engine is None
+            entry.verdict != CERTIFIED
+            or steps is None
             or (row, at) not in self.derivatives
         ):
             return
-        if engine[at].size > LARGEST:
+        engine = self.subject.terms.made[steps[at]]
+        if engine.size > MAX_TREE_NODES:
             return
-        claimed = self.book.of(engine[at])
+        claimed = self.book.of(engine)
         difference = claimed - self.derivatives[row, at]
         values = self.book.values
         if (
@@ -247,7 +229,7 @@ class Whole:
             or self._vanishes_here(difference)
             or simplifies_away(difference, values)
         ):
-            entry.standing = PROVED
+            entry.verdict = PROVED
 
     def _vanishes_here(self, difference: Any) -> bool:
         """A proof for the signs at the point, which become side conditions."""
@@ -260,30 +242,23 @@ class Whole:
         self.assumed.update(dict.fromkeys(filter(None, shown)))
         return True
 
-    def _sampled(self) -> None:
-        """A Hessian's entries that were not drawn have nothing shown for them."""
-        if self.job.kind != "hessian":
-            return
-        for account in self.accounts.values():
-            account.partial = len(account.entries) > len(self._drawn(account))
-
     def _close(self) -> None:
         """Formulas of the derivatives: short ones, or all of them if that was asked."""
-        for account in self.accounts.values():
+        for report in self.reports.values():
             if self.job.formulas:
-                self._write_out(account)
+                self._write_out(report)
             if self.job.kind == "gradient":
-                self._close_shortly(account)
+                self._close_shortly(report)
 
-    def _close_shortly(self, account: Account) -> None:
-        terms = self.point.entries[account.name]
-        offset = self._offset(account.name)
+    def _close_shortly(self, report: Report) -> None:
+        terms = self.subject.entry_terms[report.name]
+        offset = self._offset(report.name)
         keys = [(0, offset + at) for at in range(len(terms))]
         found = [self.derivatives[k] for k in keys if k in self.derivatives]
-        if len(found) < len(keys) or not 0 < len(terms) <= SHORT:
+        if len(found) < len(keys) or not 0 < len(terms) <= MAX_SHOWN_FORMULAS:
             return
         try:
-            with self.budget.slice(min(COURTESY, self.budget.left / 8)):
+            with self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8)):
                 forms = [closed_form(self.book.released(d)) for d in found]
         except OutOfTime:
             self.budget.check()
@@ -291,31 +266,36 @@ class Whole:
             # A formula is a courtesy: without one the verdict stands as it is.
             return
         else:
-            account.close(forms, self.point.tensors[account.name].shape)
+            report.close(forms, self.subject.tensors[report.name].shape)
 
-    def _write_out(self, account: Account) -> None:
+    def _write_out(self, report: Report) -> None:
         """Every entry as a formula, as it is where rewriting it takes too long."""
-        count = len(self.point.entries[account.name])
-        offset = self._offset(account.name)
+        count = len(self.subject.entry_terms[report.name])
+        offset = self._offset(report.name)
 
         def attempt() -> AbstractContextManager[None]:
-            return self.budget.slice(min(COURTESY, self.budget.left / 8))
+            return self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8))
 
-        for place, entry in enumerate(account.entries):
+        for place, entry in enumerate(report.entries):
             row, at = divmod(place, count)
             derivative = self.derivatives.get((row, offset + at))
-            if derivative is not None and not entry.kinked:
+            if derivative is not None and not entry.on_kink:
                 released = self.book.released(derivative)
                 form = full_form(released, attempt)
                 if form is not None:
-                    account.formulas[place], account.latex[place] = form
+                    report.formulas[place], report.latex[place] = form
         self.tell()
 
     def _offset(self, name: str) -> int:
         """Where an input's entries begin among all that are asked for."""
-        names = list(self.point.entries)
+        names = list(self.subject.entry_terms)
         before = names[: names.index(name)]
-        return sum(len(self.point.entries[n]) for n in before)
+        return sum(len(self.subject.entry_terms[n]) for n in before)
+
+
+def _words(error: Exception) -> str:
+    said = " ".join(str(error).split()) or type(error).__name__
+    return said if len(said) <= 120 else said[:119] + "…"
 
 
 def off_jumps(derivative: Any) -> Any:

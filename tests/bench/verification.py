@@ -4,7 +4,7 @@
 
 Each size is checked in a process of its own, so that its peak memory is its own; what
 the imports take is taken off. Costs are seconds on the processor. Of chains, the cost
-of the first verdict is compared, `per-node`, which every length gets; ten times the
+of the first verdict is compared, `certified`, which every length gets; ten times the
 length is to cost about ten times as much. Of tensors, the verdict within the default
 limit is shown, and of how many entries.
 """
@@ -98,7 +98,7 @@ def chains() -> None:
             cost = found["first"]
             ratio = f"x{cost / before:5.1f}" if before else ""
             print(
-                f"{name:13} {n:>7,} steps   per-node {cost:7.3f} s "
+                f"{name:13} {n:>7,} steps   certified {cost:7.3f} s "
                 f"{cost / n * 1e6:7.1f} µs a step {ratio:7} "
                 f"{found['bytes'] / 2**20:5.0f} MiB   {found['verdict']:8} after "
                 f"{found['seconds']:.2f} s"

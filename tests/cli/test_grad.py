@@ -199,3 +199,30 @@ def test_markup_and_brackets_are_printed_as_they_are(gradcli: Run) -> None:
     ended = gradcli("grad", "w[0]*x[1]", "w=[2,3]", "x=[5,7]", "--no-verify")
     assert "w[0]*x[1]" in ended.out
     assert "[/b]" in gradcli("grad", "x # [b]bold[/b]\n", "x=[/b]").err
+
+
+@pytest.mark.parametrize(
+    ("program", "required", "status"),
+    [("x**2", "proved", 0), ("x**2", "sampled", 0), ("relu(x - 40)", "certified", 1),
+     ("sigmoid(x)", "certified", 1)],
+)  # fmt: skip
+def test_a_verdict_weaker_than_required_is_status_1(
+    gradcli: Run, program: str, required: str, status: int
+) -> None:
+    words = program, "x=40", "--require", required, "--verify-seconds", "30"
+    ended = gradcli("grad", *words)
+    assert ended.status == status, ended.err
+    assert (f"not {required}: x" in ended.err) == bool(status)
+
+
+@pytest.mark.parametrize("command", ["jacobian", "hessian"])
+def test_derivatives_of_all_commands_can_be_required_to_be_proved(
+    gradcli: Run, command: str
+) -> None:
+    assert gradcli(command, "x**3", "x=2", "--require", "proved").status == 0
+
+
+def test_a_verdict_cannot_be_required_of_no_check(gradcli: Run) -> None:
+    ended = gradcli("grad", "x**2", "x=3", "--require", "proved", "--no-verify")
+    assert ended.status == 2
+    assert "--require asks for a verdict" in ended.err

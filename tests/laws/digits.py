@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import Tensor, grad
+from gradcli.numbers.balls import ball, size, working
 from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.numbers import Numbers
-from gradcli.numbers.precision import context_of
+from gradcli.numbers.numbers import Balls
 
 from .draw import Spot
 from .measure import cotangents, directions, outputs_of
 
-CONTEXT = context_of(100)
-XP = ObjectNamespace(Numbers(CONTEXT))
-STEP = CONTEXT.mpf("1e-30")
+BITS = 400
+XP = ObjectNamespace(Balls())
+STEP = ball(10) ** -30
 """The symmetric difference is then good to about sixty digits."""
 
-RELATIVE = CONTEXT.mpf("1e-15")
+RELATIVE = 1e-15
 """What a rule may be off by: formulas are made for floats, series are cut off there."""
 
 
@@ -36,6 +36,11 @@ def as_numbers(value: Any) -> Any:
 
 def digits(spot: Spot) -> float:
     """<transpose(J) v, t> is the slope of <v, f(x + h t)>, in many digits."""
+    with working(BITS):
+        return _apart(spot)
+
+
+def _apart(spot: Spot) -> float:
     v = [XP.exactly(a) for a in cotangents(spot)]
     t = [XP.exactly(a) for a in directions(spot)]
     fine = spot.as_kind(as_numbers, XP)
@@ -49,8 +54,8 @@ def digits(spot: Spot) -> float:
         for term in _products(g.raw, way)
     ]
     slope = (_along(fine, v, t, STEP) - _along(fine, v, t, -STEP)) / (2 * STEP)
-    bound = RELATIVE * CONTEXT.fsum(map(abs, terms)) + STEP
-    return float(abs(CONTEXT.fsum(terms) - slope) / bound)
+    bound = RELATIVE * sum(map(abs, terms), ball(0)) + STEP
+    return float(size((sum(terms, ball(0)) - slope) / bound))
 
 
 def _along(spot: Spot, v: list[Any], t: list[Any], step: Any) -> Any:
@@ -58,7 +63,8 @@ def _along(spot: Spot, v: list[Any], t: list[Any], step: Any) -> Any:
              for x, way in zip(spot.values(), t, strict=True)]  # fmt: skip
     _, y = spot.run(moved)
     parts = zip(outputs_of(y), v, strict=True)
-    return CONTEXT.fsum(term for part, w in parts for term in _products(part.raw, w))
+    terms = (term for part, w in parts for term in _products(part.raw, w))
+    return sum(terms, ball(0))
 
 
 def _number(step: Any) -> Any:

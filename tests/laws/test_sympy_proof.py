@@ -2,8 +2,8 @@
 
 A row's forward formula is run on symbols and SymPy differentiates what comes out; the
 row's own reverse rule, run on the same symbols, must be the same function: that is
-proved. Where a rule is written with a series no proof is possible, and 50 digits at the
-point must do: those rows are listed.
+proved. Where a rule is written with a series no proof is possible, and the
+certified number must do: those rows are listed.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from gradcli.engine import NUMPY, Tensor, call
 from gradcli.engine.record import apply
 from gradcli.ops import OPS, Op
 from gradcli.verify import whole
-from gradcli.verify.point import run
 from gradcli.verify.process.budget import Budget
-from gradcli.verify.process.job import AGREES, PROVED, Block, Input, Job
-from gradcli.verify.verify import Verifier
+from gradcli.verify.process.job import CERTIFIED, PROVED, Block, Input, Job
+from gradcli.verify.verify import Check
 
 from .draw import Spot, draw, generator
 from .measure import outputs_of
@@ -28,7 +27,7 @@ from .measure import outputs_of
 ONLY_NUMBERS = {
     "sinc": "its rule is a Taylor polynomial near 0",
 }
-"""Rows whose partials are checked with 50 digits in some case, and why."""
+"""Rows whose partials are certified at a point in some case, and why."""
 
 DRAWN = 3
 """Entries per input that are given to SymPy: all entries obey one formula."""
@@ -75,15 +74,14 @@ def block(array: Any) -> Block:
     return Block.of(np.shape(array), np.ravel(array))
 
 
-def verifier_of(spot: Spot) -> Verifier:
+def check_of(spot: Spot) -> Check:
     def evaluate(tensors: dict[str, Tensor]) -> Tensor:
         given = {i: tensors[f"x{i}"] for i in spot.free}
         inputs = [given.get(i, fixed(spot.arrays[i])) for i in range(len(spot.arrays))]
         return flattened(apply(spot.op, tuple(inputs), dict(spot.case.params)))
 
     job = job_of(spot)
-    point = run(job, evaluate)
-    return Verifier(job, evaluate, lambda told: None, Budget(job.seconds), point)
+    return Check(job, evaluate, lambda told: None, Budget(job.seconds), tape=False)
 
 
 def fixed(value: Any) -> Any:
@@ -96,15 +94,16 @@ def test_reverse_rule_is_sympys_derivative(
     op: Op, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(whole, "SAMPLE", DRAWN)
-    monkeypatch.setattr(whole, "SHORT", NO_FORMULAS)
+    monkeypatch.setattr(whole, "MAX_SHOWN_FORMULAS", NO_FORMULAS)
     spot = draw(op, number)
     if not spot.free:
         pytest.skip("the case draws no input that carries a gradient")
-    verifier = verifier_of(spot)
-    verification = verifier.raised(verifier.compare())
+    check = check_of(spot)
+    check.numbers()
+    verification = check.proved()
     notes = [v.note for v in verification.inputs]
-    wanted = (PROVED, AGREES) if op.name in ONLY_NUMBERS else (PROVED,)
-    for account in verifier.accounts.values():
-        assert account.verdict().verdict not in ("refuted", "unknown"), notes
-        shown = [e.standing for e in account.entries if e.standing in wanted]
-        assert len(shown) >= min(DRAWN, len(account.entries)), notes
+    wanted = (PROVED, CERTIFIED) if op.name in ONLY_NUMBERS else (PROVED,)
+    for report in check.reports.values():
+        assert report.verdict().verdict not in ("refuted", "unknown"), notes
+        shown = [e.verdict for e in report.entries if e.verdict in wanted]
+        assert len(shown) >= min(DRAWN, len(report.entries)), notes

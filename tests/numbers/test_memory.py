@@ -16,7 +16,7 @@ from gradcli.engine.record import apply
 from gradcli.engine.versions import owner
 from gradcli.numbers.arrays import ObjectArray
 from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.numbers import Numbers
+from gradcli.numbers.numbers import Balls
 from gradcli.numbers.tape import Tape
 from gradcli.numbers.taped import TapeNamespace
 from gradcli.ops import Op
@@ -25,7 +25,7 @@ from tests.laws.sharing import Answer, Trial, answer, trials
 
 TRIALS = [t for t in trials() if not t.name.startswith(("empty", "view.fits"))]
 SYSTEMS: dict[str, Callable[[], Any]] = {
-    "numbers": lambda: ObjectNamespace(Numbers()),
+    "numbers": lambda: ObjectNamespace(Balls()),
     "a tape": lambda: TapeNamespace(Tape()),
 }
 

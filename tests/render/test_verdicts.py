@@ -18,7 +18,8 @@ def summary(*verdicts: str) -> str:
     ("verdicts", "expected"),
     [
         (["proved"] * 3, "proved: 3 of 3 gradients, 0.25 s"),
-        (["proved", "agrees"], "agrees: 2 of 2 gradients (1 proved, 1 agrees), 0.25 s"),
+        (["proved", "certified"],
+         "certified: 2 of 2 gradients (1 proved, 1 certified), 0.25 s"),
         (["proved", "unknown"],
          "unknown: 1 of 2 gradients (1 proved, 1 unknown), 0.25 s"),
         (["refuted", "proved", "unknown"],

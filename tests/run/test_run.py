@@ -15,7 +15,7 @@ from gradcli.lang.diagnose import first_not_finite
 from gradcli.lang.errors import CODES, ProgramError
 from gradcli.lang.run import Run, evaluate, execute, option_value, prepare
 from gradcli.numbers.namespace import ObjectNamespace
-from gradcli.numbers.numbers import Numbers
+from gradcli.numbers.numbers import Balls
 
 
 def ran(source: str, *arguments: str, of: str | None = None, **options) -> Run:
@@ -442,7 +442,7 @@ SYMBOLIC = [
 @pytest.mark.parametrize("source", SYMBOLIC)
 def test_a_program_means_the_same_in_every_number_system(source: str) -> None:
     values = [0.5, 2.0]
-    xp = ObjectNamespace(Numbers())
+    xp = ObjectNamespace(Balls())
     exact = Tensor(xp.array(values), xp, requires_grad=True)
     plain = Tensor(np.array(values), NUMPY, requires_grad=True)
     results = []

@@ -23,7 +23,7 @@ from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.dtypes import default_dtype
 from gradcli.lang.run import evaluate
 from gradcli.ops import FUNCTIONS, OPS, Op
-from gradcli.verify.process.job import AGREES, PROVED, REFUTED, UNKNOWN, Job
+from gradcli.verify.process.job import CERTIFIED, PROVED, REFUTED, UNKNOWN, Job
 from tests.laws.draw import Spot, draw, generator
 from tests.laws.mutant_trial import (
     CONVENTION,
@@ -112,7 +112,7 @@ def gap(mutant: Mutant, verdict: str, right: Job, wrong: Job) -> str | None:
     """Why a gradient that is not the row's own is not refuted."""
     if verdict == UNKNOWN and has_nan(wrong) and not has_nan(right):
         return NOT_A_NUMBER
-    if verdict in (AGREES, PROVED) and refutation(mutant) == "digits":
+    if verdict in (CERTIFIED, PROVED) and refutation(mutant) == "digits":
         return TOO_SMALL
     return None
 

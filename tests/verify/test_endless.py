@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+SURE = "certified", "proved", "sampled", "rounded"
 LIMIT = 3
 HANGS = 600.0
 """Seconds after which a process is taken to hang; no result depends on it."""
@@ -22,36 +23,36 @@ SHOWN = {
     "the sine of more than there are digits for":
         (["sin(exp(exp(exp(x))))", "x=3.5"], "unknown"),
     "a tower of swelling squares": (
-        ["y = x\nfor i in range(11): y = y*y*sin(y) + x", "x=0.4"], "per-node"),
+        ["y = x\nfor i in range(11): y = y*y*sin(y) + x", "x=0.4"], "certified"),
     "high powers of nested sums": (
         ["y = x\nfor i in range(8): y = (y + a)**7/(y*a + 2)**6 + y", "x=0.1", "a=0.2"],
-        "per-node"),
+        "certified"),
     "a trigonometric tower": (
         ["y = x\nfor i in range(40): y = sin(cos(tan(y)))*y + cos(y)", "x=0.3"],
-        "per-node"),
+        "certified"),
     "a tower of gamma functions": (
         ["y = x\nfor i in range(9): y = log(digamma(y + 2)**2 + 1) + lgamma(y*y + 1)",
-         "x=0.3"], "per-node"),
-    "a large determinant": (["det(A @ A + A)", "A=randn(12,12)"], "per-node"),
-    "a large inverse": (["inverse(A @ A).sum()", "A=randn(7,7)"], "per-node"),
+         "x=0.3"], "certified"),
+    "a large determinant": (["det(A @ A + A)", "A=randn(12,12)"], "certified"),
+    "a large inverse": (["inverse(A @ A).sum()", "A=randn(7,7)"], "certified"),
     "powers of powers": (
-        ["y = x\nfor i in range(9): y = y**x + x**y", "x=0.7"], "per-node"),
+        ["y = x\nfor i in range(9): y = y**x + x**y", "x=0.7"], "certified"),
     "absolute values in each other": (
         ["y = x\nfor i in range(15): y = abs(y - 0.3)*abs(y + x) - abs(x)", "x=1.3"],
-        "per-node"),
+        "certified"),
     "a whole power with a billion digits": (
         ["(ones(1)*3)**(ones(1)*1e9)*0*x + x", "x=1.1"], None),
     "constants that double their digits": (
         ["k = ones(1)*0.3\nfor i in range(1000): k = 3.2*k*(1 - k)\n(x*k).sum()",
-         "x=1.3"], "per-node"),
+         "x=1.3"], "certified"),
     "layers": (["tanh(A @ tanh(A @ tanh(A @ x))).sum()", "A=randn(9,9)", "x=randn(9)"],
-               "per-node"),
+               "certified"),
 }  # fmt: skip
 """Programs, and what is at least shown of them: there are numbers for all but one."""
 
 HOPELESS = {
-    "a derivative of very high order": ["polygamma(100000, x)", "x=2.5"],
-}
+    "a very large determinant": ["det(A*x)", "x=1.1", "A=randn(110,110)", "--wrt", "x"],
+}  # fmt: skip
 """Programs of which one number takes longer than there is time."""
 
 REFUSED = {
@@ -84,7 +85,13 @@ def test_at_the_limit_there_is_what_was_shown_by_then(name: str) -> None:
     values = next(i for i, line in enumerate(lines) if line.startswith("d"))
     assert values < len(lines) - 1
     if expected is not None:
-        assert verdict_of(out) in (expected, "agrees", "proved", "sampled")
+        assert verdict_of(out) in (
+            expected,
+            "certified",
+            "proved",
+            "sampled",
+            "rounded",
+        )
 
 
 @pytest.mark.parametrize("name", HOPELESS)
@@ -107,11 +114,11 @@ def test_numbers_without_end_are_refused_before_anything_is_checked(name: str) -
 
 def test_share_of_a_large_tensor_is_told_in_text_and_in_json() -> None:
     arguments = ["(x**2).sum()", "x=randn(700,700)"]
-    status, out, errors, _ = ran(*arguments)
+    status, out, errors = ran(*arguments)
     assert status == 0, errors
     assert verdict_of(out) == "sampled"
     assert "of 490000 entries, drawn with seed 0" in out
-    status, out, errors, _ = ran(*arguments, "--json", "--seed", "5")
+    status, out, errors = ran(*arguments, "--json", "--seed", "5")
     assert status == 0, errors
     told = json.loads(out)
     verification, (given,) = told["verification"], told["inputs"]

@@ -111,7 +111,7 @@ def test_rewriting_that_takes_too_long_leaves_the_formula_as_it_is(
 def test_more_entries_than_are_written_out_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(whole, "FORMULAS", 3)
+    monkeypatch.setattr(whole, "MAX_FORMULAS", 3)
     given = replace(rows_job("x*x", {"x": [1.0, 2.0]}, "jacobian"), formulas=True)
     (verdict,) = checked(given).inputs
     assert len([f for f in verdict.formulas if f is not None]) == 3

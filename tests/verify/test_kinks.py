@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from gradcli.numbers.balls import ball
 from gradcli.ops import FUNCTIONS
-from gradcli.verify.kinks.nearest import WIDE
 from gradcli.verify.kinks.report import Report, Side, kinks_of
 from gradcli.verify.kinks.slopes import Field, slope, unit_vector
 
@@ -302,5 +302,5 @@ def test_slope_above_is_the_one_sided_derivative(
     source: str, at: float, expected: float
 ) -> None:
     field = Field(job(source, {"x": at}))
-    found = float(slope(field, [WIDE.mpf(at)], unit_vector(1, 0), 1).value)
+    found = float(slope(field, [ball(at)], unit_vector(1, 0), 1).value)
     assert found == expected

@@ -8,13 +8,14 @@ import pytest
 import sympy
 from sympy import Abs, cos, cosh, exp, log, sign, sin, sinh, sqrt, tan, tanh
 
-from gradcli.numbers.expressions import NoMeaning, compiled
-from gradcli.numbers.precision import EXACT
+from gradcli.numbers.balls import ball
+from gradcli.numbers.expressions import compiled
+from gradcli.numbers.system import NoMeaning
 from gradcli.verify.closed import closed_form, formula
 from gradcli.verify.prove import vanishes, vanishes_here
 
 X, Y = sympy.Dummy("x", real=True), sympy.Dummy("y", real=True)
-POINT = {X: EXACT.mpf("0.7"), Y: EXACT.mpf("-1.3")}
+POINT = {X: ball(0.7), Y: ball(-1.3)}
 
 IDENTITIES: dict[str, Any] = {
     "binomial": (X + Y) ** 3 - X**3 - 3 * X**2 * Y - 3 * X * Y**2 - Y**3,
@@ -53,7 +54,7 @@ def test_zero_for_the_signs_at_the_point_alone_names_them() -> None:
     difference = Abs(X) - X
     assert not vanishes(difference, POINT)
     assert vanishes_here(difference, POINT) == ((X, 1),)
-    assert vanishes_here(difference, {X: EXACT.mpf(-1)}) is None
+    assert vanishes_here(difference, {X: ball(-1)}) is None
 
 
 def test_value_of_a_deep_expression_needs_no_recursion() -> None:
@@ -61,14 +62,14 @@ def test_value_of_a_deep_expression_needs_no_recursion() -> None:
     for _ in range(5000):
         expression = sympy.Add(1, sympy.Mul(2, expression, evaluate=False),
                                evaluate=False)  # fmt: skip
-    assert compiled(expression).run(EXACT, {X: EXACT.mpf(-1)}) == -1
+    assert compiled(expression).run({X: ball(-1)}) == -1
 
 
 def test_expression_without_a_real_meaning_is_told() -> None:
     with pytest.raises(NoMeaning):
         compiled(sympy.Function("f")(X))
     with pytest.raises(NoMeaning):
-        compiled(X + Y).run(EXACT, {X: EXACT.one})
+        compiled(X + Y).run({X: ball(1)})
 
 
 def test_formula_uses_the_languages_words() -> None:

@@ -43,7 +43,7 @@ def hog(*arguments):
     taken = []
     while True:
         taken.append(bytearray(1 << 24))
-verify.run = hog
+verify.on_terms = hog
 worker.main()
 """
 

@@ -33,8 +33,7 @@ from gradcli.lang.errors import ProgramError
 from gradcli.lang.run import evaluate
 from gradcli.verify import whole
 from gradcli.verify.process.job import (
-    AGREES,
-    PER_NODE,
+    CERTIFIED,
     PROVED,
     REFUTED,
     SAMPLED,
@@ -50,7 +49,7 @@ from .excuses import Excuse, excuses
 from .jobs import checked
 from .mutant_programs import differ, in_programs, programs
 
-SHOWN = (PROVED, AGREES, PER_NODE, SAMPLED)
+SHOWN = (PROVED, CERTIFIED, SAMPLED)
 
 FAILED = "the engine failed"
 
@@ -145,11 +144,11 @@ def right(kind: str, seeds: range, seconds: float = inf) -> Iterator[Found]:
 @contextmanager
 def no_proofs() -> Iterator[None]:
     """Numbers alone are looked at."""
-    before, whole.LARGEST = whole.LARGEST, 0
+    before, whole.MAX_TREE_NODES = whole.MAX_TREE_NODES, 0
     try:
         yield
     finally:
-        whole.LARGEST = before
+        whole.MAX_TREE_NODES = before
 
 
 def _judged(what: str, given: Job) -> Found:

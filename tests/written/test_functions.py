@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradcli.numbers.balls import ball, to_float, working
 from gradcli.numbers.decided import LOGIC, MASKS, NUMERIC
-from gradcli.numbers.numbers import Numbers
+from gradcli.numbers.numbers import Balls
 from gradcli.numbers.scalars import SCALARS
 from gradcli.numbers.trees.entries import EntryNamespace, EntrySystem
 from gradcli.numbers.trees.namespace import TreeNamespace
@@ -94,16 +95,21 @@ def text(name: str, order: int | None, language: str) -> str:
     return function_of([("value", (), [root])], inputs, language)
 
 
+BITS = 400
+
+
 def exact(name: str, order: int | None, point: tuple[float, ...]) -> float:
-    numbers = Numbers()
-    given = [numbers.context.mpf(x) for x in point]
-    given = given if order is None else [numbers.lift(order), *given]
-    if name == CHOICE:
-        return float(given[1] if given[0] else given[2])
-    if name in LOGIC:
-        return float(LOGIC[name](*[bool(x) for x in given]))
-    rule = NUMERIC.get(name) or MASKS.get(name)
-    return float(rule(numbers, *given) if rule else numbers.apply(name, *given))
+    numbers = Balls()
+    with working(BITS):
+        given = [ball(x) for x in point]
+        given = given if order is None else [numbers.lift(order), *given]
+        if name == CHOICE:
+            return to_float(given[2] if given[0].is_zero() else given[1])
+        if name in LOGIC:
+            return float(LOGIC[name](*[not x.is_zero() for x in given]))
+        rule = NUMERIC.get(name) or MASKS.get(name)
+        found = rule(numbers, *given) if rule else numbers.apply(name, *given)
+        return float(found) if isinstance(found, bool) else to_float(found)
 
 
 def close(found: float, expected: float, digits: float = 1e-12) -> bool:

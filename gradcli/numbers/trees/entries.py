@@ -24,10 +24,11 @@ import numpy as np
 
 from ...ops import Op
 from ..arrays import ObjectArray, boxed
+from ..balls import Ball, ball
 from ..decided import LOGIC, MASKS, NUMERIC
 from ..matrices import SMALL
 from ..namespace import Dims, ObjectNamespace, are_indices
-from ..scalars import SCALARS
+from ..scalars import LITERAL
 from ..system import RELATIONS
 from .namespace import ARITHMETIC, TreeNamespace
 from .tree import TooLong, Tree, constant
@@ -56,7 +57,7 @@ class EntrySystem:
         if self._count > MAX_ENTRY_STEPS:
             raise TooLong(f"it takes more than {MAX_ENTRY_STEPS} steps")
         numbers: list[Any] = [self.trees.as_type_of(e, None) for e in elements]
-        if name not in ARITHMETIC and name in SCALARS and SCALARS[name].literal:
+        if name not in ARITHMETIC and name in LITERAL:
             # A number that is a part of the formula, and no operand.
             numbers = [int(e.value) if constant(e) else e for e in numbers]
         return self._called(name, numbers)
@@ -101,8 +102,11 @@ class EntrySystem:
             self.decide(self.apply("eq", element, self.lift(value)))
         return self.lift(value)
 
-    def value(self, element: Tree) -> float:
-        return float(element.value)
+    def value(self, element: Tree) -> Ball:
+        return ball(float(element.value))
+
+    def is_zero(self, element: Tree) -> bool:
+        return not float(element.value)
 
     def choice(self, pick: Callable[[], Tree]) -> Tree:
         return pick()
@@ -111,11 +115,12 @@ class EntrySystem:
         """Give the element itself: the engine's reverse pass ends derivatives here."""
         return element
 
-    def slack(self, element: Tree) -> float:
-        """Allow no slack: a rounding is written as a call."""
-        return 0.0
+    def nearest(self, element: Tree, number: Any) -> bool:
+        """Meet no number by rounding: a rounding is written as a call."""
+        return False
 
-    rounded = value
+    def rounded(self, element: Tree) -> float:
+        return float(element.value)
 
     def kink(self, element: Tree, what: str) -> None:
         """Ignore it: the code keeps the engine's convention at a non-smooth point."""

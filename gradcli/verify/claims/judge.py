@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
-from ..measure import told
 from ..process.budget import Budget, OutOfTime
 from ..process.job import AGREES, PROVED, REFUTED
+from ..verify import words_of
 from .points import Point, about_a_point, given_point, random_points
 from .proof import branch, prove
 from .search import Search
@@ -101,7 +101,7 @@ class Judge:
         except OutOfTime:
             reason = f"time-out after {self.task.seconds:g} s"
         except Exception as error:
-            reason = told(error)
+            reason = words_of(error)
         return self._now().ended(reason)
 
     def _now(self) -> Judgement:
@@ -158,7 +158,7 @@ class Judge:
         try:
             visit = Visit(self.task, point)
         except Exception as error:
-            self.refusal = told(error)
+            self.refusal = words_of(error)
             return None
         if self._usable(visit):
             return visit
@@ -210,7 +210,7 @@ class Judge:
             case.reason = f"'{case.claim.output}' has no value there"
             return
         except Exception as error:
-            case.reason = f"the claim does not run on symbols: {told(error)}"
+            case.reason = f"the claim does not run on symbols: {words_of(error)}"
             return
         if not true.finite():
             return
@@ -287,7 +287,7 @@ class Judge:
         except RecursionError:
             return _noted(ruling, "the expressions are nested too deeply for SymPy")
         except Exception as error:
-            return _noted(ruling, f"no proof: {told(error)}")
+            return _noted(ruling, f"no proof: {words_of(error)}")
         if not proof.done:
             return _noted(ruling, proof.reason or "SymPy found no proof")
         conditions = self._further(case, proof.conditions)

@@ -22,6 +22,7 @@ from typing import Final
 
 from ...lang.parser import parse
 from ...lang.syntax import Literal, walk
+from ...numbers.balls import to_float
 from ...numbers.system import Number
 from ...numbers.term import Term
 from ...numbers.terms import Terms
@@ -49,7 +50,7 @@ class Meant(Terms):
         typed = size in self._typed
         for fraction, pis, root in _readings(size):
             found = self._of(fraction, pis, root)
-            same = float(found.value) == size
+            same = to_float(found.value) == size
             if typed and not same:
                 continue
             if fraction != Fraction(repr(size)) and (typed or not same):

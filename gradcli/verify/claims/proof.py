@@ -21,7 +21,7 @@ from ...numbers.term import Term
 from ..conditions import indifferent, side_conditions
 from ..process.budget import Budget
 from ..prove import simplifies_away, vanishes
-from ..whole import CHOICES, LARGEST, off_jumps
+from ..whole import MAX_CHOICES, MAX_TREE_NODES, off_jumps
 from .text import Claim
 from .truth import Visit, placed
 
@@ -47,7 +47,7 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
     entries = len(target) * prod(sizes)
     if entries > ENTRIES:
         return Proof(False, reason=f"{entries} entries are too many for a proof")
-    if sum(term.size for term in roots) > LARGEST:
+    if sum(term.size for term in roots) > MAX_TREE_NODES:
         return Proof(False, reason="the expressions are too large for a proof")
     book, free = _book(visit, roots, budget)
     true = _derivatives(book, target, visit, claim.by)
@@ -104,7 +104,7 @@ def _book(
 ) -> tuple[Expressions, frozenset[int]]:
     """The expressions, in which a choice that none of them depends on is free."""
     free = frozenset(visit.terms.choices)
-    if len(free) > CHOICES:
+    if len(free) > MAX_CHOICES:
         free = frozenset()
     while True:
         book = Expressions(free)

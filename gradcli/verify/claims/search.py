@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from ...numbers.balls import to_float
 from ..process.budget import Budget, OutOfTime
 from .points import Point, counting_point, simpler, small_points
 from .task import ClaimsTask, Counterexample
@@ -141,7 +142,7 @@ def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
     assert values is not None
     return Counterexample(
         inputs, _position(wrong, true.shape),
-        (float(values[wrong]),), (float(true.values[wrong]),),
+        (to_float(values[wrong]),), (to_float(true.values[wrong]),),
         claimed.shape, true.shape,
     )  # fmt: skip
 
@@ -149,7 +150,7 @@ def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
 def _floats(grid: Grid) -> tuple[float, ...]:
     if len(grid.values) > SHOWN:
         return ()
-    return tuple(float(v) for v in grid.values)
+    return tuple(to_float(v) for v in grid.values)
 
 
 def _position(place: int, shape: Sequence[int]) -> tuple[int, ...]:

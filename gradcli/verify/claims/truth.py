@@ -1,9 +1,7 @@
-"""Both sides of a claim at one point, with 50 digits.
+"""Both sides of a claim at one point, as balls.
 
-The truth is the chain rule re-summed over the program's scalar functions, whose
-derivatives are SymPy's: the engine's own rules have no part in it. A second derivative
-is the symmetric difference of two such gradients, so close to each other that some
-twenty digits are left.
+The truth is summed over the program's scalar steps, whose derivatives are power series
+at balls: the engine's own rules have no part in it.
 
 Invariant: nothing here knows what the other side is; a comparison is made in one place,
 `differing`.
@@ -25,45 +23,36 @@ import numpy as np
 from ...engine import Tensor
 from ...lang.run import evaluate
 from ...numbers.arrays import ObjectArray, boxed
-from ...numbers.chain import gradient
+from ...numbers.balls import START_BITS, Ball, ball, size, working
 from ...numbers.namespace import ObjectNamespace
-from ...numbers.precision import EXACT
 from ...numbers.term import Term
-from ..point import entry_name
+from ..subject import entry_name
 from .entries import positions
 from .lists import with_arrays
 from .numbers import Meant, decimals
 from .task import STEPS, ClaimsTask
 from .text import Claim
 
-STEP: Final = EXACT.mpf(2) ** -60
-"""Distance of the two gradients that a second derivative is the difference of."""
-
-SAME: Final = EXACT.mpf("1e-25")
+SAME: Final = ball(2) ** -83
 """Relative distance up to which two numbers of the same order are one."""
 
-TINY: Final = EXACT.mpf("1e-30")
+TINY: Final = ball(2) ** -100
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Numbers in a shape; ``scales`` say what each may be rounded relative to."""
+    """Balls in a shape."""
 
     shape: tuple[int, ...]
-    values: Sequence[Any]
-    scales: Sequence[Any]
+    values: Sequence[Ball]
 
     def finite(self) -> bool:
-        return all(EXACT.isfinite(v) for v in self.values)
+        return all(v.is_finite() for v in self.values)
 
     def at(self, places: Any) -> Grid:
         """The entries at ``places``, in the shape of that array."""
         flat = places.reshape(-1).tolist()
-        return Grid(
-            places.shape,
-            [self.values[k] for k in flat],
-            [self.scales[k] for k in flat],
-        )
+        return Grid(places.shape, [self.values[k] for k in flat])
 
 
 class Visit:
@@ -128,7 +117,9 @@ class Visit:
         assert claim.expression is not None
         text = with_arrays(claim.expression).text
         seed = self.task.seed
-        return self._lifted(evaluate(text, self.named(), seed=seed, max_steps=STEPS)[0])
+        with working(START_BITS):
+            found = evaluate(text, self.named(), seed=seed, max_steps=STEPS)[0]
+        return self._lifted(found)
 
     def named(self) -> dict[str, Any]:
         """Everything that a claim may name."""
@@ -138,53 +129,43 @@ class Visit:
     def entries(self, name: str) -> list[Term]:
         return list(self.tensors[name].raw.data.flat)
 
-    def moved(self, name: str, place: int, by: Any) -> Visit:
-        """The program a small step away."""
-        values = [EXACT.mpf(v) for v in self.point[name]]
-        values[place] += by
-        return Visit(self.task, {**self.point, name: values})
-
     def _derivative(self, claim: Claim, target: Tensor) -> Grid:
         if not claim.by:
             return values_of(target)
         if len(claim.by) == 1:
             return self._first(target, claim.by[0])
-        return self._second(claim)
+        return self._second(target, claim)
 
     def _first(self, target: Tensor, name: str) -> Grid:
-        entries = self.entries(name)
-        found = [gradient([term], [1.0]) for term in _terms(target)]
-        values = [row.get(e.serial, EXACT.zero) for row in found for e in entries]
-        shape = (*target.shape, *self.tensors[name].shape)
-        return Grid(shape, values, list(map(abs, values)))
+        entries = [e.serial for e in self.entries(name)]
+        evaluation = self.terms.evaluation
+        values = [
+            b
+            for term in _terms(target)
+            for b in evaluation.gradient([term.serial], [1.0], entries)
+        ]
+        return Grid((*target.shape, *self.tensors[name].shape), values)
 
-    def _second(self, claim: Claim) -> Grid:
+    def _second(self, target: Tensor, claim: Claim) -> Grid:
         first, last = claim.by
-        columns = []
-        for place in range(len(self.entries(last))):
-            sides = [
-                visit._first(visit.target(claim), first)
-                for by in (STEP, -STEP)
-                for visit in (self.moved(last, place, by),)
-            ]
-            ahead, behind = sides
-            columns.append(
-                [
-                    (a - b) / (2 * STEP)
-                    for a, b in zip(ahead.values, behind.values, strict=True)
-                ]
-            )
+        evaluation = self.terms.evaluation
+        outputs = [t.serial for t in _terms(target)]
+        entries = [e.serial for e in self.entries(first)]
+        columns = [
+            evaluation.second(outputs, [1.0] * len(outputs), entries, along.serial)
+            for along in self.entries(last)
+        ]
         values = list(chain.from_iterable(zip(*columns, strict=True)))
-        shape = (*self.tensors[first].shape, *self.tensors[last].shape)
-        # What is left of the 60 digits, when so small a step is divided by.
-        return Grid(shape, values, [max(abs(v), EXACT.one) for v in values])
+        return Grid((*self.tensors[first].shape, *self.tensors[last].shape), values)
 
     def _run(self, source: str, of: str | None) -> tuple[Tensor, Mapping[str, Any]]:
         self.namespace.watching = True
         try:
-            output, _, environment = evaluate(
-                source, dict(self.tensors), of=of, seed=self.task.seed, max_steps=STEPS
-            )
+            with working(START_BITS):
+                output, _, environment = evaluate(
+                    source, dict(self.tensors), of=of, seed=self.task.seed,
+                    max_steps=STEPS,
+                )  # fmt: skip
         finally:
             self.namespace.watching = False
         return self._lifted(output), environment
@@ -209,8 +190,10 @@ def _terms(tensor: Tensor) -> list[Term]:
 
 def values_of(tensor: Tensor) -> Grid:
     """A tensor's own values."""
-    values = [t.value for t in _terms(tensor)]
-    return Grid(tuple(tensor.shape), values, [abs(v) for v in values])
+    terms = _terms(tensor)
+    evaluation = tensor.xp.system.evaluation
+    values = evaluation.settled([t.serial for t in terms])
+    return Grid(tuple(tensor.shape), values)
 
 
 def placed(
@@ -237,16 +220,16 @@ def differing(claimed: Grid, true: Grid) -> list[int]:
     """The entries of the derivative, in C order, that the claim has wrong."""
     values = placed(claimed.values, claimed.shape, true.shape)
     assert values is not None
-    return [
-        k
-        for k, (a, b, scale) in enumerate(
-            zip(values, true.values, true.scales, strict=True)
-        )
-        if not _same(a, b, scale)
-    ]
+    pairs = zip(values, true.values, strict=True)
+    return [k for k, (a, b) in enumerate(pairs) if not _same(a, b)]
 
 
-def _same(a: Any, b: Any, scale: Any) -> bool:
-    if not (EXACT.isfinite(a) and EXACT.isfinite(b)):
+def _same(a: Ball, b: Ball) -> bool:
+    if not (a.is_finite() and b.is_finite()):
         return False
-    return bool(abs(a - b) <= SAME * max(abs(a), abs(b), scale) + TINY)
+    with working(START_BITS):
+        gap = a - b
+        if gap.contains(0):
+            return True
+        largest = size(a) if size(a) > size(b) else size(b)
+        return bool(abs(gap) <= SAME * largest + TINY)

@@ -20,20 +20,27 @@ from itertools import pairwise
 from math import isfinite
 from typing import Any, Final
 
-import mpmath
-
-from ...numbers.chain import partial
-from ...numbers.precision import context_of, guarded
-from ...numbers.scalars import SCALARS
-from ...numbers.system import to_context
+from ...engine.reverse import accumulate
+from ...numbers.balls import Ball, apply, ball, derivative, to_float, working
+from ...numbers.system import exact
 from ...numbers.term import Term, ordered
 
-WIDE: Final = context_of(400)
-FAST: Final = mpmath.fp
-STILL: Final = WIDE.mpf("1e-200")
+WIDE_BITS: Final = 1330
+"""Precision of a place and of the steps to it, in bits."""
+
+FAST_BITS: Final = 53
+"""Precision that is good enough to look around with."""
+
+NOTHING: Final = ball(2) ** (30 - WIDE_BITS)
+"""A gap that the precision of a place does not tell from 0."""
+
+FLAT: Final = ball(2) ** -300
+"""A slope below which such a gap says nothing of where a root is."""
+
+STILL: Final = ball(10) ** -200
 """A step, relative to the place, from which on the search has settled."""
 
-NEARLY: Final = WIDE.mpf("1e-15")
+NEARLY: Final = ball(10) ** -15
 """A step from which on the nearest point is known, but for its digits."""
 
 STEPS: Final = 80
@@ -59,60 +66,59 @@ class Point:
     """A place, a number per entry that moved, and its distance from the start."""
 
     moved: Mapping[int, Any]
-    distance: Any
+    distance: float
 
 
 class _Gap:
-    """``left - right`` as a function of the entries that may move."""
+    """``left - right`` as a function of the entries that may move, on midpoints."""
 
     def __init__(self, left: Term, right: Term, entries: Mapping[int, Term]) -> None:
         self._left = left.serial
         self._right = right.serial
         self._terms = ordered([left, right])
+        self._made = {t.serial: t for t in self._terms}
         self.start: Place = {
-            s: WIDE.mpf(t.value) for t in self._terms if (s := t.serial) in entries
+            s: t.value for t in self._terms if (s := t.serial) in entries
         }
 
-    def values(self, place: Mapping[int, Any], context: Any = WIDE) -> dict[int, Any]:
+    def values(self, place: Mapping[int, Any], bits: int = WIDE_BITS) -> Place:
         """The value of every term there."""
-        values: dict[int, Any] = {}
-        for term in self._terms:
-            if term.name == "number":
-                value = to_context(context, term.content)
-            elif term.name == "symbol":
-                value = context.mpf(place.get(term.serial, term.value))
-            elif term.name == "stop":
-                value = values[term.args[0].serial]
-            else:
-                arguments = [values[a.serial] for a in term.args]
-                value = guarded(context, SCALARS[term.name].number, *arguments)
-            values[term.serial] = value
+        values: Place = {}
+        with working(bits):
+            for term in self._terms:
+                values[term.serial] = self._value(term, place, values).mid()
         return values
 
-    def of(self, values: Mapping[int, Any]) -> Any:
-        return values[self._left] - values[self._right]
+    def _value(self, term: Term, place: Mapping[int, Any], values: Place) -> Ball:
+        if term.name == "number":
+            return ball(exact(term.content))
+        if term.name == "symbol":
+            return ball(0) + place.get(term.serial, term.value)
+        arguments = [values[a.serial] for a in term.args]
+        return arguments[0] if term.name == "stop" else apply(term.name, *arguments)
+
+    def of(self, values: Place) -> Ball:
+        return (values[self._left] - values[self._right]).mid()
 
     def fast(self, place: Mapping[int, float]) -> float:
-        """The gap in floating point, which is good enough to look around."""
-        return float(self.of(self.values(place, FAST)))
+        """The gap in floating point."""
+        return to_float(self.of(self.values(place, FAST_BITS)))
 
-    def slopes(self, values: Mapping[int, Any]) -> dict[int, Any]:
+    def slopes(self, values: Place) -> Place:
         """The derivative of the gap in every entry that may move."""
-        arrived = {self._left: WIDE.one}
-        arrived[self._right] = arrived.get(self._right, WIDE.zero) - 1
-        for term in reversed(self._terms):
-            g = arrived.get(term.serial)
-            if g is None or term.name in ("number", "symbol"):
-                continue
-            if term.name == "stop":
-                below = term.args[0].serial
-                arrived[below] = arrived.get(below, WIDE.zero) + g
-                continue
+
+        def pull(serial: int, g: Ball) -> Iterator[tuple[int, Ball]]:
+            term = self._made[serial]
             at = [values[a.serial] for a in term.args]
             for position, argument in enumerate(term.args):
-                step = g * partial(WIDE, term, position, at)
-                arrived[argument.serial] = arrived.get(argument.serial, 0) + step
-        return {s: arrived.get(s, WIDE.zero) for s in self.start}
+                slope = derivative(term.name, position, at)
+                yield argument.serial, (g * slope).mid()
+
+        seeds = {self._left: ball(1)}
+        seeds[self._right] = (seeds.get(self._right) or ball(0)) - 1
+        order = [t.serial for t in reversed(self._terms)]
+        arrived = accumulate(order, seeds, pull)
+        return {s: arrived.get(s, ball(0)) for s in self.start}
 
 
 def meeting(
@@ -125,11 +131,12 @@ def meeting(
         entries: what may move, by serial.
         within: how far.
     """
-    if left.value == right.value:
-        return Point({}, WIDE.zero)
+    if (left.value - right.value).is_zero():
+        return Point({}, 0.0)
     gap = _Gap(left, right, entries)
-    place = _settled(gap, gap.start, frozenset(gap.start), within)
-    return None if place is None else _within(place, gap.start, within)
+    with working(WIDE_BITS):
+        place = _settled(gap, gap.start, frozenset(gap.start), within)
+        return None if place is None else _within(place, gap.start, within)
 
 
 def meetings(
@@ -140,21 +147,22 @@ def meetings(
     gap = _Gap(left, right, entries)
     for entry in gap.start:
         for begin, end in _brackets(gap, entry, within):
-            middle = {**gap.start, entry: (WIDE.mpf(begin) + end) / 2}
-            place = _settled(gap, middle, frozenset([entry]), end - begin)
-            if place is not None and begin <= place[entry] <= end:
-                found = _within(place, gap.start, within)
-                if found is not None:
-                    yield found
+            middle = {**gap.start, entry: ball((begin + end) / 2)}
+            with working(WIDE_BITS):
+                place = _settled(gap, middle, frozenset([entry]), end - begin)
+                inside = place is not None and begin <= to_float(place[entry]) <= end
+                found = _within(place, gap.start, within) if inside and place else None
+            if found is not None:
+                yield found
 
 
 def _brackets(gap: _Gap, entry: int, within: float) -> Iterator[tuple[float, float]]:
     """Stretches of an entry in which the gap may be zero."""
-    here = float(gap.start[entry])
+    here = to_float(gap.start[entry])
     width = 2 * within / SAMPLES
     # Half a stretch aside, so that the program's own point lies in one.
     at = [here - within + (k - 0.5) * width for k in range(SAMPLES + 2)]
-    place = {s: float(v) for s, v in gap.start.items()}
+    place = {s: to_float(v) for s, v in gap.start.items()}
     gaps = [gap.fast({**place, entry: x}) for x in at]
     for (a, b), (f, g) in zip(pairwise(at), pairwise(gaps), strict=True):
         if isfinite(f) and isfinite(g) and (f < 0) != (g < 0):
@@ -185,16 +193,17 @@ def _settled(
     gap: _Gap, start: Place, moving: frozenset[int], within: float
 ) -> Place | None:
     """Where Newton's method comes to rest, if only ``moving`` entries move."""
-    place, steps, rough = dict(start), [WIDE.zero], True
+    place, steps, rough = dict(start), [ball(0)], True
     for count in range(STEPS):
         values = gap.values(place)
         height = gap.of(values)
-        if not WIDE.isfinite(height) or _distance(place, start) > FAR * within:
+        if not height.is_finite() or _distance(place, start) > FAR * within:
             return None
-        if not height:
-            return place
         slopes = gap.slopes(values)
         normal = {s: slopes[s] for s in moving}
+        flat = _norm(normal.values()) < FLAT
+        if height.is_zero() or (flat and abs(height) <= NOTHING):
+            return place
         following = _step(start if rough else place, place, height, normal)
         if following is None:
             return None
@@ -205,7 +214,7 @@ def _settled(
         rough = rough and steps[-1] > NEARLY * size and count < ROUNDS
         if _halving(steps[-3:]):
             following = {s: 2 * following[s] - place[s] for s in place}
-            steps = [WIDE.zero]
+            steps = [ball(0)]
         place = following
     return None
 
@@ -219,7 +228,7 @@ def _halving(steps: Sequence[Any]) -> bool:
 
 
 def _within(place: Place, start: Place, within: float) -> Point | None:
-    distance = _distance(place, start)
+    distance = to_float(_distance(place, start))
     return Point(place, distance) if distance <= within else None
 
 
@@ -228,11 +237,11 @@ def _step(
     normal: Mapping[int, Any],
 ) -> Place | None:  # fmt: skip
     """The point of the linearised surface that is nearest to the start."""
-    square = WIDE.fsum(n * n for n in normal.values())
-    if not square or not WIDE.isfinite(square):
+    square = sum((n * n for n in normal.values()), ball(0)).mid()
+    if square.is_zero() or not square.is_finite():
         return None
-    back = WIDE.fsum(n * (place[s] - start[s]) for s, n in normal.items())
-    moved = {s: start[s] + n * (back - gap) / square for s, n in normal.items()}
+    back = sum((n * (place[s] - start[s]) for s, n in normal.items()), ball(0))
+    moved = {s: (start[s] + n * (back - gap) / square).mid() for s, n in normal.items()}
     return {**place, **moved}
 
 
@@ -241,4 +250,4 @@ def _distance(a: Mapping[int, Any], b: Mapping[int, Any]) -> Any:
 
 
 def _norm(vector: Iterable[Any]) -> Any:
-    return WIDE.sqrt(WIDE.fsum(v * v for v in vector))
+    return sum((v * v for v in vector), ball(0)).sqrt().mid()

@@ -13,17 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import fsum, isfinite, isnan
 from random import Random
 from typing import Any, Final
 
-from ...numbers.chain import below
-from ...numbers.precision import unit_roundoff
+from ...numbers.balls import text, to_float
+from ...numbers.rounding import unit_roundoff
 from ..conditions import shown
-from ..point import Run, entry_name
 from ..process.budget import Budget
 from ..process.job import Job
-from ..verify import places
-from .nearest import WIDE, Point, meeting, meetings
+from ..subject import OnTerms, entry_name, places
+from .nearest import Point, meeting, meetings
 from .slopes import Field, slope, unit_vector
 from .watch import Crossing, watched
 
@@ -34,7 +34,8 @@ FINE: Final = 4
 """Roundings of an entry within which a point is the program's own."""
 
 DIRECTIONS: Final = 8
-CLOSE: Final = WIDE.mpf("1e-20")
+CLOSE: Final = 1e-20
+JOINT: Final = 1e-12
 SAME_PLACE: Final = 40
 """Digits to which two points are one."""
 
@@ -126,13 +127,14 @@ def kinks_of(job: Job, radius: float) -> Report:
 class _Search:
     """One search, which leaves out what there is no time for, and counts it."""
 
-    def __init__(self, job: Job, point: Run, radius: float, budget: Budget) -> None:
+    def __init__(self, job: Job, point: OnTerms, radius: float, budget: Budget) -> None:
         self.job = job
         self.budget = budget
-        self.entries = point.asked()
+        self.subject = point
+        self.entries = point.all_entries()
         self.by_serial = {e.serial: e for e in self.entries}
         self.position = {e.serial: i for i, e in enumerate(self.entries)}
-        self.start = [WIDE.mpf(e.value) for e in self.entries]
+        self.start = [e.value for e in self.entries]
         self.names = _names(job)
         self.radius = radius
         self.fine = FINE * unit_roundoff(job.dtype)
@@ -144,7 +146,7 @@ class _Search:
         groups: dict[Any, list[_Candidate]] = {}
         for found in self._candidates(crossings):
             moved = found.point.moved.items()
-            key = tuple((s, WIDE.nstr(v, SAME_PLACE)) for s, v in moved
+            key = tuple((s, text(v, SAME_PLACE)) for s, v in moved
                         if v != self.start[self.position[s]])  # fmt: skip
             groups.setdefault(key, []).append(found)
         ordered = sorted(groups.values(), key=lambda g: g[0].point.distance)
@@ -171,13 +173,13 @@ class _Search:
 
     def _points(self, crossing: Crossing) -> Iterable[Point]:
         """The nearest meeting; all of them where a single entry decides."""
-        largest = max(map(abs, self.start), default=WIDE.zero)
-        within = max(self.radius, float(self.fine * largest))
+        largest = max((abs(to_float(v)) for v in self.start), default=0.0)
+        within = max(self.radius, self.fine * largest)
         ends = crossing.left, crossing.right
         nearest = meeting(*ends, self.by_serial, within)
         if nearest is not None:
             yield nearest
-        touched = below(crossing.left) | below(crossing.right)
+        touched = self._below(crossing)
         alone = len(touched & self.by_serial.keys()) == 1
         if not self.radius or not (alone or nearest is None):
             return
@@ -191,7 +193,7 @@ class _Search:
 
     def _is_here(self, point: Point) -> bool:
         """Whether the engine's numbers cannot tell it from the program's own point."""
-        sizes = [abs(self.start[self.position[s]]) for s in point.moved]
+        sizes = [abs(to_float(self.start[self.position[s]])) for s in point.moved]
         return bool(point.distance <= self.fine * max(sizes, default=0))
 
     def _place(self, group: Sequence[_Candidate]) -> tuple[Place, list[_Candidate]]:
@@ -212,7 +214,7 @@ class _Search:
             if (here and _declared(c.crossing)) or not uneven.isdisjoint(own)
         ]
         names = [entry for _, entry in self.names]
-        values = tuple(zip(names, map(float, place), strict=True))
+        values = tuple(zip(names, map(to_float, place), strict=True))
         return Place(here, values, tuple(sides), len(touched) - len(sides)), real
 
     def _sides(
@@ -226,8 +228,12 @@ class _Search:
         return sides
 
     def _touched(self, candidate: _Candidate) -> set[int]:
-        serials = below(candidate.crossing.left) | below(candidate.crossing.right)
+        serials = self._below(candidate.crossing)
         return {self.position[s] for s in serials if s in self.position}
+
+    def _below(self, crossing: Crossing) -> set[int]:
+        ends = [crossing.left.serial, crossing.right.serial]
+        return self.subject.evaluation.entries_below(ends)
 
     def _by_row(self, real: Iterable[_Candidate]) -> list[list[_Candidate]]:
         """A row meets its own kink in several ways: one for each set of entries."""
@@ -263,14 +269,14 @@ class _Search:
             return sides
         draw = Random(self.job.seed)
         for _ in range(DIRECTIONS):
-            way = [WIDE.zero] * len(self.entries)
+            way = [0.0] * len(self.entries)
             for i in touched:
-                way[i] = WIDE.mpf(draw.choice((-1, 1)) * draw.random())
+                way[i] = draw.choice((-1, 1)) * draw.random()
             ahead = slope(self.field, place, way, 1).value
-            claimed = WIDE.fsum(
-                s.engine * way[i] for i, s in zip(touched, sides, strict=True)
+            claimed = fsum(
+                (s.engine or 0.0) * way[i] for i, s in zip(touched, sides, strict=True)
             )
-            if _SIGN[word] * (ahead - claimed) < -CLOSE:
+            if _SIGN[word] * (ahead - claimed) < -JOINT:
                 return [_as_neither(s) for s in sides]
         return sides
 
@@ -294,14 +300,14 @@ def judged(engine: float, lower: Any, upper: Any, jumps: bool) -> str:
     pole           the infinity that both sides tend to
     neither        none of these
     """
-    number = WIDE.mpf(engine)
-    sides = [s for s in (lower, upper) if not WIDE.isnan(s)]
+    number = engine
+    sides = [s for s in (lower, upper) if not isnan(s)]
     if len(sides) < 2:
         return "one-sided" if sides and _equal(number, sides[0]) else "neither"
     if _equal(lower, upper):
         if not _equal(number, lower):
             return "neither"
-        return "gradient" if not jumps else "step" if WIDE.isfinite(lower) else "pole"
+        return "gradient" if not jumps else "step" if isfinite(lower) else "pole"
     if jumps or not min(lower, upper) <= _onto(number, lower, upper) <= max(
         lower, upper
     ):
@@ -316,15 +322,15 @@ def _onto(number: Any, *sides: Any) -> Any:
 
 def _equal(a: Any, b: Any) -> bool:
     """Up to the rounding of the engine's number."""
-    if not (WIDE.isfinite(a) and WIDE.isfinite(b)):
+    if not (isfinite(a) and isfinite(b)):
         return bool(a == b)
-    return bool(abs(a - b) <= WIDE.mpf("1e-9") * max(1, abs(a), abs(b)))
+    return bool(abs(a - b) <= 1e-9 * max(1, abs(a), abs(b)))
 
 
 def _smooth(side: Side) -> bool:
-    if side.jumps or WIDE.isnan(side.below) or WIDE.isnan(side.above):
+    if side.jumps or isnan(side.below) or isnan(side.above):
         return False
-    even = WIDE.isfinite(side.below) and _equal(side.below, side.above)
+    even = isfinite(side.below) and _equal(side.below, side.above)
     return even and side.verdict in (None, "gradient")
 
 

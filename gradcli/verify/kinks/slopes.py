@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf, nan
 from typing import Any, Final
 
 import numpy as np
@@ -27,17 +28,20 @@ from ...lang.parser import parse
 from ...lang.run import output_of
 from ...lang.tensors import TensorLibrary
 from ...numbers.arrays import ObjectArray, boxed
+from ...numbers.balls import Ball, ball, to_float, working
 from ...numbers.namespace import ObjectNamespace
-from ...numbers.numbers import Numbers
-from ...numbers.precision import DIGITS
+from ...numbers.numbers import Balls
 from ..process.job import Job
-from .nearest import WIDE
+from .nearest import WIDE_BITS
 
-NEAR: Final = WIDE.mpf("1e-100")
-NEARER: Final = WIDE.mpf("1e-150")
-SETTLED: Final = WIDE.mpf("1e-25")
-GROWTH: Final = WIDE.mpf("1.2")
-LARGE: Final = WIDE.mpf(10)
+NEAR: Final = ball(2) ** -332
+NEARER: Final = ball(2) ** -498
+SETTLED: Final = ball(10) ** -25
+GROWTH: Final = ball(1.2)
+LARGE: Final = ball(10)
+
+MAX_DIGITS: Final = 50
+"""Digits that a slope is told with; a smaller number beside 1 is 0."""
 
 
 class Field:
@@ -49,7 +53,7 @@ class Field:
 
     @cached_property
     def _namespace(self) -> ObjectNamespace:
-        return ObjectNamespace(Numbers(WIDE))
+        return ObjectNamespace(Balls())
 
     @cached_property
     def _code(self) -> Any:
@@ -61,18 +65,20 @@ class Field:
         given, start = {}, 0
         for each in self._job.inputs:
             count = len(each.value.values())
-            numbers: Sequence[Any] = [WIDE.mpf(v) for v in each.value.values()]
+            numbers: Sequence[Any] = [ball(v) for v in each.value.values()]
             if each.claim is not None:
                 numbers = place[start : start + count]
                 start += count
             given[each.name] = self._tensor(numbers, each.value.shape)
         home = Home(self._namespace, self._job.dtype, self._job.seed)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), working(WIDE_BITS):
             result = run_code(self._code, given, TensorLibrary(home))
         output = output_of(result, self._job.of, self._code, home)[0]
         parts = self._namespace.elements(output.raw).reshape(-1).tolist()
         weights = self._weights or [1.0] * len(parts)
-        return WIDE.fsum(w * p for w, p in zip(weights, parts, strict=True))
+        with working(WIDE_BITS):
+            terms = (ball(w) * p for w, p in zip(weights, parts, strict=True))
+            return sum(terms, ball(0))
 
     def _tensor(self, numbers: Sequence[Any], shape: tuple[int, ...]) -> Tensor:
         data = np.empty(len(numbers), dtype=object)
@@ -85,7 +91,7 @@ class Field:
 class Slope:
     """The derivative on one side; ``jumps``: the value there does not join on."""
 
-    value: Any
+    value: float
     jumps: bool
 
 
@@ -93,37 +99,30 @@ def slope(field: Field, place: Sequence[Any], way: Sequence[Any], side: int) -> 
     """The derivative along ``way``, ahead of the place (side 1) or behind it (-1)."""
     here = field.at(place)
     steps, gaps = [], []
-    for width in (NEAR, NEARER):
-        first = field.at(_moved(place, way, side * width))
-        second = field.at(_moved(place, way, 2 * side * width))
-        steps.append((second - first) / (side * width))
-        gaps.append(abs(first - here))
-    jumps = not WIDE.isfinite(here) or bool(gaps[1] > SETTLED * (1 + abs(here)))
-    return Slope(_limit(*steps), jumps)
+    with working(WIDE_BITS):
+        for width in (NEAR, NEARER):
+            first = field.at(_moved(place, way, side * width))
+            second = field.at(_moved(place, way, 2 * side * width))
+            steps.append((second - first) / (side * width))
+            gaps.append(abs(first - here))
+        jumps = not here.is_finite() or not gaps[1] <= SETTLED * (1 + abs(here))
+        return Slope(_limit(*steps), jumps)
 
 
 def _moved(place: Sequence[Any], way: Sequence[Any], width: Any) -> list[Any]:
     return [p + width * w if w else p for p, w in zip(place, way, strict=True)]
 
 
-def _limit(near: Any, nearer: Any) -> Any:
+def _limit(near: Ball, nearer: Ball) -> float:
     """What two difference quotients tend to."""
-    if not (WIDE.isfinite(near) and WIDE.isfinite(nearer)):
-        return WIDE.nan
+    if not (near.is_finite() and nearer.is_finite()):
+        return nan
     if abs(nearer - near) <= SETTLED * (1 + abs(nearer)):
-        return rounded(nearer)
+        tiny = abs(nearer) < ball(10) ** -MAX_DIGITS
+        return 0.0 if tiny else to_float(nearer)
     if abs(nearer) > GROWTH * abs(near) and abs(nearer) > LARGE:
-        return WIDE.inf if nearer > 0 else -WIDE.inf
-    return WIDE.nan
-
-
-def rounded(value: Any) -> Any:
-    """To the digits that are promised; what is nothing beside 1 is nothing."""
-    if not WIDE.isfinite(value):
-        return value
-    if abs(value) < WIDE.mpf(10) ** -DIGITS:
-        return WIDE.zero
-    return WIDE.mpf(WIDE.nstr(value, DIGITS))
+        return inf if nearer > 0 else -inf
+    return nan
 
 
 def unit_vector(count: int, position: int) -> list[int]:

@@ -9,8 +9,10 @@ value was being computed; a comparison or a branch of the program itself has no 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -23,14 +25,14 @@ from ...lang.machine import run as run_code
 from ...lang.parser import parse
 from ...lang.run import output_of
 from ...lang.tensors import TensorLibrary
-from ...numbers.precision import EXACT
+from ...numbers.decided import ratio
 from ...numbers.scalars import SCALARS
 from ...numbers.system import Number
 from ...numbers.term import Term
 from ...numbers.terms import Terms
 from ...ops import Op
-from ..point import Run, run
 from ..process.job import Job
+from ..subject import OnTerms, on_terms
 
 _JUMPS_AT: Final = {"round": 0.5}
 """Where within a unit a rounding jumps, if not at whole numbers."""
@@ -81,7 +83,7 @@ class _Watching(Terms):
         return super().compare(relation, a, b)
 
     def fixed(self, element: Term, value: Number) -> Term:
-        if not element.constant and EXACT.isfinite(element.value):
+        if not element.constant and element.value.is_finite():
             self.met.append(_Met(element, element, step=True))
         return super().fixed(element, value)
 
@@ -116,14 +118,14 @@ class _Watching(Terms):
         base = op.base if op is not None else ""
         if base not in _STEPS:
             return []
-        shift = EXACT.mpf(_JUMPS_AT.get(base, 0))
-        below = EXACT.floor(element.value - shift) + shift
-        above = EXACT.ceil(element.value - shift) + shift
+        shift = Fraction(_JUMPS_AT.get(base, 0))
+        here = Fraction(*ratio(element.value.mid())) - shift
+        below, above = math.floor(here) + shift, math.ceil(here) + shift
         found = {below, above}
         found |= {below - k for k in range(1, self._reach + 1)}
         found |= {above + k for k in range(1, self._reach + 1)}
         if base in _SMOOTH_AT_ZERO:
-            found.discard(EXACT.zero)
+            found.discard(Fraction(0))
         return [self.lift(float(b)) for b in sorted(found)]
 
 
@@ -145,7 +147,7 @@ class _Attributing(TensorLibrary):
             self._terms.computed(None)
 
 
-def watched(job: Job, reach: int = 0) -> tuple[Run, list[Crossing]]:
+def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
     """Run a job's program on terms and note every crossing near or far.
 
     Args:
@@ -165,7 +167,7 @@ def watched(job: Job, reach: int = 0) -> tuple[Run, list[Crossing]]:
     before = MODE.on_node, MODE.on_call
     MODE.watch(before[0], (*before[1], terms.ran))
     try:
-        point = run(job, evaluate, terms=terms)
+        point = on_terms(job, evaluate, terms=terms)
     finally:
         MODE.watch(*before)
     return point, terms.crossings

@@ -18,19 +18,26 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 PROVED: Final = "proved"
+CERTIFIED: Final = "certified"
 AGREES: Final = "agrees"
-PER_NODE: Final = "per-node"
+"""A claim that was found to hold at every point that was looked at."""
 SAMPLED: Final = "sampled"
+ROUNDED: Final = "rounded"
 UNKNOWN: Final = "unknown"
 REFUTED: Final = "refuted"
 
-STRENGTH: Final = (PROVED, AGREES, PER_NODE, SAMPLED, UNKNOWN, REFUTED)
-"""Strongest first; a whole is what its last part is."""
+STRENGTH: Final = (PROVED, CERTIFIED, AGREES, SAMPLED, ROUNDED, UNKNOWN, REFUTED)
+"""Strongest first; a whole is as strong as its weakest part."""
 
 
 def weakest(verdicts: Sequence[str]) -> str:
     """The verdict of a whole; nothing checked is nothing known."""
     return max(verdicts, key=STRENGTH.index, default=UNKNOWN)
+
+
+def is_weaker(verdict: str, required: str) -> bool:
+    """Whether a verdict says less than is required."""
+    return STRENGTH.index(verdict) > STRENGTH.index(required)
 
 
 def packed(values: Sequence[float]) -> bytes:
@@ -142,6 +149,7 @@ class InputVerdict:
     missing      why formulas are missing
     max_ulps     the largest error in units in the last place
     latex        the formulas as LaTeX; names stand between U+E000 and U+E001
+    digits       of a number that is only `rounded`, how many are correct
     """
 
     name: str
@@ -155,6 +163,7 @@ class InputVerdict:
     missing: str | None = None
     max_ulps: float | None = None
     latex: tuple[str | None, ...] = ()
+    digits: int | None = None
 
 
 def _verdict(told: dict[str, Any]) -> InputVerdict:

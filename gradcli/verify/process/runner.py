@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...engine import Tensor
 from ...lang.run import evaluate
-from ..point import Evaluate
+from ..subject import Evaluate
 from .job import Job
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import signal
 import sys
 from time import process_time
@@ -20,6 +21,10 @@ MAX_MEMORY_BYTES: Final = 400_000_000
 
 SPARE_SECONDS: Final = 5
 
+WAITING_SECONDS: Final = 0.1
+"""How long a job is waited for before SymPy is imported: numbers need none of it, so a
+job that comes by then is certified first."""
+
 
 def main() -> None:
     """Read a job from standard input, write its verifications to standard output."""
@@ -28,6 +33,9 @@ def main() -> None:
     gc.disable()
     from .tasks import perform
 
+    if not _is_awaited(WAITING_SECONDS):
+        # What proofs need, and numbers do not, while there is nothing else to do.
+        from .. import whole  # noqa: F401
     spare_the_collector()
     gc.enable()
     line = sys.stdin.readline()
@@ -43,6 +51,15 @@ def main() -> None:
     except BrokenPipeError:
         # Nobody listens any more; Python's own flush at exit must find no pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _is_awaited(seconds: float) -> bool:
+    """Whether a job comes within some seconds."""
+    try:
+        return bool(select.select([sys.stdin], [], [], seconds)[0])
+    except (OSError, ValueError):
+        # Pipes that cannot be asked: SymPy is there when it is wanted.
+        return False
 
 
 def spare_the_collector() -> None:

@@ -1,0 +1,40 @@
+"""The one reverse accumulation: cotangents sent from outputs to what they are made of.
+
+Invariant: a node's cotangent is complete when the node is reached, because every node
+stands in ``order`` after all that send to it; each is pulled once.
+
+    accumulate([y, x], {y: 1.0}, lambda node, g: [(x, 2.0 * g)] if node == y else ())
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, TypeVar
+
+Node = TypeVar("Node", bound=Hashable)
+
+
+def accumulate(
+    order: Iterable[Node],
+    seeds: Mapping[Node, Any],
+    pull: Callable[[Node, Any], Iterable[tuple[Node, Any]]],
+    add: Callable[[Any, Any], Any] = operator.add,
+) -> dict[Node, Any]:
+    """The cotangent of every node that one arrives at.
+
+    Args:
+        order: the nodes, each after all that send to it.
+        seeds: the cotangents to begin with.
+        pull: a node and its cotangent, to the nodes that it sends to and what it sends.
+        add: the sum of two cotangents.
+    """
+    arrived = dict(seeds)
+    for node in order:
+        g = arrived.get(node)
+        if g is None:
+            continue
+        for target, part in pull(node, g):
+            known = arrived.get(target)
+            arrived[target] = part if known is None else add(known, part)
+    return arrived

@@ -1,0 +1,474 @@
+"""Balls: numbers with a proven bound of their error, and the functions on them.
+
+A ball is FLINT's ``arb``: a midpoint and a radius. What is computed from balls holds
+the exact result; a derivative is the second coefficient of FLINT's power series at the
+ball, so it shares no formula with the table or with SymPy.
+
+Invariants: the precision of FLINT is global and is set here alone, by `working`. A
+value that does not exist is `NAN` and a pole is an infinity, both exact as in floating
+point; a ball of infinite radius says only that the precision was too low.
+
+    with working(128):
+        apply("sin", ball(0.5))                 # [0.47942553860420300… +/- 1e-39]
+        derivative("sin", 0, [ball(0.5)])       # cos(0.5), by the series of sin
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import inf, isfinite, isnan, nan
+from typing import Any, Final
+
+import numpy as np
+from flint import acb, arb, arb_series, ctx, fmpq
+
+from ..engine import NUMPY
+
+Ball = Any
+"""An ``arb``; its library has no types to be read."""
+
+START_BITS: Final = 128
+"""Precision in bits that every number is computed with at first."""
+
+NAN: Final = arb(nan)
+"""The exact answer "there is no such number"."""
+
+INFINITY: Final = arb.pos_inf()
+ZERO: Final = arb(0)
+ONE: Final = arb(1)
+UNKNOWN: Final = arb(0, inf)
+
+
+@contextmanager
+def working(bits: int, terms: int = 2) -> Iterator[None]:
+    """Compute with ``bits`` bits, and with so many terms of every power series."""
+    before = ctx.prec, ctx.cap
+    ctx.prec, ctx.cap = bits, terms
+    try:
+        yield
+    finally:
+        ctx.prec, ctx.cap = before
+
+
+def ball(number: int | float | Fraction) -> Ball:
+    """A number as a ball: exactly where it is a float or short enough."""
+    if isinstance(number, Fraction):
+        return arb(fmpq(number.numerator, number.denominator))
+    if isinstance(number, float) and not isfinite(number):
+        return _special(number)
+    return arb(number)
+
+
+def _special(number: float) -> Ball:
+    if isnan(number):
+        return NAN
+    return INFINITY if number > 0 else -INFINITY
+
+
+def is_nan(b: Ball) -> bool:
+    """Whether it is known that there is no such number."""
+    return bool(not b.is_finite() and b.is_exact() and b.is_nan())
+
+
+def is_infinite(b: Ball) -> bool:
+    """Whether it is an infinity, as of a pole."""
+    return bool(not b.is_finite() and b.is_exact() and not b.is_nan())
+
+
+def is_known(b: Ball, bits: int) -> bool:
+    """Whether the first ``bits`` bits of a number are sure, or that it is 0, infinite
+    or undefined."""
+    if b.is_finite():
+        return bool(b.rel_accuracy_bits() >= bits or b.is_zero())
+    return bool(b.is_exact())
+
+
+def to_float(b: Ball) -> float:
+    """The float next to the midpoint."""
+    return nan if b.is_nan() else float(b.mid() if b.is_finite() else b)
+
+
+def size(b: Ball) -> Ball:
+    """The largest absolute value in a ball; infinite where there is no bound."""
+    return INFINITY if b.is_nan() else b.abs_upper()
+
+
+def text(b: Ball, digits: int = 17) -> str:
+    """The midpoint in decimals."""
+    if not b.is_finite():
+        return repr(to_float(b))
+    return decimal(b, digits)
+
+
+def decimal(b: Ball, digits: int) -> str:
+    """A finite midpoint with so many digits, plain where that is short."""
+    bits = int(digits * 3.33) + 64
+    with working(bits):
+        shown: str = b.mid().str(digits, radius=False)
+    return _plain(shown, digits)
+
+
+def _plain(shown: str, digits: int) -> str:
+    """``1.5e+2`` as ``150.0``; no digits that say nothing."""
+    number, _, power = shown.partition("e")
+    sign, number = ("-", number[1:]) if number[:1] == "-" else ("", number)
+    whole, _, fraction = number.partition(".")
+    exponent = int(power or 0) + len(whole) - 1
+    every = (whole + fraction).lstrip("0")
+    exponent -= len(whole + fraction) - len(every)
+    every = every.rstrip("0")
+    if not every:
+        return "0.0"
+    if -5 < exponent < max(digits, 16):
+        if exponent < 0:
+            return f"{sign}0.{'0' * (-exponent - 1)}{every}"
+        padded = every.ljust(exponent + 2, "0")
+        return f"{sign}{padded[: exponent + 1]}.{padded[exponent + 1 :]}"
+    return f"{sign}{every[0]}.{every[1:] or '0'}e{exponent:+d}"
+
+
+# functions
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One scalar function: ``value`` of balls, ``series`` of balls and power series."""
+
+    value: Callable[..., Ball]
+    series: Callable[..., Any]
+
+
+FUNCTIONS: Final[dict[str, Function]] = {}
+
+
+def _enter(
+    name: str, value: Callable[..., Ball], series: Callable[..., Any] | None = None
+) -> None:
+    FUNCTIONS[name] = Function(value, series or value)
+
+
+def at(x: Any) -> Ball:
+    """The ball that a series is about; a ball itself."""
+    return x[0] if isinstance(x, arb_series) else x
+
+
+def _constant(b: Ball) -> Any:
+    return arb_series([b])
+
+
+def _taylor(coefficients: Sequence[Ball], x: Any) -> Any:
+    """``sum(c_k * (x - x_0)**k)`` for a series x about x_0."""
+    d, power, total = x - at(x), ONE, arb_series([coefficients[0]])
+    for c in coefficients[1 : ctx.cap]:
+        power = power * d
+        total = total + power * c
+    return total
+
+
+def _own_taylor(function: Callable[[Any], Any], b: Ball, terms: int) -> list[Ball]:
+    """The coefficients of FLINT's power series of a function at a ball."""
+    with working(ctx.prec, terms):
+        found = function(arb_series([b, 1]))
+        return [found[k] for k in range(terms)]
+
+
+def _log(x: Any) -> Any:
+    return x.log()
+
+
+def _abs(x: Any) -> Any:
+    where = at(x)
+    if where > 0:
+        return x
+    return -x if where < 0 else _constant(UNKNOWN) + UNKNOWN * x
+
+
+def _power(a: Any, b: Any) -> Any:
+    exponent = whole(b)
+    if exponent is not None:
+        return a**exponent
+    if isinstance(a, arb) and isinstance(b, arb):
+        return a**b
+    if at(a).is_zero() and at(b) > 0:
+        # 0**b is 0 on both sides; a**b has the slope 0 for exponents above 1.
+        flat = not isinstance(a, arb_series) or at(b) > 1
+        return _constant(ZERO if flat else UNKNOWN)
+    return (b * a.log()).exp()
+
+
+def whole(b: Any) -> int | None:
+    """The whole number that a ball is, exactly; else None."""
+    if isinstance(b, arb) and b.is_exact() and b.is_finite() and b.is_integer():
+        return int(b.unique_fmpz() or 0)
+    return None
+
+
+def _atan2(y: Any, x: Any) -> Any:
+    if at(x) > 0:
+        return (y / x).atan()
+    if at(y) > 0:
+        return arb.pi() / 2 - (x / y).atan()
+    if at(y) < 0:
+        return -arb.pi() / 2 - (x / y).atan()
+    return _constant(UNKNOWN)
+
+
+def _sinh(x: Any) -> Any:
+    return (x.exp() - (-x).exp()) / 2
+
+
+def _cosh(x: Any) -> Any:
+    return (x.exp() + (-x).exp()) / 2
+
+
+def _tanh(x: Any) -> Any:
+    if at(x) < 0:
+        return -_tanh(-x)
+    e = (-2 * x).exp()
+    return (1 - e) / (1 + e)
+
+
+def _asinh(x: Any) -> Any:
+    if at(x) < 0:
+        return -_asinh(-x)
+    return (x + (x * x + 1).sqrt()).log()
+
+
+def _sinc_pi(x: Any) -> Any:
+    if at(x).is_zero():
+        return _taylor([ONE, ZERO, -(arb.pi() ** 2) / 6], x)
+    return x.sin_pi() / (arb.pi() * x)
+
+
+def _softplus(x: Any) -> Any:
+    if at(x) > 0:
+        return x + (1 + (-x).exp()).log()
+    return (1 + x.exp()).log()
+
+
+def _log_add_exp(a: Any, b: Any) -> Any:
+    return a + _softplus(b - a)
+
+
+def _inverse_erf(x: Any) -> Any:
+    """By reversion of the series of erf at its place."""
+    here = at(x)
+    place = here.erfinv()
+    _, first, second = _own_taylor(lambda s: s.erf(), place, 3)
+    return _taylor([place, 1 / first, -second / first**3], x)
+
+
+def _log_gamma(x: Any) -> Any:
+    if at(x) > 0:
+        return x.lgamma()
+    reciprocal = x.rgamma()
+    if at(reciprocal) < 0:
+        reciprocal = -reciprocal
+    return -reciprocal.log()
+
+
+def _digamma(x: Any) -> Any:
+    own = _own_taylor(_log_gamma, at(x), ctx.cap + 1)
+    return _taylor([k * c for k, c in enumerate(own)][1:], x)
+
+
+def _polygamma(order: Any, x: Any) -> Any:
+    first = whole(order)
+    if first is None:
+        return UNKNOWN
+    if isinstance(x, arb):
+        return acb(x).polygamma(first).real
+    found, factorial = [], 1
+    for k in range(ctx.cap):
+        factorial *= k or 1
+        found.append(acb(at(x)).polygamma(first + k).real / factorial)
+    return _taylor(found, x)
+
+
+def _x_log_y(x: Any, y: Any) -> Any:
+    return ZERO if isinstance(x, arb) and x.is_zero() else x * y.log()
+
+
+def _sum(*parts: Any) -> Any:
+    return sum(parts, ZERO)
+
+
+def _dot(*factors: Any) -> Any:
+    """The first half of the factors, each times its fellow in the second."""
+    half = len(factors) // 2
+    return sum(map(_times, factors[:half], factors[half:]), ZERO)
+
+
+def _times(a: Any, b: Any) -> Any:
+    return a * b
+
+
+# fmt: off
+_enter("add", lambda a, b: a + b)
+_enter("sub", lambda a, b: a - b)
+_enter("mul", _times)
+_enter("div", lambda a, b: a / b)
+_enter("neg", lambda x: -x)
+_enter("total", _sum)
+_enter("dot", _dot)
+_enter("choice", lambda x: x)
+_enter("pow", _power)
+_enter("abs", abs, _abs)
+_enter("sign", lambda x: x.sgn(), lambda x: _constant(at(x).sgn()))
+_enter("sqrt", lambda x: x.sqrt())
+_enter("square", lambda x: x * x)
+_enter("exp", lambda x: x.exp())
+_enter("exp2", lambda x: (x * arb.const_log2()).exp())
+_enter("expm1", lambda x: x.expm1(), lambda x: x.exp() - 1)
+_enter("log", _log)
+_enter("log2", lambda x: x.log() / arb.const_log2())
+_enter("log10", lambda x: x.log() / arb.const_log10())
+_enter("log1p", lambda x: x.log1p(), lambda x: (1 + x).log())
+_enter("sin", lambda x: x.sin())
+_enter("cos", lambda x: x.cos())
+_enter("tan", lambda x: x.tan())
+_enter("asin", lambda x: x.asin())
+_enter("acos", lambda x: x.acos())
+_enter("atan", lambda x: x.atan())
+_enter("atan2", lambda y, x: arb.atan2(y, x), _atan2)
+_enter("sinh", lambda x: x.sinh(), _sinh)
+_enter("cosh", lambda x: x.cosh(), _cosh)
+_enter("tanh", lambda x: x.tanh(), _tanh)
+_enter("asinh", lambda x: x.asinh(), _asinh)
+_enter("acosh", lambda x: x.acosh(), lambda x: (x + (x * x - 1).sqrt()).log())
+_enter("atanh", lambda x: x.atanh(), lambda x: ((1 + x) / (1 - x)).log() / 2)
+_enter("sinc", lambda x: x.sinc_pi(), _sinc_pi)
+_enter("hypot", lambda a, b: (a * a + b * b).sqrt())
+_enter("logaddexp", _log_add_exp)
+_enter("erf", lambda x: x.erf())
+_enter("erfc", lambda x: x.erfc())
+_enter("erfinv", lambda x: x.erfinv(), _inverse_erf)
+_enter("ndtri", lambda x: arb(2).sqrt() * (2 * x - 1).erfinv(),
+       lambda x: arb(2).sqrt() * _inverse_erf(2 * x - 1))
+_enter("lgamma", _log_gamma)
+_enter("digamma", lambda x: x.digamma(), _digamma)
+_enter("polygamma", _polygamma)
+_enter("sigmoid", lambda x: 1 / (1 + (-x).exp()))
+_enter("logsigmoid", lambda x: -_softplus(-x))
+_enter("xlogy", _x_log_y)
+# fmt: on
+
+
+def apply(name: str, *args: Ball) -> Ball:
+    """A scalar function on balls; never an exception."""
+    try:
+        found = FUNCTIONS[name].value(*args)
+    except (ZeroDivisionError, ValueError, OverflowError):
+        found = UNKNOWN
+    return found if found.is_finite() else _at_the_edge(name, args)
+
+
+def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
+    """What floating point says where there is no finite number: a pole, nan, a limit
+    at an infinity; unknown where the precision does not tell."""
+    if any(is_nan(a) for a in args):
+        return NAN
+    bounded = all(a.is_finite() for a in args)
+    if bounded and (name in _WITHOUT_POLES or (name == "pow" and args[0] != 0)):
+        off_the_line = name == "pow" and args[0] < 0 and whole(args[1]) is None
+        return NAN if off_the_line else UNKNOWN
+    if all(a.is_exact() for a in args):
+        found = in_floats(name, [float(a) for a in args])
+        if not isfinite(found):
+            return _special(found)
+        return UNKNOWN if bounded else arb(found, abs(found) * 2.0**-50)
+    if len(args) <= 2 and all(a.is_finite() for a in args):
+        ends = [(float(a.lower()), float(a.upper())) for a in args]
+        if all(isnan(in_floats(name, place)) for place in product(*ends)):
+            return NAN
+    return UNKNOWN
+
+
+_WITHOUT_POLES: Final = frozenset(
+    {"add", "sub", "mul", "square", "total", "dot", "exp", "exp2", "expm1", "sinh",
+     "cosh", "hypot"}
+)  # fmt: skip
+"""Functions that leave FLINT's range where they have no finite number."""
+
+OPERATORS: Final[dict[str, Callable[..., Any]]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "neg": operator.neg,
+    "pow": operator.pow,
+}
+
+
+def in_floats(name: str, args: Sequence[Any], dtype: Any = np.float64) -> Any:
+    """A scalar function as the engine's arrays compute it: a number of ``dtype``."""
+    numbers = [np.asarray(a, dtype) for a in args]
+    with np.errstate(all="ignore"):
+        if name in ("choice", "stop"):
+            return numbers[0][()]
+        if name == "total":
+            return np.sum(np.stack(numbers))[()]
+        if name == "dot":
+            half = len(numbers) // 2
+            return np.dot(np.stack(numbers[:half]), np.stack(numbers[half:]))[()]
+        if name == "polygamma":
+            return NUMPY.polygamma(int(numbers[0]), numbers[1])
+        return (OPERATORS.get(name) or getattr(NUMPY, name))(*numbers)[()]
+
+
+# derivatives
+
+_LINEAR: Final = {
+    "add": (1, 1),
+    "sub": (1, -1),
+    "neg": (-1,),
+    "choice": (1,),
+    "stop": (1,),
+}
+
+
+def derivative(name: str, position: int, args: Sequence[Ball]) -> Ball:
+    """The derivative in one argument: the second coefficient of the power series."""
+    if name in _LINEAR:
+        return ONE if _LINEAR[name][position] > 0 else -ONE
+    if name == "total":
+        return ONE
+    if name == "mul":
+        return args[1 - position]
+    if name == "dot":
+        half = len(args) // 2
+        return args[position + half if position < half else position - half]
+    return _coefficient(name, _moved(args, {position: 1}), 1)
+
+
+def second_derivative(name: str, first: int, last: int, args: Sequence[Ball]) -> Ball:
+    """A second derivative, of power series to the third term: in two arguments half of
+    what the diagonal has beyond the two sides. Needs ``working(bits, 3)``."""
+    if name in _LINEAR or name == "total":
+        return ZERO
+    if name in ("mul", "dot"):
+        return ONE if abs(first - last) * 2 == len(args) else ZERO
+    one = _coefficient(name, _moved(args, {first: 1}), 2)
+    if first == last:
+        return 2 * one
+    other = _coefficient(name, _moved(args, {last: 1}), 2)
+    return _coefficient(name, _moved(args, {first: 1, last: 1}), 2) - one - other
+
+
+def _moved(args: Sequence[Ball], by: dict[int, int]) -> list[Any]:
+    return [arb_series([a, by[i]]) if i in by else a for i, a in enumerate(args)]
+
+
+def _coefficient(name: str, args: Sequence[Any], k: int) -> Ball:
+    try:
+        found = FUNCTIONS[name].series(*args)
+    except (ZeroDivisionError, ValueError, OverflowError):
+        return UNKNOWN
+    if isinstance(found, arb):
+        return ZERO
+    return found[k]

@@ -1,0 +1,364 @@
+"""Graphs of scalar steps, and their values and derivatives on balls.
+
+A graph numbers its steps so that a step's arguments have smaller numbers. Two kinds
+hold them: scalar terms (`gradcli.numbers.terms`) and columns of terms for large
+programs (`gradcli.numbers.tape`); everything here is written once for both.
+
+Invariant: a value is computed once for each precision; nothing is computed that no
+caller asks for.
+
+    evaluation = Evaluation(graph)
+    evaluation.value(step, 128)                         # a ball
+    evaluation.gradient([output], [1.0], 128)           # {entry: ball}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import Any, Final, Protocol
+
+from ..engine.reverse import accumulate
+from .balls import (
+    ONE,
+    START_BITS,
+    ZERO,
+    Ball,
+    apply,
+    ball,
+    derivative,
+    is_known,
+    second_derivative,
+    working,
+)
+from .system import exact
+
+ACCURATE_BITS: Final = 64
+"""Bits of a number that have to be sure before it is compared with a float."""
+
+SPARE_BITS: Final = 32
+"""Bits added to what a first attempt shows to be missing."""
+
+LOST_BITS: Final = 4
+"""A number with fewer sure bits has lost all that the precision had."""
+
+LONG_BITS: Final = 1024
+"""Precision from which on steps are computed with no more bits than are sure."""
+
+MAX_WORK: Final = 1_500_000_000
+"""Steps times bits of precision that one attempt may take."""
+
+MAX_BITS: Final = 1 << 17
+"""Precision beyond which no number is looked at."""
+
+LEAST_POWER: Final = -1200
+"""The power of two below which a number is zero to every type of float."""
+
+MAX_ZERO_BITS: Final = 2048
+"""Precision up to which what a number needed says nothing of the others: it may have
+been told from 0."""
+
+
+class Graph(Protocol):
+    """Numbered scalar steps."""
+
+    def name(self, step: int) -> str:
+        """The function of a step; ``symbol`` and ``number`` are leaves."""
+
+    def args(self, step: int) -> Sequence[int]:
+        """The steps that it is applied to."""
+
+    def leaf(self, step: int) -> Any:
+        """The number of a leaf."""
+
+    def carrying(self, step: int) -> Iterable[tuple[int, int]]:
+        """The arguments that derivatives go through, with their positions."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are."""
+
+
+class Evaluation:
+    """The values of a graph's steps, precision by precision."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.bits = START_BITS
+        """The precision that numbers of this graph were found to need."""
+        self.known: dict[int, dict[int, Ball]] = {START_BITS: {}}
+        self._orders: dict[tuple[int, ...], list[int]] = {}
+
+    # values
+
+    def value(self, step: int, bits: int = START_BITS) -> Ball:
+        known = self.known.setdefault(bits, {})
+        found = known.get(step)
+        if found is None:
+            with working(bits):
+                for each in self.below([step], known):
+                    known[each] = self._compute(each, known, bits)
+            found = known[step]
+        return found
+
+    def _compute(self, step: int, known: dict[int, Ball], bits: int) -> Ball:
+        graph = self.graph
+        name = graph.name(step)
+        if name == "number":
+            return ball(exact(graph.leaf(step)))
+        if name == "symbol":
+            return ball(graph.leaf(step))
+        args = [known[a] for a in graph.args(step)]
+        if name == "stop":
+            return args[0]
+        if bits <= LONG_BITS:
+            return apply(name, *args)
+        sure = min(a.rel_accuracy_bits() for a in args)
+        with working(max(START_BITS, min(bits, sure + ACCURATE_BITS))):
+            return apply(name, *args)
+
+    def below(self, roots: Iterable[int], known: Container[int] = ()) -> list[int]:
+        """The steps that roots are made of and the roots, but for those known and what
+        they are made of; arguments first."""
+        found: set[int] = set()
+        stack = list(roots)
+        args = self.graph.args
+        while stack:
+            step = stack.pop()
+            if step not in found and step not in known:
+                found.add(step)
+                stack.extend(args(step))
+        return sorted(found)
+
+    def values(self, steps: Sequence[int], bits: int) -> list[Ball]:
+        known = self.known.setdefault(bits, {})
+        missing = self.below(steps, known)
+        if missing:
+            with working(bits):
+                for each in missing:
+                    known[each] = self._compute(each, known, bits)
+        return [known[s] for s in steps]
+
+    def settled(self, steps: Sequence[int]) -> list[Ball]:
+        """Values that are sure, as far as the bounds on work let them be."""
+        known = self.known[START_BITS]
+        work = len(self.below(steps, known)) or len(known)
+        return self.raised(lambda bits: self.values(steps, bits), steps, work)
+
+    # precision
+
+    def raised(
+        self, compute: Callable[[int], list[Ball]], steps: Sequence[int], work: int,
+        passes: int = 1,
+    ) -> list[Ball]:  # fmt: skip
+        """What ``compute`` gives with the precision that its numbers need.
+
+        Args:
+            compute: from a precision to the numbers.
+            steps: those that they are made of.
+            work: how many steps one attempt takes.
+            passes: how often it goes through them, which loses as many bits each time.
+        """
+        for bits in self.precisions(steps, work, passes):
+            found = compute(bits)
+            missing = self._missing(found, bits)
+            lost = missing == 0 and not all(b.is_finite() for b in found)
+            if missing is None or (lost and self._is_sure(steps, bits)):
+                # What one zero needed says nothing of the next number.
+                self.bits = max(self.bits, bits if bits > MAX_ZERO_BITS else 0)
+                break
+            self._wanted = missing
+        return found
+
+    def precisions(
+        self, steps: Sequence[int], work: int, passes: int = 1
+    ) -> Iterator[int]:
+        """Ever more bits, as many as the last attempt asked for in ``_wanted``."""
+        bits = self.bits
+        most = max(START_BITS, min(MAX_BITS, MAX_WORK // max(1, work)))
+        while True:
+            self._wanted = 0
+            yield bits
+            if bits >= most:
+                return
+            lost = passes * self._extrapolated(steps, bits)
+            bits = min(most, max(self._wanted or 2 * bits, lost, bits + bits // 2))
+
+    def _missing(self, found: Sequence[Ball], bits: int) -> int | None:
+        """The precision that the numbers seem to need; None where they are sure, 0
+        where nothing can be said."""
+        most = None
+        for b in found:
+            if is_known(b, ACCURATE_BITS) or _is_nothing(b):
+                continue
+            lost = ACCURATE_BITS - int(b.rel_accuracy_bits()) if b.is_finite() else bits
+            if lost >= bits:
+                return 0
+            more = bits + lost + SPARE_BITS
+            most = max(most or 0, 2 * bits if b.mid().is_zero() else more)
+        return most
+
+    def _is_sure(self, steps: Sequence[int], bits: int) -> bool:
+        """Whether all that some steps are made of is sure, so that what has no value
+        has none with more bits."""
+        last = max(steps, default=0)
+        known = self.known[bits].items()
+        return all(is_known(b, LOST_BITS) for s, b in known if s <= last)
+
+    def _extrapolated(self, steps: Sequence[int], bits: int) -> int:
+        """The precision that would last to the end, where at this one all bits were
+        lost on the way."""
+        known = self.known[bits]
+        if all(s in known and is_known(known[s], LOST_BITS) for s in steps):
+            return 0
+        order = sorted(s for s in known if s <= max(steps))
+        for place, step in enumerate(order):
+            if not is_known(known[step], LOST_BITS):
+                loss = bits * len(order) // max(1, place)
+                return loss + loss // 20 + ACCURATE_BITS if place > 64 else 0
+        return 0
+
+    # derivatives
+
+    def order(self, outputs: Sequence[int]) -> list[int]:
+        """The steps that derivatives of the outputs go through, outputs first."""
+        key = tuple(outputs)
+        found = self._orders.get(key)
+        if found is None:
+            reached, stack = set(outputs), list(outputs)
+            while stack:
+                for _, arg in self.graph.carrying(stack.pop()):
+                    if arg not in reached:
+                        reached.add(arg)
+                        stack.append(arg)
+            found = self._orders[key] = sorted(reached, reverse=True)
+        return found
+
+    def forget_orders(self) -> None:
+        """Whoever changes what derivatives go through says so."""
+        self._orders.clear()
+
+    def forget(self, size: int) -> None:
+        """Forget what was found of all but the first ``size`` steps."""
+        for bits, known in self.known.items():
+            self.known[bits] = {s: v for s, v in known.items() if s < size}
+        self._orders.clear()
+
+    def slope(self, step: int, position: int, bits: int) -> Ball:
+        """The derivative of a step in one of its arguments."""
+        name = self.graph.name(step)
+        if name in ("total", "add", "sub", "neg", "choice", "stop"):
+            return derivative(name, position, ())
+        args = self.graph.args(step)
+        if name == "mul":
+            return self.value(args[1 - position], bits)
+        if name == "dot":
+            half = len(args) // 2
+            other = position + half if position < half else position - half
+            return self.value(args[other], bits)
+        if name == "div" and not position:
+            return apply("div", ONE, self.value(args[1], bits))
+        return derivative(name, position, self.values(args, bits))
+
+    def cotangents(
+        self, outputs: Sequence[int], weights: Sequence[Any], bits: int
+    ) -> dict[int, Ball]:
+        """The derivative of ``sum(weight * output)`` in every step below."""
+        carrying, slope = self.graph.carrying, self.slope
+
+        def pull(step: int, g: Ball) -> Iterator[tuple[int, Ball]]:
+            for position, arg in carrying(step):
+                yield arg, _product(g, slope(step, position, bits), bits)
+
+        with working(bits):
+            seeds: dict[int, Ball] = {}
+            for output, weight in zip(outputs, weights, strict=True):
+                if weight:
+                    seeds[output] = seeds.get(output, ZERO) + ball(exact(weight))
+            return accumulate(self.order(list(seeds)), seeds, pull)
+
+    def gradient(
+        self, outputs: Sequence[int], weights: Sequence[Any], entries: Sequence[int]
+    ) -> list[Ball]:
+        """The derivative of ``sum(weight * output)`` in every entry, sure as far as the
+        bounds on work let it be."""
+
+        def compute(bits: int) -> list[Ball]:
+            found = self.cotangents(outputs, weights, bits)
+            return [found.get(e, ZERO) for e in entries]
+
+        return self.raised(compute, [*outputs], len(self.order(outputs)), 2)
+
+    def second(
+        self, outputs: Sequence[int], weights: Sequence[Any],
+        entries: Sequence[int], along: int,
+    ) -> list[Ball]:  # fmt: skip
+        """The derivative of the gradient along one entry, forward over reverse."""
+
+        def compute(bits: int) -> list[Ball]:
+            with working(bits, 3):
+                return self._second(outputs, weights, entries, along, bits)
+
+        return self.raised(compute, [*outputs], len(self.order(outputs)), 2)
+
+    def _second(
+        self, outputs: Sequence[int], weights: Sequence[Any],
+        entries: Sequence[int], along: int, bits: int,
+    ) -> list[Ball]:  # fmt: skip
+        graph, order = self.graph, self.order(outputs)
+        tangents: dict[int, Ball] = {along: ball(1)}
+        for step in reversed(order):
+            parts = [
+                self.slope(step, position, bits) * tangents[arg]
+                for position, arg in graph.carrying(step)
+                if arg in tangents
+            ]
+            if parts:
+                tangents[step] = sum(parts, ZERO)
+
+        def pull(step: int, pair: Any) -> Iterator[tuple[int, Any]]:
+            g, moved = pair
+            through = list(graph.carrying(step))
+            turning = [(p, tangents[a]) for p, a in through if a in tangents]
+            args = self.values(graph.args(step), bits) if turning else ()
+            name = graph.name(step)
+            for position, arg in through:
+                slope = self.slope(step, position, bits)
+                bend = sum(
+                    (second_derivative(name, position, p, args) * t
+                     for p, t in turning), ZERO,
+                )  # fmt: skip
+                yield arg, (g * slope, moved * slope + g * bend)
+
+        def add(a: Any, b: Any) -> Any:
+            return a[0] + b[0], a[1] + b[1]
+
+        self.values(outputs, bits)
+        seeds = {
+            o: (ball(exact(w)), ZERO) for o, w in zip(outputs, weights, strict=True)
+        }
+        found = accumulate(order, seeds, pull, add)
+        return [found[e][1] if e in found else ZERO for e in entries]
+
+    def entries_below(self, roots: Iterable[int]) -> set[int]:
+        """The inputs' entries that derivatives of some steps go to."""
+        return {
+            s for s in self.order(sorted(set(roots)))
+            if self.graph.name(s) == "symbol"
+        }  # fmt: skip
+
+
+def _product(a: Ball, b: Ball, bits: int) -> Ball:
+    """``a * b``, with no more bits than are sure where there are many."""
+    if bits <= LONG_BITS:
+        return a * b
+    sure = min(a.rel_accuracy_bits(), b.rel_accuracy_bits()) + ACCURATE_BITS
+    with working(max(START_BITS, min(bits, sure))):
+        return (a + ZERO) * (b + ZERO)
+
+
+def _is_nothing(b: Ball) -> bool:
+    """Whether a number is 0 as far as any float could tell."""
+    return bool(b.is_finite() and b.abs_upper() < _LEAST)
+
+
+_LEAST: Final = ball(2) ** LEAST_POWER

@@ -1,0 +1,227 @@
+"""What rounding in a type of floats does to the steps of a graph: running error
+analysis of the first order.
+
+Every step is off by a few units of rounding of its own value, and passes on what its
+arguments are off by, times its derivatives. `Roundings.slack` follows errors of random
+signs through the steps, for all numbers at once; `Roundings.bound` adds up for one
+number what each step's error makes of it, which nothing of the first order exceeds.
+
+Invariant: no rule is judged here: what a graph loses is a property of its steps.
+
+    roundings = Roundings(evaluation, "float64")
+    roundings.slack(step)           # an estimate, with room
+    roundings.bound(step)           # the sum over all steps
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite, isnan, log2
+from random import Random
+from typing import Any, Final
+
+import numpy as np
+
+from ..engine.reverse import accumulate
+from .balls import ONE, ZERO, Ball, in_floats, is_known, size, to_float, working
+from .graph import LOST_BITS, Evaluation
+from .system import exact, is_float
+
+BITS: Final = {"float64": 53, "float32": 24, "float16": 11}
+"""Bits of a number's significand."""
+
+LEAST_POWERS: Final = {"float64": -1074, "float32": -149, "float16": -24}
+"""The power of two that the smallest number of a type is."""
+
+MAX_POWERS: Final = {"float64": 1024, "float32": 128, "float16": 16}
+"""The power of two that all finite numbers of a type are smaller than."""
+
+TRIALS: Final = 2
+"""How often errors of random signs are followed: once, they may cancel."""
+
+SLACK: Final = 32
+"""How many times as far as in the trials rounding is believed to carry a number."""
+
+LIBRARY_ROUNDINGS: Final = 4
+"""Units of rounding that a function of a library may be off by."""
+
+ROUNDINGS: Final = {
+    **dict.fromkeys(("neg", "abs", "choice", "sign", "stop", "symbol"), 0),
+    **dict.fromkeys(("add", "sub", "mul", "div", "sqrt", "square"), 1),
+}
+"""Units of rounding that a step may be off by, others than a library's."""
+
+LOST: Final = 2.0**-4
+"""Relative error from which on a number on the way is as good as lost."""
+
+VANISHING: Final = 1e-290
+"""Where floats lose digits on their way to 0, and matter to nothing else."""
+
+_SUMS: Final = frozenset({"add", "sub", "neg", "total", "choice", "stop"})
+
+BOUND_BITS: Final = 64
+"""Precision of bounds, whose exponents have no end."""
+
+
+def unit_roundoff(dtype: str) -> float:
+    """Half the distance from 1 to the next number of ``dtype``."""
+    return 2.0 ** -BITS[dtype]
+
+
+class Roundings:
+    """What rounding does to the steps of one graph."""
+
+    def __init__(self, evaluation: Evaluation, dtype: str) -> None:
+        self.evaluation = evaluation
+        self.dtype = dtype
+        self.unit = unit_roundoff(dtype)
+        self.least = 2.0 ** LEAST_POWERS[dtype]
+        self._drift: dict[int, tuple[float, ...]] = {}
+        self._rounded: dict[int, Any] = {}
+        self._draw = Random(0)
+
+    def slack(self, step: int) -> float:
+        """How far the float of a step may lie from its value; 0 where that is not a
+        number."""
+        if self.evaluation.graph.name(step) == "symbol":
+            return 0.0
+        drifts = self._drifts(step)
+        found = SLACK * max(map(abs, drifts))
+        return found if isfinite(found) else 0.0
+
+    def rounded(self, step: int) -> float:
+        """A step's value where every step is computed in floats."""
+        graph, known = self.evaluation.graph, self._rounded
+        if step not in known:
+            dtype = np.dtype(self.dtype)
+            for each in self.evaluation.below([step], known):
+                name = graph.name(each)
+                if name in ("symbol", "number"):
+                    known[each] = dtype.type(float(graph.leaf(each)))
+                else:
+                    args = [known[a] for a in graph.args(each)]
+                    known[each] = in_floats(name, args, dtype)
+        return float(known[step])
+
+    def forget(self, size: int) -> None:
+        """Forget what was found of all but the first ``size`` steps."""
+        self._drift = {s: v for s, v in self._drift.items() if s < size}
+        self._rounded = {s: v for s, v in self._rounded.items() if s < size}
+
+    # errors of random signs, all numbers at once
+
+    def _drifts(self, step: int) -> tuple[float, ...]:
+        if step not in self._drift:
+            bits = self._bits(step)
+            with working(BOUND_BITS):
+                for each in self.evaluation.below([step], self._drift):
+                    self._drift[each] = self._drift_of(each, bits)
+        return self._drift[step]
+
+    def _bits(self, step: int) -> int:
+        """A precision that leaves a step some bits."""
+        evaluation = self.evaluation
+        if not is_known(evaluation.value(step, evaluation.bits), LOST_BITS):
+            evaluation.settled([step])
+        for bits in sorted(evaluation.known):
+            found = evaluation.known[bits].get(step)
+            if found is not None and is_known(found, LOST_BITS):
+                return bits
+        return evaluation.bits
+
+    def _drift_of(self, step: int, bits: int) -> tuple[float, ...]:
+        own = self._own(step, bits)
+        drifts = [own * self._draw.choice((-1, 1)) for _ in range(TRIALS)]
+        graph = self.evaluation.graph
+        args = graph.args(step)
+        if graph.name(step) in ("total", "dot"):
+            # Whatever the order of a sum, its roundings are those of its addends.
+            for part in self._addends(step, bits):
+                error = part * self.unit
+                drifts = [d + error * self._draw.choice((-1, 1)) for d in drifts]
+        for position, arg in enumerate(args):
+            arriving = self._drift[arg]
+            if any(arriving):
+                slope = to_float(self.evaluation.slope(step, position, bits))
+                drifts = [d + slope * a for d, a in zip(drifts, arriving, strict=True)]
+        return tuple(drifts)
+
+    def _addends(self, step: int, bits: int) -> Iterator[float]:
+        args = self.evaluation.graph.args(step)
+        values = [to_float(v) for v in self.evaluation.values(args, bits)]
+        if self.evaluation.graph.name(step) == "dot":
+            half = len(values) // 2
+            values = [a * b for a, b in zip(values[:half], values[half:], strict=True)]
+        return map(abs, values)
+
+    def _own(self, step: int, bits: int) -> float:
+        """How far a step's float may be off by its own rounding alone."""
+        graph = self.evaluation.graph
+        name = graph.name(step)
+        value = abs(to_float(self.evaluation.value(step, bits)))
+        if isnan(value) or name == "symbol":
+            return 0.0
+        if name == "number":
+            return 0.0 if is_float(exact(graph.leaf(step))) else value * self.unit
+        return ROUNDINGS.get(name, LIBRARY_ROUNDINGS) * value * self.unit
+
+    # the sum over all steps, for one number
+
+    def bound(self, step: int) -> Ball:
+        """What the errors of all steps can make of one, at most and to first order."""
+        evaluation, graph = self.evaluation, self.evaluation.graph
+        bits = self._bits(step)
+        order = evaluation.below([step])
+        evaluation.values(order, bits)
+
+        def pull(each: int, g: Ball) -> Iterator[tuple[int, Ball]]:
+            if g.is_zero():
+                return
+            for position, arg in enumerate(graph.args(each)):
+                yield arg, (g * evaluation.slope(each, position, bits).mid()).mid()
+
+        with working(BOUND_BITS):
+            arrived = accumulate(reversed(order), {step: ONE}, pull, _middle_of_sum)
+            total = ZERO
+            for each, g in arrived.items():
+                if not g.is_zero():
+                    total = total + size(g) * self._error(each, bits)
+            return total
+
+    def is_linear(self, step: int) -> bool:
+        """Whether errors of the first order are the whole of them: no number on the
+        way is lost before something is made of it that is more than a sum."""
+        graph, evaluation = self.evaluation.graph, self.evaluation
+        bits = self._bits(step)
+        self._drifts(step)
+        sums, stack = {step}, [step]
+        while stack:
+            each = stack.pop()
+            if graph.name(each) in _SUMS:
+                new = set(graph.args(each)) - sums
+                sums |= new
+                stack += new
+        for each in evaluation.below([step]):
+            if each not in sums:
+                value = abs(to_float(evaluation.value(each, bits)))
+                drift = max(map(abs, self._drift[each]))
+                if not SLACK * drift <= LOST * value + VANISHING:
+                    return False
+        return True
+
+    def _error(self, step: int, bits: int) -> Ball:
+        name = self.evaluation.graph.name(step)
+        if name in ("symbol", "stop") or ROUNDINGS.get(name) == 0:
+            return ZERO
+        if name == "number" and is_float(exact(self.evaluation.graph.leaf(step))):
+            return ZERO
+        count: float = ROUNDINGS.get(name, LIBRARY_ROUNDINGS if name != "number" else 1)
+        value = size(self.evaluation.value(step, bits))
+        if name in ("total", "dot"):
+            every = list(self._addends(step, bits))
+            return sum(every) * self.unit * (1 + log2(len(every) or 1)) + ZERO
+        return value * count * self.unit + self.least
+
+
+def _middle_of_sum(a: Ball, b: Ball) -> Ball:
+    return (a + b).mid()

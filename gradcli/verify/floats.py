@@ -1,0 +1,150 @@
+"""An independent pass in float64: a tape's values, and derivatives by SymPy's rules.
+
+For derivatives that have too many steps to be certified. The derivative of every scalar
+function is SymPy's, computed column by column; sums over the paths are NumPy's.
+
+Invariant: no rule of the engine takes part. What comes out has no proven bound; beside
+it stands the sum of the absolute values that were added up to it.
+
+    values, sizes = FloatPass(subject).gradient([1.0])["x"]
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..engine import NUMPY
+from ..numbers.balls import OPERATORS, to_float
+from ..numbers.blocks import Block, Dots, Functions, Leaves, Stops, Totals
+from ..numbers.expressions import (
+    FORMULAS,
+    NAMED,
+    Calculator,
+    Program,
+    compiled,
+    number,
+)
+from ..numbers.scalars import LITERAL
+from .subject import OnTape
+
+
+class _Floats(Calculator):
+    """The steps of an expression on columns of floats."""
+
+    def number(self, value: Any) -> Any:
+        whole = isinstance(value, Fraction | int)
+        return float(value) if whole else to_float(NAMED[value]())
+
+    def apply(self, name: str, *args: Any) -> Any:
+        own = _OWN.get(name)
+        if own is not None:
+            return own(*args)
+        return (OPERATORS.get(name) or getattr(NUMPY, name))(*args)
+
+
+_OWN: dict[str, Any] = {
+    "total": lambda *parts: sum(parts),
+    "Mul": lambda *factors: np.prod(np.broadcast_arrays(*factors), axis=0),
+    "sinc": lambda x: np.sinc(x / np.pi),
+    "cot": lambda x: 1 / np.tan(x),
+    "sec": lambda x: 1 / np.cos(x),
+    "csc": lambda x: 1 / np.sin(x),
+    "coth": lambda x: 1 / np.tanh(x),
+    "sech": lambda x: 1 / np.cosh(x),
+    "csch": lambda x: 1 / np.sinh(x),
+    "DiracDelta": lambda x, *order: np.zeros_like(x),
+    "Heaviside": lambda x, *at: np.heaviside(x, 0.5),
+    "polygamma": lambda n, x: NUMPY.polygamma(int(np.max(n)), x),
+}
+
+
+@cache
+def _derivative(name: str, position: int, literals: tuple[Any, ...]) -> Any:
+    """SymPy's derivative of a scalar function, and its symbols."""
+    symbols = tuple(sympy.Dummy(f"x{i}", real=True) for i in range(len(literals)))
+    given = [
+        s if literal is None else number(literal)
+        for s, literal in zip(symbols, literals, strict=True)
+    ]
+    formula = FORMULAS[name](*given)
+    program: Program = compiled(sympy.diff(formula, symbols[position]))
+    return program, symbols
+
+
+class FloatPass:
+    """The values of one tape in float64, and what follows from them."""
+
+    def __init__(self, subject: OnTape) -> None:
+        self._subject = subject
+        self._tape = subject.tape
+        self._blocks = [b for b in self._tape.blocks if b.start < subject.size]
+        self._values = np.zeros(subject.size)
+        with np.errstate(all="ignore"):
+            for block in self._blocks:
+                self._values[block.places] = self._value(block)
+
+    def _value(self, block: Block) -> Any:
+        values = self._values
+        if isinstance(block, Leaves):
+            return np.array([float(n) for n in block.numbers])
+        if isinstance(block, Totals):
+            return values[block.rows].sum(axis=1)
+        if isinstance(block, Dots):
+            return (values[block.left] @ values[block.right]).reshape(-1)
+        assert isinstance(block, Functions)
+        columns = [values[column] for column in block.args]
+        if isinstance(block, Stops) or block.name == "choice":
+            return columns[0]
+        return _Floats().apply(block.name, *columns)
+
+    def gradient(self, cotangent: list[float]) -> dict[str, tuple[Any, Any]]:
+        """By name the derivatives of the contracted output by all entries, and the sums
+        of the absolute values that were added up."""
+        arrived, sizes = np.zeros((2, self._subject.size))
+        np.add.at(arrived, np.array(self._subject.outputs), cotangent)
+        with np.errstate(all="ignore"):
+            for block in reversed(self._blocks):
+                g = arrived[block.places]
+                if g.any():
+                    for column, parts in self._sent(block, g):
+                        np.add.at(arrived, column, parts)
+                        np.add.at(sizes, column, np.abs(parts))
+        entries = self._subject.entries
+        return {name: (arrived[at], sizes[at]) for name, at in entries.items()}
+
+    def _sent(self, block: Block, g: Any) -> Any:
+        values = self._values
+        if isinstance(block, Totals):
+            yield block.rows, np.broadcast_to(g[:, None], block.rows.shape)
+        elif isinstance(block, Dots):
+            weights = g.reshape(len(block.left), -1)
+            yield block.left, weights @ values[block.right].T
+            yield block.right, values[block.left].T @ weights
+        elif isinstance(block, Functions) and not isinstance(block, Stops):
+            literals = tuple(map(self._literal(block), block.args))
+            for position, column in enumerate(block.args):
+                if self._tape.varies(column).any():
+                    slope = self._slope(block, position, literals)
+                    yield np.asarray(column), np.where(g == 0, 0.0, g * slope)
+
+    def _literal(self, block: Functions) -> Any:
+        def literal(column: Any) -> Any:
+            step = int(column[0])
+            alone = block.name in LITERAL and (np.asarray(column) == step).all()
+            plain = alone and self._tape.name(step) == "number"
+            return self._tape.leaf(step) if plain else None
+
+        return literal
+
+    def _slope(self, block: Functions, position: int, literals: Any) -> Any:
+        program, symbols = _derivative(block.name, position, literals)
+        columns = {
+            s: self._values[column]
+            for s, column in zip(symbols, block.args, strict=True)
+        }
+        return program.run(columns, calculator=_Floats())

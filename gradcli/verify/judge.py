@@ -1,0 +1,279 @@
+"""What a float is worth beside the true number: certified, rounded or refuted.
+
+The true number comes as a ball. What the engine's own rules give on balls has to meet
+it before rounding explains anything; then running error analysis of the engine's steps
+says how far rounding can carry a float.
+
+Invariant: a number that is `certified` has an error with a proven bound, and the digits
+that `DIGITS` asks of its type; one that is `refuted` is off by more than rounding makes
+of it, or its rules are wrong.
+
+    judge(0.877, Reference(true, rule, step), roundings, size=1.0).verdict
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, isfinite, isinf, isnan, log10
+from typing import Final
+
+from ..numbers.balls import (
+    Ball,
+    ball,
+    is_known,
+    size,
+    text,
+    to_float,
+    working,
+)
+from ..numbers.graph import ACCURATE_BITS
+from ..numbers.rounding import BITS, LEAST_POWERS, MAX_POWERS, Roundings
+from .process.job import CERTIFIED, REFUTED, ROUNDED, UNKNOWN
+
+DIGITS: Final = {"float64": 6, "float32": 3, "float16": 1}
+"""Correct digits that a number needs to be certified."""
+
+NEAR_UNITS: Final = 64
+"""Units of rounding that any program may lose without being asked how."""
+
+FEW_UNITS: Final = 1024
+"""The same where the engine's rules do not run on balls."""
+
+FAIR: Final = 16
+"""How many times its bound of the first order an error may be."""
+
+CONSTANT_UNITS: Final = 8
+"""Units of float64's rounding that a rule's own constants, or a series that stands in
+it, may put it beside the true number."""
+
+LAST_STEPS: Final = 4
+"""Steps between the smallest numbers of a type that are rounding there."""
+
+START: Final = 96
+"""Bits that comparisons of balls with floats are computed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The true number, and the engine's rules.
+
+    rule  what the rules give on balls; None: they do not run there
+    step  the step that the rules give; the program's own for a value
+    """
+
+    true: Ball
+    rule: Ball | None = None
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of one number.
+
+    error   relative, and proven; None where there is nothing to be relative to
+    ulps    the same in units in the last place
+    digits  how many are correct, where they are fewer than they should be
+    """
+
+    verdict: str
+    error: float | None = None
+    ulps: float | None = None
+    reason: str | None = None
+    digits: int | None = None
+
+
+def judge(
+    number: float, reference: Reference, roundings: Roundings, beside: float
+) -> Finding:
+    """Compare the engine's number with the true one.
+
+    Args:
+        number: the engine's.
+        reference: the true one.
+        roundings: what rounding does to the engine's steps.
+        beside: the largest number that stands beside it: what is 0 is measured by it.
+    """
+    with working(START):
+        return _Judge(number, reference, roundings, beside).finding()
+
+
+class _Judge:
+    def __init__(
+        self, number: float, reference: Reference, roundings: Roundings, beside: float
+    ) -> None:
+        self.number = number
+        self.reference = reference
+        self.roundings = roundings
+        self.beside = max(1.0, beside)
+        self.dtype = roundings.dtype
+        self.true = reference.true
+        self.shown = text(self.true)
+
+    def finding(self) -> Finding:
+        if not is_known(self.true, ACCURATE_BITS) and not _is_small(self.true):
+            return Finding(UNKNOWN, reason=self._untold())
+        if not self.true.is_finite():
+            return Finding(UNKNOWN, reason=self._no_number())
+        meets = self._rule_meets()
+        error = abs(ball(self.number) - self.true) if isfinite(self.number) else None
+        measures: tuple[float | None, float | None] = None, None
+        if error is not None:
+            measures = self._measures(error)
+        rule = self.reference.rule
+        if self._is_beyond(self.true) and (rule is None or self._is_beyond(rule)):
+            return Finding(CERTIFIED)
+        if meets is False:
+            given = text(self.reference.rule)
+            reason = f"{self._both()}; exactly, the engine's rules give {given}"
+            return Finding(REFUTED, *measures, reason)
+        if error is None:
+            return self._beyond(meets)
+        if self._is_near(error, NEAR_UNITS):
+            return self._near(measures)
+        if meets is None:
+            near = self._is_near(error, FEW_UNITS)
+            return self._near(measures) if near else Finding(
+                UNKNOWN, *measures, f"{self._both()}; its rules have no value on balls "
+                "that could be told"
+            )  # fmt: skip
+        if not self._is_explained(error):
+            return Finding(REFUTED, *measures, self._both())
+        digits = self._digits(error)
+        if digits >= DIGITS[self.dtype]:
+            return Finding(CERTIFIED, *measures)
+        return Finding(ROUNDED, *measures, self._rounded(digits), digits)
+
+    def _near(self, measures: tuple[float | None, float | None]) -> Finding:
+        least = 2.0 ** LEAST_POWERS[self.dtype]
+        if not self.number and not self.true.is_zero() and self._below(least):
+            reason = f"underflow: {self.shown} is less than any {self.dtype}"
+            return Finding(CERTIFIED, None, None, reason)
+        return Finding(CERTIFIED, *measures)
+
+    def _below(self, limit: float) -> bool:
+        return bool(abs(self.true) < limit) and not _is_small(self.true)
+
+    def _untold(self) -> str:
+        bits = self.roundings.evaluation.bits
+        return (
+            f"the engine gave {self.number!r}; {bits} bits do not tell the true value"
+        )
+
+    def _no_number(self) -> str:
+        if isfinite(self.number):
+            return "the derivative has no finite value at this point"
+        if isnan(self.number):
+            return "nan: the derivative is not defined at this point"
+        return "the derivative is infinite at this point"
+
+    def _both(self) -> str:
+        return f"the engine gave {self.number!r}, the true value is {self.shown}"
+
+    def _rule_meets(self) -> bool | None:
+        """Whether the engine's rules, run on balls, give the true number; None where
+        that cannot be told."""
+        rule = self.reference.rule
+        if rule is None:
+            return None
+        gap = rule - self.true
+        if not is_known(rule, ACCURATE_BITS) and not _is_small(rule):
+            # A rule that is sure enough to be elsewhere is wrong all the same.
+            if rule.is_finite() and not gap.contains(0):
+                return False
+            return None
+        allowed = CONSTANT_UNITS * 2.0 ** -BITS["float64"] * size(self.true)
+        return bool(gap.contains(0) or abs(gap) <= allowed)
+
+    def _beyond(self, meets: bool | None) -> Finding:
+        """An infinity or nan where there is a finite number."""
+        step = self.reference.step
+        left = step is not None and not isfinite(self.roundings.rounded(step))
+        if left and meets:
+            reason = (
+                f"{self._both()}; numbers on the way leave the range of {self.dtype}"
+            )
+            return Finding(ROUNDED, reason=reason, digits=0)
+        if isnan(self.number):
+            return Finding(UNKNOWN, reason=self._both())
+        return Finding(REFUTED, reason=self._both())
+
+    def _is_beyond(self, b: Ball) -> bool:
+        """Whether a number is the infinity that the engine gave, in its type."""
+        largest = ball(2) ** MAX_POWERS[self.dtype] * (1 - 2.0 ** -BITS[self.dtype])
+        side = b if self.number > 0 else -b
+        return isinf(self.number) and bool(side >= largest)
+
+    def _is_near(self, error: Ball, units: int) -> bool:
+        last = LAST_STEPS * 2.0 ** LEAST_POWERS[self.dtype]
+        return bool(error <= units * self.roundings.unit * abs(self.true) + last)
+
+    def _is_explained(self, error: Ball) -> bool:
+        """Whether rounding can carry the float so far."""
+        step = self.reference.step
+        assert step is not None
+        if error <= self.roundings.slack(step):
+            return True
+        floats = ball(self.roundings.rounded(step))
+        if floats.is_finite() and self._is_near(abs(floats - self.number), NEAR_UNITS):
+            # What the engine's steps give in floats, one after the other.
+            return True
+        bound = self.roundings.bound(step)
+        if not bound.is_finite() or error <= FAIR * bound:
+            return True
+        # Beyond the first order anything may come of numbers that are lost on the way.
+        return not self.roundings.is_linear(step)
+
+    def _digits(self, error: Ball) -> int:
+        if _is_small(self.true):
+            # Beside what it is nothing: as good as rounding can be, or worth nothing.
+            fine = error <= FEW_UNITS * self.roundings.unit * self.beside
+            return BITS[self.dtype] if fine else 0
+        power = to_float((error / abs(self.true)).abs_upper())
+        return max(0, floor(-log10(power))) if power > 0 else BITS[self.dtype]
+
+    def _rounded(self, digits: int) -> str:
+        return f"{self._both()}: {digits} correct digits"
+
+    def _measures(self, error: Ball) -> tuple[float, float | None]:
+        """The relative error and the error in units in the last place."""
+        upper = error.abs_upper()
+        if _is_small(self.true):
+            return to_float(upper / self.beside), None
+        lower = abs(self.true).abs_lower()
+        least = ball(2.0 ** LEAST_POWERS[self.dtype])
+        relative = upper / (lower if lower > least else least)
+        return _up(relative), _up(upper / last_place(self.true, self.dtype))
+
+
+def last_place(true: Ball, dtype: str) -> Ball:
+    """The distance between neighbouring numbers of ``dtype`` at a number."""
+    significand, power = true.mid().man_exp()
+    top = int(power) + int(significand).bit_length()
+    return ball(2) ** max(top - BITS[dtype], LEAST_POWERS[dtype])
+
+
+def _up(b: Ball) -> float:
+    """The float at or above a bound."""
+    found = to_float(b.abs_upper())
+    return found * (1 + 2.0**-50) if isfinite(found) else found
+
+
+def _is_small(b: Ball) -> bool:
+    """Whether a number is 0 to every type of float."""
+    return bool(b.is_finite() and b.contains(0) and b.abs_upper() < _SMALL)
+
+
+_SMALL: Final = ball(2) ** -1200
+
+
+def same(a: Ball, b: Ball, dtype: str | None = None) -> bool:
+    """Whether two numbers, as far as they are known, are one; but for roundings of
+    ``dtype``, where those decide."""
+    with working(START):
+        if not (a.is_finite() and b.is_finite()):
+            return False
+        gap = a - b
+        if gap.contains(0) or dtype is None:
+            return bool(gap.contains(0))
+        largest = size(a) if size(a) > size(b) else size(b)
+        return bool(abs(gap) <= FEW_UNITS * 2.0 ** -BITS[dtype] * largest)

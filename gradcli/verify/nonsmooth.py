@@ -1,0 +1,164 @@
+"""Where the derivative depends on how a tie is decided, or is not defined.
+
+A tie is tried both ways: the program runs again with every tie decided as less, and as
+greater. An entry whose derivative is the same on all sides is on no kink by it.
+
+Invariant: nothing is said of an entry here but why nothing can be said of it.
+
+    points = NonSmooth(subject, again)
+    points.under(cotangent, places, balls)      # {place: (what, steps)}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from ..numbers.balls import Ball
+from .judge import same
+from .subject import Place, Subject
+
+TIE: Final = "the derivative depends on which side of a tie is taken"
+JUMP: Final = "the value depends on which side of a tie is taken"
+
+MAX_COMPARED_OUTPUTS: Final = 256
+"""Entries of the output up to which it is asked whether its value jumps."""
+
+MAX_TIES: Final = 64
+"""Ties that are looked through for the one that an entry is a part of."""
+
+Kinked = tuple[str, tuple[int, ...]]
+"""What is not smooth, and the steps that are involved."""
+
+
+class NonSmooth:
+    """The kinks and ties that the point of one run lies on."""
+
+    def __init__(self, subject: Subject, again: Callable[[int], Subject]) -> None:
+        self._subject = subject
+        self._again = again
+        self.beside: dict[int, Kinked] = {}
+        """Steps of entries that are on a kink as well unless their number is the true
+        one: the two ways of deciding ties do not try each term of a tie of several, and
+        where rounding decides, what lies behind the decision is not known."""
+
+    def any(self) -> Kinked | None:
+        """A kink that the point lies on; none if there is none."""
+        for what, step in (*self._subject.kinks, *self._subject.edges()):
+            return what, (step,)
+        for tie in self._subject.ties():
+            return TIE, tie
+        return None
+
+    def under(
+        self, cotangent: Sequence[float], places: Sequence[Place], found: Sequence[Ball]
+    ) -> dict[int, Kinked]:
+        """Per step of an entry on a kink: what is not smooth, and the steps involved.
+
+        Args:
+            cotangent: what the output is contracted with.
+            places: the entries that are asked about.
+            found: the derivatives by them.
+        """
+        subject = self._subject
+        steps = [int(subject.entries[name][at]) for name, at in places]
+        on: dict[int, Kinked] = {}
+        for what, step in (*subject.kinks, *subject.edges()):
+            for entry in self._below(step):
+                on.setdefault(entry, (what, (step,)))
+        self.beside = {}
+        ties = subject.ties()
+        if ties:
+            jumps = self._jumps(cotangent)
+            moved = self._moved(cotangent, places, found)
+            for place, step in enumerate(steps):
+                if place in moved or jumps:
+                    tie = self._tie_of(step, ties)
+                    if tie is not None:
+                        on.setdefault(step, (JUMP if jumps else TIE, tie))
+                    elif place in moved:
+                        on.setdefault(step, (TIE, ties[0]))
+            if jumps or moved or self._crowd_matters(cotangent):
+                self.beside = dict.fromkeys(self._crowd_entries, (TIE, ties[0]))
+        unsure = self.any() if subject.unsure else None
+        if unsure is not None:
+            self.beside = dict.fromkeys(steps, unsure) | self.beside
+        return on
+
+    def _below(self, *steps: int) -> set[int]:
+        return self._subject.evaluation.entries_below(steps)
+
+    def _tie_of(self, entry: int, ties: Sequence[tuple[int, int]]) -> Any:
+        """The first tie that an entry is a part of."""
+        return next((t for t in ties[:MAX_TIES] if entry in self._below(*t)), None)
+
+    @cached_property
+    def _sides(self) -> tuple[Subject | None, ...]:
+        return tuple(map(self._side, (-1, 1)))
+
+    def _side(self, tie_break: int) -> Subject | None:
+        """The run with ties decided to one side; None where it cannot go there."""
+        try:
+            return self._again(tie_break)
+        except Exception:
+            return None
+
+    def _jumps(self, cotangent: Sequence[float]) -> bool:
+        """Whether the value is another one where ties are decided otherwise."""
+        weighed = [k for k, w in enumerate(cotangent) if w][:MAX_COMPARED_OUTPUTS]
+        subject = self._subject
+        here = subject.evaluation.settled([subject.outputs[k] for k in weighed])
+        for side in self._sides:
+            if side is None:
+                continue
+            there = side.evaluation.settled([side.outputs[k] for k in weighed])
+            if not all(map(self._same, here, there)):
+                return True
+        return False
+
+    def _moved(
+        self, cotangent: Sequence[float], places: Sequence[Place], found: Sequence[Ball]
+    ) -> set[int]:
+        """The positions of the entries whose derivative changes with the decision."""
+        moved: set[int] = set()
+        for side in self._sides:
+            if side is None:
+                return set(range(len(places)))
+            there = _derivatives(side, cotangent, places)
+            moved |= {
+                k
+                for k, (a, b) in enumerate(zip(there, found, strict=True))
+                if not self._same(a, b)
+            }
+        return moved
+
+    def _same(self, a: Ball, b: Ball) -> bool:
+        unsure = self._subject.unsure
+        return same(a, b, self._subject.job.dtype if unsure else None)
+
+    @cached_property
+    def _crowd_entries(self) -> set[int]:
+        crowd = self._subject.crowd()
+        return self._below(*crowd) if crowd else set()
+
+    def _crowd_matters(self, cotangent: Sequence[float]) -> bool:
+        """Whether any derivative below a tie of several terms depends on ties."""
+        steps = self._crowd_entries
+        if not steps or None in self._sides:
+            return bool(steps)
+        entries = self._subject.entries.items()
+        places = [(n, k) for n, own in entries for k, s in enumerate(own) if s in steps]
+        sides = [_derivatives(s, cotangent, places) for s in self._sides if s]
+        return not all(map(same, *sides))
+
+
+def _derivatives(
+    side: Subject, cotangent: Sequence[float], places: Sequence[Place]
+) -> list[Ball]:
+    by_name: dict[str, list[int]] = {name: [] for name in side.asked}
+    for name, at in places:
+        by_name[name].append(at)
+    side.mark(by_name)
+    steps = [int(side.entries[name][at]) for name, at in places]
+    return side.evaluation.gradient(side.outputs, cotangent, steps)

@@ -1,0 +1,328 @@
+"""One run of a program for the checker, on scalar terms or on a tape.
+
+Invariant: the program sees tensors as always; that they hold terms is known here and
+nowhere else. The independent derivative never looks at the recorded graph; the engine's
+own reverse pass is run beside it, on the same steps.
+
+    subject = on_terms(job, evaluate)
+    subject.evaluation.gradient(subject.outputs, [1.0], subject.entries["x"])
+    subject.engine_row([1.0])                   # {"x": steps} by the engine's rules
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ..engine import NUMPY, Tensor, grad
+from ..numbers.arrays import ObjectArray, boxed
+from ..numbers.balls import START_BITS, working
+from ..numbers.graph import Evaluation
+from ..numbers.namespace import ObjectNamespace
+from ..numbers.rounding import Roundings
+from ..numbers.system import NoMeaning
+from ..numbers.tape import Tape
+from ..numbers.taped import TapeNamespace
+from ..numbers.term import Term
+from ..numbers.terms import Terms
+from .process.job import Input, Job
+
+Evaluate = Callable[[dict[str, Tensor]], Any]
+"""A program: tensors by name in, the output tensor out."""
+
+Place = tuple[str, int]
+"""An input's name and the position of an entry, in C order."""
+
+
+class Subject:
+    """The program's run; steps are numbers of a graph, whichever kind holds them.
+
+    outputs   the steps of the output's entries
+    entries   by name, the steps of the inputs asked for
+    kinks     what has no derivative where, and the step that lies there
+    """
+
+    evaluation: Evaluation
+    roundings: Roundings
+    outputs: list[int]
+    entries: dict[str, Any]
+    kinks: list[tuple[str, int]]
+
+    def __init__(
+        self, job: Job, namespace: Any, output: Tensor, tensors: dict[str, Tensor]
+    ) -> None:
+        self.job = job
+        self.namespace = namespace
+        self.output = output
+        self.tensors = tensors
+        self.asked = [i.name for i in job.inputs if i.claim is not None]
+
+    @property
+    def unsure(self) -> bool:
+        """Whether rounding decides a tie or a jump."""
+        raise NotImplementedError
+
+    def mark(self, places: Mapping[str, Any]) -> int:
+        """Prepare for the derivatives by these entries; how many steps they take."""
+        raise NotImplementedError
+
+    def edges(self) -> Iterable[tuple[str, int]]:
+        """The kinks that were not met while the program ran."""
+        return ()
+
+    def ties(self) -> list[tuple[int, int]]:
+        """The steps that meet, of which one may come apart by the entries marked."""
+        raise NotImplementedError
+
+    def crowd(self) -> list[int]:
+        """The steps in ties of more than two."""
+        raise NotImplementedError
+
+    def engine_row(self, cotangent: Sequence[float]) -> dict[str, Any]:
+        """What the engine's rules make of the contracted output: steps by name."""
+        found = self._pulled(self.output, cotangent)
+        return dict(zip(self.asked, found, strict=True))
+
+    def _pulled(self, output: Tensor, cotangent: Sequence[float]) -> list[Any]:
+        inputs = [self.tensors[name] for name in self.asked]
+        zeros = [Tensor(self.namespace.zeros_like(t.raw), self.namespace)
+                 for t in inputs]  # fmt: skip
+        found: Sequence[Tensor | None] = zeros
+        if output.edge is not None:
+            g = self.namespace.array(np.array(cotangent).reshape(output.shape))
+            with working(START_BITS):
+                found = grad([output], inputs, [Tensor(g, self.namespace)], True)
+        parts = [z if f is None else f for f, z in zip(found, zeros, strict=True)]
+        return [self._steps_of(p) for p in parts]
+
+    def _steps_of(self, tensor: Tensor) -> Any:
+        raise NotImplementedError
+
+    def text_of(self, steps: Iterable[int]) -> str:
+        """The steps in the language's words, in brackets; empty where that is long."""
+        return ""
+
+
+class OnTerms(Subject):
+    """A run on scalar terms, of which SymPy's expressions can be made."""
+
+    def __init__(
+        self, job: Job, namespace: ObjectNamespace, output: Tensor,
+        tensors: dict[str, Tensor], terms: Terms,
+    ) -> None:  # fmt: skip
+        super().__init__(job, namespace, output, tensors)
+        self.terms = terms
+        self.evaluation = terms.evaluation
+        self.roundings = terms.roundings or Roundings(terms.evaluation, job.dtype)
+        self.output_terms = list(namespace.elements(output.raw).flat)
+        self.entry_terms = {n: list(tensors[n].raw.data.flat) for n in self.asked}
+        self.outputs = [t.serial for t in self.output_terms]
+        self.entries = {n: [t.serial for t in ts] for n, ts in self.entry_terms.items()}
+        self.kinks = [(k.what, k.term.serial) for k in terms.kinks.values()]
+        self.own_kinks = tuple(terms.kinks.values())
+        self._ties = [(t.left.serial, t.right.serial) for t in terms.ties.values()]
+
+    @property
+    def unsure(self) -> bool:
+        return self.terms.unsure
+
+    def mark(self, places: Mapping[str, Any]) -> int:
+        return self.terms.steps
+
+    def ties(self) -> list[tuple[int, int]]:
+        return self._ties
+
+    def crowd(self) -> list[int]:
+        made = self.terms.made
+        met = Counter(s for tie in self._ties for s in tie if not made[s].constant)
+        return [s for tie in self._ties if max(met[t] for t in tie) > 1 for s in tie]
+
+    def _steps_of(self, tensor: Tensor) -> Any:
+        return [t.serial for t in self.namespace.elements(tensor.raw).flat]
+
+    def terms_of(self, steps: Iterable[int]) -> list[Term]:
+        return [self.terms.made[s] for s in steps]
+
+    def all_entries(self) -> list[Term]:
+        """All entries of all inputs asked for, in order."""
+        return list(chain.from_iterable(self.entry_terms.values()))
+
+    def gradient(self) -> list[Tensor]:
+        """The engine's gradient of a scalar output, recorded itself, per input."""
+        inputs = [self.tensors[name] for name in self.asked]
+        zeros = [Tensor(self.namespace.zeros_like(t.raw), self.namespace)
+                 for t in inputs]  # fmt: skip
+        if self.output.edge is None:
+            return zeros
+        with working(START_BITS):
+            found = grad([self.output], inputs, retain_graph=True, create_graph=True)
+        return [z if g is None else g for g, z in zip(found, zeros, strict=True)]
+
+    def second_row(self, gradient: Sequence[Tensor], row: int) -> dict[str, Any]:
+        """One row of the engine's Hessian; rows are numbered through all entries."""
+        for part in gradient:
+            count = part.numel()
+            if row < count:
+                found = self._pulled(part, unit(count, row))
+                return dict(zip(self.asked, found, strict=True))
+            row -= count
+        raise IndexError(row)
+
+    def text_of(self, steps: Iterable[int]) -> str:
+        # SymPy writes formulas; it is imported only where there is a kink to be named.
+        from .conditions import shown
+
+        parts = [text for t in self.terms_of(steps) if (text := shown(t)) is not None]
+        return f" ({' and '.join(parts)})" if parts else ""
+
+
+class OnTape(Subject):
+    """A run of a large program on a tape; see `gradcli.numbers.tape`."""
+
+    def __init__(
+        self, job: Job, namespace: TapeNamespace, output: Tensor,
+        tensors: dict[str, Tensor],
+    ) -> None:  # fmt: skip
+        super().__init__(job, namespace, output, tensors)
+        self.tape = namespace.tape
+        self.evaluation = self.tape.evaluation
+        self.roundings = self.tape.roundings
+        self.outputs = namespace.elements(output.raw).reshape(-1).tolist()
+        self.entries = {n: tensors[n].raw.data.reshape(-1) for n in self.asked}
+        self.size = self.tape.steps
+        self.kinks = [(what, step) for step, what in self.tape.kinks.items()]
+        self._ties = list(self.tape.ties)
+        self._row: tuple[tuple[float, ...], dict[str, Any]] | None = None
+
+    @property
+    def unsure(self) -> bool:
+        return self.tape.unsure
+
+    def mark(self, places: Mapping[str, Any]) -> int:
+        marked = [self.entries[name][at] for name, at in places.items()]
+        self.tape.mark(np.concatenate(marked), self.size)
+        return self.tape.work()
+
+    def edges(self) -> Iterable[tuple[str, int]]:
+        for step, what in self.tape.edges(self.size):
+            yield what, step
+
+    def ties(self) -> list[tuple[int, int]]:
+        live = self.tape.live
+        return [
+            pair
+            for left, right in self._ties
+            for among in (live[left] | live[right],)
+            for pair in zip(left[among].tolist(), right[among].tolist(), strict=True)
+        ]
+
+    def crowd(self) -> list[int]:
+        return self.tape.crowd(self._ties)
+
+    def engine_row(self, cotangent: Sequence[float]) -> dict[str, Any]:
+        """A gradient's is kept for all rounds; of a Jacobian's rows, the last alone
+        stays on the tape."""
+        key = tuple(cotangent)
+        if self._row is None or self._row[0] != key:
+            self.tape.cut(self.size)
+            self._row = key, super().engine_row(cotangent)
+        return self._row[1]
+
+    def _steps_of(self, tensor: Tensor) -> Any:
+        return self.namespace.elements(tensor.raw).reshape(-1)
+
+
+def on_terms(
+    job: Job, evaluate: Evaluate, tie_break: int = 0, terms: Terms | None = None
+) -> OnTerms:
+    """Run the program on terms; ``tie_break`` as in `Terms`, if none are given.
+
+    Without terms of its own, the run takes what lies within rounding of a tie for one.
+
+    Raises:
+        NoMeaning: what comes out is not made of numbers.
+    """
+    terms = Terms(tie_break, job.dtype) if terms is None else terms
+    namespace = ObjectNamespace(terms)
+    tensors = {i.name: _tensor_of_terms(i, namespace) for i in job.inputs}
+    output = _output(job, evaluate, namespace, tensors)
+    return OnTerms(job, namespace, output, tensors, terms)
+
+
+def on_tape(job: Job, evaluate: Evaluate, tie_break: int = 0) -> OnTape:
+    """Run the program on a tape; ``tie_break`` as in `Tape`.
+
+    Raises:
+        NoMeaning: what comes out is not made of numbers.
+    """
+    namespace = TapeNamespace(Tape(tie_break, job.dtype))
+    tensors = {i.name: _tensor_on_tape(i, namespace) for i in job.inputs}
+    output = _output(job, evaluate, namespace, tensors)
+    return OnTape(job, namespace, output, tensors)
+
+
+def _output(
+    job: Job, evaluate: Evaluate, namespace: Any, tensors: dict[str, Tensor]
+) -> Tensor:
+    namespace.watching = True
+    try:
+        with working(START_BITS):
+            output = evaluate(dict(tensors))
+    finally:
+        namespace.watching = False
+    if not isinstance(output, Tensor):
+        output = Tensor(namespace.array(output), namespace)
+    if not isinstance(output.raw, ObjectArray):
+        output = Tensor(namespace.array(output.raw), namespace)
+    if output.shape != job.output.shape:
+        raise NoMeaning(
+            f"run by the checker the program gives shape {output.shape}, run by the "
+            f"engine {job.output.shape}"
+        )
+    return output
+
+
+def _whole(given: Input) -> Tensor:
+    values = np.array(given.value.values()).astype(np.int64)
+    return Tensor(values.reshape(given.value.shape), NUMPY)
+
+
+def _tensor_of_terms(given: Input, namespace: ObjectNamespace) -> Tensor:
+    if given.whole:
+        return _whole(given)
+    data = np.empty(given.value.shape, dtype=object)
+    symbol = namespace.system.symbol  # type: ignore[attr-defined]
+    places = np.ndindex(*data.shape)
+    for place, value in zip(places, given.value.values(), strict=True):
+        data[place] = symbol(entry_name(given.name, place), value)
+    array = ObjectArray(boxed(data), namespace)
+    return Tensor(array, namespace, given.claim is not None)
+
+
+def _tensor_on_tape(given: Input, namespace: TapeNamespace) -> Tensor:
+    if given.whole:
+        return _whole(given)
+    asked = given.claim is not None
+    values = np.array(given.value.values())
+    return Tensor(namespace.symbols(values, given.value.shape, asked), namespace, asked)
+
+
+def entry_name(name: str, place: Sequence[int]) -> str:
+    """``a[0,1]``; a scalar's entry is called as the input is."""
+    return f"{name}[{','.join(map(str, place))}]" if place else name
+
+
+def unit(count: int, position: int) -> list[float]:
+    return [1.0 if i == position else 0.0 for i in range(count)]
+
+
+def places(shape: Sequence[int]) -> list[tuple[int, ...]]:
+    """Every position of a shape, in C order."""
+    found: list[tuple[int, ...]] = [()]
+    for n in shape:
+        found = [(*place, i) for place in found for i in range(n)]
+    return found
