@@ -160,6 +160,7 @@ def _input(given: InputView, verdict: VerdictLike | None) -> dict[str, Any]:
         "verdict": verdict.verdict if verdict else "unknown",
         "max_error": verdict.max_error if verdict else None,
         "max_ulps": verdict.max_ulps if verdict else None,
+        "correct_digits": verdict.digits if verdict else None,
         "note": verdict.note if verdict else UNASKED,
     }
 
@@ -224,6 +225,7 @@ def derivative(
             "verdict": verdict.verdict if verdict else "unknown",
             "max_error": verdict.max_error if verdict else None,
             "max_ulps": verdict.max_ulps if verdict else None,
+            "correct_digits": verdict.digits if verdict else None,
             "note": verdict.note if verdict else UNASKED,
         }
         blocks.append(entry | dict(formulas))
