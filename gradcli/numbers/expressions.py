@@ -71,6 +71,7 @@ FORMULAS: Final[dict[str, Callable[..., Any]]] = {
 }
 """What a scalar function is to SymPy."""
 
+
 def number(value: Number) -> Any:
     """An exact number as SymPy's."""
     if isinstance(value, Fraction):
