@@ -105,7 +105,7 @@ row("heaviside", node="NotImplemented", formula="0, 1, or values where x == 0",
     partials=(0, lambda xp, y, x, values: xp.as_type_of(xp.eq(x, 0), y)),
     saves=("", "x y"),
     cases=[case((3, 4), (4,), low=0.1), case((2,), (2,), low=-2.0, high=-0.1),
-           case(Fixed([0.0, 1.0, 0.0]), (3,))])
+           case(Fixed([[0.0, 1.0, 0.0], [0.0, -1.0, 2.0]]), (3,))])
 
 # rounding
 

@@ -171,8 +171,8 @@ for _name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin",
               "atan", "asinh", "acosh", "atanh", "atan2", "erf", "erfc", "erfinv"):
     spell(_name, c=_name, sympy=_name)
 for _name in ("sqrt", "exp2", "expm1", "log2", "log10", "log1p", "floor", "ceil",
-              "trunc", "isnan", "isinf", "isfinite", "signbit", "hypot", "logaddexp", "maximum",
-              "minimum", "fmax", "fmin", "digamma", "sigmoid"):
+              "trunc", "isnan", "isinf", "isfinite", "signbit", "hypot", "logaddexp",
+              "maximum", "minimum", "fmax", "fmin", "digamma", "sigmoid"):
     spell(_name, c=_name)
 spell("abs", numpy="np.abs", c="fabs", sympy="Abs")
 spell("round", c="nearbyint")

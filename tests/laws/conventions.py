@@ -13,9 +13,9 @@ import numpy as np
 
 from gradcli.engine import NUMPY, Tensor, call, grad
 from gradcli.engine.forward import jvp
+from gradcli.ops import Fixed
 
 INF, NAN = math.inf, math.nan
-TWO = Tensor(np.array([2.0]), NUMPY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,16 @@ def at(
 def run(point: Point) -> tuple[list[Tensor], Tensor]:
     """The inputs that are numbers, as leaves, and the output."""
     inputs = [
-        None if value is None else Tensor(np.asarray(value), NUMPY, True)
+        None
+        if value is None
+        else value.value
+        if isinstance(value, Fixed)
+        else Tensor(np.asarray(value), NUMPY, True)
         for value in point.inputs
     ]
     y = call(point.name, *inputs, **point.params)
     y = y[point.output] if isinstance(y, tuple) else y
-    return [t for t in inputs if t is not None], y
+    return [t for t in inputs if isinstance(t, Tensor)], y
 
 
 def gradients(point: Point) -> list[Any]:
@@ -91,10 +95,10 @@ POINTS = [
     at("copysign.Tensor", 0.0, 2.0, grads=(0.0, 0.0), torch="torch.copysign"),
     at("copysign.Scalar", 0.0, other=-2.0, grads=0.0, torch="torch.copysign"),
     at("heaviside", 0.0, 0.5, grads=(0.0, 1.0), why=NO_RULE),
-    at("scatter_reduce.two", [2.0, 1.0], index=[0], src=TWO, dim=0, reduce="amax",
-       grads=[0.5, 1.0], why="the row's parameters are its own"),
-    at("index_reduce.default", [2.0, 1.0], index=[0], src=TWO, dim=0, reduce="amax",
-       grads=[0.5, 1.0], why="the row's parameters are its own"),
+    at("scatter_reduce.two", [2.0, 1.0], Fixed([0]), [2.0], dim=0, reduce="amax",
+       grads=([0.5, 1.0], [0.5]), why="the row's parameters are its own"),
+    at("index_reduce.default", [2.0, 1.0], Fixed([0]), [2.0], dim=0, reduce="amax",
+       grads=([0.5, 1.0], [0.5]), why="the row's parameters are its own"),
     # roots, logarithms and inverse functions at the edge of their domain
     at("sqrt", 0.0, grads=INF, torch="torch.sqrt"),
     at("rsqrt", 0.0, grads=-INF, torch="torch.rsqrt"),
