@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..engine import Node
-from ..engine.walk import accumulate, inputs_first
+from ..engine.reverse import accumulate
+from ..engine.walk import inputs_first
 from ..views.claims import Diagnosis
 from ..views.partials import raw_partials
 from ..views.survey import added, below

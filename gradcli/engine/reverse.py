@@ -9,7 +9,7 @@ stands in ``order`` after all that send to it; each is pulled once.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from typing import Any, TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -20,6 +20,7 @@ def accumulate(
     seeds: Mapping[Node, Any],
     pull: Callable[[Node, Any], Iterable[tuple[Node, Any]]],
     add: Callable[[Any, Any], Any] = operator.add,
+    keep: Container[Node] | None = None,
 ) -> dict[Node, Any]:
     """The cotangent of every node that one arrives at.
 
@@ -28,12 +29,16 @@ def accumulate(
         seeds: the cotangents to begin with.
         pull: a node and its cotangent, to the nodes that it sends to and what it sends.
         add: the sum of two cotangents.
+        keep: the nodes whose cotangents are wanted; the others' are dropped once they
+            are pulled. None: all.
     """
     arrived = dict(seeds)
     for node in order:
         g = arrived.get(node)
         if g is None:
             continue
+        if keep is not None and node not in keep:
+            del arrived[node]
         for target, part in pull(node, g):
             known = arrived.get(target)
             arrived[target] = part if known is None else add(known, part)

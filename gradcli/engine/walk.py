@@ -1,18 +1,14 @@
-"""Walks over a graph, and the sum over its paths.
+"""Walks over a recorded graph.
 
 Invariant: no recursion; each edge is met once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
-from operator import add as plus
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 from .node import AccumulateGrad
-
-Key = TypeVar("Key")
-Cotangent = TypeVar("Cotangent")
 
 
 def inputs_first(roots: Iterable[Any], ends: frozenset[Any] = frozenset()) -> list[Any]:
@@ -54,32 +50,3 @@ def reaches_leaf(roots: Iterable[Any], ends: frozenset[Any]) -> bool:
                 seen.add(e)
                 stack.append(e)
     return False
-
-
-def accumulate(
-    order: Iterable[Key],
-    seeds: Mapping[Key, Cotangent],
-    pull: Callable[[Key, Cotangent], Iterable[tuple[Key, Cotangent]]],
-    add: Callable[[Cotangent, Cotangent], Cotangent] = plus,
-    keep: Container[Key] | None = None,
-) -> dict[Key, Cotangent]:
-    """Reverse accumulation: the sum of the cotangents that arrive at each key.
-
-    Args:
-        order: the keys, each before those that it depends on.
-        seeds: the cotangents to start from.
-        pull: of a key and its cotangent, what each key below receives.
-        add: sums two cotangents of a key.
-        keep: the keys whose sums are wanted; others are dropped once they are pulled.
-            None: all.
-    """
-    arrived = dict(seeds)
-    for key in order:
-        if key not in arrived:
-            continue
-        g = arrived[key]
-        if keep is not None and key not in keep:
-            del arrived[key]
-        for below, part in pull(key, g):
-            arrived[below] = add(arrived[below], part) if below in arrived else part
-    return arrived

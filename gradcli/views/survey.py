@@ -25,7 +25,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..engine import Node, Port
 from ..engine.backward import materialise
-from ..engine.walk import accumulate, inputs_first
+from ..engine.reverse import accumulate
+from ..engine.walk import inputs_first
 from .partials import raw_partials
 
 Edge: TypeAlias = Any
