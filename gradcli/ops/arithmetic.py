@@ -220,7 +220,8 @@ row("floor_divide", node="NotImplemented", formula="floor(a / b)",
         "here it is 0, as for `div` with a rounding mode.",
     kink="the derivative is 0 everywhere, also at the steps",
     fwd=lambda xp, a, b: xp.floor_divide(a, b), partials=(0, 0),
-    cases=[case((3, 4), (4,), low=0.6, high=0.9), case((), (2,), low=0.6, high=0.9)])
+    cases=[case((3, 4), (4,), low=0.6, high=0.9), case((), (2,), low=0.6, high=0.9)],
+    jumps_at=0)
 
 row("reciprocal", node="ReciprocalBackward0", latex=r"\frac{{1}}{{{0}}}",
     formula="1 / x", doc="Reciprocal.",
@@ -239,12 +240,13 @@ row("remainder.Tensor", node="RemainderBackward1", latex=r"{0} \bmod {1}",
     formula="a - b*floor(a/b)", doc="Remainder with the sign of the divisor.",
     kink="at a whole quotient q the derivatives are 1 and -q",
     fwd=lambda xp, a, b: xp.remainder(a, b),
-    partials=(1, lambda xp, y, a, b: -xp.floor_divide(a, b)), cases=REST)
+    partials=(1, lambda xp, y, a, b: -xp.floor_divide(a, b)), cases=REST, jumps_at=0)
 
 row("remainder.Scalar", node="RemainderBackward0", latex=r"{0} \bmod c",
     formula="x - other*floor(x/other)", doc="Remainder of division by a number.",
     kink="the derivative is 1 everywhere, also at the jumps",
-    fwd=lambda xp, x, other: xp.remainder(x, other), partials=(1,), cases=REST_OF)
+    fwd=lambda xp, x, other: xp.remainder(x, other), partials=(1,), cases=REST_OF,
+    jumps_at=0)
 
 function("remainder", lambda call, a, b:
          call("remainder.Scalar", a, other=b) if is_number(b)
@@ -256,12 +258,14 @@ row("fmod.Tensor", node="FmodBackward1", latex=r"\operatorname{{fmod}}({0}, {1})
     formula="a - b*trunc(a/b)", doc="Remainder with the sign of the dividend.",
     kink="at a whole quotient q the derivatives are 1 and -q",
     fwd=lambda xp, a, b: xp.fmod(a, b),
-    partials=(1, lambda xp, y, a, b: -xp.trunc(a / b)), cases=REST)
+    partials=(1, lambda xp, y, a, b: -xp.trunc(a / b)), cases=REST,
+    jumps_at=0, smooth_at_zero=True)
 
 row("fmod.Scalar", node="FmodBackward0", latex=r"\operatorname{{fmod}}({0}, c)",
     formula="x - other*trunc(x/other)", doc="C's remainder of division by a number.",
     kink="the derivative is 1 everywhere, also at the jumps",
-    fwd=lambda xp, x, other: xp.fmod(x, other), partials=(1,), cases=REST_OF)
+    fwd=lambda xp, x, other: xp.fmod(x, other), partials=(1,), cases=REST_OF,
+    jumps_at=0, smooth_at_zero=True)
 
 function("fmod", lambda call, a, b:
          call("fmod.Scalar", a, other=b) if is_number(b) else call("fmod.Tensor", a, b),

@@ -115,18 +115,18 @@ BETWEEN = [case((3, 4), low=0.1, high=0.4), case((), low=-1.4, high=-1.1),
 row("floor", node="FloorBackward0", latex=r"\lfloor {0} \rfloor", formula="floor(x)",
     refuses=no_kernel("floor_vml_cpu", TRUTHS),
     doc="Rounds down.", kink=STEPS,
-    fwd=lambda xp, x: xp.floor(x), partials=(0,), cases=BETWEEN)
+    fwd=lambda xp, x: xp.floor(x), partials=(0,), cases=BETWEEN, jumps_at=0)
 
 row("ceil", node="CeilBackward0", latex=r"\lceil {0} \rceil", formula="ceil(x)",
     refuses=no_kernel("ceil_vml_cpu", TRUTHS),
     doc="Rounds up.", kink=STEPS,
-    fwd=lambda xp, x: xp.ceil(x), partials=(0,), cases=BETWEEN)
+    fwd=lambda xp, x: xp.ceil(x), partials=(0,), cases=BETWEEN, jumps_at=0)
 
 row("round.default", node="RoundBackward0", latex=r"\operatorname{{round}} {0}",
     refuses=no_kernel("round_vml_cpu", TRUTHS),
     formula="round(x)", doc="Rounds to the nearest integer, halves to even.",
     kink=STEPS, result=WHOLE,
-    fwd=lambda xp, x: xp.round(x), partials=(0,), cases=BETWEEN)
+    fwd=lambda xp, x: xp.round(x), partials=(0,), cases=BETWEEN, jumps_at=0.5)
 
 
 def power_of_ten(n: int) -> float:
@@ -142,7 +142,7 @@ row("round.decimals", node="RoundBackward1", latex=r"\operatorname{{round}} {0}"
         xp.round(x * power_of_ten(decimals)) / power_of_ten(decimals) if decimals >= 0
         else xp.round(x / power_of_ten(-decimals)) * power_of_ten(-decimals),
     partials=(0,), cases=[case((3,), low=0.101, high=0.104, decimals=2),
-                          case((), low=61, high=64, decimals=-1)])
+                          case((), low=61, high=64, decimals=-1)], jumps_at=0.5)
 
 function("round", lambda call, x, decimals=None:
          call("round.default", x) if decimals is None
@@ -153,13 +153,15 @@ function("round", lambda call, x, decimals=None:
 row("trunc", node="TruncBackward0", latex=r"\operatorname{{trunc}} {0}",
     refuses=no_kernel("trunc_vml_cpu", TRUTHS),
     formula="trunc(x)", doc="Rounds towards zero.", aliases=("fix",), kink=STEPS,
-    fwd=lambda xp, x: xp.trunc(x), partials=(0,), cases=BETWEEN)
+    fwd=lambda xp, x: xp.trunc(x), partials=(0,), cases=BETWEEN,
+    jumps_at=0, smooth_at_zero=True)
 
 row("frac", node="FracBackward0", latex=r"\operatorname{{frac}} {0}",
     refuses=no_kernel("frac_cpu"),
     formula="x - trunc(x)", doc="What truncation cuts off.",
     kink="the derivative is 1 everywhere, also at the jumps",
-    fwd=lambda xp, x: x - xp.trunc(x), partials=(1,), cases=BETWEEN)
+    fwd=lambda xp, x: x - xp.trunc(x), partials=(1,), cases=BETWEEN,
+    jumps_at=0, smooth_at_zero=True)
 
 # extrema of two
 

@@ -271,6 +271,8 @@ class Op(Entry):
     no_truths  what is said where any operand holds truth values, and is a tensor
     fractions  what is said of fractions among the parameters where all operands are
                integers; empty: they are taken
+    jumps_at   the value jumps where what is rounded lies this far above an integer
+    smooth_at_zero  it does not where that is 0
     query      a question that composites ask: inside them `call` gives the plain
                answer, not a tensor
 
@@ -298,6 +300,8 @@ class Op(Entry):
     refuses: Mapping[Types, str] = field(default_factory=dict)
     no_truths: str = ""
     fractions: str = ""
+    jumps_at: float | None = None
+    smooth_at_zero: bool = False
     query: bool = False
     latex: str = ""
 

@@ -20,7 +20,6 @@ ALLOWED = {
     "lang/plain.py": "Python's own functions of plain numbers",
     "nn/init.py": "PyTorch's table of gains by the nonlinearity's name",
     "nn/modules/__init__.py": "names of PyTorch's modules",
-    "verify/kinks/watch.py": "roundings, and where they jump",
     "numbers/": "a number system defines the functions of the basis",
 }
 """Files and rooms in which such a list stands, and what it is."""

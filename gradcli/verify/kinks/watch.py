@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -33,14 +33,6 @@ from ...numbers.terms import Terms
 from ...ops import Op
 from ..process.job import Job
 from ..subject import OnTerms, on_terms
-
-_JUMPS_AT: Final = {"round": 0.5}
-"""Where within a unit a rounding jumps, if not at whole numbers."""
-
-_SMOOTH_AT_ZERO: Final = frozenset({"trunc", "frac", "fmod"})
-_STEPS: Final = frozenset(
-    {"floor", "ceil", "round", "floor_divide", "remainder", *_SMOOTH_AT_ZERO}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +107,15 @@ class _Watching(Terms):
 
     def _bounds(self, op: Op | None, element: Term) -> list[Term]:
         """The jumps around an element that is rounded."""
-        base = op.base if op is not None else ""
-        if base not in _STEPS:
+        if op is None or op.jumps_at is None:
             return []
-        shift = Fraction(_JUMPS_AT.get(base, 0))
+        shift = Fraction(op.jumps_at)
         here = Fraction(*ratio(element.value.mid())) - shift
         below, above = math.floor(here) + shift, math.ceil(here) + shift
         found = {below, above}
         found |= {below - k for k in range(1, self._reach + 1)}
         found |= {above + k for k in range(1, self._reach + 1)}
-        if base in _SMOOTH_AT_ZERO:
+        if op.smooth_at_zero:
             found.discard(Fraction(0))
         return [self.lift(float(b)) for b in sorted(found)]
 
