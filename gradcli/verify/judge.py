@@ -144,11 +144,14 @@ class _Judge:
         return Finding(ROUNDED, *measures, self._rounded(digits), digits)
 
     def _near(self, measures: tuple[float | None, float | None]) -> Finding:
-        least = 2.0 ** LEAST_POWERS[self.dtype]
-        if not self.number and not self.true.is_zero() and self._below(least):
+        if not self.number and not self.true.is_zero() and self._below(self._least()):
             reason = f"underflow: {self.shown} is less than any {self.dtype}"
             return Finding(CERTIFIED, None, None, reason)
         return Finding(CERTIFIED, *measures)
+
+    def _least(self) -> float:
+        """The smallest number of the engine's type."""
+        return float(2.0 ** LEAST_POWERS[self.dtype])
 
     def _below(self, limit: float) -> bool:
         return bool(abs(self.true) < limit) and not _is_small(self.true)
@@ -181,6 +184,9 @@ class _Judge:
             if rule.is_finite() and not gap.contains(0):
                 return False
             return None
+        if bool(abs(rule) < self._least()) and bool(abs(self.true) < self._least()):
+            # Both are 0 in the engine's type.
+            return True
         allowed = CONSTANT_UNITS * 2.0 ** -BITS["float64"] * size(self.true)
         return bool(gap.contains(0) or abs(gap) <= allowed)
 

@@ -22,8 +22,8 @@ from .measure import cotangents, directions, outputs_of
 
 BITS = 400
 XP = ObjectNamespace(Balls())
-STEP = ball(10) ** -30
-"""The symmetric difference is then good to about sixty digits."""
+STEP = ball(1) / 2**100
+"""Exact; the symmetric difference is then good to about sixty digits."""
 
 RELATIVE = 1e-15
 """What a rule may be off by: formulas are made for floats, series are cut off there."""

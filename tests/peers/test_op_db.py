@@ -33,7 +33,8 @@ with warnings.catch_warnings():
 pytestmark = pytest.mark.peers
 
 AT_RANDOM = {
-    "bernoulli", "cauchy", "empty", "empty_like", "exponential", "geometric",
+    "bernoulli", "cauchy", "empty", "empty_like", "empty_strided", "exponential",
+    "geometric", "new_empty_strided",
     "log_normal", "multinomial", "new_empty", "nn.functional.alpha_dropout",
     "nn.functional.dropout", "nn.functional.dropout2d", "nn.functional.dropout3d",
     "nn.functional.scaled_dot_product_attention", "normal",
