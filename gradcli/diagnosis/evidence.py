@@ -1,7 +1,7 @@
 """What a diagnosis is made from: both sides of a false claim at many points, and the
 graphs recorded there.
 
-The verdict is not made here: it rests on 50 digits. These are the engine's own numbers,
+The verdict is not made here: it rests on balls. These are the engine's own numbers,
 which are quick, and whose graphs show where a number comes from.
 
 Invariant: a sample's two arrays are finite, and its graph keeps what it saved.

@@ -2,7 +2,7 @@
 
 The machine knows control flow and plain numbers; every other value, function, method
 and attribute comes from a `Library`. So the same program runs on tensors, on symbols
-or on numbers of fifty digits.
+or on numbers of as many digits as are asked for.
 """
 
 from collections.abc import Callable, Iterable, Mapping
