@@ -159,15 +159,15 @@ def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
     def drawn(name: str) -> Any:
         values = given[name].values
         if values is None:
-            return abs(prepared.home.draw(name, given[name].shape)) + 0.5
+            return abs(prepared.factory.draw(name, given[name].shape)) + 0.5
         return np.array(values).reshape(given[name].shape)
 
     tensors = tuple(
-        Input(i.name, prepared.home.leaf(drawn(i.name)), i.sampled, True)
+        Input(i.name, prepared.factory.leaf(drawn(i.name)), i.sampled, True)
         for i in prepared.inputs
     )
     return execute(
-        Prepared(prepared.source, prepared.code, prepared.home, tensors),
+        Prepared(prepared.source, prepared.code, prepared.factory, tensors),
         of=of,
         max_steps=maxsize,
     )

@@ -70,7 +70,7 @@ def program_of_gradients(found: Gradients) -> ProgramView | None:
 
 def _notes(run: Run, cotangent: Tensor | None) -> Iterator[str]:
     """What the numbers in the code stand for."""
-    from ..lang.home import RANDOM
+    from ..lang.factory import RANDOM
     from ..lang.parser import parse
     from ..lang.syntax import Call, walk
     from .checking import numbers_in

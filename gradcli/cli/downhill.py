@@ -134,7 +134,7 @@ def way(request: Request, choice: Choice) -> Way:
     moving = [given for given in differentiated(run) if given.name not in cut]
     if not moving:
         raise ProgramError("E509", "--batch: no input is left to move", hint=UNCUT)
-    generator = run.prepared.home.stream("--batch") if choice.shuffle else None
+    generator = run.prepared.factory.stream("--batch") if choice.shuffle else None
     data = {i.name: i.tensor for i in run.inputs if i.name in cut}
     batches = Batches(data, rows, generator) if cut else None
     return Way(run, moving, _optimizer(choice, moving), batches, choice)

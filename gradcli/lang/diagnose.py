@@ -49,7 +49,7 @@ def first_not_finite(run: Run, max_steps: int = MAX_STEPS) -> list[str]:
     given = [i.name for i in prepared.inputs if not all_finite(i.tensor)]
     if given:
         return [f"the input {name} is not finite" for name in given]
-    library = _Watching(prepared.home)
+    library = _Watching(prepared.factory)
     environment = prepared.environment
     try:
         with np.errstate(all="ignore"), default_dtype(run.dtype):

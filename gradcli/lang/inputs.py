@@ -4,9 +4,9 @@ Numbers and lists of numbers, however long, are read directly and in linear time
 else is a program of one expression that reads no names. Errors stand in the argument
 as it was typed.
 
-    value_of(read_binding("x=[[1, 2], [3, 4]]"), home)     # float64, shape (2, 2)
-    value_of(read_binding("x=2*pi*eye(3)"), home)
-    value_of(read_binding("x=@table.csv"), home)
+    value_of(read_binding("x=[[1, 2], [3, 4]]"), factory)     # float64, shape (2, 2)
+    value_of(read_binding("x=2*pi*eye(3)"), factory)
+    value_of(read_binding("x=@table.csv"), factory)
 """
 
 import re
@@ -18,7 +18,7 @@ from gradcli.engine import Tensor
 from gradcli.lang.bindings import Binding
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
-from gradcli.lang.home import Home
+from gradcli.lang.factory import Factory
 from gradcli.lang.lexicon import CONSTANTS_MEANT
 from gradcli.lang.machine import run
 from gradcli.lang.names import free_names
@@ -34,7 +34,7 @@ _LIST = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
 _FILE = "@"
 
 
-def value_of(binding: Binding, home: Home) -> Array:
+def value_of(binding: Binding, factory: Factory) -> Array:
     """The binding's value as a NumPy array of real numbers.
 
     Raises:
@@ -49,7 +49,7 @@ def value_of(binding: Binding, home: Home) -> Array:
         if _NUMBER.fullmatch(text):
             return np.float64(text)
         listed = _numbers_listed(text)
-        return _evaluated(binding, home) if listed is None else array_of(listed)
+        return _evaluated(binding, factory) if listed is None else array_of(listed)
     except NotAnArray as problem:
         raise ProgramError(
             problem.code,
@@ -82,7 +82,7 @@ def _numbers_listed(text: str) -> Any:
         return None
 
 
-def _evaluated(binding: Binding, home: Home) -> Array:
+def _evaluated(binding: Binding, factory: Factory) -> Array:
     """The value of an expression that reads no names."""
     program = parse(binding.text)
     if len(program.body.statements) != 1 or not isinstance(
@@ -92,7 +92,7 @@ def _evaluated(binding: Binding, home: Home) -> Array:
         advice = "the statements belong in the program"
         raise ProgramError("E519", message, program.span, program.source, hint=advice)
     _refuse_names(program, binding.name)
-    library = TensorLibrary(home, stream=binding.name)
+    library = TensorLibrary(factory, stream=binding.name)
     value = run(compile_program(program), {}, library).value
     if isinstance(value, Tensor):
         # Nested lists would lose the shape of an array without entries.

@@ -25,7 +25,7 @@ class Repeated:
     ) -> None:
         self._prepared = prepared
         self._of = of
-        library = TensorLibrary(prepared.home)
+        library = TensorLibrary(prepared.factory)
         library.sampled = {i.name: i.tensor for i in prepared.inputs if i.sampled}
         self._draws = library.draws
         self._machine = Machine(
@@ -44,5 +44,5 @@ class Repeated:
         """
         self._draws.restart()
         result = self._machine.run()
-        code, home = self._prepared.code, self._prepared.home
-        return output_of(result, self._of, code, home)[0]
+        code, factory = self._prepared.code, self._prepared.factory
+        return output_of(result, self._of, code, factory)[0]

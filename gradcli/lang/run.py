@@ -24,7 +24,7 @@ from gradcli.lang.code import Code
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.excerpt import MOST_NAMES, enumerated, locate
-from gradcli.lang.home import Home
+from gradcli.lang.factory import Factory
 from gradcli.lang.inputs import value_of
 from gradcli.lang.limits import MAX_STEPS
 from gradcli.lang.machine import Note, Result, Trace
@@ -55,7 +55,7 @@ class Prepared(Record):
 
     source: str
     code: Code
-    home: Home
+    factory: Factory
     inputs: tuple[Input, ...]
 
     @property
@@ -102,7 +102,7 @@ def prepare(
     Raises:
         ProgramError: the program, a value or an option does not fit.
     """
-    home = _home(device, dtype, seed)
+    factory = _factory(device, dtype, seed)
     given = {binding.name: binding for binding in bindings}
     program = parse(source, given)
     names = input_names(program, given)
@@ -113,8 +113,10 @@ def prepare(
         _refuse_missing([name for name in names if name not in given])
     _refuse_second_reading(bindings)
     with np.errstate(all="ignore"), default_dtype(dtype):
-        inputs = [_input(name, given.get(name), name in chosen, home) for name in names]
-    return Prepared(source, code, home, tuple(inputs))
+        inputs = [
+            _input(name, given.get(name), name in chosen, factory) for name in names
+        ]
+    return Prepared(source, code, factory, tuple(inputs))
 
 
 def execute(
@@ -134,14 +136,14 @@ def execute(
     Raises:
         ProgramError: the program fails, or has no output.
     """
-    home, code = prepared.home, prepared.code
-    library = TensorLibrary(home)
+    factory, code = prepared.factory, prepared.code
+    library = TensorLibrary(factory)
     library.sampled = {i.name: i.tensor for i in prepared.inputs if i.sampled}
-    with np.errstate(all="ignore"), default_dtype(home.dtype):
+    with np.errstate(all="ignore"), default_dtype(factory.dtype):
         result = run_code(
             code, prepared.environment, library, max_steps=max_steps, trace=trace
         )
-        output, name = output_of(result, of, code, home)
+        output, name = output_of(result, of, code, factory)
     notes = tuple(_placed(note, prepared.source) for note in result.notes)
     inputs = prepared.environment
     return Run(
@@ -150,9 +152,9 @@ def execute(
         name,
         prepared.inputs,
         {k: v for k, v in result.environment.items() if inputs.get(k) is not v},
-        home.xp.device,
-        home.dtype,
-        home.seed,
+        factory.xp.device,
+        factory.dtype,
+        factory.seed,
         notes,
         prepared,
         of,
@@ -173,11 +175,11 @@ def evaluate(
     Constants that the program makes are of the inputs' number system.
     """
     xp = next((tensor.xp for tensor in inputs.values()), NUMPY)
-    home = Home(xp, dtype, seed)
+    factory = Factory(xp, dtype, seed)
     code = compile_program(parse(source, inputs))
     with np.errstate(all="ignore"), default_dtype(dtype):
-        result = run_code(code, inputs, TensorLibrary(home), max_steps=max_steps)
-        output, name = output_of(result, of, code, home)
+        result = run_code(code, inputs, TensorLibrary(factory), max_steps=max_steps)
+        output, name = output_of(result, of, code, factory)
     return output, name, result.environment
 
 
@@ -188,7 +190,7 @@ def option_value(text: str, option: str, prepared: Prepared) -> Tensor:
         ProgramError: with the option's text and a caret.
     """
     binding = Binding(option, text, Span(0, len(text)))
-    return prepared.home.constant(value_of(binding, prepared.home))
+    return prepared.factory.constant(value_of(binding, prepared.factory))
 
 
 def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
@@ -210,22 +212,22 @@ def all_finite(tensor: Tensor) -> bool:
     return bool(tensor.xp.isfinite(tensor.raw).all())
 
 
-def _home(device: str, dtype: str, seed: int) -> Home:
+def _factory(device: str, dtype: str, seed: int) -> Factory:
     if dtype not in DTYPES:
         hint = f"the dtypes are {' and '.join(DTYPES)}"
         raise ProgramError("E509", f"unknown dtype {dtype!r}", hint=hint)
     if seed < 0:
         raise ProgramError("E509", f"the seed {seed} is negative", hint="use 0 or more")
     try:
-        return Home(resolve(device), dtype, seed)
+        return Factory(resolve(device), dtype, seed)
     except DeviceError as error:
         hint = "leave --device out, or use --device cpu"
         raise ProgramError("E509", str(error), hint=hint) from None
 
 
-def _input(name: str, binding: Binding | None, wanted: bool, home: Home) -> Input:
-    values = home.draw(name) if binding is None else value_of(binding, home)
-    tensor = home.leaf(values) if wanted else home.constant(values)
+def _input(name: str, binding: Binding | None, wanted: bool, factory: Factory) -> Input:
+    values = factory.draw(name) if binding is None else value_of(binding, factory)
+    tensor = factory.leaf(values) if wanted else factory.constant(values)
     return Input(name, tensor, binding is None, wanted)
 
 
@@ -294,7 +296,7 @@ def _refuse_second_reading(bindings: Sequence[Binding]) -> None:
 
 
 def output_of(
-    result: Result, of: str | None, code: Code, home: Home
+    result: Result, of: str | None, code: Code, factory: Factory
 ) -> tuple[Tensor, str]:
     """What a run gave, or the variable ``of``, and what it is called.
 
@@ -302,13 +304,13 @@ def output_of(
         ProgramError: that is no tensor, or nothing.
     """
     if of is not None:
-        return _tensor(_variable(result, of, code), of, result.span, code, home), of
+        return _tensor(_variable(result, of, code), of, result.span, code, factory), of
     if result.span is None:
         hint = "end with the value itself, or name it with --of"
         message = "the program ends without a value"
         raise ProgramError("E520", message, None, code.source, hint=hint)
     name = result.name or OUTPUT
-    return _tensor(result.value, name, result.span, code, home), name
+    return _tensor(result.value, name, result.span, code, factory), name
 
 
 def _variable(result: Result, of: str, code: Code) -> object:
@@ -335,12 +337,12 @@ _NOT_OUTPUTS: dict[type, tuple[str, str]] = {
 
 
 def _tensor(
-    value: object, name: str, span: Span | None, code: Code, home: Home
+    value: object, name: str, span: Span | None, code: Code, factory: Factory
 ) -> Tensor:
     if isinstance(value, Tensor) and hasattr(value.raw, "dtype"):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return home.constant(_as_float(value, span, code))
+        return factory.constant(_as_float(value, span, code))
     general = (f"a {type(value).__name__}", "end with a tensor")
     known = tuple if isinstance(value, tuple) else type(value)
     kind, hint = _NOT_OUTPUTS.get(known, general)

@@ -4,7 +4,7 @@ Functions are the table's public ones and a few constructors; methods are the sa
 functions with the tensor in front. A call on plain numbers gives a constant tensor of
 the run's kind. Each node that a step recorded remembers the text it came from.
 
-    library = TensorLibrary(Home(NUMPY, "float64", seed=0))
+    library = TensorLibrary(Factory(NUMPY, "float64", seed=0))
     run(compile_program(parse("y = sin(x)")), {"x": x}, library)
 """
 
@@ -20,7 +20,7 @@ from gradcli.engine.modes import renewing
 from gradcli.engine.operators import TRANSPOSES
 from gradcli.engine.returns import Named
 from gradcli.lang.errors import Span
-from gradcli.lang.home import CONSTRUCTORS, Draws, Home
+from gradcli.lang.factory import CONSTRUCTORS, Draws, Factory
 from gradcli.lang.library import Explanation
 from gradcli.ops import ALIASES, FUNCTIONS, offered
 
@@ -51,9 +51,9 @@ _CASTS = ("float", "double")
 class Functions(Mapping[str, Callable[..., Any]]):
     """All functions by name; each is made when it is first called for."""
 
-    def __init__(self, home: Home, draws: Draws) -> None:
-        self._home = home
-        self._ready = home.constructors(draws)
+    def __init__(self, factory: Factory, draws: Draws) -> None:
+        self._factory = factory
+        self._ready = factory.constructors(draws)
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         found = self._ready.get(name)
@@ -79,11 +79,11 @@ class Functions(Mapping[str, Callable[..., Any]]):
 
     def _lifting(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """The function on tensors, also for numbers and lists of numbers."""
-        home = self._home
+        factory = self._factory
 
         def lifted(*args: Any, **keywords: Any) -> Any:
             if args and type(args[0]) is not Tensor and _is_data(args, keywords):
-                args = (home.constant(home.numbers_of(args[0])), *args[1:])
+                args = (factory.constant(factory.numbers_of(args[0])), *args[1:])
             return call(*args, **keywords)
 
         return lifted
@@ -124,10 +124,12 @@ def _has_tensor(items: list[Any] | tuple[Any, ...]) -> bool:
 class TensorLibrary:
     """Functions, methods and values for one run; see `gradcli.lang.library`."""
 
-    def __init__(self, home: Home, stream: str = "") -> None:
-        self.home = home
-        self.draws = Draws(home, stream)
-        self.functions: Mapping[str, Callable[..., Any]] = Functions(home, self.draws)
+    def __init__(self, factory: Factory, stream: str = "") -> None:
+        self.factory = factory
+        self.draws = Draws(factory, stream)
+        self.functions: Mapping[str, Callable[..., Any]] = Functions(
+            factory, self.draws
+        )
         self.constants: Mapping[str, object] = CONSTANTS
         self.sampled: Mapping[str, Tensor] = {}
 
@@ -147,7 +149,9 @@ class TensorLibrary:
         """A mask or an index as numbers; numbers have the run's dtype already."""
         if value.raw.dtype.kind not in "biu":
             return value
-        return Tensor(self.home.xp.as_type_of(value.raw, self.home.raw(0.0)), value.xp)
+        return Tensor(
+            self.factory.xp.as_type_of(value.raw, self.factory.raw(0.0)), value.xp
+        )
 
     def attribute(self, value: Any, name: str) -> tuple[bool, object]:
         if isinstance(value, Tensor) and name in _ATTRIBUTES:

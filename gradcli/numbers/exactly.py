@@ -24,7 +24,7 @@ from flint import arb
 from ..lang.arithmetic import Note, binary
 from ..lang.code import Code
 from ..lang.compiler import compile_program
-from ..lang.home import Home
+from ..lang.factory import Factory
 from ..lang.syntax import Binary, Literal, Program, walk
 from ..lang.tensors import CONSTANTS, TensorLibrary
 from .arrays import OBJECT, boxed
@@ -153,7 +153,7 @@ class PreciseNamespace(ObjectNamespace):
         return super().elements(x)
 
 
-class _PreciseHome(Home):
+class _PreciseFactory(Factory):
     """Constants keep what an `Exact` remembers, in lists as well."""
 
     def raw(self, values: Any) -> Any:
@@ -175,7 +175,7 @@ class PreciseLibrary(TensorLibrary):
     """The library whose constants and quotients of whole numbers are exact."""
 
     def __init__(self, namespace: PreciseNamespace, seed: int) -> None:
-        super().__init__(_PreciseHome(namespace, "float64", seed))
+        super().__init__(_PreciseFactory(namespace, "float64", seed))
         named = {"pi": arb.pi(), "e": arb.const_e(), "tau": 2 * arb.pi()}
         self.constants = {**CONSTANTS, **{n: Exact(v) for n, v in named.items()}}
 

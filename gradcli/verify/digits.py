@@ -97,7 +97,7 @@ class _Pass:
         code = self._code(job.source, given)
         with np.errstate(all="ignore"):
             result = run_code(code, given, self.library)
-        output = output_of(result, job.of, code, self.library.home)[0]
+        output = output_of(result, job.of, code, self.library.factory)[0]
         asked = [i.name for i in job.inputs if i.claim is not None]
         start = None if cotangent is None else Tensor(
             self.namespace.reshape(self._typed(cotangent), output.shape), output.xp
@@ -132,7 +132,7 @@ class _Pass:
         value = run_code(self._code(text, {}), {}, self.library).value
         if isinstance(value, Tensor):
             return value.raw
-        return self.library.home.raw(self.library.home.numbers_of(value))
+        return self.library.factory.raw(self.library.factory.numbers_of(value))
 
     def _of(self, value: Any) -> ObjectArray:
         array = np.array(value, dtype=object)

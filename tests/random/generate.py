@@ -22,7 +22,7 @@ from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.dtypes import default_dtype
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.home import Home
+from gradcli.lang.factory import Factory
 from gradcli.lang.machine import run as run_code
 from gradcli.lang.parser import parse
 from gradcli.lang.tensors import TensorLibrary
@@ -124,12 +124,12 @@ class Draft:
             return f"tensor({drawn})"
         self.inputs[name] = drawn
         # No list tells (0, 3) from (0,): the values are those of the list.
-        self.values[name] = self.home.leaf(np.array(drawn))
+        self.values[name] = self.factory.leaf(np.array(drawn))
         return name
 
     @property
-    def home(self) -> Home:
-        return Home(NUMPY, self.dtype, 0)
+    def factory(self) -> Factory:
+        return Factory(NUMPY, self.dtype, 0)
 
     def fresh(self) -> str:
         """A name to assign to: mostly a new one."""
@@ -152,7 +152,7 @@ class Draft:
         except ProgramError as error:
             raise Refused(read=False) from error
         try:
-            library = TensorLibrary(self.home)
+            library = TensorLibrary(self.factory)
             with np.errstate(all="ignore"), default_dtype(self.dtype):
                 result = run_code(code, self.values, library, max_steps=2000)
         except ProgramError as error:

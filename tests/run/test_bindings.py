@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 from gradcli.engine import NUMPY
 from gradcli.lang.bindings import read_binding, read_bindings
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.home import Home
+from gradcli.lang.factory import Factory
 from gradcli.lang.inputs import value_of
 
-HOME = Home(NUMPY, "float64", 0)
+FACTORY = Factory(NUMPY, "float64", 0)
 
 
 def value(argument: str) -> np.ndarray:
-    return np.asarray(value_of(read_binding(argument), HOME))
+    return np.asarray(value_of(read_binding(argument), FACTORY))
 
 
 def block(*arguments: str) -> str:
     with pytest.raises(ProgramError) as caught:
-        [value_of(binding, HOME) for binding in read_bindings(arguments)]
+        [value_of(binding, FACTORY) for binding in read_bindings(arguments)]
     return caught.value.render()
 
 
@@ -91,7 +91,7 @@ def test_draws_of_a_value_depend_on_its_name_and_the_seed_alone() -> None:
     first = value("x=randn(3)")
     np.testing.assert_array_equal(first, value("x=randn(3)"))
     assert not np.array_equal(first, value("y=randn(3)"))
-    other = value_of(read_binding("x=randn(3)"), Home(NUMPY, "float64", 1))
+    other = value_of(read_binding("x=randn(3)"), Factory(NUMPY, "float64", 1))
     assert not np.array_equal(first, other)
 
 

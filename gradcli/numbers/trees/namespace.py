@@ -23,7 +23,7 @@ from ...engine import NUMPY
 from ...engine.arrays import ArrayNamespace
 from ...engine.modes import MODE
 from ...engine.namespace import Namespace
-from ...lang.home import RANDOM
+from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import OPERATORS, SPECIAL, UFUNCS
 from ...ops.spellings import GUARDS, OPPOSITES

@@ -27,7 +27,7 @@ from ...engine.dtypes import default_dtype
 from ...engine.modes import MODE
 from ...lang.compiler import compile_program
 from ...lang.errors import ProgramError, Span
-from ...lang.home import CONSTRUCTORS, RANDOM, Draws, Home
+from ...lang.factory import CONSTRUCTORS, RANDOM, Draws, Factory
 from ...lang.machine import run as run_code
 from ...lang.parser import parse
 from ...lang.run import Run, output_of
@@ -88,7 +88,7 @@ class Adjoint:
     decisions: tuple[Tree, ...]
 
 
-class TreeHome(Home):
+class TreeFactory(Factory):
     """Constructors whose results remember how they were made."""
 
     def constructors(self, draws: Draws | None = None) -> dict[str, Callable[..., Any]]:
@@ -148,7 +148,9 @@ def _adjoint(
         for i in run.inputs
     }  # fmt: skip
     traced: list[tuple[str, Tensor]] = []
-    output = _executed(run, library(TreeHome(xp, "float64", run.seed)), given, traced)
+    output = _executed(
+        run, library(TreeFactory(xp, "float64", run.seed)), given, traced
+    )
     wanted = [given[i.name] for i in run.inputs if i.requires_grad]
     inner = [t for _, t in traced if t.edge is not None and t is not output]
     found = _pulled(output, [*wanted, *inner], cotangent)
@@ -198,7 +200,7 @@ def entrywise(run: Run, kind: str, cotangent: Tensor | None, names: Names) -> En
                        i.requires_grad)
         for i in run.inputs
     }  # fmt: skip
-    output = _executed(run, TensorLibrary(Home(xp, "float64", run.seed)), given, [])
+    output = _executed(run, TensorLibrary(Factory(xp, "float64", run.seed)), given, [])
     if not isinstance(output.raw, EntryArray):
         output = Tensor(xp.array(output.raw), xp)
     asked = {i.name: given[i.name] for i in run.inputs if i.requires_grad}
@@ -287,13 +289,13 @@ def _executed(
         if name is not None and isinstance(value, Tensor):
             traced.append((name, value))
 
-    home = library.home
+    factory = library.factory
     code = compile_program(parse(run.source, given))
     try:
         with np.errstate(all="ignore"), default_dtype("float64"), rows_whole():
-            with home.xp.watched():
+            with factory.xp.watched():
                 result = run_code(code, given, library, trace=trace)
-            return output_of(result, run.of, code, home)[0]
+            return output_of(result, run.of, code, factory)[0]
     except ProgramError as error:
         if isinstance(error.__cause__, TooLong):
             raise error.__cause__ from None

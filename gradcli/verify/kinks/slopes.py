@@ -22,7 +22,7 @@ import numpy as np
 
 from ...engine import Tensor
 from ...lang.compiler import compile_program
-from ...lang.home import Home
+from ...lang.factory import Factory
 from ...lang.machine import run as run_code
 from ...lang.parser import parse
 from ...lang.run import output_of
@@ -70,10 +70,10 @@ class Field:
                 numbers = place[start : start + count]
                 start += count
             given[each.name] = self._tensor(numbers, each.value.shape)
-        home = Home(self._namespace, self._job.dtype, self._job.seed)
+        factory = Factory(self._namespace, self._job.dtype, self._job.seed)
         with np.errstate(all="ignore"), working(WIDE_BITS):
-            result = run_code(self._code, given, TensorLibrary(home))
-        output = output_of(result, self._job.of, self._code, home)[0]
+            result = run_code(self._code, given, TensorLibrary(factory))
+        output = output_of(result, self._job.of, self._code, factory)[0]
         parts = self._namespace.elements(output.raw).reshape(-1).tolist()
         weights = self._weights or [1.0] * len(parts)
         with working(WIDE_BITS):

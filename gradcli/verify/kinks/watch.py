@@ -20,7 +20,7 @@ import numpy as np
 from ...engine.modes import MODE
 from ...lang.compiler import compile_program
 from ...lang.errors import Span
-from ...lang.home import Home
+from ...lang.factory import Factory
 from ...lang.machine import run as run_code
 from ...lang.parser import parse
 from ...lang.run import output_of
@@ -123,8 +123,8 @@ class _Watching(Terms):
 class _Attributing(TensorLibrary):
     """Tells the terms which text has got its value."""
 
-    def __init__(self, home: Home, terms: _Watching) -> None:
-        super().__init__(home)
+    def __init__(self, factory: Factory, terms: _Watching) -> None:
+        super().__init__(factory)
         self._terms = terms
 
     def on_result(self, value: Any, span: Span) -> None:
@@ -148,12 +148,12 @@ def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
     terms = _Watching(reach)
 
     def evaluate(inputs: dict[str, Any]) -> Any:
-        home = Home(next(iter(inputs.values())).xp, job.dtype, job.seed)
+        factory = Factory(next(iter(inputs.values())).xp, job.dtype, job.seed)
         code = compile_program(parse(job.source, inputs))
-        library = _Attributing(home, terms)
+        library = _Attributing(factory, terms)
         with np.errstate(all="ignore"):
             result = run_code(code, inputs, library)
-        return output_of(result, job.of, code, home)[0]
+        return output_of(result, job.of, code, factory)[0]
 
     before = MODE.on_node, MODE.on_call
     MODE.watch(before[0], (*before[1], terms.ran))

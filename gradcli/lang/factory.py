@@ -1,12 +1,12 @@
-"""Where a run's tensors live, and the constructors that put them there.
+"""What makes the tensors of a run: where they live, and their constructors.
 
 Every tensor that a program makes from numbers is of the run's number system, device
 and dtype; its size is known before it is allocated. Random numbers come from streams
 that depend on the seed and a name alone, so one more input changes no other's draws.
 
-    home = Home(NUMPY, "float64", seed=0)
-    home.constructors()["zeros"](2, 3)     # a constant tensor of shape (2, 3)
-    home.draw("w1", (3,))                  # the same for every program that reads w1
+    factory = Factory(NUMPY, "float64", seed=0)
+    factory.constructors()["zeros"](2, 3)     # a constant tensor of shape (2, 3)
+    factory.draw("w1", (3,))                  # the same for every program that reads w1
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ _LEFT_OUT = {
 }
 
 
-class Home:
+class Factory:
     """A number system, a device in it, a dtype and a seed."""
 
     def __init__(self, xp: Any, dtype: str, seed: int) -> None:
@@ -110,15 +110,15 @@ def _key(name: str) -> bytes:
 class Draws:
     """The random numbers of one stream, one after the other from its beginning."""
 
-    def __init__(self, home: Home, stream: str) -> None:
-        self._home = home
+    def __init__(self, factory: Factory, stream: str) -> None:
+        self._factory = factory
         self._stream = stream
         self._generator: Any = None
 
     @property
     def generator(self) -> Any:
         if self._generator is None:
-            self._generator = self._home.stream(self._stream)
+            self._generator = self._factory.stream(self._stream)
         return self._generator
 
     def restart(self) -> None:
@@ -127,8 +127,8 @@ class Draws:
 
 
 class _Constructors:
-    def __init__(self, home: Home, draws: Draws) -> None:
-        self.home = home
+    def __init__(self, factory: Factory, draws: Draws) -> None:
+        self.factory = factory
         self.draws = draws
 
     def table(self) -> dict[str, Callable[..., Any]]:
@@ -151,12 +151,12 @@ class _Constructors:
         if isinstance(data, Tensor):
             hint = "leave tensor(...) out; .detach() stops the gradient"
             raise ProgramError("E302", "this is a tensor already", hint=hint)
-        numbers = self.home.constant(self.home.numbers_of(data))
+        numbers = self.factory.constant(self.factory.numbers_of(data))
         return numbers != 0 if _all_truths(data) else numbers
 
     def filled(self, name: str, value: float) -> Callable[..., Tensor]:
         def make(*sizes: Any, size: Any = None) -> Tensor:
-            return self.home.constant(np.full(_shape(name, sizes, size), value))
+            return self.factory.constant(np.full(_shape(name, sizes, size), value))
 
         return make
 
@@ -164,7 +164,7 @@ class _Constructors:
         self, name: str, draw: Callable[[Any, tuple[int, ...]], Any]
     ) -> Callable[..., Tensor]:
         def make(*sizes: Any, size: Any = None) -> Tensor:
-            return self.home.constant(
+            return self.factory.constant(
                 draw(self.draws.generator, _shape(name, sizes, size))
             )
 
@@ -173,16 +173,16 @@ class _Constructors:
     def drawn_like(
         self, draw: Callable[[Any, tuple[int, ...]], Any]
     ) -> Callable[[Tensor], Tensor]:
-        return lambda x: self.home.constant(draw(self.draws.generator, x.shape))
+        return lambda x: self.factory.constant(draw(self.draws.generator, x.shape))
 
     def full(self, size: Any, fill_value: Any) -> Tensor:
-        return self.home.constant(np.full(_shape("full", (size,), None), fill_value))
+        return self.factory.constant(np.full(_shape("full", (size,), None), fill_value))
 
     def eye(self, n: Any, m: Any = None) -> Tensor:
         rows = _length("eye", n)
         columns = rows if m is None else _length("eye", m)
         check_size((rows, columns))
-        return self.home.constant(np.eye(rows, columns))
+        return self.factory.constant(np.eye(rows, columns))
 
     def arange(self, start: Any, end: Any = None, step: Any = 1) -> Tensor:
         first, last = (0.0, float(start)) if end is None else (float(start), float(end))
@@ -194,12 +194,12 @@ class _Constructors:
             )
             raise ProgramError("E302", message, hint="write arange(start, end, step)")
         check_size((ceil(steps),))
-        return self.home.constant(first + pace * np.arange(ceil(steps)))
+        return self.factory.constant(first + pace * np.arange(ceil(steps)))
 
     def linspace(self, start: Any, end: Any, steps: Any) -> Tensor:
         count = _length("linspace", steps)
         check_size((count,))
-        return self.home.constant(np.linspace(float(start), float(end), count))
+        return self.factory.constant(np.linspace(float(start), float(end), count))
 
 
 def _all_truths(data: Any) -> bool:
