@@ -294,7 +294,7 @@ def no_node(program: Program, d: Difference) -> bool:
 def without_empty_edges(graph: str) -> str:
     return re.sub(
         r"NotImplemented\(([^)]*)\)",
-        lambda node: f"NotImplemented({node[1].replace(', None', '')})",
+        lambda node: f"NotImplemented({re.sub('None, |, None', '', node[1])})",
         graph,
     )
 
