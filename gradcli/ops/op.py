@@ -189,9 +189,8 @@ class Entry:
                public function chooses among several rows
     cases      inputs on which the laws are run
     aliases    other spellings under which it is called: ``absolute`` of ``abs``
-    also       words that people use for it and that are not read: ``ln`` of ``log``
+    also       words that people use for it but that are not read: ``avg`` of ``mean``
     star       the parameter that takes all further positional arguments
-    outputs    PyTorch's names of several outputs: ``"values indices"``
     internal   a step of other functions, which users are not offered
     special    its names in ``torch.special``, if it has one there
     in_place   it has a form that overwrites its first operand; None: it has one if
@@ -210,7 +209,6 @@ class Entry:
     aliases: Sequence[str] = field(default=(), kw_only=True)
     also: Sequence[str] = field(default=(), kw_only=True)
     star: str | None = field(default=None, kw_only=True)
-    outputs: str = field(default="", kw_only=True)
     internal: bool = field(default=False, kw_only=True)
     special: str = field(default="", kw_only=True)
     in_place: bool | None = field(default=None, kw_only=True)
