@@ -25,22 +25,18 @@ from ..engine.modes import MODE, no_grad
 from ..engine.record import call
 from ..engine.tensor import Tensor
 
-SEE = (
-    " For more details, please see "
-    "https://pytorch.org/docs/main/notes/extending.func.html"
-)
 BOTH = (
     "You tried to vmap over {}, but it has both generate_vmap_rule=True and an "
     "overridden vmap staticmethod. Please set generate_vmap_rule=False or delete the "
-    "overridden vmap staticmethod to avoid ambiguity." + SEE
+    "overridden vmap staticmethod to avoid ambiguity."
 )
 NO_RULE = (
     "You tried to vmap over {}, but it does not have vmap support. Please override and "
-    "implement the vmap staticmethod or set generate_vmap_rule=True." + SEE
+    "implement the vmap staticmethod or set generate_vmap_rule=True."
 )
 NO_SETUP = (
     "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, "
-    "jacrev, ...), it must override the setup_context staticmethod." + SEE
+    "jacrev, ...), it must override the setup_context staticmethod."
 )
 TWO_RETURNS = (
     "Expected the vmap staticmethod to have two returns, an output and out_dims with "

@@ -23,9 +23,8 @@ EXTRA = "_extra_state"
 """The name of what a module saves beside its tensors."""
 
 POSITIONAL = (
-    "Positional args are being deprecated, use kwargs instead. Refer to "
-    "https://pytorch.org/docs/main/generated/torch.nn.Module.html"
-    "#torch.nn.Module.state_dict for details."
+    "Positional args are being deprecated, use kwargs instead: see the documentation "
+    "of torch.nn.Module.state_dict."
 )
 
 NONE_EXPECTED = (

@@ -31,6 +31,7 @@ NAMES = HERE / "names.txt"
 SHORT_NAMES = {"nn": "nn", "F": "nn.functional", "optim": "optim"}
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+LINK = re.compile(r"https?://[^\s'\")]+")
 # A column's padding belongs to the number: -0.0000 may stand where 0.0000 is recorded.
 NUMBER = re.compile(r"((?<![\w.])[ -]?\d+(?:\.\d*)?(?:e[+-]?\d+)?(?!\w))")
 END_OF_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
@@ -79,7 +80,8 @@ def public_name(kind: type) -> str:
 
 
 def without_addresses(text: str) -> str:
-    return ADDRESS.sub("0x…", text)
+    """A text without what differs from run to run, and without links."""
+    return LINK.sub("…", ADDRESS.sub("0x…", text))
 
 
 def files() -> list[Path]:
