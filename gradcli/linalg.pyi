@@ -1,4 +1,4 @@
-"""Written by tests/face/stubs.py from the table of operations."""
+"""Written by tests/engine/stubs.py from the table of operations."""
 
 import builtins
 from collections.abc import Callable, Iterator, Sequence

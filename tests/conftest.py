@@ -9,21 +9,20 @@ import pytest
 TESTS = Path(__file__).parent
 
 SLOW = {
-    "check": "proofs of claims",
     "cli": "processes",
     "documents": "training",
+    "numbers/trees": "a program of each row",
     "random": "programs beside PyTorch",
+    "render/code": "programs that are compiled and run",
     "samples": "processes",
-    "trees": "a program of each row",
     "verify": "proofs by SymPy",
-    "written": "programs that are compiled and run",
 }
 """The folders whose tests take longest, and what in them does."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.relative_to(TESTS).parts[0] in SLOW:
+        if any(item.path.is_relative_to(TESTS / folder) for folder in SLOW):
             item.add_marker(pytest.mark.slow)
 
 

@@ -1,4 +1,4 @@
-"""Written by tests/face/stubs.py from the declarations."""
+"""Written by tests/engine/stubs.py from the declarations."""
 
 from . import lr_scheduler as lr_scheduler
 from . import swa_utils as swa_utils

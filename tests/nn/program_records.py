@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torchface.torch_facts import Outcome, run
+from tests.reference.torch_facts import Outcome, run
 
 HERE = Path(__file__).parent / "programs"
 RECORD = HERE / "printed.jsonl"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from torchface.torch_facts import align
+from tests.reference.torch_facts import align
 
 import gradcli
 

@@ -1,4 +1,4 @@
-"""Written by tests/face/stubs.py from the declarations."""
+"""Written by tests/engine/stubs.py from the declarations."""
 
 from .collate import default_collate as default_collate
 from .collate import default_convert as default_convert

@@ -12,7 +12,7 @@ from gradcli.verify.claims.judge import judge
 from gradcli.verify.claims.points import SIMPLE
 from gradcli.verify.claims.task import ClaimsTask, Given, Judgement
 from gradcli.verify.claims.text import Claim, read_claim
-from tests.check.asking import X, ruled, task
+from tests.verify.claims.asking import X, ruled, task
 
 
 def test_tasks_and_judgements_survive_their_journey() -> None:

@@ -16,12 +16,12 @@ STUBS = stubs.stubs()
 
 @pytest.mark.parametrize("path", STUBS, ids=lambda p: p.name)
 def test_a_stub_is_what_its_script_writes(path: Path) -> None:
-    assert path.read_text() == STUBS[path], "run python tests/face/stubs.py"
+    assert path.read_text() == STUBS[path], "run python tests/engine/stubs.py"
 
 
 def test_a_users_program_passes_mypy_strict() -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent",
-               "tests/face/user_program.py"]  # fmt: skip
+               "tests/engine/user_program.py"]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 

@@ -18,7 +18,7 @@ from gradcli.optim import table as optimizers
 from gradcli.optim.lr_scheduler import table as schedules
 from gradcli.utils import data
 
-HEAD = '"""Written by tests/face/stubs.py from the declarations."""\n\n'
+HEAD = '"""Written by tests/engine/stubs.py from the declarations."""\n\n'
 IMPORTS = "from collections.abc import Callable, Sequence\nfrom typing import Any\n\n"
 SIZES = "int | Sequence[int]"
 TYPES = {

@@ -11,7 +11,7 @@ from gradcli.verify.claims.judge import judge
 from gradcli.verify.claims.lists import with_arrays
 from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
 from gradcli.verify.claims.text import Claim, read_claim
-from tests.check.asking import mistake, ruled, task
+from tests.verify.claims.asking import mistake, ruled, task
 
 LEFT = {
     "d/dx = 1": (None, ("x",)),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.check.asking import Inputs, X, mistake, ruled
+from tests.verify.claims.asking import Inputs, X, mistake, ruled
 
 
 @given(st.sampled_from([-3, -0.5, 0.25, 2, 3, 7]), st.sampled_from(["x", "w"]))

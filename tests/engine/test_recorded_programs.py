@@ -19,7 +19,9 @@ from gradcli.lang.run import evaluate
 
 RECORDS = [
     json.loads(line)
-    for line in (Path(__file__).parent / "torch-2.13.jsonl").read_text().splitlines()
+    for line in (Path(__file__).parent / "views-torch-2.13.jsonl")
+    .read_text()
+    .splitlines()
 ]
 over_programs = pytest.mark.parametrize(
     "record", RECORDS, ids=[f"{r['program']} {np.shape(r['x'])}" for r in RECORDS]

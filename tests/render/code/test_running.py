@@ -18,7 +18,7 @@ from .written import Library, Written, run_python, same, written
 
 RECORDS = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "reference" / "torch-2.13.jsonl")
+    for line in (Path(__file__).parents[2] / "reference" / "torch-2.13.jsonl")
     .read_text()
     .splitlines()
 ]

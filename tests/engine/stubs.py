@@ -3,8 +3,8 @@
 Invariant: names, parameters and results are read from the table, from the modules'
 own signatures and from the tables below; a stub is never edited by hand.
 
-    python tests/face/stubs.py             # write them anew
-    python tests/face/stubs.py --check     # exit 1 if one is not what it should be
+    python tests/engine/stubs.py             # write them anew
+    python tests/engine/stubs.py --check     # exit 1 if one is not what it should be
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ except ImportError:  # run as a script
     import declared  # type: ignore[no-redef]
 
 PACKAGE = Path(gradcli.__file__).parent
-HEAD = '"""Written by tests/face/stubs.py from the table of operations."""\n\n'
+HEAD = '"""Written by tests/engine/stubs.py from the table of operations."""\n\n'
 IMPORTS = """\
 import builtins
 from collections.abc import Callable, Iterator, Sequence

@@ -3,8 +3,8 @@
 Invariant: ``printed`` and ``raises`` are never written by hand. To add a fact, append a
 line with its name and code to the file of its family in ``facts/`` and run this.
 
-    python tests/torchface/record.py            # write every file of facts/ anew
-    python tests/torchface/record.py --check    # exit 1 if anything would change
+    python tests/reference/record.py            # write every file of facts/ anew
+    python tests/reference/record.py --check    # exit 1 if anything would change
 """
 
 from __future__ import annotations
