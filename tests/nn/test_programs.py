@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.reference.torch_facts import align
 
 import gradcli
+from tests.reference.torch_facts import align
 
 from .program_records import Cell, cells, outcome, recorded
 
