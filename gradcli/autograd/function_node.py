@@ -11,6 +11,7 @@ from functools import wraps
 from typing import Any, ClassVar
 
 from ..engine.backward import grad
+from ..engine.cast import in_types_of
 from ..engine.custom import CustomNode
 from ..engine.errors import GradError, ShapeError
 from ..engine.modes import enable_grad, is_grad_enabled, no_grad
@@ -87,6 +88,7 @@ class FunctionNode(CustomNode):
     def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
         arriving = (None,) * len(self.likes) if g is None else g
         arriving = arriving if isinstance(arriving, tuple) else (arriving,)
+        arriving = in_types_of(self.likes, arriving)
         if self.ctx.materialize_grads:
             pairs = zip(arriving, self.likes, strict=True)
             arriving = tuple(_or_zeros(t, like) for t, like in pairs)

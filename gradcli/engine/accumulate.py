@@ -11,7 +11,8 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
-from . import dtypes, hooks
+from . import hooks
+from .cast import in_type
 from .hooks import HOOKS
 from .node import AccumulateGrad
 from .record import call
@@ -28,15 +29,6 @@ def finish(end: AccumulateGrad, g: Any) -> None:
         hooks.after(end, (), g)
 
 
-def in_type_of(t: Tensor | AccumulateGrad, g: Tensor) -> Tensor:
-    """A gradient in the type of the tensor that it belongs to."""
-    if g.raw.dtype == t.raw.dtype:
-        return g
-    from .convert import to
-
-    return to(g, dtypes.of(t.raw))
-
-
 _ADDING = Lock()
 """Held while a leaf's gradient is read and written: passes may run in threads."""
 
@@ -51,11 +43,10 @@ def _add(end: AccumulateGrad, g: Any) -> None:
     if end.grad is not None:
         _add_to_held(end, end.grad, g)
         return
+    g = in_type(g, end.raw.dtype)
     if isinstance(g, Tensor):
-        end.grad = _copied(in_type_of(end, g))
+        end.grad = _copied(g)
     else:
-        if g.dtype != end.raw.dtype:
-            g = g.astype(end.raw.dtype)
         end.grad = Tensor(g.copy() if g.shape else g, end.xp)
 
 

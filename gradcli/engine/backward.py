@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import hooks
-from .accumulate import finish, in_type_of
+from .accumulate import finish
 from .anomaly import ANOMALY
+from .cast import in_type, in_types_of
 from .custom import CustomNode
 from .edges import GradientEdge, Target, edge_of, like_of
 from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
@@ -111,7 +112,8 @@ def _gradient_of(t: Target, edge: Any, g: Any) -> Tensor | None:
     if g is None:
         return None
     if isinstance(t, Tensor):
-        return in_type_of(t, _as_tensor(g, t.xp))
+        found: Tensor = in_type(_as_tensor(g, t.xp), t.raw.dtype)
+        return found
     return _as_tensor(g, (edge.node if isinstance(edge, Port) else edge).xp)
 
 
@@ -135,7 +137,8 @@ def _cotangent(root: Target, given: Tensor | None, place: int) -> Tensor:
             f"Mismatch in shape: grad_output[{place}] has a shape of {given.shape} and "
             f"output[{place}] has a shape of {output.shape}."
         )
-    return in_type_of(output, given)
+    found: Tensor = in_type(given, output.raw.dtype)
+    return found
 
 
 def _run(
@@ -346,7 +349,7 @@ def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
     if isinstance(node, CustomNode):
         return node.pull_tensors(g)
     inputs, y = rebuilt(node)
-    pulled = node.apply_rules(RECORDING, g, y, inputs)
+    pulled = node.apply_rules(RECORDING, in_types_of(y, g), y, inputs)
     return pulled if node.op.rule is None else joined(node, node.op.rule, pulled)
 
 

@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 
 from . import dtypes
+from .cast import in_type
 from .errors import EngineError
 from .node import AccumulateGrad, Edge, Inspectable, Node, Port
 from .tensor import Tensor
@@ -67,14 +68,17 @@ class Extras:
     """What was attached to one node.
 
     ``tensor`` and ``retained`` are keyed by the number of the output that they are
-    about.
+    about; so are ``types``, in which cotangents are shown to them.
     """
 
-    __slots__ = ("accumulated", "after", "before", "metadata", "retained", "tensor")
+    __slots__ = (
+        "accumulated", "after", "before", "metadata", "retained", "tensor", "types",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.tensor: dict[int, dict[int, Hook]] = {}
         self.retained: dict[int, Hook] = {}
+        self.types: dict[int, Any] = {}
         self.before: dict[int, Hook] = {}
         self.after: dict[int, Hook] = {}
         self.accumulated: dict[int, Hook] = {}
@@ -104,7 +108,9 @@ def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:
         raise EngineError(NO_GRADIENT)
     node, nr = _place(t.edge)
     HOOKS.used = True
-    return RemovableHandle(extras_of(node).tensor.setdefault(nr, {}), hook)
+    extras = extras_of(node)
+    extras.types[nr] = t.raw.dtype
+    return RemovableHandle(extras.tensor.setdefault(nr, {}), hook)
 
 
 def release_gradient(edge: Edge) -> None:
@@ -161,7 +167,9 @@ def keep_gradient(t: Tensor) -> None:
 
     HOOKS.used = True
     node, nr = _place(t.edge)
-    extras_of(node).retained[nr] = keep
+    extras = extras_of(node)
+    extras.types[nr] = t.raw.dtype
+    extras.retained[nr] = keep
 
 
 def arrive(node: Node | AccumulateGrad, nr: int, g: Any, xp: Any) -> Any:
@@ -169,6 +177,8 @@ def arrive(node: Node | AccumulateGrad, nr: int, g: Any, xp: Any) -> Any:
     extras: Extras | None = getattr(node, "extras", None)
     if extras is None or g is None:
         return g
+    if nr in extras.types:
+        g = in_type(g, extras.types[nr])
     for hook in list(extras.tensor.get(nr, {}).values()):
         returned = hook(_shown(g, xp))
         if returned is not None:
