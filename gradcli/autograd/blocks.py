@@ -1,27 +1,32 @@
-"""Jacobians and Hessians of a recorded output.
+"""Jacobian blocks: the one place where the derivative of whole tensors is put together.
 
-Invariant: a block's shape is the output's followed by the input's, as in PyTorch; both
-modes give the same numbers by different rules, reverse mode from `vjp`, forward mode
-from `jvp` and the partials.
+Invariant: a block's shape is the output's followed by the input's, as in PyTorch; an
+input that the output does not depend on has a block of zeros. Reverse mode takes a pass
+per entry of an output, by the rules' `vjp`; forward mode a pass per entry of an input,
+by `jvp` and the partials. Both give the same numbers. Whoever needs a Jacobian asks
+`blocks_of`.
 
-    result = jacobian(y, [x])            # y of shape (2,), x of shape (3,)
-    result.blocks[0].shape               # (2, 3)
+    ((block,),) = blocks_of([y], [x])    # y of shape (2,), x of shape (3,)
+    block.shape                          # (2, 3)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Literal, TypeAlias
 
-from ..engine import Tensor, grad, no_grad
+from ..engine.backward import grad
 from ..engine.errors import NOT_SCALAR, EngineError, GradError
-from .columns import columns_of
-from .rows import blocks_of, zeros
+from ..engine.forward import jvp
+from ..engine.modes import no_grad
+from ..engine.record import call
+from ..engine.tensor import Tensor, ones_for, zeros_for
 
 Mode: TypeAlias = Literal["auto", "rev", "fwd"]
 
-ENTRIES_LIMIT = 1 << 27
+MAX_ENTRIES = 1 << 27
 """Most entries of all blocks together: 1 GiB in float64."""
 
 
@@ -47,41 +52,133 @@ def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> J
         mode: ``rev`` takes a backward pass per entry of the output, ``fwd`` a forward
             pass per entry of the inputs; ``auto`` takes whichever is fewer.
 
+    Returns:
+        A block per input, of shape ``output.shape + input.shape``.
+
     Raises:
-        TooManyEntries: the blocks together are larger than `ENTRIES_LIMIT`.
+        TooManyEntries: the blocks together are larger than `MAX_ENTRIES`.
     """
     rows, columns = output.numel(), sum(x.numel() for x in inputs)
     _check_size(rows * columns)
     forward = mode == "fwd" or (mode == "auto" and columns < rows)
     with no_grad():
-        if forward:
-            blocks = [columns_of([output], x)[0] for x in inputs]
-            return Jacobian(tuple(blocks), "fwd", columns)
-        return Jacobian(tuple(blocks_of(output, inputs)), "rev", rows)
+        (blocks,) = blocks_of([output], inputs, forward=forward)
+    passes = columns if forward else rows
+    return Jacobian(tuple(blocks), "fwd" if forward else "rev", passes)
 
 
 def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
     """The second derivatives of a scalar: a block per pair of inputs.
 
+    Returns:
+        Per input the blocks of its gradient, of shape ``x.shape + z.shape``.
+
     Raises:
         GradError: the output has more than one entry.
-        TooManyEntries: the blocks together are larger than `ENTRIES_LIMIT`.
+        TooManyEntries: the blocks together are larger than `MAX_ENTRIES`.
     """
     if output.numel() != 1:
         raise GradError(NOT_SCALAR)
     _check_size(sum(x.numel() for x in inputs) ** 2)
-    seed = Tensor(output.xp.ones_like(output.raw), output.xp)
-    first = grad([output], inputs, [seed], retain_graph=True, create_graph=True)
-    return [
-        [zeros(output, (*x.shape, *z.shape)) for z in inputs]
-        if gradient is None
-        else blocks_of(gradient, inputs)
-        for x, gradient in zip(inputs, first, strict=True)
-    ]
+    first = pull([output], inputs, [ones_for(output)], create_graph=True)
+    filled = [zeros_for(output, x.shape) if g is None else g
+              for x, g in zip(inputs, first, strict=True)]  # fmt: skip
+    return blocks_of(filled, inputs)
 
 
 def _check_size(entries: int) -> None:
-    if entries > ENTRIES_LIMIT:
+    if entries > MAX_ENTRIES:
         raise TooManyEntries(
-            f"{entries:,} entries are more than the limit of {ENTRIES_LIMIT:,}"
+            f"{entries:,} entries are more than the limit of {MAX_ENTRIES:,}"
         )
+
+
+def pull(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    cotangents: Sequence[Tensor],
+    create_graph: bool = False,
+) -> list[Tensor | None]:
+    """The cotangents of ``inputs``: those of ``outputs`` times the Jacobian.
+
+    The graph is retained. Outputs outside every graph give nothing.
+
+    Returns:
+        A tensor per input, of its shape; None where no output depends on it.
+    """
+    pairs = zip(outputs, cotangents, strict=True)
+    live = [(y, g) for y, g in pairs if y.requires_grad]
+    if not live:
+        return [None] * len(inputs)
+    ys, gs = zip(*live, strict=True)
+    return grad(ys, inputs, gs, retain_graph=True, create_graph=create_graph)
+
+
+def blocks_of(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    create_graph: bool = False,
+    forward: bool = False,
+) -> list[list[Tensor]]:
+    """Per output, the block of each input.
+
+    Args:
+        outputs: tensors of one recorded graph; it is retained.
+        inputs: the tensors to differentiate by.
+        create_graph: record the passes, so that blocks can be differentiated.
+        forward: in forward mode rather than reverse mode.
+
+    Returns:
+        Blocks of shape ``output.shape + input.shape``.
+    """
+    if not forward:
+        return [_rows(y, inputs, create_graph) for y in outputs]
+    per_input = [_columns(outputs, x, create_graph) for x in inputs]
+    return [[blocks[nr] for blocks in per_input] for nr in range(len(outputs))]
+
+
+def _rows(y: Tensor, inputs: Sequence[Tensor], create_graph: bool) -> list[Tensor]:
+    """The blocks of one output, from reverse passes."""
+    units = _units(y) if y.requires_grad else []
+    passes = [pull([y], inputs, [unit], create_graph) for unit in units]
+    return [
+        _assembled([row[nr] for row in passes], x, (*y.shape, *x.shape), x.shape, 0)
+        for nr, x in enumerate(inputs)
+    ]
+
+
+def _columns(outputs: Sequence[Tensor], x: Tensor, create_graph: bool) -> list[Tensor]:
+    """The blocks of one input, from forward passes."""
+    if x.edge is None:
+        return [zeros_for(x, (*y.shape, *x.shape)) for y in outputs]
+    passes = [jvp(outputs, [x], [unit], create_graph) for unit in _units(x)]
+    return [
+        _assembled([column[nr] for column in passes], y, (*y.shape, *x.shape),
+                   y.shape, -1)
+        for nr, y in enumerate(outputs)
+    ]  # fmt: skip
+
+
+def _units(like: Tensor) -> list[Tensor]:
+    """The tensors of a shape that are one at one entry and zero elsewhere."""
+    made = []
+    for nr in range(like.numel()):
+        flat = like.xp.zeros_like(like.raw).reshape(-1)
+        flat[nr] = 1
+        made.append(Tensor(flat.reshape(tuple(like.shape)), like.xp))
+    return made
+
+
+def _assembled(
+    parts: Sequence[Tensor | None],
+    like: Tensor,
+    shape: tuple[int, ...],
+    part_shape: tuple[int, ...],
+    dim: int,
+) -> Tensor:
+    """One block of its rows (``dim`` 0) or columns (-1); a missing one is zeros."""
+    if not prod(shape) or all(part is None for part in parts):
+        return zeros_for(like, shape)
+    full = [zeros_for(like, part_shape) if part is None else part for part in parts]
+    found: Tensor = call("reshape", call("stack", full, dim), shape)
+    return found

@@ -15,12 +15,11 @@ from typing import Any
 import numpy
 
 from ..engine.backward import grad
-from ..engine.forward import jvp
 from ..engine.modes import enable_grad
-from ..engine.tensor import Tensor
+from ..engine.tensor import Tensor, ones_for, zeros_for
+from .blocks import blocks_of
 from .numeric import Kink, evaluate, host, kinks, slopes
 from .report import Block, GradcheckError, Tolerance, entry_of
-from .rows import rows_of, units, zeros
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -75,9 +74,9 @@ def gradcheck(
         raise_exception: raise on failure; otherwise return False.
         nondet_tol: how far two runs of the same backward pass may differ.
         check_undefined_grad: also pass a cotangent for one of several outputs alone.
-        check_grad_dtypes: also demand gradients of their input's dtype.
         check_forward_ad: also compare forward mode.
         check_backward_ad: compare reverse mode.
+        check_grad_dtypes: accepted; a gradient is always of its input's dtype here.
         check_batched_grad, check_batched_forward_grad, fast_mode, masked: accepted;
             batches are run entry by entry here, and every entry is compared anyway.
 
@@ -94,7 +93,7 @@ def gradcheck(
             if check_backward_ad and check_undefined_grad:
                 check.undefined_cotangents()
             if check_backward_ad:
-                check.reverse(nondet_tol, check_grad_dtypes)
+                check.reverse(nondet_tol)
             if check_forward_ad:
                 check.forward()
             check.kinks()
@@ -151,7 +150,7 @@ def gradgradcheck(
             True,
         )
         return tuple(
-            zeros(x, x.shape) if g is None else g
+            zeros_for(x) if g is None else g
             for g, x in zip(found, targets, strict=True)
         )
 
@@ -207,46 +206,33 @@ class _Check:
                 block = numpy.array(rows).reshape(x.numel(), y.numel())
                 self.quotients[nr, place] = block
 
-    def reverse(self, nondet_tol: float, check_dtypes: bool) -> None:
+    def reverse(self, nondet_tol: float) -> None:
         """Hold reverse mode to the quotients, twice."""
-        first = self._reverse_blocks(check_dtypes)
+        first = self._blocks()
         for block in first:
             self._compare(block)
-        again = self._reverse_blocks(check_dtypes)
+        again = self._blocks()
         for a, b in zip(first, again, strict=True):
             gap = numpy.abs(a.analytical - b.analytical)
             if gap.size and not numpy.max(gap) <= nondet_tol:
                 raise GradcheckError(NOT_REENTRANT.format(nondet_tol))
 
-    def _reverse_blocks(self, check_dtypes: bool) -> list[Block]:
-        blocks = []
-        for nr, y in enumerate(self.outputs):
-            rows = rows_of(y, self.inputs, False) if y.requires_grad else []
-            for i, x in enumerate(self.inputs):
-                found = [row[i] for row in rows]
-                if check_dtypes:
-                    _demand_dtype(found, x, self.varied[i])
-                flat = [
-                    numpy.zeros(x.numel()) if g is None else host(g).reshape(-1)
-                    for g in found
-                ] or [numpy.zeros(x.numel())] * y.numel()
-                analytical = numpy.array(flat).reshape(y.numel(), x.numel()).T
-                blocks.append(self._block(nr, i, analytical))
-        return blocks
-
     def forward(self) -> None:
         """Hold forward mode to the quotients."""
-        for i, x in enumerate(self.inputs):
-            columns = [jvp(self.outputs, [x], [unit]) for unit in units(x)]
-            for nr, y in enumerate(self.outputs):
-                flat = [host(column[nr]).reshape(-1) for column in columns]
-                analytical = numpy.array(flat).reshape(x.numel(), y.numel())
-                self._compare(self._block(nr, i, analytical, "forward mode"))
+        for block in self._blocks("forward mode"):
+            self._compare(block)
 
-    def _block(self, nr: int, i: int, analytical: Any, mode: str = "") -> Block:
-        x, y, place = self.inputs[i], self.outputs[nr], self.varied[i]
-        shapes = tuple(x.shape), tuple(y.shape)
-        return Block(nr, place, *shapes, self.quotients[nr, place], analytical, mode)
+    def _blocks(self, mode: str = "") -> list[Block]:
+        """The Jacobian by one of the modes, a row per input entry."""
+        rows = blocks_of(self.outputs, self.inputs, forward=bool(mode))
+        found = []
+        for nr, (y, row) in enumerate(zip(self.outputs, rows, strict=True)):
+            for place, x, block in zip(self.varied, self.inputs, row, strict=True):
+                shapes = tuple(x.shape), tuple(y.shape)
+                entries = host(block).reshape(y.numel(), x.numel()).T
+                quotients = self.quotients[nr, place]
+                found.append(Block(nr, place, *shapes, quotients, entries, mode))
+        return found
 
     def _compare(self, block: Block) -> None:
         at = block.worst(self.allowed)
@@ -286,11 +272,8 @@ class _Check:
         if len(live) < 2:
             return
         for nr, y in enumerate(live):
-            ones = Tensor(y.xp.ones_like(y.raw), y.xp)
-            full = [
-                ones if place == nr else zeros(z, z.shape)
-                for place, z in enumerate(live)
-            ]
+            ones = ones_for(y)
+            full = [ones if i == nr else zeros_for(z) for i, z in enumerate(live)]
             try:
                 alone = grad([y], self.inputs, [ones], True)
             except Exception as error:
@@ -348,14 +331,6 @@ def _cotangents(
         raw = raw if strided else y.xp.clone(raw, "contiguous")
         drawn.append(Tensor(raw, y.xp, True))
     return drawn
-
-
-def _demand_dtype(found: Sequence[Tensor | None], x: Tensor, place: int) -> None:
-    for g in found:
-        if g is not None and g.raw.dtype != x.raw.dtype:
-            raise GradcheckError(
-                f"Gradient for input {place} has dtype {g.dtype}, the input {x.dtype}."
-            )
 
 
 def _or_zero(g: Tensor | None) -> Any:

@@ -21,7 +21,7 @@ from ..engine.packing import (
     SavedTensor,
     active_hooks,
 )
-from ..engine.tensor import Tensor
+from ..engine.tensor import Tensor, with_edge
 from ..engine.unchanged import demand_version
 from ..engine.versions import version
 
@@ -147,12 +147,12 @@ class _Keeper:
     def __call__(self) -> Tensor:
         edge = self._edge()
         if self._unpack is not None:
-            return _tensor(self._unpack(), self._xp, edge)
+            return with_edge(self._unpack(), self._xp, edge)
         demand_version(self._raw, self._version, edge, as_made=self._itself is None)
         same = self._itself
         if same is not None and same.raw is self._raw and same.edge is edge:
             return same
-        return _tensor(self._raw, self._xp, edge)
+        return with_edge(self._raw, self._xp, edge)
 
 
 def _keeper(
@@ -169,9 +169,3 @@ def _keeper(
 
 def _forbidden(hooks: Hooks) -> None:
     raise GradError(NOTHING_THERE)
-
-
-def _tensor(raw: Any, xp: Any, edge: Edge) -> Tensor:
-    out = Tensor(raw, xp)
-    out.edge = edge
-    return out

@@ -23,7 +23,7 @@ from ..engine.forward import push
 from ..engine.modes import MODE, no_grad, set_grad_enabled
 from ..engine.node import Node, differentiable_slots
 from ..engine.record import call, recorder
-from ..engine.tensor import TANGENT, Tensor
+from ..engine.tensor import TANGENT, Tensor, lifted, raw_of, zeros_for
 from ..engine.versions import CLOCK
 from ..engine.views import base_of, live_views
 
@@ -244,7 +244,7 @@ def follow(t: Tensor, result: Tensor) -> None:
         return
     recorded = any(x is not None and x.edge is not None for x in (fresh, *known))
     with suspended(), set_grad_enabled(MODE.recording and recorded):
-        whole = _zeros(base) if known[0] is None else known[0]
+        whole = zeros_for(base) if known[0] is None else known[0]
         for part in made:
             whole = _written(whole, base, part, tangent_of(part))
         whole = _written(whole, base, t, fresh)
@@ -259,15 +259,11 @@ def follow(t: Tensor, result: Tensor) -> None:
 
 def _written(whole: Tensor, base: Tensor, part: Tensor, tangent: Any) -> Tensor:
     """The tangent of a base with that of a part of it put in its place."""
-    fresh = _zeros(part) if tangent is None else tangent
+    fresh = zeros_for(part) if tangent is None else tangent
     if part is base:
         return fresh
     found: Tensor = call("copy_slices.positions", whole, fresh, positions(base, part))
     return found
-
-
-def _zeros(like: Tensor) -> Tensor:
-    return Tensor(like.xp.zeros_like(like.raw), like.xp)
 
 
 def push_node(
@@ -278,7 +274,7 @@ def push_node(
     recorded = MODE.recording and any(
         isinstance(t, Tensor) and t.edge is not None for t in known
     )
-    given = [t if t is None or recorded else t.raw for t in tangents]
+    given = list(tangents) if recorded else [raw_of(t) for t in tangents]
     with suspended():
         if recorded:
             pushed = push(node, given, True)
@@ -289,4 +285,4 @@ def push_node(
     pushed = pushed if isinstance(pushed, tuple) else (pushed,)
     for output, t in zip(outputs, pushed, strict=False):
         if t is not None and isinstance(output, Tensor):
-            _carry(output, t if isinstance(t, Tensor) else Tensor(t, output.xp))
+            _carry(output, lifted(t, output.xp))

@@ -13,12 +13,13 @@ from typing import Any, ClassVar
 from ..engine.backward import grad
 from ..engine.cast import in_types_of
 from ..engine.custom import CustomNode
+from ..engine.edges import shape_of
 from ..engine.errors import GradError, ShapeError
 from ..engine.modes import enable_grad, is_grad_enabled, no_grad
 from ..engine.node import Edge
 from ..engine.record import RECORDING
 from ..engine.rules import sum_to
-from ..engine.tensor import Tensor
+from ..engine.tensor import Tensor, zeros_for
 from .context import FunctionCtx
 
 TWICE = (
@@ -45,7 +46,7 @@ class FunctionNode(CustomNode):
         self.edges = tuple(x.edge for x in tensors)
         self.xp = next((x.xp for x in tensors if x.edge is not None), tensors[0].xp)
         self.span = None
-        self.arguments = tuple(like_of(x) for x in args)
+        self.arguments = tuple(map(_like, args))
         self.asked = tuple(edge is not None for edge in self.edges)
         self.likes: tuple[Tensor | None, ...] = ()
         self.carries: tuple[bool, ...] = ()
@@ -56,7 +57,7 @@ class FunctionNode(CustomNode):
         An output that is no tensor is None among the ``likes``.
         """
         parts = output if isinstance(output, tuple) else (output,)
-        self.likes = tuple(like_of(part) for part in parts)
+        self.likes = tuple(map(_like, parts))
         self.carries = tuple(self.ctx.differentiates(part) for part in parts)
 
     def __getattr__(self, name: str) -> Any:
@@ -195,20 +196,14 @@ class FunctionNode(CustomNode):
             found = grad(
                 [p for p, _ in rows], live, [t for _, t in rows], True, True
             ) if rows else [None] * len(live)  # fmt: skip
-        given = iter(
-            Tensor(s.xp.zeros_like(s.raw), s.xp) if t is None else t
-            for t, s in zip(found, live, strict=True)
-        )
+        given = map(_or_zeros, found, live)
         outputs = tuple(None if s is None else next(given) for s in seeds)
         return outputs if len(outputs) > 1 else outputs[0]
 
 
-def like_of(x: Any) -> Tensor | None:
-    """A tensor's shape, dtype and kind, to make zeros of; no memory of its own."""
-    if not isinstance(x, Tensor):
-        return None
-    one = x.xp.new_full(x.raw, (), 0)
-    return Tensor(x.xp.expand(one, tuple(x.shape)), x.xp)
+def _like(x: Any) -> Tensor | None:
+    """What zeros in the place of a tensor are made of; None for anything else."""
+    return shape_of(x) if isinstance(x, Tensor) else None
 
 
 def _seed(like: Tensor | None) -> Tensor | None:
@@ -217,9 +212,7 @@ def _seed(like: Tensor | None) -> Tensor | None:
 
 
 def _or_zeros(t: Tensor | None, like: Tensor | None) -> Tensor | None:
-    if t is not None or like is None:
-        return t
-    return Tensor(like.xp.zeros_like(like.raw), like.xp)
+    return zeros_for(like) if t is None and like is not None else t
 
 
 def _is_expansion(shape: Sequence[int], of: Sequence[int]) -> bool:

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..engine.backward import grad
 from ..engine.errors import GradError
 from ..engine.forward import jvp as _forward
 from ..engine.modes import enable_grad
 from ..engine.record import call
-from ..engine.tensor import Tensor
-from .rows import blocks_of, zeros
+from ..engine.tensor import Tensor, ones_for, zeros_for
+from .blocks import blocks_of, pull
 from .strictness import (
     check_jacobian,
     check_outputs,
@@ -33,7 +32,14 @@ from .strictness import (
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 Func = Callable[..., Any]
-Tensors = tuple[Tensor, ...]
+FORWARD = "forward-mode"
+SCALAR = ("hessian", "hvp", "vhp")
+"""The functions that differentiate one scalar output."""
+
+UNREACHED = (
+    "The output of the user-provided function is independent of input {}. This is not "
+    "allowed in strict mode."
+)
 HINT = (
     ' Hint: If your function has more outputs than inputs, "forward-mode" tends to be '
     'more performant. Otherwise, prefer to use "reverse-mode".'
@@ -65,16 +71,12 @@ def jacobian(
     """
     check_strategy(strategy, HINT)
     check_vectorized(strict, vectorize)
-    own, outputs, shape = _run(func, inputs, create_graph, "jacobian", strict)
+    run = _Run(func, inputs, create_graph, strict, "jacobian")
     with enable_grad():
-        if strategy == "forward-mode":
-            blocks = _by_columns(outputs, own, create_graph)
-        else:
-            blocks = [blocks_of(y, own, create_graph) for y in outputs]
+        blocks = blocks_of(run.outputs, run.own, create_graph, strategy == FORWARD)
     if strict:
-        check_jacobian(outputs, own, blocks, create_graph)
-    nested = tuple(shape.inputs(row) for row in blocks)
-    return shape.outputs(_settled(nested, create_graph))
+        check_jacobian(run.outputs, run.own, blocks, create_graph)
+    return run.as_outputs([run.as_inputs(row) for row in blocks])
 
 
 def hessian(
@@ -101,18 +103,12 @@ def hessian(
     """
     check_strategy(outer_jacobian_strategy)
     check_vectorized(strict, vectorize)
-    own, outputs, shape = _run(func, inputs, create_graph, "hessian", strict)
-    demand_scalar(outputs, "hessian", shape.several_outputs)
+    run = _Run(func, inputs, create_graph, strict, "hessian")
+    forward = outer_jacobian_strategy == FORWARD
     with enable_grad():
-        first = _gradients(outputs, own, None)
-        if strict:
-            check_second(first, own)
-        if outer_jacobian_strategy == "forward-mode":
-            blocks = _by_columns(first, own, create_graph)
-        else:
-            blocks = [blocks_of(g, own, create_graph) for g in first]
-    nested = tuple(shape.inputs(row) for row in blocks)
-    return shape.inputs(_settled(nested, create_graph))
+        first = run.gradient(demand_all=False)
+        blocks = blocks_of(first, run.own, create_graph, forward)
+    return run.as_inputs([run.as_inputs(row) for row in blocks])
 
 
 def vjp(
@@ -131,11 +127,11 @@ def vjp(
     Returns:
         What ``func`` gives, and a gradient per input.
     """
-    own, outputs, shape = _run(func, inputs, create_graph, "vjp", strict)
-    cotangents = check_vector(v, outputs, "output")
+    run = _Run(func, inputs, create_graph, strict, "vjp")
+    cotangents = check_vector(v, run.outputs, "output")
     with enable_grad():
-        pulled = _gradients(outputs, own, cotangents, create_graph, strict)
-    return _both(shape.outputs(outputs), shape.inputs(pulled), create_graph)
+        pulled = run.pull(run.outputs, cotangents, create_graph, strict)
+    return run.as_outputs(run.outputs), run.as_inputs(pulled)
 
 
 def jvp(
@@ -154,13 +150,13 @@ def jvp(
     Returns:
         What ``func`` gives, and a tangent per output.
     """
-    own, outputs, shape = _run(func, inputs, create_graph, "jvp", strict)
-    tangents = check_vector(v, own, "input")
+    run = _Run(func, inputs, create_graph, strict, "jvp")
+    tangents = check_vector(v, run.own, "input")
     with enable_grad():
         if strict:
-            _gradients(outputs, own, _ones(outputs), create_graph, True)
-        pushed = tuple(_forward(outputs, own, tangents, create_graph))
-    return _both(shape.outputs(outputs), shape.outputs(pushed), create_graph)
+            run.pull(run.outputs, [ones_for(y) for y in run.outputs], False, True)
+        pushed = _forward(run.outputs, run.own, tangents, create_graph)
+    return run.as_outputs(run.outputs), run.as_outputs(pushed)
 
 
 def vhp(
@@ -170,12 +166,20 @@ def vhp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The value, and the product of ``v`` with the Hessian, by two reverse passes."""
+    """The value, and the product of ``v`` with the Hessian, by two reverse passes.
 
-    def pull(first: Tensors, own: Tensors, vector: Tensors) -> Tensors:
-        return _gradients(first, own, vector, create_graph)
+    Args:
+        v: a vector per input, of its shape; may be left out where the only input has
+            one entry.
 
-    return _with_hessian(func, inputs, v, create_graph, strict, "vhp", pull)
+    Returns:
+        What ``func`` gives, and a product per input, of its shape.
+    """
+    run = _Run(func, inputs, create_graph, strict, "vhp")
+    vector = check_vector(v, run.own, "input")
+    with enable_grad():
+        product = run.pull(run.gradient(), vector, create_graph)
+    return run.as_outputs(run.outputs), run.as_inputs(product)
 
 
 def hvp(
@@ -185,56 +189,82 @@ def hvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The value, and the product of the Hessian with ``v``, by forward over reverse."""
+    """The value, and the product of the Hessian with ``v``, by forward over reverse.
 
-    def push(first: Tensors, own: Tensors, vector: Tensors) -> Tensors:
-        return tuple(_forward(first, own, vector, create_graph))
+    Args:
+        v: a vector per input, of its shape; may be left out where the only input has
+            one entry.
 
-    return _with_hessian(func, inputs, v, create_graph, strict, "hvp", push)
-
-
-def _with_hessian(
-    func: Func, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str,
-    product: Callable[[Tensors, Tensors, Tensors], Tensors],
-) -> tuple[Any, Any]:  # fmt: skip
-    """The value, and the ``product`` of the gradient's Jacobian and ``v``."""
-    own, outputs, shape = _run(func, inputs, create_graph, name, strict)
-    demand_scalar(outputs, name, shape.several_outputs)
-    vector = check_vector(v, own, "input")
+    Returns:
+        What ``func`` gives, and a product per input, of its shape.
+    """
+    run = _Run(func, inputs, create_graph, strict, "hvp")
+    vector = check_vector(v, run.own, "input")
     with enable_grad():
-        first = _gradients(outputs, own, None, True, strict)
+        product = _forward(run.gradient(), run.own, vector, create_graph)
+    return run.as_outputs(run.outputs), run.as_inputs(product)
+
+
+class _Run:
+    """A function's outputs on inputs of its own, and how both were nested.
+
+    Results of ``as_inputs`` and ``as_outputs`` are tuples where inputs or outputs were,
+    and outside the graph unless they are to be recorded.
+    """
+
+    def __init__(
+        self, func: Func, inputs: Any, create_graph: bool, strict: bool, name: str
+    ) -> None:
+        self.create_graph, self.strict, self.name = create_graph, strict, name
+        given = demand_tensors(inputs, "inputs", name)
+        with enable_grad():
+            self.own = tuple(_own(x, create_graph) for x in given)
+            result = func(*self.own)
+        what = "outputs of the user-provided function"
+        self.outputs = demand_tensors(result, what, name)
         if strict:
-            check_second(first, own)
-        second = product(first, own, vector)
-    return _both(outputs[0], shape.inputs(second), create_graph)
+            check_outputs(self.outputs)
+        self.several_inputs = isinstance(inputs, tuple)
+        self.several_outputs = isinstance(result, tuple)
+        if name in SCALAR:
+            demand_scalar(self.outputs, name, self.several_outputs)
 
+    def as_inputs(self, values: Sequence[Any]) -> Any:
+        return self._nested(values, self.several_inputs)
 
-class _Nesting:
-    """Whether inputs and outputs came as tuples, so that results do as well."""
+    def as_outputs(self, values: Sequence[Any]) -> Any:
+        return self._nested(values, self.several_outputs)
 
-    def __init__(self, several_inputs: bool, several_outputs: bool) -> None:
-        self.several_inputs = several_inputs
-        self.several_outputs = several_outputs
+    def _nested(self, values: Sequence[Any], several: bool) -> Any:
+        settled = tuple(
+            v if self.create_graph or isinstance(v, tuple) else v.detach()
+            for v in values
+        )
+        return settled if several else settled[0]
 
-    def inputs(self, values: Sequence[Any]) -> Any:
-        return tuple(values) if self.several_inputs else values[0]
+    def pull(
+        self,
+        outputs: Sequence[Tensor],
+        cotangents: Sequence[Tensor],
+        create_graph: bool,
+        demand_all: bool = False,
+    ) -> list[Tensor]:
+        """The gradients of the inputs; zeros where nothing depends on one, unless all
+        are demanded."""
+        found = pull(outputs, self.own, cotangents, create_graph)
+        if demand_all and None in found:
+            raise GradError(UNREACHED.format(found.index(None)))
+        pairs = zip(found, self.own, strict=True)
+        return [zeros_for(x) if g is None else g for g, x in pairs]
 
-    def outputs(self, values: Sequence[Any]) -> Any:
-        return tuple(values) if self.several_outputs else values[0]
-
-
-def _run(
-    func: Func, inputs: Any, create_graph: bool, name: str, strict: bool
-) -> tuple[Tensors, Tensors, _Nesting]:
-    """The function's outputs on inputs of its own, and how both were nested."""
-    given = demand_tensors(inputs, "inputs", name)
-    with enable_grad():
-        own = tuple(_own(x, create_graph) for x in given)
-        result = func(*own)
-    outputs = demand_tensors(result, "outputs of the user-provided function", name)
-    if strict:
-        check_outputs(outputs)
-    return own, outputs, _Nesting(isinstance(inputs, tuple), isinstance(result, tuple))
+    def gradient(self, demand_all: bool = True) -> list[Tensor]:
+        """The recorded gradient of the one scalar output, which depends on the inputs
+        where this is strict."""
+        seeds = [ones_for(y) for y in self.outputs]
+        found = self.pull(self.outputs, seeds, True, self.strict and demand_all)
+        if self.strict:
+            check_second(found, self.own)
+        return found
 
 
 def _own(x: Tensor, create_graph: bool) -> Tensor:
@@ -243,53 +273,3 @@ def _own(x: Tensor, create_graph: bool) -> Tensor:
         found: Tensor = call("alias", x)
         return found
     return x.detach().requires_grad_(True)
-
-
-def _gradients(
-    outputs: Tensors,
-    inputs: Tensors,
-    cotangents: Sequence[Tensor] | None,
-    create_graph: bool = True,
-    strict: bool = False,
-) -> Tensors:
-    """The gradients of what has a graph among ``outputs``; zeros for the unreached."""
-    given = _ones(outputs) if cotangents is None else cotangents
-    live = [(y, v) for y, v in zip(outputs, given, strict=True) if y.requires_grad]
-    found: list[Tensor | None] = [None] * len(inputs)
-    if live:
-        ys, vs = zip(*live, strict=True)
-        found = grad(ys, inputs, vs, retain_graph=True, create_graph=create_graph)
-    for place, g in enumerate(found):
-        if g is None and strict:
-            raise GradError(
-                f"The output of the user-provided function is independent of input "
-                f"{place}. This is not allowed in strict mode."
-            )
-    pairs = zip(found, inputs, strict=True)
-    return tuple(zeros(x, x.shape) if g is None else g for g, x in pairs)
-
-
-def _ones(outputs: Tensors) -> list[Tensor]:
-    return [Tensor(y.xp.ones_like(y.raw), y.xp) for y in outputs]
-
-
-def _by_columns(
-    outputs: Tensors, inputs: Tensors, create_graph: bool
-) -> list[list[Tensor]]:
-    from .columns import columns_of
-
-    per_input = [columns_of(outputs, x, create_graph) for x in inputs]
-    return [list(row) for row in zip(*per_input, strict=True)]
-
-
-def _both(outputs: Any, products: Any, create_graph: bool) -> tuple[Any, Any]:
-    return _settled(outputs, create_graph), _settled(products, create_graph)
-
-
-def _settled(value: Any, create_graph: bool) -> Any:
-    """Results outside the graph, unless they are to be recorded."""
-    if create_graph:
-        return value
-    if isinstance(value, tuple):
-        return tuple(_settled(part, False) for part in value)
-    return value.detach()

@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..engine.hooks import RemovableHandle
-from ..engine.node import Port
+from ..engine.node import output_at
 from ..engine.passes import PASSES, Pass
 from ..engine.tensor import Tensor
 
@@ -43,9 +43,7 @@ class _Together:
     """What arrived in each pass, until the hook is called."""
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., Any]) -> None:
-        self._nodes = [
-            t.edge.node if isinstance(t.edge, Port) else t.edge for t in tensors
-        ]
+        self._nodes = [output_at(t.edge)[0] for t in tensors]
         self._fn = fn
         self._arrived: WeakKeyDictionary[Pass, list[Tensor | None]]
         self._arrived = WeakKeyDictionary()

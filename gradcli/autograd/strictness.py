@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.backward import grad
 from ..engine.errors import GradError
-from ..engine.tensor import Tensor
+from ..engine.tensor import Tensor, ones_for
+from .blocks import pull
 
 NO_GRADIENT = (
     "Output {} of the user-provided function does not require gradients. The outputs "
@@ -92,7 +92,7 @@ def check_vector(v: Any, like: Sequence[Tensor], side: str) -> tuple[Tensor, ...
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise GradError(NEEDS_VECTOR[side])
-        return (Tensor(like[0].xp.ones_like(like[0].raw), like[0].xp),)
+        return (ones_for(like[0]),)
     given = demand_tensors(tuple(v) if isinstance(v, list) else v, "v", "the product")
     if len(given) != len(like):
         if len(like) == 1:
@@ -135,10 +135,9 @@ def check_jacobian(
 def check_second(first: Sequence[Tensor], inputs: Sequence[Tensor]) -> None:
     """Refuse a first derivative that depends on no input."""
     for place, g in enumerate(first):
-        if not g.requires_grad or not any(_reached(g, inputs)):
+        if not any(_reached(g, inputs)):
             raise GradError(CONSTANT_GRADIENT.format(place))
 
 
 def _reached(y: Tensor, inputs: Sequence[Tensor]) -> list[bool]:
-    ones = Tensor(y.xp.ones_like(y.raw), y.xp)
-    return [g is not None for g in grad([y], inputs, [ones], retain_graph=True)]
+    return [g is not None for g in pull([y], inputs, [ones_for(y)])]

@@ -12,18 +12,16 @@ from contextlib import nullcontext
 from functools import wraps
 from typing import Any
 
-from ..engine.backward import grad as _reverse
 from ..engine.draws import Samples
 from ..engine.errors import EngineError, GradError, ShapeError
 from ..engine.forward import jvp as _forward
 from ..engine.modes import MODE, enable_grad, renewing
 from ..engine.node import AccumulateGrad
 from ..engine.record import call
-from ..engine.tensor import Tensor
+from ..engine.tensor import Tensor, ones_for, with_edge, zeros_for
 from ..engine.views import note_sharer
 from ..engine.walk import reaches_leaf
-from .columns import columns_of
-from .rows import blocks_of, zeros
+from .blocks import blocks_of, pull
 from .tree import Shape, flatten
 
 Func = Callable[..., Any]
@@ -107,16 +105,11 @@ class _Trace:
                 )
         return self.outputs
 
-    def pull(self, cotangents: Sequence[Tensor | None], recorded: bool) -> list[Tensor]:
+    def pull(self, cotangents: Sequence[Tensor], recorded: bool) -> list[Tensor]:
         """The gradients of the inputs; zeros where nothing depends on one."""
-        pairs = zip(self.outputs, cotangents, strict=True)
-        live = [(y, v) for y, v in pairs if y.requires_grad]
-        found: list[Tensor | None] = [None] * len(self.inputs)
-        if live:
-            ys, vs = zip(*live, strict=True)
-            found = _reverse(ys, self.inputs, vs, True, recorded)
-        known = zip(found, self.inputs, strict=True)
-        return [zeros(x, x.shape) if g is None else g for g, x in known]
+        found = pull(self.outputs, self.inputs, cotangents, recorded)
+        pairs = zip(found, self.inputs, strict=True)
+        return [zeros_for(x) if g is None else g for g, x in pairs]
 
 
 def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
@@ -156,8 +149,8 @@ def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> F
                 f"{y.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs "
                 "instead?"
             )
-        ones = Tensor(y.xp.ones_like(y.raw), y.xp)
-        found = trace.settle(trace.shape.fill(trace.pull([ones], trace.recorded)))
+        gradient = trace.pull([ones_for(y)], trace.recorded)
+        found = trace.settle(trace.shape.fill(gradient))
         value, aux = trace.value(), trace.settle(trace.aux)
         trace.close()
         return (found, (value, aux)) if has_aux else (found, value)
@@ -262,7 +255,7 @@ def jacrev(
     A block has the output's shape followed by the argument's. ``chunk_size`` is
     accepted; rows are computed one by one.
     """
-    return _jacobian(func, argnums, has_aux, "jacrev(f)(*args)", _by_rows, False)
+    return _jacobian(func, argnums, has_aux, "jacrev(f)(*args)", forward=False)
 
 
 def jacfwd(
@@ -284,7 +277,7 @@ def jacfwd(
         with Samples(randomness).one():
             return func(*args, **kwargs)
 
-    return _jacobian(run, argnums, has_aux, "jacfwd(f)(*args)", _by_columns, True)
+    return _jacobian(run, argnums, has_aux, "jacfwd(f)(*args)", forward=True)
 
 
 def hessian(func: Func, argnums: Argnums = 0) -> Func:
@@ -293,29 +286,20 @@ def hessian(func: Func, argnums: Argnums = 0) -> Func:
 
 
 def _jacobian(
-    func: Func, argnums: Argnums, has_aux: bool, name: str, blocks: Any, forward: bool
+    func: Func, argnums: Argnums, has_aux: bool, name: str, forward: bool
 ) -> Func:
     @wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         trace = _Trace(func, args, kwargs, argnums, has_aux, name, forward)
         trace.demand_tensors(name)
         with enable_grad():
-            rows = blocks(trace)
+            rows = blocks_of(trace.outputs, trace.inputs, trace.recorded, forward)
         nested = trace.output_shape.fill([trace.shape.fill(row) for row in rows])
         found, aux = trace.settle(nested), trace.settle(trace.aux)
         trace.close()
         return (found, aux) if has_aux else found
 
     return jacobian
-
-
-def _by_rows(trace: _Trace) -> list[list[Tensor]]:
-    return [blocks_of(y, trace.inputs, trace.recorded) for y in trace.outputs]
-
-
-def _by_columns(trace: _Trace) -> list[list[Tensor]]:
-    per_input = [columns_of(trace.outputs, x, trace.recorded) for x in trace.inputs]
-    return [list(row) for row in zip(*per_input, strict=True)]
 
 
 def _fresh(x: Any, outside: bool) -> Tensor:
@@ -330,9 +314,7 @@ def _fresh(x: Any, outside: bool) -> Tensor:
 
 def _at_the_place_of(x: Tensor) -> Tensor:
     """A tensor that stays at a place of the graph, whatever becomes of the other."""
-    out = Tensor(x.raw, x.xp)
-    out.edge = x.edge
-    return out
+    return with_edge(x.raw, x.xp, x.edge)
 
 
 def _make_changeable(x: Tensor, own: Tensor) -> None:

@@ -14,7 +14,7 @@ from functools import wraps
 from typing import Any
 
 from ..engine.record import call
-from ..engine.tensor import Tensor
+from ..engine.tensor import Tensor, zeros_for
 from .batch_rule import Batch
 from .tree import Shape, flatten
 
@@ -151,7 +151,7 @@ def _sample(
             found.append(call("select", x, dim, place))
         else:
             shape = (*x.shape[:dim], *x.shape[dim + 1 :])
-            found.append(Tensor(x.xp.new_full(x.raw, shape, 0), x.xp))
+            found.append(zeros_for(x, shape))
     return found
 
 
@@ -192,4 +192,4 @@ def _stacked(parts: Sequence[Any], dim: int | None, size: int, name: str) -> Any
     y = parts[0]
     at = dim % (y.dim() + 1)
     shape = (*y.shape[:at], 0, *y.shape[at:])
-    return Tensor(y.xp.new_full(y.raw, shape, 0), y.xp)
+    return zeros_for(y, shape)

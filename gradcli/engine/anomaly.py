@@ -23,8 +23,8 @@ from weakref import WeakKeyDictionary
 from .devices import namespace_of
 from .errors import GradError
 from .modes import MODE
-from .node import Node, Port
-from .tensor import Tensor
+from .node import Node, output_at
+from .tensor import raw_of
 from .walk import inputs_first
 
 PACKAGE = __name__.partition(".")[0]
@@ -116,8 +116,7 @@ class Anomaly:
 
         If warnings are errors, the text is noted on the error that there is.
         """
-        node = edge.node if isinstance(edge, Port) else edge
-        for text in self._account(node):
+        for text in self._account(output_at(edge)[0]):
             try:
                 warnings.warn(text, UserWarning, stacklevel=_way_out())
             except UserWarning:
@@ -197,7 +196,7 @@ def _way_out() -> int:
 
 def _what_is_wrong(value: Any) -> str:
     """``nan``, ``infinite`` or nothing, of an array, a tensor or anything else."""
-    raw = value.raw if isinstance(value, Tensor) else value
+    raw = raw_of(value)
     if getattr(getattr(raw, "dtype", None), "kind", "") != "f":
         return ""
     xp = namespace_of(raw)

@@ -24,15 +24,13 @@ from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
 from .hooks import HOOKS
 from .joined import joined
 from .modes import MODE
-from .node import AccumulateGrad, Edge, Node, Port, carried
+from .node import AccumulateGrad, Edge, Node, Port, carried, output_at
 from .passes import Pass, in_a_thread, is_crowded
 from .record import RECORDING
-from .tensor import Tensor
+from .tensor import Tensor, lifted, ones_for, with_edge
 from .unchanged import demand_unchanged
 from .versions import CLOCK
 from .walk import inputs_first
-
-_new = object.__new__
 
 
 def backward(
@@ -51,7 +49,7 @@ def backward(
         if isinstance(x, Tensor):
             x.retain_grad()
     edges = [edge_of(x) for x in inputs]
-    only = {e.node if isinstance(e, Port) else e for e in edges}
+    only = {output_at(edge)[0] for edge in edges}
     _run(outputs, cotangents, retain_graph, create_graph, None, only)
 
 
@@ -111,10 +109,8 @@ def _gradient_of(t: Target, edge: Any, g: Any) -> Tensor | None:
     """What arrived at a tensor, in its type: on the way wider operands widen it."""
     if g is None:
         return None
-    if isinstance(t, Tensor):
-        found: Tensor = in_type(_as_tensor(g, t.xp), t.raw.dtype)
-        return found
-    return _as_tensor(g, (edge.node if isinstance(edge, Port) else edge).xp)
+    found: Tensor = lifted(g, output_at(edge)[0].xp)
+    return in_type(found, t.raw.dtype) if isinstance(t, Tensor) else found
 
 
 def _cotangents(
@@ -131,7 +127,7 @@ def _cotangent(root: Target, given: Tensor | None, place: int) -> Tensor:
     if given is None:
         if output.numel() != 1:
             raise GradError(NOT_SCALAR)
-        return Tensor(output.xp.ones_like(output.raw), output.xp)
+        return ones_for(output)
     if given.shape != output.shape:
         raise ShapeError(
             f"Mismatch in shape: grad_output[{place}] has a shape of {given.shape} and "
@@ -380,14 +376,4 @@ def input_edges(node: Node) -> dict[int, Edge]:
 
 def rebuild(value: Any, xp: Any, edge: Edge) -> Any:
     """A saved raw value as the tensor it was; shapes, numbers and None as they are."""
-    if not hasattr(value, "dtype"):
-        return value
-    out: Tensor = _new(Tensor)
-    out.raw = value
-    out.xp = xp
-    out.edge = edge
-    return out
-
-
-def _as_tensor(value: Any, xp: Any) -> Tensor:
-    return value if isinstance(value, Tensor) else Tensor(value, xp)
+    return with_edge(value, xp, edge) if hasattr(value, "dtype") else value

@@ -17,7 +17,7 @@ from .dtypes import named
 from .fast import operand
 from .promote import result_of
 from .record import function
-from .tensor import Tensor
+from .tensor import Tensor, raw_of
 
 __all__ = [
     "bitwise_and",
@@ -93,7 +93,7 @@ def _common(name: str, a: Operand, b: Operand) -> Any:
     """
     if not isinstance(a, Tensor) and not isinstance(b, Tensor):
         raise TypeError(f"{name}(): one of the operands has to be a tensor")
-    result = result_of([x.raw if isinstance(x, Tensor) else x for x in (a, b)])
+    result = result_of([raw_of(a), raw_of(b)])
     if result.kind == "f":
         raise _no_kernel(name, result)
     return result
@@ -116,8 +116,7 @@ def of_whole_numbers(name: str, ufunc: str, a: Operand, b: Operand) -> Tensor:
     if result.kind == "b":
         raise _no_kernel(name, result)
     xp = next(x.xp for x in (a, b) if isinstance(x, Tensor))
-    raw = [x.raw if isinstance(x, Tensor) else x for x in (a, b)]
-    cut = [xp.np.asarray(x).astype(result) for x in raw]
+    cut = [xp.np.asarray(raw_of(x)).astype(result) for x in (a, b)]
     broadcast_shape(*[x.shape for x in cut])
     return Tensor(xp.np.asarray(getattr(xp.np, ufunc)(*cut)), xp)
 

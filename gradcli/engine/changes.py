@@ -22,7 +22,7 @@ from .modes import MODE
 from .node import AccumulateGrad, Edge, Node
 from .promote import RANK
 from .record import recorder
-from .tensor import TANGENT, Tensor
+from .tensor import TANGENT, Tensor, with_edge
 from .unchanged import note_successor
 from .versions import CLOCK, owner, replaced, touch
 from .views import base_of, demand_sturdy, live_views, lose, lose_views, sharers
@@ -99,9 +99,8 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
 
 def _snapshot(t: Tensor) -> Tensor:
     """What ``compute`` reads: the memory itself, or a copy where it may be saved."""
-    out: Tensor = _new(Tensor)
-    out.raw = t.raw.copy() if MODE.recording and not MODE.renews else t.raw
-    out.xp, out.edge = t.xp, t.edge
+    kept = MODE.recording and not MODE.renews
+    out = with_edge(t.raw.copy() if kept else t.raw, t.xp, t.edge)
     if TANGENT in t.__dict__:
         out.__dict__[TANGENT] = t.__dict__[TANGENT]
     return out

@@ -13,7 +13,7 @@ from typing import Any
 from .bits import of_whole_numbers
 from .errors import EngineError
 from .promote import result_of
-from .tensor import Tensor, constant
+from .tensor import Tensor, constant, raw_of
 
 __all__ = ["bucketize", "gcd", "histc", "isin", "lcm", "searchsorted"]
 
@@ -42,7 +42,7 @@ def isin(
     if not tensors:
         raise TypeError("isin(): elements or test_elements has to be a tensor")
     xp = tensors[0].xp
-    raw = [x.raw if isinstance(x, Tensor) else x for x in (elements, test_elements)]
+    raw = [raw_of(elements), raw_of(test_elements)]
     common = result_of(raw)
     asked, known = (xp.np.asarray(x).astype(common) for x in raw)
     return Tensor(xp.np.asarray(xp.np.isin(asked, known, invert=invert)), xp)

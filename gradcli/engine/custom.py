@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .node import Node
-from .tensor import Tensor
+from .tensor import Tensor, lifted, raw_of
 
 
 class CustomNode(Node):
@@ -46,8 +46,6 @@ class CustomNode(Node):
 
     def pull(self, g: Any) -> tuple[Any, ...]:
         several = isinstance(g, tuple)
-        given = tuple(map(self._tensor, g)) if several else self._tensor(g)
-        return tuple(None if t is None else t.raw for t in self.pull_tensors(given))
-
-    def _tensor(self, raw: Any) -> Tensor | None:
-        return None if raw is None else Tensor(raw, self.xp)
+        given = tuple([lifted(part, self.xp) for part in (g if several else (g,))])
+        given = given if several else given[0]
+        return tuple(map(raw_of, self.pull_tensors(given)))

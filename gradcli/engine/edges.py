@@ -16,7 +16,17 @@ from ..ops.checks import broadcast_shape
 from .custom import CustomNode
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
-from .node import FREED, AccumulateGrad, ConstantNode, Edge, Node, Packed, Port, Shaped
+from .node import (
+    FREED,
+    AccumulateGrad,
+    ConstantNode,
+    Edge,
+    Node,
+    Packed,
+    Port,
+    Shaped,
+    output_at,
+)
 from .tensor import Tensor
 
 
@@ -46,10 +56,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
             "It is not possible to get the gradient edge for a Tensor that does not "
             "require gradients"
         )
-    token = like_of(tensor)
-    if isinstance(edge, Port):
-        return GradientEdge(edge.node, edge.nr, token)
-    return GradientEdge(edge, 0, token)
+    return GradientEdge(*output_at(edge), like_of(tensor))
 
 
 def edge_of(target: Target) -> Edge:
@@ -63,11 +70,16 @@ def edge_of(target: Target) -> Edge:
 def like_of(target: Target) -> Tensor:
     """A tensor of the target's shape and type; no memory of its own if it was none."""
     if isinstance(target, Tensor):
-        return _spread(target.xp, target.raw, tuple(target.shape))
+        return shape_of(target)
     if target.ownership_token is not None:
         found: Tensor = target.ownership_token
         return found
     return _made_at(edge_of(target))
+
+
+def shape_of(t: Tensor) -> Tensor:
+    """A tensor's shape, type and device; no memory of its own."""
+    return _spread(t.xp, t.raw, tuple(t.shape))
 
 
 def _spread(xp: Any, kind: Any, shape: tuple[int, ...]) -> Tensor:
@@ -83,7 +95,7 @@ def _made_at(edge: Edge) -> Tensor:
     passed: list[tuple[Any, int]] = []
     found = _kept(edge)
     while found is None:
-        node, nr = _place(edge)
+        node, nr = output_at(edge)
         passed.append((node, nr))
         edge = next(e for e in node.edges if e is not None)
         found = _kept(edge)
@@ -92,13 +104,9 @@ def _made_at(edge: Edge) -> Tensor:
     return found
 
 
-def _place(edge: Any) -> tuple[Any, int]:
-    return (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
-
-
 def _kept(edge: Any) -> Tensor | None:
     """The output at an edge, if its node keeps it; None if only its inputs tell."""
-    node, nr = _place(edge)
+    node, nr = output_at(edge)
     if isinstance(node, AccumulateGrad):
         return _spread(node.xp, node.raw, node.raw.shape)
     if isinstance(node, CustomNode):
@@ -124,8 +132,7 @@ def _output(node: Node, nr: int, x: Tensor) -> Tensor:
     if isinstance(y, tuple):
         return _spread(xp, x.raw, y[nr].shape)
     full = [
-        xp.expand(xp.new_full(x.raw, (), 0), r.shape) if isinstance(r, Shaped) else r
-        for r in raw
+        _spread(xp, x.raw, r.shape).raw if isinstance(r, Shaped) else r for r in raw
     ]
     out = node.op.fwd(xp, *full, **node.params)
     return _spread(xp, out, out.shape)

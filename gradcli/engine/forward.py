@@ -20,7 +20,7 @@ from .modes import MODE
 from .node import AccumulateGrad, ConstantNode, Node, Port
 from .record import RECORDING, apply
 from .saved import pushed_parts
-from .tensor import Tensor
+from .tensor import Tensor, lifted, raw_of, zeros_for
 from .unchanged import demand_unchanged
 from .versions import CLOCK
 from .walk import inputs_first
@@ -139,11 +139,9 @@ def _run(node: Node, xp: Any, inputs: tuple[Any, ...]) -> Any:
 def _push_custom(node: CustomNode, arriving: Sequence[Any], recorded: bool) -> Any:
     if recorded:
         return node.push_tensors(arriving)
-    given = [None if t is None else Tensor(t, node.xp) for t in arriving]
-    pushed = node.push_tensors(given)
-    if isinstance(pushed, tuple):
-        return tuple(None if t is None else t.raw for t in pushed)
-    return None if pushed is None else pushed.raw
+    pushed = node.push_tensors([lifted(t, node.xp) for t in arriving])
+    several = isinstance(pushed, tuple)
+    return tuple(map(raw_of, pushed)) if several else raw_of(pushed)
 
 
 def _value(
@@ -179,6 +177,5 @@ def _spread(xp: Any, t: Any, shapes: tuple[Any, ...] | None) -> Any:
 
 def _tangent_of(output: Tensor, known: dict[Any, Any]) -> Tensor:
     t = known.get(output.edge) if output.edge is not None else None
-    if isinstance(t, Tensor):
-        return t
-    return Tensor(output.xp.zeros_like(output.raw) if t is None else t, output.xp)
+    found: Tensor = zeros_for(output) if t is None else lifted(t, output.xp)
+    return found

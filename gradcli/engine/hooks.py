@@ -17,8 +17,8 @@ from typing import Any
 from . import dtypes
 from .cast import in_type
 from .errors import EngineError
-from .node import AccumulateGrad, Edge, Inspectable, Node, Port
-from .tensor import Tensor
+from .node import AccumulateGrad, Edge, Inspectable, Node, output_at
+from .tensor import Tensor, lifted, raw_of
 
 Hook = Callable[..., Any]
 
@@ -98,15 +98,11 @@ metadata = property(lambda node: extras_of(node).metadata)
 """A place for whatever somebody wants to remember with a node."""
 
 
-def _place(edge: Edge) -> tuple[Any, int]:
-    return (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
-
-
 def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:
     """Call ``hook`` with every gradient that arrives; what it returns goes on."""
     if t.edge is None:
         raise EngineError(NO_GRADIENT)
-    node, nr = _place(t.edge)
+    node, nr = output_at(t.edge)
     HOOKS.used = True
     extras = extras_of(node)
     extras.types[nr] = t.raw.dtype
@@ -115,7 +111,7 @@ def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:
 
 def release_gradient(edge: Edge) -> None:
     """The opposite of `keep_gradient`, for the edge that a tensor had."""
-    node, nr = _place(edge)
+    node, nr = output_at(edge)
     extras_of(node).retained.pop(nr, None)
 
 
@@ -166,7 +162,7 @@ def keep_gradient(t: Tensor) -> None:
             tensor.__dict__["_grad"] = g.clone() if before is None else before + g
 
     HOOKS.used = True
-    node, nr = _place(t.edge)
+    node, nr = output_at(t.edge)
     extras = extras_of(node)
     extras.types[nr] = t.raw.dtype
     extras.retained[nr] = keep
@@ -180,12 +176,12 @@ def arrive(node: Node | AccumulateGrad, nr: int, g: Any, xp: Any) -> Any:
     if nr in extras.types:
         g = in_type(g, extras.types[nr])
     for hook in list(extras.tensor.get(nr, {}).values()):
-        returned = hook(_shown(g, xp))
+        returned = hook(lifted(g, xp))
         if returned is not None:
             g = _replaced(hook, returned, g)
     keep = extras.retained.get(nr)
     if keep is not None:
-        keep(_shown(g, xp))
+        keep(lifted(g, xp))
     return g
 
 
@@ -197,7 +193,7 @@ def before(node: Node | AccumulateGrad, g: Any) -> Any:
     several = isinstance(g, tuple)
     for hook in list(extras.before.values()):
         given = g if several else (g,)
-        returned = hook(tuple([_shown(part, node.xp) for part in given]))
+        returned = hook(tuple([lifted(part, node.xp) for part in given]))
         if returned is not None:
             parts = _parts(hook, returned, given)
             g = parts if several else parts[0]
@@ -210,9 +206,9 @@ def after(node: Node | AccumulateGrad, pulled: tuple[Any, ...], g: Any) -> Any:
     if extras is None or not extras.after:
         return pulled
     xp = node.xp
-    outputs = tuple([_shown(p, xp) for p in (g if isinstance(g, tuple) else (g,))])
+    outputs = tuple([lifted(p, xp) for p in (g if isinstance(g, tuple) else (g,))])
     for hook in list(extras.after.values()):
-        returned = hook(tuple([_shown(p, xp) for p in pulled]), outputs)
+        returned = hook(tuple([lifted(p, xp) for p in pulled]), outputs)
         if returned is not None:
             pulled = _parts(hook, returned, pulled)
     return pulled
@@ -229,10 +225,6 @@ def accumulated(end: AccumulateGrad) -> None:
                 raise EngineError(
                     "Tensor post accumulate grad hooks should return None."
                 )
-
-
-def _shown(g: Any, xp: Any) -> Any:
-    return g if g is None or isinstance(g, Tensor) else Tensor(g, xp)
 
 
 def _demand_tensor(returned: Any) -> None:
@@ -256,7 +248,7 @@ def _replaced(hook: Hook, returned: Any, g: Any) -> Any:
         raise EngineError("can't replace a None gradient with a non-None value")
     if tuple(returned.raw.shape) != tuple(g.shape):
         raise EngineError(f"hook '{_name(hook)}' has changed the size of value")
-    was = g.raw if isinstance(g, Tensor) else g
+    was = raw_of(g)
     if returned.raw.dtype != was.dtype:
         before, after = (dtypes.of(raw).legacy for raw in (was, returned.raw))
         raise EngineError(

@@ -21,7 +21,7 @@ from .errors import GradError
 from .modes import MODE
 from .node import FREED, Edge, Node
 from .record import call
-from .tensor import Tensor
+from .tensor import Tensor, with_edge
 
 _new = object.__new__
 
@@ -81,9 +81,7 @@ def _connected(
     node.edges = (g.edge, *edges)
     node.xp, node.span, node.zeros = g.xp, None, rule.zeros
     node.shapes_given, node.like = shapes, g.detach()
-    out: Tensor = _new(Tensor)
-    out.raw, out.xp, out.edge = g.raw, g.xp, node
-    return out
+    return with_edge(g.raw, g.xp, node)
 
 
 @cache

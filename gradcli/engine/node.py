@@ -223,9 +223,7 @@ class Node(Inspectable):
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
         """``(node, output number)`` per input, as in PyTorch."""
-        return tuple(
-            (e.node, e.nr) if isinstance(e, Port) else (e, 0) for e in self.edges
-        )
+        return tuple([output_at(edge) for edge in self.edges])
 
 
 class UnaryNode(Node):
@@ -355,6 +353,11 @@ class Port:
     @property
     def edges(self) -> tuple[Edge, ...]:
         return (self.node,)
+
+
+def output_at(edge: Any) -> tuple[Any, int]:
+    """The node whose output an edge stands for, and the number of that output."""
+    return (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
 
 
 class AccumulateGrad(Inspectable):

@@ -16,7 +16,7 @@ from . import devices
 from .dtypes import DEFAULT, dtype, to_dtype
 from .errors import OVERFLOW, EngineError
 from .promote import promoted, type_of
-from .tensor import Tensor
+from .tensor import Tensor, raw_of
 
 KINDS = "biuf"
 DEEPEST = 64
@@ -106,7 +106,7 @@ def _own_type(data: Any) -> Any:
         ]
     found = None
     for each in leaves:
-        raw = each.raw if isinstance(each, Tensor) else each
+        raw = raw_of(each)
         if not isinstance(raw, int | float) and not hasattr(raw, "dtype"):
             return None
         own = type_of(raw)

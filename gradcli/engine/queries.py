@@ -16,7 +16,7 @@ from .into import taking_out
 from .promote import RANK, promoted, result_of
 from .record import function
 from .size import Size
-from .tensor import Tensor
+from .tensor import Tensor, raw_of
 
 __all__ = [
     "allclose",
@@ -233,8 +233,7 @@ def promote_types(type1: Type, type2: Type) -> Type:
 
 def result_type(tensor1: Any, tensor2: Any) -> Type:
     """The type of a result of arithmetic between two tensors or numbers."""
-    values = [v.raw if isinstance(v, Tensor) else v for v in (tensor1, tensor2)]
-    return of(np.empty((), result_of(values)))
+    return of(np.empty((), result_of([raw_of(tensor1), raw_of(tensor2)])))
 
 
 def typename(obj: Any) -> str:

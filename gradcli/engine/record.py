@@ -42,7 +42,7 @@ from .placing import placed
 from .promote import cut, harmonised
 from .promote import settled as settled_type
 from .returns import CLASSES
-from .tensor import Tensor, constant
+from .tensor import Tensor, constant, with_edge
 from .versions import CLOCK, own
 from .views import note_sharer, note_view
 
@@ -99,11 +99,11 @@ class Recorder:
         node = self._node(inputs, xp, raw, y, params)
         out: Any
         if op.returns == 1:
-            out = _tensor(y, xp, node)
+            out = with_edge(y, xp, node)
         else:
             count = 0 if node is None else carried(op, y)
             parts = [
-                _tensor(part, xp, Port(node, i) if i < count else None)
+                with_edge(part, xp, Port(node, i) if i < count else None)
                 for i, part in enumerate(y)
             ]
             out = CLASSES.get(op.base, tuple)(parts)
@@ -244,14 +244,6 @@ def _leading(a: Tensor, b: Tensor) -> Tensor:
         "Expected all tensors to be on the same device, but found at "
         f"least two devices, {a.xp.device} and {b.xp.device}!"
     )
-
-
-def _tensor(raw: Any, xp: Any, edge: Any) -> Tensor:
-    out: Tensor = _new(Tensor)
-    out.raw = raw
-    out.xp = xp
-    out.edge = edge
-    return out
 
 
 Outermost = Callable[[str, Callable[..., Any]], Callable[..., Any]]

@@ -9,6 +9,7 @@ another kind behind the caller's back. Functions of the table are methods too
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..ops.checks import dim_of
@@ -20,7 +21,7 @@ from .layouts import layout, strided
 from .methods import Methods
 from .modes import MODE
 from .namespace import Namespace
-from .node import AccumulateGrad, Edge, Node, Port
+from .node import AccumulateGrad, Edge, Node, Port, output_at
 from .size import Size
 
 GRAD_OF_NON_LEAF = (
@@ -158,10 +159,8 @@ class Tensor(Methods):
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; None for a leaf."""
-        edge = self.edge
-        if isinstance(edge, Port):
-            return edge.node
-        return edge if isinstance(edge, Node) else None
+        node = None if self.edge is None else output_at(self.edge)[0]
+        return node if isinstance(node, Node) else None
 
     @property
     def output_nr(self) -> int:
@@ -198,11 +197,7 @@ class Tensor(Methods):
 
     def detach(self) -> Tensor:
         """The same memory, outside the graph."""
-        out = object.__new__(Tensor)
-        out.raw = self.xp.stop(self._shareable())
-        out.xp = self.xp
-        out.edge = None
-        return out
+        return with_edge(self.xp.stop(self._shareable()), self.xp, None)
 
     @property
     def data(self) -> Tensor:
@@ -314,11 +309,39 @@ def constant(value: Any) -> Tensor:
     return Tensor(raw, xp)
 
 
+def with_edge(raw: Any, xp: Any, edge: Edge) -> Tensor:
+    """A tensor of a raw value that has a place in a graph already."""
+    out: Tensor = object.__new__(Tensor)
+    out.raw = raw
+    out.xp = xp
+    out.edge = edge
+    return out
+
+
+def lifted(value: Any, xp: Any) -> Any:
+    """A raw value as a tensor without a gradient; None and a tensor as they are."""
+    return value if value is None or isinstance(value, Tensor) else Tensor(value, xp)
+
+
+def raw_of(value: Any) -> Any:
+    """The raw value of a tensor; anything else as it is."""
+    return value.raw if isinstance(value, Tensor) else value
+
+
+def zeros_for(t: Tensor, shape: Sequence[int] | None = None) -> Tensor:
+    """Zeros of a tensor's type on its device; of its shape unless another is given."""
+    wanted = t.raw.shape if shape is None else tuple(shape)
+    return Tensor(t.xp.new_full(t.raw, wanted, 0), t.xp)
+
+
+def ones_for(t: Tensor) -> Tensor:
+    """Ones of a tensor's shape and type on its device."""
+    return Tensor(t.xp.ones_like(t.raw), t.xp)
+
+
 def _made_anew(end: AccumulateGrad) -> Tensor:
     """A leaf on the same memory, for who asks after nobody held it any more."""
-    leaf = Tensor(end.raw, end.xp)
-    leaf.edge = end
-    return leaf
+    return with_edge(end.raw, end.xp, end)
 
 
 AccumulateGrad.made_anew = _made_anew

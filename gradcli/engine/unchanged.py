@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 from . import dtypes
 from .anomaly import ANOMALY
 from .errors import GradError
-from .node import FREED, Edge, Node, Port, carried
+from .node import FREED, Edge, Node, Port, carried, output_at
 from .reading import Parts
 from .saved import used_parts
 from .versions import CLOCK, version, version_at
@@ -127,7 +127,7 @@ def _present(edge: Any) -> Any:
 
 
 def _made_by(edge: Any) -> str:
-    node, nr = (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
+    node, nr = output_at(edge)
     if not isinstance(node, Node):
         return ""
     return f", which is output {nr} of {node.operation()},"

@@ -13,7 +13,7 @@ from weakref import ref
 
 from .errors import EngineError
 from .modes import MODE
-from .node import Node, Port
+from .node import Node, output_at
 from .tensor import Tensor
 from .versions import owner
 
@@ -150,7 +150,7 @@ def _why(view: Tensor, change: str) -> str:
         what = "A view was created in no_grad mode"
         change = f"{change} with grad mode enabled"
     else:
-        node, nr = (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
+        node, nr = output_at(edge)
         assert isinstance(node, Node)
         what = f"Output {nr} of {node.operation()} is a view"
     return f"{what} and {change}. {view.fragile}"

@@ -71,7 +71,7 @@ def test_only_a_scalar_has_a_hessian() -> None:
 def test_blocks_beyond_the_limit_are_refused_before_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(blocks, "ENTRIES_LIMIT", 3)
+    monkeypatch.setattr(blocks, "MAX_ENTRIES", 3)
     x = leaf([1.0, 2.0])
     with pytest.raises(TooManyEntries, match="4 entries"):
         jacobian(x * x, [x])
