@@ -14,19 +14,9 @@ from typing import Any
 
 from ..ops.checks import broadcast_shape
 from .dtypes import named
-from .fast import operand
 from .promote import result_of
 from .record import function
 from .tensor import Tensor, raw_of
-
-__all__ = [
-    "bitwise_and",
-    "bitwise_left_shift",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-]
 
 Operand = Tensor | int | float
 
@@ -128,16 +118,3 @@ OPERATORS = {
     "lshift": bitwise_left_shift,
     "rshift": bitwise_right_shift,
 }
-
-
-def operator(name: str, reflected: bool = False) -> Any:
-    """The operator of a name in `OPERATORS`."""
-    combine = OPERATORS[name]
-
-    def run(x: Tensor, other: Any) -> Any:
-        y = operand(other)
-        if y is NotImplemented:
-            return y
-        return combine(y, x) if reflected else combine(x, y)
-
-    return run

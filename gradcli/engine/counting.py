@@ -15,8 +15,6 @@ from .errors import EngineError
 from .promote import result_of
 from .tensor import Tensor, constant, raw_of
 
-__all__ = ["bucketize", "gcd", "histc", "isin", "lcm", "searchsorted"]
-
 Operand = Tensor | float
 
 SIDES = ("left", "right")

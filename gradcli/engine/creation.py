@@ -33,38 +33,6 @@ RANGE = (
     "which produces values in [start, end)."
 )
 
-__all__ = [
-    "arange",
-    "as_tensor",
-    "asarray",
-    "empty",
-    "empty_like",
-    "empty_strided",
-    "eye",
-    "from_dlpack",
-    "from_numpy",
-    "frombuffer",
-    "full",
-    "full_like",
-    "linspace",
-    "logspace",
-    "new_empty",
-    "new_empty_strided",
-    "new_full",
-    "new_ones",
-    "new_tensor",
-    "new_zeros",
-    "ones",
-    "ones_like",
-    "range",
-    "scalar_tensor",
-    "tensor",
-    "tril_indices",
-    "triu_indices",
-    "zeros",
-    "zeros_like",
-]
-
 
 def tensor(
     data: Any,

@@ -135,6 +135,24 @@ def operand(other: Any) -> Any:
         return NotImplemented
 
 
+def guarded(
+    run: Callable[[Any, Any], Any], reflected: bool = False
+) -> Callable[[Tensor, Any], Any]:
+    """The operator that runs on a tensor and on what a tensor can be made of.
+
+    Args:
+        reflected: the tensor is the second operand.
+    """
+
+    def operate(x: Tensor, other: Any) -> Any:
+        y = operand(other)
+        if y is NotImplemented:
+            return y
+        return run(y, x) if reflected else run(x, y)
+
+    return operate
+
+
 def binary(
     record: General, lifted: Callable[[Any], Any] = constant
 ) -> Callable[[Tensor, Any], Any]:

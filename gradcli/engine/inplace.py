@@ -17,11 +17,11 @@ from . import bits, counting, indexing
 from .changes import change, demand_changeable, edge_of, grid, on_host, rebase, write
 from .convert import to
 from .errors import EngineError, ShapeError
-from .fast import operand
+from .fast import guarded
 from .into import resize
 from .leaves import set_data
 from .modes import MODE
-from .node import Edge, Node, turned_class
+from .node import Node, turned_class
 from .numbers import array_of
 from .promote import fitting
 from .public import found
@@ -33,53 +33,40 @@ from .views import demand_sturdy
 
 def in_place(name: str) -> Callable[..., Tensor]:
     """The in-place form of a function of the table."""
-    run = _changed(found(name))
+    return _named(_changed(found(name)), name)
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    """``__iadd__``, of an operator, and ``gcd_``, of a function beside the table."""
+    if name.startswith("__i") and name.endswith("__"):
+        return _augmented(f"__{name[3:]}")
+    for module in (bits, counting):
+        if name.endswith("_") and hasattr(module, name[:-1]):
+            return _named(_changed(getattr(module, name[:-1])), name[:-1])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _named(run: Any, name: str) -> Callable[..., Tensor]:
     run.__name__ = run.__qualname__ = f"{name}_"
     run.__doc__ = f"`{name}`, in place."
-    return run
+    found: Callable[..., Tensor] = run
+    return found
 
 
 def _changed(apply: Callable[..., Any]) -> Callable[..., Tensor]:
     def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return change(self, lambda old: apply(old, *args, **kwargs))
 
-    run.__name__ = run.__qualname__ = f"{apply.__name__}_"
-    run.__doc__ = f"`{apply.__name__}`, in place."
     return run
 
 
-def _augmented(name: str) -> Callable[[Tensor, Any], Any]:
-    apply = getattr(Tensor, f"__{name}__")
+def _augmented(operator: str) -> Callable[..., Any]:
+    apply = getattr(Tensor, operator)
 
-    def run(self: Tensor, other: Any) -> Any:
-        other = operand(other)
-        if other is NotImplemented:
-            return NotImplemented
+    def run(self: Tensor, other: Any) -> Tensor:
         return change(self, lambda old: apply(old, other))
 
-    return run
-
-
-__iadd__ = _augmented("add")
-__isub__ = _augmented("sub")
-__imul__ = _augmented("mul")
-__itruediv__ = _augmented("truediv")
-__ifloordiv__ = _augmented("floordiv")
-__imod__ = _augmented("mod")
-__ipow__ = _augmented("pow")
-__iand__ = _augmented("and")
-__ior__ = _augmented("or")
-__ixor__ = _augmented("xor")
-__ilshift__ = _augmented("lshift")
-__irshift__ = _augmented("rshift")
-bitwise_and_ = _changed(bits.bitwise_and)
-bitwise_or_ = _changed(bits.bitwise_or)
-bitwise_xor_ = _changed(bits.bitwise_xor)
-bitwise_left_shift_ = _changed(bits.bitwise_left_shift)
-bitwise_right_shift_ = _changed(bits.bitwise_right_shift)
-bitwise_not_ = _changed(bits.bitwise_not)
-gcd_ = _changed(counting.gcd)
-lcm_ = _changed(counting.lcm)
+    return guarded(run)
 
 
 def _given(self: Tensor, value: Any) -> Tensor:
@@ -248,9 +235,7 @@ def _turned(name: str) -> Callable[..., Tensor]:
             self.edge.__class__ = turned_class(type(self.edge))
         return self
 
-    run.__name__ = run.__qualname__ = f"{name}_"
-    run.__doc__ = f"`{name}`, in place."
-    return run
+    return _named(run, name)
 
 
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
@@ -335,7 +320,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         given = _without_leading_ones(given, numbers.ndim)
         change(self, lambda old: call(name, old, given, numbers))
         return
-    recorded = _is_recorded(self, given)
+    recorded = MODE.recording and not (self.edge is None and given.edge is None)
     if recorded:
         demand_sturdy(self)
     numbers = grid(self)[on_host(at)] if recorded else None
@@ -352,7 +337,8 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
             f"indexing result of shape {want}"
         ) from None
     if numbers is not None:
-        _record_assignment(self, name, given, numbers)
+        at, edges = self.xp.array(numbers), (self.edge, given.edge)
+        rebase(self, edge_of(name, (self, given), edges, at=at))
 
 
 def _demand_type(x: Tensor, value: Tensor, at: Any) -> None:
@@ -366,16 +352,6 @@ def _demand_type(x: Tensor, value: Tensor, at: Any) -> None:
             f"{x.dtype.legacy} for the destination and {value.dtype.legacy} for the "
             "source."
         )
-
-
-def _is_recorded(x: Tensor, value: Tensor) -> bool:
-    return MODE.recording and (x.edge is not None or value.edge is not None)
-
-
-def _record_assignment(x: Tensor, name: str, value: Tensor, numbers: Any) -> None:
-    at = x.xp.array(numbers)
-    edge: Edge = edge_of(name, (x, value), (x.edge, value.edge), at=at)
-    rebase(x, edge)
 
 
 def _without_leading_ones(value: Tensor, ndim: int) -> Tensor:

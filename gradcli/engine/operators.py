@@ -7,12 +7,13 @@ argument; an operator is the row or function named here and nothing more.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..ops import ALIASES, FUNCTIONS, OPS
 from ..ops.basis import COMPARISONS
 from . import bits
-from .fast import WHOLE, binary, operand, plain, with_number
+from .fast import WHOLE, binary, guarded, operand, plain, with_number
 from .indexing import getitem, rows_of
 from .members import install as members_of_tensors
 from .promote import HELD_BY_ALL
@@ -35,19 +36,21 @@ def install() -> None:
         "__add__": add,
         "__radd__": add,
         "__sub__": sub,
-        "__rsub__": _chosen(_with_number("rsub.Scalar"), _exchanged("sub.Tensor")),
+        "__rsub__": _chosen(
+            _with_number("rsub.Scalar"), _named("sub.Tensor", reflected=True)
+        ),
         "__mul__": mul,
         "__rmul__": mul,
         "__truediv__": div,
         "__rtruediv__": _chosen(
-            lambda x, number: mul(reciprocal(x), number), _exchanged("div")
+            lambda x, number: mul(reciprocal(x), number), _named("div", reflected=True)
         ),
         "__neg__": function("neg"),
         "__pos__": function("positive"),
         "__abs__": function("abs"),
         "__invert__": bits.bitwise_not,
         "__pow__": _chosen(_with_number("pow.Tensor_Scalar"), _named("pow")),
-        "__rpow__": _chosen(_with_number("pow.Scalar"), _exchanged("pow")),
+        "__rpow__": _chosen(_with_number("pow.Scalar"), _named("pow", reflected=True)),
         "__getitem__": getitem,
         "__iter__": rows_of,
         "__hash__": object.__hash__,
@@ -58,10 +61,10 @@ def install() -> None:
         members[f"__{name}__"] = _comparison(name)
     for name, ours in FUNCTIONS_OF_TWO.items():
         members[f"__{name}__"] = _named(ours)
-        members[f"__r{name}__"] = _exchanged(ours)
+        members[f"__r{name}__"] = _named(ours, reflected=True)
     for name in bits.OPERATORS:
-        members[f"__{name}__"] = bits.operator(name)
-        members[f"__r{name}__"] = bits.operator(name, reflected=True)
+        members[f"__{name}__"] = guarded(bits.OPERATORS[name])
+        members[f"__r{name}__"] = guarded(bits.OPERATORS[name], reflected=True)
     for name, member in members.items():
         setattr(Tensor, name, member)
     members_of_tensors()
@@ -77,22 +80,9 @@ def _with_number(name: str) -> Callable[[Tensor, float], Tensor]:
     return with_number(recorder(OPS[name]))
 
 
-def _named(name: str) -> Callable[[Tensor, Any], Any]:
+def _named(name: str, reflected: bool = False) -> Callable[[Tensor, Any], Any]:
     """A function of the table, looked up when it is first used."""
-
-    def run(x: Tensor, other: Any) -> Any:
-        other = operand(other)
-        return other if other is NotImplemented else call(name, x, other)
-
-    return run
-
-
-def _exchanged(name: str) -> Callable[[Tensor, Any], Any]:
-    def run(x: Tensor, other: Any) -> Any:
-        other = operand(other)
-        return other if other is NotImplemented else call(name, other, x)
-
-    return run
+    return guarded(partial(call, name), reflected)
 
 
 def _chosen(
@@ -107,7 +97,7 @@ def _chosen(
 
 
 def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
-    compare = function(name)
+    compare = guarded(function(name))
 
     def run(x: Tensor, other: Any) -> Any:
         if isinstance(other, int | float) and (
@@ -115,8 +105,7 @@ def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
             or (isinstance(other, int) and 0 <= other <= HELD_BY_ALL)
         ):
             return Tensor(getattr(x.xp, name)(x.raw, other), x.xp)
-        other = operand(other)
-        return other if other is NotImplemented else compare(x, other)
+        return compare(x, other)
 
     return run
 

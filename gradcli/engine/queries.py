@@ -18,28 +18,6 @@ from .record import function
 from .size import Size
 from .tensor import Tensor, raw_of
 
-__all__ = [
-    "allclose",
-    "argwhere",
-    "broadcast_shapes",
-    "can_cast",
-    "equal",
-    "finfo",
-    "iinfo",
-    "is_floating_point",
-    "is_inference",
-    "is_nonzero",
-    "is_tensor",
-    "nonzero",
-    "numel",
-    "promote_types",
-    "result_type",
-    "typename",
-    "unique",
-    "unique_consecutive",
-    "where",
-]
-
 
 def writes(run: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which takes ``out`` too."""

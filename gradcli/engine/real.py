@@ -6,49 +6,44 @@ a copy and no node; there is no imaginary part.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .errors import EngineError
 from .record import function
 from .tensor import Tensor
 
-__all__ = [
-    "conj",
-    "conj_physical",
-    "imag",
-    "is_complex",
-    "is_conj",
-    "is_neg",
-    "isreal",
-    "real",
-    "resolve_conj",
-    "resolve_neg",
-]
+
+def _itself(name: str, doc: str) -> Callable[[Tensor], Tensor]:
+    """The function of a name that gives its operand back."""
+
+    def run(input: Tensor) -> Tensor:
+        return input
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = doc
+    return run
 
 
-def conj(input: Tensor) -> Tensor:
-    """The complex conjugate: the tensor itself."""
-    return input
+def _never(name: str, doc: str) -> Callable[[Tensor], bool]:
+    """The question of a name that is answered no."""
+
+    def run(input: Tensor) -> bool:
+        return False
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = doc
+    return run
 
 
-def conj_physical(input: Tensor) -> Tensor:
-    """The complex conjugate: the tensor itself."""
-    return input
-
-
-def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself; nothing is left to be conjugated."""
-    return input
-
-
-def resolve_neg(input: Tensor) -> Tensor:
-    """The tensor itself; nothing is left to be negated."""
-    return input
-
-
-def real(input: Tensor) -> Tensor:
-    """The real part: the tensor itself."""
-    return input
+conj = _itself("conj", "The complex conjugate: the tensor itself.")
+conj_physical = _itself("conj_physical", "The complex conjugate: the tensor itself.")
+resolve_conj = _itself("resolve_conj", "The tensor itself; nothing is conjugated.")
+resolve_neg = _itself("resolve_neg", "The tensor itself; nothing is negated.")
+real = _itself("real", "The real part: the tensor itself.")
+is_complex = _never("is_complex", "Whether its entries are complex numbers: no.")
+is_conj = _never("is_conj", "Whether a conjugation is left to be done: no.")
+is_neg = _never("is_neg", "Whether a negation is left to be done: no.")
 
 
 def imag(input: Tensor) -> Any:
@@ -58,21 +53,6 @@ def imag(input: Tensor) -> Any:
         EngineError: always.
     """
     raise EngineError("imag is not implemented for tensors with non-complex dtypes.")
-
-
-def is_complex(input: Tensor) -> bool:
-    """Whether its entries are complex numbers: no."""
-    return False
-
-
-def is_conj(input: Tensor) -> bool:
-    """Whether a conjugation is left to be done: no."""
-    return False
-
-
-def is_neg(input: Tensor) -> bool:
-    """Whether a negation is left to be done: no."""
-    return False
 
 
 def isreal(input: Tensor) -> Any:

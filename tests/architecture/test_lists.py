@@ -15,7 +15,6 @@ NAMES = {*OPS, *FUNCTIONS, *ALIASES, *(op.base for op in OPS.values())}
 
 ALLOWED = {
     "diagnosis/repairs.py": "kinds of mistakes, of which some are called as functions",
-    "engine/creation.py": "constructors, which are no operations of the table",
     "engine/operators.py": "Python's operators and attributes of tensors",
     "lang/plain.py": "Python's own functions of plain numbers",
     "nn/init.py": "PyTorch's table of gains by the nonlinearity's name",
