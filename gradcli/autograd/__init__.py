@@ -10,46 +10,7 @@ line, which needs one of them, pays for one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from ..engine.modes import (
-        enable_grad,
-        inference_mode,
-        is_grad_enabled,
-        no_grad,
-        set_grad_enabled,
-    )
-    from . import forward_ad, function, functional, graph
-    from .anomaly_mode import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
-    from .checks import GradcheckError, gradcheck, gradgradcheck
-    from .entry import backward, grad
-    from .function import Function
-    from .grad_mode import set_multithreading_enabled
-    from .variable import Variable
-
-__all__ = [
-    "Function",
-    "GradcheckError",
-    "Variable",
-    "backward",
-    "detect_anomaly",
-    "enable_grad",
-    "forward_ad",
-    "function",
-    "functional",
-    "grad",
-    "gradcheck",
-    "gradgradcheck",
-    "graph",
-    "inference_mode",
-    "is_anomaly_enabled",
-    "is_grad_enabled",
-    "no_grad",
-    "set_detect_anomaly",
-    "set_grad_enabled",
-    "set_multithreading_enabled",
-]
+from typing import Any
 
 _HOMES = {
     "..engine.modes": "enable_grad inference_mode is_grad_enabled no_grad "
@@ -63,13 +24,9 @@ _HOMES = {
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = (
-    "anomaly_mode",
-    "forward_ad",
-    "function",
-    "functional",
-    "grad_mode",
-    "graph",
-)
+    "anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph",
+)  # fmt: skip
+__all__ = sorted([*_HOME, "forward_ad", "function", "functional", "graph"])
 
 
 def __getattr__(name: str) -> Any:

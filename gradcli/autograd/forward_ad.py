@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..engine.changes import positions
-from ..engine.errors import EngineError, GradError
-from ..engine.forward import push
-from ..engine.modes import MODE, no_grad, set_grad_enabled
+from ..engine.errors import GradError
+from ..engine.forward import demand_fit, push
+from ..engine.modes import MODE, set_grad_enabled
 from ..engine.node import Node, differentiable_slots
 from ..engine.record import call, recorder
 from ..engine.tensor import TANGENT, Tensor, lifted, raw_of, zeros_for
@@ -92,9 +92,8 @@ def enter_dual_level() -> int:
     if _LEVELS:
         raise GradError(NESTED)
     _LEVELS.append(_Level())
-    MODE.watch(MODE.on_node, [*MODE.on_call, _propagate])
+    _push_tangents(True)
     MODE.rebuild = _with_tangents
-    MODE.follow([*MODE.on_change, follow])
     return 0
 
 
@@ -109,8 +108,15 @@ def exit_dual_level(*, level: int | None = None) -> None:
                         "that was created. This is not supported.")  # fmt: skip
     _LEVELS.pop().open = False
     MODE.rebuild = None
-    MODE.watch(MODE.on_node, [look for look in MODE.on_call if look is not _propagate])
-    MODE.follow([look for look in MODE.on_change if look is not follow])
+    _push_tangents(False)
+
+
+def _push_tangents(wanted: bool) -> None:
+    """Look at operations and at changes in place from here on, or no longer."""
+    calls = [look for look in MODE.on_call if look is not _propagate]
+    changes = [look for look in MODE.on_change if look is not follow]
+    MODE.watch(MODE.on_node, [*calls, _propagate] if wanted else calls)
+    MODE.follow([*changes, follow] if wanted else changes)
 
 
 @contextmanager
@@ -126,14 +132,12 @@ def dual_level() -> Iterator[int]:
 @contextmanager
 def suspended() -> Iterator[None]:
     """Nothing inside pushes tangents."""
-    on_node, on_call, on_change = MODE.on_node, MODE.on_call, MODE.on_change
-    MODE.watch(on_node, [look for look in on_call if look is not _propagate])
-    MODE.follow([look for look in on_change if look is not follow])
+    pushed = _propagate in MODE.on_call
+    _push_tangents(False)
     try:
         yield
     finally:
-        MODE.watch(on_node, on_call)
-        MODE.follow(on_change)
+        _push_tangents(pushed)
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
@@ -150,13 +154,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             raise ValueError(
                 f"Expected {name} to be floating point or complex, but got: {t.dtype}"
             )
-    if tensor.shape != tangent.shape:
-        raise EngineError(
-            "Trying to set a forward gradient that has a different size than that of "
-            "the original Tensor, this is not supported. Tensor is of size "
-            f"{list(tensor.shape)} while the given forward gradient is of size "
-            f"{list(tangent.shape)}."
-        )
+    demand_fit(tensor, tangent)
     if tangent_of(tensor) is not None:
         raise GradError(DUAL_ALREADY)
     if tangent_of(tangent) is not None:
@@ -275,12 +273,8 @@ def push_node(
         isinstance(t, Tensor) and t.edge is not None for t in known
     )
     given = list(tangents) if recorded else [raw_of(t) for t in tangents]
-    with suspended():
-        if recorded:
-            pushed = push(node, given, True)
-        else:
-            with no_grad():
-                pushed = push(node, given)
+    with suspended(), set_grad_enabled(recorded):
+        pushed = push(node, given, recorded)
     outputs = out if isinstance(out, tuple) else (out,)
     pushed = pushed if isinstance(pushed, tuple) else (pushed,)
     for output, t in zip(outputs, pushed, strict=False):

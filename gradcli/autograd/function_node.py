@@ -14,7 +14,8 @@ from ..engine.backward import grad
 from ..engine.cast import in_types_of
 from ..engine.custom import CustomNode
 from ..engine.edges import shape_of
-from ..engine.errors import GradError, ShapeError
+from ..engine.errors import GradError
+from ..engine.forward import demand_fit
 from ..engine.modes import enable_grad, is_grad_enabled, no_grad
 from ..engine.node import Edge
 from ..engine.record import RECORDING
@@ -173,13 +174,7 @@ class FunctionNode(CustomNode):
                     "corresponding forward output is not a differentiable Tensor.You "
                     "should return None at that position instead."
                 )
-            if t.shape != like.shape:
-                raise ShapeError(
-                    "Trying to set a forward gradient that has a different size than "
-                    "that of the original Tensor, this is not supported. Tensor is of "
-                    f"size {list(like.shape)} while the given forward gradient is of "
-                    f"size {list(t.shape)}."
-                )
+            demand_fit(like, t)
 
     def _transposed(self, tangents: Sequence[Tensor]) -> Any:
         """Forward mode from ``backward`` alone: the transpose of a linear map."""

@@ -13,7 +13,7 @@ from functools import wraps
 from typing import Any
 
 from ..engine.draws import Samples
-from ..engine.errors import EngineError, GradError, ShapeError
+from ..engine.errors import EngineError, GradError
 from ..engine.forward import jvp as _forward
 from ..engine.modes import MODE, enable_grad, renewing
 from ..engine.node import AccumulateGrad
@@ -229,14 +229,6 @@ def _push(trace: _Trace, tangents: tuple[Any, ...], name: str, strict: bool) -> 
     outputs = trace.demand_tensors(name)
     if strict and not all(y.requires_grad for y in outputs):
         raise GradError(f"{name}: an output does not depend on the primals")
-    for x, t in zip(trace.inputs, given, strict=True):
-        if x.shape != t.shape:
-            raise ShapeError(
-                "Trying to set a forward gradient that has a different size than that "
-                f"of the original Tensor, this is not supported. Tensor is of size "
-                f"{list(x.shape)} while the given forward gradient is of size "
-                f"{list(t.shape)}."
-            )
     wanted = MODE.recording and any(t.requires_grad for t in given)
     pushed = _forward(outputs, trace.inputs, given, trace.recorded or wanted)
     nested = trace.output_shape.fill(pushed)

@@ -22,6 +22,7 @@ from weakref import WeakKeyDictionary
 
 from .devices import namespace_of
 from .errors import GradError
+from .limits import MAX_LINES_OF_A_NODE
 from .modes import MODE
 from .node import Node, output_at
 from .tensor import raw_of
@@ -36,8 +37,6 @@ UNSEEN = (
 )
 INDUCED = "\n\nPrevious calculation was induced by {}. "
 TRACE_OF_CAUSE = "Traceback of forward call that induced the previous calculation:"
-DEEPEST = 20
-"""How many lines of the program are remembered for a node, the innermost ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,7 @@ def _lines() -> tuple[Line, ...]:
     """The lines of the program that are running, without the package's own."""
     lines: list[Line] = []
     frame: Any = sys._getframe(1)
-    while frame is not None and len(lines) < DEEPEST:
+    while frame is not None and len(lines) < MAX_LINES_OF_A_NODE:
         if not _is_ours(frame):
             code = frame.f_code
             lines.append(Line(code.co_filename, frame.f_lineno, code.co_name))

@@ -11,20 +11,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ops.basis import SPECIAL, UFUNCS
+from ..ops.limits import LIMIT, check_size
 from ..ops.memory import check_bounds
 from .errors import ValueRangeError
 from .layouts import laid_out
-from .limits import LIMIT, check_einsum, check_join, check_product, check_size
+from .limits import (
+    MAX_FACTORIAL_ARGUMENT,
+    MIN_GAMMA_ARGUMENT,
+    check_einsum,
+    check_join,
+    check_product,
+)
 from .namespace import Namespace
 from .versions import apart, owner
 
 Dims = int | Sequence[int] | None
-
-MAX_FACTORIAL = 170
-"""The largest n whose factorial a double holds."""
-
-TINY = 1e-300
-"""Below this the gamma function is 1/x to the last digit."""
 
 
 def _axes(dim: Dims) -> Any:
@@ -110,7 +111,7 @@ class ArrayNamespace(Namespace):
         y = in_own_type(self._special().gammaln)(x)
         if not np.any(np.isinf(y)):
             return y
-        tiny = np.logical_and(np.abs(x) < TINY, np.not_equal(x, 0))
+        tiny = np.logical_and(np.abs(x) < MIN_GAMMA_ARGUMENT, np.not_equal(x, 0))
         y = np.where(np.isinf(y), np.abs(y), y)
         return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), y)
 
@@ -125,7 +126,7 @@ class ArrayNamespace(Namespace):
         if n == 0:
             return self.digamma(x)
         zeta = self._special().zeta(self.new_full(x, (), n + 1), x)
-        factor = math.gamma(n + 1) if n <= MAX_FACTORIAL else math.inf
+        factor = math.gamma(n + 1) if n <= MAX_FACTORIAL_ARGUMENT else math.inf
         y = zeta * (factor if n % 2 else -factor)
         return y.astype(x.dtype) if x.dtype.kind == "f" else y
 

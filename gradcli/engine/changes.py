@@ -115,10 +115,19 @@ def _demand_fit(t: Tensor, result: Tensor) -> None:
             f"output with shape {list(have)} doesn't match the broadcast shape "
             f"{list(want)}"
         )
-    if RANK[result.raw.dtype.kind] > RANK[t.raw.dtype.kind]:
+    demand_castable(result, t)
+
+
+def demand_castable(result: Tensor, out: Tensor) -> None:
+    """Refuse a result of a kind of numbers that an output does not hold.
+
+    Raises:
+        EngineError: in PyTorch's words.
+    """
+    if RANK[result.raw.dtype.kind] > RANK[out.raw.dtype.kind]:
         raise EngineError(
             f"result type {result.dtype.legacy} can't be cast to the desired output "
-            f"type {t.dtype.legacy}"
+            f"type {out.dtype.legacy}"
         )
 
 
@@ -128,7 +137,8 @@ def write(t: Tensor, at: Any, value: Any) -> None:
     if not t.xp.writeable:
         _settle_memory(t, value)
         return
-    if 0 in raw.strides and _overlaps(raw):
+    steps = zip(raw.shape, raw.strides, strict=True) if 0 in raw.strides else ()
+    if raw.size and any(n > 1 and not step for n, step in steps):
         raise EngineError(OVERLAPPING)
     if MODE.renews and renew(t):
         t.raw[at or ...] = value
@@ -182,11 +192,6 @@ def _make_writeable(raw: Any) -> None:
             "the memory of this tensor is read-only; clone() it to change it"
         )
     raw.flags.writeable = True
-
-
-def _overlaps(raw: Any) -> bool:
-    steps = zip(raw.shape, raw.strides, strict=True)
-    return bool(raw.size) and any(n > 1 and not step for n, step in steps)
 
 
 def _may_overlap(raw: Any) -> bool:

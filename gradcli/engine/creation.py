@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.limits import check_size
 from . import devices, dtypes
 from .dtypes import DEFAULT, dtype
 from .errors import EngineError
 from .factories import Place, alike, chosen, constructor, made
-from .limits import check_size
 from .numbers import array_of, check_kind
 from .promote import fitting
 from .sizes import sizes_of

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.limits import check_size
 from . import dtypes
 from .dtypes import DEFAULT, dtype
 from .errors import EngineError
 from .factories import Place, alike, constructor, made
 from .into import written
-from .limits import check_size
 from .mersenne import Mersenne
 from .modes import MODE
 from .numbers import array_of

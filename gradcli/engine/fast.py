@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ..ops import Formula, Op, parameters
-from .limits import LIMIT
+from ..ops.limits import LIMIT
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
 from .tensor import Tensor, constant

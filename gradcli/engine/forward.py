@@ -51,10 +51,7 @@ def jvp(
     for x, t in zip(inputs, tangents, strict=True):
         if x.edge is None:
             raise GradError("an input of jvp does not require grad")
-        if x.shape != t.shape:
-            raise ShapeError(
-                f"a tangent has shape {list(t.shape)}, its input {list(x.shape)}"
-            )
+        demand_fit(x, t)
         known[x.edge] = t if create_graph else t.raw
     before = MODE.enabled
     MODE.record(create_graph)
@@ -63,6 +60,21 @@ def jvp(
     finally:
         MODE.record(before)
     return [_tangent_of(output, known) for output in outputs]
+
+
+def demand_fit(x: Tensor, tangent: Tensor) -> None:
+    """Refuse a tangent that is not of its tensor's shape.
+
+    Raises:
+        ShapeError: in PyTorch's words.
+    """
+    if x.shape != tangent.shape:
+        raise ShapeError(
+            "Trying to set a forward gradient that has a different size than that of "
+            "the original Tensor, this is not supported. Tensor is of size "
+            f"{list(x.shape)} while the given forward gradient is of size "
+            f"{list(tangent.shape)}."
+        )
 
 
 def _push_through(
@@ -102,10 +114,9 @@ def push(node: Node, arriving: Sequence[Any], recorded: bool = False) -> Any:
     slots = range(len(raw)) if op.variadic else node.slots
     by_slot = dict(zip(slots, arriving, strict=True))
     if op.partials is not None:
-        partials = op.partials
         total = _add_up(
-            t * _value(partials[slot], xp, y, raw, node.params)
-            for slot, t in by_slot.items()
+            t * (p(xp, y, *raw, **node.params) if callable(p) else p)
+            for p, t in ((op.partials[slot], t) for slot, t in by_slot.items())
             if t is not None
         )
         return _spread(xp, total, (y.shape,))
@@ -142,12 +153,6 @@ def _push_custom(node: CustomNode, arriving: Sequence[Any], recorded: bool) -> A
     pushed = node.push_tensors([lifted(t, node.xp) for t in arriving])
     several = isinstance(pushed, tuple)
     return tuple(map(raw_of, pushed)) if several else raw_of(pushed)
-
-
-def _value(
-    partial: Any, xp: Any, y: Any, raw: tuple[Any, ...], params: dict[str, Any]
-) -> Any:
-    return partial(xp, y, *raw, **params) if callable(partial) else partial
 
 
 def _add_up(terms: Any) -> Any:

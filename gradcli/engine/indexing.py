@@ -13,10 +13,10 @@ from typing import Any
 
 from ..ops import OPS
 from ..ops.index import byte_as_mask, check_mask, check_positions, is_mask
+from .limits import MAX_ITEMS_OF_INDEX_LIST
 from .record import apply, call
 from .tensor import Tensor
 
-_LONGEST_TUPLE_IN_A_LIST = 32
 _SELECT, _SLICE = OPS["select"], OPS["slice.Tensor"]
 
 INTEGER_OF_SCALAR = (
@@ -81,7 +81,7 @@ def _is_several(index: Any) -> bool:
         return True
     return (
         isinstance(index, list)
-        and len(index) < _LONGEST_TUPLE_IN_A_LIST
+        and len(index) <= MAX_ITEMS_OF_INDEX_LIST
         and any(isinstance(i, Tensor | list | tuple | slice) or i in (None, ...)
                 for i in index)
     )  # fmt: skip

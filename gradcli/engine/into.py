@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from .changes import write
+from .changes import demand_castable, write
 from .copies import reshaped_memory
 from .errors import EngineError
 from .modes import MODE
-from .promote import RANK
 from .record import made
 from .returns import Named, written_class
 from .tensor import Tensor
@@ -94,11 +93,7 @@ def put(out: Tensor, result: Tensor) -> None:
     Raises:
         EngineError: it does not fit the output's type.
     """
-    if RANK[result.raw.dtype.kind] > RANK[out.raw.dtype.kind]:
-        raise EngineError(
-            f"result type {result.dtype.legacy} can't be cast to the desired output "
-            f"type {out.dtype.legacy}"
-        )
+    demand_castable(result, out)
     have, want = out.raw.shape, result.raw.shape
     if have != want:
         if out.numel():

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.limits import check_size
 from . import devices, dtypes
 from .dtypes import DEFAULT, dtype
-from .limits import check_size
 from .numbers import array_of
 from .size import Size
 from .sizes import sizes_of

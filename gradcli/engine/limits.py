@@ -1,7 +1,7 @@
-"""How large results of several operands may be: checked before they are allocated.
+"""The engine's bounds, named with their units, and checks of what would be too large.
 
 Invariant: what broadcasting and products are about to make is counted from shapes
-alone; how much is allowed stands in `gradcli.ops.limits`.
+alone, before it is allocated; how much is allowed stands in `gradcli.ops.limits`.
 
     check_product((100_000, 1), (1, 100_000))      # LimitError: ... needs 74.5 GiB
 """
@@ -14,14 +14,45 @@ from typing import Any
 from ..ops.checks import broadcast_shape, count_of
 from ..ops.limits import LIMIT, check_size
 
-__all__ = [
-    "LIMIT",
-    "check_broadcast",
-    "check_einsum",
-    "check_join",
-    "check_product",
-    "check_size",
-]
+# numbers
+
+MAX_FACTORIAL_ARGUMENT = 170
+"""The largest n whose factorial a double holds."""
+
+MIN_GAMMA_ARGUMENT = 1e-300
+"""Below this the gamma function is 1/x to the last digit."""
+
+MAX_NUMBER_OF_ALL_TYPES = 127
+"""The largest number that every type of numbers holds."""
+
+BYTES_OF_HALF_FLOAT = 2
+
+# nesting
+
+MAX_LIST_DEPTH = 64
+"""How deep lists of numbers may be nested: NumPy's most dimensions."""
+
+MAX_ITEMS_OF_INDEX_LIST = 31
+"""A list of at most so many items, with lists among them, is read as a tuple of
+indices, as in PyTorch."""
+
+MAX_PASSES_IN_A_THREAD = 20
+"""How many reverse passes may be open in one thread. A pass and what is called on its
+way take some fifteen frames of the thousand that Python allows."""
+
+# what is remembered
+
+MAX_CHANGES_TOLD_APART = 1000
+"""How many in-place changes of one array are told apart; older ones are only counted.
+"""
+
+MIN_VIEWS_TO_SWEEP = 64
+"""From so many views of a tensor on, dead ones are swept out whenever their number
+doubles."""
+
+MAX_LINES_OF_A_NODE = 20
+"""How many lines of the program anomaly mode remembers for a node, the innermost ones.
+"""
 
 
 def check_broadcast(operands: Sequence[Any]) -> None:

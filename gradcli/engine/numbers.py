@@ -15,12 +15,11 @@ import numpy as np
 from . import devices
 from .dtypes import DEFAULT, dtype, to_dtype
 from .errors import OVERFLOW, EngineError
+from .limits import MAX_LIST_DEPTH
 from .promote import promoted, type_of
 from .tensor import Tensor, raw_of
 
 KINDS = "biuf"
-DEEPEST = 64
-"""How deep lists may be nested: NumPy's most dimensions."""
 
 
 def array_of(data: Any, type_: dtype | None, copy: bool) -> Any:
@@ -83,7 +82,7 @@ PLAIN = frozenset({int, float, bool})
 
 def _kinds(data: Any, depth: int) -> set[Any]:
     """The classes of the entries of nested sequences."""
-    if not isinstance(data, list | tuple | range) or depth >= DEEPEST:
+    if not isinstance(data, list | tuple | range) or depth >= MAX_LIST_DEPTH:
         return {type(data)}
     found = set(map(type, data))
     if found <= PLAIN:
@@ -125,7 +124,7 @@ def _plain(data: Any, depth: int) -> Any:
     """The data with what has a type of its own as NumPy's arrays."""
     if isinstance(data, Tensor):
         return devices.host(data.raw)
-    if isinstance(data, list | tuple | range) and depth < DEEPEST:
+    if isinstance(data, list | tuple | range) and depth < MAX_LIST_DEPTH:
         return [_plain(item, depth + 1) for item in data]
     return data
 

@@ -15,8 +15,8 @@ from ..ops.basis import COMPARISONS
 from . import bits
 from .fast import WHOLE, binary, guarded, operand, plain, with_number
 from .indexing import getitem, rows_of
+from .limits import MAX_NUMBER_OF_ALL_TYPES
 from .members import install as members_of_tensors
-from .promote import HELD_BY_ALL
 from .record import call, function, recorder
 from .tensor import Tensor
 
@@ -102,7 +102,7 @@ def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
     def run(x: Tensor, other: Any) -> Any:
         if isinstance(other, int | float) and (
             x.raw.dtype.kind not in WHOLE
-            or (isinstance(other, int) and 0 <= other <= HELD_BY_ALL)
+            or (isinstance(other, int) and 0 <= other <= MAX_NUMBER_OF_ALL_TYPES)
         ):
             return Tensor(getattr(x.xp, name)(x.raw, other), x.xp)
         return compare(x, other)

@@ -15,11 +15,8 @@ from contextvars import copy_context
 from threading import Thread, local
 from typing import Any
 
+from .limits import MAX_PASSES_IN_A_THREAD
 from .modes import MODE
-
-DEEPEST = 20
-"""How many passes may be open in one thread. A pass and what is called on its way take
-some fifteen frames of the thousand that Python allows."""
 
 
 class _Passes(local):
@@ -57,7 +54,7 @@ class Pass:
 def is_crowded() -> bool:
     """Whether no further pass should be opened in this thread."""
     running = PASSES.running
-    return running is not None and running.depth >= DEEPEST
+    return running is not None and running.depth >= MAX_PASSES_IN_A_THREAD
 
 
 def in_a_thread(run: Callable[[], None]) -> None:

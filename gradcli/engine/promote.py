@@ -18,6 +18,7 @@ from ..ops import Op
 from ..ops.op import AS_IS, FIRST, FLOATS, GIVEN, TRUTH, WHOLE
 from .dtypes import DEFAULT, dtype, of
 from .errors import OVERFLOW, EngineError, KindError
+from .limits import BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
 
 RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
 
@@ -35,20 +36,16 @@ def result_of(values: Any) -> Any:
     """The type of arithmetic on arrays and numbers, as NumPy's type."""
     ranked: list[Any] = [None, None, None]
     for value in values:
-        place, found = _kind_of(value)
-        held = ranked[place]
+        place = 2 if not hasattr(value, "dtype") else 0 if value.shape else 1
+        held, found = ranked[place], type_of(value)
         ranked[place] = found if held is None else promoted(held, found)
     result = None
-    for lower in (2, 1, 0):
-        result = _over(ranked[lower], result)
+    for found in reversed(ranked):
+        if found is None:
+            continue
+        if result is None or RANK[found.kind] >= RANK[result.kind]:
+            result = found
     return result
-
-
-def _kind_of(value: Any) -> tuple[int, Any]:
-    """A value's place in the order of who decides, and its type."""
-    if hasattr(value, "dtype"):
-        return (0 if value.shape else 1), value.dtype
-    return 2, type_of(value)
 
 
 def type_of(value: Any) -> Any:
@@ -60,22 +57,11 @@ def type_of(value: Any) -> Any:
     return numpy.dtype("int64" if isinstance(value, int) else DEFAULT.name)
 
 
-def _over(higher: Any, lower: Any) -> Any:
-    """The type of two, of which the first decides within its kind."""
-    if higher is None or lower is None:
-        return lower if higher is None else higher
-    return lower if RANK[lower.kind] > RANK[higher.kind] else higher
-
-
 NONE = numpy.dtype(object)
 """Stands for the type of what has none."""
 
 WRITTEN = "written"
 """Marks, in its ``__dict__``, a tensor made of numbers that stood in a call."""
-
-
-HELD_BY_ALL = 127
-"""The largest number that every type of numbers holds."""
 
 
 def fitting(number: Any, type_: Any) -> Any:
@@ -85,7 +71,9 @@ def fitting(number: Any, type_: Any) -> Any:
         EngineError: it is too large, or no number where whole ones are held. A negative
             number in an unsigned type is no error: it counts down from the largest.
     """
-    if type_.kind in "bO" or (type_.kind == "f" and abs(number) <= HELD_BY_ALL):
+    if type_.kind in "bO" or (
+        type_.kind == "f" and abs(number) <= MAX_NUMBER_OF_ALL_TYPES
+    ):
         return number
     if type_.kind == "f":
         large = abs(number) > float(numpy.finfo(type_).max)
@@ -142,7 +130,7 @@ def harmonised(
             break
         first = found
     if first is None or (alike and first.kind == "f"):
-        if op.refuses and first is not None and first.itemsize == HALF:
+        if op.refuses and first is not None and first.itemsize == BYTES_OF_HALF_FLOAT:
             _refuse(op, arrays_of(raw))
         return raw, params, False
     operands = _operands(op, raw)
@@ -166,10 +154,6 @@ def harmonised(
             raw = tuple([_held(r, result, op.fits) for r in raw])
             params = {k: _held(v, result, op.fits) for k, v in params.items()}
     return raw, params, all(getattr(r, "dtype", first).kind != "f" for r in raw)
-
-
-HALF = 2
-"""Bytes of a half float."""
 
 
 def _refuse(op: Op, operands: list[Any]) -> None:

@@ -16,8 +16,7 @@ from collections import deque
 from typing import Any
 from weakref import ref
 
-REMEMBERED = 1000
-"""How many changes of one array are told apart; older ones are only counted."""
+from .limits import MAX_CHANGES_TOLD_APART
 
 
 class _Clock:
@@ -33,7 +32,7 @@ class _History:
     def __init__(self, kept: Any) -> None:
         self.kept = kept
         self.count = 0
-        self.times: deque[int] = deque(maxlen=REMEMBERED)
+        self.times: deque[int] = deque(maxlen=MAX_CHANGES_TOLD_APART)
 
 
 CLOCK = _Clock()

@@ -12,13 +12,11 @@ from typing import Any
 from weakref import ref
 
 from .errors import EngineError
+from .limits import MIN_VIEWS_TO_SWEEP
 from .modes import MODE
 from .node import Node, output_at
 from .tensor import Tensor
 from .versions import owner
-
-FEW = 64
-"""From so many views on, dead ones are swept out whenever their number doubles."""
 
 ONE_OF_SEVERAL = (
     "This view is the output of a function that returns multiple views. Such functions "
@@ -167,6 +165,6 @@ def _note(base: Tensor, view: Tensor) -> None:
 
 def _append(held_weakly: list[Any], t: Tensor) -> None:
     count = len(held_weakly)
-    if count >= FEW and not count & (count - 1):
+    if count >= MIN_VIEWS_TO_SWEEP and not count & (count - 1):
         held_weakly[:] = [held for held in held_weakly if held() is not None]
     held_weakly.append(ref(t))

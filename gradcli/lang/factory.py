@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import Tensor
-from gradcli.engine.limits import check_size
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.nested import NotAnArray, array_of
 from gradcli.lang.plain import whole_number
+from gradcli.ops.limits import check_size
 
 PROGRAM_STREAM = ""
 """The stream of `randn` and `rand` in the program itself: no input has this name."""

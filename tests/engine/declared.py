@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from gradcli import nn, optim
+from gradcli import autograd, nn, optim
 from gradcli.nn import table as modules
 from gradcli.nn.functional import table as functions
 from gradcli.optim import table as optimizers
@@ -156,9 +156,18 @@ def names_stub(package: ModuleType, extra: str = "") -> str:
     return HEAD + "\n".join([*sorted(lines), extra, "__all__: list[str]"]) + "\n"
 
 
+def homes_stub(package: ModuleType) -> str:
+    """The ``__init__.pyi`` of a package that names the home of each of its names."""
+    lines = [f"from . import {name} as {name}" for name in package._MODULES]
+    for home, names in package._HOMES.items():
+        lines += [f"from {home} import {name} as {name}" for name in names.split()]
+    return HEAD + "\n".join([*sorted(lines), "", "__all__: list[str]"]) + "\n"
+
+
 def stubs() -> dict[str, str]:
     """What every stub of a declared file has to hold, by its path in the package."""
     return {
+        "autograd/__init__.pyi": homes_stub(autograd),
         "nn/functional/table.pyi": function_stubs(),
         "nn/table.pyi": module_stubs(),
         "nn/functional/__init__.pyi": names_stub(nn.functional),

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import gradcli
+from gradcli.engine.limits import MAX_CHANGES_TOLD_APART
 from gradcli.engine.public import IN_PLACE
-from gradcli.engine.versions import REMEMBERED, version_at
+from gradcli.engine.versions import version_at
 from gradcli.ops import ALIASES, OPS
 
 OPERANDS: dict[str, tuple[Any, ...]] = {
@@ -92,13 +93,15 @@ def test_a_change_has_the_functions_gradient(
 
 def test_a_history_is_bounded_and_still_counts() -> None:
     x = gradcli.zeros(1)
-    for _ in range(REMEMBERED + 10):
+    for _ in range(MAX_CHANGES_TOLD_APART + 10):
         x.add_(1)
-    assert x._version == REMEMBERED + 10
+    assert x._version == MAX_CHANGES_TOLD_APART + 10
     y = gradcli.ones(1, requires_grad=True) * x
     x.add_(1)
-    assert version_at(x.raw, y.grad_fn.born) == REMEMBERED + 10
-    with pytest.raises(RuntimeError, match=f"version {REMEMBERED + 11}; expected"):
+    assert version_at(x.raw, y.grad_fn.born) == MAX_CHANGES_TOLD_APART + 10
+    with pytest.raises(
+        RuntimeError, match=f"version {MAX_CHANGES_TOLD_APART + 11}; expected"
+    ):
         y.backward()
 
 
