@@ -1,10 +1,10 @@
-"""Written by tests/engine/stubs.py from the table of operations."""
+"""Written by ``python -m gradcli.stubs``."""
 
 import builtins
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, overload
 
-from .engine.methods import Dims, Operand, Chosen, Extremes, SignAndLogabsdet
+from .engine.methods import Dims, Operand, MinAndMax, SignAndLogabsdet, ValuesAndIndices
 from .engine.tensor import Tensor
 
 def digamma(input: Any) -> Tensor: ...

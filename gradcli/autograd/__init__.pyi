@@ -1,4 +1,4 @@
-"""Written by tests/engine/stubs.py from the declarations."""
+"""Written by ``python -m gradcli.stubs``."""
 
 from . import anomaly_mode as anomaly_mode
 from . import forward_ad as forward_ad

@@ -1,4 +1,4 @@
-"""Written by tests/engine/stubs.py from the declarations."""
+"""Written by ``python -m gradcli.stubs``."""
 
 from . import functional as functional
 from . import init as init

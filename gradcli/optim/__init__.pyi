@@ -1,4 +1,4 @@
-"""Written by tests/engine/stubs.py from the declarations."""
+"""Written by ``python -m gradcli.stubs``."""
 
 from . import lr_scheduler as lr_scheduler
 from . import swa_utils as swa_utils

@@ -18,6 +18,7 @@ MAY_KNOW = {
     "nn": {"autograd", "engine", "ops"},
     "optim": {"nn", "autograd", "engine", "ops"},
     "utils": {"autograd", "engine", "ops"},
+    "stubs": {"utils", "optim", "nn", "autograd", "engine", "ops"},
     "lang": {"autograd", "engine", "ops"},
     "numbers": {"lang", "autograd", "engine", "ops"},
     "verify": {"numbers", "lang", "autograd", "engine", "ops"},

@@ -8,15 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from . import stubs, user_program
+from gradcli.stubs.__main__ import main, stubs
+
+from . import user_program
 
 ROOT = Path(__file__).parents[2]
-STUBS = stubs.stubs()
+STUBS = stubs()
 
 
 @pytest.mark.parametrize("path", STUBS, ids=lambda p: p.name)
-def test_a_stub_is_what_its_script_writes(path: Path) -> None:
-    assert path.read_text() == STUBS[path], "run python tests/engine/stubs.py"
+def test_a_stub_is_what_the_package_writes(path: Path) -> None:
+    assert path.read_text() == STUBS[path], "run python -m gradcli.stubs"
+
+
+def test_the_check_names_the_stubs_that_are_not_as_they_should_be(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--check"]) == 0
+    path = next(iter(STUBS))
+    wrong = {**STUBS, path: "another text"}
+    monkeypatch.setattr("gradcli.stubs.__main__.stubs", lambda: wrong)
+    assert main(["--check"]) == 1
+    assert str(path) in capsys.readouterr().out
 
 
 def test_a_users_program_passes_mypy_strict() -> None:

@@ -1,4 +1,4 @@
-"""Written by tests/engine/stubs.py from the declarations."""
+"""Written by ``python -m gradcli.stubs``."""
 
 from .attention import scaled_dot_product_attention as scaled_dot_product_attention
 from .distances import cosine_embedding_loss as cosine_embedding_loss

@@ -1,4 +1,4 @@
-"""Written by tests/engine/stubs.py from the declarations."""
+"""Written by ``python -m gradcli.stubs``."""
 
 from . import clip_grad as clip_grad
 from . import convert_parameters as convert_parameters

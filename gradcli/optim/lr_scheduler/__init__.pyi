@@ -1,4 +1,4 @@
-"""Written by tests/engine/stubs.py from the declarations."""
+"""Written by ``python -m gradcli.stubs``."""
 
 from .base import LRScheduler as LRScheduler
 from .compose import ChainedScheduler as ChainedScheduler

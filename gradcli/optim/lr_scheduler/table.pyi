@@ -1,4 +1,4 @@
-"""Written by tests/engine/stubs.py from the declarations."""
+"""Written by ``python -m gradcli.stubs``."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

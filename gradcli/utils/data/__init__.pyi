@@ -1,4 +1,4 @@
-"""Written by tests/engine/stubs.py from the declarations."""
+"""Written by ``python -m gradcli.stubs``."""
 
 from .collate import default_collate as default_collate
 from .collate import default_convert as default_convert

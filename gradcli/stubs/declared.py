@@ -11,33 +11,34 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from gradcli import autograd, nn, optim
-from gradcli.nn import table as modules
-from gradcli.nn.functional import table as functions
-from gradcli.optim import table as optimizers
-from gradcli.optim.lr_scheduler import table as schedules
-from gradcli.utils import data
+from .. import autograd, nn, optim
+from ..nn import table as modules
+from ..nn.functional import table as functions
+from ..optim import table as optimizers
+from ..optim.lr_scheduler import table as schedules
+from ..utils import data
+from .written import parameters, stub
 
-HEAD = '"""Written by tests/engine/stubs.py from the declarations."""\n\n'
 IMPORTS = "from collections.abc import Callable, Sequence\nfrom typing import Any\n\n"
 SIZES = "int | Sequence[int]"
-TYPES = {
-    "kernel_size": SIZES, "stride": SIZES, "padding": f"{SIZES} | str",
-    "dilation": SIZES, "output_padding": SIZES, "output_size": "Any",
-    "dim": "int", "dtype": "Any", "device": "Any",
-    "size_average": "bool", "reduce": "bool",
-    "normalized_shape": "Sequence[int]", "pad": "Sequence[int]",
-    "divisor_override": "int", "value": "float", "threshold": "float",
-    "num_groups": "int", "margin": "float", "p": "float", "var": "Tensor | float",
-    "distance_function": "Callable[[Tensor, Tensor], Tensor]",
-    "params": "Params", "lr": "float | Tensor", "momentum": "float",
-    "weight_decay": "float", "dampening": "float", "lr_decay": "float",
-    "initial_accumulator_value": "float", "foreach": "bool", "fused": "bool",
-    "betas": "tuple[float, float]", "etas": "tuple[float, float]",
-    "step_sizes": "tuple[float, float]", "max_eval": "int",
-    "optimizer": "Optimizer", "step_size": "int", "milestones": "Any",
-    "gamma": "float", "line_search_fn": "str",
-}  # fmt: skip
+NAMES = {
+    SIZES: "kernel_size stride dilation output_padding",
+    f"{SIZES} | str": "padding",
+    "Any": "output_size dtype device milestones",
+    "bool": "size_average reduce foreach fused",
+    "int": "dim divisor_override num_groups max_eval step_size",
+    "float": "value threshold margin p momentum weight_decay dampening lr_decay "
+    "initial_accumulator_value gamma",
+    "float | Tensor": "lr",
+    "Tensor | float": "var",
+    "str": "line_search_fn",
+    "Sequence[int]": "normalized_shape pad",
+    "tuple[float, float]": "betas etas step_sizes",
+    "Callable[[Tensor, Tensor], Tensor]": "distance_function",
+    "Params": "params",
+    "Optimizer": "optimizer",
+}
+TYPES = {name: kind for kind, names in NAMES.items() for name in names.split()}
 """What parameters of a name take, beside None where that is their default."""
 
 SEVERAL = ("max_pool", "adaptive_max_pool", "MaxPool", "AdaptiveMaxPool")
@@ -55,16 +56,9 @@ def type_of(parameter: inspect.Parameter) -> str:
     return f"{kind} | None" if default is None and kind != "Any" else kind
 
 
-def listed(function: Any) -> str:
+def called(function: Any) -> str:
     """The parameters of what was made, as a stub writes them."""
-    shown: list[str] = []
-    for each in inspect.signature(function).parameters.values():
-        if each.kind is each.KEYWORD_ONLY and "*" not in shown:
-            shown.append("*")
-        default = "" if each.default is each.empty else " = ..."
-        own = each.name == "self"
-        shown.append("self" if own else f"{each.name}: {type_of(each)}{default}")
-    return ", ".join(shown)
+    return parameters(inspect.signature(function).parameters.values(), type_of)
 
 
 def result(name: str) -> str:
@@ -81,8 +75,8 @@ def function_stubs() -> str:
     """``gradcli/nn/functional/table.pyi``."""
     lines = ["from ...engine.tensor import Tensor", ""]
     for name, value in made(functions):
-        lines.append(f"def {name}({listed(value)}) -> {result(name)}: ...")
-    return HEAD + IMPORTS + "\n".join(lines) + "\n"
+        lines.append(f"def {name}{called(value)} -> {result(name)}: ...")
+    return stub(IMPORTS, lines)
 
 
 def module_stubs() -> str:
@@ -107,13 +101,13 @@ def module_stubs() -> str:
                     for p in inspect.signature(each).parameters.values()
                     if p.name not in each.constructor_only
                 ]
-            lines.append(f"    def __init__({listed(each.__init__)}) -> None: ...")
+            lines.append(f"    def __init__{called(each.__init__)} -> None: ...")
         if "forward" in own:
             out = result(each.__name__)
-            lines.append(f"    def forward({listed(each.forward)}) -> {out}: ...")
+            lines.append(f"    def forward{called(each.forward)} -> {out}: ...")
         if not {"__init__", "forward"} & own.keys():
             lines.append("    ...")
-    return HEAD + IMPORTS + "\n".join(lines) + "\n"
+    return stub(IMPORTS, lines)
 
 
 def optimizer_stubs() -> str:
@@ -124,8 +118,8 @@ def optimizer_stubs() -> str:
     lines += ["from .rules import SummingFromTheStart"]
     for name, each in made(optimizers):
         lines += ["", f"class {name}({each.__base__.__name__}):"]
-        lines.append(f"    def __init__({listed(each.__init__)}) -> None: ...")
-    return HEAD + IMPORTS + "\n".join(lines) + "\n"
+        lines.append(f"    def __init__{called(each.__init__)} -> None: ...")
+    return stub(IMPORTS, lines)
 
 
 def schedule_stubs() -> str:
@@ -139,11 +133,11 @@ def schedule_stubs() -> str:
             for p in inspect.signature(each).parameters.values()
             if p.name in options
         ]
-        lines.append(f"    def __init__({listed(each.__init__)}) -> None: ...")
-    return HEAD + IMPORTS + "\n".join(lines) + "\n"
+        lines.append(f"    def __init__{called(each.__init__)} -> None: ...")
+    return stub(IMPORTS, lines)
 
 
-def names_stub(package: ModuleType, extra: str = "") -> str:
+def names_stub(package: ModuleType) -> str:
     """The ``__init__.pyi`` of a package whose names are gathered from its files."""
     lines: list[str] = []
     for name in package.__all__:
@@ -153,7 +147,7 @@ def names_stub(package: ModuleType, extra: str = "") -> str:
             continue
         file = value.__module__.removeprefix(f"{package.__name__}.")
         lines.append(f"from .{file} import {name} as {name}")
-    return HEAD + "\n".join([*sorted(lines), extra, "__all__: list[str]"]) + "\n"
+    return stub("", [*sorted(lines), "", "__all__: list[str]"])
 
 
 def homes_stub(package: ModuleType) -> str:
@@ -161,7 +155,7 @@ def homes_stub(package: ModuleType) -> str:
     lines = [f"from . import {name} as {name}" for name in package._MODULES]
     for home, names in package._HOMES.items():
         lines += [f"from {home} import {name} as {name}" for name in names.split()]
-    return HEAD + "\n".join([*sorted(lines), "", "__all__: list[str]"]) + "\n"
+    return stub("", [*sorted(lines), "", "__all__: list[str]"])
 
 
 def stubs() -> dict[str, str]:

@@ -1,0 +1,242 @@
+"""The stubs of what is made from the table: public functions, and methods of tensors.
+
+Invariant: names, parameters and numbers of results are the table's; methods that a
+module of the engine defines have that definition's parameters.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from inspect import Parameter
+from types import ModuleType
+from typing import Any
+
+from ..engine import members, public
+from ..engine.creation import eye, ones
+from ..engine.operators import TRANSPOSES
+from ..engine.record import function
+from ..engine.returns import FIELDS
+from ..engine.signatures import SELF, keyword, listed
+from ..engine.tensor import Tensor
+from ..ops import ALIASES, FUNCTIONS, Composite, Fixed, overloads
+from ..ops import parameters as names_of
+from ..ops.basis import COMPARISONS
+from .written import parameters, stub
+
+FACE: ModuleType = import_module("gradcli")
+"""The package as it is, and not as its stub shows it."""
+
+IMPORTS = """\
+import builtins
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias, overload
+
+"""
+TYPES = {
+    "other": "Operand", "dim": "Dims", "keepdim": "builtins.bool",
+    "reduction": "builtins.str", "equation": "builtins.str",
+}  # fmt: skip
+"""What parameters of a name take; of any other name, anything."""
+
+NAMED = {
+    fields: "And".join(name.capitalize() for name in fields)
+    for fields in sorted({*FIELDS.values()})
+}
+"""The class of several results, by their names."""
+
+OF_TWO = ("max", "min")
+"""Functions of one tensor that are given two as well."""
+
+FROM_METHODS = f"from .engine.methods import Dims, Operand, {', '.join(NAMED.values())}"
+
+
+def type_of(parameter: Parameter) -> str:
+    """What a function of the table takes for a parameter."""
+    if parameter.kind is Parameter.VAR_POSITIONAL:
+        return "Any"
+    return TYPES.get(parameter.name, "Any")
+
+
+def as_method(shown: list[Parameter]) -> list[Parameter]:
+    """A function's parameters where its first operand is the tensor itself."""
+    several = shown[0].kind is Parameter.VAR_POSITIONAL
+    return [SELF, *(shown if several else shown[1:])]
+
+
+def named_classes() -> Iterator[str]:
+    """The classes of several results."""
+    for fields, name in NAMED.items():
+        yield f"class {name}(NamedTuple):"
+        yield from (f"    {field}: Tensor" for field in fields)
+        yield ""
+
+
+def counts(name: str) -> set[int]:
+    """How many tensors a function may return; 0: any number."""
+    entry = FUNCTIONS[name]
+    if not isinstance(entry, Composite) or not entry.cases:
+        return {row.returns for row in overloads(name)} or {1}
+    case = entry.cases[0]
+    inputs = [x.value if isinstance(x, Fixed) else _operand(x) for x in case.inputs]
+    handed = [inputs] if names_of(entry)[:1] == ("tensors",) else inputs
+    return {0 if isinstance(function(name)(*handed, **case.params), tuple) else 1}
+
+
+def _operand(shape: tuple[int, ...]) -> Tensor:
+    """Ones; a square matrix is made positive definite, which any function takes."""
+    square = len(shape) > 1 and shape[-1] == shape[-2]
+    return ones(shape) + eye(shape[-1]) if square else ones(shape)
+
+
+def result_of(name: str) -> str:
+    """The type of what a function returns that returns the same number every time."""
+    if counts(name) == {1}:
+        return "Tensor"
+    fields = FIELDS.get(name)
+    return "tuple[Tensor, ...]" if fields is None else NAMED[fields]
+
+
+def function_stub(name: str, entry: str, indent: str = "", method: bool = False) -> str:
+    """``def name(...) -> Tensor: ...`` for a function of the table."""
+    entry = ALIASES.get(entry, entry)
+    shown = listed(FUNCTIONS[entry])
+    if method:
+        shown = as_method(shown)
+    if FUNCTIONS[entry].casts:
+        shown.append(keyword("dtype"))
+    if counts(entry) != {1, 2}:
+        return (
+            f"{indent}def {name}{parameters(shown, type_of)} -> {result_of(entry)}: ..."
+        )
+    first = "self" if method else "input: Tensor"
+    kinds = [
+        (first, "Tensor"),
+        (
+            f"{first}, dim: builtins.int, keepdim: builtins.bool = ...",
+            NAMED[FIELDS[entry]],
+        ),
+    ]
+    if entry in OF_TWO:
+        kinds.append((f"{first}, other: Tensor", "Tensor"))
+    return "\n".join(
+        f"{indent}@overload\n{indent}def {name}({taken}) -> {result}: ..."
+        for taken, result in kinds
+    )
+
+
+KNOWN = {
+    "bool": "builtins.bool", "int": "builtins.int", "str": "builtins.str",
+    "None": "None",
+}  # fmt: skip
+"""How a stub writes the types that methods of a module of the engine return."""
+
+
+def own_stub(name: str, defined: Callable[..., Any]) -> str:
+    """A method that a module of the engine defines."""
+    signature = inspect.signature(defined)
+    shown = [SELF, *list(signature.parameters.values())[1:]]
+    written = str(signature.return_annotation).removeprefix("builtins.")
+    result = KNOWN.get(written, written if "Tensor" in written else "Any")
+    return f"    def {name}{parameters(shown, lambda each: 'Any')} -> {result}: ..."
+
+
+def method_stubs() -> Iterator[str]:
+    """The methods of tensors that are found when they are first used."""
+    taken = vars(Tensor)
+    elsewhere = {
+        name: (module, defined)
+        for name, module, defined in members.defined(members.ELSEWHERE)
+        if name not in taken
+    }
+    for name in sorted(public.names()):
+        if name in taken or name in elsewhere:
+            continue
+        yield function_stub(name, name, "    ", method=True)
+        if name in public.IN_PLACE:
+            shown = as_method(listed(FUNCTIONS[ALIASES.get(name, name)]))
+            yield f"    def {name}_{parameters(shown, type_of)} -> Tensor: ..."
+    for name, (module, defined) in sorted(elsewhere.items()):
+        home = import_module(f"gradcli.engine.{module}")
+        yield own_stub(name, getattr(home, defined))
+
+
+OVERRIDES = "  # type: ignore[override]"
+
+
+def operator_stubs() -> Iterator[str]:
+    """Python's operators on tensors."""
+    own = vars(Tensor)
+    for name in own:
+        reflected = f"__r{name[2:]}"
+        if name.startswith("__") and reflected in own:
+            yield f"    def {name}(self, other: Any) -> Tensor: ..."
+            yield f"    def {reflected}(self, other: Any) -> Tensor: ..."
+    for name in COMPARISONS:
+        of_any = name in ("eq", "ne")  # of every object
+        takes, excuse = ("object", OVERRIDES) if of_any else ("Any", "")
+        yield f"    def __{name}__(self, other: {takes}) -> Tensor: ...{excuse}"
+    for name in ("neg", "pos", "abs", "invert"):
+        yield f"    def __{name}__(self) -> Tensor: ..."
+    yield "    def __hash__(self) -> builtins.int: ..."
+    yield "    def __getitem__(self, index: Any) -> Tensor: ..."
+    yield "    def __iter__(self) -> Iterator[Tensor]: ..."
+    for name in (*TRANSPOSES, "real", "imag"):
+        yield f"    @property\n    def {name}(self) -> Tensor: ..."
+
+
+def methods() -> str:
+    """``gradcli/engine/methods.pyi``."""
+    return stub(IMPORTS, [
+        "from .tensor import Tensor", "", "Operand: TypeAlias = Tensor | Any",
+        "Dims: TypeAlias = builtins.int | Sequence[builtins.int] | None", "",
+        *named_classes(),
+        "class Methods:", *operator_stubs(), *method_stubs(), "",
+        "class NodeMethods:",
+        "    @property",
+        "    def metadata(self) -> dict[builtins.str, Any]: ...",
+        "    def register_hook(self, hook: Callable[..., Any]) -> Any: ...",
+        "    def register_prehook(self, hook: Callable[..., Any]) -> Any: ...",
+        "    def __getattr__(self, name: builtins.str) -> Any: ...", "",
+        "class Late:",
+        "    def __init__(self, home: type, name: Any, find: Callable[[], Any]) "
+        "-> None: ...",
+    ])  # fmt: skip
+
+
+def face() -> str:
+    """``gradcli/__init__.pyi``."""
+    lines = ["from . import (", *(f"    {m} as {m}," for m in FACE._MODULES), ")"]
+    own: dict[str, list[str]] = {}
+    for name, home in FACE._HOME.items():
+        own.setdefault(home, []).append(name)
+    for home, names in own.items():
+        lines += [f"from .{home} import (", *(f"    {n} as {n}," for n in names), ")"]
+    lines.append(FROM_METHODS)
+    lines += ["", "__version__: builtins.str", ""]
+    lines += [f"{name}: dtype" for name in (*FACE._SPELLINGS, "bool")]
+    lines += [
+        f"{name}: {'None' if value is None else f'builtins.{type(value).__name__}'}"
+        for name, value in FACE._CONSTANTS.items()
+    ]
+    lines.append("")
+    shown = sorted({*public.names()} - {*FACE._HOME})
+    return stub(IMPORTS, [*lines, *(function_stub(name, name) for name in shown)])
+
+
+def members_stub(known: dict[str, str]) -> str:
+    """``gradcli/linalg.pyi`` and ``gradcli/special.pyi``."""
+    lines = [FROM_METHODS, "from .engine.tensor import Tensor", ""]
+    lines += [function_stub(name, entry) for name, entry in sorted(known.items())]
+    return stub(IMPORTS, lines)
+
+
+def stubs() -> dict[str, str]:
+    """What every stub of the table's functions holds, by its path in the package."""
+    return {
+        "engine/methods.pyi": methods(),
+        "__init__.pyi": face(),
+        "linalg.pyi": members_stub(public.linalg()),
+        "special.pyi": members_stub(public.special()),
+    }
