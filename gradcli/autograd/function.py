@@ -37,8 +37,8 @@ __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
 LEGACY = (
     "Legacy autograd function with non-static forward method is deprecated. Please use "
-    "new-style autograd function with static forward method. (Example: "
-    "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+    "new-style autograd function with static forward method. (Example: the "
+    "documentation of torch.autograd.Function)"
 )
 
 

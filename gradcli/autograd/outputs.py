@@ -30,8 +30,7 @@ DIRTY_VIEW = (
     "autograd engine. You should either make sure the input is not a view (using "
     ".clone() for example) or make your Function only return one Tensor (potentially "
     "splitting it into two Functions: one doing the inplace that returns a single "
-    "Tensor and a second one that does the other operations). You can ask on the forum "
-    "https://discuss.pytorch.org/ if you need help to do this change."
+    "Tensor and a second one that does the other operations)."
 )
 
 

@@ -77,8 +77,7 @@ class PackedSequence(PackedSequence_):
                 "batch_sizes should always be on CPU. Instances of PackedSequence "
                 "should never be created manually. They should be instantiated by "
                 "functions like pack_sequence and pack_padded_sequences in "
-                "nn.utils.rnn. "
-                "https://pytorch.org/docs/stable/nn.html#torch.nn.utils.rnn.pack_sequence"
+                "nn.utils.rnn."
             )
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)

@@ -19,15 +19,13 @@ EARLY = (
     "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch "
     "1.1.0 and later, you should call them in the opposite order: `optimizer.step()` "
     "before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping "
-    "the first value of the learning rate schedule. See more details at "
-    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+    "the first value of the learning rate schedule."
 )
 
 OVERRIDDEN = (
     "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
     "initialization. Please, make sure to call `optimizer.step()` before "
-    "`lr_scheduler.step()`. See more details at "
-    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+    "`lr_scheduler.step()`."
 )
 
 DEPRECATED = (
