@@ -2,9 +2,10 @@
 
 Invariant: a declared optimizer is a class as any other; its constructor takes the
 parameters and the options, its groups hold the options in the order in which a saved
-state has them, and whatever an option of a name means, and may be, stands in `OPTIONS`.
+state has them, and whatever an option of a name means, may be and is by default stands
+in `OPTIONS`.
 
-    SGD = optimizer("SGD", rules.sgd, lr=1e-3, momentum=0, order="lr momentum")
+    Adamax = optimizer("Adamax", rules.adamax, "lr betas eps weight_decay", lr=2e-3)
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ def optimizer(
     rule: Callable[..., None] | None,
     order: str,
     *,
+    takes: str = "",
     base: type[Optimizer] = Descent,
-    by_name: str = "",
     unchecked: str = "",
     check: Check | None = None,
     fixed: dict[str, Any] | None = None,
@@ -37,19 +38,21 @@ def optimizer(
         name: the class's name.
         rule: what becomes of one parameter; None: the base says how to step.
         order: the options as they stand in a group and in a saved state.
+        takes: the constructor's options in order, those after ``*`` by name alone;
+            empty: the order of a group.
         base: the class that this one is derived from.
-        by_name: options that are given by name alone, after all others.
         unchecked: options that `OPTIONS` has a check for, and PyTorch has not here.
         check: checks what no other optimizer has, given all options.
         fixed: options that the constructor does not take.
-        options: the constructor's other options and their defaults, in order.
+        options: defaults that are not the options' own.
     """
-    last = by_name.split()
+    by_place, _, by_name = (takes or order).partition("*")
+    defaults = {name: option.default for name, option in OPTIONS.items()} | options
     kind = Parameter.POSITIONAL_OR_KEYWORD
     shown = [
         Parameter("params", kind),
-        *(Parameter(n, kind, default=v) for n, v in options.items() if n not in last),
-        *(keyword(n, options[n]) for n in last),
+        *(Parameter(n, kind, default=defaults[n]) for n in by_place.split()),
+        *(keyword(n, defaults[n]) for n in by_name.split()),
     ]
     checks = [
         (each.name, OPTIONS[each.name].check)

@@ -20,11 +20,11 @@ from ..engine.hooks import RemovableHandle
 from ..engine.leaves import clear_grad
 from ..engine.modes import enable_grad
 from ..engine.tensor import Tensor
+from ..nn.hooks import Hook, Shelf
 
 Group = dict[str, Any]
 State = dict[str, Any]
-Hook = Callable[..., Any]
-Hooks = dict[str, dict[int, Hook]]
+Hooks = dict[str, Shelf]
 
 KINDS = (
     "before_step", "after_step", "before_save", "after_save", "before_load",
@@ -32,7 +32,7 @@ KINDS = (
 )  # fmt: skip
 """When hooks of an optimizer are called."""
 
-EVERY: Hooks = {"before_step": {}, "after_step": {}}
+EVERY: Hooks = {"before_step": Shelf(), "after_step": Shelf()}
 """The hooks of every optimizer."""
 
 
@@ -64,7 +64,7 @@ class Optimizer:
     def _begin(self, params: Any, defaults: dict[str, Any]) -> None:
         """Take over options and parameters."""
         self.defaults = defaults
-        self._hooks = {kind: {} for kind in KINDS}
+        self._hooks = {kind: Shelf() for kind in KINDS}
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of "
@@ -90,7 +90,7 @@ class Optimizer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if "_hooks" not in self.__dict__:
-            self._hooks = {kind: {} for kind in KINDS}
+            self._hooks = {kind: Shelf() for kind in KINDS}
         # A state of an older release lacks the options that came after it.
         for group in self.param_groups:
             for name, default in self.defaults.items():
@@ -182,7 +182,8 @@ class Optimizer:
             parameter = by_number.get(key)
             state[key if parameter is None else parameter] = _fitted(value, parameter)
         groups = [
-            {**deepcopy(_without(group, "params")), "params": mine["params"]}
+            deepcopy({k: v for k, v in group.items() if k != "params"})
+            | {"params": mine["params"]}
             for group, mine in zip(saved, self.param_groups, strict=True)
         ]
         for group, mine in zip(groups, self.param_groups, strict=True):
@@ -194,47 +195,39 @@ class Optimizer:
 
     # hooks
 
-    def _register(self, kind: str, hook: Hook, first: bool = False) -> RemovableHandle:
-        hooks = self._hooks[kind]
-        handle = RemovableHandle(hooks, hook)
-        if first:
-            others = {key: hooks.pop(key) for key in list(hooks) if key != handle.id}
-            hooks.update(others)
-        return handle
-
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step; it may replace
         both."""
-        return self._register("before_step", hook)
+        return self._hooks["before_step"].put(hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` after each step."""
-        return self._register("after_step", hook)
+        return self._hooks["after_step"].put(hook)
 
     def register_state_dict_pre_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
         """Call ``hook(optimizer)`` before the state is gathered."""
-        return self._register("before_save", hook, prepend)
+        return self._hooks["before_save"].put(hook, prepend)
 
     def register_state_dict_post_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
         """Call ``hook(optimizer, state_dict)`` after it is; it may give another."""
-        return self._register("after_save", hook, prepend)
+        return self._hooks["after_save"].put(hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
         """Call ``hook(optimizer, state_dict)`` before a state is loaded; it may give
         another."""
-        return self._register("before_load", hook, prepend)
+        return self._hooks["before_load"].put(hook, prepend)
 
     def register_load_state_dict_post_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
         """Call ``hook(optimizer)`` after it is."""
-        return self._register("after_load", hook, prepend)
+        return self._hooks["after_load"].put(hook, prepend)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -277,16 +270,12 @@ def _between_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
 def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
     """Call ``hook(optimizer, args, kwargs)`` before each step of every optimizer."""
-    return RemovableHandle(EVERY["before_step"], hook)
+    return EVERY["before_step"].put(hook)
 
 
 def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
     """Call ``hook(optimizer, args, kwargs)`` after each step of every optimizer."""
-    return RemovableHandle(EVERY["after_step"], hook)
-
-
-def _without(group: Group, name: str) -> Group:
-    return {key: value for key, value in group.items() if key != name}
+    return EVERY["after_step"].put(hook)
 
 
 def _listed(group: Group) -> list[Tensor]:

@@ -49,14 +49,16 @@ def _etas(etas: Any) -> None:
 
 
 class Option(NamedTuple):
-    """What an option of a name means, and what is checked of it."""
+    """What an option of a name means, what it is where nothing is given, and what is
+    checked of it."""
 
     meaning: str
+    default: Any = None
     check: Check | None = None
 
 
-def _nonnegative(name: str, meaning: str) -> Option:
-    return Option(meaning, partial(at_least_0, f"{name} value"))
+def _nonnegative(name: str, meaning: str, default: float = 0) -> Option:
+    return Option(meaning, default, partial(at_least_0, f"{name} value"))
 
 
 NO_EFFECT = "taken for PyTorch's sake; it changes no result"
@@ -64,54 +66,60 @@ NO_EFFECT = "taken for PyTorch's sake; it changes no result"
 OPTIONS = {
     "adjust_lr_fn": Option("how the rate depends on the sizes of a matrix"),
     "params": Option("tensors or groups"),
-    "lr": Option("how far a step goes", _rate),
+    "lr": Option("how far a step goes", check=_rate),
     "alpha": _nonnegative("alpha", "how much of the mean is kept from step to step"),
-    "amsgrad": Option("divide by the largest mean so far"),
-    "beta2_decay": Option("the power of the steps that the means move by"),
-    "betas": Option("how much of the two means is kept from step to step", _betas),
-    "capturable": Option("allowed on a GPU alone"),
-    "centered": Option("divide by the deviation, not by the size"),
-    "d": Option("how large a step's entries may be on average"),
-    "dampening": Option("the part of a new gradient left out of the direction"),
-    "decoupled_weight_decay": Option(
-        "shrink the parameter instead of adding to its gradient"
+    "amsgrad": Option("divide by the largest mean so far", False),
+    "beta2_decay": Option("the power of the steps that the means move by", -0.8),
+    "betas": Option(
+        "how much of the two means is kept from step to step", (0.9, 0.999), _betas
     ),
-    "differentiable": Option("record the step"),
-    "eps": Option("added to what is divided by", partial(at_least_0, "epsilon value")),
+    "capturable": Option("allowed on a GPU alone", False),
+    "centered": Option("divide by the deviation, not by the size", False),
+    "d": Option("how large a step's entries may be on average", 1.0),
+    "dampening": Option("the part of a new gradient left out of the direction", 0),
+    "decoupled_weight_decay": Option(
+        "shrink the parameter instead of adding to its gradient", False
+    ),
+    "differentiable": Option("record the step", False),
+    "eps": Option(
+        "added to what is divided by", 1e-8, partial(at_least_0, "epsilon value")
+    ),
     "etas": Option(
         "what a step size is multiplied by where the sign turns, and where it stays",
-        _etas,
+        (0.5, 1.2), _etas,
     ),
     "foreach": Option(NO_EFFECT),
     "fused": Option(NO_EFFECT),
-    "history_size": Option("how many changes are remembered"),
+    "history_size": Option("how many changes are remembered", 100),
     "initial_accumulator_value": _nonnegative(
         "initial_accumulator_value", "where the sum begins"
     ),
-    "lambd": Option("how fast the rate falls, and a parameter shrinks in a step"),
+    "lambd": Option("how fast the rate falls, and a parameter shrinks in a step", 1e-4),
     "line_search_fn": Option('None, or "strong_wolfe"'),
     "lr_decay": _nonnegative(
         "lr_decay", "by it the rate falls: ``lr/(1 + (step - 1)*it)``"
     ),
     "max_eval": Option("values of the loss per call; None: ``max_iter*5//4``"),
-    "max_iter": Option("steps per call"),
-    "maximize": Option("go uphill"),
+    "max_iter": Option("steps per call", 20),
+    "maximize": Option("go uphill", False),
     "momentum": _nonnegative("momentum", "how much of the last direction is kept"),
     "momentum_decay": _nonnegative(
-        "momentum_decay", "how the first mean's share grows from step to step"
+        "momentum_decay", "how the first mean's share grows from step to step", 4e-3
     ),
-    "ns_coefficients": Option("of a step towards an orthogonal matrix"),
-    "ns_steps": Option("how many such steps are taken"),
-    "nesterov": Option("look ahead along the direction"),
-    "rho": Option("how much of the means is kept", partial(_share, "rho")),
-    "step_sizes": Option("the shortest and the longest step"),
-    "t0": Option("the step at which averaging begins"),
-    "tolerance_change": Option("stop when step or loss change by less"),
-    "tolerance_grad": Option("stop when no entry of the gradient is larger"),
+    "ns_coefficients": Option(
+        "of a step towards an orthogonal matrix", (3.4445, -4.775, 2.0315)
+    ),
+    "ns_steps": Option("how many such steps are taken", 5),
+    "nesterov": Option("look ahead along the direction", False),
+    "rho": Option("how much of the means is kept", 0.9, partial(_share, "rho")),
+    "step_sizes": Option("the shortest and the longest step", (1e-6, 50)),
+    "t0": Option("the step at which averaging begins", 1e6),
+    "tolerance_change": Option("stop when step or loss change by less", 1e-9),
+    "tolerance_grad": Option("stop when no entry of the gradient is larger", 1e-7),
     "weight_decay": _nonnegative(
         "weight_decay", "how much of the parameter itself is added to its gradient"
     ),
-}
+}  # fmt: skip
 
 
 def check_flags(options: Group) -> None:

@@ -21,7 +21,7 @@ from ..engine.modes import no_grad
 from ..engine.tensor import Tensor
 from ..nn.batch_norm import _BatchNorm
 from ..nn.module import Module
-from .lr_scheduler.base import Rule, per_group
+from .lr_scheduler.base import Rule, check_strategy, per_group
 from .optimizer import Optimizer
 
 __all__ = [
@@ -203,11 +203,7 @@ class SWALR(Rule):
         rates = per_group("swa_lr", optimizer, swa_lr)
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["swa_lr"] = rate
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                "anneal_strategy must be one of 'cos' or 'linear', instead got "
-                f"{anneal_strategy}"
-            )
+        check_strategy(anneal_strategy)
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(
                 f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}"

@@ -7,20 +7,35 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.modes import no_grad
-from ...engine.record import call
 from ...engine.tensor import Tensor
 from .. import functional as F
 from ..module import Module
 from . import parametrize
 from .orthogonal import MAPS, Orthogonal
-from .spectral_norm import as_matrix, output_dim, power_step
+from .spectral_norm import (
+    as_matrix,
+    check_iterations,
+    first_vectors,
+    iterate,
+    output_dim,
+    over_largest,
+)
 from .weight_norm import norm_except_dim, normed
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 FIRST_ITERATIONS = 15
 """Power iterations with which singular vectors begin."""
+
+
+def _tensor_of(module: Module, name: str) -> Tensor:
+    """A module's parameter or buffer. Raises ValueError if there is none."""
+    found = getattr(module, name, None)
+    if not isinstance(found, Tensor):
+        raise ValueError(
+            f"Module '{module}' has no parameter or buffer with name '{name}'"
+        )
+    return found
 
 
 def orthogonal(
@@ -38,11 +53,7 @@ def orthogonal(
     Raises:
         ValueError: no such tensor, no such map, or less than two dimensions.
     """
-    weight = getattr(module, name, None)
-    if not isinstance(weight, Tensor):
-        raise ValueError(
-            f"Module '{module}' has no parameter or buffer with name '{name}'"
-        )
+    weight = _tensor_of(module, name)
     if weight.ndim < 2:
         raise ValueError(
             f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} "
@@ -107,26 +118,19 @@ class _SpectralNorm(Module):
                 "Dimension out of range (expected to be in range of "
                 f"[-{weight.ndim}, {weight.ndim - 1}] but got {dim})"
             )
-        if n_power_iterations <= 0:
-            raise ValueError(
-                "Expected n_power_iterations to be positive, but got "
-                f"n_power_iterations={n_power_iterations}"
-            )
+        check_iterations(n_power_iterations)
         self.dim = dim if dim >= 0 else dim + weight.ndim
         self.eps = eps
         if weight.ndim > 1:
             self.n_power_iterations = n_power_iterations
             matrix = as_matrix(weight, self.dim)
-            rows, columns = matrix.size()
-            drawn = [matrix.new_empty(n).normal_(0, 1) for n in (rows, columns)]
-            for part, each in zip(("_u", "_v"), drawn, strict=True):
-                self.register_buffer(part, F.normalize(each, dim=0, eps=eps))
+            vectors = first_vectors(matrix, eps)
+            for part, vector in zip(("_u", "_v"), vectors, strict=True):
+                self.register_buffer(part, vector)
             self._power_method(matrix, FIRST_ITERATIONS)
 
     def _power_method(self, matrix: Tensor, n_power_iterations: int) -> None:
-        with no_grad():
-            for _ in range(n_power_iterations):
-                power_step(matrix, self._u, self._v, self.eps, v_first=False)
+        iterate(matrix, self._u, self._v, self.eps, n_power_iterations, v_first=False)
 
     def forward(self, weight: Tensor) -> Tensor:
         if weight.ndim == 1:
@@ -134,10 +138,7 @@ class _SpectralNorm(Module):
         matrix = as_matrix(weight, self.dim)
         if self.training:
             self._power_method(matrix, self.n_power_iterations)
-        # Later iterations change the buffers, which a backward pass still needs.
-        u, v = self._u.clone(), self._v.clone()
-        scaled: Tensor = weight / call("dot", u, call("mv", matrix, v))
-        return scaled
+        return over_largest(weight, matrix, self._u, self._v)
 
     def right_inverse(self, value: Tensor) -> Tensor:
         return value
@@ -154,11 +155,7 @@ def spectral_norm(
         eps: a vector shorter than this is not made longer.
         dim: the dimension that counts the outputs; None: by the module's class.
     """
-    weight = getattr(module, name, None)
-    if not isinstance(weight, Tensor):
-        raise ValueError(
-            f"Module '{module}' has no parameter or buffer with name '{name}'"
-        )
+    weight = _tensor_of(module, name)
     along = output_dim(module) if dim is None else dim
     made = _SpectralNorm(weight, n_power_iterations, along, eps)
     parametrize.register_parametrization(module, name, made)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 from ...engine.modes import no_grad
 from ...engine.tensor import Tensor
@@ -41,23 +41,19 @@ class _Cache:
     """Values of properties while `cached` is on, by module and name."""
 
     depth = 0
-    values: dict[tuple[int, str], Any]
-
-
-_CACHE = _Cache()
-_CACHE.values = {}
+    values: ClassVar[dict[tuple[int, str], Any]] = {}
 
 
 @contextmanager
 def cached() -> Iterator[None]:
     """Compute each parametrized tensor once within the block."""
-    _CACHE.depth += 1
+    _Cache.depth += 1
     try:
         yield
     finally:
-        _CACHE.depth -= 1
-        if not _CACHE.depth:
-            _CACHE.values.clear()
+        _Cache.depth -= 1
+        if not _Cache.depth:
+            _Cache.values.clear()
 
 
 def _unchanged(what: str, before: Any, now: Any, names: tuple[str, str]) -> None:
@@ -93,7 +89,7 @@ class ParametrizationList(ModuleList):
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
         self.unsafe = unsafe
-        before, given = _detached(original), original
+        before = original.detach()
         new: Any = original
         with no_grad():
             for module in reversed(self):
@@ -108,16 +104,16 @@ class ParametrizationList(ModuleList):
         self.is_tensor = isinstance(new, Tensor)
         self.ntensors = 1 if isinstance(new, Tensor) else len(new)
         if isinstance(new, Tensor):
-            if given.dtype != new.dtype:
+            if original.dtype != new.dtype:
                 raise ValueError(
                     "When `right_inverse` outputs one tensor, it may not change the "
-                    f"dtype.\noriginal.dtype: {given.dtype}\nright_inverse(original)"
+                    f"dtype.\noriginal.dtype: {original.dtype}\nright_inverse(original)"
                     f".dtype: {new.dtype}"
                 )
             # The parameter stays the same object: an optimizer may hold it.
             with no_grad():
-                given.data = new
-            _enter(self, "original", given)
+                original.data = new
+            _enter(self, "original", original)
         else:
             for i, part in enumerate(new):
                 if not isinstance(part, Tensor):
@@ -126,8 +122,8 @@ class ParametrizationList(ModuleList):
                         f"(list, tuple...). Got element {i} of the sequence with type "
                         f"{type(part).__name__}."
                     )
-                kept = Parameter(part) if isinstance(given, Parameter) else part
-                kept.requires_grad_(given.requires_grad)
+                kept = Parameter(part) if isinstance(original, Parameter) else part
+                kept.requires_grad_(original.requires_grad)
                 _enter(self, f"original{i}", kept)
         if not unsafe:
             made = self()
@@ -160,7 +156,7 @@ class ParametrizationList(ModuleList):
                         "`right_inverse` should return a tensor. Got "
                         f"{type(new).__name__}"
                     )
-                parts = {"original": new}
+                new = [new]
             else:
                 if not isinstance(new, Sequence):
                     raise ValueError(
@@ -172,8 +168,7 @@ class ParametrizationList(ModuleList):
                         "'right_inverse' must return a sequence of tensors of length "
                         f"{self.ntensors}. Got a sequence of length {len(new)}."
                     )
-                parts = {f"original{i}": part for i, part in enumerate(new)}
-            for name, part in parts.items():
+            for name, part in zip(self._originals(), new, strict=True):
                 current = getattr(self, name)
                 if current.dtype != part.dtype:
                     raise ValueError(
@@ -182,21 +177,18 @@ class ParametrizationList(ModuleList):
                     )
                 current.data = part
 
+    def _originals(self) -> list[str]:
+        """The names of what the tensor is computed from."""
+        if self.is_tensor:
+            return ["original"]
+        return [f"original{i}" for i in range(self.ntensors)]
+
     def forward(self) -> Any:
-        names = (
-            ["original"]
-            if self.is_tensor
-            else [f"original{i}" for i in range(self.ntensors)]
-        )
         first, *rest = self
-        made = first(*[getattr(self, name) for name in names])
+        made = first(*[getattr(self, name) for name in self._originals()])
         for module in rest:
             made = module(made)
         return made
-
-
-def _detached(tensor: Tensor) -> Tensor:
-    return tensor.detach()
 
 
 def _enter(module: Module, name: str, tensor: Tensor) -> None:
@@ -240,12 +232,13 @@ def _twin_class(kind: type) -> type:
 
 def _property(kind: type, name: str) -> None:
     def get(self: Any) -> Any:
-        if not _CACHE.depth:
-            return self.parametrizations[name]()
         key = id(self), name
-        if key not in _CACHE.values:
-            _CACHE.values[key] = self.parametrizations[name]()
-        return _CACHE.values[key]
+        if key in _Cache.values:
+            return _Cache.values[key]
+        made = self.parametrizations[name]()
+        if _Cache.depth:
+            _Cache.values[key] = made
+        return made
 
     def put(self: Any, value: Tensor) -> None:
         self.parametrizations[name].right_inverse(value)
@@ -388,9 +381,6 @@ def transfer_parametrizations_and_params(
         for module in parts[name]:
             register_parametrization(to_module, name, module)
         theirs: Any = to_module.parametrizations
-        for key in parts[name]._parameters:
-            with no_grad():
-                setattr(theirs[name], key, Parameter(
-                    parts[name]._parameters[key].detach()
-                ))  # fmt: skip
+        for key, parameter in parts[name]._parameters.items():
+            setattr(theirs[name], key, Parameter(parameter.detach()))
     return to_module

@@ -16,7 +16,6 @@ from ...engine.tensor import Tensor
 from .. import functional as F
 from ..convolution import _ConvTransposeNd
 from ..module import Module
-from ..parameter import Parameter
 from .weight_hooks import M, WeightHook
 
 VERSION = 1
@@ -36,31 +35,53 @@ def as_matrix(weight: Tensor, dim: int) -> Tensor:
     return weight.reshape(weight.size(0), -1)
 
 
-def power_step(matrix: Tensor, u: Tensor, v: Tensor, eps: float, v_first: bool) -> None:
-    """Move both singular vectors on, in place."""
-    for turn in (v_first, not v_first):
-        if turn:
-            v.copy_(F.normalize(call("mv", matrix.t(), u), dim=0, eps=eps))
-        else:
-            u.copy_(F.normalize(call("mv", matrix, v), dim=0, eps=eps))
+def check_iterations(count: int) -> None:
+    """Raise ValueError for a number of power iterations that is not positive."""
+    if count <= 0:
+        raise ValueError(
+            "Expected n_power_iterations to be positive, but got "
+            f"n_power_iterations={count}"
+        )
+
+
+def first_vectors(matrix: Tensor, eps: float) -> list[Tensor]:
+    """Random vectors of length 1 that power iterations begin with."""
+    drawn = [matrix.new_empty(n).normal_(0, 1) for n in matrix.size()]
+    return [F.normalize(each, dim=0, eps=eps) for each in drawn]
+
+
+def iterate(
+    matrix: Tensor, u: Tensor, v: Tensor, eps: float, count: int, v_first: bool
+) -> None:
+    """Move both singular vectors on, in place, by power iterations."""
+    with no_grad():
+        for turn in (v_first, not v_first) * count:
+            if turn:
+                v.copy_(F.normalize(call("mv", matrix.t(), u), dim=0, eps=eps))
+            else:
+                u.copy_(F.normalize(call("mv", matrix, v), dim=0, eps=eps))
+
+
+def over_largest(weight: Tensor, matrix: Tensor, u: Tensor, v: Tensor) -> Tensor:
+    """A weight over its largest singular value ``u' matrix v``."""
+    # Later iterations change the buffers, which a backward pass still needs.
+    u, v = u.clone(), v.clone()
+    normalised: Tensor = weight / call("dot", u, call("mv", matrix, v))
+    return normalised
 
 
 class SpectralNorm(WeightHook):
     """The hook that makes the weight."""
 
     kind = "spectral_norm"
-
+    parts = ("u", "v", "orig")
     _version = VERSION
 
     def __init__(
         self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0,
         eps: float = 1e-12,
     ) -> None:  # fmt: skip
-        if n_power_iterations <= 0:
-            raise ValueError(
-                "Expected n_power_iterations to be positive, but got "
-                f"n_power_iterations={n_power_iterations}"
-            )
+        check_iterations(n_power_iterations)
         self.name = name
         self.dim = dim
         self.n_power_iterations = n_power_iterations
@@ -68,30 +89,17 @@ class SpectralNorm(WeightHook):
 
     def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
         """The weight over its largest singular value."""
-        weight, u, v = (
-            getattr(module, f"{self.name}_{part}") for part in ("orig", "u", "v")
-        )
+        u, v, weight = self.held(module)
         matrix = as_matrix(weight, self.dim)
-        if do_power_iteration:
-            with no_grad():
-                for _ in range(self.n_power_iterations):
-                    power_step(matrix, u, v, self.eps, v_first=True)
-            # Later iterations change the buffers, which a backward pass still needs.
-            u, v = u.clone(), v.clone()
-        sigma = call("dot", u, call("mv", matrix, v))
-        normalised: Tensor = weight / sigma
-        return normalised
-
-    def remove(self, module: Module) -> None:
-        with no_grad():
-            weight = self.compute_weight(module, do_power_iteration=False)
-        delattr(module, self.name)
-        for part in ("u", "v", "orig"):
-            delattr(module, f"{self.name}_{part}")
-        module.register_parameter(self.name, Parameter(weight.detach()))
+        count = self.n_power_iterations if do_power_iteration else 0
+        iterate(matrix, u, v, self.eps, count, v_first=True)
+        return over_largest(weight, matrix, u, v)
 
     def make(self, module: Module) -> Tensor:
         return self.compute_weight(module, do_power_iteration=module.training)
+
+    def settled(self, module: Module) -> Tensor:
+        return self.compute_weight(module, do_power_iteration=False)
 
     def note_version(self, module: Module, state: Any, prefix: str, notes: Any) -> None:
         """Note the version in a state."""
@@ -121,14 +129,12 @@ def spectral_norm(
             f"`SpectralNorm` cannot be applied as parameter `{name}` is None"
         )
     with no_grad():
-        rows, columns = as_matrix(weight, along).size()
-        drawn = [weight.new_empty(n).normal_(0, 1) for n in (rows, columns)]
-        u, v = (F.normalize(each, dim=0, eps=eps) for each in drawn)
+        vectors = first_vectors(as_matrix(weight, along), eps)
     delattr(module, name)
     module.register_parameter(f"{name}_orig", weight)
     setattr(module, name, weight.data)
-    module.register_buffer(f"{name}_u", u)
-    module.register_buffer(f"{name}_v", v)
+    for part, vector in zip(hook.parts, vectors, strict=False):
+        module.register_buffer(f"{name}_{part}", vector)
     module.register_forward_pre_hook(hook)
     module._register_state_dict_hook(hook.note_version)
     return module

@@ -8,24 +8,44 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from ...engine.modes import no_grad
+from ...engine.tensor import Tensor
 from ..module import Module
+from ..parameter import Parameter
 
 M = TypeVar("M", bound=Module)
 
 
 class WeightHook:
-    """A hook that sets the attribute ``name`` of the module that it is called with."""
+    """A hook that sets the attribute ``name`` of the module that it is called with.
+
+    The module holds what the weight is made of under ``NAME_PART``, for each of
+    ``parts``.
+    """
 
     kind: str
+    parts: tuple[str, ...]
     name: str
 
-    def make(self, module: Module) -> Any:
+    def make(self, module: Module) -> Tensor:
         """The weight for this pass."""
         raise NotImplementedError
 
+    def settled(self, module: Module) -> Tensor:
+        """The weight that stays when the hook is removed."""
+        return self.make(module)
+
+    def held(self, module: Module) -> list[Tensor]:
+        """What the module holds for the hook, in the order of ``parts``."""
+        return [getattr(module, f"{self.name}_{part}") for part in self.parts]
+
     def remove(self, module: Module) -> None:
         """Put a plain parameter in place of all that the module holds for the hook."""
-        raise NotImplementedError
+        with no_grad():
+            weight = self.settled(module)
+        for name in (self.name, *(f"{self.name}_{part}" for part in self.parts)):
+            delattr(module, name)
+        module.register_parameter(self.name, Parameter(weight.detach()))
 
     def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self.name, self.make(module))

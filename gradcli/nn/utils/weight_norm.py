@@ -46,6 +46,7 @@ class WeightNorm(WeightHook):
     """The hook that makes the weight."""
 
     kind = "weight_norm"
+    parts = ("g", "v")
 
     def __init__(self, name: str, dim: int | None) -> None:
         self.name = name
@@ -53,18 +54,10 @@ class WeightNorm(WeightHook):
 
     def compute_weight(self, module: Module) -> Tensor:
         """The weight of the lengths and directions that the module has now."""
-        g, v = (getattr(module, f"{self.name}_{part}") for part in "gv")
+        g, v = self.held(module)
         return normed(v, g, self.dim)
 
-    def remove(self, module: Module) -> None:
-        weight = self.compute_weight(module)
-        delattr(module, self.name)
-        for part in "gv":
-            del module._parameters[f"{self.name}_{part}"]
-        setattr(module, self.name, Parameter(weight.detach()))
-
-    def make(self, module: Module) -> Tensor:
-        return self.compute_weight(module)
+    make = compute_weight
 
 
 def weight_norm(module: M, name: str = "weight", dim: int = 0) -> M:
@@ -82,9 +75,8 @@ def weight_norm(module: M, name: str = "weight", dim: int = 0) -> M:
     weight = getattr(module, name)
     del module._parameters[name]
     v = weight.detach()
-    length = norm_except_dim(v, hook.dim)
-    module.register_parameter(f"{name}_g", Parameter(length))
-    module.register_parameter(f"{name}_v", Parameter(v))
+    for part, value in zip(hook.parts, (norm_except_dim(v, hook.dim), v), strict=True):
+        module.register_parameter(f"{name}_{part}", Parameter(value))
     setattr(module, name, hook.compute_weight(module))
     module.register_forward_pre_hook(hook)
     return module

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import wraps
+from types import FunctionType
 from typing import Any
 from weakref import ref
 
@@ -59,8 +60,7 @@ class LRScheduler:
     _get_lr_called_within_step = False
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        check_optimizer(optimizer)
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
@@ -128,6 +128,11 @@ class LRScheduler:
         """Take over what `state_dict` gave."""
         self.__dict__.update(state_dict)
 
+    def _load_own(self, state: dict[str, Any], apart: str) -> Any:
+        """Take over a state but for one name, whose value is given back."""
+        self.__dict__.update({k: v for k, v in state.items() if k != apart})
+        return state[apart]
+
 
 class Rule(LRScheduler):
     """A schedule by a rule: a subclass defines ``_rates``, the groups' next rates, and
@@ -145,6 +150,12 @@ class Rule(LRScheduler):
     def _scaled(self, factor: Any) -> list[Any]:
         """The rates as they are, times a factor."""
         return self._each(lambda group: group["lr"] * factor)
+
+
+def check_optimizer(optimizer: Any) -> None:
+    """Raise TypeError for what is no optimizer."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
 def copied(value: Any) -> Any:
@@ -194,3 +205,21 @@ def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
             f"{len(value)} values, param_groups has {count}."
         )
     return list(value)
+
+
+STRATEGIES = ("cos", "linear")
+"""Ways to go from one number to another: along half a cosine, or along a line."""
+
+
+def check_strategy(strategy: str) -> None:
+    """Raise ValueError for a way to anneal that there is not."""
+    if strategy not in STRATEGIES:
+        raise ValueError(
+            f"anneal_strategy must be one of 'cos' or 'linear', instead got {strategy}"
+        )
+
+
+def state_of(function: Any) -> dict[str, Any] | None:
+    """What a callable object holds; None for a plain function."""
+    plain = function is None or isinstance(function, FunctionType)
+    return None if plain else dict(function.__dict__)

@@ -49,11 +49,8 @@ class _Composed(LRScheduler):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave."""
-        own = {k: v for k, v in state_dict.items() if k != "_schedulers"}
-        self.__dict__.update(own)
-        for part, state in zip(
-            self._schedulers, state_dict["_schedulers"], strict=True
-        ):
+        states = self._load_own(state_dict, "_schedulers")
+        for part, state in zip(self._schedulers, states, strict=True):
             part.load_state_dict(state)
 
 

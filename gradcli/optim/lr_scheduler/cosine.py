@@ -12,7 +12,18 @@ from ..optimizer import Optimizer
 from .base import Rule
 
 
-class CosineAnnealingLR(Rule):
+class _Cosine(Rule):
+    """A schedule between the first rates and ``eta_min``."""
+
+    eta_min: float
+
+    def _down(self, epoch: float, epochs: float) -> list[Any]:
+        """The rates of an epoch on a way down of so many."""
+        height = (1 + math.cos(math.pi * epoch / epochs)) / 2
+        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+
+
+class CosineAnnealingLR(_Cosine):
     """Down to ``eta_min`` in ``T_max`` epochs along half a cosine, and up again."""
 
     def __init__(
@@ -39,11 +50,10 @@ class CosineAnnealingLR(Rule):
         return self._each(lambda group: ratio * (group["lr"] - low) + low)
 
     def _get_closed_form_lr(self) -> list[Any]:
-        height = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
-        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+        return self._down(self.last_epoch, self.T_max)
 
 
-class CosineAnnealingWarmRestarts(Rule):
+class CosineAnnealingWarmRestarts(_Cosine):
     """Down to ``eta_min`` along half a cosine, and at once up again.
 
     Args:
@@ -73,8 +83,7 @@ class CosineAnnealingWarmRestarts(Rule):
         super().__init__(optimizer, last_epoch)
 
     def _rates(self) -> list[Any]:
-        height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
-        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+        return self._down(self.T_cur, self.T_i)
 
     def step(self, epoch: float | None = None) -> None:
         """Go on to the next epoch, or to any, which may be a fraction."""

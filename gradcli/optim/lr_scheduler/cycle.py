@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 from ..optimizer import Group, Optimizer
-from .base import Rule, per_group
+from .base import Rule, check_optimizer, check_strategy, per_group, state_of
 
 
 def set_momentum(group: Group, momentum: float) -> None:
@@ -76,8 +75,7 @@ class CyclicLR(Rule):
         cycle_momentum: bool = True, base_momentum: Any = 0.8,
         max_momentum: Any = 0.9, last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        check_optimizer(optimizer)
         lows = per_group("base_lr", optimizer, base_lr)
         if last_epoch == -1:
             for group, low in zip(optimizer.param_groups, lows, strict=True):
@@ -126,16 +124,12 @@ class CyclicLR(Rule):
     def state_dict(self) -> dict[str, Any]:
         """Where the schedule stands; of a plain function nothing is kept."""
         state = super().state_dict()
-        scale = self._scale_fn_custom
-        plain = scale is None or isinstance(scale, FunctionType)
-        state["_scale_fn_custom"] = None if plain else dict(scale.__dict__)
+        state["_scale_fn_custom"] = state_of(self._scale_fn_custom)
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave; a function stays the schedule's own."""
-        own = {k: v for k, v in state_dict.items() if k != "_scale_fn_custom"}
-        super().load_state_dict(own)
-        kept = state_dict["_scale_fn_custom"]
+        kept = self._load_own(state_dict, "_scale_fn_custom")
         if kept is not None and self._scale_fn_custom is not None:
             self._scale_fn_custom.__dict__.update(kept)
 
@@ -174,18 +168,13 @@ class OneCycleLR(Rule):
         final_div_factor: float = 1e4, three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        check_optimizer(optimizer)
         self.total_steps = _total(total_steps, epochs, steps_per_epoch)
         if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
             raise ValueError(
                 f"Expected float between 0 and 1 pct_start, but got {pct_start}"
             )
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                "anneal_strategy must be one of 'cos' or 'linear', instead got "
-                f"{anneal_strategy}"
-            )
+        check_strategy(anneal_strategy)
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self._anneal_func_type = anneal_strategy
         highs = per_group("max_lr", optimizer, max_lr)

@@ -6,11 +6,10 @@ Invariant: of a function only what a callable object holds is part of the state.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 from ..optimizer import Optimizer
-from .base import Rule
+from .base import Rule, state_of
 
 
 class _ByFunctions(Rule):
@@ -33,19 +32,13 @@ class _ByFunctions(Rule):
     def state_dict(self) -> dict[str, Any]:
         """Where the schedule stands; of functions nothing is kept."""
         state = super().state_dict()
-        state["lr_lambdas"] = [
-            None if isinstance(f, FunctionType) else dict(f.__dict__)
-            for f in self.lr_lambdas
-        ]
+        state["lr_lambdas"] = [state_of(function) for function in self.lr_lambdas]
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave; functions stay the schedule's own."""
-        own = {k: v for k, v in state_dict.items() if k != "lr_lambdas"}
-        self.__dict__.update(own)
-        for function, kept in zip(
-            self.lr_lambdas, state_dict["lr_lambdas"], strict=True
-        ):
+        states = self._load_own(state_dict, "lr_lambdas")
+        for function, kept in zip(self.lr_lambdas, states, strict=True):
             if kept is not None:
                 function.__dict__.update(kept)
 

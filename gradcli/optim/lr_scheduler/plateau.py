@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from ..optimizer import Optimizer
-from .base import DEPRECATED, LRScheduler, set_option
+from .base import DEPRECATED, LRScheduler, check_optimizer, set_option
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -36,8 +36,7 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        check_optimizer(optimizer)
         self.optimizer = optimizer
         self.factor = factor
         several = isinstance(min_lr, list | tuple)
