@@ -9,7 +9,7 @@ from ..engine.creation import full
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .heads import head
+from .heads import applying, head, saying
 from .module import Module
 from .parameter import Parameter
 
@@ -48,12 +48,8 @@ class Hardtanh(Module):
                 f"({self.min_val})"
             )
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
-
-    def extra_repr(self) -> str:
-        in_place = ", inplace=True" if self.inplace else ""
-        return f"min_val={self.min_val}, max_val={self.max_val}{in_place}"
+    forward = applying(F.hardtanh)
+    extra_repr = saying("min_val={min_val}, max_val={max_val}", inplace=False)
 
 
 class ReLU6(Hardtanh):
@@ -62,8 +58,7 @@ class ReLU6(Hardtanh):
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
 
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
+    extra_repr = saying("", inplace=False)
 
 
 class PReLU(Module):
@@ -82,8 +77,5 @@ class PReLU(Module):
         """Let every slope be what it began as."""
         init.constant_(self.weight, self.init)
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.prelu(input, self.weight)
-
-    def extra_repr(self) -> str:
-        return f"num_parameters={self.num_parameters}"
+    forward = applying(F.prelu)
+    extra_repr = saying("num_parameters={num_parameters}")

@@ -14,14 +14,13 @@ from ..engine.creation import ones, tensor, zeros
 from ..engine.dtypes import int64
 from ..engine.tensor import Tensor
 from . import functional as F
-from .heads import head
-from .module import Module
-from .norm import add_affine, begin
+from .heads import head, saying
+from .norm import _Affine, add_affine
 
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
 
-class _NormBase(Module):
+class _NormBase(_Affine):
     """Mean 0 and variance 1 per channel.
 
     Args:
@@ -65,7 +64,7 @@ class _NormBase(Module):
     def reset_parameters(self) -> None:
         """Forget the batches, set the weight to ones and the bias to zeros."""
         self.reset_running_stats()
-        begin(self)
+        super().reset_parameters()
 
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any],
@@ -83,12 +82,10 @@ class _NormBase(Module):
             words = " or ".join(f"{rank}D" for rank in self.ranks)
             raise ValueError(f"expected {words} input (got {input.ndim}D input)")
 
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, bias={self.bias is not None}, "
-            f"track_running_stats={self.track_running_stats}"
-        )
+    extra_repr = saying(
+        "{num_features}, eps={eps}, momentum={momentum}, affine={affine}, bias={bias}, "
+        "track_running_stats={track_running_stats}"
+    )
 
 
 class _BatchNorm(_NormBase):

@@ -16,7 +16,7 @@ from ..engine.record import call
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .heads import add_parameters, head
+from .heads import add_parameters, head, saying
 from .module import Module
 
 State = tuple[Tensor, ...]
@@ -135,11 +135,7 @@ class RNNCellBase(_Recurrent):
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         return self._step(input, state, weights)
 
-    def extra_repr(self) -> str:
-        bias = "" if self.bias else f", bias={self.bias}"
-        usual = self.nonlinearity == "tanh"
-        squash = "" if usual else f", nonlinearity={self.nonlinearity}"
-        return f"{self.input_size}, {self.hidden_size}{bias}{squash}"
+    extra_repr = saying("{input_size}, {hidden_size}", bias=True, nonlinearity="tanh")
 
 
 class RNNCell(RNNCellBase):

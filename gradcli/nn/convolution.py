@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from ..engine.tensor import Tensor
 from . import init
-from .heads import add_parameters, head
+from .heads import add_parameters, head, saying
 from .module import Module
 
 Sizes = int | Sequence[int]
@@ -69,22 +69,10 @@ class _ConvNd(Module):
             bound = 1 / math.sqrt(fan)
             init.uniform_(self.bias, -bound, bound)
 
-    def extra_repr(self) -> str:
-        shown = [
-            f"{self.in_channels}, {self.out_channels}, "
-            f"kernel_size={self.kernel_size}, stride={self.stride}"
-        ]
-        zeros, ones = (0,) * self.rank, (1,) * self.rank
-        for name, usual in (
-            ("padding", zeros), ("dilation", ones), ("output_padding", zeros),
-            ("groups", 1),
-        ):  # fmt: skip
-            value = getattr(self, name)
-            if value != usual:
-                shown.append(f"{name}={value}")
-        if self.bias is None:
-            shown.append("bias=False")
-        return ", ".join(shown)
+    extra_repr = saying(
+        "{in_channels}, {out_channels}, kernel_size={kernel_size}, stride={stride}",
+        padding=0, dilation=1, output_padding=0, groups=1, bias=True,
+    )  # fmt: skip
 
 
 def _check(layer: _ConvNd) -> None:

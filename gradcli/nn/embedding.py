@@ -13,7 +13,7 @@ from typing import Any
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .heads import add_parameters, head
+from .heads import add_parameters, applying, head, saying
 from .module import Module
 from .parameter import Parameter
 
@@ -78,20 +78,8 @@ class Embedding(Module):
             sparse, _weight=embeddings, _freeze=freeze,
         )  # fmt: skip
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.embedding(
-            input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
-            self.scale_grad_by_freq, self.sparse,
-        )  # fmt: skip
-
-    def extra_repr(self) -> str:
-        shown = [f"{self.num_embeddings}, {self.embedding_dim}"]
-        usual = {
-            "padding_idx": None, "max_norm": None, "norm_type": 2,
-            "scale_grad_by_freq": False, "sparse": False,
-        }  # fmt: skip
-        for name, default in usual.items():
-            value = getattr(self, name)
-            if value is not default and value != default:
-                shown.append(f"{name}={value}")
-        return ", ".join(shown)
+    forward = applying(F.embedding)
+    extra_repr = saying(
+        "{num_embeddings}, {embedding_dim}", padding_idx=None, max_norm=None,
+        norm_type=2, scale_grad_by_freq=False, sparse=False,
+    )  # fmt: skip

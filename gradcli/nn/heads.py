@@ -1,14 +1,18 @@
-"""The head of a constructor: what every layer with options does before anything else.
+"""What layers with parameters are declared by: constructor, function and text.
 
 Invariant: a constructor under `head` begins as a module whose attributes are its
 parameters, as they were given; the body that is written out checks them, and makes the
-layer's own tensors with `add_parameters`.
+layer's own tensors with `add_parameters`. What a layer applies and says of itself is
+read from its attributes at each call.
 
     class Linear(Module):
         @head("bias")
         def __init__(self, inputs, outputs, bias=True, device=None, dtype=None):
             add_parameters(self, device, dtype, weight=(outputs, inputs),
                            bias=(outputs,) if bias else None)
+
+        forward = applying(F.linear)        # F.linear(input, self.weight, self.bias)
+        extra_repr = saying("{inputs}, {outputs}", bias=True)
 """
 
 from __future__ import annotations
@@ -16,13 +20,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from ..engine.creation import empty
-from ..engine.signatures import Parameters
+from ..engine.signatures import Parameters, described
 from .module import Module
 from .parameter import Parameter
 
+Function = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., None])
 
 PLACE = ("device", "dtype")
@@ -63,6 +69,60 @@ def _shown(classes: tuple[type, ...]) -> str:
     """The class that users see: the one of a constructor, or a public one below it."""
     public = [c.__name__ for c in classes if not c.__name__.startswith("_")]
     return public[-1] if public else classes[-1].__name__
+
+
+def applying(function: Function, operands: int = 1) -> Function:
+    """A ``forward`` that applies a function to operands and to the attributes that are
+    named as its other parameters."""
+    parameters = list(inspect.signature(function).parameters.values())
+    attributes = attrgetter(*[each.name for each in parameters[operands:]])
+    several = len(parameters) > operands + 1
+
+    def forward(self: Any, *inputs: Any, **named: Any) -> Any:
+        options = attributes(self)
+        if named or len(inputs) != operands:
+            inputs = tuple(bind(inputs, named).values())
+        return function(*inputs, *(options if several else (options,)))
+
+    bind = Parameters("forward", parameters[:operands], own=1).bind
+    return described(forward, "Module", "forward", parameters[:operands])
+
+
+def saying(text: str, **usual: Any) -> Callable[[Any], str]:
+    """An ``extra_repr`` that fills in attributes.
+
+    Args:
+        text: a format, with attributes by name; ``bias`` is whether there is one.
+        usual: attributes that are shown only where they are not as usual; a tuple is
+            where all of its entries are.
+    """
+
+    def extra_repr(self: Any) -> str:
+        values = _Attributes(self)
+        parts = [text.format_map(values)] if text else []
+        for name, default in usual.items():
+            value = values[name]
+            if value != default and {*_entries(value)} != {default}:
+                parts.append(f"{name}={value}")
+        return ", ".join(parts)
+
+    return extra_repr
+
+
+class _Attributes(dict[str, Any]):
+    """A module's attributes by name, a bias as whether there is one."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+
+    def __missing__(self, name: str) -> Any:
+        value = getattr(self.module, name)
+        has_none_or_one = name == "bias" and not isinstance(value, bool)
+        return value is not None if has_none_or_one else value
+
+
+def _entries(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else ()
 
 
 def add_parameters(

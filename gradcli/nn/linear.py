@@ -8,7 +8,7 @@ from typing import Any
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .heads import add_parameters, head
+from .heads import add_parameters, applying, head, saying
 from .module import Module
 
 
@@ -43,14 +43,10 @@ class Linear(Module):
             bound = 1 / math.sqrt(self.in_features) if self.in_features else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.linear(input, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
-        )
+    forward = applying(F.linear)
+    extra_repr = saying(
+        "in_features={in_features}, out_features={out_features}, bias={bias}"
+    )
 
 
 class Bilinear(Module):
@@ -76,11 +72,8 @@ class Bilinear(Module):
         if self.bias is not None:
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        return F.bilinear(input1, input2, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        return (
-            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
-            f"out_features={self.out_features}, bias={self.bias is not None}"
-        )
+    forward = applying(F.bilinear, 2)
+    extra_repr = saying(
+        "in1_features={in1_features}, in2_features={in2_features}, "
+        "out_features={out_features}, bias={bias}"
+    )

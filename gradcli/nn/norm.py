@@ -14,16 +14,8 @@ from typing import Any
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .heads import add_parameters, head
+from .heads import add_parameters, applying, head, saying
 from .module import Module
-
-
-def begin(module: Module) -> None:
-    """Set a weight to ones and a bias to zeros, where there is one."""
-    if module.weight is not None:
-        init.ones_(module.weight)
-    if module.bias is not None:
-        init.zeros_(module.bias)
 
 
 def add_affine(
@@ -34,11 +26,22 @@ def add_affine(
     add_parameters(module, device, dtype, weight=shape, bias=shift)
 
 
+class _Affine(Module):
+    """A layer that scales by a weight and shifts by a bias, where it has them."""
+
+    def reset_parameters(self) -> None:
+        """Set the weight to ones and the bias to zeros."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if "bias" in self._parameters and self.bias is not None:
+            init.zeros_(self.bias)
+
+
 def _sizes(shape: int | Sequence[int]) -> tuple[int, ...]:
     return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
-class LayerNorm(Module):
+class LayerNorm(_Affine):
     """Mean 0 and variance 1 over the last dimensions, then scaled and shifted."""
 
     @head("bias")
@@ -51,24 +54,14 @@ class LayerNorm(Module):
         add_affine(self, device, dtype, shape if elementwise_affine else None, bias)
         self.reset_parameters()
 
-    def reset_parameters(self) -> None:
-        """Set the weight to ones and the bias to zeros."""
-        begin(self)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.layer_norm(
-            input, self.normalized_shape, self.weight, self.bias, self.eps
-        )
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}, "
-            f"bias={self.bias is not None}"
-        )
+    forward = applying(F.layer_norm)
+    extra_repr = saying(
+        "{normalized_shape}, eps={eps}, elementwise_affine={elementwise_affine}, "
+        "bias={bias}"
+    )
 
 
-class RMSNorm(Module):
+class RMSNorm(_Affine):
     """Mean square 1 over the last dimensions, scaled; ``eps`` None: the dtype's."""
 
     @head()
@@ -82,22 +75,15 @@ class RMSNorm(Module):
         )
         self.reset_parameters()
 
-    def reset_parameters(self) -> None:
-        """Set the weight to ones."""
-        if self.weight is not None:
-            init.ones_(self.weight)
-
     def forward(self, x: Tensor) -> Tensor:
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
-    def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}"
-        )
+    extra_repr = saying(
+        "{normalized_shape}, eps={eps}, elementwise_affine={elementwise_affine}"
+    )
 
 
-class GroupNorm(Module):
+class GroupNorm(_Affine):
     """Mean 0 and variance 1 over each group of channels of an input (N, C, ...).
 
     Args:
@@ -125,15 +111,7 @@ class GroupNorm(Module):
         add_affine(self, device, dtype, (num_channels,) if affine else None, bias)
         self.reset_parameters()
 
-    def reset_parameters(self) -> None:
-        """Set the weight to ones and the bias to zeros."""
-        begin(self)
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
-
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, "
-            f"affine={self.affine}, bias={self.bias is not None}"
-        )
+    forward = applying(F.group_norm)
+    extra_repr = saying(
+        "{num_groups}, {num_channels}, eps={eps}, affine={affine}, bias={bias}"
+    )

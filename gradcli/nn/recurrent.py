@@ -18,7 +18,7 @@ from ..engine.signatures import constructor, new_class
 from ..engine.tensor import Tensor
 from . import functional as F
 from .cells import GATES, State, Weights, _Recurrent
-from .heads import add_parameters, head
+from .heads import add_parameters, head, saying
 from .utils.rnn import PackedSequence
 
 MODES = {
@@ -214,16 +214,10 @@ class RNNBase(_Recurrent):
             state = tuple([call("cat", parts, 0) for parts in kinds])
         return seen[::-1] if backwards else seen, state
 
-    def extra_repr(self) -> str:
-        shown = [f"{self.input_size}, {self.hidden_size}"]
-        usual = {
-            "proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False,
-            "dropout": 0.0, "bidirectional": False,
-        }  # fmt: skip
-        for name, default in usual.items():
-            if getattr(self, name) != default:
-                shown.append(f"{name}={getattr(self, name)}")
-        return ", ".join(shown)
+    extra_repr = saying(
+        "{input_size}, {hidden_size}", proj_size=0, num_layers=1, bias=True,
+        batch_first=False, dropout=0.0, bidirectional=False,
+    )  # fmt: skip
 
 
 def _rank_words(batched: bool, wanted: int, ranks: list[int]) -> str:

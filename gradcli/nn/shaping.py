@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from ..engine.record import call
 from ..engine.tensor import Tensor
 from .convolution import Sizes, each
-from .heads import head
+from .heads import head, saying
 from .module import Module
 
 
@@ -34,8 +34,7 @@ class Unflatten(Module):
     def forward(self, input: Tensor) -> Any:
         return call("unflatten", input, self.dim, tuple(self.unflattened_size))
 
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+    extra_repr = saying("dim={dim}, unflattened_size={unflattened_size}")
 
 
 class _ConstantPadNd(Module):
@@ -48,8 +47,7 @@ class _ConstantPadNd(Module):
     def forward(self, input: Tensor) -> Any:
         return call("constant_pad_nd", input, self.padding, self.value)
 
-    def extra_repr(self) -> str:
-        return f"padding={self.padding}, value={self.value}"
+    extra_repr = saying("padding={padding}, value={value}")
 
 
 class _ConstantPad(_ConstantPadNd):
@@ -72,5 +70,4 @@ class _ZeroPad(_ConstantPadNd):
     def __init__(self, padding: Sizes) -> None:
         self.padding = each(padding, 2 * self.rank)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
+    extra_repr = saying("{padding}")
