@@ -1,4 +1,4 @@
-"""_Recurrent cells: one step along a sequence.
+"""Recurrent cells: one step along a sequence.
 
 Invariant: the weights of a cell are stacked by gate in PyTorch's order: input, forget,
 cell, output for an LSTM; reset, update, new for a GRU.

@@ -161,6 +161,15 @@ class UninitializedTensorMixin(Tensor):
         self._hold(fresh)
         self.__class__ = self.cls_to_become  # type: ignore[assignment]  # for good
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad, self.device, self.dtype)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            kind, options = self.__reduce_ex__(None)
+            memo[id(self)] = kind(*options)
+        return memo[id(self)]
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
@@ -179,14 +188,6 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         made.__class__ = cls
         return cast("UninitializedParameter", made)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedParameter:
-        if id(self) not in memo:
-            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
-        return cast("UninitializedParameter", memo[id(self)])
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return type(self), (self.requires_grad, self.device, self.dtype)
-
 
 class UninitializedBuffer(UninitializedTensorMixin):
     """A buffer whose shape is not known yet; see `LazyModuleMixin`."""
@@ -200,14 +201,6 @@ class UninitializedBuffer(UninitializedTensorMixin):
         made = empty(0, device=device, dtype=dtype, requires_grad=requires_grad)
         made.__class__ = cls
         return cast("UninitializedBuffer", made)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedBuffer:
-        if id(self) not in memo:
-            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
-        return cast("UninitializedBuffer", memo[id(self)])
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return type(self), (self.requires_grad, self.device, self.dtype)
 
 
 def is_lazy(param: Any) -> bool:

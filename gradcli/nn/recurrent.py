@@ -1,4 +1,4 @@
-"""_Recurrent networks: cells that run along a sequence.
+"""Recurrent networks: cells that run along a sequence.
 
 Invariant: a network is its cells, step by step: layer after layer, and in each layer
 forwards and, if ``bidirectional``, backwards.
@@ -86,8 +86,14 @@ class RNNBase(_Recurrent):
         """Nothing: weights need not lie side by side in memory here."""
 
     def forward(self, input: Any, hx: Any = None) -> Any:
-        if isinstance(input, PackedSequence):
-            return self._packed(input, hx)
+        several = self.kind == "LSTM"
+        given = hx if hx is None or several else (hx,)
+        run = self._packed if isinstance(input, PackedSequence) else self._padded
+        out, parts = run(input, given)
+        return out, tuple(parts) if several else parts[0]
+
+    def _padded(self, input: Tensor, given: Any) -> tuple[Any, list[Tensor]]:
+        """The outputs, and the parts of the last states, of sequences in a tensor."""
         if input.ndim not in (2, 3):
             raise ValueError(
                 f"{self.kind}: Expected input to be 2D or 3D, got {input.ndim}D instead"
@@ -99,34 +105,24 @@ class RNNBase(_Recurrent):
             input = input.unsqueeze(1)
         elif turned:
             input = input.transpose(0, 1)
-        states = self._states(input, input.shape[1], hx, batched)
-        out, last = self._layers(input, states)
-        parts = [call("stack", part, 0) for part in zip(*last, strict=True)]
+        states = self._states(input, input.shape[1], given, batched)
+        out, parts = self._layers(input, states)
         if not batched:
-            out, parts = out.squeeze(1), [part.squeeze(1) for part in parts]
-        elif turned:
-            out = out.transpose(0, 1)
-        return out, tuple(parts) if self.kind == "LSTM" else parts[0]
+            return out.squeeze(1), [part.squeeze(1) for part in parts]
+        return out.transpose(0, 1) if turned else out, parts
 
-    def _packed(self, input: PackedSequence, hx: Any) -> Any:
-        """Run along a packed sequence; states come and go in the batch's own order."""
+    def _packed(self, input: PackedSequence, given: Any) -> tuple[Any, list[Tensor]]:
+        """The same of a packed sequence; states are in the batch's own order."""
         data, batch_sizes, order, back = input
         self._check_size(data)
         sizes: list[int] = batch_sizes.tolist()
-        given = hx
-        if hx is not None and order is not None:
-            given_parts = tuple(hx) if self.kind == "LSTM" else (hx,)
-            sorted_ = tuple(
-                [call("index_select", part, 1, order) for part in given_parts]
-            )
-            given = sorted_ if self.kind == "LSTM" else sorted_[0]
+        if given is not None and order is not None:
+            given = [call("index_select", part, 1, order) for part in given]
         states = self._states(data, sizes[0], given, True)
-        out, last = self._layers(data, states, sizes)
-        parts = [call("stack", part, 0) for part in zip(*last, strict=True)]
+        out, parts = self._layers(data, states, sizes)
         if back is not None:
             parts = [call("index_select", part, 1, back) for part in parts]
-        packed = PackedSequence(out, batch_sizes, order, back)
-        return packed, tuple(parts) if self.kind == "LSTM" else parts[0]
+        return PackedSequence(out, batch_sizes, order, back), parts
 
     def _check_size(self, input: Tensor) -> None:
         if input.shape[-1] != self.input_size:
@@ -147,9 +143,9 @@ class RNNBase(_Recurrent):
         count = len(self._all_weights)
         shapes = [(count, items, size) for size in self._sizes()]
         if given is None:
-            parts = [call("new_zeros", input, shape) for shape in shapes]
-            return list(zip(*[part.unbind(0) for part in parts], strict=True))
-        parts = list(given) if self.kind == "LSTM" else [given]
+            given = [call("new_zeros", input, shape) for shape in shapes]
+            return list(zip(*[part.unbind(0) for part in given], strict=True))
+        parts = list(given)
         ranks = [part.ndim for part in parts]
         wanted = 3 if batched else 2
         if set(ranks) != {wanted}:
@@ -167,8 +163,9 @@ class RNNBase(_Recurrent):
 
     def _layers(
         self, out: Tensor, states: list[State], sizes: list[int] | None = None
-    ) -> tuple[Tensor, list[State]]:
-        """The last layer's outputs, and every layer's and direction's last state.
+    ) -> tuple[Tensor, list[Tensor]]:
+        """The last layer's outputs, and the last states of all layers and directions,
+        part by part.
 
         Args:
             sizes: how many sequences last to each step, of packed ones.
@@ -187,7 +184,7 @@ class RNNBase(_Recurrent):
             out = call("cat", ways, -1) if self.bidirectional else ways[0]
             if self.dropout and self.training and first + directions < len(weights):
                 out = F.dropout(out, self.dropout)
-        return out, last
+        return out, [call("stack", part, 0) for part in zip(*last, strict=True)]
 
     def _along(
         self, steps: Sequence[Tensor], first: State, given: Weights, backwards: bool

@@ -12,7 +12,14 @@ from typing import Any
 from ...engine.draws import Generator
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
-from .sampler import BatchSampler, RandomSampler, SequentialSampler, fresh_seed
+from .sampler import (
+    BatchSampler,
+    RandomSampler,
+    SequentialSampler,
+    _batch_count,
+    _batches,
+    fresh_seed,
+)
 
 ALONE = (
     "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
@@ -95,15 +102,18 @@ class DataLoader:
     def __iter__(self) -> Iterator[Any]:
         # PyTorch draws a seed for its workers here: what follows depends on it.
         fresh_seed(self.generator)
-        return self._streamed() if self._stream else self._picked()
+        return map(self.collate_fn, self._taken())
 
-    def _picked(self) -> Iterator[Any]:
+    def _taken(self) -> Iterator[Any]:
+        """Items, or lists of them, as they are put together."""
+        if self._stream:
+            items: Iterator[Any] = iter(self.dataset)
+            if self.batch_size is None:
+                return items
+            return _batches(items, self.batch_size, self.drop_last)
         if self.batch_sampler is None:
-            for at in self.sampler:
-                yield self.collate_fn(self.dataset[at])
-            return
-        for positions in self.batch_sampler:
-            yield self.collate_fn(self._items(positions))
+            return (self.dataset[at] for at in self.sampler)
+        return map(self._items, self.batch_sampler)
 
     def _items(self, positions: list[Any]) -> Any:
         several = getattr(self.dataset, "__getitems__", None)
@@ -111,28 +121,12 @@ class DataLoader:
             return several(positions)
         return [self.dataset[at] for at in positions]
 
-    def _streamed(self) -> Iterator[Any]:
-        items = iter(self.dataset)
-        if self.batch_size is None:
-            for item in items:
-                yield self.collate_fn(item)
-            return
-        batch: list[Any] = []
-        for item in items:
-            batch.append(item)
-            if len(batch) == self.batch_size:
-                yield self.collate_fn(batch)
-                batch = []
-        if batch and not self.drop_last:
-            yield self.collate_fn(batch)
-
     def __len__(self) -> int:
         if self._stream:
             count: int = len(self.dataset)
             if self.batch_size is None:
                 return count
-            full, rest = divmod(count, self.batch_size)
-            return full + bool(rest and not self.drop_last)
+            return _batch_count(count, self.batch_size, self.drop_last)
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
 
 
@@ -155,10 +149,9 @@ def _no_workers(**options: Any) -> None:
 
 def _no_positions(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
     for name, value in (
-        ("shuffle", shuffle or None),
-        ("sampler", sampler),
+        ("shuffle", shuffle or None), ("sampler", sampler),
         ("batch_sampler", batch_sampler),
-    ):
+    ):  # fmt: skip
         if value is not None:
             raise ValueError(
                 f"DataLoader with IterableDataset: expected unspecified {name} option, "

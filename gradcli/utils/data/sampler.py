@@ -12,15 +12,17 @@ from typing import Any, Generic, TypeVar
 from ...engine.creation import as_tensor
 from ...engine.draws import Generator, multinomial, randint, randperm
 
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
-LARGEST = 1 << 63
+END_OF_SEEDS = 1 << 63
+"""The first integer that is no seed."""
 
 
 def fresh_seed(generator: Generator | None = None) -> int:
     """A seed drawn from a generator, or from the default one."""
-    return int(randint(0, LARGEST, (), generator=generator))
+    return int(randint(0, END_OF_SEEDS, (), generator=generator))
 
 
 class Sampler(Generic[T_co]):
@@ -147,18 +149,29 @@ class BatchSampler(Sampler[list[int]]):
         self.drop_last = _truth("drop_last", drop_last)
 
     def __iter__(self) -> Iterator[list[int]]:
-        batch: list[int] = []
-        for at in self.sampler:
-            batch.append(at)
-            if len(batch) == self.batch_size:
-                yield batch
-                batch = []
-        if batch and not self.drop_last:
-            yield batch
+        return _batches(self.sampler, self.batch_size, self.drop_last)
 
     def __len__(self) -> int:
-        full, rest = divmod(len(self.sampler), self.batch_size)  # type: ignore[arg-type]
-        return full + bool(rest and not self.drop_last)
+        count = len(self.sampler)  # type: ignore[arg-type]
+        return _batch_count(count, self.batch_size, self.drop_last)
+
+
+def _batches(items: Iterable[T], size: int, drop_last: bool) -> Iterator[list[T]]:
+    """Lists of items; the last one may be shorter, unless it is left out."""
+    batch: list[T] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch and not drop_last:
+        yield batch
+
+
+def _batch_count(items: int, size: int, drop_last: bool) -> int:
+    """How many lists `_batches` gives for so many items."""
+    full, rest = divmod(items, size)
+    return full + bool(rest and not drop_last)
 
 
 def _positive(name: str, value: Any) -> None:
