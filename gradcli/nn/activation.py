@@ -74,7 +74,7 @@ class PReLU(Module):
         )
 
     def reset_parameters(self) -> None:
-        """Let every slope be what it began as."""
+        """Set every slope to its initial value."""
         init.constant_(self.weight, self.init)
 
     forward = applying(F.prelu)

@@ -154,7 +154,7 @@ class MultiheadAttention(Module):
         return [F.linear(*each) for each in zip(inputs, weights, biases, strict=True)]
 
     def _split(self, x: Tensor) -> Tensor:
-        """(L, N, E) by head: (N, heads, L, E/heads)."""
+        """Split (L, N, E) by head: (N, heads, L, E/heads)."""
         length, items = x.shape[:2]
         x = x.reshape(length, items, self.num_heads, self.head_dim)
         return x.permute(1, 2, 0, 3)
@@ -173,7 +173,7 @@ class MultiheadAttention(Module):
     def _mask(
         self, query: Tensor, key: Tensor, looks: Tensor | None, padding: Tensor | None
     ) -> Tensor | None:
-        """Both masks as one of numbers, (N or 1, heads or 1, L or 1, S)."""
+        """Add both masks up to one of numbers, (N or 1, heads or 1, L or 1, S)."""
         (length, items), count = query.shape[:2], key.shape[0]
         masks = []
         if looks is not None:
@@ -198,7 +198,7 @@ class MultiheadAttention(Module):
 
 
 def _numbers(mask: Tensor, like: Tensor) -> Tensor:
-    """A mask that is True where not to look, as what is added to the scores."""
+    """Turn a mask that is True where not to look into numbers to add to scores."""
     if mask.dtype != bool_:
         return mask
     zeros: Tensor = call("new_zeros", like, mask.shape)

@@ -21,7 +21,7 @@ Hook = Callable[..., Any]
 
 
 class BackwardHookFunction(Function):
-    """The identity on several tensors, with a function on the way back."""
+    """The identity on several tensors, whose reverse calls a function."""
 
     @staticmethod
     def forward(ctx: Any, meet: Callable[[Grads], Grads], *tensors: Tensor) -> Any:
@@ -47,14 +47,14 @@ class BackwardWatch:
         self._arguments = 0
 
     def arriving(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments, watched."""
+        """Pass the arguments through the identity that sees their gradients."""
         self._arguments = len(args)
         watched = _through(args, self._at_inputs, fill=True)
         self._sees_inputs = watched is not None
         return args if watched is None else watched
 
     def leaving(self, out: Any) -> Any:
-        """The result, watched."""
+        """Pass the result through the identity that sees its gradients."""
         if not isinstance(out, Tensor | tuple):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or "
@@ -140,7 +140,7 @@ def _warn_of_what_is_missing(args: Any, out: Any, node: Any) -> None:
 def _through(
     values: tuple[Any, ...], meet: Callable[[Grads], Grads], fill: bool = False
 ) -> tuple[Any, ...] | None:
-    """Values with their tensors passed through the identity; None: no gradient flows.
+    """Pass the tensors among values through the identity; None: no gradient flows.
 
     ``meet`` sees one gradient per value, None for all that are no tensors; ``fill``:
     zeros for a tensor to which none flows.

@@ -40,7 +40,7 @@ class _NormBase(_Affine):
     _version = 2
 
     def _make(self, bias: bool, device: Any, dtype: Any) -> None:
-        """Make parameters and statistics, as the options want them."""
+        """Make the parameters and statistics that the options ask for."""
         shape = (self.num_features,)
         add_affine(self, device, dtype, shape if self.affine else None, bias)
         tracked: dict[str, Any] = dict.fromkeys(STATISTICS)
@@ -70,7 +70,7 @@ class _NormBase(_Affine):
         self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any],
         *rest: Any,
     ) -> None:  # fmt: skip
-        """Batches are counted from version 2 on: a state without a count keeps ours."""
+        """Keep the count of batches where a state of version 1 holds none."""
         counted = (local_metadata.get("version") or 1) >= 2
         if self.track_running_stats and not counted:
             own = self.num_batches_tracked

@@ -62,7 +62,7 @@ GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}
 
 
 class _Recurrent(Module):
-    """What cells and networks have in common."""
+    """The weights and the step that cells and networks share."""
 
     kind: str = "RNN"
     hidden_size: int

@@ -28,7 +28,7 @@ class _Numbered(Module):
         return list(self._modules)[position]
 
     def _restart(self, members: Iterable[Module | None]) -> None:
-        """Number the members anew."""
+        """Put other members in place of all, numbered from 0."""
         own = list(members)
         self._modules.clear()
         self._modules.update((str(i), module) for i, module in enumerate(own))

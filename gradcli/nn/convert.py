@@ -21,7 +21,7 @@ def dtype(name: str) -> Any:
 
 
 def replace(parameter: Tensor, move: Move) -> None:
-    """Replace what a parameter and its gradient hold by ``move`` of it."""
+    """Apply ``move`` to what a parameter and its gradient hold."""
     if isinstance(parameter, UninitializedTensorMixin):
         parameter.follow(move)
         return
@@ -33,7 +33,7 @@ def replace(parameter: Tensor, move: Move) -> None:
 
 
 def moving(*args: Any, **kwargs: Any) -> Move:
-    """What ``to`` with these arguments does to one tensor.
+    """Give the function that ``to`` with these arguments applies to a tensor.
 
     Raises:
         TypeError: a dtype that parameters cannot have.

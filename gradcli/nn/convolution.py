@@ -25,12 +25,12 @@ MODES = {"zeros", "reflect", "replicate", "circular"}
 
 
 def each(value: Sizes, rank: int) -> tuple[int, ...]:
-    """One number for every spatial dimension, or the numbers given."""
+    """Repeat one number for every spatial dimension; several stay as they are."""
     return (value,) * rank if isinstance(value, int) else tuple(value)
 
 
 class _ConvNd(Module):
-    """What all convolutions have: sizes, a weight, and a bias unless it is left out."""
+    """The sizes, the weight and the bias that all convolutions have."""
 
     rank: ClassVar[int]
     transposed: ClassVar[bool] = False
@@ -46,7 +46,7 @@ class _ConvNd(Module):
     padding_mode: str
 
     def _make(self, bias: bool, device: Any, dtype: Any) -> None:
-        """Check the options, and make weight and bias as they want them."""
+        """Check the options, and make the weight and the bias that they ask for."""
         _check(self)
         for name in ("kernel_size", "stride", "padding", "dilation", "output_padding"):
             if not isinstance(getattr(self, name), str):
@@ -175,7 +175,7 @@ class _ConvTransposeNd(_ConvNd):
         )  # fmt: skip
 
     def _extra(self, input: Tensor, wanted: tuple[int, ...]) -> tuple[int, ...]:
-        """The output padding that gives the wanted sizes."""
+        """Compute the output padding that gives the wanted sizes."""
         if isinstance(self.padding, str):
             raise ValueError("a transposed convolution takes its padding as numbers")
         spans = zip(

@@ -50,7 +50,7 @@ class Applied(Module):
 
     @classmethod
     def _settle(cls, given: dict[str, Any]) -> None:
-        """Check what the constructor was given, and change it to what is kept."""
+        """Check the given options, and change them in place to what is kept."""
 
     def _keep(self, given: dict[str, Any]) -> None:
         """Begin as a module with these options."""
@@ -79,7 +79,7 @@ def module(
     keyword_only: bool = False,
     **defaults: Any,
 ) -> type[Applied]:
-    """A class of modules that apply a function.
+    """Make a class of modules that apply a function.
 
     Args:
         name: the class's name.
@@ -135,7 +135,7 @@ def _begin(self: Any, given: dict[str, Any]) -> None:
 
 
 def _forward(apply: Function, options: tuple[str, ...], by_keyword: bool) -> Function:
-    """What a module does when it is called: options are looked up at each call."""
+    """Make a ``forward`` that looks the options up at each call."""
 
     def of_input(self: Any, input: Any) -> Any:
         return apply(input)
@@ -156,7 +156,7 @@ OVER = ("sequences (N, C, L)", "pictures (N, C, H, W)", "volumes (N, C, D, H, W)
 
 
 def ranks(name: str, base: type[Module], **facts: Any) -> tuple[type[Any], ...]:
-    """The classes ``name1d``, ``name2d`` and ``name3d`` of one base.
+    """Make the classes ``name1d``, ``name2d`` and ``name3d`` of one base.
 
     Args:
         facts: class attributes, with a value for each of the three.

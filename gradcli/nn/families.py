@@ -25,7 +25,7 @@ class _Along(Applied):
 
 
 class _DropoutNd(Applied):
-    """Entries set to 0 by chance."""
+    """A function that sets entries to 0 by chance."""
 
     shown = "p={p}, inplace={inplace}"
 
@@ -67,13 +67,13 @@ class _MaxPoolNd(_Windows):
 
 
 class _Adaptive(Applied):
-    """As many windows as are asked for."""
+    """A function over as many windows as are asked for."""
 
     shown = "output_size={output_size}"
 
 
 class _Loss(Applied):
-    """A loss; ``reduction`` says what becomes of the losses of the entries."""
+    """A loss; ``reduction`` says how the losses of the entries are put together."""
 
     operands = 2
     constructor_only = FLAGS

@@ -66,7 +66,7 @@ def head(*left_out: str) -> Callable[[F], F]:
 
 
 def _shown(classes: tuple[type, ...]) -> str:
-    """The class that users see: the one of a constructor, or a public one below it."""
+    """Name the class that users see: that of a constructor, or a public one below."""
     public = [c.__name__ for c in classes if not c.__name__.startswith("_")]
     return public[-1] if public else classes[-1].__name__
 

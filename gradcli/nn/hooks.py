@@ -38,6 +38,7 @@ class Shelf(OrderedDict[int, Hook]):
         self.options: dict[int, frozenset[str]] = {}
 
     def put(self, hook: Hook, first: bool = False, **options: bool) -> RemovableHandle:
+        """Add a hook at the end, or first, with the options that are True."""
         handle = RemovableHandle(self, hook)
         wanted = frozenset(name for name, chosen in options.items() if chosen)
         if wanted:
@@ -88,7 +89,7 @@ class Hooks:
         return self.backward.put(hook, first)
 
     def run(self, module: Called, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The module's forward pass between its hooks."""
+        """Run the module's forward pass between its hooks."""
         done: set[int] = set()
         out = None
         try:
@@ -110,7 +111,7 @@ class Hooks:
             raise
 
     def _all(self, kind: str) -> Iterator[tuple[Shelf, int, Hook]]:
-        """The hooks of one kind, those of every module first."""
+        """Iterate over the hooks of one kind, those of every module first."""
         for hooks in (EVERY,) if self is EVERY else (EVERY, self):
             shelf: Shelf = getattr(hooks, kind)
             for key, hook in list(shelf.items()):
@@ -163,7 +164,7 @@ class Hooks:
             watch_last_node(module, args, out, hooks)
 
     def _always(self, module: Called, call: Call, out: Any, done: set[int]) -> None:
-        """After a failure: the hooks that asked to be called in any case."""
+        """Call, after a failure, the hooks that asked to be called in any case."""
         for shelf, key, hook in self._all("forward"):
             if shelf.wants(key, "always_call") and key not in done:
                 try:
@@ -190,7 +191,7 @@ ENTERING = {table: Shelf() for table in ("_parameters", "_buffers", "_modules")}
 
 
 def entering(module: Any, table: str, name: str, value: Any) -> Any:
-    """What is entered into a module's table in place of a value."""
+    """Let hooks see, and replace, a value that enters a module's table."""
     for hook in list(ENTERING[table].values()):
         new = hook(module, name, value)
         value = value if new is None else new

@@ -24,7 +24,7 @@ GAINS = {
 }  # fmt: skip
 """What an activation does to a deviation is undone by its gain."""
 
-DEFAULT_SLOPE = 0.01
+LEAKY_RELU_SLOPE = 0.01
 
 
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
@@ -34,7 +34,7 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
         ValueError: no such nonlinearity, or a slope that is no number.
     """
     if nonlinearity == "leaky_relu":
-        slope = DEFAULT_SLOPE if param is None else param
+        slope = LEAKY_RELU_SLOPE if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, int | float):
             raise ValueError(f"negative_slope {slope} not a valid number")
         return math.sqrt(2.0 / (1 + slope**2))
@@ -44,7 +44,7 @@ def calculate_gain(nonlinearity: str, param: Any = None) -> float:
 
 
 def _fans(tensor: Tensor) -> tuple[int, int]:
-    """How many inputs and how many outputs each entry of a weight connects."""
+    """Count the inputs and the outputs that each entry of a weight connects."""
     shape = tuple(tensor.shape)
     if len(shape) < 2:
         raise ValueError(
@@ -79,7 +79,7 @@ def ones_(tensor: Tensor) -> Tensor:
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Make a matrix the identity, as far as it goes."""
+    """Fill a matrix with ones on its diagonal and zeros elsewhere."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
@@ -110,7 +110,7 @@ def trunc_normal_(
 ) -> Tensor:  # fmt: skip
     """Draw from the normal distribution, cut off outside of ``[a, b]``."""
     low, high = (math.erf((end - mean) / std / math.sqrt(2.0)) for end in (a, b))
-    if high - low > LIKELY:
+    if high - low > MIN_TWICE_PROBABILITY:
         return _drawn_within(tensor, mean, std, a, b, generator)
     with no_grad():
         tensor.uniform_(low, high, generator=generator)
@@ -118,14 +118,14 @@ def trunc_normal_(
         return tensor.copy_(drawn.clamp(a, b))
 
 
-LIKELY = 0.6
+MIN_TWICE_PROBABILITY = 0.6
 """Twice the probability from which on draws are repeated until they are inside."""
 
 
 def _drawn_within(
     tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any
 ) -> Tensor:
-    """Normal draws, repeated where they fall outside of ``[a, b]``."""
+    """Draw normally, again and again where a draw is outside of ``[a, b]``."""
     with no_grad():
         tensor.normal_(mean, std, generator=generator)
         while bool((outside := (tensor < a) | (tensor > b)).any()):

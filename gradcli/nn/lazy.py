@@ -89,7 +89,7 @@ class _Sized(LazyModuleMixin):
     """Options that have other defaults than the plain layer's."""
 
     def _begin(self, given: dict[str, Any]) -> None:
-        """Be a layer of the given options whose size is still to come."""
+        """Begin as a layer of the given options whose size is not known yet."""
         super().__init__(0, **given)
         self._given = given
         for name, parameter in self._parameters.items():
@@ -104,7 +104,7 @@ class _Sized(LazyModuleMixin):
                 )
 
     def reset_parameters(self) -> None:
-        """Draw the values anew, once there are any."""
+        """Draw the values anew, once they have a shape."""
         if getattr(self, self.size) and not self.has_uninitialized_params():
             super().reset_parameters()  # type: ignore[misc]
 
@@ -112,7 +112,7 @@ class _Sized(LazyModuleMixin):
         return int(input.shape[1])
 
     def initialize_parameters(self, input: Tensor) -> None:
-        """Become what the plain class makes of the input's size."""
+        """Take the shapes and values that the plain class has for the input's size."""
         given = self.__dict__.pop("_given", {})
         if not self.has_uninitialized_params():
             return
@@ -169,7 +169,7 @@ class _LazyNorm(_Sized):
 
 
 def lazy(plain: type[Module], family: type[_Sized]) -> type[Module]:
-    """The class ``Lazy...`` of layers that become ``plain`` ones."""
+    """Make the class ``Lazy...`` of layers that become ``plain`` ones."""
     name = f"Lazy{plain.__name__}"
     options = list(inspect.signature(plain).parameters.values())[1:]
     shown = [

@@ -166,7 +166,7 @@ class Members(Tabled, Generic[Child]):
         self, get_members_fn: Callable[[Any], Iterable[tuple[str, Any]]],
         prefix: str = "", recurse: bool = True, remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:  # fmt: skip
-        """What a function finds in this module and in all below it; None is left out.
+        """Iterate over what a function finds in this module and in all below it.
 
         Args:
             get_members_fn: gives names and members of one module.

@@ -31,14 +31,14 @@ M = TypeVar("M", bound="Module")
 
 
 def _no_forward(self: Module, *input: Any) -> None:
-    """Every subclass says here what it computes."""
+    """Raise: a subclass has to say what it computes."""
     raise NotImplementedError(
         f'Module [{type(self).__name__}] is missing the required "forward" function'
     )
 
 
 def _table(kind: str) -> Any:
-    """The hooks of one kind, as an attribute."""
+    """Make an attribute of the hooks of one kind."""
     return property(lambda self: getattr(self._own_hooks(), kind))
 
 
@@ -105,7 +105,7 @@ class Module(Stateful["Module"]):
     # type and device
 
     def _apply(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
-        """Replace what every parameter, gradient and buffer holds by ``fn`` of it.
+        """Apply ``fn`` to what every parameter, gradient and buffer holds.
 
         Args:
             recurse: do so in the modules below this one first.
@@ -136,7 +136,7 @@ class Module(Stateful["Module"]):
         return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def share_memory(self: M) -> M:
-        """Nothing: processes share no tensors here."""
+        """Do nothing: processes share no tensors here."""
         return self
 
     def type(self: M, dst_type: Any) -> M:

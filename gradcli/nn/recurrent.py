@@ -83,7 +83,7 @@ class RNNBase(_Recurrent):
         return [[getattr(self, n) for n in names] for names in self._all_weights]
 
     def flatten_parameters(self) -> None:
-        """Nothing: weights need not lie side by side in memory here."""
+        """Do nothing: weights need not lie side by side in memory here."""
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         several = self.kind == "LSTM"
@@ -218,7 +218,7 @@ class RNNBase(_Recurrent):
 
 
 def _rank_words(batched: bool, wanted: int, ranks: list[int]) -> str:
-    """What is wrong with a state of another rank than the input."""
+    """Say what is wrong with a state of another rank than the input."""
     kind = "batched 3-D" if batched else "unbatched 2-D"
     got = f"{ranks[0]}-D tensor"
     if len(ranks) > 1:
@@ -274,7 +274,7 @@ class RNN(RNNBase):
 
 
 def network(kind: str, doc: str, *left_out: str) -> type[RNNBase]:
-    """A network of one kind of cells, with the base's options but for some."""
+    """Make a class of networks of one kind of cells; some options are left out."""
     parameters = [
         each
         for each in inspect.signature(RNNBase).parameters.values()

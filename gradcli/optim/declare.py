@@ -32,7 +32,7 @@ def optimizer(
     fixed: dict[str, Any] | None = None,
     **options: Any,
 ) -> type[Optimizer]:
-    """A class of optimizers.
+    """Make a class of optimizers.
 
     Args:
         name: the class's name.

@@ -23,7 +23,7 @@ ON_A_GPU_ALONE = (
 
 
 class Kept:
-    """One parameter's state, its tensors as what the rule computes with."""
+    """One parameter's state: arrays, or tensors where the step is recorded."""
 
     __slots__ = ("parameter", "recorded", "state")
 
@@ -54,12 +54,12 @@ class Kept:
         return True
 
     def fill(self, name: str, number: float) -> None:
-        """Hold an array of the parameter's shape, of one number."""
+        """Put an array of one number, of the parameter's shape, into the state."""
         xp, like = self.parameter.xp, self.parameter._shareable()
         self.state[name] = Tensor(xp.new_full(like, like.shape, number), xp)
 
     def hold(self, name: str, value: Any) -> Any:
-        """Hold a copy of a value; the copy."""
+        """Put a copy of a value into the state and give it back."""
         if self.recorded:
             self.state[name] = value.detach().clone()
         else:
@@ -68,7 +68,7 @@ class Kept:
         return self[name]
 
     def count(self) -> float:
-        """Count one step more; the number of steps so far."""
+        """Count one step more and give the number of steps so far."""
         raw = self.state["step"].raw
         raw += 1
         return float(raw)
@@ -130,7 +130,7 @@ def move_towards(mean: Any, new: Any, share: Any) -> None:
 
 
 def decayed(p: Any, g: Any, o: Group, lr: Any) -> Any:
-    """The gradient with the parameter's share; or the parameter itself is shrunk."""
+    """Add the parameter's share to the gradient, or shrink the parameter itself."""
     decay = o["weight_decay"]
     if not decay:
         return g

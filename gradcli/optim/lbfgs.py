@@ -15,8 +15,8 @@ from ..engine.versions import touch
 from .optimizer import Optimizer, evaluated
 from .wolfe import Evaluation, strong_wolfe
 
-SLIGHT = 1e-10
-"""A change of the gradient along its step below this is not remembered."""
+MIN_CURVATURE = 1e-10
+"""Changes of the gradient whose product with their step is smaller are dropped."""
 
 
 class QuasiNewton(Optimizer):
@@ -116,7 +116,7 @@ class QuasiNewton(Optimizer):
     def _search(
         self, closure: Any, here: Evaluation, t: Any, direction: Any, most: int
     ) -> tuple[Evaluation, int]:
-        """Move to where a line search ends; the evaluation there, and its calls."""
+        """Move to where a line search ends; give the evaluation there and the calls."""
         began = [p.raw.copy() for p in self._params]
 
         def go_back() -> None:
@@ -143,7 +143,7 @@ class QuasiNewton(Optimizer):
         return lr
 
     def _direction(self, state: dict[str, Any], gradient: Any) -> Any:
-        """Downhill, bent by the changes that are remembered."""
+        """Compute the direction from the gradient and the remembered changes."""
         if state["n_iter"] == 1:
             state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
             return -gradient
@@ -165,7 +165,7 @@ class QuasiNewton(Optimizer):
         change = gradient - state["prev_flat_grad"].raw
         step = state["d"].raw * state["t"]
         along = change.dot(step)
-        if along <= SLIGHT:
+        if along <= MIN_CURVATURE:
             return
         for name, value in (
             ("old_dirs", self._kept(change)),

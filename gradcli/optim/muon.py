@@ -23,7 +23,7 @@ RATES: dict[str | None, Callable[[int, int], float]] = {
 }
 """What the rate is multiplied by, from the sizes of the matrix."""
 
-MOST_STEPS = 100
+END_OF_STEPS = 100
 
 
 class OfMatrices(Descent):
@@ -69,7 +69,7 @@ def orthogonal(
     Raises:
         ValueError: too many steps, or not three coefficients.
     """
-    if steps >= MOST_STEPS:
+    if steps >= END_OF_STEPS:
         raise ValueError(
             "Number of steps must be less than 100 for computational efficiency"
         )
@@ -87,7 +87,7 @@ def orthogonal(
 
 
 def short(xp: Any, x: Any) -> Any:
-    """The nearest numbers of bfloat16, the even one of two, in single precision."""
+    """Round to bfloat16, ties to even; the numbers stay in single precision."""
     single = xp.np.asarray(x).astype("float32")
     bits = single.view("uint32")
     nearest = (bits + (0x7FFF + ((bits >> 16) & 1))) & 0xFFFF0000

@@ -279,7 +279,7 @@ def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
 
 
 def _listed(group: Group) -> list[Tensor]:
-    """The group's parameters as a list, which the group is given; names beside it."""
+    """Put the parameters into the group as a list, and their names beside it."""
     params = group["params"]
     if isinstance(params, Tensor):
         members: list[Any] = [params]
@@ -317,7 +317,7 @@ def _check(parameter: Any, differentiable: bool) -> None:
 
 
 def _fitted(value: Any, parameter: Tensor | None) -> Any:
-    """A copy of saved state, its tensors of the parameter's type and on its device."""
+    """Copy saved state, its tensors to the parameter's type and device."""
     if isinstance(value, Tensor):
         copied = value.detach().clone()
         if parameter is None:
@@ -337,7 +337,7 @@ def _fitted(value: Any, parameter: Tensor | None) -> Any:
 
 
 def evaluated(closure: Callable[[], Any] | None) -> Any:
-    """What a closure gives, recorded even where nothing else is; None without one."""
+    """Call a closure, recorded even where nothing else is; None without one."""
     if closure is None:
         return None
     with enable_grad():

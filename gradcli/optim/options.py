@@ -61,7 +61,7 @@ def _nonnegative(name: str, meaning: str, default: float = 0) -> Option:
     return Option(meaning, default, partial(at_least_0, f"{name} value"))
 
 
-NO_EFFECT = "taken for PyTorch's sake; it changes no result"
+NO_EFFECT = "accepted, as in PyTorch; it changes no result"
 
 OPTIONS = {
     "adjust_lr_fn": Option("how the rate depends on the sizes of a matrix"),
@@ -97,7 +97,7 @@ OPTIONS = {
     "lambd": Option("how fast the rate falls, and a parameter shrinks in a step", 1e-4),
     "line_search_fn": Option('None, or "strong_wolfe"'),
     "lr_decay": _nonnegative(
-        "lr_decay", "by it the rate falls: ``lr/(1 + (step - 1)*it)``"
+        "lr_decay", "how fast the rate falls: ``lr/(1 + (step - 1)*lr_decay)``"
     ),
     "max_eval": Option("values of the loss per call; None: ``max_iter*5//4``"),
     "max_iter": Option("steps per call", 20),

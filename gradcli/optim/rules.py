@@ -30,7 +30,7 @@ def sgd(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
 
 
 def _means(g: Any, kept: Kept, o: Group) -> tuple[Any, Any]:
-    """The running means of the gradient and of its square, moved on."""
+    """Move the running means of the gradient and of its square on."""
     beta1, beta2 = o["betas"]
     mean, square = kept["exp_avg"], kept["exp_avg_sq"]
     move_towards(mean, g, 1 - beta1)
@@ -82,7 +82,7 @@ def nadam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     p += (-lr * then / (1 - float(product) * then)) * mean / scale
 
 
-STEADY = 5
+MIN_AVERAGED_STEPS = 5
 """From this length on the approximated average of squares has a variance to correct."""
 
 
@@ -97,7 +97,7 @@ def radam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     longest = 2 / (1 - beta2) - 1
     length = longest - 2 * step * beta2**step / left
     move = mean / (1 - beta1**step) * lr
-    if length > STEADY:
+    if length > MIN_AVERAGED_STEPS:
         rectified = (length - 4) * (length - 2) * longest
         rectified = rectified / ((longest - 4) * (longest - 2) * length)
         scale = xp.sqrt(square) + o["eps"]
@@ -122,7 +122,7 @@ def adadelta(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
 
 
 def sum_of_squares(kept: Kept, o: Group) -> None:
-    """What `adagrad` remembers from the moment that it knows a parameter."""
+    """Begin the state that `adagrad` keeps from when a parameter is added."""
     if kept.begin():
         kept.fill("sum", o["initial_accumulator_value"])
 
@@ -234,5 +234,5 @@ def adafactor(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
 
 
 def _size(xp: Any, x: Any) -> float:
-    """The root of the mean square."""
+    """Compute the root of the mean square."""
     return float(xp.sqrt(xp.mean(x * x)))

@@ -213,7 +213,7 @@ class SWALR(Rule):
         super().__init__(optimizer, last_epoch)
 
     def _share(self, epoch: int) -> float:
-        """How much of the way is behind after an epoch, from 0 to 1."""
+        """Compute how much of the way is done after an epoch, from 0 to 1."""
         way = max(0, min(1, epoch / max(1, self.anneal_epochs)))
         if self._anneal_strategy == "linear":
             return way

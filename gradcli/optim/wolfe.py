@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-ENOUGH_DECREASE = 1e-4
-ENOUGH_FLATTENING = 0.9
-NARROW = 1e-9
-WIDEST = 10
-LEAST_GROWTH = 0.01
-EDGE = 0.1
+MIN_DECREASE_SHARE = 1e-4
+MAX_SLOPE_SHARE = 0.9
+MIN_BRACKET_LENGTH = 1e-9
+MAX_GROWTH_FACTOR = 10
+MIN_GROWTH_SHARE = 0.01
+EDGE_SHARE = 0.1
 """The share of a bracket at either end where a new point means little progress."""
 
 
@@ -33,7 +33,7 @@ class Evaluation:
 
 
 def between(a: Evaluation, b: Evaluation, bounds: Any = None) -> Any:
-    """Where the cubic through two points with their slopes has its minimum."""
+    """Find the minimum of the cubic through two points with their slopes."""
     low, high = bounds or sorted((a.t, b.t))
     if a.t > b.t:
         a, b = b, a
@@ -67,10 +67,12 @@ def strong_wolfe(
     """
 
     def too_high(point: Evaluation) -> bool:
-        return bool(point.loss > start.loss + ENOUGH_DECREASE * point.t * start.slope)
+        return bool(
+            point.loss > start.loss + MIN_DECREASE_SHARE * point.t * start.slope
+        )
 
     def flat(point: Evaluation) -> bool:
-        return bool(abs(point.slope) <= -ENOUGH_FLATTENING * start.slope)
+        return bool(abs(point.slope) <= -MAX_SLOPE_SHARE * start.slope)
 
     previous, point = start, evaluate(t)
     tries = 0
@@ -82,8 +84,8 @@ def strong_wolfe(
         if point.slope >= 0:
             break
         bounds = (
-            point.t + LEAST_GROWTH * (point.t - previous.t),
-            point.t * WIDEST,
+            point.t + MIN_GROWTH_SHARE * (point.t - previous.t),
+            point.t * MAX_GROWTH_FACTOR,
         )
         t = between(previous, point, bounds)
         previous, point = point, evaluate(t)
@@ -98,10 +100,10 @@ def narrow(
     too_high: Callable[[Evaluation], bool], flat: Callable[[Evaluation], bool],
     tries: int, longest: Any, most: int,
 ) -> tuple[Evaluation, int]:  # fmt: skip
-    """Shrink a bracket until it holds a step that will do; the better of its ends."""
+    """Shrink a bracket until an end of it will do; give the better of its ends."""
     stuck = False
     low, high = _better_first(ends)
-    while tries < most and abs(ends[1].t - ends[0].t) * longest >= NARROW:
+    while tries < most and abs(ends[1].t - ends[0].t) * longest >= MIN_BRACKET_LENGTH:
         t, stuck = _inside(between(*ends), ends, stuck)
         point = evaluate(t)
         tries += 1
@@ -123,9 +125,9 @@ def _better_first(ends: list[Evaluation]) -> tuple[int, int]:
 
 
 def _inside(t: Any, ends: list[Evaluation], stuck: bool) -> tuple[Any, bool]:
-    """A new step, kept off the bracket's ends if it came near them twice in a row."""
+    """Keep a new step off the bracket's ends if it came near them twice in a row."""
     left, right = sorted((ends[0].t, ends[1].t))
-    margin = EDGE * (right - left)
+    margin = EDGE_SHARE * (right - left)
     if min(right - t, t - left) >= margin:
         return t, False
     if not (stuck or t >= right or t <= left):

@@ -50,7 +50,7 @@ def save(obj: Any, f: Target) -> None:
 def load(
     f: Target, map_location: Any = None, *, weights_only: bool = True
 ) -> OrderedDict[str, Tensor]:
-    """The tensors of a file, by name.
+    """Read the tensors of a file, by name.
 
     Args:
         f: the file's path, or a file open for reading bytes.
@@ -90,7 +90,7 @@ def _read(f: Target) -> bytes:
 
 
 def _order(data: bytes) -> list[str]:
-    """The names in their order, if the file notes it."""
+    """Read the names in their order, if the file notes it."""
     length = int.from_bytes(data[:LENGTH_BYTES], "little")
     header = json.loads(data[LENGTH_BYTES : LENGTH_BYTES + length])
     try:

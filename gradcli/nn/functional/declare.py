@@ -32,7 +32,7 @@ FLAGS = ("size_average", "reduce")
 
 
 def published(run: Function, name: str, parameters: Sequence[Parameter]) -> Function:
-    """A made function with its name, its signature and the row's documentation."""
+    """Give a made function its name, its signature and the row's documentation."""
     run.__name__ = run.__qualname__ = name
     run.__module__ = sys._getframe(2).f_globals["__name__"]
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
@@ -43,7 +43,7 @@ def published(run: Function, name: str, parameters: Sequence[Parameter]) -> Func
 def _parameters(
     name: str, operands: str = "", hidden: str = "", **defaults: Any
 ) -> tuple[list[Parameter], dict[str, str]]:
-    """A row's parameters under PyTorch's names, and the row's names of those.
+    """List a row's parameters under PyTorch's names, and map those to the row's.
 
     Args:
         operands: PyTorch's names of the first operands, where the row has others.
@@ -66,7 +66,7 @@ def _parameters(
 
 
 def of_row(name: str, operands: str = "", hidden: str = "") -> Function:
-    """A function of the table as it is; see `_parameters`."""
+    """Make a function of the table as it is; see `_parameters`."""
     apply = function(name)
     parameters, known = _parameters(name, operands, hidden)
 
@@ -148,7 +148,7 @@ def loss(
     flags: str = "reduction",
     **defaults: Any,
 ) -> Function:
-    """A loss of the table, with the two flags that came before ``reduction``.
+    """Make a loss of the table, with the two flags that came before ``reduction``.
 
     Args:
         check: is given the first two operands and the reduction.
@@ -189,7 +189,7 @@ def loss(
 def reduction_of(
     size_average: Flag, reduce: Flag, reduction: str, stacklevel: int = 3
 ) -> str:
-    """The reduction that the two older flags mean, where one of them is given."""
+    """Give the reduction that the two older flags mean, where one is given."""
     if size_average is None and reduce is None:
         return reduction
     summed = "sum" if size_average is False else "mean"

@@ -15,12 +15,12 @@ from .declare import Flag, reduction_of
 from .layers import pairwise_distance
 from .shared import run
 
-SQUARED = 1e-12
+ADDED_TO_SQUARED_NORM = 1e-12
 """What squared lengths are raised by before their root is divided by."""
 
 
 def _reduced(losses: Tensor, reduction: str) -> Tensor:
-    """The mean, the sum, or all of the losses.
+    """Reduce losses to their mean or their sum, or keep all.
 
     Raises:
         ValueError: no such reduction.
@@ -77,7 +77,7 @@ def cosine_embedding_loss(
     """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
     how = reduction_of(size_average, reduce, reduction)
     product = (input1 * input2).sum(-1)
-    squares = [(x * x).sum(-1) + SQUARED for x in (input1, input2)]
+    squares = [(x * x).sum(-1) + ADDED_TO_SQUARED_NORM for x in (input1, input2)]
     lengths = squares[0] * squares[1]
     cosine = product / lengths.sqrt()
     nothing: Tensor = call("zeros_like", cosine)

@@ -9,14 +9,15 @@ from collections.abc import Sequence
 
 from ...engine.draws import uniform
 from ...engine.tensor import Tensor
+from ...ops.activation import SELU_ALPHA, SELU_SCALE
 from .shared import check_probability, run
 
-LOWEST = 1.7580993408473766
+LOWEST = SELU_ALPHA * SELU_SCALE
 """What `selu` of large negative entries approaches, but for the sign."""
 
 
 def _kept(input: Tensor, shape: Sequence[int], p: float) -> Tensor:
-    """1 where an entry is kept, 0 where it is dropped."""
+    """Draw 1 where an entry is kept and 0 where it is dropped."""
     xp = input.xp
     drawn = xp.array(uniform(tuple(shape), "float64", None))
     return Tensor(xp.as_type_of(xp.lt(drawn, 1 - p), input.raw), xp)

@@ -13,7 +13,7 @@ from ...engine.queries import finfo
 from ...engine.tensor import Tensor
 from .shared import run
 
-TINY = 1e-7
+ADDED_TO_ROW_NORM = 1e-7
 """What a row's length is raised by before it is divided by."""
 
 
@@ -54,7 +54,7 @@ def _shorten(weight: Tensor, looked_up: Tensor, longest: float, p: float) -> Non
             row = weight[at]
             length = float(run("norm", row, p))
             if length > longest:
-                row.mul_(longest / (length + TINY))
+                row.mul_(longest / (length + ADDED_TO_ROW_NORM))
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:

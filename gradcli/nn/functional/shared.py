@@ -21,7 +21,7 @@ def check_probability(p: float) -> None:
 
 
 def with_mask(scores: Tensor, allowed: Tensor) -> Tensor:
-    """Scores with -inf where a mask of booleans is False, or plus a mask of numbers."""
+    """Set scores to -inf where a mask is False, or add a mask of numbers to them."""
     if allowed.dtype == bool_:
         return scores.masked_fill(allowed.logical_not(), -math.inf)
     return scores + allowed

@@ -15,7 +15,7 @@ from ...engine.modes import no_grad
 from ...engine.record import call
 from ...engine.tensor import Tensor
 
-TINY = 1e-6
+ADDED_TO_TOTAL_NORM = 1e-6
 """What a norm is raised by before it is divided by."""
 
 
@@ -56,7 +56,7 @@ def clip_grads_with_norm_(
     """Shorten all gradients, taken as one vector of norm ``total_norm``, to
     ``max_norm``."""
     with no_grad():
-        factor = (float(max_norm) / (total_norm + TINY)).clamp(max=1.0)
+        factor = (float(max_norm) / (total_norm + ADDED_TO_TOTAL_NORM)).clamp(max=1.0)
         for gradient in _gradients(parameters):
             gradient.mul_(factor)
 

@@ -18,7 +18,7 @@ from ..convolution import _ConvTransposeNd
 from ..module import Module
 from .weight_hooks import M, WeightHook
 
-VERSION = 1
+STATE_VERSION = 1
 """Of what a state holds; before, ``NAME_v`` was not part of it."""
 
 
@@ -75,7 +75,7 @@ class SpectralNorm(WeightHook):
 
     kind = "spectral_norm"
     parts = ("u", "v", "orig")
-    _version = VERSION
+    _version = STATE_VERSION
 
     def __init__(
         self, name: str = "weight", n_power_iterations: int = 1, dim: int = 0,

@@ -121,7 +121,7 @@ class LRScheduler:
         return [rate(group) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the schedule stands, without the optimizer."""
+        """Give the schedule's attributes, without the optimizer."""
         return {k: v for k, v in self.__dict__.items() if k != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -159,7 +159,7 @@ def check_optimizer(optimizer: Any) -> None:
 
 
 def copied(value: Any) -> Any:
-    """A rate as it is now, whatever is written to a tensor later."""
+    """Copy a rate, so that later changes of a tensor do not reach it."""
     return value.clone() if isinstance(value, Tensor) else value
 
 
@@ -191,7 +191,7 @@ def _note_steps(optimizer: Optimizer) -> None:
 
 
 def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
-    """One value for all groups, or a list with one for each.
+    """List one value per group, from one for all or from a list.
 
     Raises:
         ValueError: a list of another length.
@@ -212,7 +212,7 @@ STRATEGIES = ("cos", "linear")
 
 
 def check_strategy(strategy: str) -> None:
-    """Raise ValueError for a way to anneal that there is not."""
+    """Raise ValueError for a strategy that is none of these."""
     if strategy not in STRATEGIES:
         raise ValueError(
             f"anneal_strategy must be one of 'cos' or 'linear', instead got {strategy}"
@@ -220,6 +220,6 @@ def check_strategy(strategy: str) -> None:
 
 
 def state_of(function: Any) -> dict[str, Any] | None:
-    """What a callable object holds; None for a plain function."""
+    """Give what a callable object holds; None for a plain function."""
     plain = function is None or isinstance(function, FunctionType)
     return None if plain else dict(function.__dict__)

@@ -42,7 +42,7 @@ class _Composed(LRScheduler):
                 )
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the schedule and its parts stand, without the optimizer."""
+        """Give the attributes of the schedule and its parts, without the optimizer."""
         state = super().state_dict()
         state["_schedulers"] = [part.state_dict() for part in self._schedulers]
         return state

@@ -18,7 +18,7 @@ class _Cosine(Rule):
     eta_min: float
 
     def _down(self, epoch: float, epochs: float) -> list[Any]:
-        """The rates of an epoch on a way down of so many."""
+        """Compute the rates at an epoch of a fall that takes so many epochs."""
         height = (1 + math.cos(math.pi * epoch / epochs)) / 2
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 

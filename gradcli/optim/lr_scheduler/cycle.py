@@ -122,7 +122,7 @@ class CyclicLR(Rule):
         return [low + (high - low) * height for low, high in bounds]
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the schedule stands; of a plain function nothing is kept."""
+        """Give the schedule's attributes; of a plain function nothing is kept."""
         state = super().state_dict()
         state["_scale_fn_custom"] = state_of(self._scale_fn_custom)
         return state
@@ -204,7 +204,7 @@ class OneCycleLR(Rule):
         return self._each(lambda group: self._between(group, phase, "lr", share))
 
     def _phase_at(self, step: int) -> tuple[float, dict[str, Any]]:
-        """Where the phase of a step began, and the phase."""
+        """Find the phase of a step, and the step at which it began."""
         began = 0.0
         for phase in self._schedule_phases[:-1]:
             if step <= phase["end_step"]:
@@ -224,7 +224,7 @@ class OneCycleLR(Rule):
 def _total(
     total_steps: int | None, epochs: int | None, steps_per_epoch: int | None
 ) -> int:
-    """How many steps there will be."""
+    """Compute the number of steps."""
     if total_steps is not None:
         return _positive("total_steps", total_steps)
     if epochs is None or steps_per_epoch is None:

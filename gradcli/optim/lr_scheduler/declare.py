@@ -52,7 +52,7 @@ def schedule(
     /,
     **options: Any,
 ) -> type[ByFactor]:
-    """A class of schedules.
+    """Make a class of schedules.
 
     Args:
         name: the class's name.

@@ -26,19 +26,19 @@ def linear_factors(given: Options) -> None:
 
 
 def counted_milestones(given: Options) -> None:
-    """An epoch that is named twice counts twice."""
+    """Count how often each epoch is named."""
     given["milestones"] = Counter(given["milestones"])
 
 
 def constant(s: Any) -> float:
-    """Down at the beginning, and up again at the end."""
+    """Compute the factor: down at the beginning, and up again at the end."""
     if s.last_epoch == 0:
         return float(s.factor)
     return 1 / float(s.factor) if s.last_epoch == s.total_iters else 1
 
 
 def linear(s: Any) -> float:
-    """The step of a line, relative to where it stands."""
+    """Compute the factor between neighbouring points of a line."""
     if s.last_epoch == 0:
         return float(s.start_factor)
     if s._is_initial or s.last_epoch > s.total_iters:
@@ -49,7 +49,7 @@ def linear(s: Any) -> float:
 
 
 def polynomial(s: Any) -> float:
-    """The step of a power of what is left, relative to where it stands."""
+    """Compute the factor between neighbouring powers of what is left."""
     epoch, total = s.last_epoch, s.total_iters
     if s._step_count == 1 or epoch > total:
         return 1

@@ -30,7 +30,7 @@ class _ByFunctions(Rule):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the schedule stands; of functions nothing is kept."""
+        """Give the schedule's attributes; of plain functions nothing is kept."""
         state = super().state_dict()
         state["lr_lambdas"] = [state_of(function) for function in self.lr_lambdas]
         return state

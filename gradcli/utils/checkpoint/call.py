@@ -28,7 +28,7 @@ NOT_REENTRANT = (
 def noop_context_fn() -> tuple[
     AbstractContextManager[Any], AbstractContextManager[Any]
 ]:
-    """Blocks that do nothing."""
+    """Give two blocks that do nothing."""
     return nullcontext(), nullcontext()
 
 

@@ -17,7 +17,7 @@ from ...engine.draws import fork_rng, get_rng_state, set_rng_state
 
 
 def same_draws(preserve: bool) -> Callable[[], AbstractContextManager[object]]:
-    """What makes blocks in which the default generator starts as it stands now."""
+    """Give a maker of blocks in which the default generator starts as it is now."""
     if not preserve:
         return nullcontext
     start = get_rng_state()

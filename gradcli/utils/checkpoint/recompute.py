@@ -35,7 +35,7 @@ class _Finished(Exception):
 
 
 class _Settings:
-    """What holds for checkpoints that do not say otherwise; None: they say."""
+    """Settings that go before a checkpoint's own; None: its own holds."""
 
     early_stop: bool | None = None
     debug: bool | None = None
@@ -53,7 +53,7 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 @contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
-    """Let errors of checkpoints made inside list operations, or not; None: they say."""
+    """Let errors of checkpoints made inside list operations; None: their own."""
     before, _Settings.debug = _Settings.debug, enabled
     try:
         yield
@@ -84,7 +84,7 @@ TIP = "\n\nTip: pass `debug=True` to see the operations of both runs."
 
 
 class _Slot:
-    """Stands in a node for a value that it saves."""
+    """What a node holds in place of a value that it saves."""
 
     __slots__ = ("__weakref__",)
 
@@ -142,7 +142,7 @@ class Region:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """The block of the first run: nodes save slots."""
+        """Enter the block of the first run, in which nodes save slots."""
         with saved_tensors_hooks(self._pack, self._unpack), self._listing(self._ran):
             yield
 

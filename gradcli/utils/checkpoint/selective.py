@@ -107,7 +107,7 @@ class _Storage:
 
     @contextmanager
     def block(self, handle: Any, is_last: bool) -> Iterator[None]:
-        """While ``handle`` decides what becomes of each operation."""
+        """Enter a block in which ``handle`` computes each operation, or does not."""
         before = MODE.instead
         MODE.divert(handle)
         try:
@@ -136,7 +136,7 @@ class _Block(AbstractContextManager[None]):
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Policy | Sequence[Op], allow_cache_entry_mutation: bool = False
 ) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-    """The two blocks that a checkpoint's ``context_fn`` gives.
+    """Make the two blocks that a checkpoint's ``context_fn`` gives.
 
     Args:
         policy_fn_or_list: takes a `SelectiveCheckpointContext`, a row of the table

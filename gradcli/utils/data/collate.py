@@ -58,7 +58,7 @@ def _members(first: Sequence[Any], batch: Sequence[Any]) -> Any:
 
 
 def _alike(first: Any, parts: Any) -> Any:
-    """The parts in a container of the items' own type, where it takes them."""
+    """Put the parts into a container of the items' own type, where it takes them."""
     try:
         return type(first)(parts)
     except TypeError:
@@ -73,7 +73,7 @@ def _unknown(kind: Any) -> str:
 
 
 def default_convert(data: Any) -> Any:
-    """An item on its own, with its arrays as tensors."""
+    """Convert the arrays of one item to tensors."""
     if isinstance(data, Tensor | str | bytes):
         return data
     if isinstance(data, numpy.ndarray | numpy.generic):

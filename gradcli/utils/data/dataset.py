@@ -136,13 +136,13 @@ class Subset(Dataset[T_co]):
         return len(self.indices)
 
 
-ROUNDING = 1e-9
+MAX_ROUNDING = 1e-9
 """How far fractions may add up to more than 1 through rounding."""
 
 
 def _sizes(total: int, lengths: Sequence[float]) -> list[int]:
-    """Fractions as sizes; what rounding leaves goes to the first parts."""
-    if not (math.isclose(sum(lengths), 1) and sum(lengths) <= 1 + ROUNDING):
+    """Turn fractions into sizes; what rounding leaves goes to the first parts."""
+    if not (math.isclose(sum(lengths), 1) and sum(lengths) <= 1 + MAX_ROUNDING):
         return [int(n) for n in lengths]
     for i, fraction in enumerate(lengths):
         if not 0 <= fraction <= 1:

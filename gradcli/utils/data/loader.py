@@ -105,7 +105,7 @@ class DataLoader:
         return map(self.collate_fn, self._taken())
 
     def _taken(self) -> Iterator[Any]:
-        """Items, or lists of them, as they are put together."""
+        """Iterate over items, or lists of them, before they are put together."""
         if self._stream:
             items: Iterator[Any] = iter(self.dataset)
             if self.batch_size is None:
@@ -131,7 +131,7 @@ class DataLoader:
 
 
 class _Endless:
-    """Stands for the positions of a set that has none."""
+    """Stands in for the positions of a set that has none; it never ends."""
 
     def __iter__(self) -> Iterator[None]:
         while True:

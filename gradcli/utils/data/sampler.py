@@ -21,7 +21,7 @@ END_OF_SEEDS = 1 << 63
 
 
 def fresh_seed(generator: Generator | None = None) -> int:
-    """A seed drawn from a generator, or from the default one."""
+    """Draw a seed from a generator, or from the default one."""
     return int(randint(0, END_OF_SEEDS, (), generator=generator))
 
 
@@ -157,7 +157,7 @@ class BatchSampler(Sampler[list[int]]):
 
 
 def _batches(items: Iterable[T], size: int, drop_last: bool) -> Iterator[list[T]]:
-    """Lists of items; the last one may be shorter, unless it is left out."""
+    """Gather items in lists; the last one may be shorter, unless it is dropped."""
     batch: list[T] = []
     for item in items:
         batch.append(item)
@@ -169,7 +169,7 @@ def _batches(items: Iterable[T], size: int, drop_last: bool) -> Iterator[list[T]
 
 
 def _batch_count(items: int, size: int, drop_last: bool) -> int:
-    """How many lists `_batches` gives for so many items."""
+    """Count the lists that `_batches` gives for so many items."""
     full, rest = divmod(items, size)
     return full + bool(rest and not drop_last)
 
