@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..engine.hooks import RemovableHandle
@@ -52,29 +53,23 @@ class Shelf(OrderedDict[int, Hook]):
         return option in self.options.get(key, ())
 
 
+@dataclass(slots=True, eq=False)
 class Hooks:
-    """All hooks of one module."""
+    """All hooks of one module.
 
-    __slots__ = (
-        "after_load", "after_save", "backward", "before_backward", "before_forward",
-        "before_load", "before_save", "forward", "full",
-    )  # fmt: skip
+    ``full`` says whether backward hooks see a whole module's gradients; None: there are
+    no such hooks yet.
+    """
 
-    after_load: Shelf
-    after_save: Shelf
-    backward: Shelf
-    before_backward: Shelf
-    before_forward: Shelf
-    before_load: Shelf
-    before_save: Shelf
-    forward: Shelf
-    full: bool | None
-
-    def __init__(self) -> None:
-        for name in self.__slots__:
-            setattr(self, name, Shelf())
-        self.full = None
-        """Whether backward hooks see a whole module's gradients; None: no hooks yet."""
+    after_load: Shelf = field(default_factory=Shelf)
+    after_save: Shelf = field(default_factory=Shelf)
+    backward: Shelf = field(default_factory=Shelf)
+    before_backward: Shelf = field(default_factory=Shelf)
+    before_forward: Shelf = field(default_factory=Shelf)
+    before_load: Shelf = field(default_factory=Shelf)
+    before_save: Shelf = field(default_factory=Shelf)
+    forward: Shelf = field(default_factory=Shelf)
+    full: bool | None = None
 
     def add_backward(
         self, hook: Hook, full: bool, first: bool = False, where: str = "single Module"
@@ -110,9 +105,13 @@ class Hooks:
             self._always(module, (args, kwargs), out, done)
             raise
 
+    def _both(self) -> tuple[Hooks, ...]:
+        """The hooks of every module, and the module's own."""
+        return (EVERY,) if self is EVERY else (EVERY, self)
+
     def _all(self, kind: str) -> Iterator[tuple[Shelf, int, Hook]]:
         """Iterate over the hooks of one kind, those of every module first."""
-        for hooks in (EVERY,) if self is EVERY else (EVERY, self):
+        for hooks in self._both():
             shelf: Shelf = getattr(hooks, kind)
             for key, hook in list(shelf.items()):
                 yield shelf, key, hook
@@ -138,12 +137,11 @@ class Hooks:
         return args, kwargs
 
     def _backward(self, full: bool) -> list[Hook]:
-        sides = (EVERY,) if self is EVERY else (EVERY, self)
         return [
             hook
-            for hooks in sides
+            for hooks in self._both()
             if hooks.full is full
-            for hook in list(hooks.backward.values())
+            for hook in hooks.backward.values()
         ]
 
     def _watch(self, module: Called) -> Any:

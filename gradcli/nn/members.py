@@ -79,11 +79,8 @@ class Members(Tabled, Generic[Child]):
                 "(torch Tensor or None required)"
             )
         enter(self, "_buffers", name, tensor)
-        (
-            self._non_persistent_buffers_set.discard
-            if persistent
-            else self._non_persistent_buffers_set.add
-        )(name)
+        short_lived = self._non_persistent_buffers_set
+        (short_lived.discard if persistent else short_lived.add)(name)
 
     def add_module(self, name: str, module: Child | None) -> None:
         """Enter a child by name."""

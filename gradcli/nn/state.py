@@ -27,6 +27,11 @@ POSITIONAL = (
     "of torch.nn.Module.state_dict."
 )
 
+UNREACHED = (
+    "Reached a code path in Module.{}_extra_state() that should never be called: a "
+    "module with state of its own defines it"
+)
+
 NONE_EXPECTED = (
     "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
     "return new values, if incompatible_keys need to be modified, it should be done "
@@ -113,17 +118,11 @@ class Stateful(Members[Child]):
 
     def get_extra_state(self) -> Any:
         """What the state holds beside tensors; a subclass says what that is."""
-        raise RuntimeError(
-            "Reached a code path in Module.get_extra_state() that should never be "
-            "called: a module with state of its own defines it"
-        )
+        raise RuntimeError(UNREACHED.format("get"))
 
     def set_extra_state(self, state: Any) -> None:
         """Take over what `get_extra_state` gave."""
-        raise RuntimeError(
-            "Reached a code path in Module.set_extra_state() that should never be "
-            "called: a module with state of its own defines it"
-        )
+        raise RuntimeError(UNREACHED.format("set"))
 
     # loading
 

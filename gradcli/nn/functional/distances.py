@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from ...engine.record import call
 from ...engine.tensor import Tensor
+from ...ops.classes import averaged
 from .declare import Flag, reduction_of
 from .layers import pairwise_distance
 from .shared import run
@@ -19,17 +20,19 @@ ADDED_TO_SQUARED_NORM = 1e-12
 """What squared lengths are raised by before their root is divided by."""
 
 
-def _reduced(losses: Tensor, reduction: str) -> Tensor:
-    """Reduce losses to their mean or their sum, or keep all.
+def _hinged(near: Tensor, far: Tensor, margin: float, reduction: str) -> Tensor:
+    """Reduce ``max(0, margin + near - far)``.
 
     Raises:
-        ValueError: no such reduction.
+        ValueError: a margin that is not positive, or no such reduction.
     """
-    if reduction == "none":
-        return losses
-    if reduction not in ("mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return run(reduction, losses)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    return _reduced(run("clamp_min", margin + near - far, 0), reduction)
+
+
+def _reduced(losses: Tensor, reduction: str) -> Tensor:
+    return averaged(call, losses, reduction)  # type: ignore[no-any-return]
 
 
 def triplet_margin_loss(
@@ -45,14 +48,12 @@ def triplet_margin_loss(
         p, eps: of the distance.
         swap: take the negative's distance from the positive where that is smaller.
     """
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
     how = reduction_of(size_average, reduce, reduction)
     near = pairwise_distance(anchor, positive, p, eps)
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = run("minimum", far, pairwise_distance(positive, negative, p, eps))
-    return _reduced(run("clamp_min", margin + near - far, 0), how)
+    return _hinged(near, far, margin, how)
 
 
 def triplet_margin_with_distance_loss(
@@ -61,13 +62,11 @@ def triplet_margin_with_distance_loss(
     margin: float = 1.0, swap: bool = False, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """`triplet_margin_loss` by any distance."""
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = run("minimum", far, distance(positive, negative))
-    return _reduced(run("clamp_min", margin + near - far, 0), reduction)
+    return _hinged(near, far, margin, reduction)
 
 
 def cosine_embedding_loss(

@@ -43,13 +43,13 @@ def functional_call(
     """
     given = _merged(parameter_and_buffer_dicts)
     slots = _slots(module)
+    known = {name: tensor for name, tensor in given.items() if name in slots}
+    tied = _tied(known, slots)
     if strict:
-        _check_names(module, given, slots)
-    given = {name: tensor for name, tensor in given.items() if name in slots}
-    if tie_weights:
-        given = _tied(given, slots)
+        unexpected = [name for name in given if name not in slots]
+        _refuse(module, unexpected, [name for name in slots if name not in tied])
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(slots, given):
+    with _replaced(slots, tied if tie_weights else known):
         return module(*positional, **(kwargs or {}))
 
 
@@ -88,15 +88,8 @@ def _stacked(named: Sequence[Named]) -> dict[str, Tensor]:
     return found
 
 
-def _check_names(module: Module, given: Named, slots: Mapping[str, Slot]) -> None:
+def _refuse(module: Module, unexpected: list[str], missing: list[str]) -> None:
     """Raise unless names are the module's own; of tied ones, one will do."""
-    by_identity: dict[int, bool] = {}
-    for name, (table, key) in slots.items():
-        by_identity[id(table[key])] = by_identity.get(id(table[key])) or name in given
-    missing = [
-        name for name, (table, key) in slots.items() if not by_identity[id(table[key])]
-    ]
-    unexpected = [name for name in given if name not in slots]
     problems = [
         f"\n\t{what} key(s): {', '.join(map(repr, names))}."
         for what, names in (("Unexpected", unexpected), ("Missing", missing))
@@ -142,12 +135,10 @@ def _slots(module: Module) -> dict[str, Slot]:
 
 def _tied(given: Named, slots: Mapping[str, Slot]) -> dict[str, Tensor]:
     """What was given, also under the other names of the same tensors."""
-    own = {name: table[key] for name, (table, key) in slots.items()}
-    by_identity = {id(own[name]): tensor for name, tensor in given.items()}
-    found = {
-        name: by_identity[id(t)] for name, t in own.items() if id(t) in by_identity
-    }
-    return {**found, **given}
+    own = {name: id(table[key]) for name, (table, key) in slots.items()}
+    by_identity = {own[name]: tensor for name, tensor in given.items()}
+    found = {name: by_identity[i] for name, i in own.items() if i in by_identity}
+    return found | {**given}
 
 
 @contextmanager
