@@ -17,8 +17,9 @@ from inspect import Parameter
 from typing import Any, ClassVar
 
 from ..engine.record import function as of_row
-from ..engine.signatures import constructor, described, listed, new_class
+from ..engine.signatures import constructor, listed, new_class
 from ..ops import FUNCTIONS
+from .heads import applying, saying
 from .module import Module
 
 Function = Callable[..., Any]
@@ -36,8 +37,9 @@ class Applied(Module):
     order              the constructor's parameters, where their order is another
     hidden             parameters of the function that the module leaves alone
     constructor_only   parameters that are settled there, and are no attributes
-    shown              a format of what the module says of itself; None: all options
-                       by name, and ``inplace`` where it is set
+
+    Of itself a module says all options by name, and ``inplace`` where it is set, unless
+    the family or the member has a text of its own.
     """
 
     function: ClassVar[Function]
@@ -46,7 +48,6 @@ class Applied(Module):
     order: ClassVar[str | None] = None
     hidden: ClassVar[str] = ""
     constructor_only: ClassVar[tuple[str, ...]] = ()
-    shown: ClassVar[str | None] = None
 
     @classmethod
     def _settle(cls, given: dict[str, Any]) -> None:
@@ -59,8 +60,6 @@ class Applied(Module):
             setattr(self, name, value)
 
     def extra_repr(self) -> str:
-        if self.shown is not None:
-            return self.shown.format_map(self.__dict__)
         names = [n for n in self.options if n not in ("inplace", MODE)]
         parts = [f"{name}={getattr(self, name)}" for name in names]
         if self.__dict__.get("inplace"):
@@ -85,7 +84,8 @@ def module(
         name: the class's name.
         function: what is applied, or the name of a function of the table.
         base: the class that this one is derived from; see there for what follows.
-        operands, hidden, shown: None: as the base has it.
+        operands, hidden: None: as the base has it.
+        shown: a format of what the module says of itself; None: as the base says.
         keyword_only: whether the constructor takes options by name alone.
         defaults: defaults that the constructor has for itself.
 
@@ -113,11 +113,11 @@ def module(
         [n for n in given if n != MODE] if base.order is None else base.order.split()
     )
     options = tuple([each for each in given if each not in base.constructor_only])
-    in_order = [each.name for each in parameters[count:]][: len(options)]
-    forward = _forward(function, options, count > 1 or in_order != [*options])
     members: dict[str, Any] = {
         "__doc__": (function.__doc__ or "").partition("\n\nParameters\n")[0],
-        "forward": described(forward, name, "forward", parameters[:count]),
+        "forward": applying(
+            function, count, options, parameters=parameters, owner=name
+        ),
         "function": staticmethod(function),
         "options": options,
     }
@@ -125,31 +125,13 @@ def module(
         parameters = [given[each] for each in taken]
         members["__init__"] = constructor(name, parameters, _begin)
     if shown is not None:
-        members["shown"] = shown
+        members["extra_repr"] = saying(shown)
     return new_class(name, (base,), members)
 
 
 def _begin(self: Any, given: dict[str, Any]) -> None:
     self._settle(given)
     self._keep(given)
-
-
-def _forward(apply: Function, options: tuple[str, ...], by_keyword: bool) -> Function:
-    """Make a ``forward`` that looks the options up at each call."""
-
-    def of_input(self: Any, input: Any) -> Any:
-        return apply(input)
-
-    def with_options(self: Any, input: Any) -> Any:
-        return apply(input, *[getattr(self, name) for name in options])
-
-    def with_named_options(self: Any, *inputs: Any, **named: Any) -> Any:
-        given = {name: getattr(self, name) for name in options}
-        return apply(*inputs, **given, **named)
-
-    if by_keyword:
-        return with_named_options
-    return with_options if options else of_input
 
 
 OVER = ("sequences (N, C, L)", "pictures (N, C, H, W)", "volumes (N, C, D, H, W)")

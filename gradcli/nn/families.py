@@ -13,6 +13,7 @@ from .declare import Applied
 from .distance import PairwiseDistance
 from .functional.declare import FLAGS, Flag, reduction_of
 from .functional.shared import check_probability
+from .heads import saying
 
 
 class _Along(Applied):
@@ -20,24 +21,27 @@ class _Along(Applied):
 
     order = "dim"
     hidden = "dtype"
-    shown = "dim={dim}"
+    extra_repr = saying("dim={dim}")
     _stacklevel = 5
 
 
 class _DropoutNd(Applied):
     """A function that sets entries to 0 by chance."""
 
-    shown = "p={p}, inplace={inplace}"
+    extra_repr = saying("p={p}, inplace={inplace}")
 
     @classmethod
     def _settle(cls, given: dict[str, Any]) -> None:
         check_probability(given["p"])
 
 
+WINDOWS = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+
+
 class _Windows(Applied):
     """Windows that slide over the input; without a stride they lie side by side."""
 
-    shown = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+    extra_repr = saying(WINDOWS)
 
     @classmethod
     def _settle(cls, given: dict[str, Any]) -> None:
@@ -63,13 +67,13 @@ class _MaxPoolNd(_Windows):
     """The largest entry of each window."""
 
     order = "kernel_size stride padding dilation return_indices ceil_mode"
-    shown = f"{_Windows.shown}, dilation={{dilation}}, ceil_mode={{ceil_mode}}"
+    extra_repr = saying(f"{WINDOWS}, dilation={{dilation}}, ceil_mode={{ceil_mode}}")
 
 
 class _Adaptive(Applied):
     """A function over as many windows as are asked for."""
 
-    shown = "output_size={output_size}"
+    extra_repr = saying("output_size={output_size}")
 
 
 class _Loss(Applied):
@@ -77,7 +81,7 @@ class _Loss(Applied):
 
     operands = 2
     constructor_only = FLAGS
-    shown = ""
+    extra_repr = saying("")
     weights = ("weight", "pos_weight")
     """Options that are tensors, and so buffers of the module."""
     reduction: str

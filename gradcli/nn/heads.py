@@ -18,15 +18,16 @@ read from its attributes at each call.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from functools import wraps
-from operator import attrgetter
+from inspect import Parameter
 from typing import Any, TypeVar
 
 from ..engine.creation import empty
 from ..engine.signatures import Parameters, described
+from . import parameter
 from .module import Module
-from .parameter import Parameter
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., None])
@@ -71,21 +72,44 @@ def _shown(classes: tuple[type, ...]) -> str:
     return public[-1] if public else classes[-1].__name__
 
 
-def applying(function: Function, operands: int = 1) -> Function:
-    """A ``forward`` that applies a function to operands and to the attributes that are
-    named as its other parameters."""
-    parameters = list(inspect.signature(function).parameters.values())
-    attributes = attrgetter(*[each.name for each in parameters[operands:]])
-    several = len(parameters) > operands + 1
+def applying(
+    function: Function,
+    operands: int = 1,
+    options: Sequence[str] | None = None,
+    *,
+    parameters: Sequence[Parameter] | None = None,
+    owner: str | None = None,
+) -> Function:
+    """A ``forward`` that applies a function to its operands and to attributes.
+
+    Args:
+        function: what is applied.
+        operands: how many of its parameters ``forward`` takes.
+        options: the attributes, named as parameters; None: all other parameters.
+        parameters: the function's; None: as its signature says.
+        owner: the class's name; None: the class whose body this is called in.
+    """
+    if parameters is None:
+        parameters = list(inspect.signature(function).parameters.values())
+    others = [each.name for each in parameters[operands:]]
+    names = others if options is None else list(options)
+    in_order = names == others[: len(names)] and not any(
+        each.kind is each.KEYWORD_ONLY for each in parameters
+    )
+    taken = parameters[:operands]
 
     def forward(self: Any, *inputs: Any, **named: Any) -> Any:
-        options = attributes(self)
         if named or len(inputs) != operands:
+            bind = Parameters(f"{type(self).__name__}.forward", taken, own=1).bind
             inputs = tuple(bind(inputs, named).values())
-        return function(*inputs, *(options if several else (options,)))
+        values = [getattr(self, name) for name in names]
+        if in_order:
+            return function(*inputs, *values)
+        return function(*inputs, **dict(zip(names, values, strict=True)))
 
-    bind = Parameters("forward", parameters[:operands], own=1).bind
-    return described(forward, "Module", "forward", parameters[:operands])
+    if owner is None:
+        owner = sys._getframe(1).f_locals["__qualname__"]
+    return described(forward, owner, "forward", taken)
 
 
 def saying(text: str, **usual: Any) -> Callable[[Any], str]:
@@ -132,5 +156,5 @@ def add_parameters(
     for name, shape in shapes.items():
         made = None
         if shape is not None:
-            made = Parameter(empty(shape, device=device, dtype=dtype))
+            made = parameter.Parameter(empty(shape, device=device, dtype=dtype))
         module.register_parameter(name, made)
