@@ -11,8 +11,8 @@ an operation whose result was kept is not computed, its result is taken.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from enum import Enum
 from typing import Any
 
@@ -82,7 +82,7 @@ class _Storage:
     def __init__(self, policy: Policy, may_change: bool) -> None:
         self._policy, self._may_change = policy, may_change
         self._kept: defaultdict[Op, deque[_Kept]] = defaultdict(deque)
-        self._is_used_up = False
+        self.is_used_up = False
 
     def keep(self, op: Op, inputs: Any, params: Any, compute: Compute) -> Any:
         """Compute, and keep the result if the policy says so."""
@@ -97,7 +97,7 @@ class _Storage:
     def give(self, op: Op, inputs: Any, params: Any, compute: Compute) -> Any:
         """Take what was kept, or compute."""
         if not self._kept[op]:
-            raise EngineError(ONCE if self._is_used_up else NEVER_SEEN.format(op.name))
+            raise EngineError(ONCE if self.is_used_up else NEVER_SEEN.format(op.name))
         kept = self._kept[op].popleft()
         if not kept.is_kept:
             return compute()
@@ -105,32 +105,24 @@ class _Storage:
             raise EngineError(MUTATED)
         return kept.outputs
 
-    @contextmanager
-    def block(self, handle: Any, is_last: bool) -> Iterator[None]:
-        """Enter a block in which ``handle`` computes each operation, or does not."""
-        before = MODE.instead
-        MODE.divert(handle)
-        try:
-            yield
-        finally:
-            MODE.divert(before)
-            self._is_used_up = self._is_used_up or is_last
-
 
 class _Block(AbstractContextManager[None]):
-    """A block that can be entered again."""
+    """A block in which a function computes each operation, or takes what was kept.
 
-    def __init__(self, make: Callable[[], AbstractContextManager[None]]) -> None:
-        self._make = make
-        self._entered: list[AbstractContextManager[None]] = []
+    It can be entered again, also inside itself.
+    """
+
+    def __init__(self, storage: _Storage, handle: Any, is_last: bool) -> None:
+        self._storage, self._handle, self._is_last = storage, handle, is_last
+        self._before: list[Any] = []
 
     def __enter__(self) -> None:
-        inside = self._make()
-        inside.__enter__()
-        self._entered.append(inside)
+        self._before.append(MODE.instead)
+        MODE.divert(self._handle)
 
-    def __exit__(self, *problem: Any) -> bool | None:
-        return self._entered.pop().__exit__(*problem)
+    def __exit__(self, *problem: Any) -> None:
+        MODE.divert(self._before.pop())
+        self._storage.is_used_up |= self._is_last
 
 
 def create_selective_checkpoint_contexts(
@@ -163,6 +155,6 @@ def create_selective_checkpoint_contexts(
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     storage = _Storage(policy, allow_cache_entry_mutation)
     return (
-        _Block(lambda: storage.block(storage.keep, False)),
-        _Block(lambda: storage.block(storage.give, True)),
+        _Block(storage, storage.keep, False),
+        _Block(storage, storage.give, True),
     )
