@@ -34,7 +34,7 @@ def test_the_check_names_the_stubs_that_are_not_as_they_should_be(
 
 def test_a_users_program_passes_mypy_strict() -> None:
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent",
-               "tests/engine/user_program.py"]  # fmt: skip
+               "tests/stubs/user_program.py"]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
