@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import Parameter
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from ..engine.creation import empty
@@ -97,19 +98,26 @@ def applying(
         each.kind is each.KEYWORD_ONLY for each in parameters
     )
     taken = parameters[:operands]
+    attributes = _getter(names)
 
     def forward(self: Any, *inputs: Any, **named: Any) -> Any:
         if named or len(inputs) != operands:
             bind = Parameters(f"{type(self).__name__}.forward", taken, own=1).bind
             inputs = tuple(bind(inputs, named).values())
-        values = [getattr(self, name) for name in names]
         if in_order:
-            return function(*inputs, *values)
-        return function(*inputs, **dict(zip(names, values, strict=True)))
+            return function(*inputs, *attributes(self))
+        return function(*inputs, **dict(zip(names, attributes(self), strict=True)))
 
     if owner is None:
         owner = sys._getframe(1).f_locals["__qualname__"]
     return described(forward, owner, "forward", taken)
+
+
+def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """The values of an object's attributes, always as a tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda each: tuple([getattr(each, name) for name in names])
 
 
 def saying(text: str, **usual: Any) -> Callable[[Any], str]:
