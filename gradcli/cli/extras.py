@@ -59,9 +59,7 @@ class Extras:
         for name, more in condition_json(self.conditions or ()).items():
             inputs[name] = inputs.get(name, {}) | more
         if self.trouble is not None:
-            from ..render.blame import as_json
-
-            whole |= as_json(self.trouble)
+            whole["blame"] = self.trouble
         return whole, inputs
 
 

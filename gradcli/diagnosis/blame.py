@@ -4,12 +4,11 @@ Invariant: found by watching the engine's own reverse pass, run once more; the f
 edge is named whose result is not finite though what came in was, and, if that was an
 infinity, the first one after it that made nan of it.
 
-    trouble(run, None).edges[0].incoming, .local        # 0.0, inf
+    trouble(run, None).edges[0].incoming        # 0.0
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,78 +17,52 @@ import numpy as np
 from ..engine import Node, Tensor, grad
 from ..engine.walk import inputs_first
 from ..lang.errors import Span
-from ..lang.excerpt import locate
 from ..lang.run import Run, all_finite, execute
-from ..views.numbers import Plain, plain
+from ..views.numbers import plain
 from ..views.partials import raw_partials
+from ..views.places import Places
 from .rewriting import Rewriting, rewriting
-
-LONGEST = 60
-"""Characters of a text that is still shown whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
     """One edge of the reverse pass.
 
-    ``entry`` is the index that the numbers are of; ``incoming`` and ``local`` are None
-    where the node is not elementwise, and its result is more than a product.
+    ``entry`` is the index that the numbers are of; ``incoming`` and ``local_gradient``
+    are None where the node is not elementwise, and its result is more than a product.
     """
 
     node: str
     source: str | None
-    span: Span | None
     line: int | None
     column: int | None
     to: str
     entry: tuple[int, ...]
     incoming: float | None
-    local: float | None
+    local_gradient: float | None
     result: float
 
 
 @dataclass(frozen=True, slots=True)
-class WayOut:
-    """What to write in place of what, the program with it, and what that gives."""
-
-    text: str
-    instead: str
-    program: str
-    value: Plain
-    gradients: tuple[tuple[str, Plain | None], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Trouble:
-    """The edges where it arose, nearest to the output first, and a way out."""
+    """The edges where it arose, nearest to the output first, and what to write."""
 
     edges: tuple[Edge, ...]
-    way_out: WayOut | None
+    rewriting: Rewriting | None
 
 
 def trouble(run: Run, cotangent: Tensor | None) -> Trouble:
     """Watch the reverse pass of a run whose value or gradients are not finite."""
-    edges = tuple(_edges(run, cotangent))
-    spans = [edge.span for edge in edges if edge.span is not None]
-    found = rewriting(run, spans, cotangent)
-    return Trouble(edges, None if found is None else _way_out(found))
+    watch = _watched(run, cotangent)
+    return Trouble(tuple(watch.found), rewriting(run, watch.spans, cotangent))
 
 
-def _way_out(found: Rewriting) -> WayOut:
-    gradients = tuple(
-        (name, None if raw is None else plain(raw))
-        for name, raw in found.gradients.items()
-    )
-    return WayOut(
-        found.text, found.instead, found.program, plain(found.value), gradients
-    )
-
-
-def _edges(run: Run, cotangent: Tensor | None) -> Iterator[Edge]:
+def _watched(run: Run, cotangent: Tensor | None) -> _Watch:
+    """What was seen in the reverse pass, run once more."""
     again = execute(run.prepared, of=run.of)
-    if again.output.edge is None:
-        return
     watch = _Watch(again)
+    if again.output.edge is None:
+        return watch
     nodes = [n for n in inputs_first([again.output.edge]) if isinstance(n, Node)]
     handles = [node.register_hook(watch.seen(node)) for node in nodes]
     given = [i.tensor for i in again.inputs if i.requires_grad]
@@ -101,7 +74,7 @@ def _edges(run: Run, cotangent: Tensor | None) -> Iterator[Edge]:
     finally:
         for handle in handles:
             handle.remove()
-    yield from watch.found
+    return watch
 
 
 class _Watch:
@@ -109,7 +82,8 @@ class _Watch:
 
     def __init__(self, run: Run) -> None:
         self.found: list[Edge] = []
-        self._source = run.source
+        self.spans: list[Span] = []
+        self._places = Places(run.source)
         self._leaves = {i.tensor.edge: i.name for i in run.inputs}
 
     def seen(self, node: Node) -> Any:
@@ -124,47 +98,46 @@ class _Watch:
 
     def _look(self, node: Node, pulled: Any, arrived: Any) -> None:
         came_bad = any(g is not None and not all_finite(g) for g in arrived)
-        for place, g in enumerate(pulled):
+        for position, g in enumerate(pulled):
             if g is None or all_finite(g):
                 continue
-            edge = self._edge(node, place, g, arrived)
+            edge = self._edge(node, position, g, arrived)
             # What only hands an infinity on is not where it arose.
             if not came_bad or (np.isnan(edge.result) and self._made_nan(arrived)):
                 self.found.append(edge)
+                self.spans += [] if node.span is None else [Span(*node.span[:2])]
                 return
 
     def _made_nan(self, arrived: Any) -> bool:
         return not any(g is not None and bool(g.xp.isnan(g.raw).any()) for g in arrived)
 
-    def _edge(self, node: Node, place: int, g: Tensor, arrived: Any) -> Edge:
-        span = None if node.span is None else Span(node.span[0], node.span[1])
-        where = None if span is None else locate(self._source, span)
-        following = node.next_functions[place][0]
+    def _edge(self, node: Node, position: int, g: Tensor, arrived: Any) -> Edge:
+        span = None if node.span is None else (node.span[0], node.span[1])
+        following = node.next_functions[position][0]
         target = self._leaves.get(following) or type(following).__name__
-        entry, incoming, local, result = _product(node, place, g, arrived)
+        where = self._places.find(span)
+        entry, incoming, local, result = _product(node, position, g, arrived)
         return Edge(
-            type(node).__name__, _text(span, self._source), span,
-            where.line if where else None, where.column if where else None,
+            type(node).__name__, where.text, where.line, where.column,
             target, entry, incoming, local, result,
         )  # fmt: skip
 
 
 def _product(
-    node: Node, place: int, pulled: Tensor, arrived: Any
+    node: Node, position: int, pulled: Tensor, arrived: Any
 ) -> tuple[tuple[int, ...], float | None, float | None, float]:
     """The first entry that is not finite, as incoming times local."""
-    partial = raw_partials(node)[place]
-    if partial is None or len(arrived) != 1 or arrived[0] is None:
-        entry = _first(pulled.raw)
-        return entry, None, None, float(pulled.raw[entry])
-    incoming, local = _host(arrived[0].raw), _host(partial)
-    incoming, local = np.broadcast_arrays(incoming, local)
-    product = incoming * local
-    if bool(np.isfinite(product).all()):
-        entry = _first(pulled.raw)
-        return entry, None, None, float(pulled.raw[entry])
-    entry = _first(product)
-    return entry, float(incoming[entry]), float(local[entry]), float(product[entry])
+    partial = raw_partials(node)[position]
+    if partial is not None and len(arrived) == 1 and arrived[0] is not None:
+        factors = np.broadcast_arrays(_host(arrived[0].raw), _host(partial))
+        incoming, local = factors
+        product = incoming * local
+        if not bool(np.isfinite(product).all()):
+            entry = _first(product)
+            result = float(product[entry])
+            return entry, float(incoming[entry]), float(local[entry]), result
+    entry = _first(pulled.raw)
+    return entry, None, None, float(pulled.raw[entry])
 
 
 def _host(raw: Any) -> Any:
@@ -178,10 +151,3 @@ def _first(raw: Any) -> tuple[int, ...]:
     if not bool(bad.any()):
         bad = ~np.isfinite(values)
     return tuple(int(i) for i in np.argwhere(bad)[0])
-
-
-def _text(span: Span | None, source: str) -> str | None:
-    if span is None:
-        return None
-    text = " ".join(source[span.start : span.end].split())
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"

@@ -37,6 +37,8 @@ from ..lang.syntax import (
     walk,
 )
 from ..ops import ALIASES, FUNCTIONS
+from ..views.numbers import Plain, plain
+from .subterms import spliced
 from .trial import tried
 
 INSTEAD: Sequence[tuple[str, str]] = (
@@ -96,8 +98,8 @@ class Rewriting:
     text: str
     instead: str
     program: str
-    value: Any
-    gradients: Mapping[str, Any]
+    value: Plain
+    gradients: Mapping[str, Plain | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +135,15 @@ def rewriting(
     """
     program = parse(run.source, [given.name for given in run.inputs])
     for proposal in islice(_proposals(program, culprits), MOST_TRIED):
-        span = proposal.span
-        source = run.source[: span.start] + proposal.put + run.source[span.end :]
+        source = spliced(run.source, proposal.span, proposal.put)
         trial = tried(run, source, cotangent, across=not proposal.guards)
         if trial is not None:
-            return Rewriting(
-                proposal.text, proposal.instead, source, trial.value, trial.gradients
-            )
+            gradients = {
+                name: None if raw is None else plain(raw)
+                for name, raw in trial.gradients.items()
+            }
+            value = plain(trial.value)
+            return Rewriting(proposal.text, proposal.instead, source, value, gradients)
     return None
 
 

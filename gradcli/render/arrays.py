@@ -8,13 +8,16 @@ values("dL/da", [[1.0, 2.0], [3.0, 4.0]], layout)
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 from ..views.numbers import Plain
 from .line import Layout, Line, Part
 from .numbers import ELLIPSIS, draw, number
 
 SHORTENED = Line(((f"({ELLIPSIS} shortened to fit: -q or a pipe shows all)", "dim"),))
+
+MIN_COLUMNS = 8
+"""Columns that an array gets, however far it is indented."""
 
 
 def value_lines(
@@ -31,14 +34,31 @@ def value_lines(
         yield Line((*head, (text, "number"), *tail))
         return False
     left = sum(len(text) for text, _ in head)
-    beside = layout.width is None or left <= layout.width // 4
-    indent = " " * (left if beside else 2)
-    room = None if layout.width is None else max(8, layout.width - len(indent))
+    if layout.width is None or left <= layout.width // 4:
+        return (yield from array_lines(value, " " * left, layout, tail, head=head))
+    yield Line(tuple(head))
+    return (yield from array_lines(value, "  ", layout, tail))
+
+
+def array_lines(
+    value: Plain,
+    indent: str,
+    layout: Layout,
+    tail: Sequence[Part] = (),
+    hang: str = "    ",
+    head: Sequence[Part] = (),
+) -> Generator[Line, None, bool]:
+    """An array, each line behind ``indent``, the first behind ``head`` if there is one;
+    ``tail`` follows the last line.
+
+    Returns whether digits or entries had to be left out.
+    """
+    room = (
+        None if layout.width is None else max(MIN_COLUMNS, layout.width - len(indent))
+    )
     lines, shortened = draw(value, Layout(room, layout.rows))
-    if beside:
-        head.append((lines.pop(0), "number"))
-    yield Line((*head, *([] if lines else tail)))
-    for place, text in enumerate(lines, 1):
-        last = place == len(lines)
-        yield Line(((indent + text, "number"), *(tail if last else [])))
+    for position, text in enumerate(lines, 1):
+        before = head if head and position == 1 else ()
+        shown: Part = (text if before else indent + text, "number")
+        yield Line((*before, shown, *(tail if position == len(lines) else ())), hang)
     return shortened

@@ -1,4 +1,4 @@
-"""Where a gradient stopped being finite, as notes and as JSON.
+"""Where a gradient stopped being finite, as notes.
 
 sqrt(x) (line 1, column 14): incoming gradient 0.0 * local gradient inf = nan
 """
@@ -6,9 +6,9 @@ sqrt(x) (line 1, column 14): incoming gradient 0.0 * local gradient inf = nan
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from ..diagnosis.blame import Edge, Trouble, WayOut
+from ..diagnosis.blame import Edge, Trouble
+from ..diagnosis.rewriting import Rewriting
 from ..lang.excerpt import printable
 from .labels import shorten
 from .numbers import inline, number
@@ -21,15 +21,15 @@ def notes(found: Trouble) -> Iterator[str]:
     """A sentence per edge, and the way out."""
     for edge in found.edges:
         yield _arose(edge)
-    if found.way_out is not None:
-        yield _advice(found.way_out)
+    if found.rewriting is not None:
+        yield _advice(found.rewriting)
 
 
-def _advice(way: WayOut) -> str:
+def _advice(way: Rewriting) -> str:
     parts = [f"the value {shorten(inline(way.value), LONGEST)}"]
     parts += [
         f"d/d{printable(name)} = {'None' if g is None else shorten(inline(g), LONGEST)}"
-        for name, g in way.gradients
+        for name, g in way.gradients.items()
     ]
     return (
         f"write {printable(way.text)} for {printable(way.instead)}: that gives "
@@ -42,37 +42,9 @@ def _arose(edge: Edge) -> str:
     place = "" if edge.line is None else f", line {edge.line}, column {edge.column}"
     at = f", entry {list(edge.entry)}" if edge.entry else ""
     head = f"the gradient becomes {number(edge.result)} at {text}"
-    if edge.incoming is None or edge.local is None:
+    if edge.incoming is None or edge.local_gradient is None:
         return f"{head} ({edge.node} to {printable(edge.to)}{place}{at})"
     return (
-        f"{head}: {number(edge.incoming)} * {number(edge.local)}, incoming times local "
-        f"gradient ({edge.node} to {printable(edge.to)}{place}{at})"
+        f"{head}: {number(edge.incoming)} * {number(edge.local_gradient)}, incoming "
+        f"times local gradient ({edge.node} to {printable(edge.to)}{place}{at})"
     )
-
-
-def as_json(found: Trouble) -> dict[str, Any]:
-    """What to add to a result."""
-    way = found.way_out
-    rewriting = way and {
-        "text": way.text,
-        "instead": way.instead,
-        "program": way.program,
-        "value": way.value,
-        "gradients": dict(way.gradients),
-    }
-    edges = [_edge(edge) for edge in found.edges]
-    return {"blame": {"edges": edges, "rewriting": rewriting}}
-
-
-def _edge(edge: Edge) -> dict[str, Any]:
-    return {
-        "node": edge.node,
-        "source": edge.source,
-        "line": edge.line,
-        "column": edge.column,
-        "to": edge.to,
-        "entry": edge.entry,
-        "incoming": edge.incoming,
-        "local_gradient": edge.local,
-        "result": edge.result,
-    }

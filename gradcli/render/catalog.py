@@ -40,8 +40,8 @@ def page(function: FunctionView) -> Iterator[Line]:
         ("aliases", ", ".join(function.aliases)),
         ("family", function.family),
         ("at a kink", function.kink),
-        *((f"is {value}", reason) for value, reason in function.not_finite),
-        *function.spellings,
+        *((f"is {value}", why) for value, why in function.not_finite.items()),
+        *function.spellings.items(),
     )
     for row in function.rows:
         yield BLANK
@@ -53,7 +53,7 @@ def _row(row: RowView) -> Iterator[Line]:
     yield from _facts(
         ("formula", row.formula),
         ("parameters", ", ".join(row.parameters)),
-        *((f"derivative by {name}", text or "") for name, text in row.derivatives),
+        *((f"derivative by {x}", text or "") for x, text in row.derivatives.items()),
         ("at a kink", row.kink),
     )
 

@@ -12,9 +12,9 @@ from math import inf
 
 from ..views.graph import GraphView, NodeView
 from .labels import leaf_name, shorten, source_text
-from .line import Layout, Line
+from .line import Layout, Line, Part, aligned
 
-TEXT_WIDTH = 40
+TEXT_WIDTH = 42
 """Columns that the program's text takes at most; a longer one moves what follows."""
 
 TERMINAL_STEPS = 30
@@ -26,17 +26,16 @@ def chain(view: GraphView) -> Iterator[Line]:
     if view.root is None:
         yield Line((("no graph: the output needs no gradient", "dim"),))
         return
-    name_width = max(len(node.name) for node in view.nodes)
-    texts = [leaf_name(n) if n.is_leaf else source_text(n) for n in view.nodes]
-    text_width = min(TEXT_WIDTH, max(map(len, texts)))
-    for node, text in zip(view.nodes, texts, strict=True):
-        yield Line(
-            (
-                (node.name.ljust(name_width), "node"),
-                ("  " + text.ljust(text_width), "name" if node.is_leaf else "plain"),
-                ("  " + _next_functions(view, node), "dim"),
-            )
-        )
+    yield from aligned((_row(view, node) for node in view.nodes), 2, most=TEXT_WIDTH)
+
+
+def _row(view: GraphView, node: NodeView) -> tuple[Part, ...]:
+    text = leaf_name(node) if node.is_leaf else source_text(node)
+    return (
+        (node.name, "node"),
+        ("  " + text, "name" if node.is_leaf else "plain"),
+        ("  " + _next_functions(view, node), "dim"),
+    )
 
 
 def _next_functions(view: GraphView, node: NodeView) -> str:

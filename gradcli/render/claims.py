@@ -9,15 +9,17 @@ d/dw = X.t() @ r  refuted
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from ..lang.excerpt import printable
 from ..views.claims import ClaimsView, ClaimView, CounterexampleView
+from ..views.numbers import Plain, flat, sizes
+from .jsons import answer, entries
 from .line import Line, Part
 from .numbers import inline, number
-from .verdicts import EXCEPTIONS, ROLES
+from .verdicts import ROLES, summary
 
 NO_CAUSE = "no simple cause was found"
 
@@ -30,7 +32,8 @@ def claims(view: ClaimsView) -> Iterator[Line]:
     """Every claim, then how many have the verdict of the whole."""
     for claim in view.claims:
         yield from _claim(claim)
-    yield _summary(view)
+    verdicts = [claim.verdict for claim in view.claims]
+    yield summary(view.verdict, verdicts, len(verdicts), "claims", view.seconds)
 
 
 def bare(view: ClaimsView) -> Iterator[Line]:
@@ -69,46 +72,35 @@ def _remark(claim: ClaimView) -> str:
 
 
 def _counterexample(found: CounterexampleView) -> Iterator[Line]:
-    values = [_input(printable(name), value) for name, value in found.inputs]
+    values = [_input(printable(name), value) for name, value in found.inputs.items()]
     yield Line((("  at ", "dim"), (", ".join(values), "plain")), hang="     ")
+    claimed, true = (
+        "too large to show" if side is None else inline(side)
+        for side in (found.claimed, found.true)
+    )
     if found.entry is None:
-        for what, value in (("claimed", found.claimed), ("true", found.true)):
-            text = "too large to show" if value is None else inline(value)
-            yield Line(((f"  {what} ", "dim"), (text, "number")))
+        yield Line((("  claimed ", "dim"), (claimed, "number")))
+        yield Line((("  true ", "dim"), (true, "number")))
         return
     place = f"entry {list(found.entry)}: " if found.entry else ""
     yield Line(
         (
-            (f"  {place}claimed ", "dim"), (_single(found.claimed), "number"),
-            (", true ", "dim"), (_single(found.true), "number"),
+            (f"  {place}claimed ", "dim"), (claimed, "number"),
+            (", true ", "dim"), (true, "number"),
         )
     )  # fmt: skip
 
 
-def _input(name: str, value: Any) -> str:
+def _input(name: str, value: Plain) -> str:
     """An input's numbers, of a large array that is nearly all zeros the others."""
-    entries = list(_entries(value))
-    others = [(index, entry) for index, entry in entries if entry]
-    if len(entries) <= LARGE or len(others) > FEW:
+    numbers = flat(value)
+    indices = product(*map(range, sizes(value)))
+    others = [(index, n) for index, n in zip(indices, numbers, strict=True) if n]
+    if len(numbers) <= LARGE or len(others) > FEW:
         return f"{name} = {inline(value)}"
     zeros = f"{name} = 0 everywhere"
     named = [f"{name}{list(index)} = {number(entry)}" for index, entry in others]
     return f"{zeros} but {', '.join(named)}" if named else zeros
-
-
-def _entries(
-    value: Any, index: tuple[int, ...] = ()
-) -> Iterator[tuple[tuple[int, ...], float]]:
-    """The numbers of nested lists with their places; as deep as dimensions go."""
-    if not isinstance(value, list):
-        yield index, value
-        return
-    for place, part in enumerate(value):
-        yield from _entries(part, (*index, place))
-
-
-def _single(value: Any) -> str:
-    return number(value)
 
 
 def _cause(claim: ClaimView) -> str:
@@ -116,60 +108,30 @@ def _cause(claim: ClaimView) -> str:
     return NO_CAUSE if found is None else f"{found.text}: {found.repair}"
 
 
-def _summary(view: ClaimsView) -> Line:
-    overall, total = view.verdict, len(view.claims)
-    counts = Counter(claim.verdict for claim in view.claims)
-    said = counts[overall] if overall in EXCEPTIONS else total
-    text = f": {said} of {total} claims"
-    if len(counts) > 1:
-        text += f" ({', '.join(f'{n} {verdict}' for verdict, n in counts.items())})"
-    return Line(
-        (
-            (overall, ROLES.get(overall, "plain")),
-            (text, "plain"),
-            (f", {view.seconds:.2f} s", "dim"),
-        )
-    )
-
-
 def as_object(view: ClaimsView) -> Line:
     """One object for all claims."""
-    from .jsons import SCHEMA, dumps, unbroken
-
-    told = {
-        "schema": SCHEMA,
-        "command": "check",
-        "program": view.program,
-        "same": view.other,
-        "seed": view.seed,
-        "claims": [_as_object(claim) for claim in view.claims],
-        "verification": {
+    return answer(
+        "check",
+        program=view.program,
+        same=view.other,
+        seed=view.seed,
+        claims=[_as_object(claim) for claim in view.claims],
+        verification={
             "verdict": view.verdict,
             "checked": sum(claim.verdict != "unknown" for claim in view.claims),
             "of": len(view.claims),
             "seconds": round(view.seconds, 3),
         },
-    }
-    return unbroken(dumps(told))
+    )
 
 
 def _as_object(claim: ClaimView) -> dict[str, Any]:
-    found, slip = claim.counterexample, claim.diagnosis
-    refuted = claim.verdict == "refuted"
+    slip, refuted = claim.diagnosis, claim.verdict == "refuted"
+    found = {"claim": claim.text, "derivative": claim.label}
     return {
-        "claim": claim.text,
-        "derivative": claim.label,
-        "verdict": claim.verdict,
-        "points": claim.points,
-        "counterexample": None if found is None else {
-            "inputs": dict(found.inputs),
-            "entry": found.entry,
-            "claimed": found.claimed,
-            "true": found.true,
-        },
+        **found,
+        **entries(claim, "text", "label"),
         "diagnosis": slip.text if slip else NO_CAUSE if refuted else None,
         "cause": slip.cause if slip else None,
         "repair": slip.repair if slip else None,
-        "side_conditions": claim.side_conditions,
-        "note": claim.note,
-    }  # fmt: skip
+    }

@@ -12,10 +12,11 @@ dy/dx
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 
 from ..lang.excerpt import printable
 from ..views.closed_forms import FormulaView, ProgramView
-from .line import BLANK, Layout, Line, Part, Role
+from .line import BLANK, Layout, Line, Part, Role, aligned
 
 NONE_FOUND = "?"
 
@@ -67,32 +68,29 @@ def _table(view: FormulaView, layout: Layout) -> list[Line]:
     head = [printable(view.by) + index for index in view.columns]
     cells = [[_shown(view.text(r, c)) for c in columns] for r in range(len(view.rows))]
     sides = [printable(view.of) + index for index in view.rows]
-    side = max(map(len, sides))
-    widths = [max(len(head[c]), *[len(row[c]) for row in cells]) for c in columns]
-    if 2 + side + sum(2 + width for width in widths) > (layout.width or WIDEST):
-        return []
-    rows = zip(sides, cells, strict=True)
-    return [
-        Line(((printable(view.title), "name"),)),
-        _row("", side, _padded(head, widths), "dim"),
-        *[_row(text, side, _padded(row, widths), "plain") for text, row in rows],
+    lines = [_row("", head, "dim")]
+    lines += [_row(side, row, "plain") for side, row in zip(sides, cells, strict=True)]
+    widths = [
+        max(len(text) for text, _ in column) for column in zip(*lines, strict=True)
     ]
+    if sum(widths) > (layout.width or WIDEST):
+        return []
+    title = Line(((printable(view.title), "name"),))
+    return [title, *aligned(lines, len(columns))]
 
 
-def _padded(texts: list[str], widths: list[int]) -> list[str]:
-    padded = [text.ljust(width) for text, width in zip(texts, widths, strict=True)]
-    return [*padded[:-1], texts[-1]]
-
-
-def _row(name: str, side: int, cells: list[str], role: Role) -> Line:
-    parts: list[Part] = [("  " + text, role) for text in cells]
-    return Line((("  " + name.ljust(side), "dim"), *parts))
+def _row(name: str, cells: list[str], role: Role) -> list[Part]:
+    return [("  " + name, "dim"), *(("  " + text, role) for text in cells)]
 
 
 def _list(view: FormulaView) -> Iterator[Line]:
-    places = [(r, c) for r in range(len(view.rows)) for c in range(len(view.columns))]
-    labels = [printable(view.label(*place)) for place in places]
-    width = max(map(len, labels), default=0)
-    for label, place in zip(labels, places, strict=True):
-        text = _shown(view.text(*place))
-        yield Line(((label.ljust(width), "name"), (" = ", "plain"), (text, "plain")))
+    places = [*product(range(len(view.rows)), range(len(view.columns)))]
+    rows: list[list[Part]] = [
+        [
+            (printable(view.label(*place)), "name"),
+            (" = ", "plain"),
+            (_shown(view.text(*place)), "plain"),
+        ]
+        for place in places
+    ]
+    return aligned(rows, 1)

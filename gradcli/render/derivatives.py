@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 from ..lang.excerpt import printable
 from ..views.derivatives import BlockView, DerivativeView
-from .arrays import SHORTENED
+from .arrays import SHORTENED, array_lines
 from .gradients import derivative_label, derived
 from .line import BLANK, Layout, Line
-from .numbers import draw, inline
+from .numbers import inline
 
 
 def block_label(view: DerivativeView, block: BlockView) -> str:
@@ -45,10 +45,7 @@ def blocks(view: DerivativeView, layout: Layout) -> Iterator[Line]:
                 (f"  {shape}  {block.structure}", "dim"),
             )
         )
-        room = None if layout.width is None else max(8, layout.width - 2)
-        lines, shortened = draw(block.value, Layout(room, layout.rows))
-        for text in lines:
-            yield Line((("  " + text, "number"),))
+        shortened = yield from array_lines(block.value, "  ", layout)
         cut = cut or shortened
     if cut:
         yield SHORTENED

@@ -18,9 +18,9 @@ from ..lang.excerpt import printable
 from ..views.explanation import Explanation, Send, StepView
 from ..views.numbers import Plain, flat
 from .gradients import derived
-from .jsons import SCHEMA, dumps, output_object, unbroken
-from .labels import made, shape_text, sizes
-from .line import BLANK, Layout, Line, Part
+from .jsons import answer, entries, listed, output_object
+from .labels import made, shape_text, size_text
+from .line import BLANK, Layout, Line, Part, aligned
 from .numbers import inline, six_digits
 
 LONGEST_VALUE = 40
@@ -71,13 +71,15 @@ def step(view: StepView, layout: Layout) -> Iterator[Line]:
     incoming = view.incoming[0] if len(view.incoming) == 1 else None
     rows += [(*_going(send, incoming, layout),) for send in view.sends]
     rows += _accumulated(view, layout)
-    width = min(LONGEST_LABEL, max(len(label) for label, _, _ in rows))
-    for label, said, note in rows:
-        tail: list[Part] = [(f"  ({note})", "dim")] if note else []
-        yield Line(
-            ((margin + label.ljust(width), "dim"), (f"  {said}", "number"), *tail),
-            margin + INDENT,
-        )
+    lines: list[list[Part]] = [
+        [
+            (margin + label, "dim"),
+            (f"  {said}", "number"),
+            (note and f"  ({note})", "dim"),
+        ]
+        for label, said, note in rows
+    ]
+    yield from aligned(lines, 1, margin + INDENT, len(margin) + LONGEST_LABEL)
 
 
 def _which(view: StepView, nr: int) -> str:
@@ -117,7 +119,7 @@ def value(number: Plain, layout: Layout) -> str:
     text = inline(number)
     if layout.rows is None or len(text) <= LONGEST_VALUE:
         return text
-    size = f"[{'×'.join(map(str, sizes(number)))}]"
+    size = size_text(number)
     entries = flat(number)
     known = [entry for entry in entries if not isnan(entry)]
     if not known:
@@ -139,44 +141,21 @@ def bare(explanation: Explanation) -> Iterator[Line]:
 
 def as_json(explanation: Explanation) -> Iterator[Line]:
     """One object, a line per step."""
-    head = {
-        "schema": SCHEMA,
-        "command": "explain",
-        "program": explanation.program,
-        "output": output_object(explanation.output),
-        "grad_output": explanation.start,
-    }
-    yield unbroken(dumps(head)[:-1] + ', "steps": [')
-    last = len(explanation.steps)
-    for view in explanation.steps:
-        comma = "" if view.number == last else ","
-        yield unbroken(dumps(_step_object(view)) + comma)
-    yield unbroken("]}")
+    head = answer(
+        "explain",
+        program=explanation.program,
+        output=output_object(explanation.output),
+        grad_output=explanation.start,
+    )
+    return listed(head, "steps", map(_step_object, explanation.steps))
 
 
 def _step_object(view: StepView) -> dict[str, Any]:
+    single = view.incoming[0] if len(view.incoming) == 1 else view.incoming
     return {
         "step": view.number,
-        "node": view.node,
-        "name": view.name,
-        "source": view.source,
-        "line": view.line,
-        "column": view.column,
-        "incoming": view.incoming[0] if len(view.incoming) == 1 else view.incoming,
+        **entries(view, "number"),
+        "incoming": single,
         "outputs": len(view.incoming),
         "local_gradients": [send.local_gradient for send in view.sends],
-        "sends": [_send_object(send) for send in view.sends],
-        "grad_before": view.grad_before,
-        "grad_after": view.grad_after,
-    }
-
-
-def _send_object(send: Send) -> dict[str, Any]:
-    return {
-        "to": send.to,
-        "name": send.name,
-        "output_nr": send.output_nr,
-        "gradient": send.gradient,
-        "held": send.held,
-        "total": send.total,
     }

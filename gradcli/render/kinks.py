@@ -7,13 +7,13 @@ at the point
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..lang.excerpt import printable
 from .gradients import derived
-from .jsons import SCHEMA, dumps, unbroken
-from .line import BLANK, Line, Role, title
+from .jsons import answer, entries
+from .line import BLANK, Line, Part, Role, aligned, title
 from .numbers import number
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def lines(view: KinksView) -> Iterator[Line]:
             yield BLANK
         yield title("at the point" if place.here else f"at {_values(place)}")
         here = [k for k in view.located if k.kink.place == number_of_place]
-        yield from _kinks(here)
+        yield from aligned(map(_kink, here), 3, "      ")
         yield from _sides(view, place)
     if report.left_out:
         more = f"{report.left_out} farther places were not looked at"
@@ -66,24 +66,14 @@ def _values(place: Place) -> str:
     return ", ".join(f"{printable(n)} = {number(v)}" for n, v in shown) + more
 
 
-def _kinks(found: Sequence[Located]) -> Iterator[Line]:
-    texts = [printable(k.source) for k in found]
-    places = [k.place for k in found]
-    conditions = [_condition(k.kink) for k in found]
-    widths = [max(map(len, column)) for column in (texts, places, conditions)]
-    for each, text, place, condition in zip(
-        found, texts, places, conditions, strict=True
-    ):
-        yield Line(
-            (
-                ("  " + text.ljust(widths[0]), "node"),
-                ("  " + place.ljust(widths[1]), "dim"),
-                ("  " + condition.ljust(widths[2]), "plain"),
-                (f"  distance {number(each.kink.distance)}", "number"),
-                (f"  {rule(each.kink)}", "dim"),
-            ),
-            "      ",
-        )
+def _kink(each: Located) -> list[Part]:
+    return [
+        ("  " + printable(each.source), "node"),
+        ("  " + each.place, "dim"),
+        ("  " + _condition(each.kink), "plain"),
+        (f"  distance {number(each.kink.distance)}", "number"),
+        (f"  {rule(each.kink)}", "dim"),
+    ]
 
 
 def _condition(kink: Kink) -> str:
@@ -100,23 +90,24 @@ def rule(kink: Kink) -> str:
 
 def _sides(view: KinksView, place: Place) -> Iterator[Line]:
     before = f"d{derived(view.output)}/d"
-    labels = [before + printable(side.entry) for side in place.sides]
-    width = max(map(len, labels), default=0)
-    for side, label in zip(place.sides, labels, strict=True):
-        parts: list[tuple[str, Role]] = [
-            ("  " + label.ljust(width), "name"),
-            (f"  from below {_number(side.below)}", "number"),
-            (f"  from above {_number(side.above)}", "number"),
-        ]
-        if side.jumps:
-            parts.append(("  the value jumps", "fair"))
-        if side.engine is not None and side.verdict is not None:
-            parts.append((f"  engine {number(side.engine)}", "number"))
-            parts.append((f"  {side.verdict}: {said(side)}", SAYS[side.verdict][1]))
-        yield Line(tuple(parts), "      ")
+    yield from aligned((_side(before, side) for side in place.sides), 1, "      ")
     if place.left_out:
         more = f"  … the sides by {place.left_out} more entries were not looked at"
         yield Line(((more, "dim"),))
+
+
+def _side(before: str, side: Side) -> list[Part]:
+    parts: list[Part] = [
+        (f"  {before}{printable(side.entry)}", "name"),
+        (f"  from below {_number(side.below)}", "number"),
+        (f"  from above {_number(side.above)}", "number"),
+    ]
+    if side.jumps:
+        parts.append(("  the value jumps", "fair"))
+    if side.engine is not None and side.verdict is not None:
+        parts.append((f"  engine {number(side.engine)}", "number"))
+        parts.append((f"  {side.verdict}: {said(side)}", SAYS[side.verdict][1]))
+    return parts
 
 
 def said(side: Side) -> str:
@@ -133,50 +124,28 @@ def _number(value: Any) -> str:
 
 def as_json(view: KinksView) -> Line:
     """The whole report as one object."""
-    told = {
-        "schema": SCHEMA,
-        "command": "kinks",
-        "program": view.program,
-        "radius": view.report.radius,
-        "output": {"name": view.output.name, "value": view.output.value},
-        "kinks": [_kink_json(k) for k in view.located],
-        "places": [_place_json(p) for p in view.report.places],
-        "left_out": view.report.left_out,
-        "unsearched": view.report.unsearched,
-    }
-    return unbroken(dumps(told))
+    report = view.report
+    return answer(
+        "kinks",
+        program=view.program,
+        radius=report.radius,
+        output={"name": view.output.name, "value": view.output.value},
+        kinks=[_kink_json(k) for k in view.located],
+        places=[
+            entries(place)
+            | {"values": dict(place.values), "sides": [*map(_side_json, place.sides)]}
+            for place in report.places
+        ],
+        left_out=report.left_out,
+        unsearched=report.unsearched,
+    )
 
 
 def _kink_json(each: Located) -> dict[str, Any]:
-    kink = each.kink
-    return {
-        "function": kink.function or None,
-        "source": each.source,
-        "line": each.line,
-        "column": each.column,
-        "condition": kink.condition,
-        "more": kink.more,
-        "distance": kink.distance,
-        "place": kink.place,
-        "rule": rule(kink),
-    }
+    kink = entries(each.kink, "span")
+    kink |= {"function": each.kink.function or None, "rule": rule(each.kink)}
+    return kink | entries(each, "kink")
 
 
-def _place_json(place: Place) -> dict[str, Any]:
-    return {
-        "here": place.here,
-        "values": dict(place.values),
-        "sides": [
-            {
-                "input": side.input,
-                "entry": side.entry,
-                "below": float(side.below),
-                "above": float(side.above),
-                "jumps": side.jumps,
-                "engine": side.engine,
-                "verdict": side.verdict,
-            }
-            for side in place.sides
-        ],
-        "left_out": place.left_out,
-    }
+def _side_json(side: Side) -> dict[str, Any]:
+    return entries(side) | {"below": float(side.below), "above": float(side.above)}

@@ -6,10 +6,11 @@ Invariant: text of the user is shown with its control characters escaped.
 from __future__ import annotations
 
 import re
+from math import prod
 
 from ..lang.excerpt import printable
 from ..views.graph import GraphView, NodeView
-from ..views.numbers import Plain
+from ..views.numbers import Plain, sizes
 from .numbers import ELLIPSIS, inline, number
 
 CHANGE = re.compile(r"\s*[^\w\s=<>!]+=")
@@ -46,11 +47,16 @@ def gradient_text(value: Plain | None, longest: int) -> str:
         return ""
     if not isinstance(value, list):
         return number(value)
-    if _entries(value) <= longest:
+    if prod(sizes(value)) <= longest:
         text = inline(value)
         if len(text) <= 4 * longest:
             return text
-    return "[" + "×".join(map(str, sizes(value))) + "]"
+    return size_text(value)
+
+
+def size_text(value: Plain) -> str:
+    """``[2×3]``: the shape of an array that is not written out."""
+    return f"[{'×'.join(map(str, sizes(value)))}]"
 
 
 def shorten(text: str, room: int | None) -> str:
@@ -67,21 +73,3 @@ def shared(view: GraphView) -> frozenset[int]:
         for i, count in enumerate(view.uses())
         if count > 1 and not view.nodes[i].is_leaf
     )
-
-
-def sizes(value: Plain) -> list[int]:
-    """The shape of nested lists, as far as their first entries tell it."""
-    found: list[int] = []
-    while isinstance(value, list):
-        found.append(len(value))
-        if not value:
-            break
-        value = value[0]
-    return found
-
-
-def _entries(value: Plain) -> int:
-    count = 1
-    for size in sizes(value):
-        count *= size
-    return count

@@ -15,7 +15,7 @@ from typing import Final
 
 from ..lang.excerpt import printable
 from ..views.closed_forms import FormulaView
-from .code.latex_names import WORDS, Symbols
+from .code.latex_names import WORDS, Symbols, matrix
 from .line import Line
 
 _SYMBOL: Final = re.compile("\ue000(.*?)\ue001")
@@ -119,17 +119,9 @@ def _listed(name: str, indices: Sequence[str], symbols: Symbols) -> str:
 
 
 def _right(view: FormulaView, entries: Sequence[str]) -> str:
-    if not view.shape:
-        return entries[0]
-    if _is_matrix(view):
-        width = view.shape[1] if len(view.shape) == 2 else _width_of_vector(view)
-    else:
-        width = len(view.columns)
-    rows = [entries[at : at + width] for at in range(0, len(entries), width or 1)]
-    body = r" \\ ".join(" & ".join(row) for row in rows)
-    return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
-
-
-def _width_of_vector(view: FormulaView) -> int:
-    """A gradient is a column; by a vector, a number's derivative in a Hessian a row."""
-    return len(view.columns) if view.second and _dimensions(view.columns) else 1
+    """A matrix but of a number; by a vector, a number's derivative in a Hessian is a
+    row, a gradient a column."""
+    shape = view.shape
+    if len(shape) == 1 and view.second and _dimensions(view.columns):
+        shape = (1, *shape)
+    return matrix(entries, shape if _is_matrix(view) else (1, len(view.columns)))

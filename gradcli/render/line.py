@@ -9,6 +9,7 @@ so that it can be copied whole.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 Role: TypeAlias = Literal[
@@ -41,3 +42,25 @@ class Layout(NamedTuple):
 def title(text: str) -> Line:
     """A heading."""
     return Line(((text, "title"),))
+
+
+def aligned(
+    rows: Iterable[Sequence[Part]], count: int, hang: str = "    ", most: int = 1 << 30
+) -> Iterator[Line]:
+    """A line per row, its first ``count`` parts as wide as in the other rows.
+
+    Args:
+        rows: the parts of each line, with the blanks between them.
+        count: parts that are padded; a row may have more, which follow as they are.
+        hang: what stands before the rest of a line that is too wide.
+        most: columns that a part is padded to at most.
+    """
+    texts = [tuple(row) for row in rows]
+    columns = zip(*(row[:count] for row in texts), strict=True)
+    widths = [min(most, max(len(text) for text, _ in column)) for column in columns]
+    for row in texts:
+        padded = [
+            (text.ljust(width), role)
+            for (text, role), width in zip(row[:count], widths, strict=True)
+        ]
+        yield Line((*padded, *row[count:]), hang)

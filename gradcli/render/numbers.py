@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..views.numbers import Plain
+from ..views.numbers import Plain, sizes
 from .line import Layout
 
 ELLIPSIS = "…"
@@ -50,7 +50,7 @@ def draw(value: Plain, layout: Layout) -> Drawn:
     """An array over several lines, its columns aligned."""
     if not isinstance(value, list):
         return Drawn([number(value)], False)
-    depth = _depth(value)
+    depth = len(sizes(value))
     kept, cut = _keep(value, depth, layout.rows)
     for text, dropped in ((number, False), (six_digits, True)):
         texts = _texts(kept, depth, text)
@@ -59,16 +59,6 @@ def draw(value: Plain, layout: Layout) -> Drawn:
         if layout.width is None or max(map(len, lines)) <= layout.width:
             return Drawn(lines, cut or dropped)
     return Drawn(_block(texts, depth, width, layout.width), True)
-
-
-def _depth(value: Plain) -> int:
-    depth = 0
-    while isinstance(value, list):
-        depth += 1
-        if not value:
-            break
-        value = value[0]
-    return depth
 
 
 def _keep(value: list[Any], depth: int, rows: int | None) -> tuple[list[Any], bool]:

@@ -15,15 +15,14 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from itertools import groupby
 from math import isfinite, log10
-from typing import Any
 
 from ..lang.excerpt import printable
 from ..views.numbers import Plain
 from ..views.paths import Cancellation, PathsAnswer, PathsView, PathView
-from .arrays import SHORTENED, value_lines
-from .jsons import SCHEMA, dumps, unbroken
+from .arrays import SHORTENED, array_lines, value_lines
+from .jsons import answer, entries
 from .line import BLANK, Layout, Line, Part
-from .numbers import ELLIPSIS, draw, inline, number
+from .numbers import ELLIPSIS, inline, number
 
 ARROW = " → "
 TERMINAL_RUNS = 12
@@ -109,22 +108,14 @@ def _product(
 ) -> Generator[Line, None, bool]:
     """``formula = factors = product  (note)``; an array stands in lines of its own."""
     hang = indent + "  "
+    tail: list[Part] = [(f"  {note}", "dim")] if note else []
     if not isinstance(value, list):
         said = " = ".join([*known, ""])
-        tail: list[Part] = [(f"  {note}", "dim")] if note else []
-        parts: list[Part] = [(indent + said, "plain"), (number(value), "number"), *tail]
-        yield Line(tuple(parts), hang)
+        yield Line(((indent + said, "plain"), (number(value), "number"), *tail), hang)
         return False
     if known:
         yield Line(((indent + " = ".join(known), "plain"),), hang)
-    room = None if layout.width is None else max(8, layout.width - len(indent))
-    lines, cut = draw(value, Layout(room, layout.rows))
-    for place, text in enumerate(lines, 1):
-        last: list[Part] = (
-            [(f"  {note}", "dim")] if note and place == len(lines) else []
-        )
-        yield Line(((indent + text, "number"), *last), hang)
-    return cut
+    return (yield from array_lines(value, indent, layout, tail, hang))
 
 
 def _factors(path: PathView, layout: Layout) -> tuple[str, bool]:
@@ -216,47 +207,15 @@ def bare(answer: PathsAnswer) -> Iterator[Line]:
             yield Line(((inline(path.product), "number"),))
 
 
-def as_json(answer: PathsAnswer) -> Iterator[Line]:
+def as_json(found: PathsAnswer) -> Iterator[Line]:
     """One object with a list of targets; a lone target stands in it flat, too."""
-    head = {
-        "schema": SCHEMA,
-        "command": "paths",
-        "program": answer.program,
-        "from": answer.start,
-    }
-    targets = [_as_object(target) for target in answer.targets]
+    targets = [
+        entries(target) | {"count": _readable(target.count)} for target in found.targets
+    ]
     flat = targets[0] if len(targets) == 1 else {}
-    yield unbroken(dumps(head | flat | {"targets": targets}))
+    head = {"program": found.program, "from": found.start}
+    yield answer("paths", **head, **flat, targets=targets)
 
 
-def _as_object(target: PathsView) -> dict[str, Any]:
-    count, found = target.count, target.cancellation
-    return {
-        "to": target.to,
-        "count": count if count < READABLE_BY_ALL else count_text(count),
-        "ranking": target.ranking,
-        "paths": [_path_object(path) for path in target.paths],
-        "sum": target.sum,
-        "gradient": target.gradient,
-        "adds_up": target.adds_up,
-        "cancellation": found
-        and {
-            "entry": found.entry,
-            "largest": found.largest,
-            "sum": found.sum,
-            "ratio": found.ratio,
-        },
-    }
-
-
-def _path_object(path: PathView) -> dict[str, Any]:
-    return {
-        "variables": path.variables,
-        "nodes": path.nodes,
-        "sources": path.sources,
-        "local_gradients": path.local_gradients,
-        "product": path.product,
-        "elementwise": path.elementwise,
-        "formula": path.formula,
-        "share": path.share,
-    }
+def _readable(count: int) -> int | str:
+    return count if count < READABLE_BY_ALL else count_text(count)

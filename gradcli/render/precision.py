@@ -11,7 +11,8 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from ..lang.excerpt import printable
-from .line import BLANK, Line, Part, title
+from .jsons import entries
+from .line import BLANK, Line, Part, aligned, title
 
 if TYPE_CHECKING:
     from ..verify.digits import Numerals, Precisely
@@ -31,17 +32,19 @@ def condition_lines(found: Sequence[Condition], dtype: str) -> Iterator[Line]:
     """A line per input, in plain words."""
     yield BLANK
     yield title("condition: what a relative error of an input becomes in the output")
-    width = max((len(printable(c.name)) for c in found), default=0)
-    for each in found:
-        parts: list[Part] = [
-            ("  " + printable(each.name).ljust(width), "name"),
-            (f"  {each.norm:.3g}", "number"),
-            (f"  {in_words(each.norm, ROUNDING[dtype])}", "plain"),
-        ]
-        if each.entry != each.name:
-            text = f"; the largest by one entry is {each.largest:.3g}"
-            parts.append((f"{text}, {printable(each.entry)}", "dim"))
-        yield Line(tuple(parts), "      ")
+    yield from aligned((_condition(each, dtype) for each in found), 1, "      ")
+
+
+def _condition(each: Condition, dtype: str) -> list[Part]:
+    parts: list[Part] = [
+        ("  " + printable(each.name), "name"),
+        (f"  {each.norm:.3g}", "number"),
+        (f"  {in_words(each.norm, ROUNDING[dtype])}", "plain"),
+    ]
+    if each.entry != each.name:
+        text = f"; the largest by one entry is {each.largest:.3g}"
+        parts.append((f"{text}, {printable(each.entry)}", "dim"))
+    return parts
 
 
 def in_words(number: float, rounding: float) -> str:
@@ -62,12 +65,7 @@ def in_words(number: float, rounding: float) -> str:
 
 def condition_json(found: Sequence[Condition]) -> dict[str, dict[str, Any]]:
     """By input, what to add to it."""
-    return {
-        c.name: {
-            "condition": {"norm": c.norm, "largest": c.largest, "entry": c.entry}
-        }
-        for c in found
-    }  # fmt: skip
+    return {each.name: {"condition": entries(each, "name")} for each in found}
 
 
 def digit_lines(
@@ -76,22 +74,22 @@ def digit_lines(
     """The output and the gradients with all their digits."""
     yield BLANK
     yield title(f"with {found.digits} digits ({AS_TYPED})")
-    rows: list[tuple[str, Numerals | None]] = [
-        (printable(view.output.name), found.output),
-        *((labels[name], found.gradients[name]) for name in labels),
-    ]
-    width = max(len(label) for label, _ in rows)
-    for label, numerals in rows:
-        parts: list[Part] = [
-            ("  " + label.ljust(width), "name"),
-            (" = ", "plain"),
-            (written(numerals), "number"),
-        ]
-        if numerals is not None and numerals.unsettled:
-            parts.append(("  (not all digits are certain)", "fair"))
-        yield Line(tuple(parts))
+    rows = [_digits(printable(view.output.name), found.output)]
+    rows += [_digits(labels[name], found.gradients[name]) for name in labels]
+    yield from aligned(rows, 1)
     for number in found.doubtful:
         yield Line(((f"  {doubt(number)}", "fair"),))
+
+
+def _digits(label: str, numerals: Numerals | None) -> list[Part]:
+    parts: list[Part] = [
+        ("  " + label, "name"),
+        (" = ", "plain"),
+        (written(numerals), "number"),
+    ]
+    if numerals is not None and numerals.unsettled:
+        parts.append(("  (not all digits are certain)", "fair"))
+    return parts
 
 
 def doubt(number: float) -> str:

@@ -6,56 +6,14 @@ Invariant: nothing is said here that the checking process did not report.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ..lang.excerpt import printable
-from .line import BLANK, Line, Part, Role
+from .line import BLANK, Line, Part, Role, aligned
 
-
-class VerdictLike(Protocol):
-    """What was found out about one gradient."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def max_error(self) -> float | None: ...
-    @property
-    def max_ulps(self) -> float | None: ...
-    @property
-    def digits(self) -> int | None: ...
-    @property
-    def closed_form(self) -> str | None: ...
-    @property
-    def note(self) -> str | None: ...
-    @property
-    def formulas(self) -> Sequence[str | None]: ...
-    @property
-    def latex(self) -> Sequence[str | None]: ...
-    @property
-    def missing(self) -> str | None: ...
-
-
-class VerificationLike(Protocol):
-    """What was found out about all of them."""
-
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def checked(self) -> int: ...
-    @property
-    def of(self) -> int: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def inputs(self) -> Sequence[VerdictLike]: ...
-    @property
-    def side_conditions(self) -> Sequence[str]: ...
-    @property
-    def kinks(self) -> Sequence[str]: ...
-
+if TYPE_CHECKING:
+    from ..verify.process.job import InputVerdict, Verification
 
 ROLES: Mapping[str, Role] = {
     "proved": "good",
@@ -71,7 +29,7 @@ EXCEPTIONS = ("refuted", "unknown", "rounded")
 
 
 def verdict_lines(
-    verification: VerificationLike, labels: Mapping[str, str], what: str
+    verification: Verification, labels: Mapping[str, str], what: str
 ) -> Iterator[Line]:
     """Everything that was found out.
 
@@ -83,23 +41,21 @@ def verdict_lines(
     rows = verification.inputs
     if rows:
         yield BLANK
-        width = max(len(labels.get(row.name, row.name)) for row in rows)
-        kinds = max(len(row.verdict) for row in rows)
-        for row in rows:
-            label = printable(labels.get(row.name, row.name))
-            yield Line((*_row(row, label.ljust(width), kinds),))
+        yield from aligned((_row(row, labels) for row in rows), 2)
     if verification.side_conditions:
         conditions = ", ".join(map(printable, verification.side_conditions))
         yield Line((("where ", "dim"), (conditions, "plain")))
     for kink in verification.kinks:
         yield Line((("kink: ", "fair"), (printable(kink), "plain")))
-    yield Line((*_summary(verification, what),))
+    verdicts = [row.verdict for row in rows]
+    total = len(verdicts) or verification.of
+    yield summary(verification.verdict, verdicts, total, what, verification.seconds)
 
 
-def _row(row: VerdictLike, label: str, kinds: int) -> list[Part]:
+def _row(row: InputVerdict, labels: Mapping[str, str]) -> list[Part]:
     parts: list[Part] = [
-        (label, "name"),
-        ("  " + row.verdict.ljust(kinds), ROLES.get(row.verdict, "plain")),
+        (printable(labels.get(row.name, row.name)), "name"),
+        ("  " + row.verdict, ROLES.get(row.verdict, "plain")),
     ]
     if row.closed_form:
         parts.append((f"  {printable(row.closed_form)}", "plain"))
@@ -114,18 +70,14 @@ def _ulps(ulps: float | None) -> str:
     return f" ({ulps:.2g} ulp)" if ulps else ""
 
 
-def _summary(verification: VerificationLike, what: str) -> list[Part]:
-    overall = verification.verdict
-    counts = Counter(row.verdict for row in verification.inputs)
-    total = sum(counts.values()) or verification.of
+def summary(
+    overall: str, verdicts: Sequence[str], total: int, what: str, seconds: float
+) -> Line:
+    """``proved: 2 of 3 gradients (2 proved, 1 unknown), 0.25 s``"""
+    counts = Counter(verdicts)
     said = counts[overall] if overall in EXCEPTIONS and counts else total
     text = f": {said} of {total} {what}"
     if len(counts) > 1:
-        text += f" ({_listed(counts.items())})"
-    parts: list[Part] = [(overall, ROLES.get(overall, "plain")), (text, "plain")]
-    parts.append((f", {verification.seconds:.2f} s", "dim"))
-    return parts
-
-
-def _listed(counts: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{count} {verdict}" for verdict, count in counts)
+        text += f" ({', '.join(f'{n} {verdict}' for verdict, n in counts.items())})"
+    role = ROLES.get(overall, "plain")
+    return Line(((overall, role), (text, "plain"), (f", {seconds:.2f} s", "dim")))

@@ -5,6 +5,7 @@ Invariant: everything shown stands in the function's row; nothing is written twi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..numbers.trees.texts import Text, filled, partial_text
@@ -22,7 +23,7 @@ class RowView:
     parameters: tuple[str, ...]
     elementwise: bool
     kink: str
-    derivatives: tuple[tuple[str, str | None], ...]
+    derivatives: Mapping[str, str | None]
     """Of an elementwise row, the partial derivative by each input as a formula, in
     which ``y`` is the result; None where the language cannot say it."""
 
@@ -39,11 +40,11 @@ class FunctionView:
     kink: str
     parameters: tuple[str, ...]
     aliases: tuple[str, ...]
-    rows: tuple[RowView, ...]
-    not_finite: tuple[tuple[str, str], ...]
+    not_finite: Mapping[str, str]
     """What a result may be that is no finite number, and why it then is."""
-    spellings: tuple[tuple[str, str], ...]
+    spellings: Mapping[str, str]
     """How libraries and languages write it."""
+    rows: tuple[RowView, ...]
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -84,9 +85,9 @@ def _function(name: str, aliases: tuple[str, ...]) -> FunctionView:
         kink=entry.kink,
         parameters=parameters(entry),
         aliases=aliases,
-        rows=tuple(_row(op) for op in overloads(name)),
-        not_finite=tuple(entry.not_finite.items()),
+        not_finite=entry.not_finite,
         spellings=_spellings(name, parameters(entry)),
+        rows=tuple(_row(op) for op in overloads(name)),
     )
 
 
@@ -94,17 +95,17 @@ LANGUAGES = {"NumPy": "numpy", "PyTorch": "torch", "C": "c", "SymPy": "sympy"}
 """Whose spellings are shown, and where they stand in the table of spellings."""
 
 
-def _spellings(name: str, given: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def _spellings(name: str, given: tuple[str, ...]) -> dict[str, str]:
     if name not in SPELLINGS:
-        return ()
+        return {}
     words = {
         language: getattr(SPELLINGS[name], at) for language, at in LANGUAGES.items()
     }
-    return tuple(
-        (language, _written(word, given))
+    return {
+        language: _written(word, given)
         for language, word in words.items()
         if word is not None
-    )
+    }
 
 
 def _written(word: Word, given: tuple[str, ...]) -> str:
@@ -114,20 +115,20 @@ def _written(word: Word, given: tuple[str, ...]) -> str:
     return word
 
 
-def _derivatives(op: Op) -> tuple[tuple[str, str | None], ...]:
+def _derivatives(op: Op) -> dict[str, str | None]:
     if op.partials is None:
-        return ()
+        return {}
     names = parameters(op)
     count = len(op.partials)
     inputs = [Text(name) for name in names[:count]]
     params = {name: Text(name) for name in names[count:]}
     texts = [partial_text(p, Text("y"), inputs, params) for p in op.partials]
     pairs = zip(names, op.partials, texts, strict=False)
-    return tuple(
-        (name, None if text is None else text.written)
+    return {
+        name: None if text is None else text.written
         for name, partial, text in pairs
         if partial is not None
-    )
+    }
 
 
 def _row(op: Op) -> RowView:

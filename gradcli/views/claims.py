@@ -7,7 +7,7 @@ Invariant: nothing is computed here but the nesting of numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -21,7 +21,7 @@ class CounterexampleView:
     """A point where a claim is false; ``entry`` is None where the shapes differ, and
     then whole arrays stand in ``claimed`` and ``true`` (None: too large to show)."""
 
-    inputs: tuple[tuple[str, Plain], ...]
+    inputs: Mapping[str, Plain]
     entry: tuple[int, ...] | None
     claimed: Plain | None
     true: Plain | None
@@ -89,9 +89,7 @@ def claim_view(claim: Claim, ruling: Ruling, diagnosis: Diagnosis | None) -> Cla
 
 
 def _counterexample(found: Counterexample) -> CounterexampleView:
-    inputs = tuple(
-        (name, nested(values, shape)) for name, shape, values in found.inputs
-    )
+    inputs = {name: nested(values, shape) for name, shape, values in found.inputs}
     if found.entry is not None:
         return CounterexampleView(inputs, found.entry, found.claimed[0], found.true[0])
     return CounterexampleView(

@@ -22,7 +22,6 @@ class BlockView:
 
     by: tuple[str, ...]
     shape: tuple[int, ...]
-    rows: int
     value: Plain
     structure: str
 
@@ -44,8 +43,7 @@ class DerivativeView:
 def block_view(by: tuple[str, ...], value: Plain, shape: Any, lead: int) -> BlockView:
     """A block from its numbers; its first ``lead`` dimensions are its rows."""
     sizes = tuple(shape)
-    rows = prod(sizes[:lead])
-    return BlockView(by, sizes, rows, value, structure_of(value, rows))
+    return BlockView(by, sizes, value, structure_of(value, prod(sizes[:lead])))
 
 
 def structure_of(value: Plain, rows: int) -> str:

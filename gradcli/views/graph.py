@@ -12,7 +12,6 @@ frees what the nodes saved, because shapes and local gradients are read from the
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, overload
@@ -21,9 +20,9 @@ from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.node import ConstantNode, UnaryNode
 from .numbers import Plain, plain
 from .partials import raw_partials
+from .places import Places, Span
 
 Shape: TypeAlias = tuple[int, ...]
-Span: TypeAlias = tuple[int, int]
 GraphNode: TypeAlias = Node | AccumulateGrad
 
 SOURCE_LIMIT = 1000
@@ -46,10 +45,10 @@ class NodeView(NamedTuple):
     variable: str | None
     output: str | None
     shape: Shape
-    span: Span | None
     source: str | None
     line: int | None
     column: int | None
+    span: Span | None
     next_functions: tuple[tuple[int | None, int], ...]
     local_gradients: tuple[Plain | None, ...]
 
@@ -105,7 +104,8 @@ def graph_view(
     if root is None:
         return GraphView(source, name, shape, None, output.output_nr, ())
     ids, shapes = _discover(root, shape)
-    nodes = _Nodes(ids, shapes, _names(variables), _Places(source), local_gradients)
+    places = Places(source, SOURCE_LIMIT)
+    nodes = _Nodes(ids, shapes, _names(variables), places, local_gradients)
     made = tuple(nodes) if at_once else nodes
     return GraphView(source, name, shape, 0, output.output_nr, made)
 
@@ -118,18 +118,19 @@ class _Nodes(Sequence[NodeView]):
         ids: Mapping[GraphNode, int],
         shapes: Sequence[Shape],
         names: Mapping[Any, str],
-        places: _Places,
+        places: Places,
         local_gradients: bool,
     ) -> None:
         self._order = list(ids)
-        self._known = ids, shapes, names, places, local_gradients
+        self._ids, self._shapes, self._names = ids, shapes, names
+        self._places = places
+        self._local_gradients = local_gradients
 
     def __len__(self) -> int:
         return len(self._order)
 
     def __iter__(self) -> Iterator[NodeView]:
-        known = self._known
-        return (_view(node, *known) for node in self._order)
+        return map(self._view, self._order)
 
     @overload
     def __getitem__(self, index: int) -> NodeView: ...
@@ -137,55 +138,35 @@ class _Nodes(Sequence[NodeView]):
     def __getitem__(self, index: slice) -> Sequence[NodeView]: ...
     def __getitem__(self, index: int | slice) -> NodeView | Sequence[NodeView]:
         if isinstance(index, slice):
-            return [_view(node, *self._known) for node in self._order[index]]
-        return _view(self._order[index], *self._known)
+            return [*map(self._view, self._order[index])]
+        return self._view(self._order[index])
 
-
-def _view(
-    node: GraphNode,
-    ids: Mapping[GraphNode, int],
-    shapes: Sequence[Shape],
-    names: Mapping[Any, str],
-    places: _Places,
-    local_gradients: bool,
-) -> NodeView:
-    number = ids[node]
-    shape = shapes[number]
-    if isinstance(node, AccumulateGrad):
+    def _view(self, node: GraphNode) -> NodeView:
+        number, name = self._ids[node], self._names.get(node)
+        leaf = isinstance(node, AccumulateGrad)
+        edges: Sequence[Any] = ()
+        partials: Sequence[Any] = ()
+        span = None
+        if not isinstance(node, AccumulateGrad):
+            edges, partials = node.edges, [None] * len(node.edges)
+            span = None if node.span is None else (node.span[0], node.span[1])
+            if self._local_gradients:
+                partials = raw_partials(node)
+        where = self._places.find(span)
         return NodeView(
             id=number,
             name=type(node).__name__,
             address=id(node),
-            variable=names.get(node),
-            output=None,
-            shape=shape,
-            span=None,
-            source=None,
-            line=None,
-            column=None,
-            next_functions=(),
-            local_gradients=(),
+            variable=name if leaf else None,
+            output=None if leaf else name,
+            shape=self._shapes[number],
+            source=where.text,
+            line=where.line,
+            column=where.column,
+            span=span,
+            next_functions=tuple([_numbered(edge, self._ids) for edge in edges]),
+            local_gradients=tuple([None if p is None else plain(p) for p in partials]),
         )
-    partials: tuple[Plain | None, ...] = (None,) * len(node.edges)
-    if local_gradients:
-        found = raw_partials(node)
-        partials = tuple([None if p is None else plain(p) for p in found])
-    span = node.span
-    text, line, column = places.find(span)
-    return NodeView(
-        id=number,
-        name=type(node).__name__,
-        address=id(node),
-        variable=None,
-        output=names.get(node),
-        shape=shape,
-        span=None if span is None else (span[0], span[1]),
-        source=text,
-        line=line,
-        column=column,
-        next_functions=tuple([_numbered(edge, ids) for edge in node.edges]),
-        local_gradients=partials,
-    )
 
 
 def _numbered(edge: Any, ids: Mapping[GraphNode, int]) -> tuple[int | None, int]:
@@ -253,27 +234,3 @@ def _names(variables: Mapping[str, object]) -> dict[Any, str]:
             if not isinstance(edge, Port):
                 names.setdefault(edge, name)
     return names
-
-
-class _Places:
-    """Finds the text, line and column of spans in one program."""
-
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._lines = [0]
-        for line in source.splitlines(keepends=True):
-            self._lines.append(self._lines[-1] + len(line))
-        self._found: dict[Span, tuple[str, int, int]] = {}
-
-    def find(self, span: Span | None) -> tuple[str | None, int | None, int | None]:
-        if span is None:
-            return None, None, None
-        found = self._found.get(span)
-        if found is None:
-            start, end = span
-            line = max(1, bisect_right(self._lines, start, hi=len(self._lines) - 1))
-            text = self._source[start : min(end, start + SOURCE_LIMIT)]
-            text = " ".join(text.split()) + ("…" if end - start > SOURCE_LIMIT else "")
-            found = text, line, start - self._lines[line - 1] + 1
-            self._found[span] = found
-        return found

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..lang.errors import Span
-from ..lang.excerpt import locate
 from ..verify.kinks.report import Kink, Report
 from .gradients import OutputView
-
-LONGEST = 60
+from .places import Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +42,11 @@ class KinksView:
 
 def kinks_view(source: str, output: OutputView, report: Report) -> KinksView:
     """The report with texts."""
-    located = tuple(_located(kink, source) for kink in report.kinks)
+    places = Places(source)
+    located = tuple(_located(kink, places) for kink in report.kinks)
     return KinksView(source, output, report, located)
 
 
-def _located(kink: Kink, source: str) -> Located:
-    if kink.span is None:
-        return Located(kink, "a branch", None, None)
-    start, end = kink.span
-    place = locate(source, Span(start, end))
-    text = " ".join(source[start:end].split())
-    short = text if len(text) <= LONGEST else text[:LONGEST] + "…"
-    return Located(kink, short, place.line, place.column)
+def _located(kink: Kink, places: Places) -> Located:
+    where = places.find(kink.span)
+    return Located(kink, where.text or "a branch", where.line, where.column)

@@ -45,6 +45,17 @@ def flat(value: Plain) -> list[float]:
     return level
 
 
+def sizes(value: Plain) -> list[int]:
+    """The shape of nested lists, as far as their first entries tell it."""
+    found: list[int] = []
+    while isinstance(value, list):
+        found.append(len(value))
+        if not value:
+            break
+        value = value[0]
+    return found
+
+
 def nested(entries: Sequence[Any], shape: Sequence[int]) -> Any:
     """Entries in C order as lists nested by the shape; the entry alone for ``()``."""
     level = list(entries)

@@ -18,7 +18,7 @@ from heapq import nsmallest
 from itertools import islice
 from typing import Any, Literal
 
-from numpy import errstate
+from numpy import errstate, unravel_index
 
 from ..engine import Port, Tensor, grad
 from .factors import Factors
@@ -282,17 +282,8 @@ def _cancellation(peak: Any, total: Any, xp: Any) -> Cancellation | None:
     if ratio < LOST:
         return None
     return Cancellation(
-        entry=_entry(place, tuple(total.shape)),
+        entry=tuple(map(int, unravel_index(place, total.shape))),
         largest=float(peak.reshape(-1)[place]),
         sum=float(total.reshape(-1)[place]),
         ratio=ratio,
     )
-
-
-def _entry(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The index of an entry from its place in order."""
-    index: list[int] = []
-    for size in reversed(shape):
-        place, at = divmod(place, size)
-        index.append(at)
-    return tuple(reversed(index))

@@ -11,7 +11,7 @@ DERIVATIVES = [
     (row.name, name, text)
     for function in catalog()
     for row in function.rows
-    for name, text in row.derivatives
+    for name, text in row.derivatives.items()
     if text is not None
 ]
 

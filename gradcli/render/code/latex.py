@@ -19,7 +19,7 @@ from ...numbers.trees.tree import Tree
 from ...ops import FUNCTIONS, overloads, parameters
 from ...ops.spellings import PRODUCT, SUM, Precedence, Template, spelling
 from .dialect import PLAIN, Dialect, Written
-from .latex_names import Symbols, verbatim
+from .latex_names import Symbols, matrix, verbatim
 
 _OPENING: Final = frozenset("{(|,")
 _CLOSING: Final = frozenset("})|,")
@@ -115,16 +115,6 @@ class Latex(Dialect):
 
 def symbol(name: str) -> str:
     return Symbols([name])[name]
-
-
-def matrix(entries: Sequence[str], shape: Sequence[int]) -> str:
-    """Entries in C order: a column for a vector, else rows as long as the last size."""
-    if not shape:
-        return entries[0]
-    width = shape[-1] if len(shape) > 1 else 1
-    rows = [entries[at : at + width] for at in range(0, len(entries), width or 1)]
-    body = r" \\ ".join(" & ".join(row) for row in rows)
-    return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
 
 
 def _from_row(

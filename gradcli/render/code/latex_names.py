@@ -1,4 +1,4 @@
-"""Names as LaTeX writes them: Greek letters, subscripts, words upright.
+"""Names and matrices as LaTeX writes them: Greek letters, subscripts, words upright.
 
 Invariant: two names of one set never look alike, and whatever a name is, the LaTeX
 compiles.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 from unicodedata import name as described
 
@@ -66,6 +66,16 @@ def verbatim(text: str) -> str:
     """A word as it is, in the middle of a formula."""
     escaped = "".join(_ESCAPED.get(sign, sign) for sign in text)
     return rf"\mathtt{{{escaped}}}" if text.isascii() else rf"\text{{{escaped}}}"
+
+
+def matrix(entries: Sequence[str], shape: Sequence[int]) -> str:
+    """Entries in C order: a column for a vector, else rows as long as the last size."""
+    if not shape:
+        return entries[0]
+    width = shape[-1] if len(shape) > 1 else 1
+    rows = [entries[at : at + width] for at in range(0, len(entries), width or 1)]
+    body = r" \\ ".join(" & ".join(row) for row in rows)
+    return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
 
 
 def _symbol(name: str) -> str:
