@@ -41,29 +41,21 @@ MOST_DIMENSIONS = 4
 MOST_PAIRS = 20
 
 
-def sides(evidence: Evidence) -> list[Pair] | None:
-    """Per sample the derivative and the claim, where their shapes fit."""
-    pairs = []
-    for sample in evidence.samples:
-        claimed = sample.aligned()
-        if claimed is None:
-            return None
-        pairs.append((sample.true, claimed))
-    return pairs
+def sides(evidence: Evidence) -> list[Pair]:
+    """Per sample the derivative and the claim; none where their shapes do not fit."""
+    pairs = [(sample.true, sample.aligned()) for sample in evidence.samples]
+    return [] if any(claimed is None for _, claimed in pairs) else pairs
 
 
 def wrong_sign(evidence: Evidence) -> Diagnosis | None:
-    pairs = sides(evidence)
-    if pairs is None or not _speaking(pairs):
-        return None
-    if not all_same((a, -b) for a, b in pairs):
+    if not _alike([(a, -b) for a, b in sides(evidence)]):
         return None
     return Diagnosis("sign", "the sign is wrong", "multiply by -1")
 
 
 def rounded(evidence: Evidence) -> Diagnosis | None:
     pairs = sides(evidence)
-    if pairs is None or not _speaking(pairs):
+    if not _speaking(pairs):
         return None
     worst = max(largest(a - b) / (largest(a) or 1.0) for a, b in pairs)
     if worst > ROUNDED:
@@ -73,8 +65,7 @@ def rounded(evidence: Evidence) -> Diagnosis | None:
 
 
 def constant(evidence: Evidence) -> Diagnosis | None:
-    pairs = sides(evidence)
-    c = None if pairs is None or not _speaking(pairs) else constant_factor(pairs)
+    c = constant_factor(sides(evidence))
     if c is None:
         return None
     mean = _mean(evidence, c)
@@ -128,9 +119,8 @@ def transposed(evidence: Evidence) -> Diagnosis | None:
         return None
     for order in list(permutations(range(first.true.ndim)))[1:]:
         pairs = [(s.true, np.transpose(s.claimed, order)) for s in evidence.samples]
-        if any(a.shape != b.shape for a, b in pairs) or not _speaking(pairs):
-            continue
-        c = constant_factor(pairs)
+        fitting = all(a.shape == b.shape for a, b in pairs)
+        c = constant_factor(pairs) if fitting else None
         if c is not None:
             how = ".t()" if len(order) == 2 else f".permute{tuple(order)}"
             text = "the result is transposed"
@@ -146,7 +136,7 @@ def sum_left_out(evidence: Evidence) -> Diagnosis | None:
     for name, reduce in (("sum", np.sum), ("mean", np.mean)):
         for axes in _axes(first.claimed.ndim):
             pairs = [(s.true, reduce(s.claimed, axis=axes)) for s in evidence.samples]
-            c = constant_factor(pairs) if _speaking(pairs) else None
+            c = constant_factor(pairs)
             if c is None or (name == "sum" and _is_mean(first, axes, c)):
                 continue
             along = _along(axes, first.claimed.ndim)
@@ -170,7 +160,7 @@ def sum_too_much(evidence: Evidence) -> Diagnosis | None:
     for name, reduce in (("sum", np.sum), ("mean", np.mean)):
         for axes in _axes(first.true.ndim):
             pairs = [(reduce(s.true, axis=axes), s.claimed) for s in evidence.samples]
-            if _speaking(pairs) and all_same(pairs):
+            if _alike(pairs):
                 along = _along(axes, first.true.ndim)
                 text = f"the claim takes a {name} over {along} of the derivative"
                 return Diagnosis(name, text, f"leave the {name} out")
@@ -181,29 +171,28 @@ def diagonal(evidence: Evidence) -> Diagnosis | None:
     """One side is a matrix, the other its diagonal, as a row or between zeros."""
     samples = evidence.samples
     true, claimed = samples[0].true, samples[0].claimed
-    if true.ndim == 2 and true.shape == claimed.shape and true.size > 1:
+    pairs: list[Pair] = []
+    if true.ndim == 2 and true.shape == claimed.shape:
         pairs = [(s.true * np.eye(*s.true.shape), s.claimed) for s in samples]
-        if _speaking(pairs) and all_same(pairs):
-            text = "the entries off the diagonal are left out"
-            return Diagnosis("diagonal", text, "add them")
-    if true.ndim == 2 and true.shape == (claimed.size,) * 2 and true.size > 1:
+        text, repair = "the entries off the diagonal are left out", "add them"
+    elif true.shape == (claimed.size,) * 2:
         pairs = [(s.true, np.diag(np.ravel(s.claimed))) for s in samples]
-        if _speaking(pairs) and all_same(pairs):
-            text = "the derivative is a diagonal matrix, of which this is the diagonal"
-            return Diagnosis("diagonal", text, "take diag(...) of it")
-    if claimed.ndim == 2 and claimed.shape == (true.size,) * 2 and true.size > 1:
+        text = "the derivative is a diagonal matrix, of which this is the diagonal"
+        repair = "take diag(...) of it"
+    elif claimed.shape == (true.size,) * 2:
         pairs = [(s.true, np.diagonal(s.claimed)) for s in samples]
-        if _speaking(pairs) and all_same(pairs):
-            text = "the derivative is the diagonal of this matrix alone"
-            return Diagnosis("diagonal", text, "take its diagonal")
-    return None
+        text = "the derivative is the diagonal of this matrix alone"
+        repair = "take its diagonal"
+    if true.size < 2 or not _alike(pairs):
+        return None
+    return Diagnosis("diagonal", text, repair)
 
 
 def upside_down(evidence: Evidence) -> Diagnosis | None:
     pairs = sides(evidence)
-    if pairs is None or not all(a.all() and b.all() for a, b in pairs):
+    if not all(a.all() and b.all() for a, b in pairs):
         return None
-    if not all_same((a, 1 / b) for a, b in pairs):
+    if not _alike([(a, 1 / b) for a, b in pairs]):
         return None
     return Diagnosis("reciprocal", "the result is upside down", "take 1 divided by it")
 
@@ -222,7 +211,7 @@ def _other_input(evidence: Evidence) -> Diagnosis | None:
             continue
         instead = type(claim)(claim.text, claim.output, (name,), claim.expression)
         pairs = [(derivative(instead, s.target, s.inputs), s.claimed) for s in samples]
-        if _speaking(pairs) and all_same(pairs):
+        if _alike(pairs):
             text = f"this is the derivative by {name}, not by {claim.by[0]}"
             return Diagnosis("swapped", text, f"swap {claim.by[0]} and {name}")
     return None
@@ -257,6 +246,11 @@ def _right_with(evidence: Evidence, said: str, sample: Sample, a: str, b: str) -
 def _speaking(pairs: Sequence[Pair]) -> bool:
     """Whether both sides are anything but zero, so that a likeness means something."""
     return any(largest(a) for a, _ in pairs) and any(largest(b) for _, b in pairs)
+
+
+def _alike(pairs: Sequence[Pair]) -> bool:
+    """Whether both sides are anything but zero, and the same."""
+    return _speaking(pairs) and all_same(pairs)
 
 
 def _axes(ndim: int) -> Iterator[tuple[int, ...]]:

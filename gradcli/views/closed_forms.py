@@ -13,30 +13,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from .derivatives import BlockView, DerivativeView
 from .gradients import GradView, OutputView
 from .numbers import nested
 
+if TYPE_CHECKING:
+    from ..verify.process.job import InputVerdict
+
 FIRST: Final = ("d", "/d")
 
 Texts: TypeAlias = "str | list[Texts] | None"
-
-
-class Found(Protocol):
-    """What was found out about the derivative by one input."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def note(self) -> str | None: ...
-    @property
-    def formulas(self) -> Sequence[str | None]: ...
-    @property
-    def latex(self) -> Sequence[str | None]: ...
-    @property
-    def missing(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +86,9 @@ class ProgramView:
     repeats: bool
 
 
-def of_gradients(view: GradView, found: Iterable[Found]) -> tuple[FormulaView, ...]:
+def of_gradients(
+    view: GradView, found: Iterable[InputVerdict]
+) -> tuple[FormulaView, ...]:
     """The gradient by each input, a row each."""
     by_name = {each.name: each for each in found}
     name = _called(view.output)
@@ -111,7 +101,9 @@ def of_gradients(view: GradView, found: Iterable[Found]) -> tuple[FormulaView, .
     )  # fmt: skip
 
 
-def of_blocks(view: DerivativeView, found: Iterable[Found]) -> tuple[FormulaView, ...]:
+def of_blocks(
+    view: DerivativeView, found: Iterable[InputVerdict]
+) -> tuple[FormulaView, ...]:
     """A Jacobian's blocks, or a Hessian's."""
     by_name = {each.name: each for each in found}
     if view.command == "hessian":
@@ -128,7 +120,7 @@ def of_blocks(view: DerivativeView, found: Iterable[Found]) -> tuple[FormulaView
 
 
 def _of_pairs(
-    view: DerivativeView, by_name: Mapping[str, Found]
+    view: DerivativeView, by_name: Mapping[str, InputVerdict]
 ) -> tuple[FormulaView, ...]:
     """The claim on an input has all inputs' entries as rows, its own as columns."""
     shapes = {
@@ -160,7 +152,7 @@ def _of_pairs(
 
 def _view(
     output: str, of: str, by: str, around: tuple[str, str], lead: tuple[int, ...],
-    shape: tuple[int, ...], found: Found | None, places: range,
+    shape: tuple[int, ...], found: InputVerdict | None, places: range,
 ) -> FormulaView:  # fmt: skip
     texts = _at(places, () if found is None else found.formulas)
     reason = found and (found.missing or found.note)

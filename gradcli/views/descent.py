@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .gradients import InputLike
+from ..lang.run import Input
 from .numbers import Plain, plain
 
 
@@ -41,7 +41,7 @@ class DescentView:
     losses: array[float]
 
 
-def reached_views(inputs: Iterable[InputLike]) -> tuple[ReachedView, ...]:
+def reached_views(inputs: Iterable[Input]) -> tuple[ReachedView, ...]:
     """The inputs in plain numbers, as they are now."""
     return tuple(
         ReachedView(i.name, tuple(i.tensor.shape), plain(i.tensor.raw)) for i in inputs

@@ -7,24 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..engine import Tensor
+from ..lang.run import Input
 from .graph import GraphView
 from .numbers import Plain, plain
-
-
-class InputLike(Protocol):
-    """An input of a run: a named tensor."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def tensor(self) -> Tensor: ...
-    @property
-    def sampled(self) -> bool: ...
-    @property
-    def requires_grad(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +67,7 @@ def output_view(output: Tensor, name: str, named: bool) -> OutputView:
 
 
 def input_views(
-    inputs: Iterable[InputLike], grads: Mapping[str, Tensor | None]
+    inputs: Iterable[Input], grads: Mapping[str, Tensor | None]
 ) -> tuple[InputView, ...]:
     """The inputs in plain numbers, each with its gradient where it has one."""
     views = []

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..engine import Tensor
-from .gradients import InputLike
+from ..lang.run import Input
 
 
 class Names:
@@ -39,7 +39,7 @@ class Names:
 
     def settle(
         self,
-        inputs: Iterable[InputLike],
+        inputs: Iterable[Input],
         variables: Mapping[str, object],
         assigned: frozenset[str],
     ) -> None:

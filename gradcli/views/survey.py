@@ -21,6 +21,7 @@ import math
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from itertools import count
+from operator import add, sub
 from typing import Any, NamedTuple, TypeAlias
 
 from ..engine import Node, Port
@@ -52,18 +53,10 @@ class Weight(NamedTuple):
         return cls(log=math.log(size)) if size else cls(nonzero=-1)
 
     def times(self, other: Weight) -> Weight:
-        return Weight(
-            self.boundless + other.boundless,
-            self.nonzero + other.nonzero,
-            self.log + other.log,
-        )
+        return Weight(*map(add, self, other))
 
     def over(self, other: Weight) -> Weight:
-        return Weight(
-            self.boundless - other.boundless,
-            self.nonzero - other.nonzero,
-            self.log - other.log,
-        )
+        return Weight(*map(sub, self, other))
 
 
 UNCHANGED = Weight()
