@@ -307,8 +307,7 @@ def prelu_of(call: Any, x: Any, weight: Any) -> Any:
     return call("prelu.kernel", x, call("reshape", weight, shape))
 
 
-function("prelu", prelu_of, doc="Leaky rectifier with learnt slopes.",
-         formula="x if x > 0 else weight*x",
+function("prelu", prelu_of,
          kink="at 0 the derivative by x is the weight")
 
 function("softsign", lambda call, x:

@@ -79,8 +79,7 @@ row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
 
 function("add", lambda call, a, b, alpha=1:
          call("add.Tensor", a, b) if alpha == 1
-         else call("add.alpha", a, b, alpha=alpha),
-         doc="Sum, elementwise with broadcasting.", formula="a + alpha*b")
+         else call("add.alpha", a, b, alpha=alpha), formula="a + alpha*b")
 
 row("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
     doc="A tensor plus a number, inside functions PyTorch builds itself.",
@@ -104,8 +103,7 @@ function("sub", lambda call, a, b, alpha=1:
          call("rsub.Scalar", b, number=a) if is_number(a) and alpha == 1
          else call("sub.Tensor", a, b) if alpha == 1
          else call("sub.alpha", a, b, alpha=alpha),
-         aliases=("subtract",),
-         doc="Difference, elementwise with broadcasting.", formula="a - alpha*b")
+         aliases=("subtract",), formula="a - alpha*b")
 
 row("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
     no_truths=A_TRUTH,
@@ -209,7 +207,6 @@ function("div", lambda call, a, b, rounding_mode=None:
          else call("mul", call("reciprocal", b), a) if is_number(a)
          else call("div.Tensor", a, b),
          aliases=("divide", "true_divide"),
-         doc="Quotient, elementwise with broadcasting.", formula="a / b",
          not_finite={"inf": "a division by zero", "nan": "zero divided by zero"},
          tame=("", "1"))
 
@@ -250,8 +247,7 @@ row("remainder.Scalar", node="RemainderBackward0", latex=r"{0} \bmod c",
 
 function("remainder", lambda call, a, b:
          call("remainder.Scalar", a, other=b) if is_number(b)
-         else call("remainder.Tensor", a, b),
-         doc="Remainder with the sign of the divisor.", formula="a - b*floor(a/b)")
+         else call("remainder.Tensor", a, b))
 
 row("fmod.Tensor", node="FmodBackward1", latex=r"\operatorname{{fmod}}({0}, {1})",
     refuses=no_kernel("fmod_cpu", TRUTHS),
@@ -268,8 +264,7 @@ row("fmod.Scalar", node="FmodBackward0", latex=r"\operatorname{{fmod}}({0}, c)",
     jumps_at=0, smooth_at_zero=True)
 
 function("fmod", lambda call, a, b:
-         call("fmod.Scalar", a, other=b) if is_number(b) else call("fmod.Tensor", a, b),
-         doc="Remainder with the sign of the dividend.", formula="a - b*trunc(a/b)")
+         call("fmod.Scalar", a, other=b) if is_number(b) else call("fmod.Tensor", a, b))
 
 # powers
 
@@ -365,18 +360,18 @@ row("addcdiv.default", node="AddcdivBackward0", memory=KEPT,
 
 
 
-def valued(name: str, doc: str, formula: str) -> None:
+def valued(name: str) -> None:
     """Enter a public function that also takes its factor in the second place."""
     def build(call: Any, x: Any, a: Any, b: Any, value: Any = 1) -> Any:
         if is_number(a) and not is_number(value):
             a, b, value = b, value, a
         return call(f"{name}.default", x, a, b, value=value)
 
-    function(name, build, doc=doc, formula=formula)
+    function(name, build)
 
 
-valued("addcmul", "A tensor plus a multiple of a product.", "x + value*a*b")
-valued("addcdiv", "A tensor plus a multiple of a quotient.", "x + value*a/b")
+valued("addcmul")
+valued("addcdiv")
 
 UNLIKE = "expected dtype {c0} for `end` but got dtype {c1}"
 
@@ -404,4 +399,4 @@ row("lerp.Tensor", node="LerpBackward1", latex=r"{0} + {2} ({1} - {0})",
 function("lerp", lambda call, a, b, weight:
          call("lerp.Scalar", a, b, weight=weight) if is_number(weight)
          else call("lerp.Tensor", a, b, weight),
-         doc="Linear interpolation from a to b.", formula="a + weight*(b - a)")
+         doc="Linear interpolation from a to b.")

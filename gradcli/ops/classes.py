@@ -124,9 +124,7 @@ def nll_loss(call: Any, x: Any, target: Any, weight: Any = None,
     return call("view", y, target.shape) if reduction == "none" else y
 
 
-function("nll_loss", nll_loss, operands=("x", "target", "weight"),
-         formula="-mean(x[i, target[i]])",
-         doc="Negative log likelihood of the target classes.")
+function("nll_loss", nll_loss, operands=("x", "target", "weight"))
 
 # cross entropy of scores
 

@@ -91,9 +91,7 @@ row("copysign.Scalar", node="CopysignBackward1", latex=r"|{0}| \operatorname{{si
 
 function("copysign", lambda call, x, other:
          call("copysign.Scalar", x, other=other) if is_number(other)
-         else call("copysign.Tensor", x, other),
-         doc="The size of one with the sign of another.",
-         formula="abs(x) with the sign of other")
+         else call("copysign.Tensor", x, other))
 
 row("heaviside", node="NotImplemented", formula="0, 1, or values where x == 0",
     one_type="heaviside is not yet implemented for tensors with different dtypes.",
@@ -330,8 +328,7 @@ def choose_clamp(call: Any, x: Any, min: Any = None, max: Any = None) -> Any:
 
 
 function("clamp", choose_clamp, aliases=("clip",),
-         doc="Limits values to an interval; a bound may be left out.",
-         formula="min(max(x, min), max)", kink=BOUND)
+         doc="Limits values to an interval; a bound may be left out.", kink=BOUND)
 
 function("clamp_min", lambda call, x, min:
          call("clamp_min.Scalar", x, min=min) if is_number(min)

@@ -170,9 +170,7 @@ def as_letter(number: Any) -> str:
     return LETTERS[n]
 
 
-function("einsum", einsum,
-         formula="sum of products over repeated labels",
-         doc="Sums of products, by one letter per dimension.")
+function("einsum", einsum)
 
 
 def spread_out(operands: Any) -> Any:

@@ -150,7 +150,6 @@ function("xlogy", lambda call, a, b:
          call("xlogy.Scalar_Self", b, number=a) if is_number(a)
          else call("xlogy.Scalar_Other", a, other=b) if is_number(b)
          else call("xlogy.Tensor", a, b),
-         doc="Product with a logarithm; 0 where the factor is 0.", formula="a*log(b)",
          special="xlogy")
 
 
@@ -191,5 +190,4 @@ function("xlog1py", lambda call, a, b:
          call("xlog1py.Scalar_Self", b, number=a) if is_number(a)
          else call("xlog1py.Scalar_Other", a, other=b) if is_number(b)
          else call("xlog1py.Tensor", a, b),
-         doc="Product with log1p; 0 where the factor is 0.", formula="a*log(1 + b)",
          special="xlog1py")

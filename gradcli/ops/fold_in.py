@@ -324,7 +324,6 @@ reducing("scatter_reduce.two", "ScatterReduceBackward0", "places.cells", brought
 function("scatter_reduce", lambda call, x, dim, index, src, reduce, include_self=True:
          call("scatter_reduce.two", x, index, src, dim, reduce, include_self),
          operands=("x", "index", "src"), in_place=True,
-         formula="y[i, index[i, j]] = reduce(x, src[i, j])",
          doc="Entries brought together at positions along a dimension: their sum, "
              "prod, mean, amax or amin.")
 
@@ -343,7 +342,6 @@ reducing("index_reduce.default", "IndexReduceBackward0", "places.slices",
 function("index_reduce", lambda call, x, dim, index, source, reduce, include_self=True:
          call("index_reduce.default", x, index, source, dim, reduce, include_self),
          operands=("x", "index", "source"), in_place=True,
-         formula="y[i, index[j]] = reduce(x, source[i, j])",
          doc="Slices brought together at a list of positions: their prod, mean, amax "
              "or amin.")
 
@@ -389,6 +387,5 @@ def _bincount(call: Any, input: Any, weights: Any = None, minlength: int = 0) ->
 
 
 function("bincount", _bincount, operands=("input", "weights"),
-         formula="y[n] = sum(weights where x == n)",
          doc="How often each integer from 0 on occurs, or how much weight lies on "
              "it.")

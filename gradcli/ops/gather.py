@@ -93,9 +93,7 @@ row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR, fwd=_gather_backw
            case((2,), Fixed([0, 0]), input_sizes=(), dim=0)])
 
 function("gather", lambda call, x, dim, index: call("gather.default", x, index, dim),
-         operands=("x", "index"),
-         formula="y[i, j] = x[i, index[i, j]]",
-         doc="Entries read along a dimension by a tensor of positions.")
+         operands=("x", "index"))
 
 
 def _take_along_dim(call: Formula, x: Any, indices: Any, dim: int | None = None) -> Any:
@@ -218,7 +216,6 @@ def _choose_scatter(
 
 
 function("scatter", _choose_scatter, operands=("x", "index"),
-         formula="y[i, index[i, j]] = src[i, j]",
          doc="A tensor's entries, or a number, written at positions, or added or "
              "multiplied in.", in_place=True)
 
@@ -236,7 +233,6 @@ row("scatter_add.default", node="ScatterAddBackward0", jvp=LINEAR, one_type=SCAT
 function("scatter_add", lambda call, x, dim, index, src:
          call("scatter_add.default", x, call("as_index", index), src, dim),
          operands=("x", "index", "src"),
-         formula="y[i, index[i, j]] += src[i, j]",
          doc="Entries added at positions along a dimension; repeats add up.",
          in_place=True)
 
@@ -277,9 +273,7 @@ row("index_select.backward", node="IndexAddBackward0", jvp=LINEAR,
 
 function("index_select", lambda call, x, dim, index:
          call("index_select.default", x, index, dim),
-         operands=("x", "index"),
-         formula="y[i, j] = x[i, index[j]]",
-         doc="Slices read along a dimension by a list of positions.")
+         operands=("x", "index"))
 
 row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
     one_type="index_add_(): self ({0}) and source ({1}) must have the same scalar type",
@@ -297,7 +291,6 @@ row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
 function("index_add", lambda call, x, dim, index, source, alpha=1:
          call("index_add.default", x, call("as_index", index), source, dim, alpha),
          operands=("x", "index", "source"),
-         formula="y[i, index[j]] += alpha source[i, j]",
          doc="Slices added at a list of positions; repeats add up.", in_place=True)
 
 # -- entries by their number, entries by a mask ---------------------------------------
@@ -331,9 +324,7 @@ row("take.backward", node="PutBackward0", jvp=LINEAR,
     cases=[case((2, 2), Fixed([[0, 5], [5, -1]]), input_sizes=(3, 4))])
 
 function("take", lambda call, x, index: call("take.default", x, index),
-         operands=("x", "index"),
-         formula="y[k] = x[index[k]]",
-         doc="Entries by their number in the flattened tensor.")
+         operands=("x", "index"))
 
 
 def _filled_vjp(xp: Any, g: Any, y: Any, x: Any, mask: Any, value: Any) -> Any:
@@ -374,7 +365,6 @@ def _masked_fill(call: Formula, x: Any, mask: Any, value: Any) -> Any:
 
 
 function("masked_fill", _masked_fill, operands=("x", "mask"),
-         formula="value where mask, else x",
          doc="A number, or a scalar tensor, written where the mask is true.")
 
 
@@ -406,6 +396,4 @@ row("masked_select.backward", node="MaskedScatterBackward0",
     cases=[case((3,), MASK, input_sizes=(2, 3)), case((3,), MASK, input_sizes=(2, 1))])
 
 function("masked_select", lambda call, x, mask: call("masked_select.default", x, mask),
-         operands=("x", "mask"),
-         formula="x where mask",
-         doc="The entries where the mask is true, in one dimension.")
+         operands=("x", "mask"))

@@ -245,11 +245,9 @@ def _column(call: Formula, x: Any) -> Any:
 
 
 function("cat", lambda call, tensors, dim=0: joined(call, "cat", tensors, 0, dim),
-         aliases=("concat", "concatenate"), formula="[a, b, ...]",
-         doc="Tensors one after the other along a dimension.")
+         aliases=("concat", "concatenate"))
 function("stack", lambda call, tensors, dim=0:
-         joined(call, "stack", tensors, 0, dim, "stack.default"),
-         formula="[a, b, ...]", doc="Tensors of one shape along a new dimension.")
+         joined(call, "stack", tensors, 0, dim, "stack.default"))
 function("hstack", _hstack, formula="[a, b, ...]", doc="Tensors side by side.",
          cases=[case((2, 3), (2, 1)), case((3,), (2,))])
 function("vstack", lambda call, tensors: joined(call, "vstack", tensors, 2, 0),
@@ -302,5 +300,4 @@ row("block_diag.default", node="BlockDiagBackward0", variadic=True, jvp=LINEAR,
     fwd=_block_diag, vjp=_block_diag_vjp,
     cases=[case((2, 3), (1, 2)), case((2, 2)), case((2,), (), (2, 1))])
 
-function("block_diag", lambda call, *matrices: call("block_diag.default", *matrices),
-         formula="[[a, 0], [0, b]]", doc="Matrices along the diagonal of a larger one.")
+function("block_diag", lambda call, *matrices: call("block_diag.default", *matrices))

@@ -68,6 +68,31 @@ def fixed(name: str, **operands: Any) -> None:
 PAIR = [case((3, 4), (3, 4)), case((4,), (4,), reduction="sum"),
         case((2, 3), (2, 3), reduction="none"), case((), ())]
 
+def by_slopes(*slopes: Any, fixed: int = 0) -> dict[str, Any]:
+    """The rules of a loss, by the slope of each entry's loss by each operand.
+
+    Args:
+        slopes: ``(xp, *operands, **params)`` for the first operands.
+        fixed: the number of operands after these that have no gradient.
+    """
+    def pulling(slope: Any) -> Any:
+        return lambda xp, g, y, x, *others, reduction="mean", **how: (
+            each(g, x, reduction) * slope(xp, x, *others, **how))
+
+    def along(xp: Any, t: Any, y: Any, *operands: Any, reduction: str = "mean",
+              **how: Any) -> Any:
+        parts = [slope(xp, *operands, **how) * t[k] for k, slope in enumerate(slopes)]
+        return reduced(xp, sum(parts[1:], parts[0]), reduction)
+
+    return {"vjp": (*map(pulling, slopes), *(None,) * fixed), "jvp": along}
+
+
+def of_gap(slope: Any) -> dict[str, Any]:
+    """The rules of a loss of the difference to the target, by its (odd) slope."""
+    return by_slopes(lambda xp, x, target, **how: slope(xp, x - target, **how),
+                     lambda xp, x, target, **how: slope(xp, target - x, **how))
+
+
 # of the difference to the target
 
 row("mse_loss.default", node="MseLossBackward0", formula="mean((x - target)**2)",
@@ -75,13 +100,7 @@ row("mse_loss.default", node="MseLossBackward0", formula="mean((x - target)**2)"
     doc="Mean squared error.",
     fwd=lambda xp, x, target, reduction="mean":
         reduced(xp, xp.square(x - target), reduction),
-    vjp=(lambda xp, g, y, x, target, reduction="mean":
-             2 * each(g, x, reduction) * (x - target),
-         lambda xp, g, y, x, target, reduction="mean":
-             2 * each(g, x, reduction) * (target - x)),
-    jvp=lambda xp, t, y, x, target, reduction="mean":
-        reduced(xp, 2 * (x - target) * (t[0] - t[1]), reduction),
-    cases=PAIR)
+    **of_gap(lambda xp, d: 2 * d), cases=PAIR)
 
 
 def smooth_l1(xp: Any, d: Any, beta: float) -> Any:
@@ -89,7 +108,7 @@ def smooth_l1(xp: Any, d: Any, beta: float) -> Any:
     return xp.where(xp.lt(a, beta), xp.square(d) * (0.5 / beta), a - 0.5 * beta)
 
 
-def smooth_l1_slope(xp: Any, d: Any, beta: float) -> Any:
+def smooth_l1_slope(xp: Any, d: Any, beta: float = 1.0) -> Any:
     return xp.where(xp.ge(xp.abs(d), beta), xp.sign(d), d / beta)
 
 
@@ -99,12 +118,7 @@ row("smooth_l1_loss.default", node="SmoothL1LossBackward0",
     doc="Squared error near the target, absolute error away from it.",
     fwd=lambda xp, x, target, reduction="mean", beta=1.0:
         reduced(xp, smooth_l1(xp, x - target, beta), reduction),
-    vjp=(lambda xp, g, y, x, target, reduction="mean", beta=1.0:
-             each(g, x, reduction) * smooth_l1_slope(xp, x - target, beta),
-         lambda xp, g, y, x, target, reduction="mean", beta=1.0:
-             each(g, x, reduction) * smooth_l1_slope(xp, target - x, beta)),
-    jvp=lambda xp, t, y, x, target, reduction="mean", beta=1.0: reduced(
-        xp, smooth_l1_slope(xp, x - target, beta) * (t[0] - t[1]), reduction),
+    **of_gap(smooth_l1_slope),
     cases=[*PAIR, case((3, 4), (3, 4), beta=0.3), case((3,), (3,), beta=9.0)])
 
 
@@ -113,7 +127,7 @@ def huber(xp: Any, d: Any, delta: float) -> Any:
     return xp.where(xp.le(a, delta), 0.5 * xp.square(d), delta * (a - 0.5 * delta))
 
 
-def huber_slope(xp: Any, d: Any, delta: float) -> Any:
+def huber_slope(xp: Any, d: Any, delta: float = 1.0) -> Any:
     return xp.where(xp.ge(xp.abs(d), delta), delta * xp.sign(d), d)
 
 
@@ -123,12 +137,7 @@ row("huber_loss.default", node="HuberLossBackward0",
     doc="Half the squared error near the target, absolute error away from it.",
     fwd=lambda xp, x, target, reduction="mean", delta=1.0:
         reduced(xp, huber(xp, x - target, delta), reduction),
-    vjp=(lambda xp, g, y, x, target, reduction="mean", delta=1.0:
-             each(g, x, reduction) * huber_slope(xp, x - target, delta),
-         lambda xp, g, y, x, target, reduction="mean", delta=1.0:
-             each(g, x, reduction) * huber_slope(xp, target - x, delta)),
-    jvp=lambda xp, t, y, x, target, reduction="mean", delta=1.0: reduced(
-        xp, huber_slope(xp, x - target, delta) * (t[0] - t[1]), reduction),
+    **of_gap(huber_slope),
     cases=[*PAIR, case((3, 4), (3, 4), delta=0.3), case((3,), (3,), delta=9.0)])
 
 
@@ -184,22 +193,17 @@ def huber_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
     return counted(call, losses, weight, reduction)
 
 
-function("mse_loss", mse_loss, operands=("x", "target", "weight"),
-         formula="mean((x - target)**2)",
-         doc="Mean squared error.")
+function("mse_loss", mse_loss, operands=("x", "target", "weight"))
 function("l1_loss", l1_loss, operands=("x", "target", "weight"),
          formula="mean(abs(x - target))",
          doc="Mean absolute error.", kink="where x equals its target the slope is 0",
          cases=[case((3, 4), (3, 4)), case((3,), (3,), reduction="sum"),
                 case((3,), (3,), reduction="none")])
 function("smooth_l1_loss", smooth_l1_loss,
-         operands=("x", "target"),
-         formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",
-         doc="Squared error near the target, absolute error away from it.")
+         operands=("x", "target"))
 function("huber_loss", huber_loss,
          operands=("x", "target", "weight"),
-         formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2))",
-         doc="Half the squared error near the target, absolute error away from it.")
+         formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2))")
 
 # of probabilities and of logits
 
@@ -222,11 +226,11 @@ def bce(xp: Any, x: Any, target: Any, weight: Any) -> Any:
     return weighted(losses, weight)
 
 
-def bce_by_x(xp: Any, x: Any, target: Any, weight: Any) -> Any:
+def bce_by_x(xp: Any, x: Any, target: Any, weight: Any = None) -> Any:
     return weighted((x - target) / xp.maximum(x * (1 - x), 1e-12), weight)
 
 
-def bce_by_target(xp: Any, x: Any, target: Any, weight: Any) -> Any:
+def bce_by_target(xp: Any, x: Any, target: Any, weight: Any = None) -> Any:
     gap = xp.maximum(xp.log1p(-x), FLOOR) - xp.maximum(xp.log(x), FLOOR)
     return weighted(gap, weight)
 
@@ -244,14 +248,7 @@ row("binary_cross_entropy.default", node="BinaryCrossEntropyBackward0",
          "is at least 1e-12",
     fwd=lambda xp, x, target, weight=None, reduction="mean":
         reduced(xp, bce(xp, x, target, weight), reduction),
-    vjp=(lambda xp, g, y, x, target, weight=None, reduction="mean":
-             each(g, x, reduction) * bce_by_x(xp, x, target, weight),
-         lambda xp, g, y, x, target, weight=None, reduction="mean":
-             each(g, x, reduction) * bce_by_target(xp, x, target, weight),
-         None),
-    jvp=lambda xp, t, y, x, target, weight=None, reduction="mean": reduced(
-        xp, bce_by_x(xp, x, target, weight) * t[0]
-        + bce_by_target(xp, x, target, weight) * t[1], reduction),
+    **by_slopes(bce_by_x, bce_by_target, fixed=1),
     cases=BETWEEN)
 
 
@@ -261,14 +258,16 @@ def logit_loss(xp: Any, x: Any, target: Any, weight: Any, pos_weight: Any) -> An
     return weighted((1 - target) * x - counted * xp.logsigmoid(x), weight)
 
 
-def logit_by_x(xp: Any, x: Any, target: Any, weight: Any, pos_weight: Any) -> Any:
+def logit_by_x(xp: Any, x: Any, target: Any, weight: Any = None, pos_weight: Any = None
+               ) -> Any:
     if pos_weight is None:
         return weighted(xp.sigmoid(x) - target, weight)
     positive = pos_weight * target
     return weighted((positive + 1 - target) * xp.sigmoid(x) - positive, weight)
 
 
-def logit_by_target(xp: Any, x: Any, weight: Any, pos_weight: Any) -> Any:
+def logit_by_target(xp: Any, x: Any, target: Any, weight: Any = None,
+                    pos_weight: Any = None) -> Any:
     if pos_weight is None:
         return weighted(-x, weight)
     return weighted(xp.logsigmoid(-x) - pos_weight * xp.logsigmoid(x), weight)
@@ -281,14 +280,7 @@ row("binary_cross_entropy_with_logits.default",
     doc="Cross entropy of logits and their targets, without overflow.",
     fwd=lambda xp, x, target, weight=None, pos_weight=None, reduction="mean":
         reduced(xp, logit_loss(xp, x, target, weight, pos_weight), reduction),
-    vjp=(lambda xp, g, y, x, target, weight=None, pos_weight=None, reduction="mean":
-             each(g, x, reduction) * logit_by_x(xp, x, target, weight, pos_weight),
-         lambda xp, g, y, x, target, weight=None, pos_weight=None, reduction="mean":
-             each(g, x, reduction) * logit_by_target(xp, x, weight, pos_weight),
-         None, None),
-    jvp=lambda xp, t, y, x, target, weight=None, pos_weight=None, reduction="mean":
-        reduced(xp, logit_by_x(xp, x, target, weight, pos_weight) * t[0]
-                + logit_by_target(xp, x, weight, pos_weight) * t[1], reduction),
+    **by_slopes(logit_by_x, logit_by_target, fixed=2),
     cases=[*PAIR, case((3, 4), (3, 4), Fixed([0.5, 2.0, 1.5, 1.0])),
            case((3, 4), (3, 4), Fixed(2.0), Fixed([0.5, 2.0, 1.5, 1.0]),
                 reduction="none")],
@@ -320,13 +312,9 @@ def with_logits(call: Any, x: Any, target: Any, weight: Any = None,
 
 
 function("binary_cross_entropy", binary_cross_entropy,
-         operands=("x", "target", "weight"),
-         formula="-mean(target*log(x) + (1 - target)*log(1 - x))",
-         doc="Cross entropy of probabilities and their targets.")
+         operands=("x", "target", "weight"))
 function("binary_cross_entropy_with_logits", with_logits,
-         operands=("x", "target", "weight", "pos_weight"),
-         formula="mean((1 - target)*x - log(sigmoid(x)))",
-         doc="Cross entropy of logits and their targets, without overflow.")
+         operands=("x", "target", "weight", "pos_weight"))
 
 def _soft_margin(xp: Any, x: Any, target: Any, reduction: str = "mean") -> Any:
     within(x, target)
@@ -337,9 +325,6 @@ row("soft_margin_loss", node="SoftMarginLossBackward0",
     refuses={WHOLES: "result type Float can't be cast to the desired output type {0}"},
     formula="mean(log(1 + exp(-target*x)))",
     doc="Logistic loss for targets 1 and -1.", fwd=_soft_margin,
-    vjp=(lambda xp, g, y, x, target, reduction="mean":
-         each(g, x, reduction) * (-target * xp.sigmoid(-target * x)), None),
-    jvp=lambda xp, t, y, x, target, reduction="mean":
-        reduced(xp, -target * xp.sigmoid(-target * x) * t[0], reduction),
+    **by_slopes(lambda xp, x, target: -target * xp.sigmoid(-target * x), fixed=1),
     cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
            case((2,), Fixed([1.0, -1.0]), reduction="none")])

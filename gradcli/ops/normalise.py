@@ -10,8 +10,8 @@ serves the reverse and the forward pass.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from .checks import ShapeError, ValueRangeError, count_of
 from .join import as_sizes
@@ -42,6 +42,58 @@ def along_normalised(xp: Any, t: Any, hat: Any, scale: Any, dims: tuple[int, ...
 def scaled(x: Any, weight: Any, bias: Any = None) -> Any:
     x = x if weight is None else x * weight
     return x if bias is None else x + bias
+
+
+class Normal(NamedTuple):
+    """Values of mean 0 and variance 1, and how a weight and a bias belong to them.
+
+    values  gives the normalised values, and their (symmetric) Jacobian as a function
+    spread  a weight or a bias, to be multiplied with the values or added to them
+    gather  the sum of what belongs to each entry of a weight or a bias
+    """
+
+    values: Callable[[], tuple[Any, Callable[[Any], Any]]]
+    spread: Callable[[Any], Any]
+    gather: Callable[[Any], Any]
+
+
+def affine(normal: Normal, weight: Any, bias: Any) -> Any:
+    """The normalised values, scaled and shifted."""
+    hat, _ = normal.values()
+    return scaled(hat, normal.spread(weight), normal.spread(bias))
+
+
+def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> dict[str, Any]:
+    """The rules of `affine` by the values, the weight and the bias.
+
+    Args:
+        normal_of: ``(xp, x, *fixed, **params)``, the normalisation of ``x``.
+        fixed: the number of inputs after these that have no gradient.
+    """
+    def by_x(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
+             **how: Any) -> Any:
+        normal = normal_of(xp, x, *rest, **how)
+        _, jacobian = normal.values()
+        return jacobian(scaled(g, normal.spread(weight)))
+
+    def by_weight(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
+                  **how: Any) -> Any:
+        normal = normal_of(xp, x, *rest, **how)
+        return normal.gather(g * normal.values()[0])
+
+    def by_bias(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
+                **how: Any) -> Any:
+        return normal_of(xp, x, *rest, **how).gather(g)
+
+    def along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
+              **how: Any) -> Any:
+        normal = normal_of(xp, x, *rest, **how)
+        hat, jacobian = normal.values()
+        moved = scaled(jacobian(t[0]), normal.spread(weight))
+        moved = moved if weight is None else moved + hat * normal.spread(t[1])
+        return moved if bias is None else moved + normal.spread(t[2])
+
+    return {"vjp": (by_x, by_weight, by_bias, *(None,) * fixed), "jvp": along}
 
 
 # direction and length apart
@@ -98,25 +150,16 @@ def last_dims(x: Any, normalized_shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(range(len(x.shape) - rank, len(x.shape)))
 
 
-def layer_norm_by_x(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any,
-                    normalized_shape: Sequence[int], eps: float = 1e-5) -> Any:
+def per_layer(xp: Any, x: Any, normalized_shape: Sequence[int], eps: float = 1e-5
+              ) -> Normal:
     dims = last_dims(x, normalized_shape)
-    return along_normalised(xp, scaled(g, weight), *normalised(xp, x, dims, eps), dims)
 
+    def values() -> tuple[Any, Callable[[Any], Any]]:
+        hat, scale = normalised(xp, x, dims, eps)
+        return hat, lambda t: along_normalised(xp, t, hat, scale, dims)
 
-def layer_norm_by_weight(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any,
-                         normalized_shape: Sequence[int], eps: float = 1e-5) -> Any:
-    hat, _ = normalised(xp, x, last_dims(x, normalized_shape), eps)
-    return sum_to(xp, g * hat, weight.shape)
-
-
-def layer_norm_along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any,
-                     normalized_shape: Sequence[int], eps: float = 1e-5) -> Any:
-    dims = last_dims(x, normalized_shape)
-    hat, scale = normalised(xp, x, dims, eps)
-    moved = scaled(along_normalised(xp, t[0], hat, scale, dims), weight)
-    moved = moved if weight is None else moved + hat * t[1]
-    return moved if bias is None else moved + t[2]
+    return Normal(values, lambda w: w,
+                  lambda each: sum_to(xp, each, tuple(normalized_shape)))
 
 
 row("layer_norm.default", node="NativeLayerNormBackward0",
@@ -127,12 +170,9 @@ row("layer_norm.default", node="NativeLayerNormBackward0",
     memory=PACKED,
     formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias, over the last dimensions",
     doc="Mean 0 and variance 1 over the last dimensions, then scaled and shifted.",
-    fwd=lambda xp, x, weight, bias, normalized_shape, eps=1e-5: scaled(
-        normalised(xp, x, last_dims(x, normalized_shape), eps)[0], weight, bias),
-    vjp=(layer_norm_by_x, layer_norm_by_weight,
-         lambda xp, g, y, x, weight, bias, normalized_shape, eps=1e-5:
-         sum_to(xp, g, bias.shape)),
-    jvp=layer_norm_along,
+    fwd=lambda xp, x, weight, bias, normalized_shape, eps=1e-5:
+        affine(per_layer(xp, x, normalized_shape, eps), weight, bias),
+    **affine_rules(per_layer),
     cases=[case((3, 4), (4,), (4,), normalized_shape=(4,)),
            case((2, 3, 2), (3, 2), (3, 2), normalized_shape=(3, 2), eps=0.1),
            case((3, 4), Fixed(None), Fixed(None), normalized_shape=(4,)),
@@ -169,49 +209,23 @@ def per_channel(xp: Any, values: Any, x: Any) -> Any:
     return xp.reshape(values, [x.shape[1] if d == 1 else 1 for d in range(x.ndim)])
 
 
-def by_channel(xp: Any, x: Any, mean: Any, var: Any, training: bool, eps: float
-               ) -> tuple[Any, Any]:
-    """Values normalised by the batch's own statistics, or by given ones."""
-    if training:
-        return normalised(xp, x, other_dims(x), eps)
-    scale = xp.rsqrt(per_channel(xp, var, x) + eps)
-    return (x - per_channel(xp, mean, x)) * scale, scale
+def by_channel(xp: Any, x: Any, values: Callable[[], Any]) -> Normal:
+    return Normal(values, lambda w: per_channel(xp, w, x),
+                  lambda each: xp.sum(each, other_dims(x)))
 
 
-def along_channels(xp: Any, t: Any, x: Any, hat: Any, scale: Any, training: bool
-                   ) -> Any:
-    if training:
-        return along_normalised(xp, t, hat, scale, other_dims(x))
-    return t * scale
+def per_batch(xp: Any, x: Any, mean: Any, var: Any, training: bool = False,
+              eps: float = 1e-5) -> Normal:
+    """By the batch's own mean and variance in training, else by the given ones."""
+    def values() -> tuple[Any, Callable[[Any], Any]]:
+        if training:
+            dims = other_dims(x)
+            hat, scale = normalised(xp, x, dims, eps)
+            return hat, lambda t: along_normalised(xp, t, hat, scale, dims)
+        scale = xp.rsqrt(per_channel(xp, var, x) + eps)
+        return (x - per_channel(xp, mean, x)) * scale, lambda t: t * scale
 
-
-def batch_norm_of(xp: Any, x: Any, weight: Any, bias: Any, mean: Any, var: Any,
-                  training: bool = False, eps: float = 1e-5) -> Any:
-    hat, _ = by_channel(xp, x, mean, var, training, eps)
-    return scaled(hat, per_channel(xp, weight, x), per_channel(xp, bias, x))
-
-
-def batch_norm_by_x(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, mean: Any,
-                    var: Any, training: bool = False, eps: float = 1e-5) -> Any:
-    hat, scale = by_channel(xp, x, mean, var, training, eps)
-    g = scaled(g, per_channel(xp, weight, x))
-    return along_channels(xp, g, x, hat, scale, training)
-
-
-def batch_norm_by_weight(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any,
-                         mean: Any, var: Any, training: bool = False,
-                         eps: float = 1e-5) -> Any:
-    hat, _ = by_channel(xp, x, mean, var, training, eps)
-    return xp.sum(g * hat, other_dims(x))
-
-
-def batch_norm_along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any, mean: Any,
-                     var: Any, training: bool = False, eps: float = 1e-5) -> Any:
-    hat, scale = by_channel(xp, x, mean, var, training, eps)
-    moved = scaled(along_channels(xp, t[0], x, hat, scale, training),
-                   per_channel(xp, weight, x))
-    moved = moved if weight is None else moved + hat * per_channel(xp, t[1], x)
-    return moved if bias is None else moved + per_channel(xp, t[2], x)
+    return by_channel(xp, x, values)
 
 
 row("batch_norm.default", node="NativeBatchNormBackward0",
@@ -221,11 +235,9 @@ row("batch_norm.default", node="NativeBatchNormBackward0",
     memory=PACKED,
     formula="(x - mean)/sqrt(var + eps)*weight + bias, per channel",
     doc="Mean 0 and variance 1 per channel, then scaled and shifted.",
-    fwd=batch_norm_of,
-    vjp=(batch_norm_by_x, batch_norm_by_weight,
-         lambda xp, g, y, x, weight, bias, mean, var, training=False, eps=1e-5:
-         xp.sum(g, other_dims(x)), None, None),
-    jvp=batch_norm_along,
+    fwd=lambda xp, x, weight, bias, mean, var, training=False, eps=1e-5:
+        affine(per_batch(xp, x, mean, var, training, eps), weight, bias),
+    **affine_rules(per_batch, fixed=2),
     cases=[case((4, 3), (3,), (3,), Fixed(None), Fixed(None), training=True),
            case((4, 3), Fixed(None), Fixed(None), Fixed(None), Fixed(None),
                 training=True, eps=0.1),

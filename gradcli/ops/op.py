@@ -17,7 +17,7 @@ functions; it leaves the nodes of those it calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -333,6 +333,9 @@ class Composite(Entry):
                a row or a public function in the number system of its arguments
     operands   the parameters that ``build`` needs as tensors, because it reads their
                shapes; numbers and lists given there are converted
+
+    Its ``doc`` and ``formula`` are those of the first row of its name where it gives
+    none of its own.
     """
 
     build: Formula
@@ -344,6 +347,9 @@ Known = TypeVar("Known", bound="Op | Composite")
 
 OPS: dict[str, Op] = {}
 """Every row, by its full name, in order of entry."""
+
+_FIRST_ROWS: dict[str, Op] = {}
+"""By public name, the first of the rows behind it."""
 
 FUNCTIONS: dict[str, Op | Composite] = {}
 """Every public function by name; a row without a dot in its name is public."""
@@ -365,10 +371,15 @@ def _entering(make: Callable[Given, Known]) -> Callable[Given, Known]:
     @wraps(make)
     def enter(*args: Given.args, **kwargs: Given.kwargs) -> Known:
         entry = make(*args, **kwargs)
+        first = _FIRST_ROWS.get(entry.name)
+        if first is not None and not (entry.doc and entry.formula):
+            doc, formula = entry.doc or first.doc, entry.formula or first.formula
+            entry = replace(entry, doc=doc, formula=formula)
         if entry.name in OPS or entry.name in FUNCTIONS:
             raise ValueError(f"{entry.name!r} is entered twice")
         if isinstance(entry, Op):
             OPS[entry.name] = entry
+            _FIRST_ROWS.setdefault(entry.base, entry)
         if isinstance(entry, Composite) or "." not in entry.name:
             FUNCTIONS[entry.name] = entry
             ALIASES.update(dict.fromkeys(entry.aliases, entry.name))

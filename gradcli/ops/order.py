@@ -120,9 +120,7 @@ row("argsort", doc="The positions of the entries in order.", formula="indices",
     ranked(xp, x, dim, descending),
     cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, descending=True)])
 
-function("sort", _sort_any, operands=("x",),
-         formula="y[i] = x[indices[i]]",
-         doc="Entries in order along a dimension, and where they came from.")
+function("sort", _sort_any, operands=("x",))
 function("msort", lambda call, x: call("sort", x, 0)[0], operands=("x",),
          formula="y[i] = x[indices[i]]",
          doc="Entries in order along the first dimension.",

@@ -130,8 +130,7 @@ row("index_fill.Tensor", node="IndexFillBackward1", jvp=LINEAR, result=FIRST,
 
 function("index_copy", lambda call, x, dim, index, source:
          call("index_copy.default", x, call("as_index", index), source, dim),
-         operands=("x", "index", "source"), formula="y[i, index[j]] = source[i, j]",
-         doc="Slices replaced at a list of positions.", in_place=True)
+         operands=("x", "index", "source"), in_place=True)
 
 
 def _index_fill(call: Formula, x: Any, dim: int, index: Any, value: Any) -> Any:
@@ -144,7 +143,6 @@ def _index_fill(call: Formula, x: Any, dim: int, index: Any, value: Any) -> Any:
 
 
 function("index_fill", _index_fill, operands=("x", "index"),
-         formula="y[i, index[j]] = value",
          doc="A number, or a scalar tensor, written into slices.", in_place=True)
 
 # -- entries by lists of positions and masks ------------------------------------------
@@ -226,7 +224,6 @@ def _put_at(
 
 
 function("index_put", _put_at, operands=("x", "values"),
-         formula="y[i[k], j[k], ...] = values[k]",
          doc="Entries replaced at positions, or added up there: accumulate=True.",
          in_place=True)
 
@@ -266,6 +263,4 @@ row("masked_scatter.default", node="MaskedScatterBackward0", fwd=_masked_scatter
 function("masked_scatter", lambda call, x, mask, source:
          call("masked_scatter.default", x, mask, source),
          operands=("x", "mask", "source"),
-         formula="source, entry by entry, where mask, else x",
-         doc="Entries replaced, where a mask is true, by those of source in order.",
          in_place=True)

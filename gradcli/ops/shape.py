@@ -157,7 +157,6 @@ function("view", _view, star="shape", operands=("x",),
          doc="The same entries under another shape, without a copy; -1 is inferred.",
          cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(-1,))])
 function("reshape", _reshape, star="shape", operands=("x",),
-         formula="x under the new shape",
          doc="The same entries under another shape; -1 is inferred.",
          cases=[case((3, 4), shape=(4, 3)), case((3, 4), shape=(2, -1))])
 function("flatten", _flatten, operands=("x",),
@@ -343,7 +342,6 @@ def _squeeze(call: Formula, x: Any, dim: Any = None) -> Any:
 
 
 function("squeeze", _squeeze, operands=("x",),
-         formula="x without its dimensions of size 1",
          doc="Drop dimensions of size 1: all, one, or those named.",
          cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
 

@@ -137,7 +137,6 @@ def _tensor_split(
 
 
 function("split", _split_any, operands=("x",),
-         formula="[a, b, ...] = x",
          doc="Pieces along a dimension: of one size, or of the sizes listed.",
          cases=[case((5, 2), split_size_or_sections=2)])
 function("chunk", _chunk, operands=("x",),

@@ -161,9 +161,7 @@ row("std_mean.correction", node="StdMeanBackward0", returns=2, carries=2, kink=A
     cases=VARIANCES, saves="x y.0")
 
 
-def spread_measure(
-    name: str, doc: str, formula: str, also: tuple[str, ...] = ()
-) -> None:
+def spread_measure(name: str, doc: str = "", also: tuple[str, ...] = ()) -> None:
     """Enter a public function with PyTorch's two spellings of the divisor: a number as
     ``correction``, or ``unbiased``, which may also stand in the place of ``dim``."""
     def build(call: Any, x: Any, dim: Any = None, unbiased: bool = True,
@@ -173,15 +171,14 @@ def spread_measure(
         taken = int(unbiased) if correction is None else correction
         return call(f"{name}.correction", x, dim, taken, keepdim)
 
-    function(name, build, doc=doc, formula=formula, also=also)
+    function(name, build, doc=doc, also=also)
 
 
-spread_measure("var", "Variance, by n - 1 unless told otherwise.",
-               "sum((x - mean(x))**2) / (n - 1)", ("variance",))
+spread_measure("var", "Variance, by n - 1 unless told otherwise.", ("variance",))
 spread_measure("std", "Standard deviation, by n - 1 unless told otherwise.",
-               "sqrt(var(x))", ("stddev",))
-spread_measure("var_mean", "Variance and mean.", "var(x), mean(x)")
-spread_measure("std_mean", "Standard deviation and mean.", "std(x), mean(x)")
+               ("stddev",))
+spread_measure("var_mean")
+spread_measure("std_mean")
 
 # medians: the lower one of two
 
