@@ -182,9 +182,18 @@ def between(xp: Any, x: Any, low: float, high: float) -> Any:
     return xp.logical_and(xp.gt(x, low), xp.lt(x, high))
 
 
-def beyond(xp: Any, x: Any, low: float, high: float) -> Any:
+def beyond(xp: Any, x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """At a bound or outside it; NaN is not."""
-    return xp.logical_or(xp.le(x, low), xp.ge(x, high))
+    return xp.logical_or(xp.le(x, min_val), xp.ge(x, max_val))
+
+
+def passing_but(hidden: Any) -> dict[str, Any]:
+    """The rules of what passes a cotangent on but where ``(xp, x, **params)`` holds."""
+    return {
+        "partials": (lambda xp, y, x, **how: 1 - xp.as_type_of(hidden(xp, x, **how), x),
+                     ),
+        "vjp": (lambda xp, g, y, x, **how: xp.where(hidden(xp, x, **how), 0, g),),
+    }
 
 
 def hard_tanh(xp: Any, x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
@@ -203,10 +212,7 @@ row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)
     result=WHOLE,
     kink="at a bound the derivative is 0",
     fwd=hard_tanh,
-    partials=(lambda xp, y, x, min_val=-1.0, max_val=1.0:
-              1 - xp.as_type_of(beyond(xp, x, min_val, max_val), x),),
-    vjp=(lambda xp, g, y, x, min_val=-1.0, max_val=1.0:
-         xp.where(beyond(xp, x, min_val, max_val), 0, g),),
+    **passing_but(beyond),
     cases=[case((3, 4), low=-0.9, high=0.9), case((3,), low=1.1), case((), low=0.1,
            min_val=0.0, max_val=6.0)])
 
@@ -238,15 +244,17 @@ def soft_shrunk(xp: Any, x: Any, lambd: float = 0.5) -> Any:
     return xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0)
 
 
+def small(xp: Any, x: Any, lambd: float = 0.5) -> Any:
+    return xp.le(xp.abs(x), lambd)
+
+
 row("softshrink", node="SoftshrinkBackward0", formula="sign(x)*max(abs(x) - lambd, 0)",
     refuses=no_kernel("softshrink_check"),
     rule=Rule("SoftshrinkBackwardBackward0"),
     latex=r"\operatorname{{sign}}({0}) \max(|{0}| - \lambda, 0)",
     doc="Moves towards 0 by lambd.", kink="at -lambd and lambd the derivative is 0",
     fwd=soft_shrunk,
-    partials=(lambda xp, y, x, lambd=0.5:
-              1 - xp.as_type_of(xp.le(xp.abs(x), lambd), x),),
-    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, g),),
+    **passing_but(small),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
 row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 0",
@@ -255,9 +263,7 @@ row("hardshrink", node="HardshrinkBackward0", formula="x if abs(x) > lambd else 
     latex=r"{0} [|{0}| > \lambda]",
     doc="Sets small entries to 0.", kink="at -lambd and lambd the derivative is 0",
     fwd=lambda xp, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, x),
-    partials=(lambda xp, y, x, lambd=0.5:
-              1 - xp.as_type_of(xp.le(xp.abs(x), lambd), x),),
-    vjp=(lambda xp, g, y, x, lambd=0.5: xp.where(xp.le(xp.abs(x), lambd), 0, g),),
+    **passing_but(small),
     cases=[case((3, 4), low=0.6), case((3,), lambd=3.0), case((), low=-2.0, high=-0.6)])
 
 row("threshold", node="ThresholdBackward0", formula="x if x > threshold else value",
@@ -267,9 +273,7 @@ row("threshold", node="ThresholdBackward0", formula="x if x > threshold else val
     doc="Replaces what is not above a threshold.", result=WHOLE,
     kink="at the threshold the derivative is 0",
     fwd=lambda xp, x, threshold, value: xp.where(xp.le(x, threshold), value, x),
-    partials=(lambda xp, y, x, threshold, value:
-              1 - xp.as_type_of(xp.le(x, threshold), x),),
-    vjp=(lambda xp, g, y, x, threshold, value: xp.where(xp.le(x, threshold), 0, g),),
+    **passing_but(lambda xp, x, threshold, value: xp.le(x, threshold)),
     cases=[case((3, 4), low=0.6, threshold=0.5, value=7.0),
            case((3,), threshold=3.0, value=-1.0)])
 

@@ -138,9 +138,9 @@ def spread(xp: Any, x: Any, weight: Any, bias: Any, size: Shape, stride: Shape,
     return with_bias(xp, y if xp.is_contiguous(y) else xp.clone(y), bias)
 
 
-def at_windows(xp: Any, x: Any, weight: Any, counts: Shape, *how: Any) -> Any:
+def at_windows(xp: Any, x: Any, weight: Any, counts: Shape, **how: Any) -> Any:
     """The convolution at the first windows alone, where there is room for more."""
-    y = xp.call("convolution.default", x, weight, None, *how)
+    y = xp.call("convolution.default", x, weight, None, **how)
     for dim, count in enumerate(counts, start=2):
         if y.shape[dim] != count:
             y = xp.narrow(y, dim, 0, count)
@@ -157,6 +157,15 @@ def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shap
     return xp.reshape(xp.sum(each, 0), tuple(size))
 
 
+def along(name: str) -> Formula:
+    """The tangent of a row: the product rule, and the bias's own."""
+    def tangent(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any, **how: Any
+                ) -> Any:
+        moved = xp.call(name, t[0], weight, None if bias is None else t[2], **how)
+        return moved + xp.call(name, x, t[1], None, **how)
+    return tangent
+
+
 row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
     refuses=no_kernel("slow_conv2d_cpu", TRUTHS),
     always_saves=True,
@@ -165,18 +174,12 @@ row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
         ONE_TYPE, "Input type ({c0}) and bias type ({c1}) should be the same"),
     doc="Sums of products of a window that slides over the input, and a weight.",
     formula="y[o, p] = sum(weight[o, c, k]*x[c, p*stride + k*dilation - padding])",
-    vjp=(lambda xp, g, y, x, weight, bias, stride, padding, dilation, groups=1:
-         xp.call("convolution.transposed", g, weight, None, x.shape, stride, padding,
-                 dilation, groups),
-         lambda xp, g, y, x, weight, bias, stride, padding, dilation, groups=1:
-         xp.call("convolution.weight", g, x, weight.shape, stride, padding, dilation,
-                 groups),
-         lambda xp, g, y, x, weight, bias, stride, padding, dilation, groups=1:
-         by_bias(xp, g)),
-    jvp=lambda xp, t, y, x, weight, bias, stride, padding, dilation, groups=1:
-    xp.call("convolution.default", t[0], weight, None if bias is None else t[2],
-            stride, padding, dilation, groups)
-    + xp.call("convolution.default", x, t[1], None, stride, padding, dilation, groups),
+    vjp=(lambda xp, g, y, x, weight, bias, **how:
+         xp.call("convolution.transposed", g, weight, None, x.shape, **how),
+         lambda xp, g, y, x, weight, bias, **how:
+         xp.call("convolution.weight", g, x, weight.shape, **how),
+         lambda xp, g, y, x, weight, bias, **how: by_bias(xp, g)),
+    jvp=along("convolution.default"),
     cases=[case((1, 1, 5), (2, 1, 3), (2,), stride=(1,), padding=(0,), dilation=(1,)),
            case((2, 2, 5), (2, 1, 2), Fixed(None), stride=(2,), padding=(1,),
                 dilation=(2,), groups=2),
@@ -190,18 +193,12 @@ row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
     one_type=ONE_TYPE,
     doc="Each entry of the input times a weight, added where the windows lie.",
     formula="y[c, p*stride + k*dilation - padding] += weight[o, c, k]*x[o, p]",
-    vjp=(lambda xp, g, y, x, weight, bias, size, stride, padding, dilation, groups=1:
-         at_windows(xp, g, weight, x.shape[2:], stride, padding, dilation, groups),
-         lambda xp, g, y, x, weight, bias, size, stride, padding, dilation, groups=1:
-         xp.call("convolution.weight", x, g, weight.shape, stride, padding, dilation,
-                 groups),
-         lambda xp, g, y, x, weight, bias, size, stride, padding, dilation, groups=1:
-         by_bias(xp, g)),
-    jvp=lambda xp, t, y, x, weight, bias, size, stride, padding, dilation, groups=1:
-    xp.call("convolution.transposed", t[0], weight, None if bias is None else t[2],
-            size, stride, padding, dilation, groups)
-    + xp.call("convolution.transposed", x, t[1], None, size, stride, padding, dilation,
-              groups),
+    vjp=(lambda xp, g, y, x, weight, bias, size, **how:
+         at_windows(xp, g, weight, x.shape[2:], **how),
+         lambda xp, g, y, x, weight, bias, size, **how:
+         xp.call("convolution.weight", x, g, weight.shape, **how),
+         lambda xp, g, y, x, weight, bias, **how: by_bias(xp, g)),
+    jvp=along("convolution.transposed"),
     cases=[case((1, 2, 3), (2, 1, 3), (1,), size=(1, 1, 5), stride=(1,), padding=(0,),
                 dilation=(1,)),
            case((1, 2, 2), (2, 1, 2), Fixed(None), size=(1, 2, 5), stride=(2,),
@@ -212,11 +209,10 @@ row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
 row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
     jvp=MULTILINEAR, doc="Sums of products of cotangents and windows of the input.",
     formula="y[o, c, k] = sum(g[o, p]*x[c, p*stride + k*dilation - padding])",
-    vjp=(lambda xp, g, y, a, x, size, stride, padding, dilation, groups=1:
-         at_windows(xp, x, g, a.shape[2:], stride, padding, dilation, groups),
-         lambda xp, g, y, a, x, size, stride, padding, dilation, groups=1:
-         xp.call("convolution.transposed", a, g, None, x.shape, stride, padding,
-                 dilation, groups)),
+    vjp=(lambda xp, g, y, a, x, size, **how:
+         at_windows(xp, x, g, a.shape[2:], **how),
+         lambda xp, g, y, a, x, size, **how:
+         xp.call("convolution.transposed", a, g, None, x.shape, **how)),
     cases=[case((1, 2, 3), (1, 1, 5), size=(2, 1, 3), stride=(1,), padding=(0,),
                 dilation=(1,)),
            case((2, 2, 2), (2, 2, 4), size=(2, 1, 2), stride=(2,), padding=(1,),

@@ -11,6 +11,7 @@ from typing import Any
 
 from .checks import ShapeError, dim_of
 from .op import KEPT, PACKED, TRUTHS, Formula, case, function, no_kernel, row
+from .scan import BY_POSITION
 
 # fmt: off
 
@@ -64,12 +65,9 @@ def _kept(xp: Any, value: Any, shape: Any, dim: int, keepdim: bool) -> Any:
 
 
 def _sorting(name: str, node: str) -> None:
-    row(name, node=node, fwd=_sort, returns=2, memory=KEPT, saves="y.1",
+    row(name, node=node, fwd=_sort, memory=KEPT, **BY_POSITION,
         doc="Entries in order along a dimension, and where they came from.",
         formula="y[i] = x[indices[i]]",
-        vjp=(lambda xp, g, y, x, dim=-1, descending=False:
-             xp.call("gather.backward", g, y[1], x.shape, dim),),
-        jvp=lambda xp, t, y, x, dim=-1, descending=False: xp.gather(t[0], dim, y[1]),
         cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
                case((5,), descending=True, make="distinct"), case(())])
 
@@ -77,18 +75,14 @@ def _sorting(name: str, node: str) -> None:
 _sorting("sort.default", "SortBackward0")
 _sorting("sort.stable", "SortBackward1")
 
-row("topk", node="TopkBackward0", fwd=_topk, returns=2,
+row("topk", node="TopkBackward0", fwd=_topk, **BY_POSITION,
     refuses={TRUTHS: "topk does not support bool dtypes on CPU"},
     memory=PACKED,
     doc="The k largest, or smallest, entries of a dimension and where they stand.",
     formula="y[i] = x[indices[i]]",
-    vjp=(lambda xp, g, y, x, k, dim=-1, largest=True, sorted=True:
-         xp.call("gather.backward", g, y[1], x.shape, dim),),
-    jvp=lambda xp, t, y, x, k, dim=-1, largest=True, sorted=True:
-    xp.gather(t[0], dim, y[1]),
     cases=[case((3, 4), k=2, make="distinct"),
            case((3, 4), k=2, dim=0, largest=False, make="distinct"),
-           case((5,), k=5, make="distinct")], saves="y.1")
+           case((5,), k=5, make="distinct")])
 
 row("kthvalue", node="KthvalueBackward0", fwd=_kthvalue, returns=2,
     refuses=no_kernel("kthvalue_cpu", TRUTHS),

@@ -10,6 +10,7 @@ is a row of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .checks import ShapeError, count_of, dim_of, dims_of, kept_shape
@@ -239,6 +240,29 @@ def of_chosen(xp: Any, t: Any, y: Any, x: Any, dim: int, keepdim: bool) -> Any:
     return dropped(xp, xp.gather(t, dim, at), x, dim, keepdim)
 
 
+BY_CHOICE: Mapping[str, Any] = {
+    "vjp": (lambda xp, g, y, x, dim=-1, keepdim=False:
+            to_chosen(xp, g, y[1], x.shape, dim, keepdim),),
+    "jvp": lambda xp, t, y, x, dim=-1, keepdim=False:
+        of_chosen(xp, t[0], y, x, dim, keepdim),
+    "returns": 2,
+    "saves": "y.1",
+}
+"""The rules of one entry chosen along a dimension, whose position stands beside it."""
+
+
+def in_shares(is_it: Formula = attains) -> dict[str, Any]:
+    """The rules of an extremum that the entries share which attain it."""
+    return {
+        "vjp": (lambda xp, g, y, x, dim=None, keepdim=False:
+                shared(xp, g, y, x, dim, keepdim, is_it),),
+        "jvp": lambda xp, t, y, x, dim=None, keepdim=False:
+            attained(xp, t[0], y, x, dim, keepdim, is_it),
+        "saves": "x y",
+        "kink": TIES,
+    }
+
+
 def best(xp: Any, name: str, x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """An extremum along a dimension and where it stands first."""
     some_over(name, x, dim_of(x.shape, dim))
@@ -255,33 +279,21 @@ def extremum(name: str, node: str, word: str) -> None:
     """Enter ``max``, ``amax`` and ``argmax``, or their mirror images."""
     reduce = f"a{name}"
 
-    row(f"{name}.default", node=f"{node}Backward1", formula=f"{name}(x)", kink=TIES,
-        doc=f"The {word} of all entries.",
+    row(f"{name}.default", node=f"{node}Backward1", formula=f"{name}(x)",
+        doc=f"The {word} of all entries.", **in_shares(),
         fwd=lambda xp, x: getattr(xp, reduce)(x, some_over(name, x, None)),
-        vjp=(lambda xp, g, y, x: shared(xp, g, y, x, None, False),), saves="x y",
-        jvp=lambda xp, t, y, x: attained(xp, t[0], y, x, None, False),
         cases=SPREAD[:len(WHOLE)])
 
-    row(f"{name}.dim", node=f"{node}Backward0", returns=2, carries=1, kink=FIRST,
-        saves="y.1",
+    row(f"{name}.dim", node=f"{node}Backward0", kink=FIRST, **BY_CHOICE,
         formula=f"{name}(x, dim), arg{name}(x, dim)",
         doc=f"The {word} entry along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False: best(xp, name, x, dim, keepdim),
-        vjp=(lambda xp, g, y, x, dim, keepdim=False:
-             to_chosen(xp, g, y[1], x.shape, dim, keepdim),),
-        jvp=lambda xp, t, y, x, dim, keepdim=False:
-            of_chosen(xp, t[0], y, x, dim, keepdim),
         cases=[case(c.inputs[0], make="distinct", **c.params) for c in ALONG])
 
-    row(reduce, node=f"A{name}Backward0", formula=f"{name}(x, dim)", kink=TIES,
-        saves="x y",
-        doc=f"The {word} of all entries, or over dimensions.",
+    row(reduce, node=f"A{name}Backward0", formula=f"{name}(x, dim)",
+        doc=f"The {word} of all entries, or over dimensions.", **in_shares(equals),
         fwd=lambda xp, x, dim=None, keepdim=False:
             getattr(xp, reduce)(x, some_over(reduce, x, dim), keepdim),
-        vjp=(lambda xp, g, y, x, dim=None, keepdim=False:
-             shared(xp, g, y, x, dim, keepdim, equals),),
-        jvp=lambda xp, t, y, x, dim=None, keepdim=False:
-            attained(xp, t[0], y, x, dim, keepdim, equals),
         cases=SPREAD)
 
     row(f"arg{name}", refuses={TRUTHS: f"arg{name}(): does not support bool input"},

@@ -7,7 +7,7 @@ come out exactly. The scan of a number is the number.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .checks import dim_of
@@ -154,15 +154,22 @@ def record_run(xp: Any, x: Any, dim: int, beats: Rule) -> tuple[Any, ...]:
     return running(xp, merge, (x, places), dim % x.ndim)
 
 
+BY_POSITION: Mapping[str, Any] = {
+    "vjp": (lambda xp, g, y, x, dim=-1, **how:
+            xp.call("gather.backward", g, y[1], x.shape, dim),),
+    "jvp": lambda xp, t, y, x, dim=-1, **how: xp.gather(t[0], dim, y[1]),
+    "returns": 2,
+    "saves": "y.1",
+}
+"""The rules of entries that are read along a dimension at the positions beside them."""
+
+
 def records(name: str, node: str, word: str, comparison: str) -> None:
-    row(name, node=node, returns=2, carries=1, memory=PACKED, saves="y.1",
+    row(name, node=node, memory=PACKED, **BY_POSITION,
         formula=f"y[i] = {name[3:]}(x[0], ..., x[i])",
         doc=f"The {word} entry so far, and where it stands.",
         kink="of equal entries the last carries the gradient",
         fwd=lambda xp, x, dim: record_run(xp, x, dim, getattr(xp, comparison)),
-        vjp=(lambda xp, g, y, x, dim:
-             xp.call("gather.backward", g, y[1], x.shape, dim),),
-        jvp=lambda xp, t, y, x, dim: xp.gather(t[0], dim, y[1]),
         cases=[case((3, 4), dim=0, make="distinct"), case((5,), dim=-1,
                make="distinct"), case((2, 3, 4), dim=1, make="distinct"),
                case((), dim=0)])

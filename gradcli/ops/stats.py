@@ -14,19 +14,16 @@ from typing import Any
 from .checks import count_of, dim_of, dims_of
 from .op import TRUTH, TRUTHS, WHOLES, case, function, no_kernel, row
 from .reduce import (
+    BY_CHOICE,
     FIRST,
-    TIES,
     added,
-    attained,
     chosen,
     dropped,
+    in_shares,
     kept,
-    of_chosen,
-    shared,
     size_over,
     some_over,
     spread,
-    to_chosen,
 )
 from .scan import inner, outer, recurrence
 
@@ -81,20 +78,6 @@ def per_deviation(xp: Any, y: Any) -> Any:
     return xp.where(xp.eq(y, 0), 0, 0.5 / xp.where(xp.eq(y, 0), 1, y))
 
 
-def var_rule(xp: Any, g: Any, x: Any, dim: Any, correction: float, keepdim: bool
-             ) -> Any:
-    return kept(xp, g, x, dim, keepdim) * slope(xp, x, dim, correction)
-
-
-def std_rule(xp: Any, g: Any, y: Any, x: Any, dim: Any, correction: float,
-             keepdim: bool) -> Any:
-    return var_rule(xp, g * per_deviation(xp, y), x, dim, correction, keepdim)
-
-
-def mean_rule(xp: Any, g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    return spread(xp, g / size_over(x, dim), x, dim, keepdim)
-
-
 def drift(xp: Any, t: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
     """The tangent of the variance: twice the covariance of ``x`` with its tangent."""
     products = centred(xp, x, dim) * centred(xp, t, dim)
@@ -106,59 +89,56 @@ def mean_over(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     return xp.sum(x, dims_of(x.shape, dim), keepdim) / size_over(x, dim)
 
 
-AT_ZERO = "the derivative is 0 where all entries are equal"
 VARIANCES = [case((3, 4)), case((3, 4), dim=0), case((5,), dim=-1, keepdim=True),
              case((2, 3, 4), dim=(0, 2), correction=0), case((4,), correction=2),
              case((2, 3), dim=1, correction=0, keepdim=True)]
 
-row("var.correction", node="VarBackward0", formula="sum((x - mean(x))**2) / (n - 1)",
-    refuses={WHOLES: "std and var only support floating point and complex dtypes"},
-    doc="Variance; the divisor is n minus the correction.",
-    fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
-        measured(xp, x, dim, correction, keepdim),
-    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
-         var_rule(xp, g, x, dim, correction, keepdim),),
-    jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
-        drift(xp, t[0], x, dim, correction, keepdim),
-    cases=VARIANCES)
+def measure(name: str, node: str, root: bool, words: str, **facts: Any) -> None:
+    """Enter a variance, or its root, and the same beside the mean."""
+    def value(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+        found = measured(xp, x, dim, correction, keepdim)
+        return xp.sqrt(found) if root else found
 
-row("std.correction", node="StdBackward0", formula="sqrt(var(x))", kink=AT_ZERO,
-    refuses={WHOLES: "std and var only support floating point and complex dtypes"},
-    doc="Standard deviation; the divisor is n minus the correction.",
-    fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
-        xp.sqrt(measured(xp, x, dim, correction, keepdim)),
-    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
-         std_rule(xp, g, y, x, dim, correction, keepdim),),
-    jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
-        drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y),
-    cases=VARIANCES, saves="x y")
+    def pulled(xp: Any, g: Any, y: Any, x: Any, dim: Any, correction: float,
+               keepdim: bool) -> Any:
+        g = g * per_deviation(xp, y) if root else g
+        return kept(xp, g, x, dim, keepdim) * slope(xp, x, dim, correction)
 
-row("var_mean.correction", node="VarMeanBackward0", returns=2, carries=2,
-    refuses={WHOLES: "var_mean only support floating point and complex dtypes"},
-    formula="var(x), mean(x)", doc="Variance and mean.",
-    fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
-        measured(xp, x, dim, correction, keepdim), mean_over(xp, x, dim, keepdim)),
-    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(
-        g[0] is not None and var_rule(xp, g[0], x, dim, correction, keepdim),
-        g[1] is not None and mean_rule(xp, g[1], x, dim, keepdim)),),
-    jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
-        drift(xp, t[0], x, dim, correction, keepdim),
-        mean_over(xp, t[0], dim, keepdim)),
-    cases=VARIANCES)
+    def moved(xp: Any, t: Any, y: Any, x: Any, dim: Any, correction: float,
+              keepdim: bool) -> Any:
+        found = drift(xp, t, x, dim, correction, keepdim)
+        return found * per_deviation(xp, y) if root else found
 
-row("std_mean.correction", node="StdMeanBackward0", returns=2, carries=2, kink=AT_ZERO,
-    refuses={WHOLES: "std_mean only support floating point and complex dtypes"},
-    formula="std(x), mean(x)", doc="Standard deviation and mean.",
-    fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
-        xp.sqrt(measured(xp, x, dim, correction, keepdim)),
-        mean_over(xp, x, dim, keepdim)),
-    vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(
-        g[0] is not None and std_rule(xp, g[0], y[0], x, dim, correction, keepdim),
-        g[1] is not None and mean_rule(xp, g[1], x, dim, keepdim)),),
-    jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
-        drift(xp, t[0], x, dim, correction, keepdim) * per_deviation(xp, y[0]),
-        mean_over(xp, t[0], dim, keepdim)),
-    cases=VARIANCES, saves="x y.0")
+    row(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES, **facts,
+        refuses={WHOLES: "std and var only support floating point and complex dtypes"},
+        doc=f"{words}; the divisor is n minus the correction.",
+        fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
+            value(xp, x, dim, correction, keepdim),
+        vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
+             pulled(xp, g, y, x, dim, correction, keepdim),),
+        jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
+            moved(xp, t[0], y, x, dim, correction, keepdim),
+        saves="x y" if root else None)
+
+    row(f"{name}_mean.correction", node=f"{node}MeanBackward0", returns=2, carries=2,
+        refuses={WHOLES: f"{name}_mean only support floating point and complex dtypes"},
+        doc=f"{words} and mean.", cases=VARIANCES,
+        **facts | {"formula": f"{name}(x), mean(x)"},
+        fwd=lambda xp, x, dim=None, correction=1, keepdim=False: (
+            value(xp, x, dim, correction, keepdim), mean_over(xp, x, dim, keepdim)),
+        vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False: added(
+            g[0] is not None and pulled(xp, g[0], y[0], x, dim, correction, keepdim),
+            g[1] is not None and spread(xp, g[1] / size_over(x, dim), x, dim, keepdim)),
+             ),
+        jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False: (
+            moved(xp, t[0], y[0], x, dim, correction, keepdim),
+            mean_over(xp, t[0], dim, keepdim)),
+        saves="x y.0" if root else None)
+
+
+measure("var", "Var", False, "Variance", formula="sum((x - mean(x))**2) / (n - 1)")
+measure("std", "Std", True, "Standard deviation", formula="sqrt(var(x))",
+        kink="the derivative is 0 where all entries are equal")
 
 
 def spread_measure(name: str, doc: str = "", also: tuple[str, ...] = ()) -> None:
@@ -212,25 +192,18 @@ def median_of_all(xp: Any, find: Any, x: Any) -> Any:
 
 
 def median(name: str, node: str, find: Any, doc: str) -> None:
-    row(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)", kink=TIES,
+    row(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)",
         refuses=no_kernel("median_cpu", TRUTHS),
-        doc=f"{doc}, of all entries.",
+        doc=f"{doc}, of all entries.", **in_shares(),
         fwd=lambda xp, x: median_of_all(xp, find, x),
-        vjp=(lambda xp, g, y, x: shared(xp, g, y, x, None, False),), saves="x y",
-        jvp=lambda xp, t, y, x: attained(xp, t[0], y, x, None, False),
         cases=[case((3, 4), make="distinct"), case((5,), make="distinct"), case(())])
 
-    row(f"{name}.dim", node=f"{node}Backward1", returns=2, carries=1, kink=FIRST,
-        saves="y.1",
+    row(f"{name}.dim", node=f"{node}Backward1", kink=FIRST, **BY_CHOICE,
         refuses=no_kernel("median_out", TRUTHS),
         formula=f"{name}(x, dim)",
         doc=f"{doc}, along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False:
             median_along(xp, find, x, dim, keepdim),
-        vjp=(lambda xp, g, y, x, dim, keepdim=False:
-             to_chosen(xp, g, y[1], x.shape, dim, keepdim),),
-        jvp=lambda xp, t, y, x, dim, keepdim=False:
-            of_chosen(xp, t[0], y, x, dim, keepdim),
         cases=[case((3, 4), dim=0, make="distinct"), case((), dim=0),
                case((3, 4), dim=-1, keepdim=True, make="distinct")])
 
@@ -260,18 +233,13 @@ def most_frequent(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
     return chosen(xp, x, at, d, keepdim)
 
 
-row("mode", node="ModeBackward0", returns=2, carries=1, formula="mode(x, dim)",
+row("mode", node="ModeBackward0", formula="mode(x, dim)", **BY_CHOICE,
     kink="of equal entries the last carries the gradient",
     doc="The most frequent entry along a dimension, and where it stands last; the "
         "smallest of several.",
     fwd=lambda xp, x, dim=-1, keepdim=False: most_frequent(xp, x, dim, keepdim),
-    vjp=(lambda xp, g, y, x, dim=-1, keepdim=False:
-         to_chosen(xp, g, y[1], x.shape, dim, keepdim),),
-    jvp=lambda xp, t, y, x, dim=-1, keepdim=False:
-        of_chosen(xp, t[0], y, x, dim, keepdim),
     cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
-           case((2, 3, 2), dim=1, keepdim=True, make="distinct"), case(())],
-    saves="y.1")
+           case((2, 3, 2), dim=1, keepdim=True, make="distinct"), case(())])
 
 # truth and counts: no gradient
 
