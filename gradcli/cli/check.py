@@ -92,11 +92,11 @@ def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None
 
 def _view(task: ClaimsTask, judgement: Judgement) -> ClaimsView:
     from ..diagnosis.diagnose import diagnose
-    from ..views.claims import ClaimsView, claim_view
+    from ..views.claims import ClaimsView, Judged
 
     seconds = min(DIAGNOSIS_SECONDS, task.seconds)
     found = [
-        claim_view(
+        Judged(
             claim,
             ruling,
             diagnose(task, claim, seconds) if ruling.verdict == "refuted" else None,

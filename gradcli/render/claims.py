@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..lang.excerpt import printable
-from ..views.claims import ClaimsView, ClaimView, CounterexampleView
+from ..views.claims import ClaimsView, CounterexampleView, Judged
 from ..views.numbers import Plain, flat, sizes
 from .jsons import answer, entries
 from .line import Line, Part
 from .numbers import inline, number
 from .verdicts import ROLES, summary
+
+if TYPE_CHECKING:
+    from ..verify.claims.task import Ruling
 
 NO_CAUSE = "no simple cause was found"
 
@@ -29,45 +32,48 @@ are shown."""
 
 
 def claims(view: ClaimsView) -> Iterator[Line]:
-    """Every claim, then how many have the verdict of the whole."""
-    for claim in view.claims:
-        yield from _claim(claim)
-    verdicts = [claim.verdict for claim in view.claims]
+    """Every claim, then how many have the verdict on all of them."""
+    for each in view.claims:
+        yield from _claim(each)
+    verdicts = view.verdicts
     yield summary(view.verdict, verdicts, len(verdicts), "claims", view.seconds)
 
 
 def bare(view: ClaimsView) -> Iterator[Line]:
     """The verdicts alone, one a line, in the order of the claims."""
-    for claim in view.claims:
-        yield Line(((claim.verdict, ROLES.get(claim.verdict, "plain")),))
+    for verdict in view.verdicts:
+        yield Line(((verdict, ROLES.get(verdict, "plain")),))
 
 
-def _claim(claim: ClaimView) -> Iterator[Line]:
+def _claim(each: Judged) -> Iterator[Line]:
+    ruling = each.ruling
     head: list[Part] = [
-        (printable(claim.text), "name"),
-        (f"  {claim.verdict}", ROLES.get(claim.verdict, "plain")),
+        (printable(each.claim.text.strip()), "name"),
+        (f"  {ruling.verdict}", ROLES.get(ruling.verdict, "plain")),
     ]
-    said = _remark(claim)
-    if said:
-        head.append((f"  ({printable(said)})", "dim"))
+    remark = _remark(ruling)
+    if remark:
+        head.append((f"  ({printable(remark)})", "dim"))
     yield Line((*head,))
-    if claim.side_conditions:
-        conditions = ", ".join(map(printable, claim.side_conditions))
+    if ruling.side_conditions:
+        conditions = ", ".join(map(printable, ruling.side_conditions))
         yield Line((("  where ", "dim"), (conditions, "plain")))
-    if claim.counterexample is not None:
-        yield from _counterexample(claim.counterexample)
-    if claim.verdict == "refuted":
-        yield Line((("  " + printable(_cause(claim)), "bad"),))
+    if each.counterexample is not None:
+        yield from _counterexample(each.counterexample)
+    if ruling.verdict == "refuted":
+        slip = each.diagnosis
+        cause = NO_CAUSE if slip is None else f"{slip.text}: {slip.repair}"
+        yield Line((("  " + printable(cause), "bad"),))
 
 
-def _remark(claim: ClaimView) -> str:
+def _remark(ruling: Ruling) -> str:
     """How much was looked at where there is no proof, and what else is to be said."""
     parts = []
-    if claim.verdict == "agrees":
-        points = "1 point" if claim.points == 1 else f"{claim.points} points"
+    if ruling.verdict == "agrees":
+        points = "1 point" if ruling.points == 1 else f"{ruling.points} points"
         parts.append(f"at {points}")
-    if claim.note:
-        parts.append(claim.note)
+    if ruling.note:
+        parts.append(ruling.note)
     return "; ".join(parts)
 
 
@@ -103,11 +109,6 @@ def _input(name: str, value: Plain) -> str:
     return f"{zeros} but {', '.join(named)}" if named else zeros
 
 
-def _cause(claim: ClaimView) -> str:
-    found = claim.diagnosis
-    return NO_CAUSE if found is None else f"{found.text}: {found.repair}"
-
-
 def as_object(view: ClaimsView) -> Line:
     """One object for all claims."""
     return answer(
@@ -115,22 +116,23 @@ def as_object(view: ClaimsView) -> Line:
         program=view.program,
         same=view.other,
         seed=view.seed,
-        claims=[_as_object(claim) for claim in view.claims],
+        claims=[*map(_as_object, view.claims)],
         verification={
             "verdict": view.verdict,
-            "checked": sum(claim.verdict != "unknown" for claim in view.claims),
+            "checked": sum(verdict != "unknown" for verdict in view.verdicts),
             "of": len(view.claims),
             "seconds": round(view.seconds, 3),
         },
     )
 
 
-def _as_object(claim: ClaimView) -> dict[str, Any]:
-    slip, refuted = claim.diagnosis, claim.verdict == "refuted"
-    found = {"claim": claim.text, "derivative": claim.label}
+def _as_object(each: Judged) -> dict[str, Any]:
+    slip, refuted = each.diagnosis, each.ruling.verdict == "refuted"
     return {
-        **found,
-        **entries(claim, "text", "label"),
+        "claim": each.claim.text.strip(),
+        "derivative": each.claim.label,
+        **entries(each.ruling),
+        "counterexample": each.counterexample,
         "diagnosis": slip.text if slip else NO_CAUSE if refuted else None,
         "cause": slip.cause if slip else None,
         "repair": slip.repair if slip else None,

@@ -18,7 +18,8 @@ from .numbers import number
 
 if TYPE_CHECKING:
     from ..verify.kinks.report import Kink, Place, Report, Side
-    from ..views.kinks import KinksView, Located
+    from ..views.kinks import KinksView
+    from ..views.places import Where
 
 SAYS: Mapping[str, tuple[str, Role]] = {
     "gradient": ("both sides agree, and on it", "good"),
@@ -31,6 +32,7 @@ SAYS: Mapping[str, tuple[str, Role]] = {
 }
 
 OWN_COMPARISON = "a comparison of the program: it goes as it falls out"
+BRANCH = "a branch"
 SMOOTH_ROW = "no rule: the derivative of the side that was taken"
 
 
@@ -43,8 +45,9 @@ def lines(view: KinksView) -> Iterator[Line]:
         if number_of_place:
             yield BLANK
         yield title("at the point" if place.here else f"at {_values(place)}")
-        here = [k for k in view.located if k.kink.place == number_of_place]
-        yield from aligned(map(_kink, here), 3, "      ")
+        both = zip(report.kinks, view.where, strict=True)
+        here = [_kink(k, where) for k, where in both if k.place == number_of_place]
+        yield from aligned(here, 3, "      ")
         yield from _sides(view, place)
     if report.left_out:
         more = f"{report.left_out} farther places were not looked at"
@@ -66,13 +69,15 @@ def _values(place: Place) -> str:
     return ", ".join(f"{printable(n)} = {number(v)}" for n, v in shown) + more
 
 
-def _kink(each: Located) -> list[Part]:
+def _kink(kink: Kink, where: Where) -> list[Part]:
+    known = where.line is not None
+    place = f"line {where.line}, column {where.column}" if known else ""
     return [
-        ("  " + printable(each.source), "node"),
-        ("  " + each.place, "dim"),
-        ("  " + _condition(each.kink), "plain"),
-        (f"  distance {number(each.kink.distance)}", "number"),
-        (f"  {rule(each.kink)}", "dim"),
+        ("  " + printable(where.text or BRANCH), "node"),
+        ("  " + place, "dim"),
+        ("  " + _condition(kink), "plain"),
+        (f"  distance {number(kink.distance)}", "number"),
+        (f"  {rule(kink)}", "dim"),
     ]
 
 
@@ -130,7 +135,7 @@ def as_json(view: KinksView) -> Line:
         program=view.program,
         radius=report.radius,
         output={"name": view.output.name, "value": view.output.value},
-        kinks=[_kink_json(k) for k in view.located],
+        kinks=[*map(_kink_json, report.kinks, view.where)],
         places=[
             entries(place)
             | {"values": dict(place.values), "sides": [*map(_side_json, place.sides)]}
@@ -141,10 +146,15 @@ def as_json(view: KinksView) -> Line:
     )
 
 
-def _kink_json(each: Located) -> dict[str, Any]:
-    kink = entries(each.kink, "span")
-    kink |= {"function": each.kink.function or None, "rule": rule(each.kink)}
-    return kink | entries(each, "kink")
+def _kink_json(kink: Kink, where: Where) -> dict[str, Any]:
+    return {
+        **entries(kink, "span"),
+        "function": kink.function or None,
+        "source": where.text or BRANCH,
+        "line": where.line,
+        "column": where.column,
+        "rule": rule(kink),
+    }
 
 
 def _side_json(side: Side) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Invariant: nothing is computed here but the nesting of numbers.
 
-    claim_view(claim, ruling, diagnosis)
+    Judged(claim, ruling, diagnosis).counterexample
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from math import prod
 
 from ..verify.claims.task import Counterexample, Ruling
 from ..verify.claims.text import Claim
+from ..verify.process.job import weakest
 from .numbers import Plain, nested
 
 
@@ -42,17 +43,18 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimView:
-    """One claim, its verdict, and what is wrong with it."""
+class Judged:
+    """A claim, what was found about it, and of a false one what is wrong with it."""
 
-    text: str
-    label: str
-    verdict: str
-    points: int
-    counterexample: CounterexampleView | None
+    claim: Claim
+    ruling: Ruling
     diagnosis: Diagnosis | None
-    note: str | None
-    side_conditions: tuple[str, ...]
+
+    @property
+    def counterexample(self) -> CounterexampleView | None:
+        """The counterexample in nested numbers, if there is one."""
+        found = self.ruling.counterexample
+        return None if found is None else _counterexample(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,29 +65,17 @@ class ClaimsView:
     other: str | None
     seed: int
     seconds: float
-    claims: tuple[ClaimView, ...]
+    claims: tuple[Judged, ...]
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """That of each claim."""
+        return tuple(each.ruling.verdict for each in self.claims)
 
     @property
     def verdict(self) -> str:
-        """The verdict of the whole: that of its weakest claim."""
-        from ..verify.process.job import weakest
-
-        return weakest([claim.verdict for claim in self.claims])
-
-
-def claim_view(claim: Claim, ruling: Ruling, diagnosis: Diagnosis | None) -> ClaimView:
-    """One claim as it is shown."""
-    found = ruling.counterexample
-    return ClaimView(
-        text=claim.text.strip(),
-        label=claim.label,
-        verdict=ruling.verdict,
-        points=ruling.points,
-        counterexample=None if found is None else _counterexample(found),
-        diagnosis=diagnosis,
-        note=ruling.note,
-        side_conditions=ruling.side_conditions,
-    )
+        """The verdict on all of them: that of the weakest claim."""
+        return weakest(self.verdicts)
 
 
 def _counterexample(found: Counterexample) -> CounterexampleView:
@@ -95,10 +85,11 @@ def _counterexample(found: Counterexample) -> CounterexampleView:
     return CounterexampleView(
         inputs,
         None,
-        _whole(found.claimed, found.claimed_shape),
-        _whole(found.true, found.true_shape),
+        _array(found.claimed, found.claimed_shape),
+        _array(found.true, found.true_shape),
     )
 
 
-def _whole(values: Sequence[float], shape: Sequence[int]) -> Plain | None:
+def _array(values: Sequence[float], shape: Sequence[int]) -> Plain | None:
+    """The array, unless its numbers were left out."""
     return nested(values, shape) if len(values) == prod(shape) else None
