@@ -36,14 +36,13 @@ def code_of(
     if language is None:
         return None
     from ..numbers.trees.tree import TooLong, Unwritable
-    from ..render.code.programs import written
+    from ..render.code.programs import Wanted
     from .session import named
 
     output = run.output_name if named(run) else ""
     try:
-        return written(
-            run, language, kind, cotangent, list(_notes(run, cotangent)), output
-        )
+        notes = list(_notes(run, cotangent))
+        return Wanted(run, language, kind, cotangent, notes, output).lines()
     except TooLong as problem:
         hint = "take fewer turns of a loop, smaller arrays, or fewer inputs with --wrt"
         raise ProgramError("E406", str(problem), hint=hint) from None

@@ -78,26 +78,26 @@ class Written:
     function  what a function that computes it is called
     about     lines on what it computes, for a function
     notes     what has to be known of its numbers
-    held      conditions under which it holds, in gradcli's language
+    holds     the conditions under which it holds, in gradcli's language
     renamed   results whose name does not say what they are
     inputs    names and shapes, as they are called in the steps
-    whole     whether the steps compute on whole arrays, rather than on their entries
+    on_arrays whether the steps compute on arrays, rather than on their entries
     """
 
     function: str
     about: tuple[str, ...]
     notes: tuple[str, ...]
-    held: tuple[str, ...]
+    holds: tuple[str, ...]
     renamed: tuple[str, ...]
     inputs: tuple[tuple[str, tuple[int, ...]], ...]
     steps: tuple[tuple[str, str], ...]
     results: tuple[Result, ...]
-    whole: bool
+    on_arrays: bool
 
     def comments(self) -> Iterator[str]:
         """What stands above a program that is no function."""
         yield from self.notes
-        yield from (f"where {text}" for text in self.held)
+        yield from (f"where {text}" for text in self.holds)
         yield from self.renamed
 
     def description(self) -> Iterator[str]:
@@ -105,15 +105,17 @@ class Written:
         yield from self.about
         if self.notes:
             yield from ("", *self.notes)
-        if self.held:
+        if self.holds:
             yield ""
-        known = [text for text in self.held if "..." not in text][:MAX_SHOWN_CONDITIONS]
+        known = [text for text in self.holds if "..." not in text][
+            :MAX_SHOWN_CONDITIONS
+        ]
         for text in known:
             yield from wrap(f"Holds where {text}.", MAX_COMMENT_COLUMNS,
                             subsequent_indent="    ", break_long_words=False,
                             break_on_hyphens=False)  # fmt: skip
-        if len(known) < len(self.held):
-            yield f"{len(self.held) - len(known)} more conditions have to hold."
+        if len(known) < len(self.holds):
+            yield f"{len(self.holds) - len(known)} more conditions have to hold."
 
 
 class Dialect:

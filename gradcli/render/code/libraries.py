@@ -76,7 +76,7 @@ class Python(Dialect):
     def infinite(self, value: float) -> str:
         return f"{self.module}.{'nan' if isnan(value) else 'inf'}"
 
-    def taken(self, names: Sequence[str], whole: bool) -> Iterator[str]:
+    def taken(self, names: Sequence[str], on_arrays: bool) -> Iterator[str]:
         """The lines by which a function makes its arguments what it reads."""
         return iter(())
 
@@ -87,7 +87,7 @@ class Python(Dialect):
             f'"""{title}',
             *about,
             '"""',
-            *self.taken(names, written.whole),
+            *self.taken(names, written.on_arrays),
             *(self.assigned(*step) for step in written.steps),
             *(line for result in written.results for line in self.gathered(result)),
         ]
@@ -133,7 +133,7 @@ class NumPy(Python):
     def returned(self, value: Any) -> str:
         return f"np.float64({super().returned(value)})"
 
-    def taken(self, names: Sequence[str], whole: bool) -> Iterator[str]:
+    def taken(self, names: Sequence[str], on_arrays: bool) -> Iterator[str]:
         if len(names) == 1:
             yield f"{names[0]} = np.asarray({names[0]}, dtype=float)"
         else:
@@ -179,8 +179,8 @@ class PyTorch(Python):
     }  # fmt: skip
     entries = "torch.stack"
 
-    def taken(self, names: Sequence[str], whole: bool) -> Iterator[str]:
-        if not whole:
+    def taken(self, names: Sequence[str], on_arrays: bool) -> Iterator[str]:
+        if not on_arrays:
             for name in names:
                 yield f"{name} = torch.as_tensor({name}, dtype=torch.float64)"
 

@@ -1,19 +1,18 @@
 """A derivative as a program: the one place that decides what is written, and how.
 
-A gradient is written on whole arrays where the dialect has them, anything else entry by
+A gradient is written on arrays where the dialect has them, anything else entry by
 entry. Both are steps, and a dialect turns steps into text.
 
 Invariant: the text is complete: it runs, compiles or imports by itself; where it holds
 stands in a comment. The numbers that the engine found have no part in it.
 
-    written(run, "numpy")       # ["import numpy as np", "", "", "def gradient(x):", …]
+    Wanted(run, "numpy").lines()    # ["import numpy as np", "", "", "def gradient(x): …
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -95,6 +94,137 @@ class Program:
         return True
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A derivative of a program that has run on arrays, to be written in a language.
+
+    language    one of `DIALECTS`
+    kind        ``gradient``, ``jacobian`` or ``hessian``
+    cotangent   what a vector output is contracted with
+    notes       what else has to be known of the numbers, a line each
+    output      the output's name, if the program gave it one
+    by_entries  write it entry by entry also where arrays would do
+    """
+
+    run: Run
+    language: str
+    kind: str = "gradient"
+    cotangent: Tensor | None = None
+    notes: Sequence[str] = ()
+    output: str = ""
+    by_entries: bool = False
+
+    def lines(self) -> list[str]:
+        """The lines of a program that computes the value and the derivative.
+
+        Raises:
+            Unwritable: the dialect has no word for a part of it.
+            TooLong: it would be made of too many parts.
+        """
+        made = self.written()
+        return list(self._dialect(made.inputs).program(made))
+
+    def written(self) -> Written:
+        """The steps and what there is to say about them; raises what `lines` does."""
+        if self.kind == "gradient" and self.language != "c" and not self.by_entries:
+            try:
+                return self._on_arrays()
+            except Unwritable as refused:
+                try:
+                    return self._by_entries()
+                except Unwritable:
+                    raise refused from None
+        return self._by_entries()
+
+    def _dialect(self, inputs: Sequence[tuple[str, tuple[int, ...]]]) -> Dialect:
+        return DIALECTS[self.language](inputs[0][0] if inputs else "")
+
+    def _names(self) -> Names:
+        dialect = DIALECTS[self.language]
+        return Names({*dialect.reserved, self.kind}, dialect.ascii)
+
+    @property
+    def _by_itself(self) -> bool:
+        """Whether the value is left out: the program itself says what it is."""
+        return self.language in ("gradcli", "latex")
+
+    def _on_arrays(self) -> Written:
+        """Steps on arrays, of a gradient."""
+        run, own = self.run, self.language == "gradcli"
+        words = DIALECTS[self.language].words
+        found = adjoint(
+            run, self.cotangent, lambda: TreeNamespace(words, draws=own), self._names
+        )
+        inputs = tuple(
+            (found.inputs[i.name], tuple(i.tensor.shape)) for i in run.inputs
+        )
+        asked = [given.name for given in run.inputs if given.requires_grad]
+        value = [] if self._by_itself else [((), found.output)]
+        gradients = zip(asked, found.gradients, strict=True)
+        outputs = [*value, *(((name,), each) for name, each in gradients)]
+        steps = arranged(
+            [each for _, each in outputs], found.called, self._dialect(inputs),
+            found.names, found.draws if own else (),
+        )  # fmt: skip
+        results = [(by, Result(name, tree.shape)) for by, (name, tree) in outputs]
+        return self._described(inputs, steps, results, found.decisions, True)
+
+    def _by_entries(self) -> Written:
+        """Steps on single entries."""
+        names = self._names()
+        found = entrywise(self.run, self.kind, self.cotangent, names)
+        ending = CALLED[self.kind][1]
+        blocks = found.blocks[1:] if self._by_itself else found.blocks
+        called = [names.take("_".join([*by, ending]) if by else "value")
+                  for by, _, _ in blocks]  # fmt: skip
+        roots = [tree for _, _, trees in blocks for tree in trees]
+        if len(reachable(roots)) > MAX_CODE_STEPS:
+            raise TooLong(TOO_MANY_STEPS)
+        page = Page(self._dialect(found.inputs), names, roots)
+        page.write({})
+        results = [
+            (by, Result(name, shape, tuple(page.entry(tree) for tree in trees)))
+            for name, (by, shape, trees) in zip(called, blocks, strict=True)
+        ]
+        pivots = PIVOTS if found.pivoted else ()
+        return self._described(
+            found.inputs, tuple(page.steps), results, found.decisions, False, pivots
+        )
+
+    def _described(
+        self,
+        inputs: tuple[tuple[str, tuple[int, ...]], ...],
+        steps: tuple[tuple[str, str], ...],
+        results: Sequence[tuple[tuple[str, ...], Result]],
+        decisions: Iterable[Tree],
+        on_arrays: bool,
+        notes: tuple[str, ...] = (),
+    ) -> Written:
+        """The steps, with what the program is of and where it holds."""
+        renamed = [
+            f"{result.name} is the gradient by {by[0]}"
+            for by, result in results
+            if by and self.kind == "gradient" and result.name != f"{by[0]}_grad"
+        ]
+        source = self.run.source.strip().split("\n")
+        about = [
+            f"The {CALLED[self.kind][0]} of:",
+            *(f"    {printable(line.rstrip())}" for line in source),
+            "",
+        ]
+        for (name, shape), given in zip(inputs, self.run.inputs, strict=True):
+            other = "" if name == given.name else f" (here for {printable(given.name)})"
+            about.append(f"in   {name}: {_shape(shape)}{other}")
+        for by, result in results:
+            meaning = _meaning(by, printable(self.output))
+            about.append(f"out  {result.name}: {meaning}, {_shape(result.shape)}")
+        return Written(
+            self.kind, tuple(about), (*self.notes, *notes),
+            tuple(conditions(decisions)), tuple(renamed), inputs, steps,
+            tuple(result for _, result in results), on_arrays,
+        )  # fmt: skip
+
+
 def program(
     run: Run, cotangent: Tensor | None = None, notes: Sequence[str] = ()
 ) -> Program:
@@ -104,141 +234,13 @@ def program(
         Unwritable: the language has no word for a part of it.
         TooLong: it would be made of too many parts.
     """
-    made = parts(run, "gradcli", "gradient", cotangent, notes)
+    made = Wanted(run, "gradcli", cotangent=cotangent, notes=notes).written()
     asked = [given.name for given in run.inputs if given.requires_grad]
     named = {
         name: result.name for name, result in zip(asked, made.results[-len(asked) :],
                                                   strict=True)
     }  # fmt: skip
     return Program(tuple(LANGUAGE.program(made)), named)
-
-
-def written(
-    run: Run, language: str, kind: str = "gradient", cotangent: Tensor | None = None,
-    notes: Sequence[str] = (), output: str = "", by_entries: bool = False,
-) -> list[str]:  # fmt: skip
-    """The lines of a program that computes the value and a derivative.
-
-    Args:
-        run: a program that has run on arrays.
-        language: one of `DIALECTS`.
-        kind: ``gradient``, ``jacobian`` or ``hessian``.
-        cotangent: what a vector output is contracted with.
-        notes: what else has to be known of the numbers, a line each.
-        output: the output's name, if the program gave it one.
-        by_entries: write it entry by entry also where whole arrays would do.
-
-    Raises:
-        Unwritable: the dialect has no word for a part of it.
-        TooLong: it would be made of too many parts.
-    """
-    made = parts(run, language, kind, cotangent, notes, output, by_entries)
-    return list(_dialect(language, made.inputs).program(made))
-
-
-def parts(
-    run: Run, language: str, kind: str, cotangent: Tensor | None = None,
-    notes: Sequence[str] = (), output: str = "", by_entries: bool = False,
-) -> Written:  # fmt: skip
-    """The steps of a derivative and what there is to say about them, as `written`."""
-    describe = partial(_described, run, kind, output, tuple(notes))
-    if kind == "gradient" and language != "c" and not by_entries:
-        try:
-            return _on_arrays(run, language, cotangent, describe)
-        except Unwritable as refused:
-            try:
-                return _by_entries(run, language, kind, cotangent, describe)
-            except Unwritable:
-                raise refused from None
-    return _by_entries(run, language, kind, cotangent, describe)
-
-
-def _dialect(language: str, inputs: Sequence[tuple[str, tuple[int, ...]]]) -> Dialect:
-    return DIALECTS[language](inputs[0][0] if inputs else "")
-
-
-def _names(language: str, kind: str) -> Names:
-    dialect = DIALECTS[language]
-    return Names({*dialect.reserved, kind}, dialect.ascii)
-
-
-def _on_arrays(
-    run: Run, language: str, cotangent: Tensor | None, describe: partial[Written]
-) -> Written:
-    """Steps on whole arrays, of a gradient."""
-    own = language == "gradcli"
-    words = DIALECTS[language].words
-    found = adjoint(
-        run, cotangent, lambda: TreeNamespace(words, draws=own),
-        lambda: _names(language, "gradient"),
-    )  # fmt: skip
-    inputs = tuple((found.inputs[i.name], tuple(i.tensor.shape)) for i in run.inputs)
-    asked = [given.name for given in run.inputs if given.requires_grad]
-    # In the language itself a value is had by the program that it is the value of.
-    value = [] if language in ("gradcli", "latex") else [((), found.output)]
-    gradients = zip(asked, found.gradients, strict=True)
-    outputs = [*value, *(((name,), each) for name, each in gradients)]
-    steps = arranged(
-        [each for _, each in outputs], found.called, _dialect(language, inputs),
-        found.names, found.draws if own else (),
-    )  # fmt: skip
-    results = [(by, Result(name, tree.shape)) for by, (name, tree) in outputs]
-    return describe(inputs, steps, results, list(conditions(found.decisions)), True)
-
-
-def _by_entries(
-    run: Run, language: str, kind: str, cotangent: Tensor | None,
-    describe: partial[Written],
-) -> Written:  # fmt: skip
-    """Steps on single entries."""
-    names = _names(language, kind)
-    found = entrywise(run, kind, cotangent, names)
-    ending = CALLED[kind][1]
-    blocks = found.blocks[1:] if language in ("gradcli", "latex") else found.blocks
-    called = [names.take("_".join([*by, ending]) if by else "value")
-              for by, _, _ in blocks]  # fmt: skip
-    dialect = _dialect(language, found.inputs)
-    roots = [tree for _, _, trees in blocks for tree in trees]
-    if len(reachable(roots)) > MAX_CODE_STEPS:
-        raise TooLong(TOO_MANY_STEPS)
-    page = Page(dialect, names, roots)
-    page.write({})
-    results = [
-        (by, Result(name, shape, tuple(page.entry(tree) for tree in trees)))
-        for name, (by, shape, trees) in zip(called, blocks, strict=True)
-    ]
-    held = list(conditions(found.decisions))
-    return describe(
-        found.inputs, tuple(page.steps), results, held, False, found.pivoted
-    )
-
-
-def _described(
-    run: Run, kind: str, output: str, notes: tuple[str, ...],
-    inputs: tuple[tuple[str, tuple[int, ...]], ...], steps: tuple[tuple[str, str], ...],
-    results: Sequence[tuple[tuple[str, ...], Result]], held: list[str], whole: bool,
-    pivoted: bool = False,
-) -> Written:  # fmt: skip
-    renamed = [
-        f"{result.name} is the gradient by {by[0]}"
-        for by, result in results
-        if by and kind == "gradient" and result.name != f"{by[0]}_grad"
-    ]
-    about = [
-        f"The {CALLED[kind][0]} of:",
-        *(f"    {printable(line.rstrip())}" for line in run.source.strip().split("\n")),
-        "",
-    ]
-    for (name, shape), given in zip(inputs, run.inputs, strict=True):
-        for_name = "" if name == given.name else f" (here for {printable(given.name)})"
-        about.append(f"in   {name}: {_shape(shape)}{for_name}")
-    for by, result in results:
-        meaning = _meaning(by, printable(output))
-        about.append(f"out  {result.name}: {meaning}, {_shape(result.shape)}")
-    return Written(
-        kind, tuple(about), (*notes, *(PIVOTS if pivoted else ())), tuple(held),
-        tuple(renamed), inputs, steps, tuple(result for _, result in results), whole,
-    )  # fmt: skip
 
 
 def _shape(shape: Sequence[int]) -> str:

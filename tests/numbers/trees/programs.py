@@ -11,7 +11,7 @@ from gradcli.engine import Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.parser import parse
 from gradcli.lang.run import Run, execute, input_names, prepare
-from gradcli.render.code.programs import written
+from gradcli.render.code.programs import Wanted
 from tests.reference.test_reference import RECORDS
 
 BY_NAME = {record["name"]: record for record in RECORDS}
@@ -26,7 +26,7 @@ def run_of(text: str, inputs: dict[str, Any], of: str | None = None) -> Run:
 
 def text_of(run: Run, language: str, kind: str = "gradient") -> str:
     """The program of a derivative."""
-    return "\n".join(written(run, language, kind))
+    return "\n".join(Wanted(run, language, kind).lines())
 
 
 def zeros_for(found: Any, like: Tensor) -> Any:

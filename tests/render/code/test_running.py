@@ -144,7 +144,7 @@ def test_c_holds_on_the_other_side_of_every_comparison_that_stays_in_arrays(
     there = [written(source, values) for source, _, values in ELSEWHERE]
     library = Library([each.text("c") for each in here], tmp_path)
     for number, (one, other) in enumerate(zip(here, there, strict=True)):
-        assert not one.held
+        assert not one.holds
         same(library.run(number, one.kind, one.shapes, other.inputs), other.results)
 
 
@@ -195,15 +195,15 @@ def test_away_from_a_single_point_its_guard_is_left_out_and_said(
     source: str, away: Any, at: Any, condition: str | None, language: str, kind: str
 ) -> None:
     here, there = written(source, away, kind), written(source, at, kind)
-    assert condition in here.held or (condition is None and here.held)
-    assert condition not in there.held
+    assert condition in here.holds or (condition is None and here.holds)
+    assert condition not in there.holds
     assert not re.search(r"where\(|\?", here.text(language).partition("import")[2])
 
 
 def test_a_guard_that_the_program_writes_itself_stays() -> None:
     source = "sum(where(x == 0, 1, sin(x)/x))"
     here = written(source, {"x": [0.5, 2.0]})
-    assert not here.held
+    assert not here.holds
     value, _ = run_python(here.text("numpy"), "gradient", [np.zeros(2)])
     assert value == 2
 

@@ -20,8 +20,7 @@ from gradcli.numbers.trees.tree import Tree
 from gradcli.render.code.c import helpers
 from gradcli.render.code.dialect import Result
 from gradcli.render.code.dialect import Written as Text
-from gradcli.render.code.programs import DIALECTS, parts
-from gradcli.render.code.programs import written as lines_of
+from gradcli.render.code.programs import DIALECTS, Wanted
 from gradcli.render.code.steps import Page
 
 FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -37,17 +36,19 @@ class Written:
     results: tuple[np.ndarray, ...]
 
     def text(self, language: str) -> str:
-        lines = lines_of(self.run, language, self.kind, self._ones, by_entries=True)
-        return "\n".join(lines) + "\n"
+        return "\n".join(self._wanted(language).lines()) + "\n"
 
     def result_names(self, language: str) -> list[str]:
-        made = parts(self.run, language, self.kind, self._ones, by_entries=True)
+        made = self._wanted(language).written()
         return [result.name for result in made.results]
 
+    def _wanted(self, language: str) -> Wanted:
+        return Wanted(self.run, language, self.kind, self._ones, by_entries=True)
+
     @property
-    def held(self) -> tuple[str, ...]:
+    def holds(self) -> tuple[str, ...]:
         """The conditions under which the code holds."""
-        return parts(self.run, "c", self.kind, self._ones).held
+        return self._wanted("c").written().holds
 
     @property
     def _ones(self) -> Tensor:
