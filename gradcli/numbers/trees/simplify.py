@@ -369,9 +369,12 @@ def _transposed(xp: TreeMaker, value: Any, x: Any, dim0: int, dim1: int) -> Tree
 
 @_rule("where")
 def _where(xp: TreeMaker, value: Any, mask: Tree, a: Tree, b: Tree) -> Tree | None:
-    if mask.head not in (NUMBER, FILLED):
-        return None
-    return _whole(a if mask.args[0] else b, value)
+    if mask.head in (NUMBER, FILLED):
+        return _whole(a if mask.args[0] else b, value)
+    if mask.head == "eq" and mask.args[0] is b and _is(mask.args[1], 0) and _is(a, 0):
+        # Zeros in place of zeros.
+        return _whole(b, value)
+    return None
 
 
 @_rule("ne")
