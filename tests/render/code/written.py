@@ -159,7 +159,7 @@ def function_of(
     )
     lines = dialect.program(
         Text("gradient", ("",), (), (), (), tuple(inputs), tuple(page.steps), results,
-             whole=False)
+             on_arrays=False)
     )  # fmt: skip
     return "\n".join(lines) + "\n"
 
