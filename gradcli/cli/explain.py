@@ -43,7 +43,7 @@ def main(
     elif step:
         _stepwise(printer, explanation)
     else:
-        printer.lines(draw.whole(explanation, printer.layout))
+        printer.lines(draw.lines(explanation, printer.layout))
     printer.flush()
     return Exit.DONE
 

@@ -24,12 +24,8 @@ from ..views.survey import added, below
 from .evidence import Sample
 from .hypothesis import Evidence
 from .likeness import Array, same
+from .limits import MAX_GRAPH_NODES, MAX_OUTPUT_ENTRIES, MAX_VARIABLES
 from .recorded import Texts
-
-MOST_NODES = 200
-MOST_VARIABLES = 12
-MOST_ENTRIES = 64
-"""Entries of the output up to which a pass is made for each."""
 
 Change = Callable[[Sample], tuple[frozenset[Any], Any]]
 """Per sample the edges that nothing passes, and the node whose rule is left out."""
@@ -56,10 +52,10 @@ def passed_over(evidence: Evidence) -> Diagnosis | None:
     if not _fitting(evidence):
         return None
     first = evidence.samples[0]
-    for place, node in enumerate(_nodes(first)):
+    for position, node in enumerate(_nodes(first)):
         if not evidence.in_time():
             return None
-        if _is_function(node) and _explains(evidence, _skipping(place)):
+        if _is_function(node) and _explains(evidence, _skipping(position)):
             texts = Texts(evidence, first)
             local = texts.factors.local(node, 0)
             source = texts.source(node) or node.op.name
@@ -76,11 +72,11 @@ def stops_short(evidence: Evidence) -> Diagnosis | None:
         return None
     first, name = evidence.samples[0], evidence.claim.by[0]
     arriving = [_arriving(sample) for sample in evidence.samples]
-    for place, node in enumerate(_nodes(first)):
+    for position, node in enumerate(_nodes(first)):
         if not isinstance(node, Node) or not _leads_to(node, first.inputs[name].edge):
             continue
         pairs = zip(evidence.samples, arriving, strict=True)
-        if all(_at_place(sample, found, place) for sample, found in pairs):
+        if all(_at_position(sample, found, position) for sample, found in pairs):
             source = Texts(evidence, first).source(node) or node.op.name
             text = f"this is the derivative by {source}: the inner derivative of it "
             repair = f"carry it on through {source} to {name}"
@@ -98,10 +94,10 @@ def _arriving(sample: Sample) -> dict[Any, Array]:
     return _pass(sample.target.edge, ones, frozenset(), None)
 
 
-def _at_place(sample: Sample, arriving: dict[Any, Array], place: int) -> bool:
+def _at_position(sample: Sample, arriving: dict[Any, Array], position: int) -> bool:
     nodes = _nodes(sample)
-    g = arriving.get(nodes[place]) if place < len(nodes) else None
-    known = g is not None and nodes[place] is not sample.target.edge
+    g = arriving.get(nodes[position]) if position < len(nodes) else None
+    known = g is not None and nodes[position] is not sample.target.edge
     return known and same(np.asarray(g), sample.claimed)
 
 
@@ -113,7 +109,7 @@ def _fitting(evidence: Evidence) -> bool:
         and claim.whole
         and claim.expression is not None
         and first.target.edge is not None
-        and first.target.numel() <= MOST_ENTRIES
+        and first.target.numel() <= MAX_OUTPUT_ENTRIES
         and any(sample.claimed.any() for sample in evidence.samples)
     )
 
@@ -125,7 +121,7 @@ def _between(sample: Sample) -> list[str]:
     for name, value in sample.variables.items():
         if value.edge not in ends:
             names.setdefault(value.edge, name)
-    return list(names.values())[:MOST_VARIABLES]
+    return list(names.values())[:MAX_VARIABLES]
 
 
 def _blocking(names: Sequence[str]) -> Change:
@@ -135,12 +131,12 @@ def _blocking(names: Sequence[str]) -> Change:
     )
 
 
-def _skipping(place: int) -> Change:
-    return lambda sample: (frozenset(), _nodes(sample)[place])
+def _skipping(position: int) -> Change:
+    return lambda sample: (frozenset(), _nodes(sample)[position])
 
 
 def _nodes(sample: Sample) -> list[Any]:
-    return inputs_first([sample.target.edge])[:MOST_NODES]
+    return inputs_first([sample.target.edge])[:MAX_GRAPH_NODES]
 
 
 def _is_function(node: Any) -> bool:

@@ -18,11 +18,9 @@ from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
 from ..views.claims import Diagnosis
 from .evidence import gather, given_sample
-from .hypothesis import LEAST, Evidence
+from .hypothesis import Evidence
+from .limits import MIN_SAMPLES, SAMPLES
 from .mistakes import HYPOTHESES, POINTED
-
-POINTS = 12
-"""Samples that a hypothesis must fit, all of them."""
 
 
 def diagnose(task: ClaimsTask, claim: Claim, seconds: float) -> Diagnosis | None:
@@ -34,8 +32,8 @@ def diagnose(task: ClaimsTask, claim: Claim, seconds: float) -> Diagnosis | None
     if about_a_point(task, claim):
         samples, hypotheses = given_sample(task, claim), POINTED
     else:
-        samples, hypotheses = gather(task, claim, POINTS, until), HYPOTHESES
-        if len(samples) < LEAST:
+        samples, hypotheses = gather(task, claim, SAMPLES, until), HYPOTHESES
+        if len(samples) < MIN_SAMPLES:
             return None
     evidence = Evidence(task, claim, samples, until)
     with np.errstate(all="ignore"):

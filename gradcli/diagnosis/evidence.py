@@ -29,11 +29,9 @@ from ..verify.claims.lists import with_arrays
 from ..verify.claims.points import Point, given_point, random_points
 from ..verify.claims.task import STEPS, ClaimsTask
 from ..verify.claims.text import Claim
+from .limits import POINTS_PER_SAMPLE
 
 Array = Any
-
-TRIES = 6
-"""Points tried for each that is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +72,10 @@ class Sample:
 
 def gather(task: ClaimsTask, claim: Claim, count: int, until: float) -> list[Sample]:
     """Up to ``count`` samples at random points; fewer where the time is over."""
-    held = {g.name for g in task.inputs if g.values is not None} - set(claim.by)
-    for kept in (frozenset[str](), frozenset(held)):
+    given = {g.name for g in task.inputs if g.values is not None} - set(claim.by)
+    for kept in (frozenset[str](), frozenset(given)):
         points = random_points(task.inputs, task.seed + 1, kept)
-        tried = islice(points, TRIES * count)
+        tried = islice(points, POINTS_PER_SAMPLE * count)
         found = list(islice(_samples(task, claim, tried, until), count))
         if len(found) > count // 2:
             return found
@@ -119,7 +117,7 @@ def at(task: ClaimsTask, claim: Claim, point: Point) -> Sample:
 
 
 def said_in(task: ClaimsTask, claim: Claim) -> str:
-    """The text of a claim's other side: an expression, or a whole program."""
+    """The text of a claim's other side: an expression, or a program."""
     said = task.other if claim.expression is None else claim.expression
     assert said is not None
     return said
@@ -140,8 +138,8 @@ def said_by(
     if claim.expression is None:
         output, _, _ = evaluate(text, inputs, seed=task.seed, max_steps=STEPS)
         return derivative(claim, output, inputs)
-    told = with_arrays(text).text
-    said, _, _ = evaluate(told, named, seed=task.seed, max_steps=STEPS)
+    written = with_arrays(text).text
+    said, _, _ = evaluate(written, named, seed=task.seed, max_steps=STEPS)
     return np.asarray(said.raw, dtype=np.float64)
 
 
@@ -171,11 +169,11 @@ def derivative(claim: Claim, target: Tensor, inputs: Mapping[str, Tensor]) -> Ar
         return np.asarray(target.raw, dtype=np.float64)
     wanted = [inputs[name] for name in claim.by]
     lead = tuple(target.shape) if len(wanted) == 1 else ()
-    places = positions(claim, lead, [tuple(x.shape) for x in wanted])
+    at = positions(claim, lead, [tuple(x.shape) for x in wanted])
     if target.edge is None:
-        return np.zeros(places.shape)
+        return np.zeros(at.shape)
     if len(wanted) == 1:
         (block,) = jacobian(target, wanted, "rev").blocks
     else:
         block = hessian(target, list(dict.fromkeys(wanted)))[0][-1]
-    return np.asarray(block.raw, dtype=np.float64).reshape(-1)[places]
+    return np.asarray(block.raw, dtype=np.float64).reshape(-1)[at]

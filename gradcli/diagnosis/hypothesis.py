@@ -17,12 +17,7 @@ from ..verify.claims.text import Claim
 from ..views.claims import Diagnosis
 from .evidence import Sample, said_by, said_in
 from .likeness import Array
-
-LEAST = 3
-"""Samples below which any constant would fit, so nothing is concluded."""
-
-LONGEST = 120
-"""Characters of a claim that is worth writing out once more."""
+from .limits import MAX_REPAIR_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +55,7 @@ def rewritten(cause: str, text: str, before: str, after: str) -> Diagnosis:
     changes."""
     lines = zip(before.splitlines(), after.splitlines(), strict=False)
     changed = "; ".join(new.strip() for old, new in lines if new != old)
-    short = len(changed) <= LONGEST
+    short = len(changed) <= MAX_REPAIR_CHARACTERS
     repair = f"write {changed}" if short else "write that part otherwise"
     return Diagnosis(cause, text, repair)
 

@@ -25,15 +25,11 @@ from ..views.partials import raw_partials
 from .evidence import Sample
 from .hypothesis import Evidence
 from .likeness import CLOSE, Array, Pair, all_same, constant_factor, number_text
+from .limits import MAX_GRAPH_NODES, MAX_PAIRED_FACTORS
 from .recorded import Texts
 
-MOST_NODES = 200
 UNSPOKEN = "it"
 """Stands for a factor that the language has no text for."""
-
-MOST_PAIRED = 16
-"""Candidates up to which two at a time are tried as well."""
-
 
 _COMMON: dict[str, Callable[[Array], Array]] = {
     "(1 - {})": lambda v: 1 - v,
@@ -75,7 +71,7 @@ def inner_derivative(evidence: Evidence) -> Diagnosis | None:
             if mistake is not None:
                 return mistake
     inner = [c for c in known if c.source is not None]
-    for a, b in combinations(inner[:MOST_PAIRED], 2):
+    for a, b in combinations(inner[:MAX_PAIRED_FACTORS], 2):
         if not evidence.in_time():
             return None
         both = _missing_with_factor(evidence, claimed, _product(a, b))
@@ -166,12 +162,12 @@ def _locals(
     sample: Sample, by: Sequence[str]
 ) -> dict[tuple[int, int], tuple[Node, int, Array]]:
     """The local gradients on the ways to the inputs, unless they are constants, by the
-    node's place in the graph."""
+    node's position in the graph."""
     found: dict[tuple[int, int], tuple[Node, int, Any]] = {}
     if sample.target.edge is None:
         return found
     reaching = {sample.inputs[name].edge for name in by}
-    for place, node in enumerate(inputs_first([sample.target.edge])[:MOST_NODES]):
+    for nr, node in enumerate(inputs_first([sample.target.edge])[:MAX_GRAPH_NODES]):
         ways = [k for k, edge in enumerate(node.edges) if edge in reaching]
         if not ways:
             continue
@@ -179,7 +175,7 @@ def _locals(
         partials = raw_partials(node) if isinstance(node, Node) else []
         for k, partial in enumerate(partials):
             if k in ways and hasattr(partial, "dtype"):
-                found[place, k] = node, k, np.asarray(partial)
+                found[nr, k] = node, k, np.asarray(partial)
     return found
 
 

@@ -30,15 +30,13 @@ from .likeness import (
     same,
     simple_number,
 )
+from .limits import MAX_DIMENSIONS, MAX_NAME_PAIRS
 from .path_errors import wrong_path
 from .repairs import wrong_subterm
 from .terms import lacking_term, wrong_term
 
 ROUNDED = 2e-3
 """Relative distance up to which a constant may have been rounded."""
-
-MOST_DIMENSIONS = 4
-MOST_PAIRS = 20
 
 
 def sides(evidence: Evidence) -> list[Pair]:
@@ -115,7 +113,7 @@ def _calls(source: str, name: str) -> bool:
 def transposed(evidence: Evidence) -> Diagnosis | None:
     """The dimensions in another order, perhaps with a factor as well."""
     first = evidence.samples[0]
-    if first.claimed.ndim != first.true.ndim or first.true.ndim > MOST_DIMENSIONS:
+    if first.claimed.ndim != first.true.ndim or first.true.ndim > MAX_DIMENSIONS:
         return None
     for order in list(permutations(range(first.true.ndim)))[1:]:
         pairs = [(s.true, np.transpose(s.claimed, order)) for s in evidence.samples]
@@ -131,7 +129,7 @@ def transposed(evidence: Evidence) -> Diagnosis | None:
 def sum_left_out(evidence: Evidence) -> Diagnosis | None:
     """The claim has dimensions that the derivative adds up, or averages, over."""
     first = evidence.samples[0]
-    if not 0 < first.claimed.ndim <= MOST_DIMENSIONS:
+    if not 0 < first.claimed.ndim <= MAX_DIMENSIONS:
         return None
     for name, reduce in (("sum", np.sum), ("mean", np.mean)):
         for axes in _axes(first.claimed.ndim):
@@ -155,7 +153,7 @@ def _is_mean(sample: Sample, axes: tuple[int, ...], c: float) -> bool:
 def sum_too_much(evidence: Evidence) -> Diagnosis | None:
     """The claim adds up what the derivative keeps apart."""
     first = evidence.samples[0]
-    if not 0 < first.true.ndim <= MOST_DIMENSIONS or first.true.size < 2:
+    if not 0 < first.true.ndim <= MAX_DIMENSIONS or first.true.size < 2:
         return None
     for name, reduce in (("sum", np.sum), ("mean", np.mean)):
         for axes in _axes(first.true.ndim):
@@ -198,7 +196,7 @@ def upside_down(evidence: Evidence) -> Diagnosis | None:
 
 
 def swapped(evidence: Evidence) -> Diagnosis | None:
-    """Another input's derivative, or two inputs in each other's place."""
+    """Another input's derivative, or two inputs exchanged."""
     return _other_input(evidence) or _names_swapped(evidence)
 
 
@@ -227,7 +225,7 @@ def _names_swapped(evidence: Evidence) -> Diagnosis | None:
         for a, b in combinations(first.variables, 2)
         if first.variables[a].shape == first.variables[b].shape
     ]
-    for a, b in pairs[:MOST_PAIRS]:
+    for a, b in pairs[:MAX_NAME_PAIRS]:
         if not evidence.in_time():
             return None
         if all(_right_with(evidence, said, s, a, b) for s in evidence.samples):
@@ -301,4 +299,4 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
 )
 
 POINTED: tuple[Hypothesis, ...] = (wrong_sign, rounded, transposed)
-"""What can be told of numbers that are claimed for one point alone."""
+"""What can be said of numbers that are claimed for one point alone."""

@@ -22,16 +22,13 @@ from ..views.survey import Path, Survey, along
 from .evidence import Sample, gather
 from .hypothesis import Evidence
 from .likeness import Array, constant_factor, largest, number_text, simple_number
+from .limits import (
+    EQUATIONS_PER_CONSTANT,
+    MAX_OUTPUT_ENTRIES,
+    MAX_PATHS,
+    MAX_WRONG_PATHS,
+)
 from .recorded import Texts
-
-MOST_PATHS = 24
-MOST_ENTRIES = 64
-"""Paths and entries of the output up to which each is followed alone."""
-
-EQUATIONS = 3
-"""Equations per unknown constant."""
-
-MOST_WRONG = 3
 
 TOLERANCE = 1e-7
 
@@ -65,24 +62,24 @@ def wrong_path(evidence: Evidence) -> Diagnosis | None:
     constants = _constants([b.total for b in bundles], claimed)
     if constants is None:
         return None
-    return _told(evidence, paths, list(zip(bundles, constants, strict=True)))
+    return _diagnosis(evidence, paths, list(zip(bundles, constants, strict=True)))
 
 
 def _paths(evidence: Evidence, sample: Sample) -> list[Path] | None:
     """All paths in the graph's order; None if there are too many, or none."""
     root, end = sample.target.edge, sample.inputs[evidence.claim.by[0]].edge
-    if root is None or sample.target.numel() > MOST_ENTRIES:
+    if root is None or sample.target.numel() > MAX_OUTPUT_ENTRIES:
         return None
     ones = np.ones(tuple(sample.target.shape))
     survey = Survey(root, ones, [end])
-    if not 0 < survey.counts.get(end, 0) <= MOST_PATHS:
+    if not 0 < survey.counts.get(end, 0) <= MAX_PATHS:
         return None
     return sorted(survey.heaviest(end))
 
 
 def _enough(evidence: Evidence, paths: int) -> Sequence[Sample]:
     per_sample = evidence.samples[0].true.size or 1
-    wanted = -(-EQUATIONS * paths // per_sample) + 1
+    wanted = -(-EQUATIONS_PER_CONSTANT * paths // per_sample) + 1
     if wanted <= len(evidence.samples):
         return evidence.samples
     return gather(evidence.task, evidence.claim, wanted, evidence.until)
@@ -149,27 +146,28 @@ def _few_wrong(
     """The same where contributions depend on each other: one or two paths missing, or
     one with the wrong sign, before anything less likely."""
     total = np.sum(columns, axis=0)
-    places = range(len(columns))
+    positions = range(len(columns))
     for constant, count in ((0.0, 1), (-1.0, 1), (0.0, 2)):
-        for wrong in combinations(places, count):
+        for wrong in combinations(positions, count):
             left = total + (constant - 1) * sum(columns[k] for k in wrong)
             if largest(left - claimed) <= allowed:
-                return [constant if k in wrong else 1.0 for k in places]
+                return [constant if k in wrong else 1.0 for k in positions]
     return None
 
 
-def _told(
+def _diagnosis(
     evidence: Evidence, paths: list[Path], found: list[tuple[Bundle, float]]
 ) -> Diagnosis | None:
     wrong = [(b, a) for b, a in found if abs(a - 1) > TOLERANCE * 10]
     plain = all(min(abs(a), abs(a - 2)) <= TOLERANCE * 10 for _, a in wrong)
-    if not 0 < len(wrong) <= MOST_WRONG or (len(wrong) == len(found) and not plain):
+    all_wrong = len(wrong) == len(found) and not plain
+    if not 0 < len(wrong) <= MAX_WRONG_PATHS or all_wrong:
         return None
     texts = Texts(evidence, evidence.samples[0])
     labels = dict(zip(paths, texts.unique(paths, evidence.claim.by[0]), strict=True))
-    told = [_mistake(texts, labels, bundle, a) for bundle, a in wrong]
-    known = [mistake for mistake in told if mistake is not None]
-    if len(known) < len(told):
+    mistakes = [_mistake(texts, labels, bundle, a) for bundle, a in wrong]
+    known = [mistake for mistake in mistakes if mistake is not None]
+    if len(known) < len(mistakes):
         return None
     return Diagnosis(
         known[0].cause,

@@ -2,7 +2,7 @@
 exponent, a name taken for another.
 
 Each subterm of the claim's text is written otherwise, one at a time, and the claim so
-written is held against the derivative.
+written is compared with the derivative.
 
 Invariant: a rewriting is proposed only if with it the claim equals the derivative at
 every sample, and it differs from the claim in one subterm.
@@ -23,8 +23,9 @@ from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
 from ..views.claims import Diagnosis
 from .evidence import gather, said_in
-from .hypothesis import LEAST, Evidence, rewritten
+from .hypothesis import Evidence, rewritten
 from .likeness import all_same, same
+from .limits import MIN_SAMPLES
 from .subterms import Subterm, subterms
 
 _POWERS = ("**", "^")
@@ -65,8 +66,10 @@ def fitting_transpose(task: ClaimsTask, claim: Claim, seconds: float) -> str | N
     claim that has no value because its shapes do not fit."""
     until = thread_time() + seconds
     for found in _transposed(said_in(task, claim)):
-        samples = gather(task, replace(claim, expression=found.text), LEAST, until)
-        if len(samples) == LEAST and all_same((s.true, s.claimed) for s in samples):
+        written = replace(claim, expression=found.text)
+        samples = gather(task, written, MIN_SAMPLES, until)
+        pairs = [(s.true, s.claimed) for s in samples]
+        if len(pairs) == MIN_SAMPLES and all_same(pairs):
             return found.text.strip()
     return None
 

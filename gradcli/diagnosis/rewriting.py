@@ -38,6 +38,7 @@ from ..lang.syntax import (
 )
 from ..ops import ALIASES, FUNCTIONS
 from ..views.numbers import Plain, plain
+from .limits import MAX_REWRITINGS
 from .subterms import spliced
 from .trial import tried
 
@@ -83,7 +84,6 @@ INSTEAD: Sequence[tuple[str, str]] = (
 _OPERATORS = {"/": "div", "**": "pow"}
 
 REST = "REST"
-MOST_TRIED = 24
 COMMUTATIVE = frozenset("+*")
 LETTERS = re.compile(r"\b[AB]\b")
 FILLED = re.compile(r"\{([AB])\}|\b[AB]\b|, REST\b")
@@ -92,7 +92,7 @@ ATOM = re.compile(r"[\w.]+(\([^()]*\))?")
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """An expression or assignment to write, in place of what, and the whole program
+    """An expression or assignment to write, instead of what, and the program
     with it, its value and its gradients."""
 
     text: str
@@ -134,7 +134,7 @@ def rewriting(
         cotangent: what a vector output is contracted with; None: ones.
     """
     program = parse(run.source, [given.name for given in run.inputs])
-    for proposal in islice(_proposals(program, culprits), MOST_TRIED):
+    for proposal in islice(_proposals(program, culprits), MAX_REWRITINGS):
         source = spliced(run.source, proposal.span, proposal.put)
         trial = tried(run, source, cotangent, across=not proposal.guards)
         if trial is not None:
@@ -286,11 +286,11 @@ def _guarded(
         for branch, pair in pairs.items():
             put = f"where({program.text(condition)}, {pair})"
             name = branch.name if isinstance(branch, Name) else ""
-            whole = definitions.get(name, branch) if name else node
+            shown = definitions.get(name, branch) if name else node
             if _within(culprit.span, definitions.get(name, branch).span):
                 head = f"{name} = " if name else ""
-                text = head + _put(program, whole.span, argument.span, put)
-                instead = head + program.text(whole)
+                text = head + _put(program, shown.span, argument.span, put)
+                instead = head + program.text(shown)
                 yield _Proposal(argument.span, put, text, instead, guards=True)
 
 
@@ -312,6 +312,6 @@ def _within(inner: Span, outer: Span) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
 
 
-def _put(program: Program, whole: Span, part: Span, new: str) -> str:
+def _put(program: Program, outer: Span, part: Span, new: str) -> str:
     source = program.source
-    return source[whole.start : part.start] + new + source[part.end : whole.end]
+    return source[outer.start : part.start] + new + source[part.end : outer.end]

@@ -27,9 +27,7 @@ from ..lang.syntax import (
     Node,
     children,
 )
-
-MAX_SUBTERMS = 60
-"""Subterms of a text that are looked at."""
+from .limits import MAX_SUBTERMS
 
 _TIGHT = (Name, Literal, Call, MethodCall, Attribute, Index)
 
@@ -55,12 +53,12 @@ class Subterm(NamedTuple):
         return Subterm(self.source, node)
 
     def written(self, new: str) -> str:
-        """The whole text with ``new`` here."""
+        """The text with ``new`` here."""
         return spliced(self.source, self.node.span, new)
 
 
 def subterms(source: str) -> Iterator[Subterm]:
-    """The expressions that stand for values, whole before part."""
+    """The expressions that stand for values, each before its parts."""
     waiting: list[Node] = [parse(source)]
     left = MAX_SUBTERMS
     while waiting and left:

@@ -2,7 +2,7 @@
 that is finite and right?
 
 Invariant: what passes has been run: it has the old program's values wherever those are
-finite, at the point and at points drawn elsewhere, and no slope of its own, looked at
+finite, at the point and at points sampled elsewhere, and no slope of its own, looked at
 from either side, speaks against its gradient if that was asked.
 
     tried(run, "xlogy(x, y)", None).gradients["y"]
@@ -19,19 +19,11 @@ import numpy as np
 from ..engine import Tensor, grad
 from ..lang.errors import ProgramError
 from ..lang.run import Run, all_finite, evaluate
+from .limits import MAX_DIRECTIONS, MAX_LOOP_STEPS, OTHER_POINTS
 
 SAME, STEP, SLACK = 0.55, 0.4, 0.2
 """Powers of the dtype's precision: the relative distance of two values that are one, a
 relative step, and what a slope over it may be off by."""
-
-DIRECTIONS = 8
-"""Entries up to which each is moved alone; of more, so many directions are drawn."""
-
-ELSEWHERE = 4
-"""Points at which values are compared besides the given one."""
-
-STEPS = 200_000
-"""Steps in loops that a program may take: elsewhere a loop may have no end."""
 
 Raws = Mapping[str, Any]
 
@@ -79,11 +71,11 @@ class _Program:
         self.point: Raws = {each.name: each.tensor.raw for each in run.inputs}
         self.precision = float(np.finfo(run.dtype).eps)
 
-    def at(self, place: Raws) -> tuple[Tensor | None, dict[str, Tensor]]:
+    def at(self, point: Raws) -> tuple[Tensor | None, dict[str, Tensor]]:
         """The output, None if the program fails there, and the inputs below it."""
         run = self.run
         leaves = {
-            each.name: Tensor(place[each.name], each.tensor.xp, each.requires_grad)
+            each.name: Tensor(point[each.name], each.tensor.xp, each.requires_grad)
             for each in run.inputs
         }
         try:
@@ -93,15 +85,15 @@ class _Program:
                 of=run.of,
                 seed=run.seed,
                 dtype=run.dtype,
-                max_steps=STEPS,
+                max_steps=MAX_LOOP_STEPS,
             )
         except (ProgramError, ValueError, RuntimeError):
             return None, leaves
         return output, leaves
 
-    def height(self, place: Raws, weights: Any) -> float:
+    def height(self, point: Raws, weights: Any) -> float:
         """The contracted output, nan if there is none."""
-        output, _ = self.at(place)
+        output, _ = self.at(point)
         return float("nan") if output is None else float((output.raw * weights).sum())
 
     def same(self, before: Tensor, after: Tensor) -> bool:
@@ -160,13 +152,13 @@ def _ways(new: _Program, trial: Trial) -> Iterator[dict[str, Any]]:
     """Directions: each entry by itself where they are few, else some of all."""
     shapes = {n: g.shape for n, g in trial.gradients.items() if g is not None}
     sizes = {n: int(np.prod(shape)) for n, shape in shapes.items()}
-    if sum(sizes.values()) <= DIRECTIONS:
+    if sum(sizes.values()) <= MAX_DIRECTIONS:
         for name, size in sizes.items():
             for unit in np.eye(size):
                 yield {name: new.like(name, unit.reshape(shapes[name]))}
         return
     random = np.random.default_rng(new.run.seed)
-    for _ in range(DIRECTIONS):
+    for _ in range(MAX_DIRECTIONS):
         yield {n: new.like(n, random.uniform(-1, 1, shapes[n])) for n in shapes}
 
 
@@ -174,13 +166,13 @@ def _same_elsewhere(new: _Program, old: _Program) -> bool:
     """Whether the two agree at moderate numbers, where the old one has values."""
     random = np.random.default_rng(new.run.seed)
     moving = [each.name for each in new.run.inputs if each.requires_grad]
-    for _ in range(ELSEWHERE):
-        drawn = {
+    for _ in range(OTHER_POINTS):
+        sampled = {
             n: new.like(n, random.uniform(0.1, 0.9, tuple(new.point[n].shape)))
             for n in moving
         }
-        place = {**new.point, **drawn}
-        before, after = old.at(place)[0], new.at(place)[0]
+        point = {**new.point, **sampled}
+        before, after = old.at(point)[0], new.at(point)[0]
         if before is not None and (after is None or not new.same(before, after)):
             return False
     return True

@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from ..views.numbers import Plain
+from .limits import MIN_ARRAY_COLUMNS
 from .line import Layout, Line, Part
 from .numbers import ELLIPSIS, draw, number
 
 SHORTENED = Line(((f"({ELLIPSIS} shortened to fit: -q or a pipe shows all)", "dim"),))
-
-MIN_COLUMNS = 8
-"""Columns that an array gets, however far it is indented."""
 
 
 def value_lines(
@@ -53,9 +51,9 @@ def array_lines(
 
     Returns whether digits or entries had to be left out.
     """
-    room = (
-        None if layout.width is None else max(MIN_COLUMNS, layout.width - len(indent))
-    )
+    room = layout.width
+    if room is not None:
+        room = max(MIN_ARRAY_COLUMNS, room - len(indent))
     lines, shortened = draw(value, Layout(room, layout.rows))
     for position, text in enumerate(lines, 1):
         before = head if head and position == 1 else ()

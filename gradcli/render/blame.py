@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from ..diagnosis.blame import Edge, Trouble
 from ..diagnosis.rewriting import Rewriting
 from ..lang.excerpt import printable
+from ..views.numbers import Plain
 from .labels import shorten
+from .limits import MAX_NOTE_CHARACTERS
 from .numbers import inline, number
-
-LONGEST = 60
-"""Characters of a value that a note still shows whole."""
 
 
 def notes(found: Trouble) -> Iterator[str]:
@@ -26,15 +25,18 @@ def notes(found: Trouble) -> Iterator[str]:
 
 
 def _advice(way: Rewriting) -> str:
-    parts = [f"the value {shorten(inline(way.value), LONGEST)}"]
+    parts = [f"the value {_short(way.value)}"]
     parts += [
-        f"d/d{printable(name)} = {'None' if g is None else shorten(inline(g), LONGEST)}"
-        for name, g in way.gradients.items()
+        f"d/d{printable(name)} = {_short(g)}" for name, g in way.gradients.items()
     ]
     return (
         f"write {printable(way.text)} for {printable(way.instead)}: that gives "
         f"{', '.join(parts)}"
     )
+
+
+def _short(value: Plain | None) -> str:
+    return "None" if value is None else shorten(inline(value), MAX_NOTE_CHARACTERS)
 
 
 def _arose(edge: Edge) -> str:

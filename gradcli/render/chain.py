@@ -12,13 +12,8 @@ from math import inf
 
 from ..views.graph import GraphView, NodeView
 from .labels import leaf_name, shorten, source_text
+from .limits import MAX_TERMINAL_STEPS, MAX_TEXT_COLUMNS
 from .line import Layout, Line, Part, aligned
-
-TEXT_WIDTH = 42
-"""Columns that the program's text takes at most; a longer one moves what follows."""
-
-TERMINAL_STEPS = 30
-"""Steps that a terminal shows under the gradients; `gradcli graph` shows all."""
 
 
 def chain(view: GraphView) -> Iterator[Line]:
@@ -26,7 +21,8 @@ def chain(view: GraphView) -> Iterator[Line]:
     if view.root is None:
         yield Line((("no graph: the output needs no gradient", "dim"),))
         return
-    yield from aligned((_row(view, node) for node in view.nodes), 2, most=TEXT_WIDTH)
+    rows = (_row(view, node) for node in view.nodes)
+    yield from aligned(rows, 2, most=len("  ") + MAX_TEXT_COLUMNS)
 
 
 def _row(view: GraphView, node: NodeView) -> tuple[Part, ...]:
@@ -56,8 +52,8 @@ def steps(view: GraphView, layout: Layout) -> Iterator[Line]:
     # There may be a million nodes: each is looked at twice, and none is kept.
     numbers = array("q")
     count = name_width = text_width = 0
-    most = inf if layout.rows is None else TERMINAL_STEPS
-    room = None if layout.width is None else max(TEXT_WIDTH, layout.width // 2)
+    most = inf if layout.rows is None else MAX_TERMINAL_STEPS
+    room = None if layout.width is None else max(MAX_TEXT_COLUMNS, layout.width // 2)
     for node in view.nodes:
         count += not node.is_leaf
         numbers.append(0 if node.is_leaf else count)
@@ -66,8 +62,8 @@ def steps(view: GraphView, layout: Layout) -> Iterator[Line]:
             text_width = max(text_width, len(shorten(source_text(node), room)))
     if not count:
         return
-    text_width = min(TEXT_WIDTH, text_width)
-    shown = count if count <= most else TERMINAL_STEPS - 1
+    text_width = min(MAX_TEXT_COLUMNS, text_width)
+    shown = count if count <= most else MAX_TERMINAL_STEPS - 1
     places = len(str(shown))
     for node in view.nodes:
         number = numbers[node.id]

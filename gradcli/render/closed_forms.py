@@ -1,6 +1,6 @@
 """Derivatives as formulas: a matrix as a table, anything else an entry a line.
 
-Invariant: a table is drawn only where it fits, so no line of it is broken; formulas
+Invariant: a table is written only where it fits, so no line of it is broken; formulas
 are never shortened.
 
 dy/dx
@@ -16,13 +16,10 @@ from itertools import product
 
 from ..lang.excerpt import printable
 from ..views.closed_forms import FormulaView, ProgramView
+from .limits import MAX_TABLE_COLUMNS
 from .line import BLANK, Layout, Line, Part, Role, aligned
 
 NONE_FOUND = "?"
-
-WIDEST = 120
-"""Columns of a table where the layout sets no limit: beyond, a line per entry reads
-better."""
 
 
 def formulas(views: Iterable[FormulaView], layout: Layout) -> Iterator[Line]:
@@ -45,13 +42,13 @@ def formulas(views: Iterable[FormulaView], layout: Layout) -> Iterator[Line]:
 
 def program(view: ProgramView) -> Iterator[Line]:
     """The adjoint program, to be copied as it stands."""
-    told = (
+    remark = (
         "run at this point it gives the gradients above"
         if view.repeats
         else "run at this point it gives other numbers than the gradients above"
     )
     yield BLANK
-    yield Line((("adjoint program", "title"), (f"  {told}", "dim")))
+    yield Line((("adjoint program", "title"), (f"  {remark}", "dim")))
     for text in view.lines:
         yield Line(((printable(text), "plain"),), hang="")
 
@@ -73,7 +70,7 @@ def _table(view: FormulaView, layout: Layout) -> list[Line]:
     widths = [
         max(len(text) for text, _ in column) for column in zip(*lines, strict=True)
     ]
-    if sum(widths) > (layout.width or WIDEST):
+    if sum(widths) > (layout.width or MAX_TABLE_COLUMNS):
         return []
     title = Line(((printable(view.title), "name"),))
     return [title, *aligned(lines, len(columns))]
@@ -84,13 +81,13 @@ def _row(name: str, cells: list[str], role: Role) -> list[Part]:
 
 
 def _list(view: FormulaView) -> Iterator[Line]:
-    places = [*product(range(len(view.rows)), range(len(view.columns)))]
+    indices = [*product(range(len(view.rows)), range(len(view.columns)))]
     rows: list[list[Part]] = [
         [
-            (printable(view.label(*place)), "name"),
+            (printable(view.label(*index)), "name"),
             (" = ", "plain"),
-            (_shown(view.text(*place)), "plain"),
+            (_shown(view.text(*index)), "plain"),
         ]
-        for place in places
+        for index in indices
     ]
     return aligned(rows, 1)

@@ -2,7 +2,7 @@
 
 Invariant: a column shows the mean of the numbers that fall into it, or lies on the line
 between two numbers; columns are joined, so that no jump leaves a gap. Numbers that are
-all above 0 and span two decades or more are drawn by their logarithms, and the heading
+all above 0 and span two decades or more are shown by their logarithms, and the heading
 says so.
 
     loss (log scale)
@@ -19,14 +19,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log10
 
+from .limits import MAX_CURVE_COLUMNS, MIN_CURVE_COLUMNS
 from .line import Line
 from .numbers import six_digits
 
 ROWS = 8
 DOTS_UP = 4
 DOTS_ACROSS = 2
-WIDEST = 100
-LEAST = 4
 DECADES = 2
 EMPTY = 0x2800
 """The Unicode block of dot patterns begins here; a pattern adds its bits."""
@@ -48,11 +47,11 @@ def curve(numbers: Sequence[float], name: str, width: int) -> Iterator[Line]:
     heights = [log10(n) for n in numbers] if logarithmic else numbers
     marks = [six_digits(high), six_digits(low)]
     margin = max(map(len, marks))
-    columns = max(LEAST, min(WIDEST, width - margin - 2))
+    columns = max(MIN_CURVE_COLUMNS, min(MAX_CURVE_COLUMNS, width - margin - 2))
     scale = " (log scale)" if logarithmic else ""
     yield Line(((f"{name}{scale}", "title"),))
-    for place, row in enumerate(dotted(heights, columns, ROWS)):
-        mark = {0: marks[0], ROWS - 1: marks[1]}.get(place, "")
+    for nr, row in enumerate(dotted(heights, columns, ROWS)):
+        mark = {0: marks[0], ROWS - 1: marks[1]}.get(nr, "")
         tick = "┤" if mark else "│"
         yield Line(((f"{mark:>{margin}} {tick}", "dim"), (row, "number")))
     last = str(len(numbers) - 1)
@@ -86,11 +85,11 @@ def _means(heights: Sequence[float], count: int) -> list[float]:
     return [sum(h / len(part) for h in part) for part in parts]
 
 
-def _between(heights: Sequence[float], place: float) -> float:
-    """The height at a place that may lie between two of them."""
-    at = int(place)
+def _between(heights: Sequence[float], x: float) -> float:
+    """The height at a point that may lie between two of them."""
+    at = int(x)
     after = heights[min(at + 1, len(heights) - 1)]
-    return heights[at] * (at + 1 - place) + after * (place - at)
+    return heights[at] * (at + 1 - x) + after * (x - at)
 
 
 def _levels(heights: Sequence[float], top: int) -> list[int]:

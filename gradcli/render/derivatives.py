@@ -35,8 +35,8 @@ def verdict_label(view: DerivativeView, block: BlockView) -> str:
 def blocks(view: DerivativeView, layout: Layout) -> Iterator[Line]:
     """The blocks, and how they were computed."""
     cut = False
-    for place, block in enumerate(view.blocks):
-        if place:
+    for nr, block in enumerate(view.blocks):
+        if nr:
             yield BLANK
         shape = "(" + ", ".join(map(str, block.shape)) + ")"
         yield Line(

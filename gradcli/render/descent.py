@@ -16,6 +16,7 @@ from ..lang.excerpt import printable
 from ..views.descent import DescentView, ReachedView
 from ..views.numbers import Plain
 from .arrays import SHORTENED
+from .limits import MAX_BINDING_CHARACTERS
 from .line import BLANK, Layout, Line
 from .numbers import ELLIPSIS, number
 
@@ -26,9 +27,6 @@ OUTCOMES = {
     "diverged": "after {} steps, the last with finite values",
 }
 """By how a descent was stopped."""
-
-LONGEST = 600
-"""Characters of a value that a terminal shows of each input."""
 
 
 def step_line(step: int, loss: float, grad_norm: float) -> Line:
@@ -67,8 +65,8 @@ def end(view: DescentView, layout: Layout) -> Iterator[Line]:
     cut = False
     for given in view.inputs:
         text = quote(binding(given))
-        if layout.width is not None and len(text) > LONGEST:
-            text, cut = text[:LONGEST] + ELLIPSIS, True
+        if layout.width is not None and len(text) > MAX_BINDING_CHARACTERS:
+            text, cut = text[:MAX_BINDING_CHARACTERS] + ELLIPSIS, True
         yield Line(((text, "number"),), hang="")
     if cut:
         yield SHORTENED

@@ -4,8 +4,8 @@
    arrives  1.0
    to d     1.0 * -1.0 = -1.0
 
-Invariant: a pipe gets every number; in a terminal a large array is told by its shape
-and its range.
+Invariant: a pipe gets every number; a terminal shows of a large array its shape and
+its range.
 """
 
 from __future__ import annotations
@@ -20,19 +20,14 @@ from ..views.numbers import Plain, flat
 from .gradients import derived
 from .jsons import answer, entries, listed, output_object
 from .labels import made, shape_text, size_text
+from .limits import MAX_LABEL_COLUMNS, MAX_VALUE_CHARACTERS
 from .line import BLANK, Layout, Line, Part, aligned
 from .numbers import inline, six_digits
-
-LONGEST_VALUE = 40
-"""Characters of an array that a terminal still shows whole."""
-
-LONGEST_LABEL = 16
-"""Columns that labels are padded to at most."""
 
 INDENT = "  "
 
 
-def whole(explanation: Explanation, layout: Layout) -> Iterator[Line]:
+def lines(explanation: Explanation, layout: Layout) -> Iterator[Line]:
     """All of it."""
     yield from opening(explanation, layout)
     for each in explanation.steps:
@@ -79,7 +74,7 @@ def step(view: StepView, layout: Layout) -> Iterator[Line]:
         ]
         for label, said, note in rows
     ]
-    yield from aligned(lines, 1, margin + INDENT, len(margin) + LONGEST_LABEL)
+    yield from aligned(lines, 1, margin + INDENT, len(margin) + MAX_LABEL_COLUMNS)
 
 
 def _which(view: StepView, nr: int) -> str:
@@ -117,7 +112,7 @@ def _accumulated(view: StepView, layout: Layout) -> list[tuple[str, str, str]]:
 def value(number: Plain, layout: Layout) -> str:
     """A value on one line; a large array in a terminal by its shape and range."""
     text = inline(number)
-    if layout.rows is None or len(text) <= LONGEST_VALUE:
+    if layout.rows is None or len(text) <= MAX_VALUE_CHARACTERS:
         return text
     size = size_text(number)
     entries = flat(number)

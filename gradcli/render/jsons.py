@@ -87,7 +87,7 @@ def unbroken(text: str) -> Line:
 
 
 def answer(command: str, **parts: Any) -> Line:
-    """The whole result of a command."""
+    """The result of a command."""
     return unbroken(dumps({"schema": SCHEMA, "command": command, **parts}))
 
 
@@ -110,9 +110,9 @@ def grad(
     by_input: Mapping[str, Mapping[str, Any]] = EMPTY,
     latex: bool = False,
 ) -> Line:
-    """The whole answer with its verdicts, with ``symbolic`` all formulas too, with
-    ``latex`` also as LaTeX; ``more`` and ``by_input`` are added to the whole and to the
-    inputs."""
+    """The answer with its verdicts, with ``symbolic`` all formulas too, with
+    ``latex`` also as LaTeX; ``more`` and ``by_input`` are added to the result and to
+    the inputs."""
     verdicts = _verdicts(verification)
     formulas: dict[str, Mapping[str, Any]] = {}
     if symbolic:
@@ -200,7 +200,7 @@ def derivative(
     more: Mapping[str, Any] = EMPTY,
 ) -> Line:
     """A Jacobian's or a Hessian's blocks, with ``symbolic`` their formulas too, with
-    ``latex`` also as LaTeX; ``more`` is added to the whole."""
+    ``latex`` also as LaTeX; ``more`` is added to the result."""
     verdicts = _verdicts(verification)
     written: Sequence[Mapping[str, Any]] = [EMPTY] * len(view.blocks)
     if symbolic:

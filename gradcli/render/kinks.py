@@ -37,16 +37,16 @@ SMOOTH_ROW = "no rule: the derivative of the side that was taken"
 
 
 def lines(view: KinksView) -> Iterator[Line]:
-    """The kinks, place by place, nearest first."""
+    """The kinks, point by point, nearest first."""
     report = view.report
     if not report.kinks:
         yield Line(((f"no kink {_reach(report)}", "plain"),))
-    for number_of_place, place in enumerate(report.places):
-        if number_of_place:
+    for nr, place in enumerate(report.places):
+        if nr:
             yield BLANK
         yield title("at the point" if place.here else f"at {_values(place)}")
         both = zip(report.kinks, view.where, strict=True)
-        here = [_kink(k, where) for k, where in both if k.place == number_of_place]
+        here = [_kink(k, where) for k, where in both if k.place == nr]
         yield from aligned(here, 3, "      ")
         yield from _sides(view, place)
     if report.left_out:
@@ -128,7 +128,7 @@ def _number(value: Any) -> str:
 
 
 def as_json(view: KinksView) -> Line:
-    """The whole report as one object."""
+    """The report as one object."""
     report = view.report
     return answer(
         "kinks",

@@ -25,8 +25,8 @@ def source_text(node: NodeView) -> str:
 def made(name: str | None, source: str | None) -> str:
     """How the program makes a value: ``b = w1*a``, ``b *= a``, ``w1*a`` or ``b``."""
     text, shown = printable(source or ""), printable(name or "")
-    whole = text.startswith(shown) and CHANGE.match(text, len(shown))
-    if shown and text and text != shown and not whole:
+    complete = text.startswith(shown) and CHANGE.match(text, len(shown))
+    if shown and text and text != shown and not complete:
         return f"{shown} = {text}"
     return text or shown
 

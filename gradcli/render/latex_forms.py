@@ -71,14 +71,14 @@ def symbols_in(latex: str) -> list[str]:
 def written(latex: str, symbols: Symbols) -> str:
     """A formula's LaTeX with its symbols."""
     parts = _SYMBOL.split(latex)
-    for place in range(1, len(parts), 2):
-        name, _, index = parts[place].rstrip("]").partition("[")
-        parts[place] = symbols.entry(name, index)
-    for place in range(2, len(parts) - 1, 2):
+    for at in range(1, len(parts), 2):
+        name, _, index = parts[at].rstrip("]").partition("[")
+        parts[at] = symbols.entry(name, index)
+    for at in range(2, len(parts) - 1, 2):
         # Side by side two words would look like one.
-        beside = parts[place - 1], parts[place + 1]
-        if parts[place] == " " and any(each.startswith(WORDS) for each in beside):
-            parts[place] = r" \, "
+        beside = parts[at - 1], parts[at + 1]
+        if parts[at] == " " and any(each.startswith(WORDS) for each in beside):
+            parts[at] = r" \, "
     return "".join(parts)
 
 

@@ -2,7 +2,7 @@
 
 Invariant: the text alone says everything; colour only repeats it. A line too wide for
 a terminal goes on below under ``hang``; without one it is the terminal that breaks it,
-so that it can be copied whole.
+so that it can be copied as it is.
 
     Line((("dL/da", "name"), (" = ", "plain"), ("-1.125", "number")))
 """

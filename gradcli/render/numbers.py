@@ -106,9 +106,9 @@ def _block(
             cells = _without_middle([c for c in cells if c is not ELLIPSIS], fitting)
         return ["[" + ", ".join(cells) + "]"]
     lines: list[str] = []
-    for place, row in enumerate(texts):
-        opening = "[" if place == 0 else " "
-        closing = "]" if place == len(texts) - 1 else ","
+    for nr, row in enumerate(texts):
+        opening = "[" if nr == 0 else " "
+        closing = "]" if nr == len(texts) - 1 else ","
         inner = (
             [ELLIPSIS]
             if row is ELLIPSIS

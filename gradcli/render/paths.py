@@ -21,35 +21,28 @@ from ..views.numbers import Plain
 from ..views.paths import Cancellation, PathsAnswer, PathsView, PathView
 from .arrays import SHORTENED, array_lines, value_lines
 from .jsons import answer, entries
+from .limits import (
+    MAX_COUNT_DIGITS,
+    MAX_FACTORS_CHARACTERS,
+    MAX_JSON_NUMBER,
+    MAX_TERMINAL_RUNS,
+    MIN_COUNTED_NEIGHBOURS,
+)
 from .line import BLANK, Layout, Line, Part
 from .numbers import ELLIPSIS, inline, number
 
 ARROW = " → "
-TERMINAL_RUNS = 12
-"""Different nodes or factors in a row that a terminal shows."""
-
-REPEATED = 4
-"""Equal neighbours from which on they are counted rather than written out."""
-
-LONGEST_FACTORS = 60
-"""Characters up to which arrays among the factors are written out."""
 
 OUT_OF_RANGE = "beyond the range of numbers it matters in which order terms are added"
 
 LISTED = {"exact": "the heaviest", "estimated": "those that seem heaviest"}
 
-LONGEST_COUNT = 24
-"""Digits of a count that a terminal shows."""
-
-READABLE_BY_ALL = 10**308
-"""A JSON reader that keeps numbers as doubles reads smaller ones at least nearly."""
-
 
 def listing(answer: PathsAnswer, layout: Layout) -> Iterator[Line]:
     """Every target with its paths, their sum, and what to know about it."""
     shortened = False
-    for place, target in enumerate(answer.targets):
-        if place:
+    for nr, target in enumerate(answer.targets):
+        if nr:
             yield BLANK
         cut = yield from _target(answer, target, layout)
         shortened = shortened or cut
@@ -67,7 +60,7 @@ def _target(
         note = f"no path leads from {start} to {end}"
         return (yield from value_lines(label, None, layout, note))
     digits = count_text(target.count)
-    many = layout.rows is not None and len(digits) > LONGEST_COUNT
+    many = layout.rows is not None and len(digits) > MAX_COUNT_DIGITS
     shown = f"about {_rounded(target.count)}" if many else digits
     paths = "path" if target.count == 1 else "paths"
     cut = yield from value_lines(label, target.gradient, layout, f"{shown} {paths}")
@@ -126,7 +119,7 @@ def _factors(path: PathView, layout: Layout) -> tuple[str, bool]:
     texts = [inline(p) for p in partials if p is not None]
     if (
         any(isinstance(p, list) for p in partials)
-        and sum(map(len, texts)) > LONGEST_FACTORS
+        and sum(map(len, texts)) > MAX_FACTORS_CHARACTERS
     ):
         return "", False
     return _runs(texts, " * ", layout, "**")
@@ -139,22 +132,23 @@ def _runs(
     parts: list[str] = []
     for text, same in groupby(map(printable, texts)):
         times = sum(1 for _ in same)
-        parts += [text] * times if times < REPEATED else [f"{text}{power}{times}"]
-    if layout.rows is None or len(parts) <= TERMINAL_RUNS:
+        few = times < MIN_COUNTED_NEIGHBOURS
+        parts += [text] * times if few else [f"{text}{power}{times}"]
+    if layout.rows is None or len(parts) <= MAX_TERMINAL_RUNS:
         return between.join(parts), False
-    half = TERMINAL_RUNS // 2
+    half = MAX_TERMINAL_RUNS // 2
     return between.join([*parts[:half], ELLIPSIS, *parts[-half:]]), True
 
 
 def _sum(answer: PathsAnswer, target: PathsView, label: str) -> Iterator[Line]:
-    told: list[Part] = [(f"{_which(target)} ", "dim")]
+    parts: list[Part] = [(f"{_which(target)} ", "dim")]
     if target.adds_up:
-        told.append((f"is {label}", "dim"))
+        parts.append((f"is {label}", "dim"))
     else:
-        told.append((f"is {inline(target.sum)}, not {label}", "fair"))
-    told += [(f": {_added(target)}", "number")] if _added(target) else []
-    told += [(", contracted with --grad-output", "dim")] if answer.weighted else []
-    yield Line(tuple(told))
+        parts.append((f"is {inline(target.sum)}, not {label}", "fair"))
+    parts += [(f": {_added(target)}", "number")] if _added(target) else []
+    parts += [(", contracted with --grad-output", "dim")] if answer.weighted else []
+    yield Line(tuple(parts))
     if not target.adds_up:
         yield Line(((OUT_OF_RANGE, "fair"),))
     if target.cancellation is not None:
@@ -191,7 +185,7 @@ def count_text(count: int) -> str:
     """All digits; Python itself refuses to write very many."""
     from decimal import Decimal
 
-    return str(count) if count < READABLE_BY_ALL else f"{Decimal(count):f}"
+    return str(count) if count < MAX_JSON_NUMBER else f"{Decimal(count):f}"
 
 
 def _rounded(count: int) -> str:
@@ -218,4 +212,4 @@ def as_json(found: PathsAnswer) -> Iterator[Line]:
 
 
 def _readable(count: int) -> int | str:
-    return count if count < READABLE_BY_ALL else count_text(count)
+    return count if count < MAX_JSON_NUMBER else count_text(count)

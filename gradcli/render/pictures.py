@@ -10,10 +10,8 @@ from collections.abc import Iterator
 
 from ..views.graph import GraphView, NodeView
 from .labels import gradient_text, leaf_name, shape_text, shorten, source_text
+from .limits import MAX_EDGE_ENTRIES, MAX_LABEL_CHARACTERS
 from .line import Line
-
-LONGEST_LABEL = 60
-WIDEST_GRADIENT = 4
 
 _DOT = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 _MERMAID = str.maketrans(
@@ -53,7 +51,7 @@ def _label(node: NodeView) -> list[str]:
     if node.is_leaf:
         rows = [" ".join(filter(None, (leaf_name(node), shape_text(node.shape))))]
         return [*rows, "AccumulateGrad"]
-    rows = [node.name, shorten(source_text(node), LONGEST_LABEL)]
+    rows = [node.name, shorten(source_text(node), MAX_LABEL_CHARACTERS)]
     return [row for row in (*rows, shape_text(node.shape)) if row]
 
 
@@ -62,7 +60,7 @@ def _edges(view: GraphView) -> Iterator[tuple[int, int, str]]:
         pairs = zip(node.next_functions, node.local_gradients, strict=True)
         for (child, nr), gradient in pairs:
             if child is not None:
-                text = gradient_text(gradient, WIDEST_GRADIENT)
+                text = gradient_text(gradient, MAX_EDGE_ENTRIES)
                 yield node.id, child, text + (f" #{nr}" if nr else "")
 
 

@@ -115,10 +115,10 @@ def written(numerals: Numerals | None) -> str:
 
 
 def digits_json(found: Precisely) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """What to add to the whole, and by input."""
+    """What to add to the result, and by input."""
     from ..verify.digits import nested
 
-    whole = {
+    result = {
         "digits": {
             "digits": found.digits,
             "output": nested(found.output),
@@ -129,4 +129,4 @@ def digits_json(found: Precisely) -> tuple[dict[str, Any], dict[str, dict[str, A
         name: {"grad_digits": None if numerals is None else nested(numerals)}
         for name, numerals in found.gradients.items()
     }
-    return whole, inputs
+    return result, inputs

@@ -1,6 +1,6 @@
 """A bar on a terminal that shows how far a long piece of work has come.
 
-Invariant: nothing is drawn, and rich not imported, before the work has taken long
+Invariant: nothing is shown, and rich not imported, before the work has taken long
 enough to be waited for, nor where no colour is wanted; when the work ends the bar is
 gone without a trace. No thread is started: the work itself says when it moves on.
 """
@@ -28,18 +28,18 @@ class Bar:
         self._stream = stream
         self._total = total
         self._due = monotonic() + PATIENCE
-        self._drawn: Any = None
+        self._shown: Any = None
         self._task: Any = None
 
-    def at(self, step: int, told: Callable[[], str]) -> None:
-        """``step`` steps are done; ``told`` says what is shown beside the bar."""
+    def at(self, step: int, beside: Callable[[], str]) -> None:
+        """``step`` steps are done; ``beside`` gives the text beside the bar."""
         now = monotonic()
         if now < self._due:
             return
         self._due = now + PACE
-        if self._drawn is None:
+        if self._shown is None:
             self._start()
-        self._drawn.update(self._task, completed=step, told=told(), refresh=True)
+        self._shown.update(self._task, completed=step, beside=beside(), refresh=True)
 
     def _start(self) -> None:
         from rich.console import Console
@@ -51,28 +51,28 @@ class Bar:
             TimeRemainingColumn,
         )
 
-        self._drawn = Progress(
+        self._shown = Progress(
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[told]}", markup=False),
+            TextColumn("{task.fields[beside]}", markup=False),
             TimeRemainingColumn(),
             console=Console(file=self._stream, legacy_windows=False),
             auto_refresh=False,
             transient=True,
         )
-        self._task = self._drawn.add_task("", total=self._total, told="")
-        self._drawn.start()
+        self._task = self._shown.add_task("", total=self._total, beside="")
+        self._shown.start()
 
     def stop(self) -> None:
         """Take the bar away, if there is one."""
-        drawn, self._drawn = self._drawn, None
-        if drawn is not None:
-            drawn.stop()
+        shown, self._shown = self._shown, None
+        if shown is not None:
+            shown.stop()
 
 
 def wants_bar(
     stream: TextIO | None, environment: Mapping[str, str] | None = None
 ) -> bool:
-    """Whether the stream is a terminal that may be drawn on."""
+    """Whether the stream is a terminal that a bar may be shown on."""
     wishes = os.environ if environment is None else environment
     return stream is not None and stream.isatty() and wants_colour(True, wishes)

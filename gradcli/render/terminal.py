@@ -1,4 +1,4 @@
-"""Lines in colour, wrapped to a terminal's width, drawn with rich.
+"""Lines in colour, wrapped to a terminal's width, written by rich.
 
 Invariants: text is never read as markup, highlighted or given emoji; without colour no
 escape code is written at all, not even bold. A line is broken at blanks where it can
@@ -14,6 +14,7 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
+from .limits import MAX_TERMINAL_ROWS
 from .line import Layout, Line, Part, Role
 
 STYLES: dict[Role, str] = {
@@ -28,9 +29,6 @@ STYLES: dict[Role, str] = {
     "bad": "bold red",
 }
 
-TERMINAL_ROWS = 12
-"""Rows of an array that a terminal shows before its middle is left out."""
-
 _UNBOUNDED = 1 << 30
 
 
@@ -38,7 +36,7 @@ class TerminalWriter:
     """Writes lines through a rich console; ``width`` None: nothing is wrapped."""
 
     def __init__(self, stream: TextIO, width: int | None, colour: bool) -> None:
-        self.layout = Layout(width, None if width is None else TERMINAL_ROWS)
+        self.layout = Layout(width, None if width is None else MAX_TERMINAL_ROWS)
         self._width = width
         self._stream = stream
         self._console = Console(
@@ -99,9 +97,9 @@ def _words(parts: Iterable[Part]) -> Iterator[Part]:
     """The parts cut behind each run of blanks."""
     for text, role in parts:
         start = 0
-        for place in range(1, len(text)):
-            if text[place - 1] == " " and text[place] != " ":
-                yield text[start:place], role
-                start = place
+        for at in range(1, len(text)):
+            if text[at - 1] == " " and text[at] != " ":
+                yield text[start:at], role
+                start = at
         if start < len(text):
             yield text[start:], role

@@ -1,6 +1,6 @@
 """A graph as an indented tree, each edge with its local gradient.
 
-Invariants: every function node is drawn once; where a shared one is met again its id is
+Invariants: every function node is shown once; where a shared one is met again its id is
 given instead. A branch that gets deep is continued below, at the left margin, so the
 text grows with the graph and not with its depth squared.
 
@@ -16,17 +16,12 @@ from typing import NamedTuple
 
 from ..views.graph import GraphView, NodeView
 from .labels import gradient_text, leaf_name, shape_text, shared, source_text
+from .limits import MAX_EDGE_ENTRIES, MAX_TREE_LEVELS
 from .line import BLANK, Layout, Line, Part
 
-DEEPEST = 24
-"""Levels drawn before a branch is continued below."""
 
-WIDEST_GRADIENT = 4
-"""Entries of a local gradient that are written out on its edge."""
-
-
-class _Place(NamedTuple):
-    """An edge to draw: where it leads, what stands before it, and how deep it is."""
+class _Branch(NamedTuple):
+    """An edge to show: where it leads, what stands before it, and how deep it is."""
 
     child: int | None
     gradient: str
@@ -40,21 +35,21 @@ def tree(view: GraphView, layout: Layout) -> Iterator[Line]:
     if view.root is None:
         yield Line((("no graph: the output needs no gradient", "dim"),))
         return
-    deepest = DEEPEST
+    deepest = MAX_TREE_LEVELS
     if layout.width is not None:
-        deepest = max(3, min(DEEPEST, (layout.width - 16) // 3))
+        deepest = max(3, min(MAX_TREE_LEVELS, (layout.width - 16) // 3))
     tags = set(shared(view))
-    drawn: set[int] = set()
+    shown: set[int] = set()
     roots = deque([view.root])
     first = True
     while roots:
         root = roots.popleft()
-        if root in drawn:
+        if root in shown:
             continue
         if not first:
             yield BLANK
         first = False
-        yield from _branch(view, root, deepest, tags, drawn, roots)
+        yield from _branch(view, root, deepest, tags, shown, roots)
 
 
 def _branch(
@@ -62,58 +57,58 @@ def _branch(
     root: int,
     deepest: int,
     tags: set[int],
-    drawn: set[int],
+    shown: set[int],
     roots: deque[int],
 ) -> Iterator[Line]:
-    drawn.add(root)
+    shown.add(root)
     node = view.nodes[root]
     nr = view.output_nr if root == view.root else 0
     yield Line((*_described(node, root in tags, nr),))
     stack = _edges(node, "", 1)
     while stack:
-        place = stack.pop()
-        fork = "└─" if place.last else "├─"
-        below = place.prefix + ("   " if place.last else "│  ")
-        edge: list[Part] = [(place.prefix + fork, "dim")]
-        if place.gradient:
-            edge.append((f" {place.gradient} ", "number"))
+        branch = stack.pop()
+        fork = "└─" if branch.last else "├─"
+        below = branch.prefix + ("   " if branch.last else "│  ")
+        edge: list[Part] = [(branch.prefix + fork, "dim")]
+        if branch.gradient:
+            edge.append((f" {branch.gradient} ", "number"))
             edge.append(("─ ", "dim"))
         else:
             edge.append((" ", "dim"))
-        if place.child is None:
+        if branch.child is None:
             yield Line((*edge, ("None", "dim")), below)
             continue
-        child = view.nodes[place.child]
-        if place.child in drawn and not child.is_leaf:
+        child = view.nodes[branch.child]
+        if branch.child in shown and not child.is_leaf:
             yield Line((*edge, *_referred(child, "drawn above")), below)
             continue
-        if place.depth >= deepest and any(
+        if branch.depth >= deepest and any(
             end is not None for end, _ in child.next_functions
         ):
-            tags.add(place.child)
-            roots.append(place.child)
+            tags.add(branch.child)
+            roots.append(branch.child)
             yield Line((*edge, *_referred(child, "continued below")), below)
             continue
-        drawn.add(place.child)
-        yield Line((*edge, *_described(child, place.child in tags, 0)), below)
-        stack.extend(_edges(child, below, place.depth + 1))
+        shown.add(branch.child)
+        yield Line((*edge, *_described(child, branch.child in tags, 0)), below)
+        stack.extend(_edges(child, below, branch.depth + 1))
 
 
-def _edges(node: NodeView, prefix: str, depth: int) -> list[_Place]:
+def _edges(node: NodeView, prefix: str, depth: int) -> list[_Branch]:
     """The node's edges, the first one last, as a stack wants them."""
     count = len(node.next_functions)
     pairs = zip(node.next_functions, node.local_gradients, strict=True)
-    places = [
-        _Place(
+    branches = [
+        _Branch(
             child,
-            gradient_text(gradient, WIDEST_GRADIENT) + (f" #{nr}" if nr else ""),
+            gradient_text(gradient, MAX_EDGE_ENTRIES) + (f" #{nr}" if nr else ""),
             prefix,
             i == count - 1,
             depth,
         )
         for i, ((child, nr), gradient) in enumerate(pairs)
     ]
-    return places[::-1]
+    return branches[::-1]
 
 
 def _described(node: NodeView, tagged: bool, nr: int) -> list[Part]:

@@ -11,10 +11,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Protocol, TextIO
 
+from .limits import DEFAULT_TERMINAL_COLUMNS, MIN_TERMINAL_COLUMNS
 from .line import Layout, Line
-
-FALLBACK_WIDTH = 80
-LEAST_WIDTH = 20
 
 
 class Writer(Protocol):
@@ -71,11 +69,11 @@ def wants_colour(terminal: bool, wishes: Mapping[str, str]) -> bool:
 
 def terminal_width(stream: TextIO, wishes: Mapping[str, str]) -> int:
     """The columns of the terminal; `COLUMNS` may say otherwise."""
-    told = wishes.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
-        return max(LEAST_WIDTH, int(told))
+    wanted = wishes.get("COLUMNS", "")
+    if wanted.isdecimal() and int(wanted):
+        return max(MIN_TERMINAL_COLUMNS, int(wanted))
     try:
         columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
         columns = 0
-    return max(LEAST_WIDTH, columns or FALLBACK_WIDTH)
+    return max(MIN_TERMINAL_COLUMNS, columns or DEFAULT_TERMINAL_COLUMNS)

@@ -20,7 +20,7 @@ from .numbers import Plain, nested
 @dataclass(frozen=True, slots=True)
 class CounterexampleView:
     """A point where a claim is false; ``entry`` is None where the shapes differ, and
-    then whole arrays stand in ``claimed`` and ``true`` (None: too large to show)."""
+    then arrays stand in ``claimed`` and ``true`` (None: too large to show)."""
 
     inputs: Mapping[str, Plain]
     entry: tuple[int, ...] | None

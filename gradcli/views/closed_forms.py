@@ -135,7 +135,7 @@ def _of_pairs(
         starts[given] = count
         count += prod(shape)
 
-    def places(block: BlockView) -> range:
+    def positions(block: BlockView) -> range:
         first, second = block.by
         start = starts[first] * prod(shapes[second])
         return range(start, start + prod(block.shape))
@@ -144,7 +144,7 @@ def _of_pairs(
         _view(
             name, block.by[0], block.by[1], (f"d2{name}/d", " d"),
             shapes[block.by[0]], shapes[block.by[1]], by_name.get(block.by[1]),
-            places(block),
+            positions(block),
         )
         for block in view.blocks
     )  # fmt: skip
@@ -152,9 +152,9 @@ def _of_pairs(
 
 def _view(
     output: str, of: str, by: str, around: tuple[str, str], lead: tuple[int, ...],
-    shape: tuple[int, ...], found: InputVerdict | None, places: range,
+    shape: tuple[int, ...], found: InputVerdict | None, positions: range,
 ) -> FormulaView:  # fmt: skip
-    texts = _at(places, () if found is None else found.formulas)
+    texts = _at(positions, () if found is None else found.formulas)
     reason = found and (found.missing or found.note)
     return FormulaView(
         output,
@@ -166,12 +166,12 @@ def _view(
         (*lead, *shape),
         texts,
         reason or "SymPy ran out of time" if None in texts else None,
-        _at(places, () if found is None else found.latex),
+        _at(positions, () if found is None else found.latex),
     )
 
 
-def _at(places: range, known: Sequence[str | None]) -> tuple[str | None, ...]:
-    return tuple(known[i] if i < len(known) else None for i in places)
+def _at(positions: range, known: Sequence[str | None]) -> tuple[str | None, ...]:
+    return tuple(known[i] if i < len(known) else None for i in positions)
 
 
 def _called(output: OutputView) -> str:

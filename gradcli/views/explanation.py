@@ -66,7 +66,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The whole pass, from the gradient that it starts with."""
+    """The pass, from the gradient that it starts with."""
 
     program: str
     output: OutputView
@@ -79,7 +79,7 @@ class Explanation:
 def explain(
     output: Tensor, cotangent: Tensor, names: Names, view: GraphView
 ) -> tuple[StepView, ...]:
-    """Run the backward pass of ``output`` and tell every step of it.
+    """Run the backward pass of ``output`` and write down every step of it.
 
     Leaves accumulate their gradients, and saved values are freed.
     """
@@ -135,8 +135,8 @@ class _Watch:
         self._tell(node, incoming, tuple(sends), None, None)
 
     def _send(self, edge: Any, g: Any, partial: Any, shape: Shape) -> Send:
-        held = self._arrived.get(edge)
-        total = g if held is None else held + g
+        before = self._arrived.get(edge)
+        total = g if before is None else before + g
         self._arrived[edge] = total
         receiver = edge.node if isinstance(edge, Port) else edge
         made = self._nodes[id(receiver)]
@@ -150,7 +150,7 @@ class _Watch:
             reduced=tuple(g.shape)
             if partial is not None and g.shape != shape
             else None,
-            held=None if held is None else plain(held),
+            held=None if before is None else plain(before),
             total=plain(total),
         )
 

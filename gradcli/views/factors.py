@@ -21,10 +21,10 @@ from ..ops.spellings import ATOM, PRODUCT, SIGN, UNKNOWN
 from .graph import GraphView
 from .names import Names
 
-LONGEST = 120
+MAX_FORMULA_CHARACTERS = 120
 """Characters of a formula that is still worth reading."""
 
-LARGEST_WHOLE = 1e15
+MAX_EXACT_INTEGER = 1e15
 """Up to here an integer is written without a point."""
 
 _NAMELESS = Nameless()
@@ -67,7 +67,7 @@ class Factors:
             known, times = factors.get(local.written, (local, 0))
             factors[local.written] = known, times + 1
             length += 0 if times else len(local.written)
-            if length > LONGEST:
+            if length > MAX_FORMULA_CHARACTERS:
                 return None
         return _joined(number, list(factors.values()))
 
@@ -122,7 +122,7 @@ def _own_texts(names: Names, view: GraphView) -> dict[int, Text]:
     texts = {}
     for node in view.nodes:
         text = node.source
-        if text is None or ran[node.span] > 1 or len(text) > LONGEST:
+        if text is None or ran[node.span] > 1 or len(text) > MAX_FORMULA_CHARACTERS:
             continue
         if all(map(names.sole, _WORD.findall(text))):
             rank = ATOM if _SIMPLE_CALL.fullmatch(text) else UNKNOWN
@@ -140,11 +140,11 @@ def _number(text: Text) -> float | None:
 def _joined(number: float, factors: list[tuple[Text, int]]) -> str | None:
     parts: list[str] = []
     if number != 1 or not factors:
-        whole = number.is_integer() and abs(number) < LARGEST_WHOLE
-        parts.append(repr(int(number) if whole else number))
+        integer = number.is_integer() and abs(number) < MAX_EXACT_INTEGER
+        parts.append(repr(int(number) if integer else number))
     for text, times in factors:
         tight = SIGN if parts else PRODUCT
         one = text.within(tight)
         parts.append(one if times == 1 else f"{text.within(ATOM)}**{times}")
     formula = " * ".join(parts)
-    return formula if len(formula) <= LONGEST else None
+    return formula if len(formula) <= MAX_FORMULA_CHARACTERS else None

@@ -43,7 +43,7 @@ class InputView:
 
 @dataclass(frozen=True, slots=True)
 class GradView:
-    """The whole answer but for the verdicts, which come later."""
+    """The answer but for the verdicts, which come later."""
 
     program: str
     device: str

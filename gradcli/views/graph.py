@@ -25,8 +25,8 @@ from .places import Places, Span
 Shape: TypeAlias = tuple[int, ...]
 GraphNode: TypeAlias = Node | AccumulateGrad
 
-SOURCE_LIMIT = 1000
-"""Longest text of a node that is kept whole: in a sum of n terms the texts of all the
+MAX_SOURCE_CHARACTERS = 1000
+"""Characters of a node's text that are kept: in a sum of n terms the texts of all the
 partial sums together are n² long. The span is always exact."""
 
 
@@ -104,7 +104,7 @@ def graph_view(
     if root is None:
         return GraphView(source, name, shape, None, output.output_nr, ())
     ids, shapes = _discover(root, shape)
-    places = Places(source, SOURCE_LIMIT)
+    places = Places(source, MAX_SOURCE_CHARACTERS)
     nodes = _Nodes(ids, shapes, _names(variables), places, local_gradients)
     made = tuple(nodes) if at_once else nodes
     return GraphView(source, name, shape, 0, output.output_nr, made)

@@ -1,6 +1,6 @@
-"""Kinks with their places in the program's text.
+"""Kinks with their texts in the program.
 
-Invariant: nothing here is computed; texts and places are read off the spans.
+Invariant: nothing here is computed; texts, lines and columns are read off the spans.
 
     view = kinks_view(source, output, report)
     view.where[0].text, view.where[0].line        # "relu(x)", 1
@@ -17,7 +17,7 @@ from .places import Places, Where
 
 @dataclass(frozen=True, slots=True)
 class KinksView:
-    """All kinks; ``where`` is the text and the place of each, of a branch unknown."""
+    """All kinks; ``where`` is the text, line and column of each, if it has them."""
 
     program: str
     output: OutputView

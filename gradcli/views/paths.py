@@ -252,10 +252,10 @@ def _heaviness(term: Any) -> float:
 def _share(term: Any, total: Any) -> float | None:
     """The part of the sum that a term makes up: among arrays, of its direction."""
     if total.size == 1:
-        part, whole = float(term.reshape(())), float(total.reshape(()))
+        part, over = float(term.reshape(())), float(total.reshape(()))
     else:
-        part, whole = float((term * total).sum()), float((total * total).sum())
-    share = part / whole if whole else math.nan
+        part, over = float((term * total).sum()), float((total * total).sum())
+    share = part / over if over else math.nan
     return share if math.isfinite(share) else None
 
 
@@ -272,18 +272,18 @@ def _cancellation(peak: Any, total: Any, xp: Any) -> Cancellation | None:
     """The entry whose terms are largest beside their sum, if they are much larger."""
     if not total.size:
         return None
-    whole = abs(total)
+    size = abs(total)
     known = xp.logical_and(xp.isfinite(peak), peak > 0)
-    ratios = xp.where(known, peak / xp.where(whole > 0, whole, 1), 0)
-    ratios = xp.where(xp.logical_and(known, whole == 0), math.inf, ratios)
+    ratios = xp.where(known, peak / xp.where(size > 0, size, 1), 0)
+    ratios = xp.where(xp.logical_and(known, size == 0), math.inf, ratios)
     flat = ratios.reshape(-1)
-    place = int(flat.argmax())
-    ratio = float(flat[place])
+    at = int(flat.argmax())
+    ratio = float(flat[at])
     if ratio < LOST:
         return None
     return Cancellation(
-        entry=tuple(map(int, unravel_index(place, total.shape))),
-        largest=float(peak.reshape(-1)[place]),
-        sum=float(total.reshape(-1)[place]),
+        entry=tuple(map(int, unravel_index(at, total.shape))),
+        largest=float(peak.reshape(-1)[at]),
+        sum=float(total.reshape(-1)[at]),
         ratio=ratio,
     )

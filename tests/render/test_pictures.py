@@ -7,10 +7,11 @@ import re
 import pytest
 
 from gradcli.render.chain import steps
+from gradcli.render.limits import MAX_TREE_LEVELS
 from gradcli.render.line import Layout, Line
 from gradcli.render.pictures import dot, mermaid
 from gradcli.render.terminal import _wrapped
-from gradcli.render.tree import DEEPEST, tree
+from gradcli.render.tree import tree
 from gradcli.views.graph import GraphView, NodeView
 
 
@@ -73,14 +74,14 @@ def test_a_mermaid_label_has_no_character_with_a_meaning() -> None:
 
 
 def test_a_deep_branch_is_continued_at_the_margin_once() -> None:
-    depth = 3 * DEEPEST
+    depth = 3 * MAX_TREE_LEVELS
     chain = [node(i, "SinBackward0", i + 1) for i in range(depth)]
     view = graph(*chain, node(depth, "AccumulateGrad", text="x"))
     lines = texts(tree(view, Layout()))
     assert sum("continued below" in line for line in lines) == 2
     drawn = [line for line in lines if "SinBackward0" in line and "below" not in line]
     assert len(drawn) == depth
-    assert max(map(len, lines)) < 4 * DEEPEST + 60
+    assert max(map(len, lines)) < 4 * MAX_TREE_LEVELS + 60
 
 
 def test_every_function_node_is_drawn_exactly_once_in_a_diamond_ladder() -> None:

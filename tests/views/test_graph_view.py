@@ -10,7 +10,7 @@ import pytest
 
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
-from gradcli.views.graph import SOURCE_LIMIT, GraphView, graph_view
+from gradcli.views.graph import MAX_SOURCE_CHARACTERS, GraphView, graph_view
 
 from .notation import notation
 
@@ -101,7 +101,7 @@ def test_a_long_text_is_cut_but_its_span_is_exact() -> None:
     view = seen(program, "x=1")
     first = view.nodes[0]
     assert first.source is not None
-    assert len(first.source) == SOURCE_LIMIT + 1
+    assert len(first.source) == MAX_SOURCE_CHARACTERS + 1
     assert first.span == (0, len(program))
 
 

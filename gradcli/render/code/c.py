@@ -108,10 +108,10 @@ class C(Dialect):
     def index(
         self, value: Any, shape: tuple[int, ...], texts: Mapping[int, Text]
     ) -> str:
-        place = 0
+        position = 0
         for at, size in zip(value, shape, strict=True):
-            place = place * size + at
-        return str(place)
+            position = position * size + at
+        return str(position)
 
     def assigned(self, name: str, text: str) -> str:
         return f"const double {name} = {text};"

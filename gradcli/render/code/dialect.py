@@ -55,8 +55,8 @@ INDENT: Final = "    "
 MAX_COMMENT_COLUMNS: Final = 80
 """Characters of a line that says where a function holds."""
 
-MAX_EXACT_WHOLE: Final = 1e15
-"""Numbers up to which a whole one is written without a point."""
+MAX_EXACT_INTEGER: Final = 1e15
+"""Numbers up to which an integer is written without a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class Dialect:
         yield f"]){ending}"
 
     def program(self, written: Written) -> Iterator[str]:
-        """The lines of a whole program."""
+        """The lines of a complete program."""
         raise NotImplementedError
 
     # what they have in common
@@ -236,20 +236,20 @@ class Dialect:
             return self.made(f"{receiver}{word}({listed(rest[1:], params)})")
         return self.made(self.called(word, rest, params))
 
-    def _operand(self, tree: Tree, place: int, texts: Mapping[int, Text]) -> Text:
+    def _operand(self, tree: Tree, position: int, texts: Mapping[int, Text]) -> Text:
         """What stands in a template's slot."""
-        value = tree.args[place]
+        value = tree.args[position]
         if isinstance(value, Tree):
             return texts[value.serial]
-        if place and tree.head == "getitem":
+        if position and tree.head == "getitem":
             return self.made(self.index(value, tree.args[0].shape, texts))
         return self.made(self.argument(value, texts))
 
     def repeated(self, tree: Tree) -> list[Tree]:
         """The parts that the tree's text writes more than once."""
         word = self.spelled(tree.head)
-        places = repeated(word) if isinstance(word, Template) else ()
-        return [tree.args[place] for place in places]
+        positions = repeated(word) if isinstance(word, Template) else ()
+        return [tree.args[position] for position in positions]
 
     def _in_numbers(self, tree: Tree, texts: Mapping[int, Text]) -> Mapping[int, Text]:
         """The operands' texts; if none is of the result's kind, made so.
@@ -326,9 +326,9 @@ class Dialect:
         return self.made(written, SIGN if written.startswith("-") else ATOM)
 
     def decimal(self, value: Any) -> str:
-        """A finite number; a whole one without a point."""
-        whole = isinstance(value, float) and value == int(value)
-        return repr(int(value) if whole and abs(value) < MAX_EXACT_WHOLE else value)
+        """A finite number; an integer without a point."""
+        integer = isinstance(value, float) and value == int(value)
+        return repr(int(value) if integer and abs(value) < MAX_EXACT_INTEGER else value)
 
 
 def listed(args: Iterable[str], params: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 r"""LaTeX: trees as the equations of a program; functions as their rows say.
 
-Invariant: the reading is unambiguous: what holds together less tightly than its place
-asks for is bracketed. The lines compile with the package amsmath.
+Invariant: the reading is unambiguous: what holds together less tightly than its
+operator asks for is bracketed. The lines compile with the package amsmath.
 
     Latex().text(tree, texts)       # \sin x \cdot 2
 """
@@ -143,14 +143,14 @@ def _in_slots(latex: str) -> Template:
     """A row's LaTeX, its arguments bracketed but where brackets stand already."""
     parts = list(Formatter().parse(latex))
     text, depth, rank = "", 0, Precedence.POWER
-    for place, (literal, field, _, _) in enumerate(parts):
+    for nr, (literal, field, _, _) in enumerate(parts):
         for at, sign in enumerate(literal):
             depth += (sign in "{(") - (sign in "})")
             if not depth and sign in "+-" and literal[at - 1 : at] in ("", " "):
                 rank = SUM
         text += literal.replace("{", "{{").replace("}", "}}")
         if field is not None:
-            after = parts[place + 1][0] if place + 1 < len(parts) else ""
+            after = parts[nr + 1][0] if nr + 1 < len(parts) else ""
             inside = text[-1:] in _OPENING and after[:1] in _CLOSING
             text += f"{{{field}}}" if inside and after else f"{{{field}:ATOM}}"
     return Template(text, rank)

@@ -54,12 +54,12 @@ class Symbols:
         return _symbol(name) if found is None else found
 
     def entry(self, name: str, index: str) -> str:
-        """An entry of an array; ``index`` is its place as text, or nothing."""
+        """An entry of an array; ``index`` is its index as text, or nothing."""
         symbol = self[name]
         if not index:
             return symbol
-        whole = f"({symbol})" if "_" in symbol.replace(r"\_", "") else symbol
-        return f"{whole}_{{{index}}}"
+        base = f"({symbol})" if "_" in symbol.replace(r"\_", "") else symbol
+        return f"{base}_{{{index}}}"
 
 
 def verbatim(text: str) -> str:

@@ -2,7 +2,7 @@
 
 Invariant: a function is complete: imports, helpers, and the value and the derivatives
 returned. NumPy's numbers are float64; PyTorch's constants are made from an input, so
-that a function on whole arrays runs in that one's dtype and on its device.
+that a function on arrays runs in that one's dtype and on its device.
 
     NumPy().text(tree, texts)           # np.sum(x * x, axis=0)
     PyTorch("x").text(tree, texts)      # torch.sum(x * x, dim=0)
@@ -148,8 +148,8 @@ class NumPy(Python):
     def entry(self, value: Any) -> str:
         """A number that an array is made of."""
         written = self.plain(value).written
-        whole = isinstance(value, float) and written.lstrip("-").isdecimal()
-        return f"{written}.0" if whole else written
+        integer = isinstance(value, float) and written.lstrip("-").isdecimal()
+        return f"{written}.0" if integer else written
 
     def literal(self, array: Any) -> Text:
         kind = ", dtype=float" if array.dtype.kind == "f" else ""
@@ -200,8 +200,8 @@ class PyTorch(Python):
         return Text(f"{self.like}.new_full({shape}, {self.plain(value)})")
 
     def literal(self, array: Any) -> Text:
-        whole = array.dtype.kind in "biu"
-        made = "torch.tensor" if whole else f"{self.like}.new_tensor"
+        integer = array.dtype.kind in "biu"
+        made = "torch.tensor" if integer else f"{self.like}.new_tensor"
         return Text(f"{made}({self.nested(array)})")
 
     def argument(self, value: Any, texts: Mapping[int, Text]) -> str:
@@ -210,8 +210,8 @@ class PyTorch(Python):
             items = [self._positions(v, texts) for v in value]
             return f"[{', '.join(items)}]"
         if isinstance(value, Tree) and value.head == NUMBER:
-            whole = isinstance(value.args[0], int)
-            made = "torch.tensor" if whole else f"{self.like}.new_tensor"
+            integer = isinstance(value.args[0], int)
+            made = "torch.tensor" if integer else f"{self.like}.new_tensor"
             return f"{made}({written})"
         return written
 

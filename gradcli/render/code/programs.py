@@ -1,4 +1,4 @@
-"""A derivative as a program: the one place that decides what is written, and how.
+"""A derivative as a program: the one module that decides what is written, and how.
 
 A gradient is written on arrays where the dialect has them, anything else entry by
 entry. Both are steps, and a dialect turns steps into text.

@@ -92,7 +92,7 @@ class Page:
         Args:
             called: trees that are steps of these names.
             forced: trees that are steps in any case.
-            inline: trees of a name that are not steps on its account.
+            inline: trees that a name alone does not make steps.
         """
         for tree in self._trees:
             self._write(tree)
