@@ -46,6 +46,7 @@ row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
     fwd=lambda xp, x: xp.logsigmoid(x), partials=(lambda xp, y, x: xp.sigmoid(-x),),
     cases=[*ALL, case((2,), low=-800, high=800)])
 
+# Elfwing, Uchibe, Doya 2017, arXiv:1702.03118.
 row("silu", node="SiluBackward0", latex=r"{0} \sigma({0})", formula="x*sigmoid(x)",
     refuses=no_kernel("silu_cpu"),
     doc="Sigmoid-weighted linear unit, also called swish.",
@@ -63,6 +64,7 @@ def mish_slope(xp: Any, y: Any, x: Any) -> Any:
     return bend + x * (1 - bend * bend) * xp.sigmoid(x)
 
 
+# Misra 2019, arXiv:1908.08681.
 row("mish", node="MishBackward0", latex=r"{0} \tanh(\log(1 + e^{{{0}}}))",
     refuses=no_kernel("mish_cpu"),
     memory=KEPT,
@@ -103,6 +105,7 @@ def gelu_slope(xp: Any, y: Any, x: Any, approximate: str = "none") -> Any:
     return (1 + bend) / 2 + x / 2 * (1 - bend * bend) * steep
 
 
+# Hendrycks, Gimpel 2016, arXiv:1606.08415; 0.044715 is theirs.
 row("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
     refuses=no_kernel("GeluKernelImpl"),
     formula="x*(1 + erf(x/sqrt(2)))/2",
@@ -150,6 +153,7 @@ def elu_slope(
     return xp.where(xp.le(x, 0), scale * alpha * input_scale * left, scale)
 
 
+# Clevert, Unterthiner, Hochreiter 2015, arXiv:1511.07289.
 row("elu", node="EluBackward0", latex=r"\operatorname{{ELU}}({0})",
     refuses=no_kernel("elu_cpu"),
     formula="scale*x if x > 0 else scale*alpha*(e**(input_scale*x) - 1)",
@@ -161,6 +165,7 @@ row("elu", node="EluBackward0", latex=r"\operatorname{{ELU}}({0})",
     cases=[
         *SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0, scale=1.5, input_scale=0.5)])
 
+# Klambauer et al. 2017, arXiv:1706.02515, for mean 0 and variance 1.
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
 
@@ -168,6 +173,7 @@ function("selu", lambda call, x: call("elu", x, alpha=SELU_ALPHA, scale=SELU_SCA
          cases=SIDES, doc="Self-normalising exponential linear unit.",
          formula="scale*elu(x, alpha)", kink="at 0 the derivative is scale*alpha")
 
+# Barron 2017, arXiv:1704.07483.
 row("celu", node="CeluBackward0", latex=r"\operatorname{{CELU}}({0})",
     refuses=no_kernel("elu_cpu"),
     formula="x if x > 0 else alpha*(e**(x/alpha) - 1)",
@@ -229,6 +235,7 @@ row("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6
     vjp=(lambda xp, g, y, x: xp.where(between(xp, x, -3, 3), g / 6, 0),),
     cases=[*ALL, case((3,), low=3.1, high=4.0)])
 
+# Howard et al. 2019, arXiv:1905.02244, section 5.2.
 row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
     refuses=no_kernel("hardswish_cpu"),
     latex=r"{0} \frac{{\min(\max({0} + 3, 0), 6)}}{{6}}", doc="Piecewise swish.",
@@ -283,6 +290,7 @@ def below(xp: Any, x: Any, weight: Any) -> Any:
     return xp.where(xp.eq(x, 0), xp.detach(weight), weight)
 
 
+# He et al. 2015, arXiv:1502.01852.
 row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight*x",
     refuses=no_kernel("prelu_cpu"),
     rule=Rule("PreluKernelBackwardBackward0", (0, 1)),
@@ -328,7 +336,7 @@ ALONG = [case((3, 4), dim=0), case((3, 4), dim=-1), case((2, 3, 4), dim=1),
 
 
 def peak(xp: Any, x: Any, over: tuple[int, ...]) -> Any:
-    """The largest entry along each line, in its place; 0 where a line has none."""
+    """The largest entry along each line, dimensions kept; 0 where a line has none."""
     if 0 in [x.shape[d] for d in over]:
         return xp.new_full(x, kept_shape(x.shape, over), 0)
     return xp.amax(x, over, True)
@@ -394,6 +402,7 @@ def weights(xp: Any, x: Any, y: Any, dim: Any) -> Any:
     return xp.exp(x - xp.reshape(y, kept_shape(x.shape, dims_of(x.shape, dim))))
 
 
+# Blanchard, Higham, Higham 2021, doi:10.1093/imanum/draa038: the shifted formula.
 row("logsumexp", node="LogsumexpBackward0", formula="log(sum(e**x, dim))",
     doc="Logarithm of a sum of exponentials.", result=FLOATS,
     fwd=logsumexp_of,
@@ -435,6 +444,7 @@ def glu_push(xp: Any, t: Any, y: Any, x: Any, dim: int = -1) -> Any:
     return ta * gate + y * (1 - gate) * tb
 
 
+# Dauphin et al. 2016, arXiv:1612.08083.
 row("glu", node="GluBackward0", formula="a*sigmoid(b)",
     refuses=no_kernel("glu_cpu"),
     doc="The first half of a dimension, gated by the second.",

@@ -235,7 +235,7 @@ REST_OF = [case((3,), low=2.2, high=2.8, other=2),
 row("remainder.Tensor", node="RemainderBackward1", latex=r"{0} \bmod {1}",
     refuses=no_kernel("remainder_cpu", TRUTHS),
     formula="a - b*floor(a/b)", doc="Remainder with the sign of the divisor.",
-    kink="at a whole quotient q the derivatives are 1 and -q",
+    kink="at an integer quotient q the derivatives are 1 and -q",
     fwd=lambda xp, a, b: xp.remainder(a, b),
     partials=(1, lambda xp, y, a, b: -xp.floor_divide(a, b)), cases=REST, jumps_at=0)
 
@@ -252,7 +252,7 @@ function("remainder", lambda call, a, b:
 row("fmod.Tensor", node="FmodBackward1", latex=r"\operatorname{{fmod}}({0}, {1})",
     refuses=no_kernel("fmod_cpu", TRUTHS),
     formula="a - b*trunc(a/b)", doc="Remainder with the sign of the dividend.",
-    kink="at a whole quotient q the derivatives are 1 and -q",
+    kink="at an integer quotient q the derivatives are 1 and -q",
     fwd=lambda xp, a, b: xp.fmod(a, b),
     partials=(1, lambda xp, y, a, b: -xp.trunc(a / b)), cases=REST,
     jumps_at=0, smooth_at_zero=True)
@@ -361,7 +361,7 @@ row("addcdiv.default", node="AddcdivBackward0", memory=KEPT,
 
 
 def valued(name: str) -> None:
-    """Enter a public function that also takes its factor in the second place."""
+    """Enter a public function that also takes its factor as the second operand."""
     def build(call: Any, x: Any, a: Any, b: Any, value: Any = 1) -> Any:
         if is_number(a) and not is_number(value):
             a, b, value = b, value, a

@@ -1,4 +1,4 @@
-"""Entries in another place: reversed, rolled, on a diagonal, padded, in windows.
+"""Entries at other positions: reversed, rolled, on a diagonal, padded, in windows.
 
 Invariant: every row here is linear, and its transpose is a row as well.
 
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import ShapeError, dim_of, dims_of, whole
+from .checks import ShapeError, as_integer, as_sizes, dim_of, dims_of
 from .index import along
-from .join import as_sizes
 from .limits import LISTED, check_size
 from .op import LINEAR, PACKED, VIEW, Formula, case, function, row
 from .shape import Shape, inverse_order
@@ -356,7 +355,7 @@ def _interleaved(call: Formula, x: Any, repeats: Any, dim: int | None) -> Any:
         x, dim = call("flatten", x), 0
     d = dim_of(x.shape, dim)
     if isinstance(repeats, float):
-        repeats = whole(repeats)
+        repeats = as_integer(repeats)
     if not isinstance(repeats, int):
         counts = as_sizes(repeats.tolist() if hasattr(repeats, "tolist") else repeats)
         if len(counts) == 1:

@@ -41,7 +41,7 @@ class ArgumentError(EngineError):
     """A parameter's value that the operation does not know."""
 
 
-def whole(value: Any) -> int:
+def as_integer(value: Any) -> int:
     """A size or a count, which may come as a number or as a tensor of one."""
     if type(value) is int:
         return value
@@ -52,6 +52,12 @@ def whole(value: Any) -> int:
     if number is None or bool(number != value):
         raise ValueError(f"expected an integer, got {float(value)}")
     return number
+
+
+def as_sizes(values: Any) -> Shape:
+    """A size, or a list of them, as a tuple."""
+    given = values if isinstance(values, list | tuple) else (values,)
+    return tuple([as_integer(n) for n in given])
 
 
 def dim_of(shape: Sequence[int], dim: int) -> int:

@@ -157,6 +157,7 @@ def along(call: Any, weight: Any, x: Any) -> Any:
     return call("reshape", weight, (weight.shape[0], *(1,) * rest))
 
 
+# Label smoothing: Szegedy et al. 2015, arXiv:1512.00567, section 7.
 def by_class(call: Any, scores: Any, target: Any, weight: Any, ignore_index: int,
              reduction: str, smoothing: float) -> Any:
     loss = nll_loss(call, scores, target, weight, ignore_index, reduction)
@@ -230,6 +231,7 @@ def kl_div(call: Any, x: Any, target: Any, reduction: str = "mean",
     return call("div", total, x.shape[0]) if x.shape else total
 
 
+# DLMF 5.11.1, the first terms.
 def stirling(call: Any, target: Any) -> Any:
     """An approximation of ``log(target!)`` for targets over 1."""
     entropy = call("sub", call("mul", target, call("log", target)), target)

@@ -257,10 +257,11 @@ clamp_row("clamp_max.Scalar", "ClampMaxBackward0", r"\min({0}, {max})",
           [case((3, 4), max=3), case((2,), max=-3)])
 
 
+# PyTorch's derivatives.yaml, clamp.Tensor.
 def reaches(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
     """What part of the cotangent reaches the clamped tensor itself.
 
-    One bound: as for the extremum of two. Two bounds: PyTorch keeps the whole of it at
+    One bound: as for the extremum of two. Two bounds: PyTorch keeps all of it at
     either bound.
     """
     if min is None or max is None:

@@ -15,8 +15,7 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
-from .checks import ShapeError, ValueRangeError
-from .join import as_sizes
+from .checks import ShapeError, ValueRangeError, as_sizes
 from .limits import check_size
 from .op import (
     MULTILINEAR,
@@ -73,8 +72,10 @@ def border(padding: Shape, sign: int = 1) -> Shape:
     return tuple([sign * p for p in reversed(padding) for _ in range(2)])
 
 
+# Chellapilla, Puri, Simard 2006, High performance convolutional neural networks for
+# document processing: windows as columns of a matrix.
 def entries(xp: Any, x: Any, windows: Windows, groups: int, counts: Shape) -> Any:
-    """The input by group, by channel and place in the window, by window."""
+    """The input by group, by channel and position in the window, by window."""
     padded = xp.constant_pad_nd(x, border(windows.padding))
     parts = [xp.getitem(padded, at) for at in windows.slices(counts)]
     rows = x.shape[1] // groups * len(parts)
@@ -84,10 +85,10 @@ def entries(xp: Any, x: Any, windows: Windows, groups: int, counts: Shape) -> An
 def overlaid(xp: Any, cells: Any, size: Shape, windows: Windows, counts: Shape) -> Any:
     """The transpose of `entries`: what windows share adds up."""
     wide = (*size[:2], *windows.padded(size[2:]))
-    places = windows.slices(counts)
-    parts = xp.reshape(cells, (*size[:2], len(places), *counts))
+    slices = windows.slices(counts)
+    parts = xp.reshape(cells, (*size[:2], len(slices), *counts))
     total = 0
-    for i, at in enumerate(places):
+    for i, at in enumerate(slices):
         part = xp.getitem(parts, (slice(None), slice(None), i))
         total = total + xp.put_view(wide, at, part)
     return xp.constant_pad_nd(total, border(windows.padding, -1))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from string import ascii_letters, ascii_lowercase, ascii_uppercase
 from typing import Any
 
-from .checks import ArgumentError, ShapeError, ValueRangeError, whole
+from .checks import ArgumentError, ShapeError, ValueRangeError, as_integer
 from .op import MULTILINEAR, ONE_TYPE, VIEW, case, function, row
 from .products import identity
 
@@ -163,7 +163,7 @@ def as_term(labels: Any) -> str:
 
 
 def as_letter(number: Any) -> str:
-    n = whole(number)
+    n = as_integer(number)
     if not 0 <= n < len(LETTERS):
         raise ValueRangeError("einsum(): subscript in subscript list is not within the "
                               f"valid range [0, {len(LETTERS)})")

@@ -95,6 +95,7 @@ def log2_of_sum(xp: Any, a: Any, b: Any) -> Any:
     return xp.where(xp.eq(a, b), a + 1, apart)
 
 
+# PyTorch's derivatives.yaml, logaddexp2.
 row("logaddexp2", node="Logaddexp2Backward0", latex=r"\log_2(2^{{{0}}} + 2^{{{1}}})",
     refuses=no_kernel("logaddexp2_cpu"),
     formula="log2(2**a + 2**b)", doc="Base-2 logarithm of a sum of powers of two.",
@@ -159,6 +160,7 @@ def x_log1p(xp: Any, a: Any, b: Any) -> Any:
     return xp.where(nothing, 0, a * xp.log1p(b))
 
 
+# PyTorch's derivatives.yaml, special_xlog1py.
 row("xlog1py.Tensor", node="SpecialXlog1PyBackward0", latex=r"{0} \log(1 + {1})",
     formula="a*log(1 + b)", doc="Product with log1p; 0 where the factor is 0.",
     kink="at a = 0 and b <= -1 the derivative by a is 0; by b it is a/(1 + b)",

@@ -2,8 +2,8 @@
 
 Invariant: everything speaks of flattened tensors, in which a position is one number.
 Sums and means are linear and add up at once; for a product or an extremum what comes
-together at one place is a line of a table. An entry that is overwritten, not included,
-gets no share of the cotangent.
+together at one position is a line of a table. An entry that is overwritten, not
+included, gets no share of the cotangent.
 
     scatter_reduce(x, 0, [0, 2, 0], src, "amax")    # y[0] = max(x[0], src[0], src[2])
 """
@@ -83,8 +83,8 @@ class Adding:
         if not self.divides:
             return total
         count = self._count(xp, x, at, include_self)
-        whole = hasattr(total, "dtype") and total.dtype.kind in WHOLES
-        return xp.floor_divide(total, count) if whole else total / count
+        integers = hasattr(total, "dtype") and total.dtype.kind in WHOLES
+        return xp.floor_divide(total, count) if integers else total / count
 
     def backward(
         self, xp: Any, g: Any, y: Any, x: Any, at: Any, src: Any, include_self: bool
@@ -107,14 +107,14 @@ class Adding:
         return own + put(xp, src, at, x.shape)
 
     def _count(self, xp: Any, like: Any, at: Any, include_self: bool) -> Any:
-        """How many entries come together at each place, at least one."""
+        """How many entries come together at each position, at least one."""
         own = xp.new_full(like, like.shape, 1)
         ones = xp.new_full(like, tuple(at.shape), 1)
         return xp.maximum(self._total(xp, own, at, ones, include_self), 1)
 
 
 def put(xp: Any, src: Any, at: Any, shape: Shape) -> Any:
-    """Zeros with entries added at their places."""
+    """Zeros with entries added at their positions."""
     return xp.call("take.backward", src, at, shape)
 
 
@@ -122,21 +122,24 @@ def put(xp: Any, src: Any, at: Any, shape: Shape) -> Any:
 
 
 def lines(xp: Any, at: Any, count: int, include_self: bool) -> Any:
-    """A line for each place: its number, then those of the entries that come together,
-    in the tensor and, from its end on, in what is brought; -1 fills up short lines."""
+    """A line for each position: its number, then those of the entries that come
+    together, in the tensor and, from its end on, in what is brought; -1 fills up short
+    lines."""
     met: dict[int, list[int]] = {}
-    for number, place in enumerate(at.tolist()):
-        met.setdefault(place, [place] if include_self else []).append(count + number)
+    for number, position in enumerate(at.tolist()):
+        line = met.setdefault(position, [position] if include_self else [])
+        line.append(count + number)
     longest = max(map(len, met.values()), default=1)
     shape = len(met), 1 + longest
     check_size(shape, LISTED)
     return xp.as_index([
-        [place, *line, *[-1] * (longest - len(line))] for place, line in met.items()
+        [position, *line, *[-1] * (longest - len(line))]
+        for position, line in met.items()
     ]).reshape(shape)
 
 
 row("places.lines", query=True, formula="lines of entries", internal=True,
-    doc="Which entries come together at one place.", fwd=lines,
+    doc="Which entries come together at one position.", fwd=lines,
     cases=[case(Fixed([2, 0, 2]), count=3, include_self=True)])
 
 

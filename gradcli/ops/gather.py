@@ -151,7 +151,7 @@ def grown(xp: Any, g: Any, shape: Shape) -> Any:
 
 
 def surviving(xp: Any, g: Any, write: Formula, read: Formula) -> Any:
-    """``read(g)``, 0 for what a later entry overwrote at the same place.
+    """``read(g)``, 0 for what a later entry overwrote at the same position.
 
     Args:
         write: writes entries into zeros of the shape of ``g``.
@@ -236,7 +236,7 @@ function("scatter_add", lambda call, x, dim, index, src:
          doc="Entries added at positions along a dimension; repeats add up.",
          in_place=True)
 
-# -- whole slices by a list of positions ----------------------------------------------
+# -- slices by a list of positions ----------------------------------------------------
 
 
 def slices_at(xp: Any, shape: Shape, dim: int, index: Any, from_end: bool = False

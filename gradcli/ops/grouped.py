@@ -41,6 +41,7 @@ def per_group(xp: Any, x: Any, num_groups: int, eps: float = 1e-5) -> Normal:
     return by_channel(xp, x, values)
 
 
+# Wu, He 2018, arXiv:1803.08494.
 row("group_norm.default", node="NativeGroupNormBackward0",
     one_type=MIXED,
     refuses=no_kernel("GroupNormKernelImpl"),

@@ -92,7 +92,7 @@ def check_mask(shape: Shape, dim: int, mask: Any, named: int) -> None:
     """Raise unless a mask has the sizes of the dimensions from ``dim`` on.
 
     Args:
-        named: the place that the error speaks of.
+        named: the position that the error speaks of.
     """
     if tuple(mask.shape) != shape[dim : dim + mask.ndim]:
         raise IndexError(
@@ -101,7 +101,7 @@ def check_mask(shape: Shape, dim: int, mask: Any, named: int) -> None:
 
 
 def entries_at(xp: Any, indices: Any) -> tuple[Any, ...]:
-    """Lists and masks as arrays; None stands for a dimension that is read whole."""
+    """Lists and masks as arrays; None stands for a dimension of which all is read."""
     return tuple([slice(None) if i is None else xp.as_index(i) for i in indices])
 
 
@@ -127,10 +127,10 @@ def checked_size(shape: Shape, at: tuple[Any, ...]) -> tuple[Any, ...]:
     arrays = [i for i in at if not isinstance(i, slice)]
     if count_of([*shape, *[i.size for i in arrays]]) > LIMIT.entries:
         marked = [i.ndim if is_mask(i) else 1 for i in at]
-        whole = [n for i, n in zip(at, shape, strict=False) if isinstance(i, slice)]
+        sizes = [n for i, n in zip(at, shape, strict=False) if isinstance(i, slice)]
         common = broadcast_shape(*[
             (int(i.sum()),) if is_mask(i) else i.shape for i in arrays])
-        check_size((*common, *whole, *shape[sum(marked):]))
+        check_size((*common, *sizes, *shape[sum(marked):]))
     return at
 
 

@@ -13,17 +13,12 @@ from itertools import accumulate
 from math import prod
 from typing import Any
 
-from .checks import ShapeError, dim_of, whole
+from .checks import ShapeError, as_sizes, dim_of
 from .limits import check_size
 from .op import LINEAR, PACKED, VIEW, Formula, case, function, row
 from .shape import Shape, sum_to
 
 # fmt: off
-
-
-def as_sizes(values: Any) -> tuple[int, ...]:
-    """A size, or a list of them, as a tuple."""
-    return tuple(map(whole, values if isinstance(values, list | tuple) else (values,)))
 
 
 # -- repeating ------------------------------------------------------------------------

@@ -27,7 +27,7 @@ class LimitError(EngineError):
 
 
 class Limit:
-    """The largest result, in bytes and in entries; the one place that holds it."""
+    """The largest result, in bytes and in entries; the one object that has it."""
 
     def __init__(self, size: int) -> None:
         self.set(size)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import ShapeError, broadcast_shape, dim_of, whole
+from .checks import ShapeError, as_integer, broadcast_shape, dim_of
 from .op import (
     LINEAR,
     MULTILINEAR,
@@ -71,6 +71,7 @@ def without(xp: Any, a: Any, i: int, dim: int) -> Any:
     return xp.cat([xp.narrow(a, dim, 0, i), xp.narrow(a, dim, i + 1, n - i - 1)], dim)
 
 
+# Jacobi's formula: Magnus, Neudecker, Matrix Differential Calculus, chapter 8.
 def cofactors(xp: Any, a: Any) -> Any:
     """The determinant's derivative by each entry, from the determinants of the minors:
     needed where a matrix has no inverse."""
@@ -140,6 +141,7 @@ function("logdet", logdet, formula="log(det(a))",
 
 # inverses and systems
 
+# Giles 2008, Collected matrix derivative results for forward and reverse mode.
 row("inverse", node="LinalgInvExBackward0", formula="a**-1", aliases=("linalg.inv",),
     refuses=floats_for("linalg.inv")
     | no_half("linalg.inv: Low precision dtypes not supported. Got {0}"),
@@ -216,6 +218,7 @@ def solve_tangent(xp: Any, t: Any, y: Any, a: Any, b: Any, left: bool = True) ->
     return xp.squeeze(ty, -1) if vector else ty
 
 
+# Giles 2008, as the inverse.
 row("solve", node="LinalgSolveExBackward0", formula="a**-1 @ b",
     refuses=floats_for("linalg.solve"),
     aliases=("linalg.solve",), doc="The solution x of a @ x = b, or of x @ a = b.",
@@ -250,6 +253,7 @@ def factor(xp: Any, a: Any, upper: bool = False) -> Any:
     return turned(xp, xp.contiguous(found)) if upper else found
 
 
+# Murray 2016, arXiv:1602.07527, the symbolic rule.
 def cholesky_rule(xp: Any, g: Any, y: Any, a: Any, upper: bool = False) -> Any:
     l, gl = oriented(xp, y, upper), oriented(xp, g, upper)
     lt = turned(xp, l)
@@ -286,7 +290,7 @@ function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, 
 def matrix_power(call: Any, a: Any, n: int) -> Any:
     """By squaring, in PyTorch's order of products."""
     square("linalg.matrix_power", a)
-    n = whole(n)
+    n = as_integer(n)
     if n < 0:
         return matrix_power(call, call("inverse", a), -n) if n < -1 else (
             call("inverse", a))
@@ -309,7 +313,7 @@ def matrix_power(call: Any, a: Any, n: int) -> Any:
 
 function("matrix_power", matrix_power, aliases=("linalg.matrix_power",),
          operands=("a",),
-         formula="a @ a @ ...", doc="A whole power of a square matrix.",
+         formula="a @ a @ ...", doc="An integer power of a square matrix.",
          cases=[case((3, 3), n=2), case((2, 2), n=3),
                 case((2, 2), n=-1, make="regular"), case((3, 3), n=0)])
 
@@ -353,10 +357,10 @@ def torch_cross(call: Any, a: Any, b: Any, dim: int | None = None) -> Any:
 
 function("cross", torch_cross, operands=("a", "b"),
          formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
-         doc="Cross products, along the first dimension of size 3 unless told.",
+         doc="Cross products, along the first dimension of size 3 unless dim is given.",
          cases=[case((2, 3), (2, 3)), case((3,), (3,)), case((3, 2), (3, 2), dim=0)])
 function("linalg.cross", lambda call, a, b, dim=-1:
          call("linalg_cross.default", a, b, dim),
          formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
-         doc="Cross products, along the last dimension unless told.",
+         doc="Cross products, along the last dimension unless dim is given.",
          cases=[case((2, 3), (2, 3)), case((3, 2), (3, 2), dim=0)])

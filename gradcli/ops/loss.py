@@ -112,6 +112,7 @@ def smooth_l1_slope(xp: Any, d: Any, beta: float = 1.0) -> Any:
     return xp.where(xp.ge(xp.abs(d), beta), xp.sign(d), d / beta)
 
 
+# Girshick 2015, arXiv:1504.08083, equation 3.
 row("smooth_l1_loss.default", node="SmoothL1LossBackward0",
     refuses=no_kernel("smooth_l1_cpu"),
     formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",
@@ -131,6 +132,7 @@ def huber_slope(xp: Any, d: Any, delta: float = 1.0) -> Any:
     return xp.where(xp.ge(xp.abs(d), delta), delta * xp.sign(d), d)
 
 
+# Huber 1964, doi:10.1214/aoms/1177703732.
 row("huber_loss.default", node="HuberLossBackward0",
     refuses=no_kernel("huber_cpu"),
     formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2)), d = x - target",

@@ -13,9 +13,8 @@ from itertools import accumulate
 from math import prod
 from typing import Any
 
-from .checks import ShapeError
+from .checks import ShapeError, as_sizes
 from .gather import surviving
-from .join import as_sizes
 from .limits import BYTES_PER_ENTRY, LISTED, check_size
 from .op import GIVEN, LINEAR, VIEW, Formula, case, function, row
 from .shape import Shape, sum_to
@@ -114,16 +113,16 @@ Geometry = tuple[Shape, int]
 def positions(
     shape: Shape, geometry: Geometry | None, size: Shape, stride: Shape, start: int
 ) -> list[int]:
-    """Which entries of a flattened tensor lie at the places of a view.
+    """Which entries of a flattened tensor lie at the positions of a view.
 
-    Places that hold none of its entries count as an entry behind the last.
+    Positions that hold none of its entries count as an entry behind the last.
     """
     outside = prod(shape)
     asked = places(size, stride, start)
     if geometry is None:
         return [at if 0 <= at < outside else outside for at in asked]
-    held = {at: i for i, at in enumerate(places(shape, *geometry))}
-    return [held.get(at, outside) for at in asked]
+    own = {at: i for i, at in enumerate(places(shape, *geometry))}
+    return [own.get(at, outside) for at in asked]
 
 
 def strided(xp: Any, x: Any, size: Shape, stride: Shape, start: int) -> Any:
@@ -231,7 +230,7 @@ function("as_strided", _as_strided, operands=("x",),
          cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
                 case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
 
-# -- whole tensors --------------------------------------------------------------------
+# -- entire tensors -------------------------------------------------------------------
 
 row("copy_.default", node="CopyBackwards", jvp=LINEAR, formula="y = src",
     doc="A tensor overwritten by another, which broadcasts.",

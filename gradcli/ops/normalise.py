@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .checks import ShapeError, ValueRangeError, count_of
-from .join import as_sizes
+from .checks import ShapeError, ValueRangeError, as_sizes, count_of
 from .op import MIXED, ONE_TYPE, PACKED, Fixed, Rule, case, function, no_kernel, row
 from .shape import sum_to
 
@@ -125,6 +124,7 @@ def weight_norm_along(xp: Any, t: Any, y: Any, v: Any, length: Any, dim: int = 0
     return length / n * turned + hat * t[1]
 
 
+# Salimans, Kingma 2016, arXiv:1602.07868, equation 3.
 row("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
     one_type=ONE_TYPE,
     refuses=no_kernel("weight_norm_kernel"),
@@ -162,6 +162,7 @@ def per_layer(xp: Any, x: Any, normalized_shape: Sequence[int], eps: float = 1e-
                   lambda each: sum_to(xp, each, tuple(normalized_shape)))
 
 
+# Ba, Kiros, Hinton 2016, arXiv:1607.06450.
 row("layer_norm.default", node="NativeLayerNormBackward0",
     one_type=MIXED,
     refuses=no_kernel("LayerNormKernelImpl"),
@@ -228,6 +229,7 @@ def per_batch(xp: Any, x: Any, mean: Any, var: Any, training: bool = False,
     return by_channel(xp, x, values)
 
 
+# Ioffe, Szegedy 2015, arXiv:1502.03167.
 row("batch_norm.default", node="NativeBatchNormBackward0",
     one_type=MIXED,
     refuses=no_kernel("batch_norm"),

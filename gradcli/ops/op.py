@@ -1,4 +1,4 @@
-"""The table: what an operation is, and the one place where rows are entered.
+"""The table: what an operation is, and the one module where rows are entered.
 
 Invariant: every fact about an operation stands in its row, and only there. A row is
 written against a namespace ``xp`` that is handed in, so that the same formula serves
@@ -49,7 +49,7 @@ PROMOTED: Final = _Marker("PROMOTED")
 
 WHOLE: Final = _Marker("WHOLE")
 """As PROMOTED, but integers stay integers, truth values themselves; numbers given as
-parameters are cut to whole ones."""
+parameters are cut to integers."""
 
 FLOATS: Final = _Marker("FLOATS")
 """As PROMOTED, but integers are made floats before the formula sees them."""
@@ -64,7 +64,7 @@ FIRST: Final = _Marker("FIRST")
 """The type of the first operand; the others are converted to it."""
 
 GIVEN: Final = _Marker("GIVEN")
-"""The type that the row is told."""
+"""The type that the row is given."""
 
 OWN: Final = _Marker("OWN")
 """The result lies in memory of its own, in the order in which the formula leaves it."""
@@ -137,7 +137,7 @@ class Case:
     """One input on which the laws are run.
 
     ``inputs`` holds a shape per input (a tuple of ints) or a ``Fixed`` value; entries
-    of a shape are drawn uniformly from ``[low, high]``. ``make`` names a special kind
+    of a shape are sampled uniformly from ``[low, high]``. ``make`` names a special kind
     of draw: ``"spd"`` (symmetric positive definite), ``"regular"`` (well conditioned),
     ``"distinct"`` (entries at least 0.1 apart).
     """

@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from .checks import ShapeError, ValueRangeError
-from .join import as_sizes
+from .checks import ShapeError, ValueRangeError, as_sizes
 from .limits import LISTED, check_size
 from .op import (
     LINEAR,

@@ -40,7 +40,7 @@ def fractions_of(call: Formula, name: str, x: Any, q: Any) -> Any:
 
 
 def in_order(call: Formula, x: Any, dim: int | None) -> Any:
-    """The entries sorted along the last dimension, which took the place of ``dim``."""
+    """The entries sorted along the last dimension, where ``dim`` was moved."""
     if dim is None:
         x = call("flatten", x)
     elif dim != x.ndim - 1:
@@ -57,7 +57,7 @@ def left_shape(x: Any, dim: int | None, keepdim: bool) -> tuple[int, ...]:
 
 
 def ranks_of(call: Formula, ordered: Any, q: Any, skips_nan: bool) -> Any:
-    """Where the quantiles lie along the last dimension; at a NaN's place for NaN."""
+    """Where the quantiles lie along the last dimension; at a NaN's position for NaN."""
     absent = call("isnan", ordered)
     if skips_nan:
         present = call("sum", call("as_type_of", call("logical_not", absent), ordered),
@@ -75,6 +75,7 @@ def read(call: Formula, ordered: Any, ranks: Any) -> Any:
     return call("gather", ordered, -1, call("as_index", ranks))
 
 
+# Hyndman, Fan 1996, doi:10.2307/2684934: linear is definition 7.
 def interpolated(call: Formula, ordered: Any, ranks: Any, mode: str) -> Any:
     if mode in ROUNDINGS:
         return read(call, ordered, call(ROUNDINGS[mode], call("detach", ranks)))

@@ -22,11 +22,13 @@ def part(xp: Any, x: Any, dim: int, start: int, stop: int) -> Any:
     return xp.narrow(x, dim, start, stop - start)
 
 
+# Hillis, Steele 1986, doi:10.1145/7902.7903, on pairs of a factor and a term: Blelloch
+# 1990, Prefix sums and their applications, section 1.4.
 def recurrence(xp: Any, a: Any, b: Any, dim: int) -> Any:
     """``s[i] = a[i]*s[i-1] + b[i]``; ``a`` begins with ``a[1]``.
 
     By doubling: after the step of width k, ``b[i]`` holds the last 2k terms and ``a``
-    the factor over 2k places.
+    the factor over 2k positions.
     """
     n, k = b.shape[dim], 1
     while k < n:
@@ -141,17 +143,17 @@ scan("logcumsumexp", "LogcumsumexpBackward0",
 
 
 def record_run(xp: Any, x: Any, dim: int, beats: Rule) -> tuple[Any, ...]:
-    """The best entry up to each place and where it stands; of equals, the last."""
+    """The best entry up to each position and where it stands; of equals, the last."""
     if not has_line(x, dim):
-        places = [] if 0 in x.shape else [0]
-        return x, xp.reshape(xp.as_index(places), x.shape)
+        positions = [] if 0 in x.shape else [0]
+        return x, xp.reshape(xp.as_index(positions), x.shape)
 
     def merge(old: list[Any], new: list[Any]) -> list[Any]:
         won = xp.logical_or(beats(new[0], old[0]), xp.isnan(new[0]))
         return [xp.where(won, b, a) for a, b in zip(old, new, strict=True)]
 
-    places = xp.as_index(xp.cumsum(xp.ones_like(x), dim) - 1)
-    return running(xp, merge, (x, places), dim % x.ndim)
+    positions = xp.as_index(xp.cumsum(xp.ones_like(x), dim) - 1)
+    return running(xp, merge, (x, positions), dim % x.ndim)
 
 
 BY_POSITION: Mapping[str, Any] = {

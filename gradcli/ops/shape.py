@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from .checks import ShapeError, dim_of, dims_of, whole
+from .checks import ShapeError, as_sizes, dim_of, dims_of
 from .op import LINEAR, SHARED, VIEW, Formula, case, function, row
 
 # fmt: off
@@ -27,7 +27,7 @@ def sizes_of(shape: Any, numel: int) -> Shape:
     """The target of a reshape, with an entry -1 replaced by what is left."""
     if type(shape) is tuple and prod(shape) == numel and _are_sizes(shape):
         return shape
-    asked = [whole(n) for n in (shape if isinstance(shape, list | tuple) else (shape,))]
+    asked = list(as_sizes(shape))
     if asked.count(-1) > 1:
         raise ShapeError("only one dimension can be inferred")
     for at, n in enumerate(asked):
@@ -142,7 +142,7 @@ def _unflatten(call: Formula, x: Any, dim: int, sizes: Any) -> Any:
     if not x.shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     d = dim_of(x.shape, dim)
-    split = [whole(n) for n in (sizes if isinstance(sizes, list | tuple) else (sizes,))]
+    split = list(as_sizes(sizes))
     size, known = x.shape[d], prod(n for n in split if n != -1)
     if -1 in split and known and size % known == 0:
         split = [size // known if n == -1 else n for n in split]

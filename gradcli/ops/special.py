@@ -25,6 +25,7 @@ def bell(xp: Any, x: Any) -> Any:
     return 2 / xp.sqrt(pi(xp, x)) * xp.exp(-(x * x))
 
 
+# DLMF 7.2.1.
 row("erf", node="ErfBackward0", latex=r"\operatorname{{erf}} {0}", formula="erf(x)",
     doc="Error function.",
     fwd=lambda xp, x: xp.erf(x), partials=(lambda xp, y, x: bell(xp, x),), cases=ALL,
@@ -35,6 +36,7 @@ row("erfc", node="ErfcBackward0", latex=r"\operatorname{{erfc}} {0}",
     fwd=lambda xp, x: xp.erfc(x), partials=(lambda xp, y, x: -bell(xp, x),),
     cases=[*ALL, case((2,), low=4.0, high=6.0)], special="erfc")
 
+# DLMF 7.17; the derivative by that of the inverse function.
 row("erfinv", node="ErfinvBackward0", latex=r"\operatorname{{erf}}^{{-1}} {0}",
     formula="erfinv(x)", doc="Inverse of the error function.",
     kink="at -1 and 1 the derivative is inf",
@@ -58,6 +60,7 @@ row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
            case((2,), low=0.01, high=0.02)], special="ndtri", saves="x y")
 
+# DLMF 5.2.2: the derivative is digamma.
 row("lgamma", node="LgammaBackward0", latex=r"\log|\Gamma({0})|",
     formula="log(abs(gamma(x)))", aliases=("gammaln",),
     doc="Logarithm of the absolute value of the gamma function.",
@@ -77,10 +80,11 @@ row("digamma", node="DigammaBackward0", latex=r"\psi({0})",
 
 def polygamma_of(xp: Any, x: Any, n: int) -> Any:
     if n < 0 or n != int(n):
-        raise ArgumentError(f"polygamma(n, x) needs a whole n >= 0, not {n}")
+        raise ArgumentError(f"polygamma(n, x) needs an integer n >= 0, not {n}")
     return xp.polygamma(n, x)
 
 
+# DLMF 5.15.
 row("polygamma.order", node="PolygammaBackward0", latex=r"\psi^{{({n})}}({0})",
     formula="n-th derivative of digamma", doc="Derivatives of digamma.",
     kink="at its pole at 0 the derivative is inf for even n, -inf for odd n",

@@ -188,7 +188,7 @@ spell("lgamma", numpy="special.gammaln", c="lgamma", sympy="loggamma")
 spell("polygamma", numpy="special.polygamma", c="polygamma")
 spell("nan_to_num", numpy=T("np.nan_to_num({0}, nan={1}, posinf={2}, neginf={3})"))
 
-# Functions of whole arrays.
+# Functions of arrays.
 for _name in ("sum", "mean", "prod", "all", "any", "argmax", "argmin", "cumsum",
               "cumprod", "reshape", "stack", "roll", "tril", "triu", "diagonal",
               "einsum", "eye", "arange", "linspace"):

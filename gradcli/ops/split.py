@@ -141,7 +141,7 @@ function("split", _split_any, operands=("x",),
          cases=[case((5, 2), split_size_or_sections=2)])
 function("chunk", _chunk, operands=("x",),
          formula="[a, b, ...] = x",
-         doc="A number of pieces along a dimension, as even as whole sizes allow.",
+         doc="A number of pieces along a dimension, as even as integer sizes allow.",
          cases=[case((5, 2), chunks=2), case((2, 6), chunks=4, dim=1)])
 function("tensor_split", _tensor_split, operands=("x",),
          formula="[a, b, ...] = x",

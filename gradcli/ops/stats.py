@@ -93,6 +93,7 @@ VARIANCES = [case((3, 4)), case((3, 4), dim=0), case((5,), dim=-1, keepdim=True)
              case((2, 3, 4), dim=(0, 2), correction=0), case((4,), correction=2),
              case((2, 3), dim=1, correction=0, keepdim=True)]
 
+# PyTorch's derivatives.yaml, var.correction and std.correction.
 def measure(name: str, node: str, root: bool, words: str, **facts: Any) -> None:
     """Enter a variance, or its root, and the same beside the mean."""
     def value(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
@@ -143,7 +144,7 @@ measure("std", "Std", True, "Standard deviation", formula="sqrt(var(x))",
 
 def spread_measure(name: str, doc: str = "", also: tuple[str, ...] = ()) -> None:
     """Enter a public function with PyTorch's two spellings of the divisor: a number as
-    ``correction``, or ``unbiased``, which may also stand in the place of ``dim``."""
+    ``correction``, or ``unbiased``, which may also be given instead of ``dim``."""
     def build(call: Any, x: Any, dim: Any = None, unbiased: bool = True,
               keepdim: bool = False, correction: float | None = None) -> Any:
         if isinstance(dim, bool):
@@ -154,8 +155,8 @@ def spread_measure(name: str, doc: str = "", also: tuple[str, ...] = ()) -> None
     function(name, build, doc=doc, also=also)
 
 
-spread_measure("var", "Variance, by n - 1 unless told otherwise.", ("variance",))
-spread_measure("std", "Standard deviation, by n - 1 unless told otherwise.",
+spread_measure("var", "Variance, by n - 1 unless asked otherwise.", ("variance",))
+spread_measure("std", "Standard deviation, by n - 1 unless asked otherwise.",
                ("stddev",))
 spread_measure("var_mean")
 spread_measure("std_mean")
@@ -173,8 +174,8 @@ def middle(xp: Any, x: Any, dim: int) -> Any:
 def present_middle(xp: Any, x: Any, dim: int) -> Any:
     """Where the lower median of the entries that are not NaN stands."""
     count = xp.sum(xp.as_type_of(xp.logical_not(xp.isnan(x)), x), dim, True)
-    place = xp.as_index(xp.floor(xp.maximum(count - 1, 0) / 2))
-    return xp.gather(xp.argsort(x, dim), dim, place)
+    middle_rank = xp.as_index(xp.floor(xp.maximum(count - 1, 0) / 2))
+    return xp.gather(xp.argsort(x, dim), dim, middle_rank)
 
 
 def median_along(xp: Any, find: Any, x: Any, dim: int, keepdim: bool) -> Any:

@@ -98,6 +98,7 @@ row("asinh", node="AsinhBackward0", latex=r"\operatorname{{arsinh}} {0}",
     fwd=lambda xp, x: xp.asinh(x), partials=(lambda xp, y, x: 1 / xp.hypot(1, x),),
     cases=ALL)
 
+# DLMF 4.38(ii), in factors, so that no square overflows or cancels.
 row("acosh", node="AcoshBackward0", latex=r"\operatorname{{arcosh}} {0}",
     formula="acosh(x)", doc="Inverse of the hyperbolic cosine.", aliases=("arccosh",),
     kink="at 1 the derivative is inf",
@@ -118,7 +119,7 @@ def sinc_slope(xp: Any, y: Any, x: Any) -> Any:
     """The derivative of sin(pi x)/(pi x).
 
     Near 0 the closed form is a small difference of two numbers close to 1, so the
-    series takes its place there; its first four terms are exact to rounding.
+    series is used there; its first four terms are exact to rounding.
     """
     near = xp.lt(xp.abs(x), 0.01)
     turn = pi(xp, x)

@@ -153,4 +153,5 @@ def _step_object(view: StepView) -> dict[str, Any]:
         "incoming": single,
         "outputs": len(view.incoming),
         "local_gradients": [send.local_gradient for send in view.sends],
+        "sends": [entries(send, "local_gradient", "reduced") for send in view.sends],
     }
