@@ -167,8 +167,8 @@ def _diagonal_row(name: str, node: str, memory: Any) -> None:
     row(name, node=node, jvp=LINEAR, fwd=_diagonal, memory=memory,
         doc="A diagonal of two dimensions, as the last dimension.",
         formula="y[..., i] = x[i, i + offset]",
-        vjp=(lambda xp, g, y, x, offset=0, dim1=0, dim2=1:
-             xp.call("diagonal.backward", g, x.shape, offset, dim1, dim2),),
+        vjp=(lambda xp, g, y, x, **at:
+             xp.call("diagonal.backward", g, x.shape, **at),),
         cases=[case((3, 4)), case((4, 3), offset=1), case((3, 3), offset=-1),
                case((2, 3, 4), dim1=-1, dim2=0, offset=1)])
 
@@ -179,10 +179,9 @@ _diagonal_row("diagonal_copy", "DiagonalBackward0_copy", PACKED)
 row("diagonal.backward", node="DiagonalBackwardBackward0", jvp=LINEAR,
     memory=PACKED,
     doc="Zeros with the cotangent along a diagonal.", formula="y[i, i + offset] = g[i]",
-    fwd=lambda xp, x, input_sizes, offset, dim1, dim2:
+    fwd=lambda xp, x, input_sizes, offset=0, dim1=0, dim2=1:
     on_diagonal(xp, x, input_sizes, offset, dim1, dim2),
-    vjp=(lambda xp, g, y, x, input_sizes, offset, dim1, dim2:
-         xp.diagonal(g, offset, dim1, dim2),),
+    vjp=(lambda xp, g, y, x, input_sizes, **at: xp.diagonal(g, **at),),
     cases=[case((3,), input_sizes=(3, 4), offset=0, dim1=0, dim2=1),
            case((3, 1), input_sizes=(2, 3, 4), offset=1, dim1=-1, dim2=0)])
 
@@ -323,8 +322,7 @@ def _unfold_backward(
 row("unfold", node="UnfoldBackward0", jvp=LINEAR, memory=VIEW, fwd=_unfold,
     doc="Sliding windows over a dimension, as a new last dimension.",
     formula="y[..., w, ..., i] = x[..., w step + i, ...]",
-    vjp=(lambda xp, g, y, x, dimension, size, step:
-         xp.call("unfold.backward", g, x.shape, dimension, size, step),),
+    vjp=(lambda xp, g, y, x, **how: xp.call("unfold.backward", g, x.shape, **how),),
     cases=[case((7,), dimension=0, size=3, step=2),
            case((5, 2), dimension=0, size=2, step=1),
            case((2, 5, 2), dimension=-2, size=3, step=1)])
@@ -332,8 +330,7 @@ row("unfold", node="UnfoldBackward0", jvp=LINEAR, memory=VIEW, fwd=_unfold,
 row("unfold.backward", node="UnfoldBackwardBackward0", jvp=LINEAR, fwd=_unfold_backward,
     doc="The cotangents of windows added where they overlap.",
     formula="y[w step + i] += g[w, i]",
-    vjp=(lambda xp, g, y, x, input_sizes, dimension, size, step:
-         xp.unfold(g, dimension, size, step),),
+    vjp=(lambda xp, g, y, x, input_sizes, **how: xp.unfold(g, **how),),
     cases=[case((3, 3), input_sizes=(7,), dimension=0, size=3, step=2),
            case((4, 2, 2), input_sizes=(5, 2), dimension=0, size=2, step=1)])
 

@@ -138,8 +138,7 @@ row("select", node="SelectBackward0", doc="One entry of a dimension, which is dr
     formula="y = x[..., index, ...]", jvp=LINEAR, memory=VIEW,
     fwd=lambda xp, x, dim, index:
     xp.getitem(x, as_view(select_at(x.shape, dim, index))),
-    vjp=(lambda xp, g, y, x, dim, index:
-         xp.call("select.backward", g, x.shape, dim, index),),
+    vjp=(lambda xp, g, y, x, **at: xp.call("select.backward", g, x.shape, **at),),
     cases=[case((3, 4), dim=0, index=1), case((3, 4), dim=-1, index=-2),
            case((3,), dim=0, index=2), case((2, 3, 4), dim=1, index=0)])
 
@@ -148,7 +147,7 @@ row("select.backward", node="SelectBackwardBackward0", jvp=LINEAR,
     formula="y[..., index, ...] = g",
     fwd=lambda xp, x, input_sizes, dim, index:
     xp.put_view(input_sizes, select_at(input_sizes, dim, index), x),
-    vjp=(lambda xp, g, y, x, input_sizes, dim, index: xp.select(g, dim, index),),
+    vjp=(lambda xp, g, y, x, input_sizes, **at: xp.select(g, **at),),
     cases=[case((4,), input_sizes=(3, 4), dim=0, index=1),
            case((), input_sizes=(3,), dim=-1, index=-1)])
 
@@ -157,8 +156,7 @@ row("slice.Tensor", node="SliceBackward0", jvp=LINEAR, memory=VIEW,
     formula="y = x[..., start:end:step, ...]",
     fwd=lambda xp, x, dim=0, start=None, end=None, step=1:
     xp.getitem(x, slice_at(x.shape, dim, start, end, step)),
-    vjp=(lambda xp, g, y, x, dim=0, start=None, end=None, step=1:
-         xp.call("slice.backward", g, x.shape, dim, start, end, step),),
+    vjp=(lambda xp, g, y, x, **at: xp.call("slice.backward", g, x.shape, **at),),
     cases=[case((5, 3), start=1), case((5, 3), dim=-1, end=-1),
            case((7,), start=1, end=6, step=2), case((4, 3), start=-2),
            case((4,), start=3, end=1), case((2, 6), dim=1, step=3)])
@@ -166,10 +164,9 @@ row("slice.Tensor", node="SliceBackward0", jvp=LINEAR, memory=VIEW,
 row("slice.backward", node="SliceBackwardBackward0", jvp=LINEAR,
     doc="Zeros with the cotangent in the stretch that was read.",
     formula="y[..., start:end:step, ...] = g",
-    fwd=lambda xp, x, input_sizes, dim, start, end, step:
+    fwd=lambda xp, x, input_sizes, dim=0, start=None, end=None, step=1:
     xp.put_view(input_sizes, slice_at(input_sizes, dim, start, end, step), x),
-    vjp=(lambda xp, g, y, x, input_sizes, dim, start, end, step:
-         xp.call("slice.Tensor", g, dim, start, end, step),),
+    vjp=(lambda xp, g, y, x, input_sizes, **at: xp.call("slice.Tensor", g, **at),),
     cases=[case((4, 3), input_sizes=(5, 3), dim=0, start=1, end=None, step=1),
            case((3,), input_sizes=(7,), dim=-1, start=1, end=6, step=2)])
 

@@ -155,7 +155,7 @@ def _read_at(xp: Any, x: Any, at: list[int], size: Shape) -> Any:
 
 def _strided_backward(
     xp: Any, x: Any, input_sizes: Shape, size: Shape, stride: Shape, start: int,
-    geometry: Geometry | None,
+    geometry: Geometry | None = None,
 ) -> Any:  # fmt: skip
     at = positions(input_sizes, geometry, size, stride, start)
     count = prod(input_sizes)
@@ -163,22 +163,14 @@ def _strided_backward(
     return xp.reshape(xp.getitem(put, (slice(0, count),)), input_sizes)
 
 
-def _strided_jvp(
-    xp: Any, t: Any, y: Any, x: Any, size: Shape, stride: Shape, start: int,
-    geometry: Geometry | None = None,
-) -> Any:  # fmt: skip
-    return xp.call("as_strided.tangent", t[0], size, stride, start, geometry)
-
-
 row("as_strided.default", node="AsStridedBackward0", turned="AsStridedBackward1",
-    memory=VIEW, jvp=_strided_jvp,
-    saves="",
+    memory=VIEW, saves="",
     doc="What lies at given places of a tensor's memory.",
     formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
     fwd=lambda xp, x, size, stride, start, geometry=None:
     xp.strided(x, size, stride, start),
-    vjp=(lambda xp, g, y, x, size, stride, start, geometry=None: xp.call(
-        "as_strided.put", g, x.shape, size, stride, start, geometry),),
+    vjp=(lambda xp, g, y, x, **how: xp.call("as_strided.put", g, x.shape, **how),),
+    jvp=lambda xp, t, y, x, **how: xp.call("as_strided.tangent", t[0], **how),
     cases=[case((3, 4), size=(2, 2), stride=(4, 1), start=1),
            case((5,), size=(3, 2), stride=(1, 1), start=1),
            case((2, 3), size=(), stride=(), start=4),
@@ -187,18 +179,17 @@ row("as_strided.default", node="AsStridedBackward0", turned="AsStridedBackward1"
 row("as_strided.tangent", node="AsStridedBackward0", jvp=LINEAR,
     doc="The tangent of a view, whose own memory has another order.",
     formula="y[i, j] = x[start + i stride[0] + j stride[1]]",
-    fwd=lambda xp, x, size, stride, start, geometry: _read_at(
+    fwd=lambda xp, x, size, stride, start, geometry=None: _read_at(
         xp, x, positions(x.shape, geometry, size, stride, start), size),
-    vjp=(lambda xp, g, y, x, size, stride, start, geometry: xp.call(
-        "as_strided.put", g, x.shape, size, stride, start, geometry),),
+    vjp=(lambda xp, g, y, x, **how: xp.call("as_strided.put", g, x.shape, **how),),
     cases=[case((2, 3), size=(2, 2), stride=(1, 2), start=0, geometry=None),
            case((2, 3), size=(2, 3), stride=(1, 2), start=1, geometry=((1, 2), 2))])
 
 row("as_strided.put", node="AsStridedBackwardBackward0", jvp=LINEAR,
     doc="Zeros with the cotangent of a view added where its entries lie.",
     formula="y[at] += g", fwd=_strided_backward,
-    vjp=(lambda xp, g, y, x, input_sizes, size, stride, start, geometry: xp.call(
-        "as_strided.tangent", g, size, stride, start, geometry),),
+    vjp=(lambda xp, g, y, x, input_sizes, **how:
+         xp.call("as_strided.tangent", g, **how),),
     cases=[case((2, 2), input_sizes=(2, 3), size=(2, 2), stride=(1, 2), start=0,
                 geometry=None),
            case((2, 2), input_sizes=(2, 2), size=(2, 2), stride=(1, 2), start=1,

@@ -61,9 +61,9 @@ row("select_scatter", node="SelectScatterBackward0", jvp=LINEAR, result=FIRST,
     doc="One entry of a dimension replaced.", formula="y[..., index, ...] = src",
     fwd=lambda xp, x, src, dim, index:
     replaced(xp, x, select_at(x.shape, dim, index), src),
-    vjp=(lambda xp, g, y, x, src, dim, index: xp.select_scatter(
-             g, xp.zeros_like(xp.select(g, dim, index)), dim, index),
-         lambda xp, g, y, x, src, dim, index: xp.select(g, dim, index)),
+    vjp=(lambda xp, g, y, x, src, **at: xp.select_scatter(
+             g, xp.zeros_like(xp.select(g, **at)), **at),
+         lambda xp, g, y, x, src, **at: xp.select(g, **at)),
     cases=[case((3, 4), (4,), dim=0, index=1), case((3, 4), (3,), dim=-1, index=-1)])
 
 row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR, result=FIRST,
@@ -72,12 +72,9 @@ row("slice_scatter", node="SliceScatterBackward0", jvp=LINEAR, result=FIRST,
     formula="y[..., start:end:step, ...] = src",
     fwd=lambda xp, x, src, dim=0, start=None, end=None, step=1:
     replaced(xp, x, slice_at(x.shape, dim, start, end, step), src),
-    vjp=(lambda xp, g, y, x, src, dim=0, start=None, end=None, step=1:
-         xp.slice_scatter(
-             g, xp.zeros_like(xp.call("slice.Tensor", g, dim, start, end, step)),
-             dim, start, end, step),
-         lambda xp, g, y, x, src, dim=0, start=None, end=None, step=1:
-         xp.call("slice.Tensor", g, dim, start, end, step)),
+    vjp=(lambda xp, g, y, x, src, **at: xp.slice_scatter(
+             g, xp.zeros_like(xp.call("slice.Tensor", g, **at)), **at),
+         lambda xp, g, y, x, src, **at: xp.call("slice.Tensor", g, **at)),
     cases=[case((5, 2), (2, 2), start=1, end=3),
            case((2, 6), (2, 3), dim=-1, start=1, step=2)])
 
@@ -85,10 +82,9 @@ row("diagonal_scatter", node="DiagonalScatterBackward0", jvp=LINEAR, result=FIRS
     memory=KEPT,
     doc="A diagonal of two dimensions replaced.", formula="y[i, i + offset] = src[i]",
     fwd=with_diagonal,
-    vjp=(lambda xp, g, y, x, src, offset=0, dim1=0, dim2=1: xp.diagonal_scatter(
-             g, xp.zeros_like(xp.diagonal(g, offset, dim1, dim2)), offset, dim1, dim2),
-         lambda xp, g, y, x, src, offset=0, dim1=0, dim2=1:
-         xp.diagonal(g, offset, dim1, dim2)),
+    vjp=(lambda xp, g, y, x, src, **at: xp.diagonal_scatter(
+             g, xp.zeros_like(xp.diagonal(g, **at)), **at),
+         lambda xp, g, y, x, src, **at: xp.diagonal(g, **at)),
     cases=[case((3, 4), (3,)), case((3, 3), (2,), offset=1)])
 
 row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR,

@@ -98,13 +98,13 @@ def flattened(x: Any) -> Shape:
     return (*x.shape[:-2], prod(x.shape[-2:]))
 
 
-def largest_by_x(xp: Any, g: Any, y: Any, x: Any) -> Any:
+def largest_by_x(xp: Any, g: Any, y: Any, x: Any, **how: Any) -> Any:
     at = y[1].reshape(flattened(y[1]))
     back = xp.call("gather.backward", xp.reshape(g, at.shape), at, flattened(x), -1)
     return xp.reshape(back, x.shape)
 
 
-def largest_along(xp: Any, t: Any, y: Any, x: Any) -> Any:
+def largest_along(xp: Any, t: Any, y: Any, x: Any, **how: Any) -> Any:
     at = y[1].reshape(flattened(y[1]))
     return xp.reshape(xp.gather(xp.reshape(t[0], flattened(x)), -1, at), y[1].shape)
 
@@ -121,10 +121,7 @@ row("max_pool2d.indices", node="MaxPool2DWithIndicesBackward0", fwd=max_pool, re
     rule=Rule("MaxPool2DWithIndicesBackwardBackward0"),
     doc="The largest entry of each window, and where it stands.",
     formula="y[p] = max(x[p*stride + k])", kink="equal entries: the first of them",
-    vjp=(lambda xp, g, y, x, kernel_size, stride, padding, dilation, ceil_mode=False:
-         largest_by_x(xp, g, y, x),),
-    jvp=lambda xp, t, y, x, kernel_size, stride, padding, dilation, ceil_mode=False:
-    largest_along(xp, t, y, x),
+    vjp=(largest_by_x,), jvp=largest_along,
     cases=[case((1, 4, 4), kernel_size=(2, 2), stride=(2, 2), padding=(0, 0),
                 dilation=(1, 1), make="distinct"),
            case((2, 3, 4), kernel_size=(2, 3), stride=(1, 2), padding=(1, 1),
@@ -139,8 +136,7 @@ row("adaptive_max_pool2d.indices", node="AdaptiveMaxPool2DBackward0", returns=2,
     formula="y[p] = max(x[window p])", kink="equal entries: the first of them",
     fwd=lambda xp, x, output_size: largest(
         xp, x, *map(adaptive, x.shape[-2:], output_size)),
-    vjp=(lambda xp, g, y, x, output_size: largest_by_x(xp, g, y, x),),
-    jvp=lambda xp, t, y, x, output_size: largest_along(xp, t, y, x),
+    vjp=(largest_by_x,), jvp=largest_along,
     cases=[case((1, 4, 5), output_size=(2, 3), make="distinct")], saves="x y")
 
 

@@ -96,29 +96,26 @@ VARIANCES = [case((3, 4)), case((3, 4), dim=0), case((5,), dim=-1, keepdim=True)
 # PyTorch's derivatives.yaml, var.correction and std.correction.
 def measure(name: str, node: str, root: bool, words: str, **facts: Any) -> None:
     """Enter a variance, or its root, and the same beside the mean."""
-    def value(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+    def value(xp: Any, x: Any, dim: Any = None, correction: float = 1,
+              keepdim: bool = False) -> Any:
         found = measured(xp, x, dim, correction, keepdim)
         return xp.sqrt(found) if root else found
 
-    def pulled(xp: Any, g: Any, y: Any, x: Any, dim: Any, correction: float,
-               keepdim: bool) -> Any:
+    def pulled(xp: Any, g: Any, y: Any, x: Any, dim: Any = None, correction: float = 1,
+               keepdim: bool = False) -> Any:
         g = g * per_deviation(xp, y) if root else g
         return kept(xp, g, x, dim, keepdim) * slope(xp, x, dim, correction)
 
-    def moved(xp: Any, t: Any, y: Any, x: Any, dim: Any, correction: float,
-              keepdim: bool) -> Any:
+    def moved(xp: Any, t: Any, y: Any, x: Any, dim: Any = None, correction: float = 1,
+              keepdim: bool = False) -> Any:
         found = drift(xp, t, x, dim, correction, keepdim)
         return found * per_deviation(xp, y) if root else found
 
     row(f"{name}.correction", node=f"{node}Backward0", cases=VARIANCES, **facts,
         refuses={WHOLES: "std and var only support floating point and complex dtypes"},
         doc=f"{words}; the divisor is n minus the correction.",
-        fwd=lambda xp, x, dim=None, correction=1, keepdim=False:
-            value(xp, x, dim, correction, keepdim),
-        vjp=(lambda xp, g, y, x, dim=None, correction=1, keepdim=False:
-             pulled(xp, g, y, x, dim, correction, keepdim),),
-        jvp=lambda xp, t, y, x, dim=None, correction=1, keepdim=False:
-            moved(xp, t[0], y, x, dim, correction, keepdim),
+        fwd=value, vjp=(pulled,),
+        jvp=lambda xp, t, y, x, **over: moved(xp, t[0], y, x, **over),
         saves="x y" if root else None)
 
     row(f"{name}_mean.correction", node=f"{node}MeanBackward0", returns=2, carries=2,
