@@ -10,7 +10,7 @@ import pytest
 from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.errors import EngineError
 from gradcli.engine.record import apply, call, function
-from gradcli.ops import OPS, Op
+from gradcli.ops import FUNCTIONS, OPS, Op
 from gradcli.ops.op import FIRST, MANY, Fixed
 
 from .draw import draw, is_shape
@@ -95,3 +95,11 @@ def test_a_gradient_has_the_type_of_its_input() -> None:
     assert x.grad.raw.dtype == np.float32
     assert w.grad is not None
     assert w.grad.raw.dtype == np.float64
+
+
+def test_a_function_says_what_its_first_row_does_unless_it_says_more() -> None:
+    take, row = FUNCTIONS["take"], OPS["take.default"]
+    assert (take.doc, take.formula) == (row.doc, row.formula)
+    assert FUNCTIONS["lerp"].doc != OPS["lerp.Scalar"].doc
+    assert FUNCTIONS["lerp"].formula == OPS["lerp.Scalar"].formula
+    assert all(entry.doc and entry.formula for entry in FUNCTIONS.values())

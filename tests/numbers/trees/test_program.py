@@ -384,3 +384,7 @@ def test_no_product_of_constants_overflows_where_there_was_none(number: str) -> 
     run = run_of(f"(({number}*x)*{number}*1e-300*1e-100).sum()", inputs)
     again = run_of(program(run).text, inputs, "x_grad")
     assert not differs(again.output.raw, summed_gradient(run)["x"], 1e-15)
+
+
+def test_a_zero_in_place_of_a_zero_is_not_written() -> None:
+    assert "where" not in text_of(run_of("maximum(x, y)", {"x": 1, "y": 2}), "gradcli")
