@@ -13,7 +13,7 @@ from math import inf
 from ..views.graph import GraphView, NodeView
 from .labels import leaf_name, shorten, source_text
 from .limits import MAX_TERMINAL_STEPS, MAX_TEXT_COLUMNS
-from .line import Layout, Line, Part, aligned
+from .line import Layout, Line, Role
 
 
 def chain(view: GraphView) -> Iterator[Line]:
@@ -21,17 +21,25 @@ def chain(view: GraphView) -> Iterator[Line]:
     if view.root is None:
         yield Line((("no graph: the output needs no gradient", "dim"),))
         return
-    rows = (_row(view, node) for node in view.nodes)
-    yield from aligned(rows, 2, most=len("  ") + MAX_TEXT_COLUMNS)
+    # There may be a million nodes: no line of them is kept.
+    name_width = max(len(node.name) for node in view.nodes)
+    text_width = min(MAX_TEXT_COLUMNS, max(len(_text(node)) for node in view.nodes))
+    for node in view.nodes:
+        yield Line(
+            (
+                (node.name.ljust(name_width), "node"),
+                ("  " + _text(node).ljust(text_width), _role(node)),
+                ("  " + _next_functions(view, node), "dim"),
+            )
+        )
 
 
-def _row(view: GraphView, node: NodeView) -> tuple[Part, ...]:
-    text = leaf_name(node) if node.is_leaf else source_text(node)
-    return (
-        (node.name, "node"),
-        ("  " + text, "name" if node.is_leaf else "plain"),
-        ("  " + _next_functions(view, node), "dim"),
-    )
+def _text(node: NodeView) -> str:
+    return leaf_name(node) if node.is_leaf else source_text(node)
+
+
+def _role(node: NodeView) -> Role:
+    return "name" if node.is_leaf else "plain"
 
 
 def _next_functions(view: GraphView, node: NodeView) -> str:
