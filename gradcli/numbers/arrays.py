@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from ..ops.basis import ARITHMETIC, COMPARISONS, OPERATORS, UNARY
 from .balls import to_float
 
 OBJECT: Final = np.dtype(object)
@@ -135,39 +136,18 @@ def boxed(data: Any) -> Any:
     return box
 
 
-def _operator(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    def straight(self: ObjectArray, other: Any) -> Any:
-        return getattr(self.__gradcli_namespace__, name)(self, other)
-
-    def reflected(self: ObjectArray, other: Any) -> Any:
-        return getattr(self.__gradcli_namespace__, name)(other, self)
-
-    return straight, reflected
-
-
-_OPERATORS = {
-    "add": "elementwise_add", "sub": "elementwise_sub", "mul": "elementwise_mul",
-    "truediv": "elementwise_div", "pow": "elementwise_pow", "matmul": "matmul",
-    "floordiv": "floor_divide", "mod": "remainder",
-    "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
-}  # fmt: skip
-_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+def _method(name: str, reflected: bool = False) -> Callable[..., Any]:
+    called = f"elementwise_{name}" if name in ARITHMETIC else name
+    if reflected:
+        return lambda self, other: getattr(self.__gradcli_namespace__, called)(
+            other, self
+        )
+    return lambda self, *other: getattr(self.__gradcli_namespace__, called)(
+        self, *other
+    )
 
 
-def _install() -> None:
-    for operator, name in _OPERATORS.items():
-        straight, reflected = _operator(name)
-        setattr(ObjectArray, f"__{operator}__", straight)
-        setattr(ObjectArray, f"__r{operator}__", reflected)
-    for name in _COMPARISONS:
-        setattr(ObjectArray, f"__{name}__", _operator(name)[0])
-    for operator, name in {"neg": "elementwise_neg", "abs": "abs",
-                           "invert": "logical_not"}.items():  # fmt: skip
-        setattr(ObjectArray, f"__{operator}__", _unary(name))
-
-
-def _unary(name: str) -> Callable[[ObjectArray], Any]:
-    return lambda self: getattr(self.__gradcli_namespace__, name)(self)
-
-
-_install()
+for _own, _name in OPERATORS.items():
+    setattr(ObjectArray, f"__{_own}__", _method(_name))
+    if _own not in (*COMPARISONS, *UNARY):
+        setattr(ObjectArray, f"__r{_own}__", _method(_name, reflected=True))

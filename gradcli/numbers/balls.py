@@ -16,10 +16,12 @@ point; a ball of infinite radius says only that the precision was too low.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import inf, isfinite, isnan, nan
 from typing import Any, Final
@@ -28,6 +30,9 @@ import numpy as np
 from flint import acb, arb, arb_series, ctx, fmpq
 
 from ..engine import NUMPY
+from ..ops import FUNCTIONS as FACTS
+from ..ops.basis import ARITHMETIC
+from ..ops.spellings import SPELLINGS
 
 Ball = Any
 """An ``arb``; its library has no types to be read."""
@@ -132,24 +137,7 @@ def _plain(shown: str, digits: int) -> str:
     return f"{sign}{every[0]}.{every[1:] or '0'}e{exponent:+d}"
 
 
-# functions
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """One scalar function: ``value`` of balls, ``series`` of balls and power series."""
-
-    value: Callable[..., Ball]
-    series: Callable[..., Any]
-
-
-FUNCTIONS: Final[dict[str, Function]] = {}
-
-
-def _enter(
-    name: str, value: Callable[..., Ball], series: Callable[..., Any] | None = None
-) -> None:
-    FUNCTIONS[name] = Function(value, series or value)
+# what FLINT has no function for, or none of power series
 
 
 def at(x: Any) -> Ball:
@@ -157,7 +145,8 @@ def at(x: Any) -> Ball:
     return x[0] if isinstance(x, arb_series) else x
 
 
-def _constant(b: Ball) -> Any:
+def constant(b: Ball) -> Any:
+    """A series that does not move."""
     return arb_series([b])
 
 
@@ -177,18 +166,14 @@ def _own_taylor(function: Callable[[Any], Any], b: Ball, terms: int) -> list[Bal
         return [found[k] for k in range(terms)]
 
 
-def _log(x: Any) -> Any:
-    return x.log()
-
-
-def _abs(x: Any) -> Any:
-    where = at(x)
-    if where > 0:
+def absolute(x: Any) -> Any:
+    sign = at(x)
+    if sign > 0:
         return x
-    return -x if where < 0 else _constant(UNKNOWN) + UNKNOWN * x
+    return -x if sign < 0 else constant(UNKNOWN) + UNKNOWN * x
 
 
-def _power(a: Any, b: Any) -> Any:
+def power(a: Any, b: Any) -> Any:
     exponent = whole(b)
     if exponent is not None:
         return a**exponent
@@ -197,7 +182,7 @@ def _power(a: Any, b: Any) -> Any:
     if at(a).is_zero() and at(b) > 0:
         # 0**b is 0 on both sides; a**b has the slope 0 for exponents above 1.
         flat = not isinstance(a, arb_series) or at(b) > 1
-        return _constant(ZERO if flat else UNKNOWN)
+        return constant(ZERO if flat else UNKNOWN)
     return (b * a.log()).exp()
 
 
@@ -208,62 +193,51 @@ def whole(b: Any) -> int | None:
     return None
 
 
-def _atan2(y: Any, x: Any) -> Any:
+def angle(y: Any, x: Any) -> Any:
+    """The angle of the point (x, y)."""
     if at(x) > 0:
         return (y / x).atan()
     if at(y) > 0:
         return arb.pi() / 2 - (x / y).atan()
     if at(y) < 0:
         return -arb.pi() / 2 - (x / y).atan()
-    return _constant(UNKNOWN)
+    return constant(UNKNOWN)
 
 
-def _sinh(x: Any) -> Any:
-    return (x.exp() - (-x).exp()) / 2
-
-
-def _cosh(x: Any) -> Any:
-    return (x.exp() + (-x).exp()) / 2
-
-
-def _tanh(x: Any) -> Any:
+def tanh(x: Any) -> Any:
     if at(x) < 0:
-        return -_tanh(-x)
+        return -tanh(-x)
     e = (-2 * x).exp()
     return (1 - e) / (1 + e)
 
 
-def _asinh(x: Any) -> Any:
+def asinh(x: Any) -> Any:
     if at(x) < 0:
-        return -_asinh(-x)
+        return -asinh(-x)
     return (x + (x * x + 1).sqrt()).log()
 
 
-def _sinc_pi(x: Any) -> Any:
+def sinc(x: Any) -> Any:
     if at(x).is_zero():
         return _taylor([ONE, ZERO, -(arb.pi() ** 2) / 6], x)
     return x.sin_pi() / (arb.pi() * x)
 
 
-def _softplus(x: Any) -> Any:
+def softplus(x: Any) -> Any:
     if at(x) > 0:
         return x + (1 + (-x).exp()).log()
     return (1 + x.exp()).log()
 
 
-def _log_add_exp(a: Any, b: Any) -> Any:
-    return a + _softplus(b - a)
+def inverse_erf(x: Any) -> Any:
+    """By reversion of the series of erf at its value."""
+    value = at(x).erfinv()
+    _, first, second = _own_taylor(lambda s: s.erf(), value, 3)
+    return _taylor([value, 1 / first, -second / first**3], x)
 
 
-def _inverse_erf(x: Any) -> Any:
-    """By reversion of the series of erf at its place."""
-    here = at(x)
-    place = here.erfinv()
-    _, first, second = _own_taylor(lambda s: s.erf(), place, 3)
-    return _taylor([place, 1 / first, -second / first**3], x)
-
-
-def _log_gamma(x: Any) -> Any:
+def log_gamma(x: Any) -> Any:
+    """The logarithm of the absolute value of the gamma function."""
     if at(x) > 0:
         return x.lgamma()
     reciprocal = x.rgamma()
@@ -272,12 +246,12 @@ def _log_gamma(x: Any) -> Any:
     return -reciprocal.log()
 
 
-def _digamma(x: Any) -> Any:
-    own = _own_taylor(_log_gamma, at(x), ctx.cap + 1)
+def digamma(x: Any) -> Any:
+    own = _own_taylor(log_gamma, at(x), ctx.cap + 1)
     return _taylor([k * c for k, c in enumerate(own)][1:], x)
 
 
-def _polygamma(order: Any, x: Any) -> Any:
+def polygamma(order: Any, x: Any) -> Any:
     first = whole(order)
     if first is None:
         return UNKNOWN
@@ -290,8 +264,26 @@ def _polygamma(order: Any, x: Any) -> Any:
     return _taylor(found, x)
 
 
-def _x_log_y(x: Any, y: Any) -> Any:
+def x_log_y(x: Any, y: Any) -> Any:
     return ZERO if isinstance(x, arb) and x.is_zero() else x * y.log()
+
+
+# functions
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One scalar function: ``value`` of balls, ``series`` of balls and power series."""
+
+    value: Callable[..., Ball]
+    series: Callable[..., Any]
+
+
+def _spelled(word: Any) -> Callable[..., Any]:
+    """A method of FLINT's numbers by its name, or a formula of `gradcli.ops`."""
+    if isinstance(word, str):
+        return operator.methodcaller(word)
+    return partial(word, sys.modules[__name__])
 
 
 def _sum(*parts: Any) -> Any:
@@ -301,62 +293,25 @@ def _sum(*parts: Any) -> Any:
 def _dot(*factors: Any) -> Any:
     """The first half of the factors, each times its fellow in the second."""
     half = len(factors) // 2
-    return sum(map(_times, factors[:half], factors[half:]), ZERO)
+    return sum(map(operator.mul, factors[:half], factors[half:]), ZERO)
 
 
-def _times(a: Any, b: Any) -> Any:
-    return a * b
+def _same(x: Any) -> Any:
+    return x
 
 
-# fmt: off
-_enter("add", lambda a, b: a + b)
-_enter("sub", lambda a, b: a - b)
-_enter("mul", _times)
-_enter("div", lambda a, b: a / b)
-_enter("neg", lambda x: -x)
-_enter("total", _sum)
-_enter("dot", _dot)
-_enter("choice", lambda x: x)
-_enter("pow", _power)
-_enter("abs", abs, _abs)
-_enter("sign", lambda x: x.sgn(), lambda x: _constant(at(x).sgn()))
-_enter("sqrt", lambda x: x.sqrt())
-_enter("square", lambda x: x * x)
-_enter("exp", lambda x: x.exp())
-_enter("exp2", lambda x: (x * arb.const_log2()).exp())
-_enter("expm1", lambda x: x.expm1(), lambda x: x.exp() - 1)
-_enter("log", _log)
-_enter("log2", lambda x: x.log() / arb.const_log2())
-_enter("log10", lambda x: x.log() / arb.const_log10())
-_enter("log1p", lambda x: x.log1p(), lambda x: (1 + x).log())
-_enter("sin", lambda x: x.sin())
-_enter("cos", lambda x: x.cos())
-_enter("tan", lambda x: x.tan())
-_enter("asin", lambda x: x.asin())
-_enter("acos", lambda x: x.acos())
-_enter("atan", lambda x: x.atan())
-_enter("atan2", lambda y, x: arb.atan2(y, x), _atan2)
-_enter("sinh", lambda x: x.sinh(), _sinh)
-_enter("cosh", lambda x: x.cosh(), _cosh)
-_enter("tanh", lambda x: x.tanh(), _tanh)
-_enter("asinh", lambda x: x.asinh(), _asinh)
-_enter("acosh", lambda x: x.acosh(), lambda x: (x + (x * x - 1).sqrt()).log())
-_enter("atanh", lambda x: x.atanh(), lambda x: ((1 + x) / (1 - x)).log() / 2)
-_enter("sinc", lambda x: x.sinc_pi(), _sinc_pi)
-_enter("hypot", lambda a, b: (a * a + b * b).sqrt())
-_enter("logaddexp", _log_add_exp)
-_enter("erf", lambda x: x.erf())
-_enter("erfc", lambda x: x.erfc())
-_enter("erfinv", lambda x: x.erfinv(), _inverse_erf)
-_enter("ndtri", lambda x: arb(2).sqrt() * (2 * x - 1).erfinv(),
-       lambda x: arb(2).sqrt() * _inverse_erf(2 * x - 1))
-_enter("lgamma", _log_gamma)
-_enter("digamma", lambda x: x.digamma(), _digamma)
-_enter("polygamma", _polygamma)
-_enter("sigmoid", lambda x: 1 / (1 + (-x).exp()))
-_enter("logsigmoid", lambda x: -_softplus(-x))
-_enter("xlogy", _x_log_y)
-# fmt: on
+FUNCTIONS: Final[dict[str, Function]] = {
+    **{name: Function(rule, rule) for name, rule in ARITHMETIC.items()},
+    **{
+        name: Function(_spelled(spelled.flint), _spelled(spelled.series))
+        for name, spelled in SPELLINGS.items()
+        if spelled.flint is not None
+    },
+    "total": Function(_sum, _sum),
+    "dot": Function(_dot, _dot),
+    "choice": Function(_same, _same),
+}
+"""The scalar functions; the last three are steps of a graph that no row is."""
 
 
 def apply(name: str, *args: Ball) -> Ball:
@@ -374,7 +329,7 @@ def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
     if any(is_nan(a) for a in args):
         return NAN
     bounded = all(a.is_finite() for a in args)
-    if bounded and (name in _WITHOUT_POLES or (name == "pow" and args[0] != 0)):
+    if bounded and (overflows(name) or (name == "pow" and args[0] != 0)):
         off_the_line = name == "pow" and args[0] < 0 and whole(args[1]) is None
         return NAN if off_the_line else UNKNOWN
     if all(a.is_exact() for a in args):
@@ -389,20 +344,10 @@ def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
     return UNKNOWN
 
 
-_WITHOUT_POLES: Final = frozenset(
-    {"add", "sub", "mul", "square", "total", "dot", "exp", "exp2", "expm1", "sinh",
-     "cosh", "hypot"}
-)  # fmt: skip
-"""Functions that leave FLINT's range where they have no finite number."""
-
-OPERATORS: Final[dict[str, Callable[..., Any]]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "neg": operator.neg,
-    "pow": operator.pow,
-}
+def overflows(name: str) -> bool:
+    """Whether a function has a finite value for finite arguments even where FLINT has
+    none."""
+    return name not in FACTS or FACTS[name].overflows
 
 
 def in_floats(name: str, args: Sequence[Any], dtype: Any = np.float64) -> Any:
@@ -418,26 +363,22 @@ def in_floats(name: str, args: Sequence[Any], dtype: Any = np.float64) -> Any:
             return np.dot(np.stack(numbers[:half]), np.stack(numbers[half:]))[()]
         if name == "polygamma":
             return NUMPY.polygamma(int(numbers[0]), numbers[1])
-        return (OPERATORS.get(name) or getattr(NUMPY, name))(*numbers)[()]
+        return (ARITHMETIC.get(name) or getattr(NUMPY, name))(*numbers)[()]
 
 
 # derivatives
 
-_LINEAR: Final = {
-    "add": (1, 1),
-    "sub": (1, -1),
-    "neg": (-1,),
-    "choice": (1,),
-    "stop": (1,),
-}
+LINEAR: Final = frozenset({"add", "sub", "neg", "total", "choice", "stop"})
+"""Steps whose derivatives are 1 or -1 everywhere. Not read from the rows, whose rules
+are what is checked."""
+
+_NEGATIVE: Final = {("sub", 1), ("neg", 0)}
 
 
 def derivative(name: str, position: int, args: Sequence[Ball]) -> Ball:
     """The derivative in one argument: the second coefficient of the power series."""
-    if name in _LINEAR:
-        return ONE if _LINEAR[name][position] > 0 else -ONE
-    if name == "total":
-        return ONE
+    if name in LINEAR:
+        return -ONE if (name, position) in _NEGATIVE else ONE
     if name == "mul":
         return args[1 - position]
     if name == "dot":
@@ -449,7 +390,7 @@ def derivative(name: str, position: int, args: Sequence[Ball]) -> Ball:
 def second_derivative(name: str, first: int, last: int, args: Sequence[Ball]) -> Ball:
     """A second derivative, of power series to the third term: in two arguments half of
     what the diagonal has beyond the two sides. Needs ``working(bits, 3)``."""
-    if name in _LINEAR or name == "total":
+    if name in LINEAR:
         return ZERO
     if name in ("mul", "dot"):
         return ONE if abs(first - last) * 2 == len(args) else ZERO

@@ -15,8 +15,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..ops import Op, overloads
+from ..ops.basis import UFUNCS
 from .balls import is_infinite, is_nan, to_float
-from .system import System
+from .system import RELATIONS, System
 
 Elementwise = Callable[..., Any]
 
@@ -35,6 +37,10 @@ def _smaller(system: System, a: Any, b: Any) -> Any:
     if _is_nan(system, a) or _is_nan(system, b):
         return a if _is_nan(system, a) else b
     return a if system.compare("<=", a, b) else b
+
+
+def _compared(relation: str, system: System, a: Any, b: Any) -> bool:
+    return system.compare(relation, a, b)
 
 
 def _ignoring_nan(choose: Any, system: System, a: Any, b: Any) -> Any:
@@ -116,17 +122,29 @@ def finite_or(system: System, instead: Sequence[float], e: Any) -> Any:
     return system.fixed(e, chosen)
 
 
-def _to_whole(rounding: str, system: System, e: Any) -> Any:
+def _to_integer(rounding: str, system: System, e: Any) -> Any:
     """Floor and its kin: a number, locally constant between its jumps."""
     value = system.value(e)
     if not value.is_finite():
         return e
     middle = Fraction(*ratio(value.mid()))
-    jump = _JUMPS[rounding](middle)
+    jump = _nearest_jump(rounding, middle)
     if jump is not None and system.nearest(e, jump):
         system.kink(e, f"{rounding} jumps there")
         middle = Fraction(system.rounded(e))
     return system.fixed(e, int(_ROUNDINGS[rounding](middle)))
+
+
+def _nearest_jump(rounding: str, value: Fraction) -> Fraction | None:
+    row = _row(rounding)
+    shift = Fraction(row.jumps_at or 0)
+    jump = round(value - shift) + shift
+    return None if row.smooth_at_zero and not jump else jump
+
+
+@cache
+def _row(name: str) -> Op:
+    return overloads(name)[0]
 
 
 def ratio(middle: Any) -> tuple[int, int]:
@@ -143,17 +161,10 @@ _ROUNDINGS: Final[dict[str, Callable[[Fraction], int]]] = {
     "round": round,
     "trunc": math.trunc,
 }
-_JUMPS: Final[dict[str, Callable[[Fraction], Any]]] = {
-    "floor": round,
-    "ceil": round,
-    "round": lambda v: math.floor(v) + Fraction(1, 2),
-    "trunc": lambda v: round(v) or None,
-}
-"""The nearest place where a rounding jumps."""
 
 
 def _quotient(rounding: str, system: System, a: Any, b: Any) -> Any:
-    return _to_whole(rounding, system, system.apply("div", a, b))
+    return _to_integer(rounding, system, system.apply("div", a, b))
 
 
 def _remainder(rounding: str, system: System, a: Any, b: Any) -> Any:
@@ -169,10 +180,6 @@ def whole(system: System, data: Any) -> Any:
     return np.array(floats).reshape(data.shape)
 
 
-_ROUNDED: dict[str, Elementwise] = {
-    name: partial(_to_whole, name) for name in _ROUNDINGS
-}
-
 NUMERIC: Final[dict[str, Elementwise]] = {
     "maximum": _larger,
     "minimum": _smaller,
@@ -181,17 +188,12 @@ NUMERIC: Final[dict[str, Elementwise]] = {
     "floor_divide": partial(_quotient, "floor"),
     "remainder": partial(_remainder, "floor"),
     "fmod": partial(_remainder, "trunc"),
-    **_ROUNDED,
+    **{name: partial(_to_integer, name) for name in _ROUNDINGS},
 }
 """Elementwise, element to element."""
 
 MASKS: Final[dict[str, Elementwise]] = {
-    "eq": lambda system, a, b: system.compare("==", a, b),
-    "ne": lambda system, a, b: system.compare("!=", a, b),
-    "lt": lambda system, a, b: system.compare("<", a, b),
-    "le": lambda system, a, b: system.compare("<=", a, b),
-    "gt": lambda system, a, b: system.compare(">", a, b),
-    "ge": lambda system, a, b: system.compare(">=", a, b),
+    **{own.__name__: partial(_compared, sign) for sign, own in RELATIONS.items()},
     "signbit": lambda system, e: system.compare("<", e, system.lift(0)),
     "isnan": _is_nan,
     "isinf": lambda system, e: is_infinite(system.value(e)),
@@ -200,9 +202,6 @@ MASKS: Final[dict[str, Elementwise]] = {
 """Elementwise, elements to a truth value."""
 
 LOGIC: Final[dict[str, Elementwise]] = {
-    "logical_and": np.logical_and,
-    "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor,
-    "logical_not": np.logical_not,
+    name: getattr(np, own) for name, own in UFUNCS.items() if own.startswith("logical_")
 }
 """Elementwise, truth values to a truth value."""

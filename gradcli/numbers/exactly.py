@@ -16,6 +16,7 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +28,7 @@ from ..lang.compiler import compile_program
 from ..lang.factory import Factory
 from ..lang.syntax import Binary, Literal, Program, walk
 from ..lang.tensors import CONSTANTS, TensorLibrary
+from ..ops.basis import ARITHMETIC, OPERATORS, UNARY
 from .arrays import OBJECT, boxed
 from .balls import Ball, apply, ball, is_nan, to_float
 from .decided import ratio
@@ -76,14 +78,11 @@ def _floored(a: Ball, b: Ball) -> Ball:
 
 
 _ARITHMETIC: Final[dict[str, Callable[[Ball, Ball], Ball]]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "truediv": lambda a, b: apply("div", a, b),
+    **{own: partial(apply, name) for own, name in OPERATORS.items()
+       if name in ARITHMETIC and own not in UNARY},
     "floordiv": _floored,
     "mod": lambda a, b: a - b * _floored(a, b),
-    "pow": lambda a, b: apply("pow", a, b),
-}
+}  # fmt: skip
 
 
 def _operator(name: str, reflected: bool) -> Callable[[Exact, Any], Any]:

@@ -13,61 +13,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 import sympy
 from flint import arb
 
+from ..ops import FUNCTIONS
+from ..ops.basis import ARITHMETIC
+from ..ops.spellings import SPELLINGS
 from .balls import NAN, START_BITS, UNKNOWN, Ball, apply, ball, working
 from .system import NoMeaning, Number
 from .term import Term, ordered
 
-FORMULAS: Final[dict[str, Callable[..., Any]]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "neg": lambda x: -x,
+FORMULAS: Final[Mapping[str, Callable[..., Any]]] = {
+    **{name: getattr(sympy, s.sympy) for name, s in SPELLINGS.items() if s.sympy},
+    **{name: partial(f.sym, sympy) for name, f in FUNCTIONS.items() if f.sym},
+    **ARITHMETIC,
     "total": sympy.Add,
     "choice": lambda x: x,
-    "pow": lambda a, b: a**b,
-    "abs": sympy.Abs,
-    "sign": sympy.sign,
-    "sqrt": sympy.sqrt,
-    "square": lambda x: x**2,
-    "exp": sympy.exp,
-    "exp2": lambda x: 2**x,
-    "expm1": lambda x: sympy.exp(x) - 1,
-    "log": sympy.log,
-    "log2": lambda x: sympy.log(x) / sympy.log(2),
-    "log10": lambda x: sympy.log(x) / sympy.log(10),
-    "log1p": lambda x: sympy.log(1 + x),
-    "sin": sympy.sin,
-    "cos": sympy.cos,
-    "tan": sympy.tan,
-    "asin": sympy.asin,
-    "acos": sympy.acos,
-    "atan": sympy.atan,
-    "atan2": sympy.atan2,
-    "sinh": sympy.sinh,
-    "cosh": sympy.cosh,
-    "tanh": sympy.tanh,
-    "asinh": sympy.asinh,
-    "acosh": sympy.acosh,
-    "atanh": sympy.atanh,
-    "sinc": lambda x: sympy.sinc(sympy.pi * x),
-    "hypot": lambda a, b: sympy.sqrt(a**2 + b**2),
-    "logaddexp": lambda a, b: sympy.log(sympy.exp(a) + sympy.exp(b)),
-    "erf": sympy.erf,
-    "erfc": sympy.erfc,
-    "erfinv": sympy.erfinv,
-    "ndtri": lambda x: sympy.sqrt(2) * sympy.erfinv(2 * x - 1),
-    "lgamma": sympy.loggamma,
-    "digamma": sympy.digamma,
-    "polygamma": sympy.polygamma,
-    "sigmoid": lambda x: 1 / (1 + sympy.exp(-x)),
-    "logsigmoid": lambda x: -sympy.log(1 + sympy.exp(-x)),
-    "xlogy": lambda x, y: x * sympy.log(y),
 }
 """What a scalar function is to SymPy."""
 
@@ -189,10 +153,6 @@ NAMED: Final[dict[Any, Callable[[], Ball]]] = {
 }
 
 
-def _reciprocal(name: str) -> Callable[[Ball], Ball]:
-    return lambda x: apply("div", ball(1), apply(name, x))
-
-
 def _product(*factors: Ball) -> Ball:
     found = ball(1)
     for factor in factors:
@@ -206,26 +166,26 @@ def _step_at_zero(x: Ball, *at: Ball) -> Ball:
 
 _OWN: Final[dict[str, Callable[..., Ball]]] = {
     "Mul": _product,
-    "cot": lambda x: apply("div", apply("cos", x), apply("sin", x)),
-    "sec": _reciprocal("cos"),
-    "csc": _reciprocal("sin"),
-    "coth": _reciprocal("tanh"),
-    "sech": _reciprocal("cosh"),
-    "csch": _reciprocal("sinh"),
     "gamma": lambda x: x.gamma(),
-    "sinc": lambda x: x.sinc(),
     "DiracDelta": lambda x, *order: UNKNOWN if x.contains(0) else ball(0),
     "Heaviside": _step_at_zero,
 }
 """Functions that only SymPy's derivatives bring in."""
 
+_REWRITTEN: Final[dict[Any, Callable[[Any], tuple[str, tuple[Any, ...]]]]] = {
+    sympy.cot: lambda x: ("div", (sympy.cos(x), sympy.sin(x))),
+    sympy.sec: lambda x: ("div", (sympy.S.One, sympy.cos(x))),
+    sympy.csc: lambda x: ("div", (sympy.S.One, sympy.sin(x))),
+    sympy.coth: lambda x: ("div", (sympy.S.One, sympy.tanh(x))),
+    sympy.sech: lambda x: ("div", (sympy.S.One, sympy.cosh(x))),
+    sympy.csch: lambda x: ("div", (sympy.S.One, sympy.sinh(x))),
+    sympy.sinc: lambda x: ("sinc", (x / sympy.pi,)),
+}
+"""The same, by functions of the table: a function and its arguments."""
+
 _HEADS: Final[dict[Any, str]] = {
     formula: name for name, formula in FORMULAS.items() if isinstance(formula, type)
-} | {
-    sympy.Pow: "pow",
-    sympy.Mul: "Mul",
-    **{getattr(sympy, name): name for name in _OWN if name != "Mul"},
-}  # fmt: skip
+} | {sympy.Pow: "pow", **{getattr(sympy, name): name for name in _OWN}}
 """The name that a SymPy class computes under."""
 
 
@@ -254,19 +214,22 @@ def compiled(expression: Any) -> Program:
             numbers.append((place, part if part in NAMED else _ratio(part)))
         elif part.is_Symbol:
             symbols.append((place, part))
-        elif not ready:
-            stack.append((part, True))
-            stack.extend((a, False) for a in part.args)
-            continue
         else:
             function, args = _step(part)
+            if not ready:
+                stack.append((part, True))
+                stack.extend((a, False) for a in args)
+                continue
             steps.append((place, function, tuple(places[a] for a in args)))
         places[part] = place
     return Program(tuple(symbols), tuple(numbers), tuple(steps), len(places))
 
 
 def _step(part: Any) -> tuple[str, tuple[Any, ...]]:
-    """What computes a part, and from which of its arguments."""
+    """What computes a part, and from what."""
+    rewrite = _REWRITTEN.get(part.func)
+    if rewrite is not None:
+        return rewrite(*part.args)
     name = _HEADS.get(part.func)
     if name is None:
         raise NoMeaning(f"{part.func.__name__} has no numeric meaning here")

@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol
 
 from ..engine.reverse import accumulate
 from .balls import (
+    LINEAR,
     ONE,
     START_BITS,
     ZERO,
@@ -246,7 +247,7 @@ class Evaluation:
     def slope(self, step: int, position: int, bits: int) -> Ball:
         """The derivative of a step in one of its arguments."""
         name = self.graph.name(step)
-        if name in ("total", "add", "sub", "neg", "choice", "stop"):
+        if name in LINEAR:
             return derivative(name, position, ())
         args = self.graph.args(step)
         if name == "mul":

@@ -22,7 +22,7 @@ import numpy as np
 from . import decided, matrices
 from .arrays import ObjectArray, boxed
 from .decided import Elementwise
-from .scalars import own_names
+from .scalars import CALLED
 from .shapes import ShapeNamespace, as_tuple
 from .system import System
 
@@ -36,7 +36,7 @@ class ObjectNamespace(ShapeNamespace):
 
     def __init__(self, system: System) -> None:
         super().__init__(system)
-        for name, scalar in own_names().items():
+        for name, scalar in CALLED.items():
             setattr(self, name, self._numeric(partial(system.apply, scalar)))
         for name, rule in decided.NUMERIC.items():
             setattr(self, name, self._numeric(partial(rule, system)))

@@ -23,7 +23,8 @@ from typing import Any, Final
 import numpy as np
 
 from ..engine.reverse import accumulate
-from .balls import ONE, ZERO, Ball, in_floats, is_known, size, to_float, working
+from ..ops import FUNCTIONS
+from .balls import LINEAR, ONE, ZERO, Ball, in_floats, is_known, size, to_float, working
 from .graph import LOST_BITS, Evaluation
 from .system import exact, is_float
 
@@ -45,22 +46,22 @@ SLACK: Final = 32
 LIBRARY_ROUNDINGS: Final = 4
 """Units of rounding that a function of a library may be off by."""
 
-ROUNDINGS: Final = {
-    **dict.fromkeys(("neg", "abs", "choice", "sign", "stop", "symbol"), 0),
-    **dict.fromkeys(("add", "sub", "mul", "div", "sqrt", "square"), 1),
-}
-"""Units of rounding that a step may be off by, others than a library's."""
-
 LOST: Final = 2.0**-4
 """Relative error from which on a number on the way is as good as lost."""
 
 VANISHING: Final = 1e-290
 """Where floats lose digits on their way to 0, and matter to nothing else."""
 
-_SUMS: Final = frozenset({"add", "sub", "neg", "total", "choice", "stop"})
-
 BOUND_BITS: Final = 64
 """Precision of bounds, whose exponents have no end."""
+
+
+def roundings_of(name: str) -> int:
+    """Units of rounding that a step may be off by; none where it picks a value."""
+    if name in ("choice", "stop", "symbol"):
+        return 0
+    own = FUNCTIONS[name].roundings if name in FUNCTIONS else None
+    return LIBRARY_ROUNDINGS if own is None else own
 
 
 def unit_roundoff(dtype: str) -> float:
@@ -163,7 +164,7 @@ class Roundings:
             return 0.0
         if name == "number":
             return 0.0 if is_float(exact(graph.leaf(step))) else value * self.unit
-        return ROUNDINGS.get(name, LIBRARY_ROUNDINGS) * value * self.unit
+        return roundings_of(name) * value * self.unit
 
     # the sum over all steps, for one number
 
@@ -197,7 +198,7 @@ class Roundings:
         sums, stack = {step}, [step]
         while stack:
             each = stack.pop()
-            if graph.name(each) in _SUMS:
+            if graph.name(each) in LINEAR:
                 new = set(graph.args(each)) - sums
                 sums |= new
                 stack += new
@@ -211,11 +212,12 @@ class Roundings:
 
     def _error(self, step: int, bits: int) -> Ball:
         name = self.evaluation.graph.name(step)
-        if name in ("symbol", "stop") or ROUNDINGS.get(name) == 0:
+        number = name == "number"
+        if number and is_float(exact(self.evaluation.graph.leaf(step))):
             return ZERO
-        if name == "number" and is_float(exact(self.evaluation.graph.leaf(step))):
+        count = 1 if number else roundings_of(name)
+        if not count:
             return ZERO
-        count: float = ROUNDINGS.get(name, LIBRARY_ROUNDINGS if name != "number" else 1)
         value = size(self.evaluation.value(step, bits))
         if name in ("total", "dot"):
             every = list(self._addends(step, bits))

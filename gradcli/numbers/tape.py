@@ -24,12 +24,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from .balls import Ball, ball, is_nan, to_float, working
+from .balls import LINEAR, Ball, ball, is_nan, to_float, working
 from .blocks import Block, Dots, Functions, Leaves, Stops, Totals
 from .decision import apart
 from .graph import Evaluation
 from .rounding import Roundings
-from .scalars import SCALARS
+from .scalars import bounds_of
 from .system import RELATIONS, Number, exact
 
 FIRST_PLACES: Final = 1024
@@ -136,7 +136,7 @@ class Tape:
         needed[np.asarray(roots, dtype=np.int64)] = True
         count = 0
         for block in reversed(self.blocks):
-            if not len(roots) and block.name not in _FLAT:
+            if not len(roots) and block.name not in {*LINEAR, "symbol", "number"}:
                 needed[block.needed(self.live)] = True
             places = np.flatnonzero(needed[block.places])
             if len(places):
@@ -303,22 +303,13 @@ class Tape:
                 yield from self._edge(block, place)
 
     def _edge(self, block: Functions, place: int) -> Iterator[tuple[int, str]]:
-        scalar = SCALARS.get(block.name)
-        if scalar is None:
-            return
         seen = [Argument(self, serial) for serial in block.arguments(place)]
-        for position, relation, bound in scalar.domain(*seen):
+        for position, relation, bound in bounds_of(block.name, seen):
             argument = seen[position]
             if relation == "==":
                 continue
             if argument.value.is_finite() and self.nearest(argument.serial, bound):
                 yield argument.serial, f"{block.name} has no derivative at {bound}"
-
-
-_FLAT: Final = frozenset(
-    {"add", "sub", "neg", "choice", "stop", "total", "symbol", "number"}
-)
-"""Functions whose derivatives are the same everywhere."""
 
 
 def _doubled(column: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from . import decided
 from .arrays import ObjectArray
 from .namespace import Dims, ObjectNamespace
-from .scalars import own_names
+from .scalars import CALLED
 from .system import RELATIONS
 from .tape import Tape
 
@@ -25,7 +25,7 @@ class TapeNamespace(ObjectNamespace):
     def __init__(self, tape: Tape) -> None:
         super().__init__(tape)
         self.tape = tape
-        for name, scalar in own_names().items():
+        for name, scalar in CALLED.items():
             setattr(self, name, self._block(scalar))
         for relation in RELATIONS.values():
             slowly = getattr(self, relation.__name__)

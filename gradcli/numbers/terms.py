@@ -23,25 +23,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
+from ..ops.basis import ARITHMETIC, NEUTRAL
 from .balls import START_BITS, ZERO, Ball, apply, ball, is_nan, working
 from .decision import apart
 from .graph import Evaluation
 from .rounding import Roundings
-from .scalars import SCALARS
+from .scalars import bounds_of
 from .system import RELATIONS, Number, exact
 from .term import Choice, Decision, Kink, Term, chosen
 
 LONG: Final = 10**300
 """Where a number of a program is no longer computed with exactly: in a loop it would
 get twice as long at every step."""
-
-_EXACTLY: Final[dict[str, Callable[..., Any]]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "neg": lambda a: -a,
-}
-"""What stays exact on the numbers of a program."""
 
 
 class Terms:
@@ -116,29 +109,24 @@ class Terms:
         return found
 
     def apply(self, name: str, *elements: Term) -> Term:
-        simple = _FOLDS.get(name)
-        if simple is not None:
-            found = simple(*elements)
-            if found is not None:
-                return found
-        if elements[0].name == "number":
-            folded = self._fold(name, elements)
-            if folded is not None:
-                return folded
+        if name in ARITHMETIC:
+            simpler = _simplified(name, elements) or self._folded(name, elements)
+            if simpler is not None:
+                return simpler
         self._note_edges(name, elements)
         return self.make(name, elements, apply(name, *[e.value for e in elements]))
 
-    def _fold(self, name: str, elements: Sequence[Term]) -> Term | None:
+    def _folded(self, name: str, elements: Sequence[Term]) -> Term | None:
+        """The exact number that the arithmetic of a program's numbers gives."""
         numbers = [e.content for e in elements if e.name == "number"]
-        if len(numbers) < len(elements):
+        if len(numbers) < len(elements) or name == "pow":
             return None
         if not all(isinstance(n, int | Fraction) and _short(n) for n in numbers):
             return None
-        if name in _EXACTLY:
-            return self.lift(_EXACTLY[name](*numbers))
-        if name == "div" and numbers[1]:
-            return self.lift(_lowest(Fraction(numbers[0]) / Fraction(numbers[1])))
-        return None
+        if name == "div" and not numbers[1]:
+            return None
+        exactly = map(Fraction, numbers) if name == "div" else numbers
+        return self.lift(_lowest(ARITHMETIC[name](*exactly)))
 
     def total(self, elements: Sequence[Term]) -> Term:
         kept = tuple([e for e in elements if not _is(e, 0)])
@@ -246,7 +234,7 @@ class Terms:
             return not abs(gap) > self.slack(element)
 
     def _note_edges(self, name: str, elements: Sequence[Term]) -> None:
-        for position, relation, bound in SCALARS[name].domain(*elements):
+        for position, relation, bound in bounds_of(name, elements):
             term = elements[position]
             if relation == "==" or term.constant:
                 continue
@@ -256,11 +244,10 @@ class Terms:
     def domains(self, terms: Sequence[Term]) -> Iterator[Decision]:
         """What the functions that made these terms ask of their arguments."""
         for term in terms:
-            if term.name in SCALARS:
-                for position, relation, bound in SCALARS[term.name].domain(*term.args):
-                    argument = chosen(term.args[position])
-                    if not argument.constant:
-                        yield Decision(relation, argument, self.lift(bound))
+            for position, relation, bound in bounds_of(term.name, term.args):
+                argument = chosen(term.args[position])
+                if not argument.constant:
+                    yield Decision(relation, argument, self.lift(bound))
 
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
@@ -271,7 +258,7 @@ def _short(number: int | Fraction) -> bool:
     return abs(number.numerator) < LONG and number.denominator < LONG
 
 
-def _lowest(ratio: Fraction) -> Number:
+def _lowest(ratio: int | Fraction) -> Number:
     return ratio.numerator if ratio.denominator == 1 else ratio
 
 
@@ -279,26 +266,15 @@ def _is(term: Term, number: int) -> bool:
     return term.name == "number" and bool(term.content == number)
 
 
-def _fold_add(a: Term, b: Term) -> Term | None:
-    if _is(a, 0):
-        return b
-    return a if _is(b, 0) else None
-
-
-def _fold_mul(a: Term, b: Term) -> Term | None:
-    if _is(a, 1):
-        return b
-    if _is(b, 1):
-        return a
-    if _is(a, 0) and b.value.is_finite():
-        return a
-    return b if _is(b, 0) and a.value.is_finite() else None
-
-
-_FOLDS: Final[dict[str, Callable[..., Term | None]]] = {
-    "add": _fold_add,
-    "mul": _fold_mul,
-    "sub": lambda a, b: a if _is(b, 0) else None,
-    "div": lambda a, b: a if _is(b, 1) else None,
-}
-"""Identities of real numbers that keep zeros and ones out of the terms."""
+def _simplified(name: str, elements: Sequence[Term]) -> Term | None:
+    """One of the elements, by the identities of real numbers that keep zeros and ones
+    out of the terms."""
+    neutral, positions = NEUTRAL.get(name, (0, ()))
+    for position in positions:
+        if _is(elements[position], neutral):
+            return elements[1 - position]
+    if name == "mul":
+        for zero, other in (elements, elements[::-1]):
+            if _is(zero, 0) and other.value.is_finite():
+                return zero
+    return None

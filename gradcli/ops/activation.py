@@ -36,7 +36,7 @@ row("sigmoid", node="SigmoidBackward0", latex=r"\sigma({0})", formula="1/(1 + e*
     doc="Logistic function.", aliases=("expit",),
     fwd=lambda xp, x: xp.sigmoid(x), partials=(lambda xp, y, x: y * (1 - y),),
     cases=[*ALL, case((2,), low=-40, high=-30)], special="expit", also=("logistic",),
-    saves="y")
+    saves="y", sym=lambda sp, x: 1 / (1 + sp.exp(-x)))
 
 row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
     refuses=no_kernel("log_sigmoid_cpu"),
@@ -44,7 +44,8 @@ row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
     formula="-log(1 + e**-x)", doc="Logarithm of the logistic function.",
     aliases=("log_sigmoid",),
     fwd=lambda xp, x: xp.logsigmoid(x), partials=(lambda xp, y, x: xp.sigmoid(-x),),
-    cases=[*ALL, case((2,), low=-800, high=800)])
+    cases=[*ALL, case((2,), low=-800, high=800)],
+    sym=lambda sp, x: -sp.log(1 + sp.exp(-x)))
 
 # Elfwing, Uchibe, Doya 2017, arXiv:1702.03118.
 row("silu", node="SiluBackward0", latex=r"{0} \sigma({0})", formula="x*sigmoid(x)",
@@ -119,7 +120,7 @@ row("relu", node="ReluBackward0", latex=r"\max(0, {0})", formula="max(0, x)",
     refuses={TRUTHS: "Boolean inputs not supported for relu"},
     rule=Rule("ThresholdBackwardBackward0", (RESULT,)),
     doc="Rectified linear unit.", kink="at 0 the derivative is 0",
-    fwd=lambda xp, x: xp.where(xp.lt(x, 0), 0, x), sym=lambda xp, x: xp.maximum(x, 0),
+    fwd=lambda xp, x: xp.where(xp.lt(x, 0), 0, x),
     partials=(lambda xp, y, x: xp.as_type_of(xp.gt(y, 0), y),),
     vjp=(lambda xp, g, y, x: xp.where(xp.le(y, 0), 0, g),), cases=SIDES, saves="y")
 

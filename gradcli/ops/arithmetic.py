@@ -79,7 +79,8 @@ row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
 
 function("add", lambda call, a, b, alpha=1:
          call("add.Tensor", a, b) if alpha == 1
-         else call("add.alpha", a, b, alpha=alpha), formula="a + alpha*b")
+         else call("add.alpha", a, b, alpha=alpha), formula="a + alpha*b",
+         overflows=True, roundings=1)
 
 row("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
     doc="A tensor plus a number, inside functions PyTorch builds itself.",
@@ -103,7 +104,7 @@ function("sub", lambda call, a, b, alpha=1:
          call("rsub.Scalar", b, number=a) if is_number(a) and alpha == 1
          else call("sub.Tensor", a, b) if alpha == 1
          else call("sub.alpha", a, b, alpha=alpha),
-         aliases=("subtract",), formula="a - alpha*b")
+         aliases=("subtract",), formula="a - alpha*b", overflows=True, roundings=1)
 
 row("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
     no_truths=A_TRUTH,
@@ -146,7 +147,7 @@ function("rsub", rsub, doc="Difference, the other way round.", formula="b - alph
 row("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
     refuses=NO_NEGATION,
     aliases=("negative",),
-    fwd=lambda xp, x: -x, partials=(-1,), cases=[case((3, 4)), case(())])
+    fwd=lambda xp, x: -x, partials=(-1,), cases=[case((3, 4)), case(())], roundings=0)
 
 function("positive", lambda call, x: x,
          doc="The tensor itself; no node is recorded.", formula="x",
@@ -158,7 +159,7 @@ row("mul", node="MulBackward0", latex=r"{0} \cdot {1}", formula="a * b",
     doc="Product, elementwise with broadcasting.", aliases=("multiply",),
     fwd=lambda xp, a, b: a * b,
     partials=(lambda xp, y, a, b: b, lambda xp, y, a, b: a), cases=PAIR,
-    saves=("b", "a"))
+    saves=("b", "a"), overflows=True, roundings=1)
 
 row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number",
     doc="A tensor times a number, inside functions PyTorch builds itself.",
@@ -208,7 +209,7 @@ function("div", lambda call, a, b, rounding_mode=None:
          else call("div.Tensor", a, b),
          aliases=("divide", "true_divide"),
          not_finite={"inf": "a division by zero", "nan": "zero divided by zero"},
-         tame=("", "1"))
+         tame=("", "1"), domain="b != 0", roundings=1)
 
 row("floor_divide", node="NotImplemented", formula="floor(a / b)",
     refuses=no_kernel("div_floor_cpu", TRUTHS),
@@ -304,6 +305,19 @@ row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** 
               if base == 0 else y * xp.log(xp.new_full(y, (), base)),),
     cases=[case((3, 4), base=2), case((), base=0.5), case((2,), base=10)], saves="x y")
 
+
+def power_bounds(xp: Any, base: Any, exponent: Any) -> Any:
+    """A whole exponent takes every base; one that may vary takes bases above 0, or has
+    to stay the whole number that it is; 0 itself takes exponents above 0."""
+    written = exponent.content if exponent.name == "number" else None
+    if isinstance(written, int):
+        return () if written >= 0 else ((0, "!=", 0),)
+    if base.name == "number" and base.value.is_zero():
+        return ((1, ">", 0),)
+    whole = None if base.value > 0 else xp.whole(exponent.value)
+    return ((0, ">", 0),) if written or whole is None else ((1, "==", whole),)
+
+
 function("pow", lambda call, a, exponent:
          call("pow.Tensor_Scalar", a, exponent=exponent) if is_number(exponent)
          else call("pow.Scalar", exponent, base=a) if is_number(a)
@@ -312,7 +326,9 @@ function("pow", lambda call, a, exponent:
          doc="Power, elementwise with broadcasting.", formula="a ** b",
          not_finite={"inf": "the power overflows, or is a negative power of zero",
                      "nan": "a negative number to the power of a fraction"},
-         tame=("1",), also=("cbrt",))
+         tame=("1",), also=("cbrt",),
+         domain="a > 0, where the exponent is no whole number", bounds=power_bounds,
+         literal=True)
 
 
 def doubled(call: Any, x: Any) -> Any:
@@ -330,7 +346,8 @@ function("float_power", lambda call, a, exponent:
 
 function("square", lambda call, x: call("pow.Tensor_Scalar", x, exponent=2),
          doc="The square.", formula="x**2",
-         cases=[case((3, 4)), case(())], in_place=True, also=("sqr",))
+         cases=[case((3, 4)), case(())], in_place=True, also=("sqr",),
+         overflows=True, roundings=1, sym=lambda sp, x: x**2)
 
 # several operands at once
 

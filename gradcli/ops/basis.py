@@ -8,8 +8,9 @@ What other libraries and languages call them: `gradcli.ops.spellings`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 UFUNCS: Final[Mapping[str, str]] = {
     "abs": "absolute", "sqrt": "sqrt", "square": "square",
@@ -37,14 +38,29 @@ SPECIAL: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """Of ``scipy.special``, and of ``cupyx.scipy.special``."""
 
-OPERATORS: Final[Mapping[str, str]] = {
+_ARITHMETIC: Final[Mapping[str, str]] = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",
+    "neg": "neg",
+}  # fmt: skip
+
+OPERATORS: Final[Mapping[str, str]] = _ARITHMETIC | {
     "matmul": "matmul", "floordiv": "floor_divide", "mod": "remainder",
     "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
     "eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge",
-    "neg": "neg", "abs": "abs", "invert": "logical_not",
+    "abs": "abs", "invert": "logical_not",
 }  # fmt: skip
 """What Python's operator methods are called in the table: ``__truediv__``: ``div``."""
+
+ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
+    name: getattr(operator, own) for own, name in _ARITHMETIC.items()
+}
+"""What formulas reach by Python's operators alone, by the table's name."""
+
+NEUTRAL: Final[Mapping[str, tuple[int, tuple[int, ...]]]] = {
+    "add": (0, (0, 1)), "sub": (0, (1,)),
+    "mul": (1, (0, 1)), "div": (1, (1,)), "pow": (1, (1,)),
+}  # fmt: skip
+"""Operators, the number that changes nothing, and as which of the operands."""
 
 COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
 """Operators that have no reflected method of their own."""

@@ -40,14 +40,15 @@ row("abs", node="AbsBackward0", latex=r"\left|{0}\right|", formula="abs(x)",
     aliases=("absolute",), doc="Absolute value.", kink="at 0 the derivative is 0",
     fwd=lambda xp, x: xp.abs(x), partials=(lambda xp, y, x: xp.sign(x),),
     cases=[case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.1)],
-    also=("fabs",))
+    also=("fabs",), domain="x != 0", roundings=0)
 
 STEPS = "the derivative is 0 everywhere, also at the steps"
 
 row("sign", node="SignBackward0", latex=r"\operatorname{{sign}} {0}",
     formula="-1, 0 or 1", doc="Sign.", kink="the derivative is 0, also at 0",
     fwd=lambda xp, x: xp.sign(x), partials=(0,),
-    cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)])
+    cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)],
+    domain="x != 0", roundings=0)
 
 row("sgn", node="SgnBackward0", latex=r"\operatorname{{sign}} {0}",
     always_saves=True,

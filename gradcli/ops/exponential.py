@@ -28,17 +28,20 @@ def ln(xp: Any, x: Any, number: float) -> Any:
 
 row("exp", node="ExpBackward0", latex="e^{{{0}}}", formula="e**x", doc="Exponential.",
     fwd=lambda xp, x: xp.exp(x), partials=(lambda xp, y, x: y,), cases=ALL,
-    not_finite={"inf": "the exponential overflows"}, tame=("0",), saves="y")
+    not_finite={"inf": "the exponential overflows"}, tame=("0",), saves="y",
+    overflows=True)
 
 row("exp2", node="Exp2Backward0", latex="2^{{{0}}}", formula="2**x",
     doc="Power of two.",
     fwd=lambda xp, x: xp.exp2(x), partials=(lambda xp, y, x: y * ln(xp, x, 2),),
-    cases=ALL, special="exp2", tame=("0",), saves="x y")
+    cases=ALL, special="exp2", tame=("0",), saves="x y",
+    overflows=True, sym=lambda sp, x: 2**x)
 
 row("expm1", node="Expm1Backward0", latex="e^{{{0}}} - 1", formula="e**x - 1",
     doc="Exponential minus one, accurate near 0.",
     fwd=lambda xp, x: xp.expm1(x), partials=(lambda xp, y, x: xp.exp(x),),
-    cases=[*ALL, case((2,), low=-1e-3, high=1e-3)], special="expm1", tame=("0",))
+    cases=[*ALL, case((2,), low=-1e-3, high=1e-3)], special="expm1", tame=("0",),
+    overflows=True, sym=lambda sp, x: sp.exp(x) - 1)
 
 OF_LOGARITHMS = {"-inf": "the logarithm of zero",
                  "nan": "the logarithm of a negative number"}
@@ -46,19 +49,21 @@ OF_LOGARITHMS = {"-inf": "the logarithm of zero",
 row("log", node="LogBackward0", latex=r"\log {0}", formula="log(x)", aliases=("ln",),
     doc="Natural logarithm.",
     fwd=lambda xp, x: xp.log(x), partials=(lambda xp, y, x: 1 / x,), cases=POSITIVE,
-    not_finite=OF_LOGARITHMS, tame=("1",))
+    not_finite=OF_LOGARITHMS, tame=("1",), domain="x > 0")
 
 row("log2", node="Log2Backward0", latex=r"\log_2 {0}", formula="log(x)/log(2)",
     doc="Logarithm to base 2.",
     fwd=lambda xp, x: xp.log2(x), partials=(lambda xp, y, x: 1 / (x * ln(xp, x, 2)),),
     cases=POSITIVE,
-    not_finite=OF_LOGARITHMS, tame=("1",), also=("ld",))
+    not_finite=OF_LOGARITHMS, tame=("1",), also=("ld",),
+    domain="x > 0", sym=lambda sp, x: sp.log(x) / sp.log(2))
 
 row("log10", node="Log10Backward0", latex=r"\log_{{10}} {0}", formula="log(x)/log(10)",
     doc="Logarithm to base 10.",
     fwd=lambda xp, x: xp.log10(x), partials=(lambda xp, y, x: 1 / (x * ln(xp, x, 10)),),
     cases=POSITIVE,
-    not_finite=OF_LOGARITHMS, tame=("1",), also=("lg",))
+    not_finite=OF_LOGARITHMS, tame=("1",), also=("lg",),
+    domain="x > 0", sym=lambda sp, x: sp.log(x) / sp.log(10))
 
 row("log1p", node="Log1PBackward0", latex=r"\log(1 + {0})", formula="log(1 + x)",
     doc="Logarithm of one plus x, accurate near 0.",
@@ -66,12 +71,13 @@ row("log1p", node="Log1PBackward0", latex=r"\log(1 + {0})", formula="log(1 + x)"
     cases=[case((3, 4), low=-0.5), case((), low=-0.5),
            case((2,), low=-1e-3, high=1e-3)],
     special="log1p", not_finite={"nan": "the logarithm of a negative number"},
-    tame=("0",))
+    tame=("0",), domain="x > -1", sym=lambda sp, x: sp.log(1 + x))
 
 row("sqrt", node="SqrtBackward0", latex=r"\sqrt{{{0}}}", formula="x**0.5",
     doc="Square root.", kink="at 0 the derivative is inf",
     fwd=lambda xp, x: xp.sqrt(x), partials=(lambda xp, y, x: 0.5 / y,), cases=POSITIVE,
-    not_finite={"nan": "the square root of a negative number"}, tame=("1",), saves="y")
+    not_finite={"nan": "the square root of a negative number"}, tame=("1",), saves="y",
+    domain="x > 0", roundings=1)
 
 row("rsqrt", node="RsqrtBackward0", latex=r"\frac{{1}}{{\sqrt{{{0}}}}}",
     formula="x**-0.5", doc="Reciprocal of the square root.",
@@ -87,7 +93,8 @@ row("logaddexp", node="LogaddexpBackward0", latex=r"\log(e^{{{0}}} + e^{{{1}}})"
     fwd=lambda xp, a, b: xp.logaddexp(a, b),
     partials=(lambda xp, y, a, b: xp.sigmoid(a - b),
               lambda xp, y, a, b: xp.sigmoid(b - a)),
-    cases=[*PAIR, case((2,), (2,), low=-40, high=40)])
+    cases=[*PAIR, case((2,), (2,), low=-40, high=40)],
+    sym=lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)))
 
 
 def log2_of_sum(xp: Any, a: Any, b: Any) -> Any:
@@ -151,7 +158,7 @@ function("xlogy", lambda call, a, b:
          call("xlogy.Scalar_Self", b, number=a) if is_number(a)
          else call("xlogy.Scalar_Other", a, other=b) if is_number(b)
          else call("xlogy.Tensor", a, b),
-         special="xlogy")
+         special="xlogy", domain="b > 0", sym=lambda sp, a, b: a * sp.log(b))
 
 
 

@@ -199,6 +199,19 @@ class Entry:
     not_finite why a result is not finite, by what it is (``nan``, ``inf``, ``-inf``)
     tame       per operand a number at which the function and its derivative are
                finite, where there are others at which they are not; or empty
+    domain     where it is defined and smooth, as relations of its operands to numbers:
+               ``x > -1 and x < 1``; empty: no relation is asked for
+    bounds     the domain where it depends on the operands' values: ``(xp, *operands)``
+               gives for each relation the operand's position, the sign and the number;
+               ``domain`` then says the same in words
+    overflows  its value is finite for finite operands, but may be too large for a
+               number system to hold
+    roundings  units of rounding that its value in floats may be off by; None: as many
+               as a function of a library
+    literal    a number that is written as an operand is part of its formula: an order,
+               an exponent
+    sym        its SymPy expression, ``(sp, *operands)`` with SymPy as ``sp``, where the
+               table of spellings names no function of SymPy
     """
 
     name: str
@@ -215,6 +228,12 @@ class Entry:
     casts: bool = field(default=False, kw_only=True)
     not_finite: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     tame: Sequence[str] = field(default=(), kw_only=True)
+    domain: str = field(default="", kw_only=True)
+    bounds: Formula | None = field(default=None, kw_only=True)
+    overflows: bool = field(default=False, kw_only=True)
+    roundings: int | None = field(default=None, kw_only=True)
+    literal: bool = field(default=False, kw_only=True)
+    sym: Formula | None = field(default=None, kw_only=True)
 
     @property
     def base(self) -> str:
@@ -251,7 +270,6 @@ class Op(Entry):
                where the rule is made of operations that have nodes
     returns    outputs that ``fwd`` returns; more than one, or MANY: a tuple
     carries    how many of them, counted from the first, carry a gradient
-    sym        ``fwd`` under SymPy where that is not simply ``fwd``
     result     the type of the result: PROMOTED, WHOLE, FLOATS, AS_IS, TRUTH, FIRST or
                GIVEN
     fits       a plain number that the result's type of integers does not hold is
@@ -290,7 +308,6 @@ class Op(Entry):
     rule: Rule | None = None
     returns: int = 1
     carries: int = 1
-    sym: Formula | None = None
     result: _Marker = PROMOTED
     fits: bool = False
     memory: _Marker = OWN

@@ -104,7 +104,7 @@ for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
         one_type=f"{_name} : expected both vectors to have same dtype, but found {{0}} "
         "and {1}",
         vjp=(lambda xp, g, y, a, b: g * b, lambda xp, g, y, a, b: g * a),
-        cases=[case((4,), (4,)), case((1,), (1,))])
+        cases=[case((4,), (4,)), case((1,), (1,))], overflows=True)
 
 row("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
     refuses=no_kernel("bmm", TRUTHS),

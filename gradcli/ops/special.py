@@ -43,7 +43,8 @@ row("erfinv", node="ErfinvBackward0", latex=r"\operatorname{{erf}}^{{-1}} {0}",
     fwd=lambda xp, x: xp.erfinv(x),
     partials=(lambda xp, y, x: xp.sqrt(pi(xp, x)) / 2 * xp.exp(y * y),),
     cases=[case((3, 4), low=-0.9, high=0.9), case((), low=-0.9, high=0.9)],
-    special="erfinv", tame=("0",), also=("erfinverse",), saves="x y")
+    special="erfinv", tame=("0",), also=("erfinverse",), saves="x y",
+    domain="x > -1 and x < 1")
 
 function("ndtr", lambda call, x:
          call("mul.Scalar", call("add.Scalar", call("erf", call(
@@ -58,7 +59,8 @@ row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
     fwd=lambda xp, x: xp.ndtri(x),
     partials=(lambda xp, y, x: xp.sqrt(2 * pi(xp, x)) * xp.exp(y * y / 2),),
     cases=[case((3, 4), low=0.1, high=0.9), case((), low=0.1, high=0.9),
-           case((2,), low=0.01, high=0.02)], special="ndtri", saves="x y")
+           case((2,), low=0.01, high=0.02)], special="ndtri", saves="x y",
+    domain="x > 0 and x < 1", sym=lambda sp, x: sp.sqrt(2) * sp.erfinv(2 * x - 1))
 
 # DLMF 5.2.2: the derivative is digamma.
 row("lgamma", node="LgammaBackward0", latex=r"\log|\Gamma({0})|",
@@ -97,7 +99,7 @@ function("polygamma", lambda call, n, input:
          call("polygamma.order", input, n=n) if is_number(n)
          else call("polygamma.order", n, n=input),
          doc="The n-th derivative of digamma.", formula="polygamma(n, x)",
-         special="polygamma")
+         special="polygamma", literal=True)
 
 
 def logit_of(xp: Any, x: Any, eps: float | None = None) -> Any:

@@ -1,8 +1,8 @@
 """How libraries and languages write the functions that formulas are made of.
 
-One line per function: what NumPy, PyTorch, C and SymPy call it. Where it is not a call,
-a template says how it is written: ``{0:SUM}`` is its first argument, in brackets if
-that holds together less tightly than a sum, and ``{0}`` is never bracketed.
+One line per function: what NumPy, PyTorch, C, SymPy and FLINT call it. Where it is not
+a call, a template says how it is written: ``{0:SUM}`` is its first argument, in
+brackets if that holds together less tightly than a sum, and ``{0}`` is never bracketed.
 
 Invariant: every dialect of the code generator and the printer of closed forms read
 their names from this table, and from no other.
@@ -18,6 +18,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple, TypeAlias
 
 from .basis import SPECIAL, UFUNCS
+from .op import Formula
 
 
 class Precedence(IntEnum):
@@ -56,7 +57,10 @@ class Spelling(NamedTuple):
     torch    with ``torch`` and ``F``
     c        on numbers of type double; None: it has no meaning there
     latex    where the rows of the table do not say it
-    sympy    the SymPy class that is this function
+    sympy    the SymPy function that it is
+    flint    the method that it is of FLINT's balls, or a formula ``(fl, *balls)`` with
+             `gradcli.numbers.balls` as ``fl``
+    series   the same of FLINT's power series, where that is another
     """
 
     gradcli: Word
@@ -65,13 +69,12 @@ class Spelling(NamedTuple):
     c: Word | None = None
     latex: Word | None = None
     sympy: str | None = None
+    flint: str | Formula | None = None
+    series: str | Formula | None = None
 
 
 SPELLINGS: Final[dict[str, Spelling]] = {}
 """By name: the table's functions and the heads of expression trees."""
-
-UNITS: Final[Mapping[str, tuple[int, ...]]] = {"mul": (0, 1), "div": (1,), "pow": (1,)}
-"""Operators, and which of their operands changes nothing if it is one."""
 
 REDUCTIONS: Final = ("sum", "mean", "prod", "amax", "amin")
 """Functions that make one entry of several, and of one entry that entry."""
@@ -88,6 +91,7 @@ def spell(
     name: str, *, plain: Word | None = None, python: Word | None = None,
     gradcli: Word | None = None, numpy: Word | None = None, torch: Word | None = None,
     c: Word | None = None, latex: Word | None = None, sympy: str | None = None,
+    flint: str | Formula | None = None, series: str | Formula | None = None,
 ) -> None:  # fmt: skip
     """Enter a function. One of `UFUNCS` or `SPECIAL` has its name in NumPy from there.
 
@@ -95,7 +99,7 @@ def spell(
         name: the table's name.
         plain: a word that all dialects have in common.
         python: a word that gradcli, NumPy and PyTorch have in common.
-        gradcli, numpy, torch, c, latex, sympy: as in `Spelling`.
+        gradcli, numpy, torch, c, latex, sympy, flint, series: as in `Spelling`.
     """
     SPELLINGS[name] = Spelling(
         gradcli or python or plain or name,
@@ -104,6 +108,8 @@ def spell(
         c or plain,
         latex or plain,
         sympy,
+        flint,
+        series or flint,
     )
 
 
@@ -131,9 +137,9 @@ spell("div", plain=T("{0:PRODUCT} / {1:SIGN}", PRODUCT),
       latex=T(r"\frac{{{0}}}{{{1}}}", POWER))
 spell("neg", plain=T("-{0:PRODUCT}", SIGN))
 spell("pow", python=T("{0:ATOM}**{1:SIGN}", POWER), c="pow",
-      latex=T("{0:ATOM}^{{{1}}}", POWER))
+      latex=T("{0:ATOM}^{{{1}}}", POWER), flint=lambda fl, a, b: fl.power(a, b))
 spell("square", python=T("{0:ATOM}**2", POWER), latex=T("{0:ATOM}^{{2}}", POWER),
-      c=T("{0:ATOM} * {0:ATOM}", PRODUCT))
+      c=T("{0:ATOM} * {0:ATOM}", PRODUCT), flint=lambda fl, x: x * x)
 spell("matmul", python=T("{0:PRODUCT} @ {1:SIGN}", PRODUCT),
       latex=T(r"{0:PRODUCT} \, {1:SIGN}", PRODUCT))
 for _name, _sign, _command in (
@@ -166,26 +172,61 @@ spell("T", python=T("{0:ATOM}.T"), latex=T(r"{0:ATOM}^{{\top}}", POWER))
 spell("mT", python=T("{0:ATOM}.mT"), numpy=T("{0:ATOM}.swapaxes(-1, -2)"),
       latex=T(r"{0:ATOM}^{{\top}}", POWER))
 
-# Elementwise functions that C, and some that SymPy too, has under the table's name.
-for _name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos",
-              "atan", "asinh", "acosh", "atanh", "atan2", "erf", "erfc", "erfinv"):
-    spell(_name, c=_name, sympy=_name)
-for _name in ("sqrt", "exp2", "expm1", "log2", "log10", "log1p", "floor", "ceil",
-              "trunc", "isnan", "isinf", "isfinite", "signbit", "hypot", "logaddexp",
-              "maximum", "minimum", "fmax", "fmin", "digamma", "sigmoid"):
+# Elementwise functions. A formula for FLINT is its own, never that of the row, which
+# is checked by it.
+for _name in ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sqrt", "erf",
+              "erfc"):
+    spell(_name, c=_name, sympy=_name, flint=_name)
+for _name in ("floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "signbit",
+              "maximum", "minimum", "fmax", "fmin"):
     spell(_name, c=_name)
-spell("abs", numpy="np.abs", c="fabs", sympy="Abs")
+spell("sinh", c="sinh", sympy="sinh", flint="sinh",
+      series=lambda fl, x: (x.exp() - (-x).exp()) / 2)
+spell("cosh", c="cosh", sympy="cosh", flint="cosh",
+      series=lambda fl, x: (x.exp() + (-x).exp()) / 2)
+spell("tanh", c="tanh", sympy="tanh", flint="tanh",
+      series=lambda fl, x: fl.tanh(x))
+spell("asinh", c="asinh", sympy="asinh", flint="asinh",
+      series=lambda fl, x: fl.asinh(x))
+spell("acosh", c="acosh", sympy="acosh", flint="acosh",
+      series=lambda fl, x: (x + (x * x - 1).sqrt()).log())
+spell("atanh", c="atanh", sympy="atanh", flint="atanh",
+      series=lambda fl, x: ((1 + x) / (1 - x)).log() / 2)
+spell("atan2", c="atan2", sympy="atan2",
+      flint=lambda fl, a, b: fl.arb.atan2(a, b), series=lambda fl, a, b: fl.angle(a, b))
+spell("exp2", c="exp2", flint=lambda fl, x: (x * fl.arb.const_log2()).exp())
+spell("expm1", c="expm1", flint="expm1", series=lambda fl, x: x.exp() - 1)
+spell("log2", c="log2", flint=lambda fl, x: x.log() / fl.arb.const_log2())
+spell("log10", c="log10", flint=lambda fl, x: x.log() / fl.arb.const_log10())
+spell("log1p", c="log1p", flint="log1p", series=lambda fl, x: (1 + x).log())
+spell("hypot", c="hypot", flint=lambda fl, a, b: (a * a + b * b).sqrt())
+spell("logaddexp", c="logaddexp", flint=lambda fl, a, b: a + fl.softplus(b - a))
+spell("sigmoid", c="sigmoid", flint=lambda fl, x: 1 / (1 + (-x).exp()))
+spell("logsigmoid", torch="F.logsigmoid", c="logsigmoid",
+      flint=lambda fl, x: -fl.softplus(-x))
+spell("abs", numpy="np.abs", c="fabs", sympy="Abs", flint="__abs__",
+      series=lambda fl, x: fl.absolute(x))
+spell("sign", numpy="np.sign", c="sign", sympy="sign", flint="sgn",
+      series=lambda fl, x: fl.constant(fl.at(x).sgn()))
+spell("sinc", numpy="np.sinc", c="sinc", flint="sinc_pi",
+      series=lambda fl, x: fl.sinc(x))
 spell("round", c="nearbyint")
-spell("sign", numpy="np.sign", c="sign", sympy="sign")
-spell("sinc", numpy="np.sinc", c="sinc")
 spell("fmod", numpy="np.fmod", c="fmod")
 spell("floor_divide", numpy="np.floor_divide", c="floor_divide")
 spell("remainder", numpy="np.remainder", c="modulo")
-spell("logsigmoid", torch="F.logsigmoid", c="logsigmoid")
-spell("ndtri", torch="torch.special.ndtri", c="ndtri")
-spell("xlogy", numpy="special.xlogy", c="xlogy")
-spell("lgamma", numpy="special.gammaln", c="lgamma", sympy="loggamma")
-spell("polygamma", numpy="special.polygamma", c="polygamma")
+spell("erfinv", c="erfinv", sympy="erfinv", flint="erfinv",
+      series=lambda fl, x: fl.inverse_erf(x))
+spell("ndtri", torch="torch.special.ndtri", c="ndtri",
+      flint=lambda fl, x: fl.arb(2).sqrt() * (2 * x - 1).erfinv(),
+      series=lambda fl, x: fl.arb(2).sqrt() * fl.inverse_erf(2 * x - 1))
+spell("xlogy", numpy="special.xlogy", c="xlogy",
+      flint=lambda fl, a, b: fl.x_log_y(a, b))
+spell("lgamma", numpy="special.gammaln", c="lgamma", sympy="loggamma",
+      flint=lambda fl, x: fl.log_gamma(x))
+spell("digamma", c="digamma", sympy="digamma", flint="digamma",
+      series=lambda fl, x: fl.digamma(x))
+spell("polygamma", numpy="special.polygamma", c="polygamma", sympy="polygamma",
+      flint=lambda fl, n, x: fl.polygamma(n, x))
 spell("nan_to_num", numpy=T("np.nan_to_num({0}, nan={1}, posinf={2}, neginf={3})"))
 
 # Functions of arrays.

@@ -38,14 +38,16 @@ row("asin", node="AsinBackward0", latex=r"\arcsin {0}", formula="asin(x)",
     kink="at -1 and 1 the derivative is inf",
     fwd=lambda xp, x: xp.asin(x),
     partials=(lambda xp, y, x: 1 / xp.sqrt((1 - x) * (1 + x)),), cases=INSIDE,
-    not_finite={"nan": "its argument is outside [-1, 1]"}, tame=("0",))
+    not_finite={"nan": "its argument is outside [-1, 1]"}, tame=("0",),
+    domain="x > -1 and x < 1")
 
 row("acos", node="AcosBackward0", latex=r"\arccos {0}", formula="acos(x)",
     doc="Inverse of the cosine.", aliases=("arccos",),
     kink="at -1 and 1 the derivative is -inf",
     fwd=lambda xp, x: xp.acos(x),
     partials=(lambda xp, y, x: -1 / xp.sqrt((1 - x) * (1 + x)),), cases=INSIDE,
-    not_finite={"nan": "its argument is outside [-1, 1]"}, tame=("0",))
+    not_finite={"nan": "its argument is outside [-1, 1]"}, tame=("0",),
+    domain="x > -1 and x < 1")
 
 row("atan", node="AtanBackward0", latex=r"\arctan {0}", formula="atan(x)",
     doc="Inverse of the tangent.", aliases=("arctan",),
@@ -67,7 +69,17 @@ row("atan2", node="Atan2Backward0", latex=r"\operatorname{{atan2}}({0}, {1})",
     partials=(lambda xp, y, a, b: over_square_norm(xp, b, a, b),
               lambda xp, y, a, b: over_square_norm(xp, -a, a, b)),
     cases=[case((3, 4), (4,), low=0.3), case((), (2,), low=-2.0, high=-0.3),
-           case((3, 1), (1, 2), low=0.3)])
+           case((3, 1), (1, 2), low=0.3)],
+    domain="a != 0, where b is not above 0",
+    bounds=lambda xp, a, b: () if b.value > 0 else ((0, "!=", 0),))
+
+
+def length_bounds(xp: Any, a: Any, b: Any) -> Any:
+    """A length is smooth but where both sides are 0."""
+    if not b.value.contains(0):
+        return ()
+    return ((0, "!=", 0),) if not a.value.contains(0) else ((0, "!=", 0), (1, "!=", 0))
+
 
 row("hypot", node="HypotBackward0", latex=r"\sqrt{{{0}^2 + {1}^2}}",
     refuses=no_kernel("hypot_cpu"),
@@ -76,17 +88,19 @@ row("hypot", node="HypotBackward0", latex=r"\sqrt{{{0}^2 + {1}^2}}",
     fwd=lambda xp, a, b: xp.hypot(a, b),
     partials=(lambda xp, y, a, b: a / y, lambda xp, y, a, b: b / y),
     cases=[case((3, 4), (4,), low=0.3), case((), (2,), low=-2.0, high=-0.3)],
-    saves=("a y", "b y"))
+    saves=("a y", "b y"),
+    domain="a != 0 or b != 0", bounds=length_bounds, overflows=True,
+    sym=lambda sp, a, b: sp.sqrt(a**2 + b**2))
 
 row("sinh", node="SinhBackward0", latex=r"\sinh {0}", formula="sinh(x)",
     doc="Hyperbolic sine.",
     fwd=lambda xp, x: xp.sinh(x), partials=(lambda xp, y, x: xp.cosh(x),), cases=ALL,
-    tame=("0",))
+    tame=("0",), overflows=True)
 
 row("cosh", node="CoshBackward0", latex=r"\cosh {0}", formula="cosh(x)",
     doc="Hyperbolic cosine.",
     fwd=lambda xp, x: xp.cosh(x), partials=(lambda xp, y, x: xp.sinh(x),), cases=ALL,
-    tame=("0",))
+    tame=("0",), overflows=True)
 
 row("tanh", node="TanhBackward0", latex=r"\tanh {0}", formula="tanh(x)",
     doc="Hyperbolic tangent.",
@@ -105,14 +119,15 @@ row("acosh", node="AcoshBackward0", latex=r"\operatorname{{arcosh}} {0}",
     fwd=lambda xp, x: xp.acosh(x),
     partials=(lambda xp, y, x: 1 / (xp.sqrt(x - 1) * xp.sqrt(x + 1)),),
     cases=[case((3, 4), low=1.2, high=3.0), case((), low=1.2, high=3.0)],
-    not_finite={"nan": "its argument is below 1"}, tame=("2",))
+    not_finite={"nan": "its argument is below 1"}, tame=("2",), domain="x > 1")
 
 row("atanh", node="AtanhBackward0", latex=r"\operatorname{{artanh}} {0}",
     formula="atanh(x)", doc="Inverse of the hyperbolic tangent.", aliases=("arctanh",),
     kink="at -1 and 1 the derivative is inf",
     fwd=lambda xp, x: xp.atanh(x),
     partials=(lambda xp, y, x: 1 / ((1 - x) * (1 + x)),), cases=INSIDE,
-    not_finite={"nan": "its argument is outside (-1, 1)"}, tame=("0",))
+    not_finite={"nan": "its argument is outside (-1, 1)"}, tame=("0",),
+    domain="x > -1 and x < 1")
 
 
 def sinc_slope(xp: Any, y: Any, x: Any) -> Any:
@@ -136,7 +151,8 @@ row("sinc", node="SincBackward0", latex=r"\operatorname{{sinc}} {0}",
     formula="sin(pi*x)/(pi*x)", doc="Normalised sinc; 1 at 0.",
     fwd=lambda xp, x: xp.sinc(x), partials=(sinc_slope,),
     cases=[*ALL, case((4,), low=-0.009, high=0.009), case((2,), low=0.02, high=0.1),
-           case((2,), low=0.0095, high=0.0099)], special="sinc", saves="x y")
+           case((2,), low=0.0095, high=0.0099)], special="sinc", saves="x y",
+    sym=lambda sp, x: sp.sinc(sp.pi * x))
 
 row("deg2rad", node="Deg2RadBackward0", latex=r"\frac{{\pi}}{{180}} {0}",
     saves="",

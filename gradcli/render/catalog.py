@@ -39,6 +39,7 @@ def page(function: FunctionView) -> Iterator[Line]:
         ("formula", function.formula),
         ("aliases", ", ".join(function.aliases)),
         ("family", function.family),
+        ("smooth where", function.domain),
         ("at a kink", function.kink),
         *((f"is {value}", why) for value, why in function.not_finite.items()),
         *function.spellings.items(),
@@ -55,6 +56,7 @@ def _row(row: RowView) -> Iterator[Line]:
         ("parameters", ", ".join(row.parameters)),
         *((f"derivative by {x}", text or "") for x, text in row.derivatives.items()),
         ("at a kink", row.kink),
+        ("jumps where", row.jumps),
     )
 
 

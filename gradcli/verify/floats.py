@@ -19,7 +19,7 @@ import numpy as np
 import sympy
 
 from ..engine import NUMPY
-from ..numbers.balls import OPERATORS, to_float
+from ..numbers.balls import to_float
 from ..numbers.blocks import Block, Dots, Functions, Leaves, Stops, Totals
 from ..numbers.expressions import (
     FORMULAS,
@@ -30,6 +30,7 @@ from ..numbers.expressions import (
     number,
 )
 from ..numbers.scalars import LITERAL
+from ..ops.basis import ARITHMETIC
 from .subject import OnTape
 
 
@@ -44,19 +45,12 @@ class _Floats(Calculator):
         own = _OWN.get(name)
         if own is not None:
             return own(*args)
-        return (OPERATORS.get(name) or getattr(NUMPY, name))(*args)
+        return (ARITHMETIC.get(name) or getattr(NUMPY, name))(*args)
 
 
 _OWN: dict[str, Any] = {
     "total": lambda *parts: sum(parts),
     "Mul": lambda *factors: np.prod(np.broadcast_arrays(*factors), axis=0),
-    "sinc": lambda x: np.sinc(x / np.pi),
-    "cot": lambda x: 1 / np.tan(x),
-    "sec": lambda x: 1 / np.cos(x),
-    "csc": lambda x: 1 / np.sin(x),
-    "coth": lambda x: 1 / np.tanh(x),
-    "sech": lambda x: 1 / np.cosh(x),
-    "csch": lambda x: 1 / np.sinh(x),
     "DiracDelta": lambda x, *order: np.zeros_like(x),
     "Heaviside": lambda x, *at: np.heaviside(x, 0.5),
     "polygamma": lambda n, x: NUMPY.polygamma(int(np.max(n)), x),

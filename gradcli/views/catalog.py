@@ -23,6 +23,8 @@ class RowView:
     parameters: tuple[str, ...]
     elementwise: bool
     kink: str
+    jumps: str
+    """Where the value jumps, in words."""
     derivatives: Mapping[str, str | None]
     """Of an elementwise row, the partial derivative by each input as a formula, in
     which ``y`` is the result; None where the language cannot say it."""
@@ -38,6 +40,8 @@ class FunctionView:
     doc: str
     formula: str
     kink: str
+    domain: str
+    """Where it is defined and smooth, if that is not everywhere."""
     parameters: tuple[str, ...]
     aliases: tuple[str, ...]
     not_finite: Mapping[str, str]
@@ -83,6 +87,7 @@ def _function(name: str, aliases: tuple[str, ...]) -> FunctionView:
         doc=entry.doc,
         formula=entry.formula,
         kink=entry.kink,
+        domain=entry.domain,
         parameters=parameters(entry),
         aliases=aliases,
         not_finite=entry.not_finite,
@@ -131,6 +136,14 @@ def _derivatives(op: Op) -> dict[str, str | None]:
     }
 
 
+def _jumps(op: Op) -> str:
+    if op.jumps_at is None:
+        return ""
+    above = f"{op.jumps_at:g} above " if op.jumps_at else ""
+    but = " other than 0" if op.smooth_at_zero else ""
+    return f"what is rounded is {above}a whole number{but}"
+
+
 def _row(op: Op) -> RowView:
     return RowView(
         op.name,
@@ -139,5 +152,6 @@ def _row(op: Op) -> RowView:
         parameters(op),
         op.elementwise,
         op.kink,
+        _jumps(op),
         _derivatives(op),
     )

@@ -19,7 +19,8 @@ ALLOWED = {
     "lang/plain.py": "Python's own functions of plain numbers",
     "nn/init.py": "PyTorch's table of gains by the nonlinearity's name",
     "nn/modules/__init__.py": "names of PyTorch's modules",
-    "numbers/": "a number system defines the functions of the basis",
+    "numbers/balls.py": "linear steps, known apart from the rules that they check",
+    "numbers/decided.py": "a number system defines the functions of the basis",
 }
 """Files and rooms in which such a list stands, and what it is."""
 

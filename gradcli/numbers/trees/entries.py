@@ -23,6 +23,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...ops import Op
+from ...ops.basis import ARITHMETIC
 from ..arrays import ObjectArray, boxed
 from ..balls import Ball, ball
 from ..decided import LOGIC, MASKS, NUMERIC
@@ -30,7 +31,7 @@ from ..matrices import SMALL
 from ..namespace import Dims, ObjectNamespace, are_indices
 from ..scalars import LITERAL
 from ..system import RELATIONS
-from .namespace import ARITHMETIC, TreeNamespace
+from .namespace import TreeNamespace
 from .tree import TooLong, Tree, constant
 
 MAX_ENTRY_STEPS: Final = 200_000

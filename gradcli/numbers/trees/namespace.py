@@ -11,8 +11,7 @@ basis that arrays have, for printing in NumPy's words.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
@@ -25,7 +24,7 @@ from ...engine.modes import MODE
 from ...engine.namespace import Namespace
 from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
-from ...ops.basis import OPERATORS, SPECIAL, UFUNCS
+from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ...ops.spellings import GUARDS, OPPOSITES
 from . import scatter
 from .calls import Call, basis_call, row_call
@@ -51,11 +50,6 @@ BASIS: Final = frozenset(
     {*UFUNCS, *SPECIAL, *(n for n in vars(ArrayNamespace) if not n.startswith("_"))}
     - {"symbolic", "device", "array", "array_itself", "address"}
 )
-
-ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
-    name: getattr(operator, own) for own, name in OPERATORS.items() if name not in BASIS
-}
-"""Operations that formulas reach by Python's operators alone."""
 
 MAX_TREES: Final = 200_000
 """Trees that one program may be made of."""

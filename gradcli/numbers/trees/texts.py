@@ -15,12 +15,11 @@ from string import Formatter
 from typing import Any, Final
 
 from ...ops import FUNCTIONS
-from ...ops.basis import COMPARISONS, OPERATORS, UNARY
+from ...ops.basis import COMPARISONS, NEUTRAL, OPERATORS, UNARY
 from ...ops.spellings import (
     ATOM,
     SIGN,
     SPELLINGS,
-    UNITS,
     Precedence,
     Template,
 )
@@ -118,9 +117,10 @@ def _is_one(value: Text) -> bool:
 
 def _applied(name: str, *operands: Any) -> Text:
     texts = [lift(operand) for operand in operands]
-    for place in UNITS.get(name, ()):
-        if _is_one(texts[place]):
-            return texts[1 - place]
+    neutral, positions = NEUTRAL.get(name, (0, ()))
+    for position in positions if neutral else ():
+        if _is_one(texts[position]):
+            return texts[1 - position]
     word = SPELLINGS[name].gradcli
     if not isinstance(word, Template):
         return TEXTS.call(name, *texts)

@@ -17,7 +17,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...numbers.trees.namespace import ARITHMETIC
 from ...numbers.trees.texts import Text, filled, repeated
 from ...numbers.trees.tree import (
     CALLED,
@@ -29,7 +28,7 @@ from ...numbers.trees.tree import (
     Unwritable,
     below,
 )
-from ...ops.basis import SPECIAL, UFUNCS
+from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ...ops.spellings import (
     ATOM,
     RELATION,

@@ -26,7 +26,7 @@ from ...lang.parser import parse
 from ...lang.run import output_of
 from ...lang.tensors import TensorLibrary
 from ...numbers.decided import ratio
-from ...numbers.scalars import SCALARS
+from ...numbers.scalars import bounds_of
 from ...numbers.system import Number
 from ...numbers.term import Term
 from ...numbers.terms import Terms
@@ -80,7 +80,7 @@ class _Watching(Terms):
         return super().fixed(element, value)
 
     def _note_edges(self, name: str, elements: Sequence[Term]) -> None:
-        for position, relation, bound in SCALARS[name].domain(*elements):
+        for position, relation, bound in bounds_of(name, elements):
             term = elements[position]
             if relation != "==" and not term.constant:
                 self.met.append(_Met(term, self.lift(bound), edge=True))

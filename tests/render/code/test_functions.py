@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradcli.numbers.balls import FUNCTIONS as SCALARS
 from gradcli.numbers.balls import ball, to_float, working
 from gradcli.numbers.decided import LOGIC, MASKS, NUMERIC
 from gradcli.numbers.numbers import Balls
-from gradcli.numbers.scalars import SCALARS
 from gradcli.numbers.trees.entries import EntryNamespace, EntrySystem
 from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.texts import Text, filled, repeated
@@ -24,7 +24,7 @@ from gradcli.render.code.programs import DIALECTS
 from .written import Library, function_of, run_python
 
 CHOICE = "where"
-FUNCTIONS = ({*SCALARS, *NUMERIC, *MASKS, *LOGIC, CHOICE}) - {"total", "choice"}
+FUNCTIONS = ({*SCALARS, *NUMERIC, *MASKS, *LOGIC, CHOICE}) - {"total", "dot", "choice"}
 """What an entry can be made by."""
 
 ORDINARY = [(-2.5,), (-0.75,), (-0.0078125,), (0.0,), (0.3,), (1.0,), (2.0,), (40.25,)]
