@@ -1,20 +1,129 @@
-"""Which of two numbers is the larger: balls of more and more bits until they part.
+"""How a system whose elements are steps of a graph decides: by balls of more and more
+bits, until two numbers part.
 
-Invariant: equal numbers are told by exact equality; those that no precision within the
-bounds tells apart count as equal.
+Invariants: equal numbers are told by exact equality; those that no precision within the
+bounds tells apart count as equal and are a tie. Where rounding is known, what lies
+within rounding of a tie or a jump is taken for one: it is decided as the engine's
+numbers are, and remembered.
 
     apart(evaluation, a, b)         # a ball on one side of 0, or 0
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Generic, SupportsIndex, TypeVar
 
 from .balls import NAN, ZERO, Ball, ball, is_infinite, is_nan, to_float, working
 from .graph import Evaluation
+from .rounding import Roundings
+from .scalars import bounds_of
+from .system import RELATIONS, Number, exact
+
+Element = TypeVar("Element", bound=SupportsIndex)
 
 MAX_BITS: Final = 4096
 """Precision beyond that of the graph up to which two numbers are told apart."""
+
+
+class Deciding(Generic[Element]):
+    """A system that is a graph; an element's ``int`` is its step.
+
+    tie_break  decides ties: 0 as the engine's numbers do, -1 as less, 1 as greater
+    roundings  what the engine's numbers lose; None: a tie is an equality of values
+    unsure     whether rounding decides a tie or a jump
+    kinks      by step, what has no derivative there
+    """
+
+    def __init__(self, tie_break: int, dtype: str | None) -> None:
+        graph: Any = self
+        self.tie_break = tie_break
+        self.evaluation = Evaluation(graph)
+        self.roundings = None if dtype is None else Roundings(self.evaluation, dtype)
+        self.unsure = False
+        self.kinks: dict[int, str] = {}
+        self._numbers: dict[Number, Element] = {}
+
+    def written(self, number: Number) -> Element:
+        """A new element that is a number of the program."""
+        raise NotImplementedError
+
+    def note_tie(self, a: Element, b: Element, slack: float) -> bool:
+        """Take note that two elements meet, within ``slack``; whether they may come
+        apart."""
+        raise NotImplementedError
+
+    def is_constant(self, element: Any) -> bool:
+        """Whether no derivative by an input goes through an element."""
+        raise NotImplementedError
+
+    def lift(self, number: Number) -> Element:
+        number = exact(number)
+        found = self._numbers.get(number)
+        if found is None or number != number:
+            found = self._numbers[number] = self.written(number)
+        return found
+
+    def value(self, element: Any) -> Ball:
+        """The value, with as many bits as make it a number at all."""
+        found = self.evaluation.value(int(element))
+        if found.is_finite() or found.is_exact():
+            return found
+        return self.evaluation.settled([int(element)])[0]
+
+    def compare(self, relation: str, a: Any, b: Any) -> bool:
+        holds = RELATIONS[relation]
+        gap = apart(self.evaluation, int(a), int(b))
+        if is_nan(gap):
+            return relation == "!="
+        slack = self.slack(a, gap) + self.slack(b, gap)
+        if not bool(abs(gap) > slack):
+            self.unsure = self.unsure or bool(slack)
+            if self.note_tie(a, b, slack) or slack:
+                if self.tie_break or not slack:
+                    return bool(holds(self.tie_break, 0))
+                return bool(holds(self.rounded(a), self.rounded(b)))
+        return bool(holds(1 if gap > 0 else -1 if gap < 0 else 0, 0))
+
+    def nearest(self, element: Any, number: Number) -> bool:
+        """Whether the value is that number, or may be by rounding."""
+        with working(self.evaluation.bits):
+            gap = self.value(element) - ball(number)
+        if gap.contains(0) and not gap.is_zero():
+            gap = apart(self.evaluation, int(element), int(self.lift(number)))
+        return not abs(gap) > self.slack(element, gap)
+
+    def is_zero(self, element: Any) -> bool:
+        if not self.value(element).contains(0):
+            return False
+        return bool(apart(self.evaluation, int(element), int(self.lift(0))).is_zero())
+
+    def slack(self, element: Any, distance: Ball = ZERO) -> float:
+        """How far the engine's number may lie from the element's value."""
+        if self.roundings is None or not distance.is_finite():
+            return 0.0
+        return self.roundings.slack(int(element))
+
+    def rounded(self, element: Any) -> float:
+        """The element's value as the engine's numbers have it."""
+        if self.roundings is None:
+            return float(self.value(element).mid())
+        return self.roundings.rounded(int(element))
+
+    def kink(self, element: Any, what: str) -> None:
+        self.unsure = self.unsure or bool(self.slack(element))
+        if not self.is_constant(element):
+            self.kinks.setdefault(int(element), what)
+
+    def edges_of(self, name: str, arguments: Sequence[Any]) -> Iterator[Any]:
+        """The arguments that lie where a function of them has no derivative, and
+        which."""
+        for position, relation, bound in bounds_of(name, arguments):
+            argument = arguments[position]
+            if relation == "==" or self.is_constant(argument):
+                continue
+            if argument.value.is_finite() and self.nearest(argument, bound):
+                yield argument, f"{name} has no derivative at {bound}"
 
 
 def apart(evaluation: Evaluation, a: int, b: int) -> Ball:

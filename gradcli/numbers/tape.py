@@ -24,13 +24,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from .balls import LINEAR, Ball, ball, is_nan, to_float, working
+from .balls import LINEAR, ZERO, Ball, to_float
 from .blocks import Block, Dots, Functions, Leaves, Stops, Totals
-from .decision import apart
-from .graph import Evaluation
+from .decision import Deciding
 from .rounding import Roundings
-from .scalars import bounds_of
-from .system import RELATIONS, Number, exact
+from .system import Number
 
 FIRST_PLACES: Final = 1024
 """Places that a new tape has room for."""
@@ -48,6 +46,9 @@ class Argument:
     tape: Tape
     serial: int
 
+    def __index__(self) -> int:
+        return self.serial
+
     @property
     def value(self) -> Ball:
         return self.tape.value(self.serial)
@@ -61,29 +62,23 @@ class Argument:
         return self.tape.leaf(self.serial) if self.name == "number" else None
 
 
-class Tape:
-    """The system whose elements are places on a tape; one per run of a program."""
+class Tape(Deciding[int]):
+    """The system whose elements are positions on a tape; one per run of a program."""
+
+    roundings: Roundings
 
     def __init__(self, tie_break: int = 0, dtype: str = "float64") -> None:
-        """``tie_break`` decides ties: 0 as the engine's numbers of ``dtype`` do, -1 as
-        less, 1 as greater."""
-        self.tie_break = tie_break
-        self.evaluation = Evaluation(self)
-        self.roundings = Roundings(self.evaluation, dtype)
-        self.unsure = False
-        """Whether rounding decides a tie or a jump."""
+        super().__init__(tie_break, dtype)
         self.blocks: list[Block] = []
         self.steps = 0
         self.live = np.zeros(FIRST_PLACES, dtype=bool)
         """Per term whether an entry that is differentiated is below; see `mark`."""
         self.ties: list[tuple[Any, Any]] = []
         """Columns of terms that met, in pairs."""
-        self.kinks: dict[int, str] = {}
         self._varies = np.zeros(FIRST_PLACES, dtype=bool)
         self._plain = np.zeros(FIRST_PLACES, dtype=bool)
         self._floats = np.zeros(FIRST_PLACES)
         self._starts: list[int] = []
-        self._numbers: dict[Number, int] = {}
         self._largest = 0.0
         """The largest value that was compared."""
 
@@ -213,14 +208,10 @@ class Tape:
 
     # the system that `ObjectNamespace` computes with
 
-    def lift(self, number: Number) -> int:
-        number = exact(number)
-        found = self._numbers.get(number)
-        if found is None or number != number:
-            found = self.steps
-            self._push(Leaves(found, "number", (number,)), False)
-            self._numbers[number] = found
-        return found
+    def written(self, number: Number) -> int:
+        serial = self.steps
+        self._push(Leaves(serial, "number", (number,)), False)
+        return serial
 
     def apply(self, name: str, *elements: int) -> int:
         serial = self.steps
@@ -232,52 +223,22 @@ class Tape:
             return elements[0] if elements else self.lift(0)
         return int(self.totals(np.array([elements], dtype=np.int64))[0])
 
-    def value(self, element: int) -> Ball:
-        found = self.evaluation.value(int(element))
-        if found.is_finite() or found.is_exact():
-            return found
-        return self.evaluation.settled([int(element)])[0]
+    def is_constant(self, element: Any) -> bool:
+        return not self._varies[int(element)]
 
-    def compare(self, relation: str, a: int, b: int) -> bool:
-        a, b = int(a), int(b)
-        holds = RELATIONS[relation]
-        gap = apart(self.evaluation, a, b)
-        if is_nan(gap):
-            return relation == "!="
-        slack = self._slack_beside(a, gap) + self._slack_beside(b, gap)
-        meet = not bool(abs(gap) > slack)
-        self.unsure = self.unsure or bool(meet and slack)
-        if meet and (self.tie(np.array([a]), np.array([b]))[0] or slack):
-            if self.tie_break or not slack:
-                return bool(holds(self.tie_break, 0))
-            return bool(holds(self.rounded(a), self.rounded(b)))
-        return bool(holds(1 if gap > 0 else -1 if gap < 0 else 0, 0))
+    def note_tie(self, a: int, b: int, slack: float) -> bool:
+        return bool(self.tie(np.array([int(a)]), np.array([int(b)]))[0])
 
-    def _slack_beside(self, element: int, distance: Ball) -> float:
+    def slack(self, element: Any, distance: Ball = ZERO) -> float:
         """How far the engine's number may lie from a term's value; 0 where that is
         plainly less than a distance."""
-        if self._plain[element] or not distance.is_finite():
+        if self._plain[int(element)] or not distance.is_finite():
             return 0.0
         here = abs(to_float(self.value(element)))
         self._largest = max(self._largest, here if here == here else 0.0)
         if abs(to_float(distance)) > DOUBTFUL * self._largest:
             return 0.0
-        return self.roundings.slack(element)
-
-    def nearest(self, element: int, number: Number) -> bool:
-        with working(self.evaluation.bits):
-            gap = self.value(element) - ball(number)
-        if gap.contains(0) and not gap.is_zero():
-            gap = apart(self.evaluation, int(element), self.lift(number))
-        return not abs(gap) > self._slack_beside(int(element), gap)
-
-    def is_zero(self, element: int) -> bool:
-        near = self.value(element).contains(0)
-        return bool(near and apart(self.evaluation, element, self.lift(0)).is_zero())
-
-    def rounded(self, element: int) -> float:
-        """A term's value as the engine's numbers have it."""
-        return self.roundings.rounded(int(element))
+        return self.roundings.slack(int(element))
 
     def fixed(self, element: int, value: Number) -> int:
         return self.lift(value)
@@ -288,10 +249,6 @@ class Tape:
     def stop(self, element: int) -> int:
         return int(self.stopped(np.array([element], dtype=np.int64))[0])
 
-    def kink(self, element: int, what: str) -> None:
-        self.unsure = self.unsure or bool(self.roundings.slack(int(element)))
-        self.kinks.setdefault(int(element), what)
-
     def edges(self, size: int) -> Iterator[tuple[int, str]]:
         """The live terms, of the first ``size``, that lie where a function of them has
         no derivative, and which."""
@@ -299,17 +256,10 @@ class Tape:
             if block.start >= size or not isinstance(block, Functions):
                 continue
             live = self.live[block.places]
-            for place in np.flatnonzero(live).tolist():
-                yield from self._edge(block, place)
-
-    def _edge(self, block: Functions, place: int) -> Iterator[tuple[int, str]]:
-        seen = [Argument(self, serial) for serial in block.arguments(place)]
-        for position, relation, bound in bounds_of(block.name, seen):
-            argument = seen[position]
-            if relation == "==":
-                continue
-            if argument.value.is_finite() and self.nearest(argument.serial, bound):
-                yield argument.serial, f"{block.name} has no derivative at {bound}"
+            for position in np.flatnonzero(live).tolist():
+                seen = [Argument(self, step) for step in block.arguments(position)]
+                for argument, what in self.edges_of(block.name, seen):
+                    yield int(argument), what
 
 
 def _doubled(column: Any) -> Any:

@@ -46,6 +46,9 @@ class Term:
         self.constant = constant
         self.size = size if size < HUGE else HUGE
 
+    def __index__(self) -> int:
+        return self.serial
+
     def __repr__(self) -> str:
         inside = ", ".join(a.name for a in self.args) or str(self.content)
         return f"<{self.name}({inside}) = {text(self.value, 6)}>"
@@ -59,14 +62,6 @@ class Decision:
     relation: str
     left: Term
     right: Term
-
-
-@dataclass(frozen=True, slots=True)
-class Kink:
-    """A term that lies where a function of it has no derivative."""
-
-    term: Term
-    what: str
 
 
 @dataclass(frozen=True, slots=True)

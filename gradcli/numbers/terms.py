@@ -24,42 +24,32 @@ from fractions import Fraction
 from typing import Any, Final
 
 from ..ops.basis import ARITHMETIC, NEUTRAL
-from .balls import START_BITS, ZERO, Ball, apply, ball, is_nan, working
-from .decision import apart
-from .graph import Evaluation
-from .rounding import Roundings
+from .balls import START_BITS, Ball, apply, ball, is_nan
+from .decision import Deciding
 from .scalars import bounds_of
-from .system import RELATIONS, Number, exact
-from .term import Choice, Decision, Kink, Term, chosen
+from .system import RELATIONS, Number
+from .term import Choice, Decision, Term, chosen
 
 LONG: Final = 10**300
 """Where a number of a program is no longer computed with exactly: in a loop it would
 get twice as long at every step."""
 
 
-class Terms:
+class Terms(Deciding[Term]):
     """The system whose elements are terms; one per program that is checked.
 
     It is a `gradcli.numbers.graph.Graph`: a step's number is a term's serial.
     """
 
     def __init__(self, tie_break: int = 0, dtype: str | None = None) -> None:
-        """``tie_break`` decides ties: 0 as the engine's numbers do, -1 as less, 1 as
-        greater. Without a ``dtype`` to round in, a tie is an equality of values."""
-        self.tie_break = tie_break
-        self.evaluation = Evaluation(self)
-        self.roundings = None if dtype is None else Roundings(self.evaluation, dtype)
+        super().__init__(tie_break, dtype)
         self.decisions: dict[tuple[str, int, int], Decision] = {}
         self.choices: dict[int, Choice] = {}
-        self.kinks: dict[int, Kink] = {}
         self.ties: dict[tuple[int, int], Decision] = {}
-        self.unsure = False
-        """Whether rounding decides a tie or a jump."""
         self.looked_at: dict[int, Term] = {}
         """Terms whose value decided something."""
         self.made: list[Term] = []
         self._at_start = self.evaluation.known[START_BITS]
-        self._numbers: dict[Number, Term] = {}
         self._stopped: dict[int, Term] = {}
 
     # the graph
@@ -100,20 +90,15 @@ class Terms:
         """An input's entry: its value is the exact value of the float."""
         return self.make("symbol", (), ball(value), label)
 
-    def lift(self, number: Number) -> Term:
-        number = exact(number)
-        found = self._numbers.get(number)
-        if found is None or number != number:
-            found = self.make("number", (), ball(number), number)
-            self._numbers[number] = found
-        return found
+    def written(self, number: Number) -> Term:
+        return self.make("number", (), ball(number), number)
 
     def apply(self, name: str, *elements: Term) -> Term:
         if name in ARITHMETIC:
             simpler = _simplified(name, elements) or self._folded(name, elements)
             if simpler is not None:
                 return simpler
-        self._note_edges(name, elements)
+        self.note_edges(name, elements)
         return self.make(name, elements, apply(name, *[e.value for e in elements]))
 
     def _folded(self, name: str, elements: Sequence[Term]) -> Term | None:
@@ -134,47 +119,33 @@ class Terms:
             return kept[0] if kept else self.lift(0)
         return self.make("total", kept, apply("total", *[e.value for e in kept]))
 
-    # looking at values
+    # deciding
 
-    def value(self, element: Term) -> Ball:
-        """The value, with as many bits as make it a number at all."""
-        if element.value.is_finite() or element.value.is_exact():
-            return element.value
-        (found,) = self.evaluation.settled([element.serial])
-        return found
+    def is_constant(self, element: Term) -> bool:
+        return element.constant
 
     def compare(self, relation: str, a: Term, b: Term) -> bool:
         self.looked_at.update({a.serial: a, b.serial: b})
         a, b = chosen(a), chosen(b)
-        holds = RELATIONS[relation]
         if a is b:
-            return bool(holds(0, 0)) if not is_nan(self.value(a)) else relation == "!="
-        gap = self.gap(a, b)
-        if is_nan(gap):
-            return relation == "!="
-        slack = self.slack(a, gap) + self.slack(b, gap)
-        constant = a.constant and b.constant
-        if not bool(abs(gap) > slack) and (slack or not constant):
-            self.unsure = self.unsure or bool(slack)
-            self.ties.setdefault((a.serial, b.serial), Decision("==", a, b))
-            if self.tie_break or not slack:
-                return bool(holds(self.tie_break, 0))
-            return bool(holds(self.rounded(a), self.rounded(b)))
-        held = bool(holds(1 if gap > 0 else -1 if gap < 0 else 0, 0))
-        if not constant:
-            shown = relation if held else _OPPOSITE[relation]
-            shown = _STRICT.get(shown, shown)
-            decision = Decision(shown, a, b)
-            self.decisions.setdefault((shown, a.serial, b.serial), decision)
-        return held
+            return relation == "!=" if is_nan(self.value(a)) else (
+                bool(RELATIONS[relation](0, 0)))  # fmt: skip
+        holds = super().compare(relation, a, b)
+        if (a.serial, b.serial) not in self.ties:
+            self._decided(relation if holds else _OPPOSITE[relation], a, b)
+        return holds
 
-    def gap(self, a: Term, b: Term) -> Ball:
-        """``a - b``, with as many bits as tell its sign; 0 where none do."""
-        return apart(self.evaluation, a.serial, b.serial)
+    def note_tie(self, a: Term, b: Term, slack: float) -> bool:
+        if a.constant and b.constant and not slack:
+            return False
+        self.ties.setdefault((a.serial, b.serial), Decision("==", a, b))
+        return True
 
-    def is_zero(self, element: Term) -> bool:
-        near = element.value.contains(0)
-        return bool(near and self.gap(element, self.lift(0)).is_zero())
+    def _decided(self, relation: str, a: Term, b: Term) -> None:
+        if not (a.constant and b.constant):
+            relation = _STRICT.get(relation, relation)
+            decision = Decision(relation, a, b)
+            self.decisions.setdefault((relation, a.serial, b.serial), decision)
 
     def choice(self, pick: Callable[[], Term]) -> Term:
         """The decisions that ``pick`` makes are kept apart: where nothing depends on
@@ -208,38 +179,10 @@ class Terms:
             self._stopped[element.serial] = stopped
         return stopped
 
-    def kink(self, element: Term, what: str) -> None:
-        self.unsure = self.unsure or bool(self.slack(element))
-        if not element.constant:
-            self.kinks.setdefault(element.serial, Kink(element, what))
-
-    def slack(self, element: Term, distance: Ball = ZERO) -> float:
-        """How far the engine's number may lie from the element's value."""
-        if self.roundings is None or not distance.is_finite():
-            return 0.0
-        return self.roundings.slack(element.serial)
-
-    def rounded(self, element: Term) -> float:
-        """The element's value as the engine's numbers have it."""
-        if self.roundings is None:
-            return float(element.value.mid())
-        return self.roundings.rounded(element.serial)
-
-    def nearest(self, element: Term, number: Number) -> bool:
-        """Whether the value is that number, or may be by rounding."""
-        with working(self.evaluation.bits):
-            gap = self.value(element) - ball(number)
-            if gap.contains(0) and not gap.is_zero():
-                gap = self.gap(element, self.lift(number))
-            return not abs(gap) > self.slack(element)
-
-    def _note_edges(self, name: str, elements: Sequence[Term]) -> None:
-        for position, relation, bound in bounds_of(name, elements):
-            term = elements[position]
-            if relation == "==" or term.constant:
-                continue
-            if term.value.is_finite() and self.nearest(term, bound):
-                self.kink(term, f"{name} has no derivative at {bound}")
+    def note_edges(self, name: str, elements: Sequence[Term]) -> None:
+        """Take note of arguments at which a function has no derivative."""
+        for term, what in self.edges_of(name, elements):
+            self.kink(term, what)
 
     def domains(self, terms: Sequence[Term]) -> Iterator[Decision]:
         """What the functions that made these terms ask of their arguments."""

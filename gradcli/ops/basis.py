@@ -38,7 +38,7 @@ SPECIAL: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """Of ``scipy.special``, and of ``cupyx.scipy.special``."""
 
-_ARITHMETIC: Final[Mapping[str, str]] = {
+_ARITHMETIC: Final[dict[str, str]] = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",
     "neg": "neg",
 }  # fmt: skip

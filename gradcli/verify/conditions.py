@@ -8,13 +8,13 @@ unless it follows from what is shown, or nothing depends on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ..numbers.balls import is_nan, to_float
 from ..numbers.expressions import Expressions
 from ..numbers.system import RELATIONS
-from ..numbers.term import Choice, Decision, Kink, Term, ordered
+from ..numbers.term import Choice, Decision, Term, ordered
 from ..numbers.terms import Terms
 from .closed import formula
 from .implied import Facts
@@ -84,15 +84,16 @@ def _sides(choice: Choice) -> list[Term]:
     return [side for d in choice.decisions for side in (d.left, d.right)]
 
 
-def kinks_shown(terms: Terms, own: Sequence[Kink] = ()) -> tuple[str, ...]:
+def kinks_shown(terms: Terms, own: Mapping[int, str]) -> tuple[str, ...]:
     """The ties and poles that the point lies on.
 
     ``own`` are the program's; those that only the reverse pass met say no more, unless
     there are no others.
     """
     poles = [
-        f"{k.what}: {shown(k.term) or PART} = {to_float(k.term.value)!r}"
-        for k in own or terms.kinks.values()
+        f"{what}: {shown(term) or PART} = {to_float(term.value)!r}"
+        for step, what in (own or terms.kinks).items()
+        for term in (terms.made[step],)
     ]
     ties = [_meeting(d) for d in terms.ties.values()]
     return (*poles[:SHOWN], *dict.fromkeys(ties[:SHOWN]))

@@ -122,8 +122,8 @@ class OnTerms(Subject):
         self.entry_terms = {n: list(tensors[n].raw.data.flat) for n in self.asked}
         self.outputs = [t.serial for t in self.output_terms]
         self.entries = {n: [t.serial for t in ts] for n, ts in self.entry_terms.items()}
-        self.kinks = [(k.what, k.term.serial) for k in terms.kinks.values()]
-        self.own_kinks = tuple(terms.kinks.values())
+        self.kinks = [(what, step) for step, what in terms.kinks.items()]
+        self.own_kinks = dict(terms.kinks)
         self._ties = [(t.left.serial, t.right.serial) for t in terms.ties.values()]
 
     @property

@@ -79,12 +79,12 @@ class _Watching(Terms):
             self.met.append(_Met(element, element, step=True))
         return super().fixed(element, value)
 
-    def _note_edges(self, name: str, elements: Sequence[Term]) -> None:
+    def note_edges(self, name: str, elements: Sequence[Term]) -> None:
         for position, relation, bound in bounds_of(name, elements):
             term = elements[position]
             if relation != "==" and not term.constant:
                 self.met.append(_Met(term, self.lift(bound), edge=True))
-        super()._note_edges(name, elements)
+        super().note_edges(name, elements)
 
     def ran(self, op: Op, *call: Any) -> None:
         """A row ran: what was met since the last one was met by it."""
