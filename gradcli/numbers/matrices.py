@@ -10,6 +10,7 @@ zero.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from itertools import product
 from typing import Any, Final
 
@@ -28,17 +29,10 @@ def matmul(system: System, a: Any, b: Any) -> Any:
         raise ValueError("matmul: a scalar is no matrix")
     left = a[np.newaxis] if a.ndim == 1 else a
     right = b[:, np.newaxis] if b.ndim == 1 else b
-    inner = left.shape[-1]
-    if inner != right.shape[-2]:
+    if left.shape[-1] != right.shape[-2]:
         raise ValueError(f"matmul: {a.shape} and {b.shape} do not fit")
-    lead = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    left = np.broadcast_to(left, (*lead, *left.shape[-2:]))
-    right = np.broadcast_to(right, (*lead, *right.shape[-2:]))
-    out = np.empty((*lead, left.shape[-2], right.shape[-1]), dtype=object)
-    for place in np.ndindex(*out.shape):
-        *batch, i, j = place
-        row, column = left[(*batch, i)], right[(*batch, slice(None), j)]
-        out[place] = inner_product(system, row, column)
+    columns = right.swapaxes(-1, -2)[..., np.newaxis, :, :]
+    out = _contracted(system, [left[..., :, np.newaxis, :], columns], 1)
     if b.ndim == 1:
         out = out[..., 0]
     if a.ndim == 1:
@@ -47,29 +41,27 @@ def matmul(system: System, a: Any, b: Any) -> Any:
 
 
 def inner_product(system: System, row: Any, column: Any) -> Any:
-    pairs = zip(row, column, strict=True)
-    return system.total([system.apply("mul", p, q) for p, q in pairs])
+    return _contracted(system, [row, column], 1)[()]
 
 
 def einsum(system: System, equation: str, operands: Sequence[Any]) -> Any:
-    """Every entry is one sum of products over the letters that it does not name."""
-    given, result = _letters(equation, operands)
-    sizes: dict[str, int] = {}
+    """Every entry is one sum of products over the letters that it does not name.
+
+    Args:
+        system: the elements' arithmetic.
+        equation: a letter per dimension, and the result's letters.
+        operands: arrays whose dimensions of one letter broadcast.
+    """
+    left, _, result = equation.partition("->")
+    given = left.split(",")
+    summed = "".join(dict.fromkeys(c for c in "".join(given) if c not in result))
+    factors = []
     for letters, operand in zip(given, operands, strict=True):
-        for letter, n in zip(letters, operand.shape, strict=True):
-            if sizes.setdefault(letter, n) not in (n, 1) and n != 1:
-                raise ValueError(f"einsum: {letter!r} is both {sizes[letter]} and {n}")
-            sizes[letter] = max(sizes[letter], n)
-    summed = [letter for letter in sizes if letter not in result]
-    out = np.empty(tuple(sizes[letter] for letter in result), dtype=object)
-    for place in np.ndindex(*out.shape):
-        at = dict(zip(result, place, strict=True))
-        parts = []
-        for rest in product(*(range(sizes[letter]) for letter in summed)):
-            at.update(zip(summed, rest, strict=True))
-            parts.append(_entry_product(system, given, operands, at))
-        out[place] = system.total(parts)
-    return out
+        own = "".join(c for c in result + summed if c in letters)
+        missing = [i for i, c in enumerate(result + summed) if c not in letters]
+        ordered = np.einsum(f"{letters}->{own}", operand)
+        factors.append(np.expand_dims(ordered, missing))
+    return _contracted(system, factors, len(summed))
 
 
 def sums_nothing(equation: str) -> bool:
@@ -78,42 +70,18 @@ def sums_nothing(equation: str) -> bool:
     return bool(arrow) and set(left) == set(result)
 
 
-def _entry_product(
-    system: System, given: list[str], operands: Sequence[Any], at: dict[str, int]
-) -> Any:
-    result = system.lift(1)
-    for letters, operand in zip(given, operands, strict=True):
-        place = tuple(
-            at[letter] if n > 1 else 0
-            for letter, n in zip(letters, operand.shape, strict=True)
+def _contracted(system: System, factors: Sequence[Any], summed: int) -> Any:
+    """The product of arrays that broadcast, summed over the last dimensions."""
+    shape = np.broadcast_shapes(*[factor.shape for factor in factors])
+    factors = [np.broadcast_to(factor, shape) for factor in factors]
+    out = np.empty(shape[: len(shape) - summed], dtype=object)
+    times = partial(system.apply, "mul")
+    for index in np.ndindex(*out.shape):
+        columns = [factor[(*index, ...)].ravel() for factor in factors]
+        out[index] = system.total(
+            [reduce(times, each) for each in zip(*columns, strict=True)]
         )
-        result = system.apply("mul", result, operand[place])
-    return result
-
-
-def _letters(equation: str, operands: Sequence[Any]) -> tuple[list[str], str]:
-    """The letters of each operand and of the result, the ellipsis spelled out."""
-    left, arrow, result = equation.replace(" ", "").partition("->")
-    given = left.split(",")
-    if len(given) != len(operands):
-        raise ValueError(f"einsum: {len(given)} operands named, {len(operands)} given")
-    named = [len(g.replace("...", "")) for g in given]
-    widest = max(
-        (o.ndim - n for g, n, o in zip(given, named, operands, strict=True)
-         if "..." in g), default=0,
-    )  # fmt: skip
-    dots = "".join(chr(0x2460 + i) for i in range(widest))
-    spelled = []
-    for text, n, operand in zip(given, named, operands, strict=True):
-        own = operand.ndim - n if "..." in text else 0
-        spelled.append(text.replace("...", dots[widest - own :] if own else ""))
-        if len(spelled[-1]) != operand.ndim:
-            raise ValueError(f"einsum: {text!r} does not fit shape {operand.shape}")
-    if arrow:
-        return spelled, result.replace("...", dots)
-    every = "".join(spelled)
-    once = sorted({c for c in every if every.count(c) == 1 and c not in dots})
-    return spelled, dots + "".join(once)
+    return out
 
 
 def _over_matrices(rule: Callable[..., Any], a: Any, tail: tuple[int, ...]) -> Any:

@@ -13,12 +13,23 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import NUMPY
 from ..engine.arrays import ArrayNamespace
 from ..engine.modes import MODE
 from ..engine.namespace import Namespace
 from ..engine.versions import owner
 from .arrays import ObjectArray, boxed
 from .system import System
+
+
+def _arranging(name: str) -> Callable[..., Any]:
+    """A function of arrays that puts entries into another order or shape."""
+    arrange = getattr(NUMPY, name)
+
+    def run(self: ShapeNamespace, x: Any, *args: Any, **params: Any) -> Any:
+        return self._shaped(x, lambda data: arrange(data, *args, **params))
+
+    return run
 
 
 class ShapeNamespace(Namespace):
@@ -94,8 +105,15 @@ class ShapeNamespace(Namespace):
             return self.arranged(change(x.data), x)
         return change(np.asarray(x))
 
-    def reshape(self, x: Any, shape: Sequence[int]) -> Any:
-        return self._shaped(x, lambda a: np.reshape(a, tuple(shape)))
+    reshape: Any = _arranging("reshape")
+    clone: Any = _arranging("clone")
+    expand: Any = _arranging("expand")
+    permute: Any = _arranging("permute")
+    transpose: Any = _arranging("transpose")
+    unsqueeze: Any = _arranging("unsqueeze")
+    flip: Any = _arranging("flip")
+    roll: Any = _arranging("roll")
+    diagonal: Any = _arranging("diagonal")
 
     def is_contiguous(self, x: Any) -> Any:
         return np.bool_(_memory(x).flags.c_contiguous)
@@ -123,22 +141,6 @@ class ShapeNamespace(Namespace):
         reshaped = np.reshape(memory, tuple(shape))
         return np.bool_(memory.size < 2 or np.may_share_memory(memory, reshaped))
 
-    def clone(self, x: Any, memory_format: str | None = None) -> Any:
-        packed = memory_format == "contiguous"
-        return self._shaped(x, lambda a: a.copy("C") if packed else a.copy("K"))
-
-    def expand(self, x: Any, shape: Sequence[int]) -> Any:
-        return self._shaped(x, lambda a: np.broadcast_to(a, tuple(shape)))
-
-    def permute(self, x: Any, dims: Sequence[int]) -> Any:
-        return self._shaped(x, lambda a: np.transpose(a, tuple(dims)))
-
-    def transpose(self, x: Any, dim0: int, dim1: int) -> Any:
-        return self._shaped(x, lambda a: np.swapaxes(a, dim0, dim1))
-
-    def unsqueeze(self, x: Any, dim: int) -> Any:
-        return self._shaped(x, lambda a: np.expand_dims(a, dim))
-
     def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
         return self._joined(tensors, lambda parts: np.concatenate(parts, axis=dim))
 
@@ -150,12 +152,6 @@ class ShapeNamespace(Namespace):
             return join(tensors)
         return self._of(join([self.elements(t) for t in tensors]))
 
-    def flip(self, x: Any, dims: Any) -> Any:
-        return self._shaped(x, lambda a: np.flip(a, as_tuple(dims)))
-
-    def roll(self, x: Any, shifts: Any, dims: Any = None) -> Any:
-        return self._shaped(x, lambda a: np.roll(a, as_tuple(shifts), as_tuple(dims)))
-
     def tril(self, x: Any, diagonal: int = 0) -> Any:
         return self._triangle(np.tril, x, diagonal)
 
@@ -166,9 +162,6 @@ class ShapeNamespace(Namespace):
         data = self.elements(x)
         mask = cut(np.ones(data.shape[-2:], dtype=bool), diagonal)
         return self._of(np.where(mask, data, self.system.lift(0)))
-
-    def diagonal(self, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-        return self._shaped(x, lambda a: np.diagonal(a, offset, dim1, dim2))
 
 
 def as_tuple(dims: Any) -> Any:
