@@ -103,6 +103,18 @@ def size(b: Ball) -> Ball:
     return INFINITY if b.is_nan() else b.abs_upper()
 
 
+def close(a: Ball, b: Ball, relative: Ball | float = 0, absolute: Any = 0) -> bool:
+    """Whether two numbers, as far as they are known, are one but for an error, which is
+    relative to the larger of them; never where one is not finite."""
+    if not (a.is_finite() and b.is_finite()):
+        return False
+    gap = a - b
+    if gap.contains(0) or not (relative or absolute):
+        return bool(gap.contains(0))
+    largest = size(a) if size(a) > size(b) else size(b)
+    return bool(abs(gap) <= relative * largest + absolute)
+
+
 def text(b: Ball, digits: int = 17) -> str:
     """The midpoint in decimals."""
     if not b.is_finite():

@@ -8,7 +8,8 @@ change of the one is seen in the other; elements themselves never change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,16 @@ class ShapeNamespace(Namespace):
     def __init__(self, system: System) -> None:
         self.system = system
         self.watching = False
-        """While a program runs, what ``no_grad`` covers is held constant."""
+        """Whether a program is running, whose ``no_grad`` makes constants."""
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Run a program inside: what it makes without recording stays constant."""
+        self.watching = True
+        try:
+            yield
+        finally:
+            self.watching = False
 
     def elements(self, x: Any) -> Any:
         """A NumPy array of elements, from whatever stands for numbers."""

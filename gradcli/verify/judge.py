@@ -20,6 +20,7 @@ from typing import Final
 from ..numbers.balls import (
     Ball,
     ball,
+    close,
     is_known,
     size,
     text,
@@ -275,11 +276,6 @@ _SMALL: Final = ball(2) ** -1200
 def same(a: Ball, b: Ball, dtype: str | None = None) -> bool:
     """Whether two numbers, as far as they are known, are one; but for roundings of
     ``dtype``, where those decide."""
+    relative = 0.0 if dtype is None else FEW_UNITS * 2.0 ** -BITS[dtype]
     with working(START):
-        if not (a.is_finite() and b.is_finite()):
-            return False
-        gap = a - b
-        if gap.contains(0) or dtype is None:
-            return bool(gap.contains(0))
-        largest = size(a) if size(a) > size(b) else size(b)
-        return bool(abs(gap) <= FEW_UNITS * 2.0 ** -BITS[dtype] * largest)
+        return close(a, b, relative)

@@ -268,22 +268,22 @@ def on_tape(job: Job, evaluate: Evaluate, tie_break: int = 0) -> OnTape:
 def _output(
     job: Job, evaluate: Evaluate, namespace: Any, tensors: dict[str, Tensor]
 ) -> Tensor:
-    namespace.watching = True
-    try:
-        with working(START_BITS):
-            output = evaluate(dict(tensors))
-    finally:
-        namespace.watching = False
-    if not isinstance(output, Tensor):
-        output = Tensor(namespace.array(output), namespace)
-    if not isinstance(output.raw, ObjectArray):
-        output = Tensor(namespace.array(output.raw), namespace)
+    with namespace.watched(), working(START_BITS):
+        output = of_elements(evaluate(dict(tensors)), namespace)
     if output.shape != job.output.shape:
         raise NoMeaning(
             f"run by the checker the program gives shape {output.shape}, run by the "
             f"engine {job.output.shape}"
         )
     return output
+
+
+def of_elements(value: Any, namespace: ObjectNamespace) -> Tensor:
+    """A program's value as a tensor of the namespace's elements."""
+    raw = value.raw if isinstance(value, Tensor) else value
+    if isinstance(value, Tensor) and isinstance(raw, ObjectArray):
+        return value
+    return Tensor(namespace.array(raw), namespace)
 
 
 def _whole(given: Input) -> Tensor:
@@ -294,13 +294,20 @@ def _whole(given: Input) -> Tensor:
 def _tensor_of_terms(given: Input, namespace: ObjectNamespace) -> Tensor:
     if given.whole:
         return _whole(given)
-    data = np.empty(given.value.shape, dtype=object)
+    shape, values = given.value.shape, given.value.values()
+    return symbols(given.name, shape, values, namespace, given.claim is not None)
+
+
+def symbols(
+    name: str, shape: Sequence[int], values: Iterable[Any], namespace: ObjectNamespace,
+    requires_grad: bool = True,
+) -> Tensor:  # fmt: skip
+    """An input's tensor of terms, each by the input's name and its index."""
+    data = np.empty(tuple(shape), dtype=object)
     symbol = namespace.system.symbol  # type: ignore[attr-defined]
-    places = np.ndindex(*data.shape)
-    for place, value in zip(places, given.value.values(), strict=True):
-        data[place] = symbol(entry_name(given.name, place), value)
-    array = ObjectArray(boxed(data), namespace)
-    return Tensor(array, namespace, given.claim is not None)
+    for index, value in zip(np.ndindex(*data.shape), values, strict=True):
+        data[index] = symbol(entry_name(name, index), value)
+    return Tensor(ObjectArray(boxed(data), namespace), namespace, requires_grad)
 
 
 def _tensor_on_tape(given: Input, namespace: TapeNamespace) -> Tensor:

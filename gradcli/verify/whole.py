@@ -19,6 +19,8 @@ from ..numbers.balls import START_BITS, is_known, working
 from ..numbers.expressions import Expressions, compiled, number
 from ..numbers.graph import ACCURATE_BITS
 from ..numbers.system import NoMeaning, exact
+from ..numbers.term import Term
+from ..numbers.terms import Terms
 from .closed import closed_form, formula, full_form
 from .conditions import indifferent, side_conditions
 from .entries import Entry, Report
@@ -115,7 +117,9 @@ class Whole:
         size = sum(term.size for term in self.subject.output_terms)
         if size > MAX_TREE_NODES:
             raise NoMeaning(f"it has more than {MAX_TREE_NODES} parts")
-        outputs = self._outputs()
+        roots = self.subject.output_terms
+        self.book = independent(self.subject.terms, roots, self.budget)
+        outputs = [self.book.of(term) for term in roots]
         if self.job.kind == "hessian":
             symbols = [self.book.of(term) for term in self.subject.all_entries()]
             return [sympy.diff(sum(outputs), symbol) for symbol in symbols]
@@ -124,34 +128,6 @@ class Whole:
                         for c, y in zip(row.cotangent, outputs, strict=True)])
             for row in self.rows
         ]  # fmt: skip
-
-    def _outputs(self) -> list[Any]:
-        """The program's expressions. A choice that they are the same for, whatever is
-        chosen, stands in them as a symbol: what is shown then holds for every choice.
-        """
-        free = frozenset(self.subject.terms.choices)
-        if len(free) > MAX_CHOICES:
-            free = frozenset()
-        while True:
-            self.book = Expressions(free)
-            outputs = [self.book.of(term) for term in self.subject.output_terms]
-            matters = {
-                serial
-                for symbol, serial in self.book.chosen.items()
-                if any(self._depends(output, symbol) for output in outputs)
-            }
-            if not matters:
-                return outputs
-            free = free - matters
-
-    def _depends(self, output: Any, symbol: Any) -> bool:
-        try:
-            with self.budget.slice(self.budget.left / 8):
-                change = sympy.diff(output, symbol)
-                return not vanishes(change, self.book.values)
-        except OutOfTime:
-            self.budget.check()
-            return True
 
     def _each(self, step: Callable[[int, Entry, int, Any], None]) -> None:
         """Run ``step`` on the drawn entries of all inputs, a slice of time for each."""
@@ -291,6 +267,34 @@ class Whole:
         names = list(self.subject.entry_terms)
         before = names[: names.index(name)]
         return sum(len(self.subject.entry_terms[n]) for n in before)
+
+
+def independent(terms: Terms, roots: Sequence[Term], budget: Budget) -> Expressions:
+    """The expressions of terms. A choice that none of them depends on
+    stands in them as a symbol: what is shown then holds for every choice."""
+    free = frozenset(terms.choices)
+    if len(free) > MAX_CHOICES:
+        free = frozenset()
+    while True:
+        book = Expressions(free)
+        made = [book.of(term) for term in roots]
+        matters = {
+            serial
+            for symbol, serial in book.chosen.items()
+            if any(_depends(each, symbol, book, budget) for each in made)
+        }
+        if not matters:
+            return book
+        free -= matters
+
+
+def _depends(expression: Any, symbol: Any, book: Expressions, budget: Budget) -> bool:
+    try:
+        with budget.slice(budget.left / 8):
+            return not vanishes(sympy.diff(expression, symbol), book.values)
+    except OutOfTime:
+        budget.check()
+        return True
 
 
 def _words(error: Exception) -> str:

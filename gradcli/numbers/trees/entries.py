@@ -15,7 +15,6 @@ a non-smooth point the derivative that the engine gives it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial, reduce
 from math import inf
 from typing import Any, Final
@@ -175,15 +174,6 @@ class EntryNamespace(ObjectNamespace):
             setattr(self, name, self._truths(partial(self.system.apply, name)))
         for name in LOGIC:
             setattr(self, name, self._truths(partial(self.system.combined, name)))
-
-    @contextmanager
-    def watched(self) -> Iterator[None]:
-        """Run a program inside: the truth values that it computes are noted."""
-        self.watching = True
-        try:
-            yield
-        finally:
-            self.watching = False
 
     def input(self, name: str, values: Any) -> EntryArray:
         """Make an input's array of entries, each by the input's name and its index."""

@@ -21,9 +21,9 @@ from ...numbers.term import Term
 from ..conditions import indifferent, side_conditions
 from ..process.budget import Budget
 from ..prove import simplifies_away, vanishes
-from ..whole import MAX_CHOICES, MAX_TREE_NODES, off_jumps
+from ..whole import MAX_TREE_NODES, independent, off_jumps
 from .text import Claim
-from .truth import Visit, placed
+from .truth import Visit, placed, terms_of
 
 ENTRIES: Final = 64
 """Entries of a derivative up to which a proof of all of them is attempted."""
@@ -41,7 +41,7 @@ class Proof:
 def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
     """Prove a claim for the shapes and the branches of a visit."""
     target, said = _sides(visit, claim)
-    claimed, shape = _terms(said), tuple(said.shape)
+    claimed, shape = terms_of(said), tuple(said.shape)
     roots = [*target, *claimed]
     sizes = [len(visit.entries(name)) for name in claim.by]
     entries = len(target) * prod(sizes)
@@ -49,7 +49,7 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
         return Proof(False, reason=f"{entries} entries are too many for a proof")
     if sum(term.size for term in roots) > MAX_TREE_NODES:
         return Proof(False, reason="the expressions are too large for a proof")
-    book, free = _book(visit, roots, budget)
+    book = independent(visit.terms, roots, budget)
     true = _derivatives(book, target, visit, claim.by)
     if claim.expression is None:
         said_to_be = _derivatives(book, claimed, visit, claim.by)
@@ -61,26 +61,22 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
         with budget.slice(max(0.3, budget.left / 2)):
             if not _equal(book, a, b):
                 return Proof(False)
-    settled = indifferent(visit.terms, free)
+    settled = indifferent(visit.terms, book.free)
     return Proof(True, side_conditions(visit.terms, roots, settled))
 
 
 def branch(visit: Visit, claim: Claim) -> tuple[str, ...]:
     """What was decided on the way, in words that two visits can be compared by."""
     target, said = _sides(visit, claim)
-    return side_conditions(visit.terms, [*target, *_terms(said)])
+    return side_conditions(visit.terms, [*target, *terms_of(said)])
 
 
 def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
     """The terms that are differentiated, and what is said or compared with."""
-    target = _terms(visit.target(claim))
+    target = terms_of(visit.target(claim))
     if claim.expression is None:
         return target, visit.other()
     return target, visit.expression(claim)
-
-
-def _terms(tensor: Any) -> list[Term]:
-    return list(tensor.xp.elements(tensor.raw).flat)
 
 
 def _derivatives(
@@ -97,24 +93,3 @@ def _derivatives(
 def _equal(book: Expressions, a: Any, b: Any) -> bool:
     difference = book.released(off_jumps(a - b))
     return vanishes(difference, book.values) or simplifies_away(difference, book.values)
-
-
-def _book(
-    visit: Visit, roots: Sequence[Term], budget: Budget
-) -> tuple[Expressions, frozenset[int]]:
-    """The expressions, in which a choice that none of them depends on is free."""
-    free = frozenset(visit.terms.choices)
-    if len(free) > MAX_CHOICES:
-        free = frozenset()
-    while True:
-        book = Expressions(free)
-        made = [book.of(term) for term in roots]
-        with budget.slice(budget.left / 2):
-            matters = {
-                serial
-                for symbol, serial in book.chosen.items()
-                if not all(vanishes(sympy.diff(e, symbol), book.values) for e in made)
-            }
-        if not matters:
-            return book, free
-        free -= matters

@@ -22,11 +22,10 @@ import numpy as np
 
 from ...engine import Tensor
 from ...lang.run import evaluate
-from ...numbers.arrays import ObjectArray, boxed
-from ...numbers.balls import START_BITS, Ball, ball, size, working
+from ...numbers.balls import START_BITS, Ball, ball, close, working
 from ...numbers.namespace import ObjectNamespace
 from ...numbers.term import Term
-from ..subject import entry_name
+from ..subject import of_elements, symbols
 from .entries import positions
 from .lists import with_arrays
 from .numbers import Meant, decimals
@@ -65,7 +64,10 @@ class Visit:
         self.terms = Meant(decimals(task.source, task.other, *claimed))
         self.namespace = ObjectNamespace(self.terms)
         self.tensors = {
-            given.name: self._tensor(given.name, given.shape) for given in task.inputs
+            given.name: symbols(
+                given.name, given.shape, point[given.name], self.namespace
+            )
+            for given in task.inputs
         }
         self.output, self.environment = self._run(task.source, task.of)
         self._other: Tensor | None = None
@@ -83,7 +85,7 @@ class Visit:
         if claim.output is None:
             return self.output
         found: Any = self.environment[claim.output]
-        return found if isinstance(found, Tensor) else self._lifted(found)
+        return of_elements(found, self.namespace)
 
     def other(self) -> Tensor:
         """The output of the second program."""
@@ -119,7 +121,7 @@ class Visit:
         seed = self.task.seed
         with working(START_BITS):
             found = evaluate(text, self.named(), seed=seed, max_steps=STEPS)[0]
-        return self._lifted(found)
+        return of_elements(found, self.namespace)
 
     def named(self) -> dict[str, Any]:
         """Everything that a claim may name."""
@@ -141,7 +143,7 @@ class Visit:
         evaluation = self.terms.evaluation
         values = [
             b
-            for term in _terms(target)
+            for term in terms_of(target)
             for b in evaluation.gradient([term.serial], [1.0], entries)
         ]
         return Grid((*target.shape, *self.tensors[name].shape), values)
@@ -149,7 +151,7 @@ class Visit:
     def _second(self, target: Tensor, claim: Claim) -> Grid:
         first, last = claim.by
         evaluation = self.terms.evaluation
-        outputs = [t.serial for t in _terms(target)]
+        outputs = [t.serial for t in terms_of(target)]
         entries = [e.serial for e in self.entries(first)]
         columns = [
             evaluation.second(outputs, [1.0] * len(outputs), entries, along.serial)
@@ -159,38 +161,20 @@ class Visit:
         return Grid((*self.tensors[first].shape, *self.tensors[last].shape), values)
 
     def _run(self, source: str, of: str | None) -> tuple[Tensor, Mapping[str, Any]]:
-        self.namespace.watching = True
-        try:
-            with working(START_BITS):
-                output, _, environment = evaluate(
-                    source, dict(self.tensors), of=of, seed=self.task.seed,
-                    max_steps=STEPS,
-                )  # fmt: skip
-        finally:
-            self.namespace.watching = False
-        return self._lifted(output), environment
-
-    def _tensor(self, name: str, shape: tuple[int, ...]) -> Tensor:
-        data = np.empty(shape, dtype=object)
-        numbers = self.point[name]
-        for place, value in zip(np.ndindex(*shape), numbers, strict=True):
-            data[place] = self.terms.symbol(entry_name(name, place), value)
-        return Tensor(ObjectArray(boxed(data), self.namespace), self.namespace, True)
-
-    def _lifted(self, value: Any) -> Tensor:
-        if isinstance(value, Tensor) and isinstance(value.raw, ObjectArray):
-            return value
-        raw = value.raw if isinstance(value, Tensor) else value
-        return Tensor(self.namespace.array(raw), self.namespace)
+        with self.namespace.watched(), working(START_BITS):
+            output, _, environment = evaluate(
+                source, dict(self.tensors), of=of, seed=self.task.seed, max_steps=STEPS
+            )
+        return of_elements(output, self.namespace), environment
 
 
-def _terms(tensor: Tensor) -> list[Term]:
+def terms_of(tensor: Tensor) -> list[Term]:
     return list(tensor.xp.elements(tensor.raw).flat)
 
 
 def values_of(tensor: Tensor) -> Grid:
     """A tensor's own values."""
-    terms = _terms(tensor)
+    terms = terms_of(tensor)
     evaluation = tensor.xp.system.evaluation
     values = evaluation.settled([t.serial for t in terms])
     return Grid(tuple(tensor.shape), values)
@@ -225,11 +209,5 @@ def differing(claimed: Grid, true: Grid) -> list[int]:
 
 
 def _same(a: Ball, b: Ball) -> bool:
-    if not (a.is_finite() and b.is_finite()):
-        return False
     with working(START_BITS):
-        gap = a - b
-        if gap.contains(0):
-            return True
-        largest = size(a) if size(a) > size(b) else size(b)
-        return bool(abs(gap) <= SAME * largest + TINY)
+        return close(a, b, SAME, TINY)
