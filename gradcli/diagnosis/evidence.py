@@ -27,8 +27,9 @@ from ..lang.run import evaluate
 from ..verify.claims.entries import positions
 from ..verify.claims.lists import with_arrays
 from ..verify.claims.points import Point, given_point, random_points
-from ..verify.claims.task import STEPS, ClaimsTask
+from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
+from ..verify.limits import MAX_CLAIM_STEPS
 from .limits import POINTS_PER_SAMPLE
 
 Array = Any
@@ -136,10 +137,10 @@ def said_by(
         ProgramError: that text has no value there.
     """
     if claim.expression is None:
-        output, _, _ = evaluate(text, inputs, seed=task.seed, max_steps=STEPS)
+        output, _, _ = evaluate(text, inputs, seed=task.seed, max_steps=MAX_CLAIM_STEPS)
         return derivative(claim, output, inputs)
     written = with_arrays(text).text
-    said, _, _ = evaluate(written, named, seed=task.seed, max_steps=STEPS)
+    said, _, _ = evaluate(written, named, seed=task.seed, max_steps=MAX_CLAIM_STEPS)
     return np.asarray(said.raw, dtype=np.float64)
 
 
@@ -156,7 +157,7 @@ def run(
 ) -> tuple[Tensor, dict[str, Any]]:
     """What the claim differentiates, and everything that it may name."""
     output, _, environment = evaluate(
-        task.source, inputs, of=task.of, seed=task.seed, max_steps=STEPS
+        task.source, inputs, of=task.of, seed=task.seed, max_steps=MAX_CLAIM_STEPS
     )
     named = {**inputs, **{k: v for k, v in environment.items() if k not in inputs}}
     target: Any = output if claim.output is None else named[claim.output]

@@ -9,9 +9,11 @@ that a pass over a tape asks for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
+
+from .limits import MAX_INTEGER_OF_FLOATS
 
 
 class Block:
@@ -64,10 +66,6 @@ class Block:
         return None
 
 
-MAX_WHOLE: Final = 2**53
-"""The largest whole number up to which each is a float."""
-
-
 class Leaves(Block):
     """Numbers: an input's floats, or what a program has written."""
 
@@ -84,7 +82,7 @@ class Leaves(Block):
         if self.name == "symbol":
             return self.numbers
         (number,) = self.numbers
-        whole = isinstance(number, int) and abs(number) <= MAX_WHOLE
+        whole = isinstance(number, int) and abs(number) <= MAX_INTEGER_OF_FLOATS
         return float(number) if whole else None
 
 

@@ -12,18 +12,16 @@ numbers are, and remembered.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Generic, SupportsIndex, TypeVar
+from typing import Any, Generic, SupportsIndex, TypeVar
 
 from .balls import NAN, ZERO, Ball, ball, is_infinite, is_nan, to_float, working
 from .graph import Evaluation
+from .limits import MAX_COMPARISON_BITS
 from .rounding import Roundings
 from .scalars import bounds_of
 from .system import RELATIONS, Number, exact
 
 Element = TypeVar("Element", bound=SupportsIndex)
-
-MAX_BITS: Final = 4096
-"""Precision beyond that of the graph up to which two numbers are told apart."""
 
 
 class Deciding(Generic[Element]):
@@ -143,9 +141,9 @@ def apart(evaluation: Evaluation, a: int, b: int) -> Ball:
         if gap.is_zero():
             return ZERO
         if gap > 0 or gap < 0:
-            if bits <= MAX_BITS:
+            if bits <= MAX_COMPARISON_BITS:
                 evaluation.bits = max(first, bits)
             return gap
-        if bits - first >= MAX_BITS and x.is_finite() and y.is_finite():
+        if bits - first >= MAX_COMPARISON_BITS and x.is_finite() and y.is_finite():
             break
     return ZERO

@@ -32,12 +32,10 @@ from ..ops.basis import ARITHMETIC, OPERATORS, UNARY
 from .arrays import OBJECT, boxed
 from .balls import Ball, apply, ball, is_nan, to_float
 from .decided import ratio
+from .limits import SURE_DIGITS
 from .namespace import ObjectNamespace
 from .numbers import Balls
 from .system import RELATIONS, Number, exact
-
-SURE: Final = 15
-"""Significant digits that any float keeps of a decimal."""
 
 
 class Exact(float):
@@ -140,7 +138,7 @@ def _may_miss_digits(number: Number, meant: Fraction) -> bool:
     if isinstance(number, Fraction):
         return False
     digits = repr(float(number)).partition("e")[0].replace(".", "").strip("-0")
-    return len(digits) > SURE
+    return len(digits) > SURE_DIGITS
 
 
 class PreciseNamespace(ObjectNamespace):

@@ -31,32 +31,17 @@ from .balls import (
     second_derivative,
     working,
 )
+from .limits import (
+    ACCURATE_BITS,
+    LONG_BITS,
+    LOST_BITS,
+    MAX_GRAPH_BITS,
+    MAX_STEPS_TIMES_BITS,
+    MAX_ZERO_BITS,
+    MIN_POWER_OF_TWO,
+    SPARE_BITS,
+)
 from .system import exact
-
-ACCURATE_BITS: Final = 64
-"""Bits of a number that have to be sure before it is compared with a float."""
-
-SPARE_BITS: Final = 32
-"""Bits added to what a first attempt shows to be missing."""
-
-LOST_BITS: Final = 4
-"""A number with fewer sure bits has lost all that the precision had."""
-
-LONG_BITS: Final = 1024
-"""Precision from which on steps are computed with no more bits than are sure."""
-
-MAX_WORK: Final = 1_500_000_000
-"""Steps times bits of precision that one attempt may take."""
-
-MAX_BITS: Final = 1 << 17
-"""Precision beyond which no number is looked at."""
-
-LEAST_POWER: Final = -1200
-"""The power of two below which a number is zero to every type of float."""
-
-MAX_ZERO_BITS: Final = 2048
-"""Precision up to which what a number needed says nothing of the others: it may have
-been told from 0."""
 
 
 class Graph(Protocol):
@@ -175,7 +160,9 @@ class Evaluation:
     ) -> Iterator[int]:
         """Ever more bits, as many as the last attempt asked for in ``_wanted``."""
         bits = self.bits
-        most = max(START_BITS, min(MAX_BITS, MAX_WORK // max(1, work)))
+        most = max(
+            START_BITS, min(MAX_GRAPH_BITS, MAX_STEPS_TIMES_BITS // max(1, work))
+        )
         while True:
             self._wanted = 0
             yield bits
@@ -362,4 +349,4 @@ def _is_nothing(b: Ball) -> bool:
     return bool(b.is_finite() and b.abs_upper() < _LEAST)
 
 
-_LEAST: Final = ball(2) ** LEAST_POWER
+_LEAST: Final = ball(2) ** MIN_POWER_OF_TWO

@@ -12,15 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from itertools import product
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from .balls import to_float
+from .limits import MAX_COFACTOR_SIZE
 from .system import System
-
-SMALL: Final = 3
-"""Up to this size cofactors: short formulas with one denominator."""
 
 
 def matmul(system: System, a: Any, b: Any) -> Any:
@@ -100,7 +98,7 @@ def _square(a: Any) -> int:
 
 def determinant(system: System, a: Any) -> Any:
     n = _square(a)
-    if n <= SMALL:
+    if n <= MAX_COFACTOR_SIZE:
         return _over_matrices(lambda m, at: _cofactors(system, m), a, ())
     return _over_matrices(lambda m, at: _eliminate(system, m)[1], a, ())
 
@@ -130,7 +128,7 @@ def solve(system: System, a: Any, b: Any) -> Any:
     b = np.broadcast_to(b, (*lead, n, b.shape[-1]))
 
     def rule(m: Any, place: tuple[int, ...]) -> Any:
-        if n <= SMALL:
+        if n <= MAX_COFACTOR_SIZE:
             return _cramer(system, m, b[place])
         work = _eliminate(system, np.concatenate([m, b[place]], axis=1))[0]
         return _back_substitute(system, work, n)

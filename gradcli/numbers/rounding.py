@@ -25,7 +25,16 @@ import numpy as np
 from ..engine.reverse import accumulate
 from ..ops import FUNCTIONS
 from .balls import LINEAR, ONE, ZERO, Ball, in_floats, is_known, size, to_float, working
-from .graph import LOST_BITS, Evaluation
+from .graph import Evaluation
+from .limits import (
+    BOUND_BITS,
+    LIBRARY_ROUNDINGS,
+    LOST_BITS,
+    LOST_RELATIVE_ERROR,
+    SIGN_TRIALS,
+    SLACK_FACTOR,
+    VANISHING_SIZE,
+)
 from .system import exact, is_float
 
 BITS: Final = {"float64": 53, "float32": 24, "float16": 11}
@@ -36,24 +45,6 @@ LEAST_POWERS: Final = {"float64": -1074, "float32": -149, "float16": -24}
 
 MAX_POWERS: Final = {"float64": 1024, "float32": 128, "float16": 16}
 """The power of two that all finite numbers of a type are smaller than."""
-
-TRIALS: Final = 2
-"""How often errors of random signs are followed: once, they may cancel."""
-
-SLACK: Final = 32
-"""How many times as far as in the trials rounding is believed to carry a number."""
-
-LIBRARY_ROUNDINGS: Final = 4
-"""Units of rounding that a function of a library may be off by."""
-
-LOST: Final = 2.0**-4
-"""Relative error from which on a number on the way is as good as lost."""
-
-VANISHING: Final = 1e-290
-"""Where floats lose digits on their way to 0, and matter to nothing else."""
-
-BOUND_BITS: Final = 64
-"""Precision of bounds, whose exponents have no end."""
 
 
 def roundings_of(name: str) -> int:
@@ -87,7 +78,7 @@ class Roundings:
         if self.evaluation.graph.name(step) == "symbol":
             return 0.0
         drifts = self._drifts(step)
-        found = SLACK * max(map(abs, drifts))
+        found = SLACK_FACTOR * max(map(abs, drifts))
         return found if isfinite(found) else 0.0
 
     def rounded(self, step: int) -> float:
@@ -132,7 +123,7 @@ class Roundings:
 
     def _drift_of(self, step: int, bits: int) -> tuple[float, ...]:
         own = self._own(step, bits)
-        drifts = [own * self._draw.choice((-1, 1)) for _ in range(TRIALS)]
+        drifts = [own * self._draw.choice((-1, 1)) for _ in range(SIGN_TRIALS)]
         graph = self.evaluation.graph
         args = graph.args(step)
         if graph.name(step) in ("total", "dot"):
@@ -206,7 +197,10 @@ class Roundings:
             if each not in sums:
                 value = abs(to_float(evaluation.value(each, bits)))
                 drift = max(map(abs, self._drift[each]))
-                if not SLACK * drift <= LOST * value + VANISHING:
+                if (
+                    not SLACK_FACTOR * drift
+                    <= LOST_RELATIVE_ERROR * value + VANISHING_SIZE
+                ):
                     return False
         return True
 

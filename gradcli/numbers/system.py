@@ -18,13 +18,11 @@ from math import isfinite
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final, Protocol
 
+from .limits import MAX_SIMPLE_DENOMINATOR
+
 Number = int | float | Fraction
 
 RELATIONS: Final = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
-
-
-SIMPLE: Final = 1000
-"""Largest denominator of a fraction that a float may stand for."""
 
 
 class NoMeaning(ValueError):
@@ -82,7 +80,7 @@ def exact(number: Number) -> Number:
         if number.is_integer():
             return int(number)
         written = Fraction(repr(number))
-        simple = written.limit_denominator(SIMPLE)
+        simple = written.limit_denominator(MAX_SIMPLE_DENOMINATOR)
         return simple if float(simple) == number else written
     return int(number) if isinstance(number, bool) else number
 

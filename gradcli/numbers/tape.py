@@ -20,23 +20,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from .balls import LINEAR, ZERO, Ball, to_float
 from .blocks import Block, Dots, Functions, Leaves, Stops, Totals
 from .decision import Deciding
+from .limits import DOUBTFUL_RELATIVE_GAP, FIRST_TAPE_STEPS
 from .rounding import Roundings
 from .system import Number
-
-FIRST_PLACES: Final = 1024
-"""Places that a new tape has room for."""
-
-DOUBTFUL: Final = 2.0**-26
-"""Distance, relative to the largest value that was looked at, below which it is asked
-what rounding does: whoever loses more than half of all digits on the way to a number
-that stays far from a tie is beyond a tape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +64,13 @@ class Tape(Deciding[int]):
         super().__init__(tie_break, dtype)
         self.blocks: list[Block] = []
         self.steps = 0
-        self.live = np.zeros(FIRST_PLACES, dtype=bool)
+        self.live = np.zeros(FIRST_TAPE_STEPS, dtype=bool)
         """Per term whether an entry that is differentiated is below; see `mark`."""
         self.ties: list[tuple[Any, Any]] = []
         """Columns of terms that met, in pairs."""
-        self._varies = np.zeros(FIRST_PLACES, dtype=bool)
-        self._plain = np.zeros(FIRST_PLACES, dtype=bool)
-        self._floats = np.zeros(FIRST_PLACES)
+        self._varies = np.zeros(FIRST_TAPE_STEPS, dtype=bool)
+        self._plain = np.zeros(FIRST_TAPE_STEPS, dtype=bool)
+        self._floats = np.zeros(FIRST_TAPE_STEPS)
         self._starts: list[int] = []
         self._largest = 0.0
         """The largest value that was compared."""
@@ -236,7 +229,7 @@ class Tape(Deciding[int]):
             return 0.0
         here = abs(to_float(self.value(element)))
         self._largest = max(self._largest, here if here == here else 0.0)
-        if abs(to_float(distance)) > DOUBTFUL * self._largest:
+        if abs(to_float(distance)) > DOUBTFUL_RELATIVE_GAP * self._largest:
             return 0.0
         return self.roundings.slack(int(element))
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from .balls import text
-
-HUGE: Final = 10**9
-"""Where the size of a term written out as a tree is no longer counted."""
+from .limits import MAX_COUNTED_TREE_NODES
 
 
 class Term:
@@ -44,7 +42,7 @@ class Term:
             constant = constant and a.constant
             size += a.size
         self.constant = constant
-        self.size = size if size < HUGE else HUGE
+        self.size = size if size < MAX_COUNTED_TREE_NODES else MAX_COUNTED_TREE_NODES
 
     def __index__(self) -> int:
         return self.serial

@@ -21,18 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 from ..ops.basis import ARITHMETIC, NEUTRAL
 from .balls import START_BITS, Ball, apply, ball, is_nan
 from .decision import Deciding
+from .limits import MAX_EXACT_NUMBER
 from .scalars import bounds_of
 from .system import RELATIONS, Number
 from .term import Choice, Decision, Term, chosen
-
-LONG: Final = 10**300
-"""Where a number of a program is no longer computed with exactly: in a loop it would
-get twice as long at every step."""
 
 
 class Terms(Deciding[Term]):
@@ -198,7 +195,10 @@ _STRICT = {"<=": "<", ">=": ">"}
 
 
 def _short(number: int | Fraction) -> bool:
-    return abs(number.numerator) < LONG and number.denominator < LONG
+    return (
+        abs(number.numerator) < MAX_EXACT_NUMBER
+        and number.denominator < MAX_EXACT_NUMBER
+    )
 
 
 def _lowest(ratio: int | Fraction) -> Number:

@@ -20,13 +20,8 @@ from ..numbers.expressions import compiled
 from ..numbers.system import NoMeaning
 from ..ops import OPS
 from ..ops.spellings import SPELLINGS
-from .entries import MAX_FORM_CHARACTERS
+from .limits import MAX_FORM_CHARACTERS, MAX_SHORTENED_STEPS, MIN_DECIMAL_DENOMINATOR
 from .process.budget import OutOfTime
-
-SIMPLIFIABLE: Final = 40
-
-MIN_DECIMAL_DENOMINATOR: Final = 100
-"""Below this a fraction is written as a quotient."""
 
 _NAMES: Final = {
     getattr(sympy, spelled.sympy): name
@@ -183,7 +178,7 @@ def full_form(
 def closed_form(expression: Any) -> str | None:
     """The shortest of a few equal forms; None if that is long or costly to find."""
     try:
-        if compiled(expression).size > SIMPLIFIABLE:
+        if compiled(expression).size > MAX_SHORTENED_STEPS:
             return None
     except NoMeaning:
         return None

@@ -18,28 +18,27 @@ from ..numbers.term import Choice, Decision, Term, ordered
 from ..numbers.terms import Terms
 from .closed import formula
 from .implied import Facts
-
-SHOWN: Final = 12
-CONSIDERED: Final = 8 * SHOWN
-LARGEST: Final = 24
-LONGEST: Final = 60
+from .limits import (
+    MAX_CONSIDERED_CONDITIONS,
+    MAX_IMPLIED_TERM_NODES,
+    MAX_SHOWN_CONDITIONS,
+    MAX_SHOWN_TERM_CHARACTERS,
+    MAX_SHOWN_TERM_NODES,
+)
 
 PART: Final = "a part of the program"
 """What stands for a term that is too long to show."""
 
-IMPLIABLE: Final = 200
-"""Size of a quantity up to which it is asked whether its sign follows from others."""
-
 
 def shown(term: Term, book: Expressions | None = None) -> str | None:
     """A term in the language's syntax; None if that would be long."""
-    if term.size > LARGEST:
+    if term.size > MAX_SHOWN_TERM_NODES:
         return None
     try:
         text = formula((book or Expressions()).of(term))
     except (ValueError, RecursionError):
         return None
-    return text if text is not None and len(text) <= LONGEST else None
+    return text if text is not None and len(text) <= MAX_SHOWN_TERM_CHARACTERS else None
 
 
 def side_conditions(
@@ -96,7 +95,7 @@ def kinks_shown(terms: Terms, own: Mapping[int, str]) -> tuple[str, ...]:
         for term in (terms.made[step],)
     ]
     ties = [_meeting(d) for d in terms.ties.values()]
-    return (*poles[:SHOWN], *dict.fromkeys(ties[:SHOWN]))
+    return (*poles[:MAX_SHOWN_CONDITIONS], *dict.fromkeys(ties[:MAX_SHOWN_CONDITIONS]))
 
 
 def _meeting(tie: Decision) -> str:
@@ -150,7 +149,7 @@ def _independent(decisions: Iterable[Decision]) -> Iterator[str | None]:
     facts, book = Facts(), Expressions()
     for place, decision in enumerate(decisions):
         size = decision.left.size + decision.right.size
-        if place >= CONSIDERED or size > IMPLIABLE:
+        if place >= MAX_CONSIDERED_CONDITIONS or size > MAX_IMPLIED_TERM_NODES:
             yield None
             continue
         gap = book.of(decision.left) - book.of(decision.right)
@@ -170,8 +169,8 @@ def _sentence(decision: Decision, book: Expressions | None = None) -> str | None
 def _listed(sentences: Iterable[str | None]) -> tuple[str, ...]:
     every = list(sentences)
     known = list(dict.fromkeys(text for text in every if text is not None))
-    hidden = len(known[SHOWN:]) + every.count(None)
+    hidden = len(known[MAX_SHOWN_CONDITIONS:]) + every.count(None)
     if hidden and not known:
         return (f"conditions too long to show: {hidden}",)
     more = (f"and {hidden} more",) if hidden else ()
-    return (*known[:SHOWN], *more)
+    return (*known[:MAX_SHOWN_CONDITIONS], *more)

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ..numbers.term import Term
 from .conditions import shown
+from .limits import MAX_QUOTED_CHARACTERS
 from .process.budget import OutOfTime
 from .process.job import Job
 
 if TYPE_CHECKING:
     from .kinks.watch import Crossing
-
-LONGEST_TEXT: Final = 40
-"""Characters up to which the program's own text stands in a note."""
 
 
 class Conventions:
@@ -63,5 +61,5 @@ class Conventions:
         """The program's text that decides, if it is short, or else the row's name."""
         span = crossing.span
         text = "" if span is None else self._job.source[span.start : span.end]
-        short = 0 < len(text) <= LONGEST_TEXT and "\n" not in text
+        short = 0 < len(text) <= MAX_QUOTED_CHARACTERS and "\n" not in text
         return text if short or crossing.op is None else crossing.op.base

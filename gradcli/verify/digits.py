@@ -28,14 +28,8 @@ from ..lang.run import output_of
 from ..numbers.arrays import ObjectArray, boxed
 from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
 from ..numbers.exactly import Precise, PreciseLibrary, PreciseNamespace, with_decimals
+from .limits import BITS_OF_DIGIT, MAX_PRECISION_DOUBLINGS, SPARE_BITS
 from .process.job import Job
-
-BITS_OF_DIGIT: Final = 3.33
-
-SPARE_BITS: Final = 64
-
-MAX_DOUBLINGS: Final = 7
-"""How often the bits are doubled before a number is left with fewer digits."""
 
 _NUMBER: Final = re.compile(r"\s*[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _LIST: Final = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
@@ -75,7 +69,7 @@ def precise(
         digits: how many are wanted.
     """
     bits = int(digits * BITS_OF_DIGIT) + SPARE_BITS
-    for _ in range(MAX_DOUBLINGS):
+    for _ in range(MAX_PRECISION_DOUBLINGS):
         with working(bits):
             found = _Pass(job, typed, cotangent)
         if found.is_sure(digits):

@@ -16,6 +16,12 @@ import numpy as np
 
 from ..numbers.rounding import Roundings
 from .judge import Reference, judge
+from .limits import (
+    FLOAT_PASS_UNITS,
+    MAX_FORM_CHARACTERS,
+    MIN_FLOAT_GAP,
+    NOTABLE_RELATIVE_ERROR,
+)
 from .process.job import (
     CERTIFIED,
     PROVED,
@@ -27,20 +33,7 @@ from .process.job import (
     weakest,
 )
 
-MAX_FORM_CHARACTERS: Final = 60
-"""Length up to which a formula is shown beside a verdict."""
-
-FLOAT_PASS_UNITS: Final = 2**30
-"""Units of rounding, of the sum of what was added up, that two passes in floats may be
-apart."""
-
-MIN_FLOAT_GAP: Final = 1e-300
-"""Where floats lose digits, and then vanish."""
-
 OUT_OF_TIME: Final = "SymPy ran out of time"
-
-MANY_ULPS: Final = 1e-6
-"""A relative error from which on the rounding itself deserves a word."""
 
 
 @dataclass(slots=True)
@@ -164,7 +157,11 @@ class Report:
             notes.append(", ".join(f"{n} {name}" for name, n in counts.items()))
         if verdict in (CERTIFIED, SAMPLED) and self.remark:
             notes.append(self.remark)
-        if worst is not None and worst > MANY_ULPS and verdict in (CERTIFIED, PROVED):
+        if (
+            worst is not None
+            and worst > NOTABLE_RELATIVE_ERROR
+            and verdict in (CERTIFIED, PROVED)
+        ):
             notes.append(f"rounding: a relative error of {worst:.1g}")
         return "; ".join(notes) or None
 

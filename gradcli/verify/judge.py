@@ -27,7 +27,7 @@ from ..numbers.balls import (
     to_float,
     working,
 )
-from ..numbers.graph import ACCURATE_BITS
+from ..numbers.limits import ACCURATE_BITS
 from ..numbers.rounding import BITS, LEAST_POWERS, MAX_POWERS, Roundings
 from .process.job import CERTIFIED, REFUTED, ROUNDED, UNKNOWN
 

@@ -17,16 +17,11 @@ from typing import Any, Final
 
 from ..numbers.balls import Ball
 from .judge import same
+from .limits import MAX_JUMP_OUTPUTS, MAX_TIES
 from .subject import Place, Subject
 
 TIE: Final = "the derivative depends on which side of a tie is taken"
 JUMP: Final = "the value depends on which side of a tie is taken"
-
-MAX_COMPARED_OUTPUTS: Final = 256
-"""Entries of the output up to which it is asked whether its value jumps."""
-
-MAX_TIES: Final = 64
-"""Ties that are looked through for the one that an entry is a part of."""
 
 Kinked = tuple[str, tuple[int, ...]]
 """What is not smooth, and the steps that are involved."""
@@ -106,7 +101,7 @@ class NonSmooth:
 
     def _jumps(self, cotangent: Sequence[float]) -> bool:
         """Whether the value is another one where ties are decided otherwise."""
-        weighed = [k for k, w in enumerate(cotangent) if w][:MAX_COMPARED_OUTPUTS]
+        weighed = [k for k, w in enumerate(cotangent) if w][:MAX_JUMP_OUTPUTS]
         subject = self._subject
         here = subject.evaluation.settled([subject.outputs[k] for k in weighed])
         for side in self._sides:

@@ -17,19 +17,14 @@ import sympy
 from ..numbers.balls import Ball, ball, size, working
 from ..numbers.expressions import compiled
 from ..numbers.system import NoMeaning
+from .limits import (
+    MAX_EXPANDED_STEPS,
+    MAX_REWRITTEN_STEPS,
+    MAX_SIGN_CASES,
+    MAX_SIMPLIFIED_STEPS,
+    ZERO_TEST_BITS,
+)
 from .rational import Quotients, TooLarge
-
-LARGEST: Final = 600
-"""Distinct parts of an expression beyond which no rewriting is tried."""
-
-SIMPLIFIABLE: Final = 60
-"""Distinct parts up to which SymPy's own general simplification is tried."""
-
-EXPANDABLE: Final = 100
-"""The same for multiplying everything out."""
-
-CASES: Final = 3
-"""Quantities whose signs are told apart, case by case."""
 
 
 def vanishes(expression: Any, point: Mapping[Any, Any]) -> bool:
@@ -39,14 +34,14 @@ def vanishes(expression: Any, point: Mapping[Any, Any]) -> bool:
     """
     if expression.is_zero:
         return True
-    if not _worth_trying(expression, point, LARGEST):
+    if not _worth_trying(expression, point, MAX_REWRITTEN_STEPS):
         return False
     return any(tactic(expression) for tactic in _TACTICS)
 
 
 def simplifies_away(expression: Any, point: Mapping[Any, Any]) -> bool:
     """The same by SymPy's general simplification: slow, so the last to be asked."""
-    if not _worth_trying(expression, point, SIMPLIFIABLE):
+    if not _worth_trying(expression, point, MAX_SIMPLIFIED_STEPS):
         return False
     return _is_zero(sympy.simplify(expression))
 
@@ -81,20 +76,16 @@ def _is_zero(expression: Any) -> bool:
     return bool(expression == 0)
 
 
-LOOKING_BITS: Final = 256
-"""Precision that an expression is looked at with beside its point."""
-
-
 def _looks_zero(expression: Any, point: Mapping[Any, Any]) -> bool:
     """Whether no ball shows that it is not: at the point, and at two beside it."""
     program = compiled(expression)
     parts = [compiled(part) for part in sympy.Add.make_args(expression)]
     for step in (0.0, 1e-3, -2.3e-3):
-        with working(LOOKING_BITS):
+        with working(ZERO_TEST_BITS):
             moved = {s: _beside(v, step, i) for i, (s, v) in enumerate(point.items())}
-        found = program.run(moved, LOOKING_BITS)
+        found = program.run(moved, ZERO_TEST_BITS)
         if found.is_finite() and not found.contains(0):
-            total = sum((size(p.run(moved, LOOKING_BITS)) for p in parts), ball(1))
+            total = sum((size(p.run(moved, ZERO_TEST_BITS)) for p in parts), ball(1))
             if abs(found) > total * _NOTHING:
                 return False
     return True
@@ -276,7 +267,7 @@ def _by_algebra(expression: Any) -> bool:
     done as long as the cases are few.
     """
     inside = _inside(expression)
-    if not inside or len(inside) > CASES:
+    if not inside or len(inside) > MAX_SIGN_CASES:
         return _is_rational_zero(expression)
     return all(
         _is_rational_zero(
@@ -288,7 +279,7 @@ def _by_algebra(expression: Any) -> bool:
 
 def _by_expanding(expression: Any) -> bool:
     """By SymPy's own rules for sums, powers and logarithms, while that is cheap."""
-    small = compiled(expression).size <= EXPANDABLE
+    small = compiled(expression).size <= MAX_EXPANDED_STEPS
     return small and _is_zero(sympy.expand(expression))
 
 

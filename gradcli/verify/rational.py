@@ -15,13 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from sympy.polys.domains import QQ
 from sympy.polys.rings import PolyRing
 
-LARGEST: Final = 100_000
-"""Terms of a polynomial beyond which nothing is multiplied out."""
+from .limits import MAX_POLYNOMIAL_TERMS
 
 
 class TooLarge(ValueError):
@@ -145,6 +144,6 @@ def _cleaned(polynomial: Any) -> Any:
 
 
 def _multiplied(a: Any, b: Any) -> Any:
-    if len(a) * len(b) > LARGEST:
+    if len(a) * len(b) > MAX_POLYNOMIAL_TERMS:
         raise TooLarge
     return a * b

@@ -11,47 +11,33 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
 from random import Random
-from typing import Any, Final
+from typing import Any
 
 import sympy
 
 from ..numbers.balls import START_BITS, is_known, working
 from ..numbers.expressions import Expressions, compiled, number
-from ..numbers.graph import ACCURATE_BITS
+from ..numbers.limits import ACCURATE_BITS
 from ..numbers.system import NoMeaning, exact
 from ..numbers.term import Term
 from ..numbers.terms import Terms
 from .closed import closed_form, formula, full_form
 from .conditions import indifferent, side_conditions
 from .entries import Entry, Report
+from .limits import (
+    FORMULA_SECONDS,
+    MAX_CHOICES,
+    MAX_DERIVATIVE_BITS,
+    MAX_FORMULAS,
+    MAX_PROVED_ENTRIES,
+    MAX_SHOWN_FORMULAS,
+    MAX_SYMPY_TREE_NODES,
+    MAX_TIMEOUTS,
+)
 from .process.budget import Budget, OutOfTime
 from .process.job import CERTIFIED, PROVED, Job
 from .prove import simplifies_away, vanishes, vanishes_here
 from .subject import OnTerms
-
-SAMPLE: Final = 64
-"""Entries of an input that are drawn, by the job's seed, where there are more."""
-
-MAX_FORMULAS: Final = 1024
-"""The same where every entry is wanted as a formula."""
-
-MAX_CHOICES: Final = 32
-"""Largest and smallest entries of which it is asked whether they matter."""
-
-MAX_TREE_NODES: Final = 20_000
-"""Nodes of an expression, written out as a tree, that SymPy is still given."""
-
-FORMULA_SECONDS: Final = 0.5
-"""Seconds that making one formula shorter may take."""
-
-MAX_SHOWN_FORMULAS: Final = 9
-"""Entries of an input up to which their formulas are shown beside the verdict."""
-
-MAX_TIMEOUTS: Final = 3
-"""Attempts that may run out of time before a stage is given up."""
-
-MEETING_BITS: Final = 2048
-"""Precision up to which SymPy's derivative is computed to be held against the ball."""
 
 
 class Whole:
@@ -115,8 +101,8 @@ class Whole:
     def _bases(self) -> list[Any]:
         """What is differentiated, row by row."""
         size = sum(term.size for term in self.subject.output_terms)
-        if size > MAX_TREE_NODES:
-            raise NoMeaning(f"it has more than {MAX_TREE_NODES} parts")
+        if size > MAX_SYMPY_TREE_NODES:
+            raise NoMeaning(f"it has more than {MAX_SYMPY_TREE_NODES} parts")
         roots = self.subject.output_terms
         self.book = independent(self.subject.terms, roots, self.budget)
         outputs = [self.book.of(term) for term in roots]
@@ -157,7 +143,7 @@ class Whole:
 
     def _chosen(self, report: Report) -> list[int]:
         count = len(report.entries)
-        most = MAX_FORMULAS if self.job.formulas else SAMPLE
+        most = MAX_FORMULAS if self.job.formulas else MAX_PROVED_ENTRIES
         if count <= most:
             return list(range(count))
         report.remark = f"SymPy was given {most} of {count} entries of the whole"
@@ -179,7 +165,7 @@ class Whole:
         program, bits = compiled(derivative), START_BITS
         while True:
             value = program.run(self.book.values, bits)
-            if is_known(value, ACCURATE_BITS) or bits >= MEETING_BITS:
+            if is_known(value, ACCURATE_BITS) or bits >= MAX_DERIVATIVE_BITS:
                 break
             bits *= 2
         with working(bits):
@@ -195,7 +181,7 @@ class Whole:
         ):
             return
         engine = self.subject.terms.made[steps[at]]
-        if engine.size > MAX_TREE_NODES:
+        if engine.size > MAX_SYMPY_TREE_NODES:
             return
         claimed = self.book.of(engine)
         difference = claimed - self.derivatives[row, at]

@@ -93,7 +93,7 @@ def fixed(value: Any) -> Any:
 def test_reverse_rule_is_sympys_derivative(
     op: Op, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(whole, "SAMPLE", DRAWN)
+    monkeypatch.setattr(whole, "MAX_PROVED_ENTRIES", DRAWN)
     monkeypatch.setattr(whole, "MAX_SHOWN_FORMULAS", NO_FORMULAS)
     spot = draw(op, number)
     if not spot.free:

@@ -26,15 +26,12 @@ from ...ops.basis import ARITHMETIC
 from ..arrays import ObjectArray, boxed
 from ..balls import Ball, ball
 from ..decided import LOGIC, MASKS, NUMERIC
-from ..matrices import SMALL
+from ..limits import MAX_COFACTOR_SIZE, MAX_ENTRY_STEPS
 from ..namespace import Dims, ObjectNamespace, are_indices
 from ..scalars import LITERAL
 from ..system import RELATIONS
 from .namespace import TreeNamespace
 from .tree import TooLong, Tree, constant
-
-MAX_ENTRY_STEPS: Final = 200_000
-"""Operations on single entries that a run may take, needed or not."""
 
 _RELATIONS: Final = {sign: own.__name__ for sign, own in RELATIONS.items()}
 
@@ -296,7 +293,7 @@ class EntryNamespace(ObjectNamespace):
         return super().det(a)
 
     def _note_pivots(self, a: Any) -> None:
-        if a.shape and a.shape[-1] > SMALL:
+        if a.shape and a.shape[-1] > MAX_COFACTOR_SIZE:
             self.system.pivoted = True
 
     def as_index(self, index: Any) -> Any:

@@ -26,6 +26,7 @@ from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
 from ...ops.spellings import GUARDS, OPPOSITES
+from ..limits import MAX_TREES, MAX_VALUE_BYTES, MAX_WRITTEN_ENTRIES
 from . import scatter
 from .calls import Call, basis_call, row_call
 from .simplify import broadcast_anyway, simplified
@@ -50,15 +51,6 @@ BASIS: Final = frozenset(
     {*UFUNCS, *SPECIAL, *(n for n in vars(ArrayNamespace) if not n.startswith("_"))}
     - {"symbolic", "device", "array", "array_itself", "address"}
 )
-
-MAX_TREES: Final = 200_000
-"""Trees that one program may be made of."""
-
-MAX_VALUE_BYTES: Final = 1 << 30
-"""Memory that their values may take."""
-
-MAX_WRITTEN_ENTRIES: Final = 4
-"""Entries up to which an array of numbers is written out rather than computed."""
 
 
 def _is_nan(tree: Tree) -> bool:

@@ -32,6 +32,7 @@ from ...lang.machine import run as run_code
 from ...lang.parser import parse
 from ...lang.run import Run, output_of
 from ...lang.tensors import TensorLibrary
+from ..limits import MAX_CODE_STEPS
 from .entries import EntryArray, EntryNamespace, entries
 from .names import Names
 from .namespace import TreeNamespace
@@ -39,10 +40,6 @@ from .tree import TooLong, Tree, Unwritable
 
 MADE: Final = (CONSTRUCTORS - {"tensor"}) | RANDOM
 """Constructors that are written as they were called; `tensor` is written as data."""
-
-
-MAX_CODE_STEPS: Final = 20_000
-"""Steps, or entries of inputs and derivatives, that are written out one by one."""
 
 TOO_MANY_STEPS: Final = f"the code would have more than {MAX_CODE_STEPS} steps"
 

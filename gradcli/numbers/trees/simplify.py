@@ -16,6 +16,7 @@ import numpy as np
 
 from ...ops.basis import SPECIAL, UFUNCS
 from ...ops.spellings import REDUCTIONS
+from ..limits import MAX_REGROUPED_FACTOR
 from .tree import FILLED, NUMBER, Tree, TreeMaker
 
 Rule: TypeAlias = "Callable[..., Tree | None]"
@@ -158,17 +159,17 @@ def _opposite(xp: TreeMaker, tree: Tree, deep: int = 4) -> Tree | None:
     return None if first is None else xp.operate(tree.head, first, tree.args[1])
 
 
-MODERATE: Final = 1e9
-"""Numbers up to which, and down to whose inverse, a product can be put otherwise
-without overflow where there was none."""
-
-
 def _product(a: Tree, b: Tree) -> float | None:
     """Multiply two numbers, unless the product takes more digits than they do."""
     product: float = a.args[0] * b.args[0]
     longer = len(repr(product)) > len(repr(a.args[0])) + len(repr(b.args[0]))
-    moderate = all(1 / MODERATE < abs(t.args[0]) < MODERATE for t in (a, b))
-    return product if moderate and not longer else None
+    return None if longer or not _is_moderate(a.args[0], b.args[0]) else product
+
+
+def _is_moderate(*numbers: float) -> bool:
+    """Tell whether products of the numbers can be put otherwise."""
+    most = MAX_REGROUPED_FACTOR
+    return all(1 / most < abs(number) < most for number in numbers)
 
 
 @_rule("mul")
@@ -223,7 +224,7 @@ def _div(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
             return xp.word("mean", summed, **a.params)
     if _scaled(a) and b.head == NUMBER:
         above, below = a.args[0].args[0], b.args[0]
-        if not all(1 / MODERATE < abs(n) < MODERATE for n in (above, below)):
+        if not _is_moderate(above, below):
             return None
         if above % below == 0:
             return xp.operate("mul", xp.number(above / below), a.args[1])

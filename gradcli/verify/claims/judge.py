@@ -11,8 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Final
 
+from ..limits import (
+    COMPARING_SHARE,
+    MAX_BRANCH_CONDITIONS,
+    MAX_BRANCHES,
+    MAX_CLAIM_ENTRIES,
+    MAX_REFUSALS,
+    TRIES_PER_POINT,
+)
 from ..process.budget import Budget, OutOfTime
 from ..process.job import AGREES, PROVED, REFUTED
 from ..verify import words_of
@@ -24,24 +31,6 @@ from .text import Claim
 from .truth import Grid, Visit, differing, fits, values_of
 
 Report = Callable[[Judgement], None]
-
-TRIES: Final = 6
-"""Random points tried for each that is wanted: some lie outside the domain."""
-
-COMPARING: Final = 0.6
-"""The part of the time that the points may take."""
-
-REFUSALS: Final = 5
-"""Points that the program fails at before given values are no longer varied."""
-
-BRANCHES: Final = 3
-"""Branches of a program that a claim is proved on."""
-
-FEW: Final = 2
-"""Conditions of a branch up to which other branches are looked at."""
-
-LARGEST: Final = 5_000
-"""Entries of all inputs together beyond which a claim is not looked at."""
 
 
 @dataclass(slots=True)
@@ -87,7 +76,7 @@ class Judge:
 
     def work(self) -> Judgement:
         count = sum(given.size for given in self.task.inputs)
-        if count > LARGEST:
+        if count > MAX_CLAIM_ENTRIES:
             return self.task.unanswered().ended(
                 f"too large to check: {count} entries; smaller shapes say as much"
             )
@@ -116,7 +105,7 @@ class Judge:
     def _compare_in_time(self) -> None:
         """The rest of the time is for counterexamples and proofs."""
         try:
-            with self.budget.slice(COMPARING * self.budget.left):
+            with self.budget.slice(COMPARING_SHARE * self.budget.left):
                 self._compare()
         except OutOfTime:
             self.refusal = self.refusal or "time ran out; smaller shapes say as much"
@@ -139,13 +128,13 @@ class Judge:
                 yield self.given, visit
         found = refused = 0
         points = random_points(self.task.inputs, self.task.seed)
-        for drawn in islice(points, TRIES * self.task.points):
+        for drawn in islice(points, TRIES_PER_POINT * self.task.points):
             self.tried += 1
             refusals = self.refusal
             point = {**drawn, **self._held_values()}
             visit = self._visit(point)
             refused += self.refusal is not refusals
-            if refused >= REFUSALS and not found and not self.held:
+            if refused >= MAX_REFUSALS and not found and not self.held:
                 self.held = self._holdable()
             if visit is None:
                 continue
@@ -298,7 +287,10 @@ class Judge:
         proved = {first: None}
         met = {branch(case.seen[0], case.claim)}
         for visit in case.seen[1:]:
-            if not 0 < len(first) <= FEW or len(proved) == BRANCHES:
+            if (
+                not 0 < len(first) <= MAX_BRANCH_CONDITIONS
+                or len(proved) == MAX_BRANCHES
+            ):
                 break
             here = branch(visit, case.claim)
             if here in met:
@@ -310,7 +302,7 @@ class Judge:
             except (Exception, OutOfTime):
                 # What was proved before stands.
                 break
-            if proof.done and len(proof.conditions) <= FEW:
+            if proof.done and len(proof.conditions) <= MAX_BRANCH_CONDITIONS:
                 proved[proof.conditions] = None
         if len(proved) == 1 or () in proved:
             return first

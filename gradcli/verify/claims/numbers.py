@@ -6,8 +6,9 @@ that is, within that rounding, a simple fraction, a simple multiple or quotient 
 or the square root of one, is taken for it. What was typed carries no such rounding: it
 is what it says, or a number that every float has to be written so for.
 
-Invariant: a constant changes by no more than `ROUNDING` of its size, one that was typed
-by less than a float can tell; who reads of it is told. An input's value never changes.
+Invariant: a constant changes by no more than `CONSTANT_RELATIVE_ERROR` of its size, one
+that was typed by less than a float can tell, and a note says so. An input's value never
+changes.
 
     Meant().lift(0.1 * 3).content       # Fraction(3, 10)
     Meant({1.0000000000000002}).lift(1.0000000000000002).content    # no other number
@@ -18,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 from fractions import Fraction
-from typing import Final
 
 from ...lang.parser import parse
 from ...lang.syntax import Literal, walk
@@ -27,12 +27,7 @@ from ...numbers.system import Number
 from ...numbers.term import Term
 from ...numbers.terms import Terms
 from ..conditions import shown
-
-ROUNDING: Final = 1e-15
-"""Relative error of a constant that a few operations on floats made."""
-
-LARGEST: Final = 1000
-"""Largest numerator and denominator of a fraction that a constant may have meant."""
+from ..limits import CONSTANT_RELATIVE_ERROR, MAX_FRACTION_TERM
 
 
 class Meant(Terms):
@@ -88,8 +83,8 @@ def _readings(number: float) -> Iterator[tuple[Fraction, int, bool]]:
     for root in (False, True):
         for pis in (0, 1, -1):
             bare = (number * number if root else number) / math.pi**pis
-            near = Fraction(bare).limit_denominator(LARGEST)
-            if 0 < near.numerator <= LARGEST and (
-                abs(float(near) - bare) <= ROUNDING * bare
+            near = Fraction(bare).limit_denominator(MAX_FRACTION_TERM)
+            if 0 < near.numerator <= MAX_FRACTION_TERM and (
+                abs(float(near) - bare) <= CONSTANT_RELATIVE_ERROR * bare
             ):
                 yield near, pis, root

@@ -15,6 +15,7 @@ from typing import Final
 
 from ...lang.names import assigned_names, free_names
 from ...lang.parser import parse
+from ..limits import MAX_GRID_ENTRIES, POINT_DECIMALS, SMALL_POINT_TRIES
 from .task import ClaimsTask, Given
 from .text import Claim
 
@@ -22,9 +23,6 @@ Point = Mapping[str, tuple[float, ...]]
 
 SIMPLE: Final = (0.0, 1.0, 2.0, -1.0, 3.0, -2.0, 0.5, 4.0, -3.0, 1.5, -0.5, 5.0)
 """Numbers that a person likes to compute with, the easiest first."""
-
-_DIGITS: Final = 3
-"""Decimals of a random number: enough to be in general position, and short."""
 
 _DRAWN: Final[tuple[Callable[[Random], float], ...]] = (
     lambda random: random.gauss(0, 1),
@@ -34,11 +32,6 @@ _DRAWN: Final[tuple[Callable[[Random], float], ...]] = (
     lambda random: random.uniform(1.05, 3),
 )
 """Kinds of points in turn, so that every common domain is met by one of them."""
-
-_GRID: Final = 3
-"""Entries of all inputs up to which all small points are gone through."""
-
-_TRIES: Final = 60
 
 
 def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
@@ -69,7 +62,9 @@ def random_points(
                 if given.values is not None and given.name in held:
                     point[given.name] = given.values
                 else:
-                    numbers = [round(draw(random), _DIGITS) for _ in range(given.size)]
+                    numbers = [
+                        round(draw(random), POINT_DECIMALS) for _ in range(given.size)
+                    ]
                     point[given.name] = tuple(numbers)
             yield point
 
@@ -104,13 +99,13 @@ def small_points(
 
 
 def _small_numbers(count: int, random: Random) -> Iterator[Sequence[float]]:
-    if count <= _GRID:
+    if count <= MAX_GRID_ENTRIES:
         places = product(range(len(SIMPLE)), repeat=count)
         for at in sorted(places, key=lambda p: (sum(p), max(p, default=0))):
             yield [SIMPLE[i] for i in at]
         return
     yield [1.0] * count
-    for attempt in range(_TRIES):
+    for attempt in range(SMALL_POINT_TRIES):
         among = SIMPLE[: 3 + attempt // 8]
         yield [random.choice(among) for _ in range(count)]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Final
+from typing import Any
 
 import sympy
 
@@ -19,14 +19,12 @@ from ...engine import Tensor
 from ...numbers.expressions import Expressions
 from ...numbers.term import Term
 from ..conditions import indifferent, side_conditions
+from ..limits import MAX_CLAIM_PROOF_ENTRIES, MAX_SYMPY_TREE_NODES
 from ..process.budget import Budget
 from ..prove import simplifies_away, vanishes
-from ..whole import MAX_TREE_NODES, independent, off_jumps
+from ..whole import independent, off_jumps
 from .text import Claim
 from .truth import Visit, placed, terms_of
-
-ENTRIES: Final = 64
-"""Entries of a derivative up to which a proof of all of them is attempted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +43,9 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
     roots = [*target, *claimed]
     sizes = [len(visit.entries(name)) for name in claim.by]
     entries = len(target) * prod(sizes)
-    if entries > ENTRIES:
+    if entries > MAX_CLAIM_PROOF_ENTRIES:
         return Proof(False, reason=f"{entries} entries are too many for a proof")
-    if sum(term.size for term in roots) > MAX_TREE_NODES:
+    if sum(term.size for term in roots) > MAX_SYMPY_TREE_NODES:
         return Proof(False, reason="the expressions are too large for a proof")
     book = independent(visit.terms, roots, budget)
     true = _derivatives(book, target, visit, claim.by)

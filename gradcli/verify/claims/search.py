@@ -9,20 +9,14 @@ Invariant: at the point that is found both sides have finite values, and they di
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from ...numbers.balls import to_float
+from ..limits import MAX_SHOWN_ENTRIES, SIMPLIFYING_PASSES
 from ..process.budget import Budget, OutOfTime
 from .points import Point, counting_point, simpler, small_points
 from .task import ClaimsTask, Counterexample
 from .text import Claim
 from .truth import Grid, Visit, differing, fits, placed
-
-PASSES: Final = 3
-"""How often all numbers are gone through to make them simpler."""
-
-SHOWN: Final = 64
-"""Entries of a whole array up to which it is shown, where the shapes differ."""
 
 Sides = tuple[Grid, Grid]
 
@@ -111,7 +105,7 @@ class Search:
 
     def _simplify(self) -> None:
         """Take the easiest number for every entry that leaves the claim wrong."""
-        for _ in range(PASSES):
+        for _ in range(SIMPLIFYING_PASSES):
             before = self.best
             for given in self.task.inputs:
                 for place in range(given.size if given.name not in self.held else 0):
@@ -148,7 +142,7 @@ def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
 
 
 def _floats(grid: Grid) -> tuple[float, ...]:
-    if len(grid.values) > SHOWN:
+    if len(grid.values) > MAX_SHOWN_ENTRIES:
         return ()
     return tuple(to_float(v) for v in grid.values)
 

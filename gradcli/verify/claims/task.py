@@ -19,10 +19,6 @@ from .text import Claim
 TASK: Final = "claims"
 """What a task of this kind says of itself, so that it is told from a job."""
 
-STEPS: Final = 50_000
-"""Steps in loops that a program may take: at a point drawn by chance, or with a place
-of it written otherwise, a loop may have no end."""
-
 
 @dataclass(frozen=True, slots=True)
 class Given:

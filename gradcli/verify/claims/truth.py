@@ -25,11 +25,12 @@ from ...lang.run import evaluate
 from ...numbers.balls import START_BITS, Ball, ball, close, working
 from ...numbers.namespace import ObjectNamespace
 from ...numbers.term import Term
+from ..limits import MAX_CLAIM_STEPS
 from ..subject import of_elements, symbols
 from .entries import positions
 from .lists import with_arrays
 from .numbers import Meant, decimals
-from .task import STEPS, ClaimsTask
+from .task import ClaimsTask
 from .text import Claim
 
 SAME: Final = ball(2) ** -83
@@ -120,7 +121,9 @@ class Visit:
         text = with_arrays(claim.expression).text
         seed = self.task.seed
         with working(START_BITS):
-            found = evaluate(text, self.named(), seed=seed, max_steps=STEPS)[0]
+            found = evaluate(text, self.named(), seed=seed, max_steps=MAX_CLAIM_STEPS)[
+                0
+            ]
         return of_elements(found, self.namespace)
 
     def named(self) -> dict[str, Any]:
@@ -163,7 +166,11 @@ class Visit:
     def _run(self, source: str, of: str | None) -> tuple[Tensor, Mapping[str, Any]]:
         with self.namespace.watched(), working(START_BITS):
             output, _, environment = evaluate(
-                source, dict(self.tensors), of=of, seed=self.task.seed, max_steps=STEPS
+                source,
+                dict(self.tensors),
+                of=of,
+                seed=self.task.seed,
+                max_steps=MAX_CLAIM_STEPS,
             )
         return of_elements(output, self.namespace), environment
 

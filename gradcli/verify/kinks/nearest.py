@@ -24,12 +24,15 @@ from ...engine.reverse import accumulate
 from ...numbers.balls import Ball, apply, ball, derivative, to_float, working
 from ...numbers.system import exact
 from ...numbers.term import Term, ordered
-
-WIDE_BITS: Final = 1330
-"""Precision of a place and of the steps to it, in bits."""
-
-FAST_BITS: Final = 53
-"""Precision that is good enough to look around with."""
+from ..limits import (
+    FAST_BITS,
+    HALVINGS,
+    MAX_NEAREST_STEPS,
+    MAX_NEWTON_STEPS,
+    MAX_STRAYING_FACTOR,
+    SAMPLES_PER_ENTRY,
+    WIDE_BITS,
+)
 
 NOTHING: Final = ball(2) ** (30 - WIDE_BITS)
 """A gap that the precision of a place does not tell from 0."""
@@ -43,20 +46,8 @@ STILL: Final = ball(10) ** -200
 NEARLY: Final = ball(10) ** -15
 """A step from which on the nearest point is known, but for its digits."""
 
-STEPS: Final = 80
-ROUNDS: Final = 50
-"""Steps, and how many of them may go to the nearest point."""
-
 HALF: Final = (0.45, 0.55)
 """Between these a step is half of the one before."""
-
-FAR: Final = 8
-"""How many times the distance asked for the search may stray."""
-
-SAMPLES: Final = 512
-"""Points along an entry: meetings closer than their distance may be one."""
-
-HALVINGS: Final = 40
 
 Place = dict[int, Any]
 
@@ -159,9 +150,9 @@ def meetings(
 def _brackets(gap: _Gap, entry: int, within: float) -> Iterator[tuple[float, float]]:
     """Stretches of an entry in which the gap may be zero."""
     here = to_float(gap.start[entry])
-    width = 2 * within / SAMPLES
+    width = 2 * within / SAMPLES_PER_ENTRY
     # Half a stretch aside, so that the program's own point lies in one.
-    at = [here - within + (k - 0.5) * width for k in range(SAMPLES + 2)]
+    at = [here - within + (k - 0.5) * width for k in range(SAMPLES_PER_ENTRY + 2)]
     place = {s: to_float(v) for s, v in gap.start.items()}
     gaps = [gap.fast({**place, entry: x}) for x in at]
     for (a, b), (f, g) in zip(pairwise(at), pairwise(gaps), strict=True):
@@ -194,10 +185,13 @@ def _settled(
 ) -> Place | None:
     """Where Newton's method comes to rest, if only ``moving`` entries move."""
     place, steps, rough = dict(start), [ball(0)], True
-    for count in range(STEPS):
+    for count in range(MAX_NEWTON_STEPS):
         values = gap.values(place)
         height = gap.of(values)
-        if not height.is_finite() or _distance(place, start) > FAR * within:
+        if (
+            not height.is_finite()
+            or _distance(place, start) > MAX_STRAYING_FACTOR * within
+        ):
             return None
         slopes = gap.slopes(values)
         normal = {s: slopes[s] for s in moving}
@@ -211,7 +205,7 @@ def _settled(
         size = 1 + _norm(place.values())
         if steps[-1] <= STILL * size:
             return following
-        rough = rough and steps[-1] > NEARLY * size and count < ROUNDS
+        rough = rough and steps[-1] > NEARLY * size and count < MAX_NEAREST_STEPS
         if _halving(steps[-3:]):
             following = {s: 2 * following[s] - place[s] for s in place}
             steps = [ball(0)]

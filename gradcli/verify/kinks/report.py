@@ -20,30 +20,22 @@ from typing import Any, Final
 from ...numbers.balls import text, to_float
 from ...numbers.rounding import unit_roundoff
 from ..conditions import shown
+from ..limits import (
+    MAX_ENTRIES_AT_KINK,
+    MAX_JUMPS_EITHER_WAY,
+    MAX_POINTS,
+    MIN_DISTANCE,
+    POINT_DIGITS,
+    SAME_POINT_ROUNDINGS,
+    SUBGRADIENT_DIRECTIONS,
+    SUBGRADIENT_SLACK,
+)
 from ..process.budget import Budget
 from ..process.job import Job
 from ..subject import OnTerms, entry_name, places
 from .nearest import Point, meeting, meetings
 from .slopes import Field, slope, unit_vector
 from .watch import Crossing, watched
-
-ENTRIES: Final = 100
-"""Entries at one place whose sides are looked at."""
-
-FINE: Final = 4
-"""Roundings of an entry within which a point is the program's own."""
-
-DIRECTIONS: Final = 8
-CLOSE: Final = 1e-20
-JOINT: Final = 1e-12
-SAME_PLACE: Final = 40
-"""Digits to which two points are one."""
-
-PLACES: Final = 64
-"""Points at a distance that are looked at, nearest first."""
-
-REACH: Final = 32
-"""Steps either way of a rounding that are looked at, where there is a radius."""
 
 Span = tuple[int, int]
 
@@ -120,7 +112,7 @@ def kinks_of(job: Job, radius: float) -> Report:
     """
     budget = Budget(job.seconds)
     with budget.slice(job.seconds):
-        point, crossings = watched(job, REACH if radius else 0)
+        point, crossings = watched(job, MAX_JUMPS_EITHER_WAY if radius else 0)
         return _Search(job, point, radius, budget).report(crossings)
 
 
@@ -137,7 +129,7 @@ class _Search:
         self.start = [e.value for e in self.entries]
         self.names = _names(job)
         self.radius = radius
-        self.fine = FINE * unit_roundoff(job.dtype)
+        self.fine = SAME_POINT_ROUNDINGS * unit_roundoff(job.dtype)
         self.field = Field(job)
         self.unsearched = 0
         """Conditions that there was no time to look for everywhere."""
@@ -146,18 +138,18 @@ class _Search:
         groups: dict[Any, list[_Candidate]] = {}
         for found in self._candidates(crossings):
             moved = found.point.moved.items()
-            key = tuple((s, text(v, SAME_PLACE)) for s, v in moved
+            key = tuple((s, text(v, POINT_DIGITS)) for s, v in moved
                         if v != self.start[self.position[s]])  # fmt: skip
             groups.setdefault(key, []).append(found)
         ordered = sorted(groups.values(), key=lambda g: g[0].point.distance)
         kinks: list[Kink] = []
         kept: list[Place] = []
-        for candidates in ordered[:PLACES]:
+        for candidates in ordered[:MAX_POINTS]:
             place, real = self._place(candidates)
             if real:
                 kinks += [_kink(group, len(kept)) for group in self._by_row(real)]
                 kept.append(place)
-        return Report(self.radius, tuple(kinks), tuple(kept), len(ordered[PLACES:]),
+        return Report(self.radius, tuple(kinks), tuple(kept), len(ordered[MAX_POINTS:]),
                       self.unsearched)  # fmt: skip
 
     def _candidates(self, crossings: Iterable[Crossing]) -> Iterable[_Candidate]:
@@ -188,7 +180,7 @@ class _Search:
             return
         for point in meetings(*ends, self.by_serial, self.radius):
             # The program's own point has been given, without a move.
-            if point.distance > CLOSE:
+            if point.distance > MIN_DISTANCE:
                 yield point
 
     def _is_here(self, point: Point) -> bool:
@@ -221,7 +213,7 @@ class _Search:
         self, place: Sequence[Any], touched: Sequence[int], engine: dict[int, float]
     ) -> list[Side]:
         sides: list[Side] = []
-        for at in touched[:ENTRIES]:
+        for at in touched[:MAX_ENTRIES_AT_KINK]:
             if self.budget.left < self.job.seconds / 5:
                 break
             sides.append(self._side(place, at, engine.get(at)))
@@ -268,7 +260,7 @@ class _Search:
         if word not in _SIGN or not 1 < len(sides) == len(touched):
             return sides
         draw = Random(self.job.seed)
-        for _ in range(DIRECTIONS):
+        for _ in range(SUBGRADIENT_DIRECTIONS):
             way = [0.0] * len(self.entries)
             for i in touched:
                 way[i] = draw.choice((-1, 1)) * draw.random()
@@ -276,7 +268,7 @@ class _Search:
             claimed = fsum(
                 (s.engine or 0.0) * way[i] for i, s in zip(touched, sides, strict=True)
             )
-            if _SIGN[word] * (ahead - claimed) < -JOINT:
+            if _SIGN[word] * (ahead - claimed) < -SUBGRADIENT_SLACK:
                 return [_as_neither(s) for s in sides]
         return sides
 

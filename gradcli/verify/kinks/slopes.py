@@ -31,17 +31,14 @@ from ...numbers.arrays import ObjectArray, boxed
 from ...numbers.balls import Ball, ball, to_float, working
 from ...numbers.namespace import ObjectNamespace
 from ...numbers.numbers import Balls
+from ..limits import WIDE_BITS, ZERO_DIGITS
 from ..process.job import Job
-from .nearest import WIDE_BITS
 
 NEAR: Final = ball(2) ** -332
 NEARER: Final = ball(2) ** -498
 SETTLED: Final = ball(10) ** -25
 GROWTH: Final = ball(1.2)
 LARGE: Final = ball(10)
-
-MAX_DIGITS: Final = 50
-"""Digits that a slope is told with; a smaller number beside 1 is 0."""
 
 
 class Field:
@@ -118,7 +115,7 @@ def _limit(near: Ball, nearer: Ball) -> float:
     if not (near.is_finite() and nearer.is_finite()):
         return nan
     if abs(nearer - near) <= SETTLED * (1 + abs(nearer)):
-        tiny = abs(nearer) < ball(10) ** -MAX_DIGITS
+        tiny = abs(nearer) < ball(10) ** -ZERO_DIGITS
         return 0.0 if tiny else to_float(nearer)
     if abs(nearer) > GROWTH * abs(near) and abs(nearer) > LARGE:
         return inf if nearer > 0 else -inf

@@ -1,0 +1,205 @@
+"""The bounds of proofs, formulas, claims and kinks, each named with its unit."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# formulas and proofs
+
+MAX_PROVED_ENTRIES: Final = 64
+"""Entries of an input that SymPy is given, chosen by the seed where there are more."""
+
+MAX_FORMULAS: Final = 1024
+"""The same where every entry is wanted as a formula."""
+
+MAX_CHOICES: Final = 32
+"""Largest and smallest entries of which it is asked whether they matter."""
+
+MAX_SYMPY_TREE_NODES: Final = 20_000
+"""Nodes of an expression, written out as a tree, that SymPy is still given."""
+
+FORMULA_SECONDS: Final = 0.5
+"""Seconds that making one formula shorter may take."""
+
+MAX_SHOWN_FORMULAS: Final = 9
+"""Entries of an input up to which their formulas are shown beside the verdict."""
+
+MAX_TIMEOUTS: Final = 3
+"""Attempts that may run out of time before a stage is given up."""
+
+MAX_DERIVATIVE_BITS: Final = 2048
+"""Precision up to which SymPy's derivative is computed to be held against the ball."""
+
+MAX_FORM_CHARACTERS: Final = 60
+"""Length up to which a formula is shown beside a verdict."""
+
+MAX_SHORTENED_STEPS: Final = 40
+"""Steps of an expression up to which shorter forms of it are looked for."""
+
+MIN_DECIMAL_DENOMINATOR: Final = 100
+"""Below this a fraction is written as a quotient."""
+
+MAX_REWRITTEN_STEPS: Final = 600
+"""Distinct parts of an expression beyond which no rewriting is tried."""
+
+MAX_SIMPLIFIED_STEPS: Final = 60
+"""Distinct parts up to which SymPy's own general simplification is tried."""
+
+MAX_EXPANDED_STEPS: Final = 100
+"""The same for multiplying everything out."""
+
+MAX_SIGN_CASES: Final = 3
+"""Quantities whose signs are told apart, case by case."""
+
+ZERO_TEST_BITS: Final = 256
+"""Precision that an expression is looked at with beside its point."""
+
+MAX_POLYNOMIAL_TERMS: Final = 100_000
+"""Terms of a polynomial beyond which nothing is multiplied out."""
+
+# conditions and notes
+
+MAX_SHOWN_CONDITIONS: Final = 12
+"""Side conditions, and kinks, that are shown."""
+
+MAX_CONSIDERED_CONDITIONS: Final = 8 * MAX_SHOWN_CONDITIONS
+"""Conditions of which it is asked whether they follow from others."""
+
+MAX_SHOWN_TERM_NODES: Final = 24
+"""Nodes of a term's tree up to which it is shown."""
+
+MAX_SHOWN_TERM_CHARACTERS: Final = 60
+"""Length of a term's text up to which it is shown."""
+
+MAX_IMPLIED_TERM_NODES: Final = 200
+"""Size of a quantity up to which it is asked whether its sign follows from others."""
+
+MAX_QUOTED_CHARACTERS: Final = 40
+"""Characters up to which the program's own text stands in a note."""
+
+# entries
+
+FLOAT_PASS_UNITS: Final = 2**30
+"""Units of rounding, of the sum of what was added up, that two passes in floats may be
+apart."""
+
+MIN_FLOAT_GAP: Final = 1e-300
+"""Where floats lose digits, and then vanish."""
+
+NOTABLE_RELATIVE_ERROR: Final = 1e-6
+"""A relative error from which on the rounding itself deserves a word."""
+
+MAX_JUMP_OUTPUTS: Final = 256
+"""Entries of the output up to which it is asked whether its value jumps."""
+
+MAX_TIES: Final = 64
+"""Ties that are looked through for the one that an entry is a part of."""
+
+# digits
+
+BITS_OF_DIGIT: Final = 3.33
+"""Bits that a decimal digit takes."""
+
+SPARE_BITS: Final = 64
+"""Bits added to those of the digits that are asked for."""
+
+MAX_PRECISION_DOUBLINGS: Final = 7
+"""How often the bits are doubled before a number is left with fewer digits."""
+
+# claims
+
+MAX_CLAIM_STEPS: Final = 50_000
+"""Steps in loops that a program may take: at a random point, or with a part of it
+written otherwise, a loop may have no end."""
+
+MAX_CLAIM_ENTRIES: Final = 5_000
+"""Entries of all inputs together beyond which a claim is not looked at."""
+
+TRIES_PER_POINT: Final = 6
+"""Random points tried for each that is wanted: some lie outside the domain."""
+
+COMPARING_SHARE: Final = 0.6
+"""The part of the time that the points may take."""
+
+MAX_REFUSALS: Final = 5
+"""Points that the program fails at before given values are no longer varied."""
+
+MAX_BRANCHES: Final = 3
+"""Branches of a program that a claim is proved on."""
+
+MAX_BRANCH_CONDITIONS: Final = 2
+"""Conditions of a branch up to which other branches are looked at."""
+
+MAX_CLAIM_PROOF_ENTRIES: Final = 64
+"""Entries of a derivative up to which a proof of all of them is attempted."""
+
+SIMPLIFYING_PASSES: Final = 3
+"""How often all numbers are gone through to make them simpler."""
+
+MAX_SHOWN_ENTRIES: Final = 64
+"""Entries of a whole array up to which it is shown, where the shapes differ."""
+
+CONSTANT_RELATIVE_ERROR: Final = 1e-15
+"""Relative error of a constant that a few operations on floats made."""
+
+MAX_FRACTION_TERM: Final = 1000
+"""Largest numerator and denominator of a fraction that a constant may have meant."""
+
+POINT_DECIMALS: Final = 3
+"""Decimals of a random number: enough to be in general position, and short."""
+
+MAX_GRID_ENTRIES: Final = 3
+"""Entries of all inputs up to which all small points are gone through."""
+
+SMALL_POINT_TRIES: Final = 60
+"""Small points tried where there are more entries."""
+
+# kinks
+
+MAX_ENTRIES_AT_KINK: Final = 100
+"""Entries at one point whose sides are looked at."""
+
+SAME_POINT_ROUNDINGS: Final = 4
+"""Roundings of an entry within which a point is the program's own."""
+
+SUBGRADIENT_DIRECTIONS: Final = 8
+"""Directions in which a joint subgradient is tried."""
+
+MIN_DISTANCE: Final = 1e-20
+"""Distance up to which a point is the program's own."""
+
+SUBGRADIENT_SLACK: Final = 1e-12
+"""What a slope may fall below a subgradient by rounding."""
+
+POINT_DIGITS: Final = 40
+"""Digits to which two points are one."""
+
+MAX_POINTS: Final = 64
+"""Points at a distance that are looked at, nearest first."""
+
+MAX_JUMPS_EITHER_WAY: Final = 32
+"""Steps either way of a rounding that are looked at, where there is a radius."""
+
+WIDE_BITS: Final = 1330
+"""Precision of a non-smooth point and of the steps to it."""
+
+FAST_BITS: Final = 53
+"""Precision that is good enough to look around with."""
+
+MAX_NEWTON_STEPS: Final = 80
+"""Steps of Newton's method."""
+
+MAX_NEAREST_STEPS: Final = 50
+"""Of these, how many may go to the nearest point."""
+
+MAX_STRAYING_FACTOR: Final = 8
+"""How many times the distance asked for the search may stray."""
+
+SAMPLES_PER_ENTRY: Final = 512
+"""Points along an entry: meetings closer than their distance may be one."""
+
+HALVINGS: Final = 40
+"""How often a stretch with a change of sign is halved."""
+
+ZERO_DIGITS: Final = 50
+"""Decimals beyond which a slope is 0."""
