@@ -149,7 +149,7 @@ def _refuse_shape(name: str, inputs: Mapping[str, Given]) -> None:
 
 
 def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
-    """Run the program once, so that what it refuses is told in its own text."""
+    """Run the program once, so that what it refuses is stacked in its own text."""
     import numpy as np
 
     from ..lang.run import Input, Prepared, execute
@@ -197,13 +197,13 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
     _refuse_entries(claim, target, inputs)
     assert claim.expression is not None
     try:
-        told = with_arrays(claim.expression)
+        stacked = with_arrays(claim.expression)
     except ProgramError as error:
-        raise claim.placed(error) from error.__cause__
+        raise claim.located(error) from error.__cause__
     try:
-        evaluate(told.text, named, seed=run.seed)
+        evaluate(stacked.text, named, seed=run.seed)
     except ProgramError as error:
-        typed = claim.placed(told.placed(error, claim.expression))
+        typed = claim.located(stacked.located(error, claim.expression))
         raise _with_transpose(task, claim, typed) from error.__cause__
 
 

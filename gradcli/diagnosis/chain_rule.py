@@ -106,7 +106,7 @@ def _fitting(evidence: Evidence) -> bool:
     claim, first = evidence.claim, evidence.samples[0]
     return (
         len(claim.by) == 1
-        and claim.whole
+        and claim.is_complete
         and claim.expression is not None
         and first.target.edge is not None
         and first.target.numel() <= MAX_OUTPUT_ENTRIES

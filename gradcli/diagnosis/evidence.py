@@ -139,8 +139,8 @@ def said_by(
     if claim.expression is None:
         output, _, _ = evaluate(text, inputs, seed=task.seed, max_steps=MAX_CLAIM_STEPS)
         return derivative(claim, output, inputs)
-    written = with_arrays(text).text
-    said, _, _ = evaluate(written, named, seed=task.seed, max_steps=MAX_CLAIM_STEPS)
+    stacked = with_arrays(text).text
+    said, _, _ = evaluate(stacked, named, seed=task.seed, max_steps=MAX_CLAIM_STEPS)
     return np.asarray(said.raw, dtype=np.float64)
 
 

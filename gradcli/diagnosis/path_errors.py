@@ -44,7 +44,7 @@ class Bundle:
 def wrong_path(evidence: Evidence) -> Diagnosis | None:
     """The paths whose contributions the claim has wrong."""
     claim = evidence.claim
-    if len(claim.by) != 1 or claim.expression is None or not claim.whole:
+    if len(claim.by) != 1 or claim.expression is None or not claim.is_complete:
         return None
     paths = _paths(evidence, evidence.samples[0])
     if paths is None:

@@ -134,10 +134,10 @@ def _plain(shown: str, digits: int) -> str:
     """``1.5e+2`` as ``150.0``; no digits that say nothing."""
     number, _, power = shown.partition("e")
     sign, number = ("-", number[1:]) if number[:1] == "-" else ("", number)
-    whole, _, fraction = number.partition(".")
-    exponent = int(power or 0) + len(whole) - 1
-    every = (whole + fraction).lstrip("0")
-    exponent -= len(whole + fraction) - len(every)
+    front, _, fraction = number.partition(".")
+    exponent = int(power or 0) + len(front) - 1
+    every = (front + fraction).lstrip("0")
+    exponent -= len(front + fraction) - len(every)
     every = every.rstrip("0")
     if not every:
         return "0.0"
@@ -186,7 +186,7 @@ def absolute(x: Any) -> Any:
 
 
 def power(a: Any, b: Any) -> Any:
-    exponent = whole(b)
+    exponent = integer(b)
     if exponent is not None:
         return a**exponent
     if isinstance(a, arb) and isinstance(b, arb):
@@ -198,8 +198,8 @@ def power(a: Any, b: Any) -> Any:
     return (b * a.log()).exp()
 
 
-def whole(b: Any) -> int | None:
-    """The whole number that a ball is, exactly; else None."""
+def integer(b: Any) -> int | None:
+    """The integer that a ball is, exactly; None if it is none."""
     if isinstance(b, arb) and b.is_exact() and b.is_finite() and b.is_integer():
         return int(b.unique_fmpz() or 0)
     return None
@@ -264,7 +264,7 @@ def digamma(x: Any) -> Any:
 
 
 def polygamma(order: Any, x: Any) -> Any:
-    first = whole(order)
+    first = integer(order)
     if first is None:
         return UNKNOWN
     if isinstance(x, arb):
@@ -342,7 +342,7 @@ def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
         return NAN
     bounded = all(a.is_finite() for a in args)
     if bounded and (overflows(name) or (name == "pow" and args[0] != 0)):
-        off_the_line = name == "pow" and args[0] < 0 and whole(args[1]) is None
+        off_the_line = name == "pow" and args[0] < 0 and integer(args[1]) is None
         return NAN if off_the_line else UNKNOWN
     if all(a.is_exact() for a in args):
         found = in_floats(name, [float(a) for a in args])
@@ -351,7 +351,7 @@ def _at_the_edge(name: str, args: Sequence[Ball]) -> Ball:
         return UNKNOWN if bounded else arb(found, abs(found) * 2.0**-50)
     if len(args) <= 2 and all(a.is_finite() for a in args):
         ends = [(float(a.lower()), float(a.upper())) for a in args]
-        if all(isnan(in_floats(name, place)) for place in product(*ends)):
+        if all(isnan(in_floats(name, corner)) for corner in product(*ends)):
             return NAN
     return UNKNOWN
 

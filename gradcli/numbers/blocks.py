@@ -1,7 +1,7 @@
 """The kinds of blocks that a tape is made of.
 
-Invariant: a block is one function, on every place of it; what a place is made of is all
-that a pass over a tape asks for.
+Invariant: a block is one function, on every position of it; what a position is made of
+is all that a pass over a tape asks for.
 
     Functions(2, "mul", ([0], [1])).arguments(0)        # [0, 1]
 """
@@ -27,37 +27,37 @@ class Block:
         self.count = count
 
     @property
-    def places(self) -> slice:
+    def span(self) -> slice:
         """Where its terms stand on the tape."""
         return slice(self.start, self.start + self.count)
 
-    def column(self, place: int) -> Any:
-        """The arguments of a place: an array of terms."""
+    def column(self, position: int) -> Any:
+        """The arguments of a position: an array of terms."""
         return np.zeros(0, dtype=np.int64)
 
     def reached(self, flags: Any) -> Any:
-        """Per place whether one of its arguments is flagged."""
+        """Per position whether one of its arguments is flagged."""
         return np.zeros(self.count, dtype=bool)
 
-    def below(self, places: Any) -> Any:
-        """The arguments of several places, in one array."""
+    def below(self, positions: Any) -> Any:
+        """The arguments of several positions, in one array."""
         return np.zeros(0, dtype=np.int64)
 
-    def arguments(self, place: int) -> list[int]:
-        return self.column(place).tolist()  # type: ignore[no-any-return]
+    def arguments(self, position: int) -> list[int]:
+        return self.column(position).tolist()  # type: ignore[no-any-return]
 
     def needed(self, live: Any) -> Any:
         """The arguments whose values the derivatives through what is live need."""
-        return self.below(np.flatnonzero(live[self.places]))
+        return self.below(np.flatnonzero(live[self.span]))
 
     @property
     def steps(self) -> int:
-        """How many steps it takes to compute the values of all places."""
+        """How many steps it takes to compute the values of all positions."""
         return self.count
 
-    def carrying(self, place: int, live: Any) -> list[tuple[int, int]]:
+    def carrying(self, position: int, live: Any) -> list[tuple[int, int]]:
         """The arguments through which a derivative goes, with their positions."""
-        column = self.column(place)
+        column = self.column(position)
         positions = np.flatnonzero(live[column])
         return list(zip(positions.tolist(), column[positions].tolist(), strict=True))
 
@@ -75,15 +75,15 @@ class Leaves(Block):
         super().__init__(start, name, len(numbers))
         self.numbers = numbers
 
-    def arguments(self, place: int) -> list[int]:
+    def arguments(self, position: int) -> list[int]:
         return []
 
     def floats(self) -> Any:
         if self.name == "symbol":
             return self.numbers
         (number,) = self.numbers
-        whole = isinstance(number, int) and abs(number) <= MAX_INTEGER_OF_FLOATS
-        return float(number) if whole else None
+        integer = isinstance(number, int) and abs(number) <= MAX_INTEGER_OF_FLOATS
+        return float(number) if integer else None
 
 
 class Functions(Block):
@@ -95,14 +95,14 @@ class Functions(Block):
         super().__init__(start, name, len(args[0]))
         self.args = args
 
-    def arguments(self, place: int) -> list[int]:
-        return [int(column[place]) for column in self.args]
+    def arguments(self, position: int) -> list[int]:
+        return [int(column[position]) for column in self.args]
 
     def reached(self, flags: Any) -> Any:
         return np.logical_or.reduce([flags[column] for column in self.args])
 
-    def below(self, places: Any) -> Any:
-        return np.concatenate([np.asarray(column)[places] for column in self.args])
+    def below(self, positions: Any) -> Any:
+        return np.concatenate([np.asarray(column)[positions] for column in self.args])
 
     def needed(self, live: Any) -> Any:
         if self.name not in ("mul", "div"):
@@ -114,8 +114,8 @@ class Functions(Block):
             right[live[left]])  # fmt: skip
         return np.concatenate([beside, below])
 
-    def carrying(self, place: int, live: Any) -> list[tuple[int, int]]:
-        return [(i, a) for i, a in enumerate(self.arguments(place)) if live[a]]
+    def carrying(self, position: int, live: Any) -> list[tuple[int, int]]:
+        return [(i, a) for i, a in enumerate(self.arguments(position)) if live[a]]
 
 
 class Stops(Functions):
@@ -126,7 +126,7 @@ class Stops(Functions):
     def reached(self, flags: Any) -> Any:
         return np.zeros(self.count, dtype=bool)
 
-    def carrying(self, place: int, live: Any) -> list[tuple[int, int]]:
+    def carrying(self, position: int, live: Any) -> list[tuple[int, int]]:
         return []
 
 
@@ -143,14 +143,14 @@ class Totals(Block):
     def steps(self) -> int:
         return int(self.rows.size)
 
-    def column(self, place: int) -> Any:
-        return self.rows[place]
+    def column(self, position: int) -> Any:
+        return self.rows[position]
 
     def reached(self, flags: Any) -> Any:
         return flags[self.rows].any(axis=1)
 
-    def below(self, places: Any) -> Any:
-        return self.rows[places].reshape(-1)
+    def below(self, positions: Any) -> Any:
+        return self.rows[positions].reshape(-1)
 
 
 class Dots(Block):
@@ -167,16 +167,16 @@ class Dots(Block):
     def steps(self) -> int:
         return self.count * len(self.right)
 
-    def column(self, place: int) -> Any:
+    def column(self, position: int) -> Any:
         """A row of the one and a column of the other, behind each other."""
-        row, column = divmod(place, self.right.shape[1])
+        row, column = divmod(position, self.right.shape[1])
         return np.concatenate([self.left[row], self.right[:, column]])
 
     def reached(self, flags: Any) -> Any:
         rows, columns = flags[self.left].any(axis=1), flags[self.right].any(axis=0)
         return np.logical_or.outer(rows, columns).reshape(-1)
 
-    def below(self, places: Any) -> Any:
-        rows, columns = np.divmod(places, self.right.shape[1])
+    def below(self, positions: Any) -> Any:
+        rows, columns = np.divmod(positions, self.right.shape[1])
         left, right = self.left[np.unique(rows)], self.right[:, np.unique(columns)]
         return np.concatenate([left.reshape(-1), right.reshape(-1)])

@@ -168,11 +168,11 @@ def _quotient(rounding: str, system: System, a: Any, b: Any) -> Any:
 
 
 def _remainder(rounding: str, system: System, a: Any, b: Any) -> Any:
-    whole = _quotient(rounding, system, a, b)
-    return system.apply("sub", a, system.apply("mul", whole, b))
+    quotient = _quotient(rounding, system, a, b)
+    return system.apply("sub", a, system.apply("mul", quotient, b))
 
 
-def whole(system: System, data: Any) -> Any:
+def as_floats(system: System, data: Any) -> Any:
     """The values as floats, to be taken as indices."""
     floats = [to_float(system.value(e)) for e in data.flat]
     for element, value in zip(data.flat, floats, strict=True):

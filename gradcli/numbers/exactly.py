@@ -1,7 +1,7 @@
 """Plain numbers of a program with as many digits as are asked for.
 
 An `Exact` is a float to everything that only wants one, and carries the number that
-was meant, as a ball: the decimal as it was typed, the quotient of two whole numbers,
+was meant, as a ball: the decimal as it was typed, the quotient of two integers,
 pi.
 
 Invariant: an operation on an `Exact` gives an `Exact`; where a number reaches the run
@@ -169,7 +169,7 @@ class _PreciseFactory(Factory):
 
 
 class PreciseLibrary(TensorLibrary):
-    """The library whose constants and quotients of whole numbers are exact."""
+    """The library whose constants and quotients of integers are exact."""
 
     def __init__(self, namespace: PreciseNamespace, seed: int) -> None:
         super().__init__(_PreciseFactory(namespace, "float64", seed))
@@ -178,8 +178,8 @@ class PreciseLibrary(TensorLibrary):
 
     def arithmetic(self, sign: str, left: Any, right: Any, note: Note) -> Any:
         """An operator on two plain numbers."""
-        whole = isinstance(left, int) and isinstance(right, int)
-        if whole and (sign == "/" or (sign == "**" and right < 0)):
+        integers = isinstance(left, int) and isinstance(right, int)
+        if integers and (sign == "/" or (sign == "**" and right < 0)):
             left = Exact(left)
         return binary(sign, left, right, note)
 

@@ -58,17 +58,19 @@ class Expressions:
         self.chosen: dict[Any, int] = {}
         """The symbols of choices, and which choice each is."""
         self._made: dict[int, Any] = {}
-        self._held: dict[Any, Term] = {}
+        self._stopped: dict[Any, Term] = {}
 
     def released(self, expression: Any) -> Any:
-        """The expression with all that was held constant written out again.
+        """The expression with all that was kept constant written out again.
 
         A choice that stands as a symbol is one that the expression does not depend on,
         so any number may stand for it.
         """
         expression = expression.xreplace(dict.fromkeys(self.chosen, sympy.S.Zero))
-        while held := expression.free_symbols & self._held.keys():
-            expression = expression.xreplace({s: self.of(self._held[s]) for s in held})
+        while stopped := expression.free_symbols & self._stopped.keys():
+            expression = expression.xreplace(
+                {s: self.of(self._stopped[s]) for s in stopped}
+            )
         return expression
 
     def of(self, root: Term) -> Any:
@@ -86,7 +88,7 @@ class Expressions:
             symbol = sympy.Dummy(str(term.content), real=True)
             self.values[symbol] = term.value
             if term.name == "stop":
-                self._held[symbol] = term.args[0]
+                self._stopped[symbol] = term.args[0]
             return symbol
         if term.serial in self.free:
             symbol = sympy.Dummy("chosen", real=True)
@@ -131,14 +133,14 @@ class Program:
         """
         results: list[Any] = [None] * self.size
         with working(bits):
-            for place, symbol in self.symbols:
+            for register, symbol in self.symbols:
                 if symbol not in values:
                     raise NoMeaning(f"no value for {symbol}")
-                results[place] = values[symbol]
-            for place, constant in self.numbers:
-                results[place] = calculator.number(constant)
-            for place, name, at in self.steps:
-                results[place] = calculator.apply(name, *[results[i] for i in at])
+                results[register] = values[symbol]
+            for register, constant in self.numbers:
+                results[register] = calculator.number(constant)
+            for register, name, at in self.steps:
+                results[register] = calculator.apply(name, *[results[i] for i in at])
         return results[self.size - 1]
 
 
@@ -190,8 +192,8 @@ _HEADS: Final[dict[Any, str]] = {
 
 
 def _ratio(part: Any) -> int | Fraction:
-    whole = int(part.q) == 1
-    return int(part.p) if whole else Fraction(int(part.p), int(part.q))
+    integer = int(part.q) == 1
+    return int(part.p) if integer else Fraction(int(part.p), int(part.q))
 
 
 def compiled(expression: Any) -> Program:
@@ -200,29 +202,29 @@ def compiled(expression: Any) -> Program:
     Raises:
         NoMeaning: a part is nothing that has a real value here.
     """
-    places: dict[Any, int] = {}
+    registers: dict[Any, int] = {}
     symbols: list[tuple[int, Any]] = []
     numbers: list[tuple[int, Any]] = []
     steps: list[tuple[int, str, tuple[int, ...]]] = []
     stack = [(expression, False)]
     while stack:
         part, ready = stack.pop()
-        if part in places:
+        if part in registers:
             continue
-        place = len(places)
+        register = len(registers)
         if part in NAMED or part.is_Rational:
-            numbers.append((place, part if part in NAMED else _ratio(part)))
+            numbers.append((register, part if part in NAMED else _ratio(part)))
         elif part.is_Symbol:
-            symbols.append((place, part))
+            symbols.append((register, part))
         else:
             function, args = _step(part)
             if not ready:
                 stack.append((part, True))
                 stack.extend((a, False) for a in args)
                 continue
-            steps.append((place, function, tuple(places[a] for a in args)))
-        places[part] = place
-    return Program(tuple(symbols), tuple(numbers), tuple(steps), len(places))
+            steps.append((register, function, tuple(registers[a] for a in args)))
+        registers[part] = register
+    return Program(tuple(symbols), tuple(numbers), tuple(steps), len(registers))
 
 
 def _step(part: Any) -> tuple[str, tuple[Any, ...]]:

@@ -199,10 +199,10 @@ class Evaluation:
         if all(s in known and is_known(known[s], LOST_BITS) for s in steps):
             return 0
         order = sorted(s for s in known if s <= max(steps))
-        for place, step in enumerate(order):
+        for position, step in enumerate(order):
             if not is_known(known[step], LOST_BITS):
-                loss = bits * len(order) // max(1, place)
-                return loss + loss // 20 + ACCURATE_BITS if place > 64 else 0
+                loss = bits * len(order) // max(1, position)
+                return loss + loss // 20 + ACCURATE_BITS if position > 64 else 0
         return 0
 
     # derivatives

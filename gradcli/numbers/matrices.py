@@ -85,8 +85,8 @@ def _contracted(system: System, factors: Sequence[Any], summed: int) -> Any:
 def _over_matrices(rule: Callable[..., Any], a: Any, tail: tuple[int, ...]) -> Any:
     lead = a.shape[:-2]
     out = np.empty((*lead, *tail), dtype=object)
-    for place in np.ndindex(*lead):
-        out[place] = rule(a[place], place)
+    for index in np.ndindex(*lead):
+        out[index] = rule(a[index], index)
     return out
 
 
@@ -127,10 +127,10 @@ def solve(system: System, a: Any, b: Any) -> Any:
     a = np.broadcast_to(a, (*lead, n, n))
     b = np.broadcast_to(b, (*lead, n, b.shape[-1]))
 
-    def rule(m: Any, place: tuple[int, ...]) -> Any:
+    def rule(m: Any, index: tuple[int, ...]) -> Any:
         if n <= MAX_COFACTOR_SIZE:
-            return _cramer(system, m, b[place])
-        work = _eliminate(system, np.concatenate([m, b[place]], axis=1))[0]
+            return _cramer(system, m, b[index])
+        work = _eliminate(system, np.concatenate([m, b[index]], axis=1))[0]
         return _back_substitute(system, work, n)
 
     return _over_matrices(rule, a, (n, b.shape[-1]))
@@ -194,7 +194,7 @@ def cholesky(system: System, a: Any) -> Any:
     """The lower factor, read from the lower triangle."""
     n = _square(a)
 
-    def rule(m: Any, place: tuple[int, ...]) -> Any:
+    def rule(m: Any, index: tuple[int, ...]) -> Any:
         low = np.full((n, n), system.lift(0), dtype=object)
         for i in range(n):
             for j in range(i + 1):

@@ -123,8 +123,8 @@ class ObjectNamespace(ShapeNamespace):
     ) -> Any:
         rows, shape, full = self._rows(x, dim)
         out = np.empty(shape, dtype=object)
-        for place in np.ndindex(*shape):
-            out[place] = rule(list(rows[place]))
+        for index in np.ndindex(*shape):
+            out[index] = rule(list(rows[index]))
         return self._of(out.reshape(full) if keepdim else out)
 
     def _rows(self, x: Any, dim: Dims) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
@@ -170,19 +170,19 @@ class ObjectNamespace(ShapeNamespace):
         return self._position(decided.smallest, x, dim, keepdim)
 
     def _position(self, rule: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
-        def place(row: list[Any]) -> int:
+        def find(row: list[Any]) -> int:
             best = rule(self.system, row)
             return next(i for i, e in enumerate(row) if e is best)
 
-        found = self._reduce(place, x, dim, keepdim).data
+        found = self._reduce(find, x, dim, keepdim).data
         return np.asarray(found, dtype=np.int64)
 
     def argsort(self, x: Any, dim: int = -1, descending: bool = False) -> Any:
         """Stable: equal entries keep their order, in either direction."""
         data = np.moveaxis(self.elements(x), dim, -1)
         order = np.empty(data.shape, dtype=np.int64)
-        for place in np.ndindex(*data.shape[:-1]):
-            order[place] = decided.order(self.system, list(data[place]), descending)
+        for index in np.ndindex(*data.shape[:-1]):
+            order[index] = decided.order(self.system, list(data[index]), descending)
         return np.moveaxis(order, -1, dim)
 
     def cumsum(self, x: Any, dim: int) -> Any:
@@ -204,34 +204,34 @@ class ObjectNamespace(ShapeNamespace):
     def put_add(self, shape: Sequence[int], index: Any, g: Any) -> Any:
         data = self.elements(g)
         size = int(np.prod(shape, dtype=np.int64))
-        places = np.arange(size).reshape(tuple(shape))[index]
+        positions = np.arange(size).reshape(tuple(shape))[index]
         gathered: list[list[Any]] = [[] for _ in range(size)]
-        for place, element in zip(
-            places.ravel().tolist(), np.broadcast_to(data, places.shape).flat,
+        for position, element in zip(
+            positions.ravel().tolist(), np.broadcast_to(data, positions.shape).flat,
             strict=True,
         ):  # fmt: skip
-            gathered[place].append(element)
+            gathered[position].append(element)
         out = np.empty(size, dtype=object)
         out[:] = [self.system.total(parts) for parts in gathered]
         return self._of(out.reshape(tuple(shape)))
 
     def put_view(self, shape: Sequence[int], index: Any, g: Any) -> Any:
         out = self._filled(shape, 0)
-        # An array of shape () would be stored whole, in place of its element.
+        # An array of shape () would be stored as such, in place of its element.
         out[index] = self.elements(g)[()]
         return self._of(out)
 
     def as_index(self, index: Any) -> Any:
         """Integers or booleans to index with, taken by value."""
         if isinstance(index, ObjectArray):
-            index = decided.whole(self.system, index.data)
+            index = decided.as_floats(self.system, index.data)
         index = np.asarray(index)
         if index.dtype.kind in "iub":
             return index
-        whole = index.astype(np.int64)
-        if not bool((whole == index).all()):
-            raise IndexError("an index must be whole numbers")
-        return whole
+        integers = index.astype(np.int64)
+        if not bool((integers == index).all()):
+            raise IndexError("an index must be integers")
+        return integers
 
     # linear algebra, on the last two dimensions
 
@@ -285,7 +285,7 @@ class ObjectNamespace(ShapeNamespace):
 
 
 def are_indices(*operands: Any) -> bool:
-    """Whether these are whole numbers or truth values in arrays: no numbers here."""
+    """Whether these are integers or truth values in arrays: no numbers here."""
     arrays = [o for o in operands if isinstance(o, np.ndarray | np.generic)]
     others = [o for o in operands if not isinstance(o, np.ndarray | np.generic | int)]
     return bool(arrays) and not others and all(a.dtype.kind in "iub" for a in arrays)

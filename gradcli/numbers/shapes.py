@@ -58,11 +58,13 @@ class ShapeNamespace(Namespace):
         raise NotImplementedError
 
     def _of(self, data: Any) -> ObjectArray:
-        return ObjectArray(self._stopped(data) if self._holds else boxed(data), self)
+        return ObjectArray(
+            self._stopped(data) if self._makes_constants else boxed(data), self
+        )
 
     @property
-    def _holds(self) -> bool:
-        """Whether what is made now is held constant."""
+    def _makes_constants(self) -> bool:
+        """Whether what is made now is kept constant."""
         return self.watching and not MODE.enabled
 
     def _stopped(self, data: Any) -> Any:
@@ -71,7 +73,7 @@ class ShapeNamespace(Namespace):
     def arranged(self, data: Any, source: ObjectArray) -> ObjectArray:
         """Elements of ``source`` in another order or shape, in its memory or not."""
         made = ObjectArray(boxed(data), self, source)
-        stopped = source.stopped or self._holds
+        stopped = source.stopped or self._makes_constants
         if stopped and made.base is None:
             return ObjectArray(self._stopped(made.data), self)
         made.stopped = stopped
@@ -97,9 +99,9 @@ class ShapeNamespace(Namespace):
         Args:
             strides: in bytes.
         """
-        held = owner(x)
-        flat = _memory(held).ravel("K")
-        start = (address - self.address(held)) // flat.itemsize
+        base = owner(x)
+        flat = _memory(base).ravel("K")
+        start = (address - self.address(base)) // flat.itemsize
         data = np.lib.stride_tricks.as_strided(flat[start:], shape, strides)
         return self.arranged(data, x) if isinstance(x, ObjectArray) else data
 

@@ -1,6 +1,6 @@
 """Terms by the block: a large program as columns of numbers that name its terms.
 
-A term is the number of its place on the tape. What an array operation makes is one
+A term is the number of its position on the tape. What an array operation makes is one
 block, so a million entries cost a few NumPy calls; a term's value is computed when it
 is asked for, once, and nothing is computed that nobody asks for.
 
@@ -98,7 +98,7 @@ class Tape(Deciding[int]):
         return block.carrying(step - block.start, self.live)
 
     def floats(self, serials: Any) -> Any:
-        """The values of terms that are all inputs or whole numbers, as floats, which
+        """The values of terms that are all inputs or integers, as floats, which
         they are exactly; else None."""
         return self._floats[serials] if self._plain[serials].all() else None
 
@@ -114,7 +114,7 @@ class Tape(Deciding[int]):
         for block in self.blocks:
             if size is not None and block.start >= size:
                 break
-            self.live[block.places] |= block.reached(self.live)
+            self.live[block.span] |= block.reached(self.live)
         self.evaluation.forget_orders()
 
     def work(self, roots: Any = ()) -> int:
@@ -126,10 +126,10 @@ class Tape(Deciding[int]):
         for block in reversed(self.blocks):
             if not len(roots) and block.name not in {*LINEAR, "symbol", "number"}:
                 needed[block.needed(self.live)] = True
-            places = np.flatnonzero(needed[block.places])
-            if len(places):
-                needed[block.below(places)] = True
-                count += len(places) * block.steps // block.count
+            positions = np.flatnonzero(needed[block.span])
+            if len(positions):
+                needed[block.below(positions)] = True
+                count += len(positions) * block.steps // block.count
         return count + (0 if len(roots) else int(self.live.sum()))
 
     def cut(self, size: int) -> None:
@@ -152,13 +152,13 @@ class Tape(Deciding[int]):
             self._varies = _doubled(self._varies)
             self._plain = _doubled(self._plain)
             self._floats = _doubled(self._floats)
-        places = slice(block.start, self.steps)
+        positions = slice(block.start, self.steps)
         found = block.reached(self._varies) if varies is None else varies
-        self._varies[places] = found
+        self._varies[positions] = found
         plain = block.floats()
-        self._plain[places] = plain is not None
+        self._plain[positions] = plain is not None
         if plain is not None:
-            self._floats[places] = plain
+            self._floats[positions] = plain
         return np.arange(block.start, self.steps, dtype=np.int64)
 
     def symbols(self, values: Any, varies: bool = True) -> Any:
@@ -248,7 +248,7 @@ class Tape(Deciding[int]):
         for block in self.blocks:
             if block.start >= size or not isinstance(block, Functions):
                 continue
-            live = self.live[block.places]
+            live = self.live[block.span]
             for position in np.flatnonzero(live).tolist():
                 seen = [Argument(self, step) for step in block.arguments(position)]
                 for argument, what in self.edges_of(block.name, seen):

@@ -1,7 +1,7 @@
 """The table's vocabulary on a tape: what is elementwise, a sum or a product of
 matrices is one block; everything else goes element by element, as on any system.
 
-Invariant: an `ObjectArray` of this namespace holds whole numbers, the places of its
+Invariant: an `ObjectArray` of this namespace holds integers, the steps of its
 entries on the tape; changes of shape are NumPy's on those.
 """
 
@@ -45,16 +45,18 @@ class TapeNamespace(ObjectNamespace):
         array = np.asarray(x)
         if array.size and (array == array.flat[0]).all():
             return np.full(array.shape, self.tape.lift(array.flat[0].item()))
-        numbers, places = np.unique(array, return_inverse=True)
+        numbers, inverse = np.unique(array, return_inverse=True)
         lifted = [self.tape.lift(number) for number in numbers.tolist()]
-        return np.array(lifted, dtype=np.int64)[places].reshape(np.shape(x))
+        return np.array(lifted, dtype=np.int64)[inverse].reshape(np.shape(x))
 
     def _of(self, data: Any) -> ObjectArray:
-        places = np.asarray(data).astype(np.int64)
-        return ObjectArray(self._stopped(places) if self._holds else places, self)
+        steps = np.asarray(data).astype(np.int64)
+        return ObjectArray(
+            self._stopped(steps) if self._makes_constants else steps, self
+        )
 
-    def _stopped(self, places: Any) -> Any:
-        return self.tape.stopped(places.reshape(-1)).reshape(places.shape)
+    def _stopped(self, steps: Any) -> Any:
+        return self.tape.stopped(steps.reshape(-1)).reshape(steps.shape)
 
     def sum(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         rows, shape, full = self._rows(x, dim)
@@ -72,12 +74,12 @@ class TapeNamespace(ObjectNamespace):
         """Entries that are floats as they stand are compared all at once."""
 
         def run(left: Any, right: Any) -> Any:
-            places = np.broadcast_arrays(self.elements(left), self.elements(right))
-            a, b = map(self.tape.floats, places)
+            steps = np.broadcast_arrays(self.elements(left), self.elements(right))
+            a, b = map(self.tape.floats, steps)
             if a is None or b is None:
                 return slowly(left, right)
             met = np.asarray(a == b)
-            met[met] = self.tape.tie(*[p[met] for p in places])
+            met[met] = self.tape.tie(*[p[met] for p in steps])
             return np.where(met, relation(self.tape.tie_break, 0), relation(a, b))
 
         return run

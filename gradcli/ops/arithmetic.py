@@ -308,14 +308,14 @@ row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** 
 
 def power_bounds(xp: Any, base: Any, exponent: Any) -> Any:
     """A whole exponent takes every base; one that may vary takes bases above 0, or has
-    to stay the whole number that it is; 0 itself takes exponents above 0."""
+    to stay the integer that it is; 0 itself takes exponents above 0."""
     written = exponent.content if exponent.name == "number" else None
     if isinstance(written, int):
         return () if written >= 0 else ((0, "!=", 0),)
     if base.name == "number" and base.value.is_zero():
         return ((1, ">", 0),)
-    whole = None if base.value > 0 else xp.whole(exponent.value)
-    return ((0, ">", 0),) if written or whole is None else ((1, "==", whole),)
+    integer = None if base.value > 0 else xp.integer(exponent.value)
+    return ((0, ">", 0),) if written or integer is None else ((1, "==", integer),)
 
 
 function("pow", lambda call, a, exponent:

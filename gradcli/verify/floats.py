@@ -80,7 +80,7 @@ class FloatPass:
         self._values = np.zeros(subject.size)
         with np.errstate(all="ignore"):
             for block in self._blocks:
-                self._values[block.places] = self._value(block)
+                self._values[block.span] = self._value(block)
 
     def _value(self, block: Block) -> Any:
         values = self._values
@@ -103,7 +103,7 @@ class FloatPass:
         np.add.at(arrived, np.array(self._subject.outputs), cotangent)
         with np.errstate(all="ignore"):
             for block in reversed(self._blocks):
-                g = arrived[block.places]
+                g = arrived[block.span]
                 if g.any():
                     for column, parts in self._sent(block, g):
                         np.add.at(arrived, column, parts)

@@ -176,8 +176,8 @@ class EntryNamespace(ObjectNamespace):
         """Make an input's array of entries, each by the input's name and its index."""
         tree = self.trees.named(name, values)
         data = np.empty(tree.shape, dtype=object)
-        for place in np.ndindex(*tree.shape):
-            data[place] = tree[place] if place else tree
+        for index in np.ndindex(*tree.shape):
+            data[index] = tree[index] if index else tree
         return self._of(data)
 
     def _of(self, data: Any) -> EntryArray:

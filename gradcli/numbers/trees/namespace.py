@@ -120,7 +120,7 @@ class TreeNamespace(Namespace):
             if parts_of_it and all(map(known, parts_of_it)):
                 tree = self._evaluated(tree, max([part.size for part in parts_of_it]))
             self._made[key] = tree
-        return self._held(tree)
+        return self._kept_constant(tree)
 
     def _demand_room(self, value: Any) -> None:
         self._bytes += getattr(value, "nbytes", 0)
@@ -142,7 +142,7 @@ class TreeNamespace(Namespace):
             self.array(value) if value.size <= max(size, MAX_WRITTEN_ENTRIES) else tree
         )
 
-    def _held(self, tree: Tree) -> Tree:
+    def _kept_constant(self, tree: Tree) -> Tree:
         return self.stop(tree) if self._watching and not MODE.enabled else tree
 
     def named(self, name: str, value: Any) -> Tree:
@@ -174,13 +174,13 @@ class TreeNamespace(Namespace):
 
     def constructed(self, name: str, args: Any, params: Any, value: Any) -> Tree:
         """Make the tree of a constructor's call; each random draw is another."""
-        drawn = name in RANDOM
-        if drawn and self._draws_again:
+        random = name in RANDOM
+        if random and self._draws_again:
             serial = len(self._made)
             self.draws.append(Tree(name, args, params, value, serial, self))
             return self._made.setdefault((name, serial), self.draws[-1])
         plain = self.array(value)
-        if constant(plain) or drawn:
+        if constant(plain) or random:
             return plain
         return self.made(name, args, params, value)
 
@@ -246,7 +246,7 @@ class TreeNamespace(Namespace):
             return
         self.decide(self.all(self.operate(opposite, *guard.args)))
 
-    def _held_to_count(self, mask: Tree) -> None:
+    def _keep_count(self, mask: Tree) -> None:
         """Remember how many entries a mask selects, which decides shapes."""
         if mask.value.dtype.kind == "b" and not known(mask):
             self.read(self.sum(mask))
@@ -320,9 +320,9 @@ class TreeNamespace(Namespace):
             return self.made(f"{name}{CALLED}", args, params, np.asarray(value))
         if not isinstance(value, tuple):
             return simplified(self, name, args, np.asarray(value), params)
-        whole = self.made(name, args, params, value)
+        several = self.made(name, args, params, value)
         return tuple([
-            self.made("part", (whole, i), {}, np.asarray(v))
+            self.made("part", (several, i), {}, np.asarray(v))
             for i, v in enumerate(value)
         ])  # fmt: skip
 
@@ -446,7 +446,7 @@ class TreeNamespace(Namespace):
     def getitem(self, x: Any, index: Any) -> Any:
         tree = self.array(x)
         for part in parts(index):
-            self._held_to_count(part)
+            self._keep_count(part)
         value = np.asarray(tree.value[valued(index)])
         return self.made("getitem", (tree, index), {}, value)
 

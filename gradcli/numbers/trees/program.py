@@ -172,7 +172,7 @@ def _pulled(
 ) -> list[Tensor | None]:
     xp = output.xp
     seed = None if cotangent is None else Tensor(xp.array(_host(cotangent.raw)), xp)
-    with rows_whole(), np.errstate(all="ignore"):
+    with rows_as_calls(), np.errstate(all="ignore"):
         return grad([output], inputs, [seed])
 
 
@@ -201,7 +201,7 @@ def entrywise(run: Run, kind: str, cotangent: Tensor | None, names: Names) -> En
     if not isinstance(output.raw, EntryArray):
         output = Tensor(xp.array(output.raw), xp)
     asked = {i.name: given[i.name] for i in run.inputs if i.requires_grad}
-    with rows_whole(), np.errstate(all="ignore"):
+    with rows_as_calls(), np.errstate(all="ignore"):
         derivatives = _KINDS[kind](output, asked, cotangent)
         blocks = tuple([
             (by, tuple(tensor.shape), tuple(entries(tensor.raw, xp)))
@@ -262,7 +262,7 @@ def _host(raw: Any) -> Any:
 
 
 @contextmanager
-def rows_whole() -> Iterator[None]:
+def rows_as_calls() -> Iterator[None]:
     """Inside, each call hands its row to the namespace."""
     nodes, calls = MODE.on_node, MODE.on_call
     MODE.watch(nodes, [*calls, _ignored])
@@ -289,7 +289,7 @@ def _executed(
     factory = library.factory
     code = compile_program(parse(run.source, given))
     try:
-        with np.errstate(all="ignore"), default_dtype("float64"), rows_whole():
+        with np.errstate(all="ignore"), default_dtype("float64"), rows_as_calls():
             with factory.xp.watched():
                 result = run_code(code, given, library, trace=trace)
             return output_of(result, run.of, code, factory)[0]

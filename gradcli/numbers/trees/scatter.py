@@ -17,7 +17,7 @@ def put(xp: TreeMaker, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
     """Write ``g`` at ``index`` into zeros; of equal positions the last counts."""
     items = _spread(index, len(shape))
     if not all(isinstance(i, int | slice) for i in items):
-        zeros, where = _zeros_and_places(xp, shape, items)
+        zeros, where = _zeros_and_positions(xp, shape, items)
         return xp.word("index_put", zeros, where, g)
     now = g
     for dim, item in enumerate(items):
@@ -36,11 +36,11 @@ def put(xp: TreeMaker, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
 
 def added(xp: TreeMaker, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
     """Add ``g`` at ``index`` to zeros; at equal positions entries add up."""
-    zeros, where = _zeros_and_places(xp, shape, _spread(index, len(shape)))
+    zeros, where = _zeros_and_positions(xp, shape, _spread(index, len(shape)))
     return xp.word("index_put", zeros, where, g, accumulate=True)
 
 
-def _zeros_and_places(
+def _zeros_and_positions(
     xp: TreeMaker, shape: tuple[int, ...], items: list[Any]
 ) -> tuple[Tree, tuple[Any, ...]]:
     where = [_position(i, size) for i, size in zip(items, shape, strict=False)]
@@ -61,11 +61,11 @@ def _spread(index: Any, ndim: int) -> list[Any]:
     """Give one index item per dimension of the result."""
     items = list(index) if isinstance(index, tuple) else [index]
     taken = sum(_dimensions(i) for i in items if i is not ...)
-    whole = [slice(None)] * (ndim - taken)
+    untouched = [slice(None)] * (ndim - taken)
     if any(i is ... for i in items):
         at = next(k for k, i in enumerate(items) if i is ...)
-        return [*items[:at], *whole, *items[at + 1 :]]
-    return [*items, *whole]
+        return [*items[:at], *untouched, *items[at + 1 :]]
+    return [*items, *untouched]
 
 
 def _dimensions(item: Any) -> int:

@@ -37,12 +37,12 @@ def _rule(*heads: str) -> Callable[[Rule], Rule]:
 def broadcast_anyway(operands: tuple[Tree, ...], value: Any) -> tuple[Tree, ...]:
     """Drop from the operands the broadcasts that the operation does by itself."""
     shown = list(operands)
-    for place in range(len(shown)):
-        while (smaller := _narrower(shown[place])) is not shown[place]:
-            others = [t.shape for i, t in enumerate(shown) if i != place]
+    for position in range(len(shown)):
+        while (smaller := _narrower(shown[position])) is not shown[position]:
+            others = [t.shape for i, t in enumerate(shown) if i != position]
             if np.broadcast_shapes(smaller.shape, *others) != np.shape(value):
                 break
-            shown[place] = smaller
+            shown[position] = smaller
     return tuple(shown)
 
 
@@ -110,7 +110,7 @@ def _is(tree: Any, number: float) -> bool:
     return isinstance(tree, Tree) and tree.head == NUMBER and tree.args[0] == number
 
 
-def _whole(tree: Tree, value: Any) -> Tree | None:
+def _unchanged(tree: Tree, value: Any) -> Tree | None:
     """Give the tree if its shape and kind of numbers equal the value's."""
     same = tree.shape == value.shape and tree.dtype.kind == value.dtype.kind
     return tree if same else None
@@ -125,9 +125,9 @@ def _of_kind(xp: TreeMaker, tree: Tree, value: Any) -> Tree:
 @_rule("add")
 def _add(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
     if _is(a, 0):
-        return _whole(b, value)
+        return _unchanged(b, value)
     if _is(b, 0):
-        return _whole(a, value)
+        return _unchanged(a, value)
     if a is b and value.dtype.kind == "f":
         return xp.operate("mul", xp.number(2), a)
     for one, other in ((b, a), (a, b)):
@@ -140,7 +140,7 @@ def _add(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
 @_rule("sub")
 def _sub(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
     if _is(b, 0):
-        return _whole(a, value)
+        return _unchanged(a, value)
     if _is(a, 0) and b.shape == value.shape:
         return xp.operate("neg", _of_kind(xp, b, value))
     positive = _opposite(xp, b)
@@ -215,7 +215,7 @@ def _replaced(a: Tree, b: Tree, negative: Tree) -> tuple[Tree, Tree]:
 @_rule("div")
 def _div(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
     if _is(b, 1) or (xp.zeros_vanish and _is(a, 0)):
-        return _whole(a, value)
+        return _unchanged(a, value)
     if a.head == "neg":
         return xp.operate("neg", xp.operate("div", a.args[0], b))
     if a.head == "sum" and b.head == NUMBER and a.size:
@@ -239,7 +239,7 @@ def _pow(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
         return xp.filled(value.shape, value.dtype.type(1))
     if _is(b, 2) and a.shape == value.shape and a.dtype.kind == "f":
         return xp.square(a)  # type: ignore[no-any-return]
-    return _whole(a, value) if _is(b, 1) else None
+    return _unchanged(a, value) if _is(b, 1) else None
 
 
 @_rule("neg")
@@ -299,7 +299,7 @@ def _resized(
     if x.head == "sum" and "keepdim" in x.params:
         inner, dim = x.args[0], x.params.get("dim")
         without = xp.sum(inner, dim)
-        return _whole(without, value)
+        return _unchanged(without, value)
     if x.head == "matmul" and x.ndim == 2 and value.ndim < 2:
         return _flat_product(xp, value, x)
     if x.head == "neg":
@@ -371,16 +371,16 @@ def _transposed(xp: TreeMaker, value: Any, x: Any, dim0: int, dim1: int) -> Tree
 @_rule("where")
 def _where(xp: TreeMaker, value: Any, mask: Tree, a: Tree, b: Tree) -> Tree | None:
     if mask.head in (NUMBER, FILLED):
-        return _whole(a if mask.args[0] else b, value)
+        return _unchanged(a if mask.args[0] else b, value)
     if mask.head == "eq" and mask.args[0] is b and _is(mask.args[1], 0) and _is(a, 0):
         # Zeros in place of zeros.
-        return _whole(b, value)
+        return _unchanged(b, value)
     return None
 
 
 @_rule("ne")
 def _ne(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
-    return _whole(a, value) if _is(b, 0) and a.dtype.kind == "b" else None
+    return _unchanged(a, value) if _is(b, 0) and a.dtype.kind == "b" else None
 
 
 for _name in REDUCTIONS:

@@ -97,8 +97,8 @@ def filled(
 
 def repeated(template: Template) -> frozenset[int]:
     """The arguments that a template writes more than once."""
-    places = [place for place, _ in _slots(template.text)]
-    return frozenset(place for place in places if places.count(place) > 1)
+    positions = [position for position, _ in _slots(template.text)]
+    return frozenset(p for p in positions if positions.count(p) > 1)
 
 
 def lift(value: Any) -> Text:

@@ -2,7 +2,7 @@
 
 Invariant: an index means here what it means on a NumPy array; it is read, not run.
 
-    positions(claim, (3,), [(3,)])      # an array of places in the flat Jacobian
+    positions(claim, (3,), [(3,)])      # an array of positions in the flat Jacobian
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Index = tuple[int | slice, ...]
 def positions(
     claim: Claim, lead: Sequence[int], inputs: Sequence[Sequence[int]]
 ) -> Any:
-    """Where the entries claimed stand in the derivative, in C order.
+    """The positions of the entries claimed in the derivative, in C order.
 
     Args:
         claim: which entries; all if it says nothing of them.
@@ -36,16 +36,16 @@ def positions(
         ValueError: an index is no number and no slice.
     """
     shape = (*lead, *(n for sizes in inputs for n in sizes))
-    places = np.arange(prod(shape)).reshape(shape)
-    if claim.whole:
-        return places
+    numbers = np.arange(prod(shape)).reshape(shape)
+    if claim.is_complete:
+        return numbers
     index: Index = (slice(None),) * len(lead)
     for text, sizes in zip(claim.at, inputs, strict=True):
         keys = () if text is None else read_index(text)
         if len(keys) > len(sizes):
             raise IndexError(f"{len(keys)} indices for {len(sizes)} dimensions")
         index += keys + (slice(None),) * (len(sizes) - len(keys))
-    return np.asarray(places[index])
+    return np.asarray(numbers[index])
 
 
 def read_index(text: str) -> Index:

@@ -69,7 +69,7 @@ class Judge:
         self.budget = Budget(task.seconds)
         self.given = given_point(task.inputs, task.seed)
         self.cases = [Case(claim, about_a_point(task, claim)) for claim in task.claims]
-        self.held: frozenset[str] = frozenset()
+        self.pinned: frozenset[str] = frozenset()
         self.tried = 0
         self.refusal: str | None = None
         self.given_used = True
@@ -128,14 +128,14 @@ class Judge:
                 yield self.given, visit
         found = refused = 0
         points = random_points(self.task.inputs, self.task.seed)
-        for drawn in islice(points, TRIES_PER_POINT * self.task.points):
+        for sampled in islice(points, TRIES_PER_POINT * self.task.points):
             self.tried += 1
             refusals = self.refusal
-            point = {**drawn, **self._held_values()}
+            point = {**sampled, **self._pinned_values()}
             visit = self._visit(point)
             refused += self.refusal is not refusals
-            if refused >= MAX_REFUSALS and not found and not self.held:
-                self.held = self._holdable()
+            if refused >= MAX_REFUSALS and not found and not self.pinned:
+                self.pinned = self._pinnable()
             if visit is None:
                 continue
             found += 1
@@ -157,7 +157,7 @@ class Judge:
 
     def _alone(self, visit: Visit) -> bool:
         """Whether the second program has a value where the first has none."""
-        if visit.on_turning() or values_of(visit.output).finite():
+        if visit.is_non_smooth() or values_of(visit.output).finite():
             return False
         try:
             return values_of(visit.other()).finite()
@@ -167,7 +167,7 @@ class Judge:
 
     def _usable(self, visit: Visit) -> bool:
         """Whether the program is smooth there and every target has a value."""
-        if visit.on_turning():
+        if visit.is_non_smooth():
             return False
         try:
             targets = [visit.target(claim) for claim in self.task.claims]
@@ -176,7 +176,7 @@ class Judge:
             return True
         return all(values_of(target).finite() for target in targets)
 
-    def _holdable(self) -> frozenset[str]:
+    def _pinnable(self) -> frozenset[str]:
         """Given inputs that no claim is about, as indices and sizes are."""
         asked = {name for claim in self.task.claims for name in claim.by}
         return frozenset(
@@ -184,11 +184,11 @@ class Judge:
             if g.values is not None and g.name not in asked
         )  # fmt: skip
 
-    def _held_values(self) -> Point:
+    def _pinned_values(self) -> Point:
         return {
             g.name: g.values
             for g in self.task.inputs
-            if g.name in self.held and g.values is not None
+            if g.name in self.pinned and g.values is not None
         }
 
     def _look(self, case: Case, point: Point, visit: Visit) -> None:
@@ -259,7 +259,7 @@ class Judge:
             case.ruling = self._proved(case)
 
     def _counterexample(self, case: Case, wrong_at: Point) -> Counterexample | None:
-        search = Search(self.task, case.claim, self.held, self.budget)
+        search = Search(self.task, case.claim, self.pinned, self.budget)
         if case.pointed and wrong_at is self.given:
             return search.at(wrong_at)
         return search.smallest(wrong_at)

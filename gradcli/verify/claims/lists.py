@@ -3,11 +3,11 @@
 In a program a list is no array, and arrays of tensors are joined by ``stack``. A claim
 may say it shorter: its lists are read as if ``stack`` stood before each of them.
 
-Invariant: a list that a function is given stays a list, and every place of the text
+Invariant: a list that a function is given stays a list, and every position in the text
 that is run leads back to the text that was typed.
 
-    told = with_arrays("2*[x, 1]")
-    told.text, told.typed(9)            # "2*stack([x, 1])", 3
+    stacked = with_arrays("2*[x, 1]")
+    stacked.text, stacked.typed(9)            # "2*stack([x, 1])", 3
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ _AFTER = ")"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Stacked:
     """A text to run; ``inserted`` has what it has more than the text that was typed:
-    places in that text, in order, with the number of letters put there."""
+    positions in that text, in order, with the number of letters put there."""
 
     text: str
     inserted: tuple[tuple[int, int], ...] = ()
 
-    def typed(self, place: int) -> int:
-        """The place in the text that was typed."""
+    def typed(self, position: int) -> int:
+        """The position in the text that was typed."""
         shift = 0
         for at, length in self.inserted:
-            if place < at + shift + length:
-                return min(place - shift, at)
+            if position < at + shift + length:
+                return min(position - shift, at)
             shift += length
-        return place - shift
+        return position - shift
 
-    def placed(self, error: ProgramError, source: str) -> ProgramError:
+    def located(self, error: ProgramError, source: str) -> ProgramError:
         """An error in the text that was run, as one in ``source``, as it was typed."""
         if error.span is None or error.source != self.text:
             return error
@@ -60,7 +60,7 @@ class Told:
         )  # fmt: skip
 
 
-def with_arrays(expression: str) -> Told:
+def with_arrays(expression: str) -> Stacked:
     """The claim's expression with arrays for its lists.
 
     Raises:
@@ -76,7 +76,7 @@ def with_arrays(expression: str) -> Told:
         text += [expression[done:at], more]
         done = at
     inserted = tuple((at, len(more)) for at, more in edits)
-    return Told("".join([*text, expression[done:]]), inserted)
+    return Stacked("".join([*text, expression[done:]]), inserted)
 
 
 def _lists(root: Node) -> Iterator[Expression]:

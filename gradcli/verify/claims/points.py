@@ -24,7 +24,7 @@ Point = Mapping[str, tuple[float, ...]]
 SIMPLE: Final = (0.0, 1.0, 2.0, -1.0, 3.0, -2.0, 0.5, 4.0, -3.0, 1.5, -0.5, 5.0)
 """Numbers that a person likes to compute with, the easiest first."""
 
-_DRAWN: Final[tuple[Callable[[Random], float], ...]] = (
+_SAMPLERS: Final[tuple[Callable[[Random], float], ...]] = (
     lambda random: random.gauss(0, 1),
     lambda random: abs(random.gauss(0, 1)) + 0.1,
     lambda random: random.gauss(0, 2),
@@ -35,7 +35,7 @@ _DRAWN: Final[tuple[Callable[[Random], float], ...]] = (
 
 
 def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
-    """The point that was typed, drawn numbers for what was not; None: nothing was."""
+    """The point that was typed, random numbers for what was not; None: nothing was."""
     typed = frozenset(given.name for given in inputs if given.values is not None)
     return next(random_points(inputs, seed, typed)) if typed else None
 
@@ -51,15 +51,15 @@ def about_a_point(task: ClaimsTask, claim: Claim) -> bool:
 
 
 def random_points(
-    inputs: Sequence[Given], seed: int, held: frozenset[str] = frozenset()
+    inputs: Sequence[Given], seed: int, pinned: frozenset[str] = frozenset()
 ) -> Iterator[Point]:
-    """Without end; the inputs ``held`` keep the values they were given."""
+    """Without end; the inputs ``pinned`` keep the values they were given."""
     random = Random(seed)
     while True:
-        for draw in _DRAWN:
+        for draw in _SAMPLERS:
             point: dict[str, tuple[float, ...]] = {}
             for given in inputs:
-                if given.values is not None and given.name in held:
+                if given.values is not None and given.name in pinned:
                     point[given.name] = given.values
                 else:
                     numbers = [
@@ -70,22 +70,22 @@ def random_points(
 
 
 def counting_point(
-    inputs: Sequence[Given], held: frozenset[str] = frozenset()
+    inputs: Sequence[Given], pinned: frozenset[str] = frozenset()
 ) -> Point:
     """1, 2, 3, … in the order of the entries of each input."""
     return {
         given.name: given.values
-        if given.values is not None and given.name in held
+        if given.values is not None and given.name in pinned
         else tuple(float(k + 1) for k in range(given.size))
         for given in inputs
     }
 
 
 def small_points(
-    inputs: Sequence[Given], seed: int, held: frozenset[str] = frozenset()
+    inputs: Sequence[Given], seed: int, pinned: frozenset[str] = frozenset()
 ) -> Iterator[Point]:
     """Points of small round numbers, roughly the easiest first; it ends."""
-    sizes = [0 if given.name in held else given.size for given in inputs]
+    sizes = [0 if given.name in pinned else given.size for given in inputs]
     count = sum(sizes)
     for numbers in _small_numbers(count, Random(seed)):
         point, start = {}, 0
@@ -100,8 +100,8 @@ def small_points(
 
 def _small_numbers(count: int, random: Random) -> Iterator[Sequence[float]]:
     if count <= MAX_GRID_ENTRIES:
-        places = product(range(len(SIMPLE)), repeat=count)
-        for at in sorted(places, key=lambda p: (sum(p), max(p, default=0))):
+        indices = product(range(len(SIMPLE)), repeat=count)
+        for at in sorted(indices, key=lambda p: (sum(p), max(p, default=0))):
             yield [SIMPLE[i] for i in at]
         return
     yield [1.0] * count

@@ -24,7 +24,7 @@ from ..process.budget import Budget
 from ..prove import simplifies_away, vanishes
 from ..whole import independent, off_jumps
 from .text import Claim
-from .truth import Visit, placed, terms_of
+from .truth import Visit, fitted, terms_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
     if claim.expression is None:
         said_to_be = _derivatives(book, claimed, visit, claim.by)
     else:
-        places = visit.places(claim)
-        true = [true[k] for k in places.reshape(-1).tolist()]
-        said_to_be = placed([book.of(t) for t in claimed], shape, places.shape) or []
+        positions = visit.positions(claim)
+        true = [true[k] for k in positions.reshape(-1).tolist()]
+        said_to_be = fitted([book.of(t) for t in claimed], shape, positions.shape) or []
     for a, b in zip(said_to_be, true, strict=True):
         with budget.slice(max(0.3, budget.left / 2)):
             if not _equal(book, a, b):

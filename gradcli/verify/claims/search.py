@@ -2,13 +2,13 @@
 
 Invariant: at the point that is found both sides have finite values, and they differ.
 
-    search = Search(task, claim, held, budget)
+    search = Search(task, claim, pinned, budget)
     search.smallest(from_point)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import numpy as np
 
 from ...numbers.balls import to_float
 from ..limits import MAX_SHOWN_ENTRIES, SIMPLIFYING_PASSES
@@ -16,7 +16,7 @@ from ..process.budget import Budget, OutOfTime
 from .points import Point, counting_point, simpler, small_points
 from .task import ClaimsTask, Counterexample
 from .text import Claim
-from .truth import Grid, Visit, differing, fits, placed
+from .truth import Grid, Visit, differing, fits, fitted
 
 Sides = tuple[Grid, Grid]
 
@@ -25,11 +25,11 @@ class Search:
     """The search for one claim's counterexample."""
 
     def __init__(
-        self, task: ClaimsTask, claim: Claim, held: frozenset[str], budget: Budget
+        self, task: ClaimsTask, claim: Claim, pinned: frozenset[str], budget: Budget
     ) -> None:
         self.task = task
         self.claim = claim
-        self.held = held
+        self.pinned = pinned
         self.budget = budget
         self.best: Point = {}
 
@@ -49,8 +49,8 @@ class Search:
         return None if sides is None else shown(self.task, point, sides)
 
     def _distinct(self) -> None:
-        """Where the shapes differ, entries that can be told apart show it best."""
-        point = counting_point(self.task.inputs, self.held)
+        """Where the shapes differ, different entries show it best."""
+        point = counting_point(self.task.inputs, self.pinned)
         if self.wrong_at(point) is not None:
             self.best = point
 
@@ -64,7 +64,7 @@ class Search:
             self.budget.check()
 
     def _start_small(self) -> None:
-        for point in small_points(self.task.inputs, self.task.seed, self.held):
+        for point in small_points(self.task.inputs, self.task.seed, self.pinned):
             if self.wrong_at(point) is not None:
                 self.best = point
                 return
@@ -73,7 +73,7 @@ class Search:
         """Both sides, if they differ there."""
         try:
             visit = Visit(self.task, point)
-            if visit.on_turning():
+            if visit.is_non_smooth():
                 return None
             true, claimed = visit.truth(self.claim), visit.claimed(self.claim)
         except Exception:
@@ -88,7 +88,7 @@ class Search:
     def _clear(self) -> None:
         """Zeros for as long stretches of an input as leave the claim wrong."""
         for given in self.task.inputs:
-            size = given.size if given.name not in self.held else 0
+            size = given.size if given.name not in self.pinned else 0
             while size > 1:
                 for start in range(0, given.size, size):
                     self._clear_at(given.name, slice(start, start + size))
@@ -108,15 +108,17 @@ class Search:
         for _ in range(SIMPLIFYING_PASSES):
             before = self.best
             for given in self.task.inputs:
-                for place in range(given.size if given.name not in self.held else 0):
-                    self._simplify_at(given.name, place)
+                for position in range(
+                    given.size if given.name not in self.pinned else 0
+                ):
+                    self._simplify_at(given.name, position)
             if self.best == before:
                 return
 
-    def _simplify_at(self, name: str, place: int) -> None:
+    def _simplify_at(self, name: str, position: int) -> None:
         numbers = self.best[name]
-        for value in simpler(numbers[place]):
-            changed = (*numbers[:place], value, *numbers[place + 1 :])
+        for value in simpler(numbers[position]):
+            changed = (*numbers[:position], value, *numbers[position + 1 :])
             point = {**self.best, name: changed}
             if self.wrong_at(point) is not None:
                 self.best = point
@@ -132,10 +134,10 @@ def shown(task: ClaimsTask, point: Point, sides: Sides) -> Counterexample:
             inputs, None, _floats(claimed), _floats(true), claimed.shape, true.shape
         )
     wrong = differing(claimed, true)[0]
-    values = placed(claimed.values, claimed.shape, true.shape)
+    values = fitted(claimed.values, claimed.shape, true.shape)
     assert values is not None
     return Counterexample(
-        inputs, _position(wrong, true.shape),
+        inputs, tuple(map(int, np.unravel_index(wrong, true.shape))),
         (to_float(values[wrong]),), (to_float(true.values[wrong]),),
         claimed.shape, true.shape,
     )  # fmt: skip
@@ -145,11 +147,3 @@ def _floats(grid: Grid) -> tuple[float, ...]:
     if len(grid.values) > MAX_SHOWN_ENTRIES:
         return ()
     return tuple(to_float(v) for v in grid.values)
-
-
-def _position(place: int, shape: Sequence[int]) -> tuple[int, ...]:
-    position = []
-    for n in reversed(shape):
-        place, at = divmod(place, n)
-        position.append(at)
-    return tuple(reversed(position))

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from ..process.job import UNKNOWN
+from ..wire import decoded
 from .text import Claim
 
 TASK: Final = "claims"
@@ -60,24 +61,14 @@ class ClaimsTask:
 
     @classmethod
     def from_json(cls, text: str) -> ClaimsTask:
-        told: dict[str, Any] = json.loads(text)
-        del told["task"]
-        told["inputs"] = tuple(_given(i) for i in told["inputs"])
-        told["claims"] = tuple(
-            Claim(**{**c, "by": tuple(c["by"]), "at": tuple(c["at"])})
-            for c in told["claims"]
-        )
-        return cls(**told)
+        fields = json.loads(text)
+        del fields["task"]
+        task: ClaimsTask = decoded(cls, fields)
+        return task
 
     def unanswered(self, reason: str = "") -> Judgement:
         """What is known before anything was done, or where nothing can be."""
         return Judgement(tuple(Ruling(note=reason or None) for _ in self.claims))
-
-
-def _given(told: dict[str, Any]) -> Given:
-    values = told["values"]
-    shape = tuple(told["shape"])
-    return Given(told["name"], shape, None if values is None else tuple(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,27 +128,5 @@ class Judgement:
 
     @classmethod
     def from_json(cls, text: str) -> Judgement:
-        told: dict[str, Any] = json.loads(text)
-        return cls(
-            tuple(_ruling(r) for r in told["rulings"]), told["seconds"], told["done"]
-        )
-
-
-def _ruling(told: dict[str, Any]) -> Ruling:
-    found = told["counterexample"]
-    conditions = tuple(told["side_conditions"])
-    example = None if found is None else _counterexample(found)
-    return Ruling(**{**told, "counterexample": example, "side_conditions": conditions})
-
-
-def _counterexample(told: dict[str, Any]) -> Counterexample:
-    inputs = tuple((n, tuple(s), tuple(v)) for n, s, v in told["inputs"])
-    entry = told["entry"]
-    return Counterexample(
-        inputs,
-        None if entry is None else tuple(entry),
-        tuple(told["claimed"]),
-        tuple(told["true"]),
-        tuple(told["claimed_shape"]),
-        tuple(told["true_shape"]),
-    )
+        judgement: Judgement = decoded(cls, json.loads(text))
+        return judgement

@@ -82,11 +82,11 @@ class Claim:
         return f"d{power}{self.output or ''}/{below}"
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether all entries are claimed."""
         return not any(self.at)
 
-    def placed(self, error: ProgramError) -> ProgramError:
+    def located(self, error: ProgramError) -> ProgramError:
         """An error in the expression, as one in the whole claim."""
         if error.span is None or error.source != self.expression:
             return error
@@ -161,20 +161,20 @@ def _primed(
 
 
 def _ordered(found: re.Match[str], names: Collection[str]) -> _Target:
-    told = {"second": None, "twice": None, "last": None, "at_last": None,
+    groups = {"second": None, "twice": None, "last": None, "at_last": None,
             "output": None, **found.groupdict()}  # fmt: skip
-    first, last, ats = found["first"], told["last"], [found["at"], told["at_last"]]
-    worded = bool(told["second"]) and "/" not in found[0]
-    if told["second"] and not last and not told["twice"]:
+    first, last, ats = found["first"], groups["last"], [found["at"], groups["at_last"]]
+    worded = bool(groups["second"]) and "/" not in found[0]
+    if groups["second"] and not last and not groups["twice"]:
         first, last = (first, first) if worded else _halves(first, names)
-    elif told["twice"]:
+    elif groups["twice"]:
         last = first
-    if bool(told["second"]) != (last is not None):
+    if bool(groups["second"]) != (last is not None):
         return _Target(None, (), ())
     if last is None:
         # An index may stand behind the name or behind ".grad".
-        return _Target(told["output"], (first,), _indices([ats[0] or ats[1]]))
-    return _Target(told["output"], (first, last), _indices(ats))
+        return _Target(groups["output"], (first,), _indices([ats[0] or ats[1]]))
+    return _Target(groups["output"], (first, last), _indices(ats))
 
 
 def _halves(below: str, names: Collection[str]) -> tuple[str, str | None]:

@@ -3,8 +3,8 @@
 The truth is summed over the program's scalar steps, whose derivatives are power series
 at balls: the engine's own rules have no part in it.
 
-Invariant: nothing here knows what the other side is; a comparison is made in one place,
-`differing`.
+Invariant: nothing here knows what the other side is; a comparison is made by
+`differing` alone.
 
     visit = Visit(task, point)
     differing(visit.claimed(claim), visit.truth(claim))       # [] where it holds
@@ -27,16 +27,16 @@ from ...numbers.namespace import ObjectNamespace
 from ...numbers.term import Term
 from ..limits import MAX_CLAIM_STEPS
 from ..subject import of_elements, symbols
-from .entries import positions
+from .entries import positions as entry_positions
 from .lists import with_arrays
 from .numbers import Meant, decimals
 from .task import ClaimsTask
 from .text import Claim
 
-SAME: Final = ball(2) ** -83
-"""Relative distance up to which two numbers of the same order are one."""
+RELATIVE_TOLERANCE: Final = ball(2) ** -83
+"""Relative distance up to which two numbers are one."""
 
-TINY: Final = ball(2) ** -100
+ABSOLUTE_TOLERANCE: Final = ball(2) ** -100
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class Grid:
     def finite(self) -> bool:
         return all(v.is_finite() for v in self.values)
 
-    def at(self, places: Any) -> Grid:
-        """The entries at ``places``, in the shape of that array."""
-        flat = places.reshape(-1).tolist()
-        return Grid(places.shape, [self.values[k] for k in flat])
+    def at(self, positions: Any) -> Grid:
+        """The entries at ``positions``, in the shape of that array."""
+        flat = positions.reshape(-1).tolist()
+        return Grid(positions.shape, [self.values[k] for k in flat])
 
 
 class Visit:
@@ -73,7 +73,7 @@ class Visit:
         self.output, self.environment = self._run(task.source, task.of)
         self._other: Tensor | None = None
 
-    def on_turning(self) -> bool:
+    def is_non_smooth(self) -> bool:
         """Whether the point lies where a function in use has no derivative."""
         return bool(self.terms.kinks or self.terms.ties)
 
@@ -98,12 +98,12 @@ class Visit:
     def truth(self, claim: Claim) -> Grid:
         """The derivative that the program has, or the entries claimed of it."""
         found = self._derivative(claim, self.target(claim))
-        return found if claim.whole else found.at(self.places(claim))
+        return found if claim.is_complete else found.at(self.positions(claim))
 
-    def places(self, claim: Claim) -> Any:
-        """Where the entries claimed stand in the whole derivative."""
+    def positions(self, claim: Claim) -> Any:
+        """The positions of the entries claimed in the derivative."""
         lead = () if len(claim.by) == 2 else tuple(self.target(claim).shape)
-        return positions(claim, lead, [self.tensors[n].shape for n in claim.by])
+        return entry_positions(claim, lead, [self.tensors[n].shape for n in claim.by])
 
     def claimed(self, claim: Claim) -> Grid:
         """What is said of it.
@@ -187,7 +187,7 @@ def values_of(tensor: Tensor) -> Grid:
     return Grid(tuple(tensor.shape), values)
 
 
-def placed(
+def fitted(
     claimed: Sequence[Any], shape: Sequence[int], onto: Sequence[int]
 ) -> list[Any] | None:
     """A claim's entries in the shape of the derivative: as they are, with dimensions
@@ -204,12 +204,12 @@ def placed(
 
 def fits(claimed: Grid, true: Grid) -> bool:
     """Whether the shapes can be compared at all."""
-    return placed(claimed.values, claimed.shape, true.shape) is not None
+    return fitted(claimed.values, claimed.shape, true.shape) is not None
 
 
 def differing(claimed: Grid, true: Grid) -> list[int]:
     """The entries of the derivative, in C order, that the claim has wrong."""
-    values = placed(claimed.values, claimed.shape, true.shape)
+    values = fitted(claimed.values, claimed.shape, true.shape)
     assert values is not None
     pairs = zip(values, true.values, strict=True)
     return [k for k, (a, b) in enumerate(pairs) if not _same(a, b)]
@@ -217,4 +217,4 @@ def differing(claimed: Grid, true: Grid) -> list[int]:
 
 def _same(a: Ball, b: Ball) -> bool:
     with working(START_BITS):
-        return close(a, b, SAME, TINY)
+        return close(a, b, RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE)

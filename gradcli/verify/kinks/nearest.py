@@ -2,7 +2,7 @@
 
 Newton's method on the gap between them, in as many digits as one-sided differences
 need: at first each step goes to the nearest point of the linearised surface, at the
-end straight onto the surface. Along an entry, the places to start from are where the
+end straight onto the surface. Along an entry, the locations to start from are where the
 gap changes its sign, or comes nearest to zero, among evenly spaced points.
 
 Invariant: a point that is given back lies on the surface to far more digits than the
@@ -34,27 +34,27 @@ from ..limits import (
     WIDE_BITS,
 )
 
-NOTHING: Final = ball(2) ** (30 - WIDE_BITS)
-"""A gap that the precision of a place does not tell from 0."""
+GAP_TOLERANCE: Final = ball(2) ** (30 - WIDE_BITS)
+"""A gap that the precision of a location does not tell from 0."""
 
-FLAT: Final = ball(2) ** -300
+MIN_SLOPE: Final = ball(2) ** -300
 """A slope below which such a gap says nothing of where a root is."""
 
-STILL: Final = ball(10) ** -200
-"""A step, relative to the place, from which on the search has settled."""
+SETTLED_RELATIVE_STEP: Final = ball(10) ** -200
+"""A step, relative to the location, from which on the search has settled."""
 
-NEARLY: Final = ball(10) ** -15
+ROUGH_RELATIVE_STEP: Final = ball(10) ** -15
 """A step from which on the nearest point is known, but for its digits."""
 
-HALF: Final = (0.45, 0.55)
+HALVING_RATIOS: Final = (0.45, 0.55)
 """Between these a step is half of the one before."""
 
-Place = dict[int, Any]
+Location = dict[int, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place, a number per entry that moved, and its distance from the start."""
+    """A location, a number per entry that moved, and its distance from the start."""
 
     moved: Mapping[int, Any]
     distance: float
@@ -68,34 +68,34 @@ class _Gap:
         self._right = right.serial
         self._terms = ordered([left, right])
         self._made = {t.serial: t for t in self._terms}
-        self.start: Place = {
+        self.start: Location = {
             s: t.value for t in self._terms if (s := t.serial) in entries
         }
 
-    def values(self, place: Mapping[int, Any], bits: int = WIDE_BITS) -> Place:
+    def values(self, location: Mapping[int, Any], bits: int = WIDE_BITS) -> Location:
         """The value of every term there."""
-        values: Place = {}
+        values: Location = {}
         with working(bits):
             for term in self._terms:
-                values[term.serial] = self._value(term, place, values).mid()
+                values[term.serial] = self._value(term, location, values).mid()
         return values
 
-    def _value(self, term: Term, place: Mapping[int, Any], values: Place) -> Ball:
+    def _value(self, term: Term, location: Mapping[int, Any], values: Location) -> Ball:
         if term.name == "number":
             return ball(exact(term.content))
         if term.name == "symbol":
-            return ball(0) + place.get(term.serial, term.value)
+            return ball(0) + location.get(term.serial, term.value)
         arguments = [values[a.serial] for a in term.args]
         return arguments[0] if term.name == "stop" else apply(term.name, *arguments)
 
-    def of(self, values: Place) -> Ball:
+    def of(self, values: Location) -> Ball:
         return (values[self._left] - values[self._right]).mid()
 
-    def fast(self, place: Mapping[int, float]) -> float:
+    def fast(self, location: Mapping[int, float]) -> float:
         """The gap in floating point."""
-        return to_float(self.of(self.values(place, FAST_BITS)))
+        return to_float(self.of(self.values(location, FAST_BITS)))
 
-    def slopes(self, values: Place) -> Place:
+    def slopes(self, values: Location) -> Location:
         """The derivative of the gap in every entry that may move."""
 
         def pull(serial: int, g: Ball) -> Iterator[tuple[int, Ball]]:
@@ -115,7 +115,7 @@ class _Gap:
 def meeting(
     left: Term, right: Term, entries: Mapping[int, Term], within: float
 ) -> Point | None:
-    """The nearest place where ``left == right``, at most ``within`` away.
+    """The nearest location where ``left == right``, at most ``within`` away.
 
     Args:
         left, right: the terms that meet.
@@ -126,23 +126,24 @@ def meeting(
         return Point({}, 0.0)
     gap = _Gap(left, right, entries)
     with working(WIDE_BITS):
-        place = _settled(gap, gap.start, frozenset(gap.start), within)
-        return None if place is None else _within(place, gap.start, within)
+        location = _settled(gap, gap.start, frozenset(gap.start), within)
+        return None if location is None else _within(location, gap.start, within)
 
 
 def meetings(
     left: Term, right: Term, entries: Mapping[int, Term], within: float
 ) -> Iterator[Point]:
-    """The places where ``left == right`` if one entry alone is moved, up to ``within``
-    either way."""
+    """The locations where ``left == right`` if one entry alone is moved, at most
+    ``within`` either way."""
     gap = _Gap(left, right, entries)
     for entry in gap.start:
         for begin, end in _brackets(gap, entry, within):
             middle = {**gap.start, entry: ball((begin + end) / 2)}
             with working(WIDE_BITS):
-                place = _settled(gap, middle, frozenset([entry]), end - begin)
-                inside = place is not None and begin <= to_float(place[entry]) <= end
-                found = _within(place, gap.start, within) if inside and place else None
+                location = _settled(gap, middle, frozenset([entry]), end - begin)
+                if location is None or not begin <= to_float(location[entry]) <= end:
+                    continue
+                found = _within(location, gap.start, within)
             if found is not None:
                 yield found
 
@@ -153,90 +154,95 @@ def _brackets(gap: _Gap, entry: int, within: float) -> Iterator[tuple[float, flo
     width = 2 * within / SAMPLES_PER_ENTRY
     # Half a stretch aside, so that the program's own point lies in one.
     at = [here - within + (k - 0.5) * width for k in range(SAMPLES_PER_ENTRY + 2)]
-    place = {s: to_float(v) for s, v in gap.start.items()}
-    gaps = [gap.fast({**place, entry: x}) for x in at]
+    location = {s: to_float(v) for s, v in gap.start.items()}
+    gaps = [gap.fast({**location, entry: x}) for x in at]
     for (a, b), (f, g) in zip(pairwise(at), pairwise(gaps), strict=True):
         if isfinite(f) and isfinite(g) and (f < 0) != (g < 0):
-            yield _halved(gap, {**place, entry: a}, entry, (a, b), f)
+            yield _halved(gap, {**location, entry: a}, entry, (a, b), f)
     for k, (f, g, h) in enumerate(zip(gaps, gaps[1:], gaps[2:], strict=False)):
         if f * h > 0 and abs(f) >= abs(g) <= abs(h):
             yield at[k], at[k + 2]
 
 
 def _halved(
-    gap: _Gap, place: dict[int, float], entry: int, ends: tuple[float, float], f: float
-) -> tuple[float, float]:
+    gap: _Gap, location: dict[int, float], entry: int, ends: tuple[float, float],
+    f: float,
+) -> tuple[float, float]:  # fmt: skip
     """A stretch in which the gap changes its sign, made short."""
     begin, end = ends
     for _ in range(HALVINGS):
         middle = (begin + end) / 2
-        place[entry] = middle
-        if gap.fast(place) * f > 0:
+        location[entry] = middle
+        if gap.fast(location) * f > 0:
             begin = middle
         else:
             end = middle
-    # What floating point takes for the place of a zero is one but for its rounding.
+    # What floating point takes for the location of a zero is one but for its rounding.
     slack = end - begin + 1e-12 * (1 + abs(begin))
     return begin - slack, end + slack
 
 
 def _settled(
-    gap: _Gap, start: Place, moving: frozenset[int], within: float
-) -> Place | None:
+    gap: _Gap, start: Location, moving: frozenset[int], within: float
+) -> Location | None:
     """Where Newton's method comes to rest, if only ``moving`` entries move."""
-    place, steps, rough = dict(start), [ball(0)], True
+    location, steps, rough = dict(start), [ball(0)], True
     for count in range(MAX_NEWTON_STEPS):
-        values = gap.values(place)
+        values = gap.values(location)
         height = gap.of(values)
         if (
             not height.is_finite()
-            or _distance(place, start) > MAX_STRAYING_FACTOR * within
+            or _distance(location, start) > MAX_STRAYING_FACTOR * within
         ):
             return None
         slopes = gap.slopes(values)
         normal = {s: slopes[s] for s in moving}
-        flat = _norm(normal.values()) < FLAT
-        if height.is_zero() or (flat and abs(height) <= NOTHING):
-            return place
-        following = _step(start if rough else place, place, height, normal)
+        flat = _norm(normal.values()) < MIN_SLOPE
+        if height.is_zero() or (flat and abs(height) <= GAP_TOLERANCE):
+            return location
+        following = _step(start if rough else location, location, height, normal)
         if following is None:
             return None
-        steps.append(_distance(following, place))
-        size = 1 + _norm(place.values())
-        if steps[-1] <= STILL * size:
+        steps.append(_distance(following, location))
+        size = 1 + _norm(location.values())
+        if steps[-1] <= SETTLED_RELATIVE_STEP * size:
             return following
-        rough = rough and steps[-1] > NEARLY * size and count < MAX_NEAREST_STEPS
+        rough = (
+            rough
+            and steps[-1] > ROUGH_RELATIVE_STEP * size
+            and count < MAX_NEAREST_STEPS
+        )
         if _halving(steps[-3:]):
-            following = {s: 2 * following[s] - place[s] for s in place}
+            following = {s: 2 * following[s] - location[s] for s in location}
             steps = [ball(0)]
-        place = following
+        location = following
     return None
 
 
 def _halving(steps: Sequence[Any]) -> bool:
     """Whether a double root is approached: each step is half of what is left."""
-    least, most = HALF
+    least, most = HALVING_RATIOS
     return len(steps) == 3 and all(
         least * before < after < most * before for before, after in pairwise(steps)
     )
 
 
-def _within(place: Place, start: Place, within: float) -> Point | None:
-    distance = to_float(_distance(place, start))
-    return Point(place, distance) if distance <= within else None
+def _within(location: Location, start: Location, within: float) -> Point | None:
+    distance = to_float(_distance(location, start))
+    return Point(location, distance) if distance <= within else None
 
 
 def _step(
-    start: Mapping[int, Any], place: Mapping[int, Any], gap: Any,
+    start: Mapping[int, Any], location: Mapping[int, Any], gap: Any,
     normal: Mapping[int, Any],
-) -> Place | None:  # fmt: skip
+) -> Location | None:  # fmt: skip
     """The point of the linearised surface that is nearest to the start."""
     square = sum((n * n for n in normal.values()), ball(0)).mid()
     if square.is_zero() or not square.is_finite():
         return None
-    back = sum((n * (place[s] - start[s]) for s, n in normal.items()), ball(0))
+    back = sum((n * (location[s] - start[s]) for s, n in normal.items()), ball(0))
     moved = {s: (start[s] + n * (back - gap) / square).mid() for s, n in normal.items()}
-    return {**place, **moved}
+    return {**location, **moved}
 
 
 def _distance(a: Mapping[int, Any], b: Mapping[int, Any]) -> Any:

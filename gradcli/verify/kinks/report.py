@@ -1,8 +1,8 @@
 """Where a program has no derivative, and what its sides say about the engine's answer.
 
 Invariant: a verdict on the engine's number rests on one-sided slopes of the program
-itself (`slopes`); what is called a subgradient has been held against the slopes in
-every coordinate and in directions drawn by the seed.
+itself (`slopes`); what is called a subgradient has been compared with the slopes in
+every coordinate and in directions sampled by the seed.
 
     report = kinks_of(job, radius=0.0)
     report.kinks[0].condition           # "x - 1 == 0"
@@ -210,13 +210,13 @@ class _Search:
         return Place(here, values, tuple(sides), len(touched) - len(sides)), real
 
     def _sides(
-        self, place: Sequence[Any], touched: Sequence[int], engine: dict[int, float]
+        self, location: Sequence[Any], touched: Sequence[int], engine: dict[int, float]
     ) -> list[Side]:
         sides: list[Side] = []
         for at in touched[:MAX_ENTRIES_AT_KINK]:
             if self.budget.left < self.job.seconds / 5:
                 break
-            sides.append(self._side(place, at, engine.get(at)))
+            sides.append(self._side(location, at, engine.get(at)))
         return sides
 
     def _touched(self, candidate: _Candidate) -> set[int]:
@@ -241,9 +241,9 @@ class _Search:
         claims = [i.claim.values() for i in self.job.inputs if i.claim is not None]
         return dict(enumerate(v for claim in claims for v in claim))
 
-    def _side(self, place: Sequence[Any], at: int, engine: float | None) -> Side:
+    def _side(self, location: Sequence[Any], at: int, engine: float | None) -> Side:
         way = unit_vector(len(self.entries), at)
-        lower, upper = (slope(self.field, place, way, s) for s in (-1, 1))
+        lower, upper = (slope(self.field, location, way, s) for s in (-1, 1))
         jumps = lower.jumps or upper.jumps
         verdict = None
         if engine is not None:
@@ -252,7 +252,7 @@ class _Search:
         return Side(name, entry, lower.value, upper.value, jumps, engine, verdict)
 
     def _jointly(
-        self, place: Sequence[Any], touched: Sequence[int], sides: list[Side]
+        self, location: Sequence[Any], touched: Sequence[int], sides: list[Side]
     ) -> list[Side]:
         """Between the slopes in every coordinate is not enough in several."""
         words = {s.verdict for s in sides} - {"gradient"}
@@ -264,7 +264,7 @@ class _Search:
             way = [0.0] * len(self.entries)
             for i in touched:
                 way[i] = draw.choice((-1, 1)) * draw.random()
-            ahead = slope(self.field, place, way, 1).value
+            ahead = slope(self.field, location, way, 1).value
             claimed = fsum(
                 (s.engine or 0.0) * way[i] for i, s in zip(touched, sides, strict=True)
             )

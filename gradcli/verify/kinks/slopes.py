@@ -1,13 +1,13 @@
-"""One-sided derivatives: the program itself, run a hair's breadth beside a point.
+"""One-sided derivatives: the program itself, run very close to a point.
 
 No rule of the engine and no derivative of SymPy takes part: the decisions fall as they
 do on that side, and the slope is a difference of values with hundreds of digits.
 
-Invariant: a slope is finite only if two steps of very different size agree on it to
-more than `SETTLED`; it is infinite if it keeps growing, nan where there is none.
+Invariant: a slope is finite only if two steps of very different size agree on it within
+`SLOPE_TOLERANCE`; it is infinite if it keeps growing, nan where there is none.
 
     field = Field(job)
-    slope(field, place, direction, side=1).value
+    slope(field, location, direction, side=1).value
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from ...numbers.numbers import Balls
 from ..limits import WIDE_BITS, ZERO_DIGITS
 from ..process.job import Job
 
-NEAR: Final = ball(2) ** -332
-NEARER: Final = ball(2) ** -498
-SETTLED: Final = ball(10) ** -25
-GROWTH: Final = ball(1.2)
-LARGE: Final = ball(10)
+WIDE_STEP: Final = ball(2) ** -332
+NARROW_STEP: Final = ball(2) ** -498
+SLOPE_TOLERANCE: Final = ball(10) ** -25
+DIVERGING_RATIO: Final = ball(1.2)
+MIN_DIVERGING_SLOPE: Final = ball(10)
 
 
 class Field:
@@ -57,14 +57,14 @@ class Field:
         names = {i.name: None for i in self._job.inputs}
         return compile_program(parse(self._job.source, names))
 
-    def at(self, place: Sequence[Any]) -> Any:
+    def at(self, location: Sequence[Any]) -> Any:
         """The value there, to hundreds of digits; nan where there is none."""
         given, start = {}, 0
         for each in self._job.inputs:
             count = len(each.value.values())
             numbers: Sequence[Any] = [ball(v) for v in each.value.values()]
             if each.claim is not None:
-                numbers = place[start : start + count]
+                numbers = location[start : start + count]
                 start += count
             given[each.name] = self._tensor(numbers, each.value.shape)
         factory = Factory(self._namespace, self._job.dtype, self._job.seed)
@@ -92,32 +92,34 @@ class Slope:
     jumps: bool
 
 
-def slope(field: Field, place: Sequence[Any], way: Sequence[Any], side: int) -> Slope:
-    """The derivative along ``way``, ahead of the place (side 1) or behind it (-1)."""
-    here = field.at(place)
+def slope(
+    field: Field, location: Sequence[Any], way: Sequence[Any], side: int
+) -> Slope:
+    """The derivative along ``way``, ahead of a location (side 1) or behind it (-1)."""
+    here = field.at(location)
     steps, gaps = [], []
     with working(WIDE_BITS):
-        for width in (NEAR, NEARER):
-            first = field.at(_moved(place, way, side * width))
-            second = field.at(_moved(place, way, 2 * side * width))
+        for width in (WIDE_STEP, NARROW_STEP):
+            first = field.at(_moved(location, way, side * width))
+            second = field.at(_moved(location, way, 2 * side * width))
             steps.append((second - first) / (side * width))
             gaps.append(abs(first - here))
-        jumps = not here.is_finite() or not gaps[1] <= SETTLED * (1 + abs(here))
+        jumps = not here.is_finite() or not gaps[1] <= SLOPE_TOLERANCE * (1 + abs(here))
         return Slope(_limit(*steps), jumps)
 
 
-def _moved(place: Sequence[Any], way: Sequence[Any], width: Any) -> list[Any]:
-    return [p + width * w if w else p for p, w in zip(place, way, strict=True)]
+def _moved(location: Sequence[Any], way: Sequence[Any], width: Any) -> list[Any]:
+    return [p + width * w if w else p for p, w in zip(location, way, strict=True)]
 
 
 def _limit(near: Ball, nearer: Ball) -> float:
     """What two difference quotients tend to."""
     if not (near.is_finite() and nearer.is_finite()):
         return nan
-    if abs(nearer - near) <= SETTLED * (1 + abs(nearer)):
+    if abs(nearer - near) <= SLOPE_TOLERANCE * (1 + abs(nearer)):
         tiny = abs(nearer) < ball(10) ** -ZERO_DIGITS
         return 0.0 if tiny else to_float(nearer)
-    if abs(nearer) > GROWTH * abs(near) and abs(nearer) > LARGE:
+    if abs(nearer) > DIVERGING_RATIO * abs(near) and abs(nearer) > MIN_DIVERGING_SLOPE:
         return inf if nearer > 0 else -inf
     return nan
 

@@ -10,7 +10,7 @@ from gradcli.engine import Tensor, grad
 from gradcli.engine.record import apply
 from gradcli.numbers.trees.names import Names
 from gradcli.numbers.trees.namespace import TreeNamespace
-from gradcli.numbers.trees.program import rows_whole
+from gradcli.numbers.trees.program import rows_as_calls
 from gradcli.numbers.trees.tree import Tree
 from gradcli.ops import OPS
 from gradcli.render.code.steps import Step, arranged
@@ -35,7 +35,7 @@ class Grown:
         self.given: dict[str, Any] = {}
         leaves: dict[str, Tensor] = {}
         inputs = [self._input(spot, i, leaves) for i in range(len(spot.arrays))]
-        with rows_whole(), np.errstate(all="ignore"):
+        with rows_as_calls(), np.errstate(all="ignore"):
             y = outputs_of(apply(spot.op, tuple(inputs), dict(spot.case.params)))
             found = grad(y, list(leaves.values()), [self._constant(c) for c in v])
         self.trees: list[tuple[str, Tree]] = []

@@ -16,7 +16,7 @@ from gradcli.engine import NUMPY, Tensor, call, grad
 from gradcli.engine.record import apply
 from gradcli.numbers.trees.entries import EntryNamespace, entries
 from gradcli.numbers.trees.namespace import TreeNamespace
-from gradcli.numbers.trees.program import rows_whole
+from gradcli.numbers.trees.program import rows_as_calls
 from gradcli.ops import OPS, Op
 
 from .written import Library, function_of, run_python, same
@@ -44,7 +44,7 @@ class Row:
     def text(self, language: str) -> str:
         xp = EntryNamespace(TreeNamespace(words=False, zeros_vanish=True))
         given = {n: Tensor(xp.input(n, a), xp, True) for n, a in self.inputs.items()}
-        with rows_whole(), np.errstate(all="ignore"):
+        with rows_as_calls(), np.errstate(all="ignore"):
             output = run(self.spot, given)
             seed = Tensor(xp.array(weights(output)), xp)
             found = grad([output], list(given.values()), [seed])
