@@ -144,11 +144,11 @@ def right(kind: str, seeds: range, seconds: float = inf) -> Iterator[Found]:
 @contextmanager
 def no_proofs() -> Iterator[None]:
     """Numbers alone are looked at."""
-    before, whole.MAX_TREE_NODES = whole.MAX_TREE_NODES, 0
+    before, whole.MAX_SYMPY_TREE_NODES = whole.MAX_SYMPY_TREE_NODES, 0
     try:
         yield
     finally:
-        whole.MAX_TREE_NODES = before
+        whole.MAX_SYMPY_TREE_NODES = before
 
 
 def _judged(what: str, given: Job) -> Found:
