@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+import sympy
 
 from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.errors import EngineError
 from gradcli.engine.record import apply, call, function
+from gradcli.numbers.balls import apply as apply_to_balls
+from gradcli.numbers.balls import ball, working
+from gradcli.numbers.expressions import FORMULAS, compiled
+from gradcli.numbers.namespace import ObjectNamespace
+from gradcli.numbers.scalars import bounds_of
+from gradcli.numbers.terms import Terms
 from gradcli.ops import FUNCTIONS, OPS, Op
 from gradcli.ops.op import FIRST, MANY, Fixed
 
@@ -103,3 +111,53 @@ def test_a_function_says_what_its_first_row_does_unless_it_says_more() -> None:
     assert FUNCTIONS["lerp"].doc != OPS["lerp.Scalar"].doc
     assert FUNCTIONS["lerp"].formula == OPS["lerp.Scalar"].formula
     assert all(entry.doc and entry.formula for entry in FUNCTIONS.values())
+
+
+BOUNDED = [
+    (entry, i)
+    for entry in FUNCTIONS.values()
+    if entry.domain
+    for i in range(len(entry.cases))
+]
+
+
+@pytest.mark.parametrize(
+    ("entry", "i"), BOUNDED, ids=[f"{entry.name}-{i}" for entry, i in BOUNDED]
+)
+def test_the_cases_lie_in_the_domain(entry: Op, i: int) -> None:
+    arrays = draw(entry, i).arrays
+    xp = ObjectNamespace(Terms())
+    operands = [xp.exactly(a) for a in np.broadcast_arrays(*arrays)]
+    for elements in zip(*[o.data.flat for o in operands], strict=True):
+        for position, sign, number in bounds_of(entry.name, elements):
+            element = elements[position]
+            assert xp.system.compare(sign, element, xp.system.lift(number))
+
+
+@pytest.mark.parametrize("name", sorted(n for n, e in FUNCTIONS.items() if e.sym))
+def test_sympy_and_the_balls_give_one_value(name: str) -> None:
+    given = [Fraction(5, 8), Fraction(3, 4)][
+        : FORMULAS[name].func.__code__.co_argcount - 1
+    ]
+    expression = FORMULAS[name](
+        *[sympy.Rational(n.numerator, n.denominator) for n in given]
+    )
+    with working(128):
+        value = apply_to_balls(name, *map(ball, given))
+        assert abs(value - compiled(expression).run({})) < ball(2) ** -100
+
+
+ROUNDED = [
+    op
+    for op in OPS.values()
+    if op.jumps_at is not None and op.partials == (0,) and len(op.cases[0].params) == 0
+]
+
+
+@pytest.mark.parametrize("op", ROUNDED, ids=[op.name for op in ROUNDED])
+def test_the_value_jumps_where_the_row_says(op: Op) -> None:
+    for whole in (-2, -1, 0, 1, 2):
+        at = whole + op.jumps_at
+        below, above = (op.fwd(NUMPY, np.float64(at + d)) for d in (-1e-9, 1e-9))
+        smooth = op.smooth_at_zero and not at
+        assert bool(abs(above - below) > 0.5) != smooth
