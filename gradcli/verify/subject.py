@@ -21,7 +21,7 @@ import numpy as np
 from ..engine import NUMPY, Tensor, grad
 from ..numbers.arrays import ObjectArray, boxed
 from ..numbers.balls import START_BITS, working
-from ..numbers.graph import Evaluation
+from ..numbers.decision import Deciding
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.rounding import Roundings
 from ..numbers.system import NoMeaning
@@ -46,11 +46,8 @@ class Subject:
     kinks     what has no derivative where, and the step that lies there
     """
 
-    evaluation: Evaluation
-    roundings: Roundings
     outputs: list[int]
     entries: dict[str, Any]
-    kinks: list[tuple[str, int]]
 
     def __init__(
         self, job: Job, namespace: Any, output: Tensor, tensors: dict[str, Tensor]
@@ -60,11 +57,15 @@ class Subject:
         self.output = output
         self.tensors = tensors
         self.asked = [i.name for i in job.inputs if i.claim is not None]
+        system: Deciding[Any] = namespace.system
+        self.evaluation = system.evaluation
+        self.roundings = system.roundings or Roundings(system.evaluation, job.dtype)
+        self.kinks = [(what, step) for step, what in system.kinks.items()]
 
     @property
     def unsure(self) -> bool:
         """Whether rounding decides a tie or a jump."""
-        raise NotImplementedError
+        return bool(self.namespace.system.unsure)
 
     def mark(self, places: Mapping[str, Any]) -> int:
         """Prepare for the derivatives by these entries; how many steps they take."""
@@ -88,16 +89,23 @@ class Subject:
         return dict(zip(self.asked, found, strict=True))
 
     def _pulled(self, output: Tensor, cotangent: Sequence[float]) -> list[Any]:
+        g = self.namespace.array(np.array(cotangent).reshape(output.shape))
+        found = self._gradients(output, Tensor(g, self.namespace))
+        return [self._steps_of(each) for each in found]
+
+    def _gradients(
+        self, output: Tensor, cotangent: Tensor | None, create_graph: bool = False
+    ) -> list[Tensor]:
+        """What the engine's reverse pass gives by each input asked for."""
         inputs = [self.tensors[name] for name in self.asked]
-        zeros = [Tensor(self.namespace.zeros_like(t.raw), self.namespace)
-                 for t in inputs]  # fmt: skip
-        found: Sequence[Tensor | None] = zeros
+        found: Sequence[Tensor | None] = [None] * len(inputs)
         if output.edge is not None:
-            g = self.namespace.array(np.array(cotangent).reshape(output.shape))
             with working(START_BITS):
-                found = grad([output], inputs, [Tensor(g, self.namespace)], True)
-        parts = [z if f is None else f for f, z in zip(found, zeros, strict=True)]
-        return [self._steps_of(p) for p in parts]
+                found = grad([output], inputs, [cotangent], True, create_graph)
+        return [
+            Tensor(self.namespace.zeros_like(x.raw), self.namespace) if g is None else g
+            for x, g in zip(inputs, found, strict=True)
+        ]
 
     def _steps_of(self, tensor: Tensor) -> Any:
         raise NotImplementedError
@@ -116,19 +124,12 @@ class OnTerms(Subject):
     ) -> None:  # fmt: skip
         super().__init__(job, namespace, output, tensors)
         self.terms = terms
-        self.evaluation = terms.evaluation
-        self.roundings = terms.roundings or Roundings(terms.evaluation, job.dtype)
         self.output_terms = list(namespace.elements(output.raw).flat)
         self.entry_terms = {n: list(tensors[n].raw.data.flat) for n in self.asked}
         self.outputs = [t.serial for t in self.output_terms]
         self.entries = {n: [t.serial for t in ts] for n, ts in self.entry_terms.items()}
-        self.kinks = [(what, step) for step, what in terms.kinks.items()]
         self.own_kinks = dict(terms.kinks)
         self._ties = [(t.left.serial, t.right.serial) for t in terms.ties.values()]
-
-    @property
-    def unsure(self) -> bool:
-        return self.terms.unsure
 
     def mark(self, places: Mapping[str, Any]) -> int:
         return self.terms.steps
@@ -153,14 +154,7 @@ class OnTerms(Subject):
 
     def gradient(self) -> list[Tensor]:
         """The engine's gradient of a scalar output, recorded itself, per input."""
-        inputs = [self.tensors[name] for name in self.asked]
-        zeros = [Tensor(self.namespace.zeros_like(t.raw), self.namespace)
-                 for t in inputs]  # fmt: skip
-        if self.output.edge is None:
-            return zeros
-        with working(START_BITS):
-            found = grad([self.output], inputs, retain_graph=True, create_graph=True)
-        return [z if g is None else g for g, z in zip(found, zeros, strict=True)]
+        return self._gradients(self.output, None, create_graph=True)
 
     def second_row(self, gradient: Sequence[Tensor], row: int) -> dict[str, Any]:
         """One row of the engine's Hessian; rows are numbered through all entries."""
@@ -189,18 +183,11 @@ class OnTape(Subject):
     ) -> None:  # fmt: skip
         super().__init__(job, namespace, output, tensors)
         self.tape = namespace.tape
-        self.evaluation = self.tape.evaluation
-        self.roundings = self.tape.roundings
         self.outputs = namespace.elements(output.raw).reshape(-1).tolist()
         self.entries = {n: tensors[n].raw.data.reshape(-1) for n in self.asked}
         self.size = self.tape.steps
-        self.kinks = [(what, step) for step, what in self.tape.kinks.items()]
         self._ties = list(self.tape.ties)
         self._row: tuple[tuple[float, ...], dict[str, Any]] | None = None
-
-    @property
-    def unsure(self) -> bool:
-        return self.tape.unsure
 
     def mark(self, places: Mapping[str, Any]) -> int:
         marked = [self.entries[name][at] for name, at in places.items()]
@@ -325,11 +312,3 @@ def entry_name(name: str, place: Sequence[int]) -> str:
 
 def unit(count: int, position: int) -> list[float]:
     return [1.0 if i == position else 0.0 for i in range(count)]
-
-
-def places(shape: Sequence[int]) -> list[tuple[int, ...]]:
-    """Every position of a shape, in C order."""
-    found: list[tuple[int, ...]] = [()]
-    for n in shape:
-        found = [(*place, i) for place in found for i in range(n)]
-    return found

@@ -17,6 +17,8 @@ from math import fsum, isfinite, isnan
 from random import Random
 from typing import Any, Final
 
+import numpy as np
+
 from ...numbers.balls import text, to_float
 from ...numbers.rounding import unit_roundoff
 from ..conditions import shown
@@ -32,7 +34,7 @@ from ..limits import (
 )
 from ..process.budget import Budget
 from ..process.job import Job
-from ..subject import OnTerms, entry_name, places
+from ..subject import OnTerms, entry_name
 from .nearest import Point, meeting, meetings
 from .slopes import Field, slope, unit_vector
 from .watch import Crossing, watched
@@ -353,7 +355,7 @@ def _kink(group: Sequence[_Candidate], place: int) -> Kink:
 def _names(job: Job) -> list[tuple[str, str]]:
     asked = [i for i in job.inputs if i.claim is not None]
     return [
-        (i.name, entry_name(i.name, place))
+        (i.name, entry_name(i.name, index))
         for i in asked
-        for place in places(i.value.shape)
+        for index in np.ndindex(*i.value.shape)
     ]
