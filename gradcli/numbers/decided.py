@@ -78,8 +78,8 @@ def order(system: System, row: list[Any], descending: bool) -> list[int]:
     """Positions in order of value; neighbours' order is what is decided.
 
     Where neighbours that meet are decided to be the other way round, each of them takes
-    the next one's place, so that the entry of every rank is another one. Like NumPy's,
-    the order counts nan as the largest.
+    the next one's position, so that the entry of every rank is another one. Like
+    NumPy's, the order counts nan as the largest.
     """
 
     @cache
@@ -123,7 +123,7 @@ def finite_or(system: System, instead: Sequence[float], e: Any) -> Any:
 
 
 def _to_integer(rounding: str, system: System, e: Any) -> Any:
-    """Floor and its kin: a number, locally constant between its jumps."""
+    """A rounding to integers, locally constant between its jumps."""
     value = system.value(e)
     if not value.is_finite():
         return e

@@ -1,8 +1,8 @@
 """How a system whose elements are steps of a graph decides: by balls of more and more
 bits, until two numbers part.
 
-Invariants: equal numbers are told by exact equality; those that no precision within the
-bounds tells apart count as equal and are a tie. Where rounding is known, what lies
+Invariants: numbers whose gap is exactly 0 are equal; those that no precision within the
+bounds separates count as equal and are a tie. Where rounding is known, what lies
 within rounding of a tie or a jump is taken for one: it is decided as the engine's
 numbers are, and remembered.
 
@@ -125,7 +125,7 @@ class Deciding(Generic[Element]):
 
 
 def apart(evaluation: Evaluation, a: int, b: int) -> Ball:
-    """``a - b`` on one side of 0; 0 where the two cannot be told apart; `NAN` where one
+    """``a - b`` on one side of 0; 0 where no precision separates them; `NAN` where one
     of them is no number."""
     first = evaluation.bits
     for bits in evaluation.precisions([a, b], len(evaluation.known[first])):

@@ -1,7 +1,7 @@
 """Plain numbers of a program with as many digits as are asked for.
 
 An `Exact` is a float to everything that only wants one, and carries the number that
-was meant, as a ball: the decimal as it was typed, the quotient of two integers,
+was written, as a ball: the decimal as it was typed, the quotient of two integers,
 pi.
 
 Invariant: an operation on an `Exact` gives an `Exact`; where a number reaches the run
@@ -127,13 +127,13 @@ class Precise(Balls):
     def lift(self, number: Number) -> Ball:
         if isinstance(number, Exact):
             return number.number
-        meant = exact(number)
-        if isinstance(meant, Fraction) and _may_miss_digits(number, meant):
+        written = exact(number)
+        if isinstance(written, Fraction) and _may_miss_digits(number, written):
             self.doubtful[float(number)] = None
         return super().lift(number)
 
 
-def _may_miss_digits(number: Number, meant: Fraction) -> bool:
+def _may_miss_digits(number: Number, written: Fraction) -> bool:
     """Whether the float may have had more digits than its shortest decimal shows."""
     if isinstance(number, Fraction):
         return False

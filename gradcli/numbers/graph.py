@@ -306,14 +306,14 @@ class Evaluation:
         def pull(step: int, pair: Any) -> Iterator[tuple[int, Any]]:
             g, moved = pair
             through = list(graph.carrying(step))
-            turning = [(p, tangents[a]) for p, a in through if a in tangents]
-            args = self.values(graph.args(step), bits) if turning else ()
+            moving = [(p, tangents[a]) for p, a in through if a in tangents]
+            args = self.values(graph.args(step), bits) if moving else ()
             name = graph.name(step)
             for position, arg in through:
                 slope = self.slope(step, position, bits)
                 bend = sum(
                     (second_derivative(name, position, p, args) * t
-                     for p, t in turning), ZERO,
+                     for p, t in moving), ZERO,
                 )  # fmt: skip
                 yield arg, (g * slope, moved * slope + g * bend)
 

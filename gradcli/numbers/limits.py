@@ -28,11 +28,11 @@ MIN_POWER_OF_TWO: Final = -1200
 """The power of two below which a number is zero to every type of float."""
 
 MAX_ZERO_BITS: Final = 2048
-"""Precision up to which what a number needed says nothing of the others: it may have
-been told from 0."""
+"""Precision up to which what one number needed says nothing of the others: it may be
+next to 0."""
 
 MAX_COMPARISON_BITS: Final = 4096
-"""Precision beyond that of the graph up to which two numbers are told apart."""
+"""Precision beyond that of the graph up to which two numbers are compared."""
 
 # rounding
 

@@ -2,7 +2,7 @@
 
 Invariant: every name of the array basis is here, with the same parameters, so that a
 row, the engine and a program run unchanged. Numbers are `ObjectArray`; masks and
-indices are NumPy arrays, and either may be given where the other is meant.
+indices are NumPy arrays, and either may be given where the other is expected.
 
     xp = ObjectNamespace(Terms())
     x = xp.symbols("x", [0.5, 2.0])
@@ -292,7 +292,7 @@ def are_indices(*operands: Any) -> bool:
 
 
 def _axes(dim: Dims, ndim: int) -> tuple[int, ...]:
-    """The dimensions meant, counted from the first."""
+    """The dimensions, counted from the first."""
     if dim is None:
         return tuple(range(ndim))
     return tuple(np.lib.array_utils.normalize_axis_tuple(as_tuple(dim), ndim))

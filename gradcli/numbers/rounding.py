@@ -181,7 +181,7 @@ class Roundings:
             return total
 
     def is_linear(self, step: int) -> bool:
-        """Whether errors of the first order are the whole of them: no number on the
+        """Whether there are no errors but those of the first order: no number on the
         way is lost before something is made of it that is more than a sum."""
         graph, evaluation = self.evaluation.graph, self.evaluation
         bits = self._bits(step)

@@ -141,11 +141,11 @@ class ShapeNamespace(Namespace):
         return self._shaped(x, lambda a: a.view())
 
     def moved(self, x: Any, device: Any) -> Any:
-        """The array itself: elements live in one place."""
+        """The array itself: elements are on no device."""
         return x
 
     def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
-        """A copy; elements have one kind and live in one place."""
+        """A copy; elements have one kind and are on no device."""
         return self._shaped(x, lambda a: a.copy())
 
     def is_viewable(self, x: Any, shape: Sequence[int]) -> Any:

@@ -48,10 +48,10 @@ class System(Protocol):
         """Whether the element's value is a number, or may be by rounding."""
 
     def is_zero(self, element: Any) -> bool:
-        """Whether the element's value is 0, or cannot be told from it."""
+        """Whether the element's value is 0, or may be."""
 
     def rounded(self, element: Any) -> float:
-        """The value as the engine's numbers have it, as far as that can be told."""
+        """The value as the engine's numbers have it, as far as that is known."""
 
     def compare(self, relation: str, a: Any, b: Any) -> bool:
         """Whether the relation holds at the point."""
@@ -71,7 +71,7 @@ class System(Protocol):
 
 @lru_cache(maxsize=4096, typed=True)
 def exact(number: Number) -> Number:
-    """The number that was meant: ``0.1`` is 1/10, and what 1/3 left behind is 1/3.
+    """The rational number that a float stands for: 1/10 for ``0.1``, 1/3 for ``1/3``.
 
     The fraction has this very float as its nearest, so the choice is within the
     rounding that the engine's own constant has.

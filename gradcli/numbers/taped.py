@@ -91,7 +91,7 @@ class TapeNamespace(ObjectNamespace):
             return super()._extreme(rule, x, dim, keepdim)
         best = floats.max(-1) if rule is decided.largest else floats.min(-1)
         among = floats == best[..., np.newaxis]
-        # Of equal ones the first is taken, if ties lean nowhere.
+        # Of equal ones the first is taken, unless ties are decided as less.
         last = rows.shape[-1] - 1 - among[..., ::-1].argmax(-1)
         at = last if self.tape.tie_break < 0 else among.argmax(-1)
         chosen = np.take_along_axis(rows, at[..., np.newaxis], -1)

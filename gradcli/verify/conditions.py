@@ -49,7 +49,7 @@ def side_conditions(
     Args:
         terms: the run.
         made: what a proof is about, the program's terms first.
-        settled: choices that nothing depends on, as told by `indifferent`.
+        settled: choices that nothing depends on, by `indifferent`.
     """
     picked = [
         decision
@@ -147,9 +147,9 @@ def _once(decisions: Iterable[Decision]) -> Iterator[Decision]:
 def _independent(decisions: Iterable[Decision]) -> Iterator[str | None]:
     """The decisions as text, None for one too long, but for those that follow."""
     facts, book = Facts(), Expressions()
-    for place, decision in enumerate(decisions):
+    for position, decision in enumerate(decisions):
         size = decision.left.size + decision.right.size
-        if place >= MAX_CONSIDERED_CONDITIONS or size > MAX_IMPLIED_TERM_NODES:
+        if position >= MAX_CONSIDERED_CONDITIONS or size > MAX_IMPLIED_TERM_NODES:
             yield None
             continue
         gap = book.of(decision.left) - book.of(decision.right)

@@ -29,7 +29,7 @@ class Conventions:
         self._job = job
 
     def at(self, involved: Sequence[Term]) -> str | None:
-        """The function by which these terms are told apart, and its rule where they
+        """The function that compares these terms, and its rule where they
         meet."""
         return self._rules.get(frozenset(map(shown, involved)))
 

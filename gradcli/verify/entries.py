@@ -51,7 +51,7 @@ class Entry:
     withheld: bool = False
 
     def judge(self, reference: Reference, roundings: Roundings, beside: float) -> None:
-        """Give it the verdict that its number earns."""
+        """Judge its number by the true one."""
         if self.withheld:
             return
         found = judge(self.number, reference, roundings, beside)

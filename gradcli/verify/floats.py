@@ -38,8 +38,8 @@ class _Floats(Calculator):
     """The steps of an expression on columns of floats."""
 
     def number(self, value: Any) -> Any:
-        whole = isinstance(value, Fraction | int)
-        return float(value) if whole else to_float(NAMED[value]())
+        rational = isinstance(value, Fraction | int)
+        return float(value) if rational else to_float(NAMED[value]())
 
     def apply(self, name: str, *args: Any) -> Any:
         own = _OWN.get(name)

@@ -1,7 +1,7 @@
 """What follows from signs that are known.
 
-Invariant: only SymPy's own assumptions conclude; a fact enters by standing a symbol of
-known sign for the very quantity that it is about.
+Invariant: only SymPy's own assumptions conclude; a fact enters by a symbol of
+known sign in place of the very quantity that it is about.
 
     facts = Facts()
     facts.add(x, ">")               # x > 0
@@ -29,11 +29,11 @@ class Facts:
     """Relations of quantities to zero."""
 
     def __init__(self) -> None:
-        self._standing_in: dict[Any, Any] = {}
+        self._substitutes: dict[Any, Any] = {}
 
     def imply(self, quantity: Any, relation: str) -> bool:
         """Whether ``quantity relation 0`` holds wherever the facts do."""
-        known = quantity.xreplace(self._standing_in)
+        known = quantity.xreplace(self._substitutes)
         return getattr(known, _ASKED[relation]) is True
 
     def add(self, quantity: Any, relation: str) -> None:
@@ -42,7 +42,7 @@ class Facts:
             quantity, relation = -quantity, _TURNED[relation]
         if relation == ">":
             self._bounded(quantity, sympy.Dummy(positive=True))
-        elif relation == "!=" and quantity not in self._standing_in:
+        elif relation == "!=" and quantity not in self._substitutes:
             self._stand_in(quantity, sympy.Dummy(nonzero=True, real=True))
         elif relation == "==":
             self._bounded(quantity, sympy.S.Zero)
@@ -59,4 +59,4 @@ class Facts:
 
     def _stand_in(self, quantity: Any, known: Any) -> None:
         if not quantity.is_number:
-            self._standing_in |= {quantity: known, -quantity: -known}
+            self._substitutes |= {quantity: known, -quantity: -known}

@@ -67,12 +67,12 @@ class NonSmooth:
         if ties:
             jumps = self._jumps(cotangent)
             moved = self._moved(cotangent, places, found)
-            for place, step in enumerate(steps):
-                if place in moved or jumps:
+            for position, step in enumerate(steps):
+                if position in moved or jumps:
                     tie = self._tie_of(step, ties)
                     if tie is not None:
                         on.setdefault(step, (JUMP if jumps else TIE, tie))
-                    elif place in moved:
+                    elif position in moved:
                         on.setdefault(step, (TIE, ties[0]))
             if jumps or moved or self._crowd_matters(cotangent):
                 self.beside = dict.fromkeys(self._crowd_entries, (TIE, ties[0]))

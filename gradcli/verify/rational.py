@@ -46,7 +46,7 @@ class Quotients:
         }
 
     def of(self, expression: Any) -> Quotient:
-        """The quotient that an expression of sums, products and whole powers is.
+        """The quotient that an expression of sums, products and integer powers is.
 
         Raises:
             TooLarge: writing it out takes too much room.
@@ -124,11 +124,11 @@ class Quotients:
     def reduced(self, polynomial: Any, symbol: Any, power: int, equal: Any) -> Any:
         """A multiple of the polynomial where ``symbol**power`` is ``equal``: zero only
         if it is zero there."""
-        place = self._ring.gens.index(self._made[symbol].numerator)
+        position = self._ring.gens.index(self._made[symbol].numerator)
         by_count: dict[int, Any] = {}
         for exponents, coefficient in polynomial.terms():
-            count, left = divmod(exponents[place], power)
-            key = (*exponents[:place], left, *exponents[place + 1 :])
+            count, left = divmod(exponents[position], power)
+            key = (*exponents[:position], left, *exponents[position + 1 :])
             part = by_count.setdefault(count, self._ring.zero)
             part[key] = part.get(key, QQ(0)) + coefficient
         value = self.of(equal)

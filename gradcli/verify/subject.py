@@ -67,7 +67,7 @@ class Subject:
         """Whether rounding decides a tie or a jump."""
         return bool(self.namespace.system.unsure)
 
-    def mark(self, places: Mapping[str, Any]) -> int:
+    def mark(self, positions: Mapping[str, Any]) -> int:
         """Prepare for the derivatives by these entries; how many steps they take."""
         raise NotImplementedError
 
@@ -131,7 +131,7 @@ class OnTerms(Subject):
         self.own_kinks = dict(terms.kinks)
         self._ties = [(t.left.serial, t.right.serial) for t in terms.ties.values()]
 
-    def mark(self, places: Mapping[str, Any]) -> int:
+    def mark(self, positions: Mapping[str, Any]) -> int:
         return self.terms.steps
 
     def ties(self) -> list[tuple[int, int]]:
@@ -189,8 +189,8 @@ class OnTape(Subject):
         self._ties = list(self.tape.ties)
         self._row: tuple[tuple[float, ...], dict[str, Any]] | None = None
 
-    def mark(self, places: Mapping[str, Any]) -> int:
-        marked = [self.entries[name][at] for name, at in places.items()]
+    def mark(self, positions: Mapping[str, Any]) -> int:
+        marked = [self.entries[name][at] for name, at in positions.items()]
         self.tape.mark(np.concatenate(marked), self.size)
         return self.tape.work()
 
@@ -305,9 +305,9 @@ def _tensor_on_tape(given: Input, namespace: TapeNamespace) -> Tensor:
     return Tensor(namespace.symbols(values, given.value.shape, asked), namespace, asked)
 
 
-def entry_name(name: str, place: Sequence[int]) -> str:
+def entry_name(name: str, index: Sequence[int]) -> str:
     """``a[0,1]``; a scalar's entry is called as the input is."""
-    return f"{name}[{','.join(map(str, place))}]" if place else name
+    return f"{name}[{','.join(map(str, index))}]" if index else name
 
 
 def unit(count: int, position: int) -> list[float]:

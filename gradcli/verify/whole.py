@@ -116,16 +116,16 @@ class Whole:
         ]  # fmt: skip
 
     def _each(self, step: Callable[[int, Entry, int, Any], None]) -> None:
-        """Run ``step`` on the drawn entries of all inputs, a slice of time for each."""
+        """Run ``step`` on the chosen entries of all inputs, each with a slice of time."""
         lost = 0
         for name, report in self.reports.items():
             terms = self.subject.entry_terms[name]
             offset = self._offset(name)
-            for place in self._chosen(report):
-                row, at = divmod(place, len(terms))
+            for position in self._chosen(report):
+                row, at = divmod(position, len(terms))
                 try:
                     with self.budget.slice(max(0.2, self.budget.left / 4)):
-                        step(row, report.entries[place], offset + at,
+                        step(row, report.entries[position], offset + at,
                              self.book.of(terms[at]))  # fmt: skip
                 except OutOfTime:
                     self.budget.check()
@@ -238,14 +238,14 @@ class Whole:
         def attempt() -> AbstractContextManager[None]:
             return self.budget.slice(min(FORMULA_SECONDS, self.budget.left / 8))
 
-        for place, entry in enumerate(report.entries):
-            row, at = divmod(place, count)
+        for position, entry in enumerate(report.entries):
+            row, at = divmod(position, count)
             derivative = self.derivatives.get((row, offset + at))
             if derivative is not None and not entry.on_kink:
                 released = self.book.released(derivative)
                 form = full_form(released, attempt)
                 if form is not None:
-                    report.formulas[place], report.latex[place] = form
+                    report.formulas[position], report.latex[position] = form
         self.tell()
 
     def _offset(self, name: str) -> int:

@@ -2,7 +2,7 @@
 
 The program is run on trees by the same machine and engine that run it on arrays; the
 reverse pass then puts the rules' own formulas together. Loops appear unrolled and
-branches as they were taken. A tree stands for a whole array (`adjoint`), or for a
+branches as they were taken. A tree stands for an array (`adjoint`), or for a
 single entry (`entrywise`).
 
 Invariant: what comes out depends on the inputs' names and shapes, on the decisions that
@@ -115,13 +115,13 @@ def adjoint(
     run: Run, cotangent: Tensor | None, namespace: Callable[[], TreeNamespace],
     names: Callable[[], Names],
 ) -> Adjoint:  # fmt: skip
-    """The gradient of a run's output by its inputs, as trees of whole arrays.
+    """The gradient of a run's output by its inputs, as trees of arrays.
 
     Args:
         run: a program that has run on arrays.
         cotangent: what a vector output is contracted with.
-        namespace: makes the place where the trees are made.
-        names: makes the place where names come from.
+        namespace: makes the namespace of the trees.
+        names: makes what hands out names.
 
     Raises:
         Unwritable: the program does something that expressions cannot.

@@ -29,7 +29,7 @@ def positions(
         inputs: the shape of each input that is differentiated by.
 
     Returns:
-        An array of whole numbers, of the shape that the claim should have.
+        An array of integers, of the shape that the claim should have.
 
     Raises:
         IndexError: an index does not fit its input.

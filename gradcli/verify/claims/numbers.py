@@ -1,4 +1,4 @@
-"""Terms whose constants are the numbers that were meant in a formula on paper.
+"""Terms whose constants are the numbers that a formula on paper stands for.
 
 A constant comes here as the float that the language made of it: ``0.1*3`` and ``2*pi``
 carry the rounding of their own arithmetic, which nobody claims anything about. A number
@@ -62,8 +62,8 @@ class Meant(Terms):
 
     def taken(self) -> Iterator[str]:
         """Which constants are taken for which numbers, where that is a change."""
-        for number, meant in self._taken.items():
-            yield f"{number!r} is taken for {shown(meant)}"
+        for number, term in self._taken.items():
+            yield f"{number!r} is taken for {shown(term)}"
 
 
 def decimals(*texts: str | None) -> frozenset[float]:

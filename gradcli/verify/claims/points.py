@@ -42,7 +42,7 @@ def given_point(inputs: Sequence[Given], seed: int) -> Point | None:
 
 def about_a_point(task: ClaimsTask, claim: Claim) -> bool:
     """Whether a claim names nothing of a program whose every input was typed: numbers
-    like that are meant for that point."""
+    like that are about that point."""
     if claim.expression is None or any(g.values is None for g in task.inputs):
         return False
     known = {given.name for given in task.inputs}

@@ -18,7 +18,7 @@ from ..wire import decoded
 from .text import Claim
 
 TASK: Final = "claims"
-"""What a task of this kind says of itself, so that it is told from a job."""
+"""The kind that a task of claims names in its JSON; a job names none."""
 
 
 @dataclass(frozen=True, slots=True)

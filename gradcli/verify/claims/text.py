@@ -87,7 +87,7 @@ class Claim:
         return not any(self.at)
 
     def located(self, error: ProgramError) -> ProgramError:
-        """An error in the expression, as one in the whole claim."""
+        """An error in the expression, as one in the claim's text."""
         if error.span is None or error.source != self.expression:
             return error
         start, end = error.span
@@ -98,7 +98,7 @@ class Claim:
 
 
 class _Target(Record):
-    """The left-hand side of a claim: the inputs, each with the entries meant."""
+    """The left-hand side of a claim: the inputs, each with the entries claimed."""
 
     output: str | None
     by: tuple[str, ...]

@@ -147,10 +147,10 @@ class _Search:
         kinks: list[Kink] = []
         kept: list[Place] = []
         for candidates in ordered[:MAX_POINTS]:
-            place, real = self._place(candidates)
+            point, real = self._place(candidates)
             if real:
                 kinks += [_kink(group, len(kept)) for group in self._by_row(real)]
-                kept.append(place)
+                kept.append(point)
         return Report(self.radius, tuple(kinks), tuple(kept), len(ordered[MAX_POINTS:]),
                       self.unsearched)  # fmt: skip
 
@@ -193,14 +193,14 @@ class _Search:
     def _place(self, group: Sequence[_Candidate]) -> tuple[Place, list[_Candidate]]:
         """What the sides are there, and which candidates are kinks in earnest."""
         here = self._is_here(group[0].point)
-        place = list(self.start)
+        location = list(self.start)
         for serial, value in group[0].point.moved.items():
-            place[self.position[serial]] = value
+            location[self.position[serial]] = value
         involved = [(c, own) for c in group if (own := self._touched(c))]
         touched = sorted({i for _, own in involved for i in own})
         engine = self._engine() if here else {}
-        sides = self._sides(place, touched, engine)
-        sides = self._jointly(place, touched, sides)
+        sides = self._sides(location, touched, engine)
+        sides = self._jointly(location, touched, sides)
         uneven = {i for i, s in zip(touched, sides, strict=False) if not _smooth(s)}
         real = [
             c
@@ -208,7 +208,7 @@ class _Search:
             if (here and _declared(c.crossing)) or not uneven.isdisjoint(own)
         ]
         names = [entry for _, entry in self.names]
-        values = tuple(zip(names, map(to_float, place), strict=True))
+        values = tuple(zip(names, map(to_float, location), strict=True))
         return Place(here, values, tuple(sides), len(touched) - len(sides)), real
 
     def _sides(
