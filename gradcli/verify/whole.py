@@ -116,7 +116,7 @@ class Whole:
         ]  # fmt: skip
 
     def _each(self, step: Callable[[int, Entry, int, Any], None]) -> None:
-        """Run ``step`` on the chosen entries of all inputs, each with a slice of time."""
+        """Run ``step`` on the chosen entries of all inputs, in a slice of time each."""
         lost = 0
         for name, report in self.reports.items():
             terms = self.subject.entry_terms[name]
