@@ -101,10 +101,9 @@ class FunctionCtx:
         for the only one.
         """
         self._saved = tuple(
-            _keeper(tensor, node, tensor is not None and id(tensor) in outputs,
-                    outputs.get(id(tensor)))
+            None if tensor is None else _keeper(tensor, node, outputs)
             for tensor in self.to_save
-        )  # fmt: skip
+        )
         self.to_save = ()
 
     def free(self) -> None:
@@ -155,13 +154,9 @@ class _Keeper:
         return with_edge(self._raw, self._xp, edge)
 
 
-def _keeper(
-    tensor: Tensor | None, node: Node, is_output: bool, number: int | None
-) -> _Keeper | None:
-    if tensor is None:
-        return None
-    if is_output:
-        alive = ref(node)
+def _keeper(tensor: Tensor, node: Node, outputs: dict[int, int | None]) -> _Keeper:
+    if id(tensor) in outputs:
+        alive, number = ref(node), outputs[id(tensor)]
         return _Keeper(tensor, lambda: edge_of(alive(), number), None)
     edge = tensor.edge
     return _Keeper(tensor, lambda: edge, tensor)

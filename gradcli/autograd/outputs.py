@@ -43,22 +43,19 @@ def attach(
     if not any(isinstance(part, Tensor) for part in parts):
         return output
     _check_dirty(ctx, parts)
-    numbers: dict[int, int | None] = {}
-    seen = {id(x) for x in args if isinstance(x, Tensor)}
+    given = {id(x) for x in args}
+    seen, numbers = set(given), dict[int, int | None]()
     result = []
     for place, part in enumerate(parts):
         number = place if len(parts) > 1 else None
         result.append(_placed(part, node, number, ctx, seen))
-        numbers.setdefault(id(part), number)
         seen.add(id(part))
+        if id(part) not in given:
+            numbers.setdefault(id(part), number)
     if node is not None:
         node.note_outputs(output)
-        ctx.keep(node, {key: n for key, n in numbers.items() if _is_new(key, args)})
+        ctx.keep(node, numbers)
     return tuple(result) if several else result[0]
-
-
-def _is_new(key: int, args: tuple[Any, ...]) -> bool:
-    return all(key != id(x) for x in args)
 
 
 def _placed(

@@ -23,7 +23,8 @@ def finish(end: AccumulateGrad, g: Any) -> None:
     """Add to a leaf's gradient, between its hooks."""
     if HOOKS.used:
         g = hooks.before(end, g)
-    _add_to_leaf(end, g)
+    with _ADDING:
+        _add(end, g)
     if HOOKS.used:
         hooks.accumulated(end)
         hooks.after(end, (), g)
@@ -33,13 +34,8 @@ _ADDING = Lock()
 """Held while a leaf's gradient is read and written: passes may run in threads."""
 
 
-def _add_to_leaf(end: AccumulateGrad, g: Any) -> None:
-    """Add to the leaf's gradient, whose memory is the leaf's own."""
-    with _ADDING:
-        _add(end, g)
-
-
 def _add(end: AccumulateGrad, g: Any) -> None:
+    """Add to the leaf's gradient, whose memory is the leaf's own."""
     if end.grad is not None:
         _add_to_held(end, end.grad, g)
         return

@@ -16,6 +16,10 @@ from .errors import CallError
 from .promote import WRITTEN
 from .tensor import Tensor, constant
 
+CO_VARARGS = 0x04
+"""The flag of a code object that takes any number of arguments (`inspect.CO_VARARGS`).
+"""
+
 _OPERANDS = {"input": 0, "self": 0, "other": 1}
 
 Bound = tuple[tuple[Any, ...], dict[str, Any]]
@@ -30,12 +34,14 @@ class Signature:
     """
 
     __slots__ = (
-        "entry", "free", "inputs", "least", "missing", "most", "names", "operands",
-        "star", "variadic",
+        "called", "entry", "formula", "free", "inputs", "least", "missing", "most",
+        "names", "operands", "star", "variadic",
     )  # fmt: skip
 
     def __init__(self, entry: Op | Composite) -> None:
-        formula = entry.fwd if isinstance(entry, Op) else entry.build
+        is_row = isinstance(entry, Op)
+        self.formula = formula = entry.fwd if isinstance(entry, Op) else entry.build
+        self.called = entry.base if is_row else entry.name
         optional = {*(formula.__kwdefaults__ or ())}
         self.entry: Any = entry
         self.names = names = parameters(entry)
@@ -63,11 +69,9 @@ class Signature:
         if self.star is not None:
             args = self._gathered(args)
         given = len(args)
-        if kwargs or not self.least <= given <= self.most:
-            if self.variadic:
-                return self._bound_many(args, kwargs)
-            if not self._fits(given, kwargs):
-                return self._bound(args, kwargs)
+        plain = not kwargs and self.least <= given <= self.most
+        if not plain and (self.variadic or not self._fits(given, kwargs)):
+            return self._bound(args, kwargs)
         count = self.inputs
         inputs = args if given == count else args[:count]
         for value in inputs:
@@ -86,31 +90,41 @@ class Signature:
         keys = kwargs.keys()
         return keys <= self.free[given] and keys >= self.missing[given]
 
-    def _bound_many(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
-        params = {_parameter(self.entry, self.names, k): v for k, v in kwargs.items()}
-        return tuple([operand(self.entry, v) for v in args]), params
-
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
-        op, names, count = self.entry, self.names, self.inputs
+        op, names = self.entry, self.names
+        if self.variadic:
+            params = {self._parameter(key): v for key, v in kwargs.items()}
+            return tuple([operand(op, v) for v in args]), params
         if len(args) > len(names):
             self._refuse(len(args))
-        values = dict(zip(names, args, strict=False))
-        for key, value in kwargs.items():
-            name = _parameter(op, names, key)
-            if name in values:
-                raise CallError(f"{op.base}() got {key!r} twice", names, key)
-            values[name] = value
-        missing = [n for n in names if n in self.missing[0] and n not in values]
-        if missing:
-            raise CallError(f"{op.base}() needs {', '.join(missing)}", names)
+        values = dict(zip(names, args, strict=False)) | self._renamed(args, kwargs)
         defaults = op.fwd.__defaults__ or ()
         inputs = [
             operand(op, values.pop(name))
             if name in values
-            else defaults[place - len(names)]
-            for place, name in enumerate(names[:count])
+            else defaults[nr - len(names)]
+            for nr, name in enumerate(names[: self.inputs])
         ]
         return tuple(inputs), values
+
+    def _renamed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The keywords of a call, under the names of ``entry``.
+
+        Raises:
+            CallError: one is unknown, given twice or missing.
+        """
+        names, called = self.names, self.called
+        given = min(len(args), self.formula.__code__.co_argcount - 1)
+        renamed: dict[str, Any] = {}
+        for key, value in kwargs.items():
+            name = self._parameter(key)
+            if name in renamed or name in names[:given]:
+                raise CallError(f"{called}() got {key!r} twice", names, key)
+            renamed[name] = value
+        missing = [n for n in names if n in self.missing[given] and n not in renamed]
+        if missing:
+            raise CallError(f"{called}() needs {', '.join(missing)}", names)
+        return renamed
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
         """The arguments of a composite, under its own parameters' names.
@@ -118,31 +132,24 @@ class Signature:
         Raises:
             CallError: an unknown, a missing or a superfluous argument.
         """
-        entry, names, most = self.entry, self.names, self.most
+        entry, names = self.entry, self.names
         args = self._gathered(args)
         for place in self.operands:
             if place < len(args) and not isinstance(args[place], Tensor):
                 pairs = zip(names, args, strict=False)
                 args = tuple([_as_operand(entry, name, v) for name, v in pairs])
                 break
-        if not kwargs and self.least <= len(args) <= most:
+        if not kwargs and self.least <= len(args) <= self.most:
             return args, kwargs
-        named = [(_parameter(entry, names, k), v) for k, v in kwargs.items()]
-        renamed = {name: _as_operand(entry, name, v) for name, v in named}
-        twice = [k for k in renamed if k in names[: min(len(args), most)]]
-        if twice:
-            raise CallError(f"{entry.name}() got {twice[0]!r} twice", names, twice[0])
-        needed = self.missing[min(len(args), most)]
-        missing = [n for n in names if n in needed and n not in renamed]
-        if missing:
-            raise CallError(f"{entry.name}() needs {', '.join(missing)}", names)
-        return args, renamed
+        renamed = self._renamed(args, kwargs)
+        return args, {k: _as_operand(entry, k, v) for k, v in renamed.items()}
 
     def _gathered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Collect ``x.view(2, 3)``'s numbers into the one parameter they mean."""
         star = self.star
         if star is None:
-            if len(args) > len(self.names) and not _takes_many(self.entry):
+            takes_many = bool(self.formula.__code__.co_flags & CO_VARARGS)
+            if len(args) > len(self.names) and not takes_many:
                 self._refuse(len(args))
             return args
         at = self.names.index(star)
@@ -150,6 +157,17 @@ class Signature:
         if len(rest) > 1 or (len(rest) == 1 and not isinstance(rest[0], list | tuple)):
             return (*args[:at], tuple(rest))
         return args
+
+    def _parameter(self, key: str) -> str:
+        """The parameter that a keyword means."""
+        names = self.names
+        for candidate in (key, KEYWORDS.get(key)):
+            if candidate in names:
+                return candidate
+        slot = _OPERANDS.get(key)
+        if slot is not None and slot < len(names):
+            return names[slot]
+        raise CallError(f"{self.entry.base}() has no parameter {key!r}", names, key)
 
     def _refuse(self, given: int) -> None:
         count = len(self.names)
@@ -190,19 +208,3 @@ def _inputs(op: Op) -> int:
     if isinstance(op.vjp, tuple):
         return len(op.vjp)
     return len(op.cases[0].inputs)
-
-
-def _takes_many(entry: Op | Composite) -> bool:
-    formula = entry.fwd if isinstance(entry, Op) else entry.build
-    return bool(formula.__code__.co_flags & 0x04)
-
-
-def _parameter(entry: Op | Composite, names: tuple[str, ...], key: str) -> str:
-    """The parameter that a keyword means."""
-    for candidate in (key, KEYWORDS.get(key)):
-        if candidate in names:
-            return candidate
-    slot = _OPERANDS.get(key)
-    if slot is not None and slot < len(names):
-        return names[slot]
-    raise CallError(f"{entry.base}() has no parameter {key!r}", names, key)

@@ -75,16 +75,11 @@ def saved_places(node: Any) -> dict[str, tuple[str, Any]]:
             if read.reads(nr):
                 found[name] = OUTPUT, nr
     renamed = RENAMED.get(op.name, PARAMETERS)
-    for name in _settings(op, count):
+    for name in parameters(op)[count:]:
         found[renamed.get(name, name)] = PARAMETER, name
     for name in NOT_SHOWN.get(op.name, "").split():
         found.pop(name, None)
     return found
-
-
-def _settings(op: Any, count: int) -> tuple[str, ...]:
-    """A row's parameters that are not inputs."""
-    return parameters(op)[count:]
 
 
 def saved_value(node: Any, kind: str, place: Any) -> Any:

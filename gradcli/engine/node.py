@@ -406,7 +406,8 @@ def node_class(op: Op) -> type[Node]:
     members: dict[str, Any] = {"__slots__": (), "op": op}
     partials: Any = op.partials
     base: type[Node] = Node
-    if partials is not None and not _has_params(op):
+    count = 0 if partials is None else len(partials)
+    if partials is not None and op.fwd.__code__.co_argcount - 1 <= count:
         if op.vjp is not None:
             base = MaskingNode if len(partials) == 1 else Node
         elif all(isinstance(p, int | float) for p in partials) and not op.always_saves:
@@ -455,8 +456,3 @@ def differentiable_slots(op: Op) -> tuple[int, ...]:
     if op.variadic:
         return ()
     return tuple(i for i, rule in enumerate(reverse_rules(op)) if rule is not None)
-
-
-def _has_params(op: Op) -> bool:
-    assert op.partials is not None
-    return op.fwd.__code__.co_argcount - 1 > len(op.partials)
