@@ -83,22 +83,22 @@ class Batch(Samples):
         self._held: list[Any] = []
         self._known: list[list[Any]] = []
         self._waiting: dict[int, _Call] = {}
-        self._place = self._met = self._ran = 0
+        self._nr = self._met = self._ran = 0
 
     @contextmanager
-    def sample(self, place: int, own: Sequence[Any]) -> Iterator[None]:
+    def sample(self, nr: int, own: Sequence[Any]) -> Iterator[None]:
         """While a sample runs on its ``own`` arguments; ends where it has to wait."""
-        self._place, self._met = place, 0
+        self._nr, self._met = nr, 0
         self._ran += 1
         self._held += own
         for x, (batch, dim) in zip(own, self._origins, strict=True):
             if dim is not None:
                 self._came_from[id(x)] = batch, dim
         try:
-            with self.one(place):
+            with self.one(nr):
                 yield
         except _Waiting:
-            if place not in self._waiting:
+            if nr not in self._waiting:
                 raise
 
     def ask(self, function: Any, args: tuple[Any, ...]) -> Any:
@@ -108,8 +108,8 @@ class Batch(Samples):
         number = self._met
         self._met += 1
         if number < len(self._known):
-            return self._known[number][self._place]
-        self._waiting[self._place] = _Call(function, args)
+            return self._known[number][self._nr]
+        self._waiting[self._nr] = _Call(function, args)
         raise _Waiting
 
     def settle(self) -> bool:
@@ -133,8 +133,8 @@ class Batch(Samples):
         parts = output if several else (output,)
         spread = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(parts)
         per_sample = [
-            tuple(_part(y, dim, place) for y, dim in zip(parts, spread, strict=True))
-            for place in range(ran)
+            tuple(_part(y, dim, nr) for y, dim in zip(parts, spread, strict=True))
+            for nr in range(ran)
         ]
         self._known.append(per_sample if several else [one[0] for one in per_sample])
         self._held, self._came_from = [], {}
@@ -152,9 +152,9 @@ class Batch(Samples):
         return call("stack", list(values), 0), 0
 
 
-def _part(y: Any, dim: int | None, place: int) -> Any:
+def _part(y: Any, dim: int | None, nr: int) -> Any:
     batched = dim is not None and isinstance(y, Tensor)
-    return call("select", y, dim, place) if batched else y
+    return call("select", y, dim, nr) if batched else y
 
 
 def demand_transformable(function: Any, has_setup: bool, has_rule: bool) -> None:

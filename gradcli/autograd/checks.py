@@ -140,12 +140,12 @@ def gradgradcheck(
 
     def gradients(*given: Any) -> tuple[Tensor, ...]:
         outputs = differentiable(func(*given[:count]))
-        targets = [given[place] for place in varied]
-        live = [place for place, y in enumerate(outputs) if y.requires_grad]
+        targets = [given[arg] for arg in varied]
+        live = [arg for arg, y in enumerate(outputs) if y.requires_grad]
         found = grad(
-            [outputs[place] for place in live],
+            [outputs[arg] for arg in live],
             targets,
-            [given[count + place] for place in live],
+            [given[count + arg] for arg in live],
             True,
             True,
         )
@@ -186,7 +186,7 @@ class _Check:
             Tensor(x.raw, x.xp, x.requires_grad) if isinstance(x, Tensor) else x
             for x in arguments
         ]
-        self.inputs = [self.arguments[place] for place in varied]
+        self.inputs = [self.arguments[arg] for arg in varied]
         self.outputs = differentiable(func(*self.arguments))
         self.quotients: dict[tuple[int, int], Any] = {}
         self.suspects: list[tuple[int, int]] = []
@@ -194,17 +194,17 @@ class _Check:
     def differences(self) -> None:
         """Fill in the quotients, and note entries whose slopes to both sides differ."""
         here = [host(y) for y in self.outputs]
-        for place, x in zip(self.varied, self.inputs, strict=True):
-            f = self._of_one(place)
+        for arg, x in zip(self.varied, self.inputs, strict=True):
+            f = self._of_one(arg)
             columns: list[list[Any]] = [[] for _ in self.outputs]
             for entry in range(x.numel()):
                 for nr, s in enumerate(slopes(f, here, x, entry, self.eps)):
                     columns[nr].append(s.central.reshape(-1))
                     if numpy.any(s.jump > self.allowed(s.steepest) + s.noise):
-                        self.suspects.append((place, entry))
+                        self.suspects.append((arg, entry))
             for nr, (y, rows) in enumerate(zip(self.outputs, columns, strict=True)):
                 block = numpy.array(rows).reshape(x.numel(), y.numel())
-                self.quotients[nr, place] = block
+                self.quotients[nr, arg] = block
 
     def reverse(self, nondet_tol: float) -> None:
         """Hold reverse mode to the quotients, twice."""
@@ -227,11 +227,11 @@ class _Check:
         rows = blocks_of(self.outputs, self.inputs, forward=bool(mode))
         found = []
         for nr, (y, row) in enumerate(zip(self.outputs, rows, strict=True)):
-            for place, x, block in zip(self.varied, self.inputs, row, strict=True):
+            for arg, x, block in zip(self.varied, self.inputs, row, strict=True):
                 shapes = tuple(x.shape), tuple(y.shape)
                 entries = host(block).reshape(y.numel(), x.numel()).T
-                quotients = self.quotients[nr, place]
-                found.append(Block(nr, place, *shapes, quotients, entries, mode))
+                quotients = self.quotients[nr, arg]
+                found.append(Block(nr, arg, *shapes, quotients, entries, mode))
         return found
 
     def _compare(self, block: Block) -> None:
@@ -246,24 +246,24 @@ class _Check:
 
     def kinks(self) -> None:
         """Refuse a point where slopes jump, though the quotients may agree."""
-        for place, entry in self.suspects:
-            for kink in self._kinks(place, entry):
-                x = self.arguments[place]
+        for arg, entry in self.suspects:
+            for kink in self._kinks(arg, entry):
+                x = self.arguments[arg]
                 raise GradcheckError(
                     f"No derivative for output {kink.output} with respect to input "
-                    f"{place},\noutput entry {list(kink.output_entry)} by input entry "
+                    f"{arg},\noutput entry {list(kink.output_entry)} by input entry "
                     f"{entry_of(entry, tuple(x.shape))}, where the input is "
                     f"{float(x.raw.reshape(-1)[entry]):.6g}: {kink}.\n"
                 )
 
-    def _kinks(self, place: int, entry: int) -> list[Kink]:
-        x = self.arguments[place]
+    def _kinks(self, arg: int, entry: int) -> list[Kink]:
+        x = self.arguments[arg]
         here = [host(y) for y in self.outputs]
-        return kinks(self._of_one(place), here, x, entry, self.eps, self.allowed)
+        return kinks(self._of_one(arg), here, x, entry, self.eps, self.allowed)
 
-    def _of_one(self, place: int) -> Callable[[Tensor], list[Any]]:
+    def _of_one(self, arg: int) -> Callable[[Tensor], list[Any]]:
         """The outputs' values as a function of one argument."""
-        before, after = self.arguments[:place], self.arguments[place + 1 :]
+        before, after = self.arguments[:arg], self.arguments[arg + 1 :]
         return lambda x: evaluate(differentiable(self.func(*before, x, *after)))
 
     def undefined_cotangents(self) -> None:
@@ -303,17 +303,17 @@ def differentiable(outputs: Any) -> list[Tensor]:
 
 
 def _varied(arguments: Sequence[Any]) -> list[int]:
-    """The places of the inputs that require a gradient."""
+    """The numbers of the inputs that require a gradient."""
     found = [
-        place
-        for place, x in enumerate(arguments)
+        arg
+        for arg, x in enumerate(arguments)
         if isinstance(x, Tensor) and x.requires_grad
     ]
     if not found:
         raise ValueError(NOTHING_TO_CHECK)
-    for place in found:
-        if arguments[place].raw.dtype != numpy.float64:
-            warnings.warn(NOT_DOUBLE.format(place), UserWarning, stacklevel=3)
+    for arg in found:
+        if arguments[arg].raw.dtype != numpy.float64:
+            warnings.warn(NOT_DOUBLE.format(arg), UserWarning, stacklevel=3)
     return found
 
 

@@ -43,10 +43,10 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Save tensors; ``saved_tensors`` gives them back, graph included."""
-        for place, value in enumerate(tensors):
+        for index, value in enumerate(tensors):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
-                    f"save_for_backward can only save variables, but argument {place} "
+                    f"save_for_backward can only save variables, but argument {index} "
                     f"is of type {type(value).__name__}"
                 )
         self.to_save = tensors

@@ -114,9 +114,9 @@ def grad(
     roots, targets = _targets(outputs), _targets(inputs)
     if not targets:
         raise GradError(EMPTY_INPUTS.format("grad"))
-    for place, root in enumerate(roots):
+    for index, root in enumerate(roots):
         if isinstance(root, Tensor) and root.edge is None:
-            raise GradError(NO_GRAD_FN.format(place))
+            raise GradError(NO_GRAD_FN.format(index))
     _demand_grad(targets)
     if materialize_grads and any(isinstance(x, GradientEdge) for x in targets):
         raise GradError(EDGES_TELL_NO_SHAPE)
@@ -144,10 +144,10 @@ def _batched(
     create_graph: bool,
 ) -> list[Tensor | None]:
     """A pass per entry of the batches, and the gradients stacked."""
-    for place, (output, batch) in enumerate(zip(outputs, batches, strict=True)):
+    for index, (output, batch) in enumerate(zip(outputs, batches, strict=True)):
         shape = like_of(output).shape
         if batch is not None and batch.shape[1:] != shape:
-            text = NOT_A_BATCH.format(place, batch.shape[1:], place, shape)
+            text = NOT_A_BATCH.format(index, batch.shape[1:], index, shape)
             raise GradError(text)
     sizes = {batch.shape[0] for batch in batches if batch is not None}
     if len(sizes) != 1:

@@ -118,12 +118,12 @@ class FunctionNode(CustomNode):
                 )
             if like is None:
                 continue
-            place = len(pulled)
-            asked = self.asked[place]
-            pulled.append(self._fitted(t, like, place) if asked else None)
+            index = len(pulled)
+            asked = self.asked[index]
+            pulled.append(self._fitted(t, like, index) if asked else None)
         return tuple(pulled)
 
-    def _fitted(self, t: Any, like: Tensor, place: int) -> Tensor | None:
+    def _fitted(self, t: Any, like: Tensor, index: int) -> Tensor | None:
         if t is None:
             return None
         if not isinstance(t, Tensor):
@@ -132,7 +132,7 @@ class FunctionNode(CustomNode):
             if not _is_expansion(t.shape, like.shape):
                 raise GradError(
                     f"Function {self.name()} returned an invalid gradient at index "
-                    f"{place} - got {list(t.shape)} but expected shape compatible with "
+                    f"{index} - got {list(t.shape)} but expected shape compatible with "
                     f"{list(like.shape)}"
                 )
             t = sum_to(RECORDING, t, tuple(like.shape))
@@ -164,13 +164,13 @@ class FunctionNode(CustomNode):
                 "Function's jvp returned an invalid number of forward gradients "
                 f"(expected {len(self.likes)} but got {len(pushed)})"
             )
-        for place, t in enumerate(pushed):
-            like = self.likes[place]
+        for index, t in enumerate(pushed):
+            like = self.likes[index]
             if t is None:
                 continue
-            if like is None or not self.carries[place]:
+            if like is None or not self.carries[index]:
                 raise GradError(
-                    f"Function's jvp returned a gradient at position {place}, but  the "
+                    f"Function's jvp returned a gradient at position {index}, but  the "
                     "corresponding forward output is not a differentiable Tensor.You "
                     "should return None at that position instead."
                 )

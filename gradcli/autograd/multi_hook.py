@@ -49,7 +49,7 @@ class _Together:
         self._arrived = WeakKeyDictionary()
         self._left: WeakKeyDictionary[Pass, int] = WeakKeyDictionary()
 
-    def one_of_all(self, place: int) -> Callable[[Tensor], None]:
+    def one_of_all(self, index: int) -> Callable[[Tensor], None]:
         """The hook of one of the tensors."""
 
         def hook(g: Tensor) -> None:
@@ -59,7 +59,7 @@ class _Together:
             if arrived is None:
                 arrived = self._arrived[running] = [None] * len(self._nodes)
                 self._left[running] = sum(node in running.nodes for node in self._nodes)
-            arrived[place] = g
+            arrived[index] = g
             self._left[running] -= 1
             if not self._left[running]:
                 del self._arrived[running], self._left[running]
@@ -97,7 +97,7 @@ def register_multi_grad_hook(
     together = _Together(tensors, fn)
     return MultiHandle([
         t.register_hook(
-            together.one_of_all(place) if mode == "all" else together.any_of_all
+            together.one_of_all(index) if mode == "all" else together.any_of_all
         )
-        for place, t in enumerate(tensors)
+        for index, t in enumerate(tensors)
     ])  # fmt: skip

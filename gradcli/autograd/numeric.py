@@ -69,15 +69,15 @@ class Kink:
 
 
 def slopes(
-    f: Function, here: Values, x: Tensor, place: int, step: float
+    f: Function, here: Values, x: Tensor, flat_index: int, step: float
 ) -> list[Slopes]:
-    """The slopes of every output by entry number ``place`` of ``x``.
+    """The slopes of every output by entry number ``flat_index`` of ``x``.
 
     Args:
         here: the outputs' values at ``x`` itself.
     """
-    low, down = _moved(x, place, -step)
-    high, up = _moved(x, place, step)
+    low, down = _moved(x, flat_index, -step)
+    high, up = _moved(x, flat_index, step)
     found = []
     with numpy.errstate(all="ignore"):
         for y, y_low, y_high in zip(here, f(low), f(high), strict=True):
@@ -97,12 +97,12 @@ def kinks(
     f: Function,
     here: Values,
     x: Tensor,
-    place: int,
+    flat_index: int,
     eps: float,
     allowed: Callable[[Any], Any],
 ) -> list[Kink]:
     """Where the slopes by one entry jump by more than is ``allowed`` for a slope."""
-    by_scale = [slopes(f, here, x, place, eps * scale) for scale in SCALES]
+    by_scale = [slopes(f, here, x, flat_index, eps * scale) for scale in SCALES]
     found = []
     for nr, per_scale in enumerate(zip(*by_scale, strict=True)):
         middle = per_scale[1]
@@ -129,11 +129,11 @@ def host(y: Tensor) -> Any:
     return numpy.asarray(devices.host(y.raw))
 
 
-def _moved(x: Tensor, place: int, step: float) -> tuple[Tensor, float]:
+def _moved(x: Tensor, flat_index: int, step: float) -> tuple[Tensor, float]:
     """The tensor with one entry moved, and how far it really moved."""
     raw = x.xp.clone(x.raw, "contiguous")
     flat = raw.reshape(-1)
-    before = float(flat[place])
-    flat[place] = before + step
-    moved = abs(float(flat[place]) - before)
+    before = float(flat[flat_index])
+    flat[flat_index] = before + step
+    moved = abs(float(flat[flat_index]) - before)
     return Tensor(flat.reshape(tuple(x.shape)), x.xp, x.requires_grad), moved

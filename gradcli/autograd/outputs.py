@@ -46,8 +46,8 @@ def attach(
     given = {id(x) for x in args}
     seen, numbers = set(given), dict[int, int | None]()
     result = []
-    for place, part in enumerate(parts):
-        number = place if len(parts) > 1 else None
+    for index, part in enumerate(parts):
+        number = index if len(parts) > 1 else None
         result.append(_placed(part, node, number, ctx, seen))
         seen.add(id(part))
         if id(part) not in given:

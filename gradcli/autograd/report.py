@@ -52,10 +52,10 @@ class Block:
             gap = numpy.abs(self.analytical - self.numerical)
             excess = gap - allowed(self.numerical)
         excess = numpy.where(numpy.isnan(excess), numpy.inf, excess)
-        place = int(numpy.argmax(excess))
-        if excess.flat[place] <= 0:
+        flat_index = int(numpy.argmax(excess))
+        if excess.flat[flat_index] <= 0:
             return None
-        row, column = divmod(place, self.numerical.shape[1])
+        row, column = divmod(flat_index, self.numerical.shape[1])
         return row, column
 
     def describe(self, at: tuple[int, int], allowed: Tolerance) -> str:
@@ -75,9 +75,9 @@ class Block:
         )
 
 
-def entry_of(place: int, shape: tuple[int, ...]) -> list[int]:
+def entry_of(flat_index: int, shape: tuple[int, ...]) -> list[int]:
     """The indices of an entry of a tensor."""
-    return [int(i) for i in numpy.unravel_index(place, shape)] if shape else []
+    return [int(i) for i in numpy.unravel_index(flat_index, shape)] if shape else []
 
 
 def _shown(values: Any) -> str:

@@ -66,9 +66,9 @@ def demand_tensors(value: Any, what: str, name: str) -> tuple[Tensor, ...]:
     """
     several = isinstance(value, tuple)
     found: tuple[Any, ...] = value if several else (value,)
-    for place, x in enumerate(found):
+    for index, x in enumerate(found):
         if not isinstance(x, Tensor):
-            which = f"value at index {place}" if several else f"given {what}"
+            which = f"value at index {index}" if several else f"given {what}"
             raise TypeError(
                 f"The {what} given to {name} must be either a Tensor or a tuple of "
                 f"Tensors but the {which} has type {type(x)}."
@@ -101,9 +101,9 @@ def check_vector(v: Any, like: Sequence[Tensor], side: str) -> tuple[Tensor, ...
             f"v is a tuple of invalid length: should be {len(like)} but got "
             f"{len(given)}."
         )
-    for place, (x, t) in enumerate(zip(like, given, strict=True)):
+    for index, (x, t) in enumerate(zip(like, given, strict=True)):
         if x.shape != t.shape:
-            entry = f"Entry {place} in v" if len(like) > 1 else "v"
+            entry = f"Entry {index} in v" if len(like) > 1 else "v"
             raise GradError(
                 f"{entry} has invalid size: should be {x.shape} but got {t.shape}."
             )
@@ -112,9 +112,9 @@ def check_vector(v: Any, like: Sequence[Tensor], side: str) -> tuple[Tensor, ...
 
 def check_outputs(outputs: Sequence[Tensor]) -> None:
     """Refuse an output outside the graph."""
-    for place, y in enumerate(outputs):
+    for index, y in enumerate(outputs):
         if not y.requires_grad:
-            raise GradError(NO_GRADIENT.format(place))
+            raise GradError(NO_GRADIENT.format(index))
 
 
 def check_jacobian(
@@ -124,19 +124,19 @@ def check_jacobian(
     create_graph: bool,
 ) -> None:
     """Refuse an output that does not reach an input, and a constant block."""
-    for place, y in enumerate(outputs):
+    for index, y in enumerate(outputs):
         for nr, found in enumerate(_reached(y, inputs)):
             if not found:
-                raise GradError(INDEPENDENT.format(place, nr))
-            if create_graph and not blocks[place][nr].requires_grad:
+                raise GradError(INDEPENDENT.format(index, nr))
+            if create_graph and not blocks[index][nr].requires_grad:
                 raise GradError(CONSTANT_JACOBIAN.format(nr))
 
 
 def check_second(first: Sequence[Tensor], inputs: Sequence[Tensor]) -> None:
     """Refuse a first derivative that depends on no input."""
-    for place, g in enumerate(first):
+    for index, g in enumerate(first):
         if not any(_reached(g, inputs)):
-            raise GradError(CONSTANT_GRADIENT.format(place))
+            raise GradError(CONSTANT_GRADIENT.format(index))
 
 
 def _reached(y: Tensor, inputs: Sequence[Tensor]) -> list[bool]:

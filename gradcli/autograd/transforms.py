@@ -37,8 +37,8 @@ class _Trace:
 
     def __init__(self, func: Func, args: tuple[Any, ...], kwargs: Any, argnums: Argnums,
                  has_aux: bool, name: str, forward: bool = False) -> None:  # fmt: skip
-        places = _places(argnums, len(args))
-        nested = [args[place] for place in places]
+        indices = _counted(argnums, len(args))
+        nested = [args[index] for index in indices]
         leaves, self.shape = flatten(nested[0] if isinstance(argnums, int) else
                                      tuple(nested))  # fmt: skip
         self.outside = MODE.recording
@@ -51,8 +51,8 @@ class _Trace:
             replaced = self.shape.fill(given)
             own = (replaced,) if isinstance(argnums, int) else replaced
             full = list(args)
-            for place, value in zip(places, own, strict=True):
-                full[place] = value
+            for index, value in zip(indices, own, strict=True):
+                full[index] = value
             MODE.traces += 1
             try:
                 with renewing() if forward else nullcontext():
@@ -198,8 +198,8 @@ def jvp(
     """
     name = "jvp(f, primals, tangents)"
     _demand_tuple(primals, name)
-    places = tuple(range(len(primals)))
-    trace = _Trace(func, primals, {}, places, has_aux, name, forward=True)
+    indices = tuple(range(len(primals)))
+    trace = _Trace(func, primals, {}, indices, has_aux, name, forward=True)
     pushed = _push(trace, tangents, name, strict)
     output, aux = trace.value(), trace.settle(trace.aux)
     trace.close()
@@ -209,8 +209,8 @@ def jvp(
 def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
     """``(output, push)``; ``push(*tangents)`` gives the output's tangent."""
     name = "linearize(f, *primals)"
-    places = tuple(range(len(primals)))
-    trace = _Trace(func, primals, {}, places, False, name, forward=True)
+    indices = tuple(range(len(primals)))
+    trace = _Trace(func, primals, {}, indices, False, name, forward=True)
     output = trace.value()
     trace.close()
     return output, lambda *tangents: _push(trace, tangents, name, False)
@@ -305,7 +305,7 @@ def _fresh(x: Any, outside: bool) -> Tensor:
 
 
 def _at_the_place_of(x: Tensor) -> Tensor:
-    """A tensor that stays at a place of the graph, whatever becomes of the other."""
+    """A tensor with the edge of another, which it keeps when the other is changed."""
     return with_edge(x.raw, x.xp, x.edge)
 
 
@@ -316,11 +316,11 @@ def _make_changeable(x: Tensor, own: Tensor) -> None:
         note_sharer(x, own)
 
 
-def _places(argnums: Any, count: int) -> list[int]:
-    """The arguments' places, counted from the front.
+def _counted(argnums: Any, count: int) -> list[int]:
+    """The arguments' numbers, counted from the front.
 
     Raises:
-        EngineError: a place that is no number, out of range, or given twice.
+        EngineError: one is no number, out of range, or given twice.
     """
     several = isinstance(argnums, tuple)
     if not several and not isinstance(argnums, int):
@@ -330,15 +330,17 @@ def _places(argnums: Any, count: int) -> list[int]:
     wanted = argnums if several else (argnums,)
     if not wanted:
         raise EngineError("argnums must be non-empty")
-    for place in wanted:
-        if not isinstance(place, int):
-            raise EngineError(f"argnum must be int, got: {type(place)}")
-        if not -count <= place < count:
-            raise EngineError(f"Got argnum={place}, but only {count} positional inputs")
-    places = [place % count for place in wanted]
-    if len(set(places)) != len(places):
-        raise EngineError(f"argnums elements must be unique, got {tuple(places)}")
-    return places
+    for argnum in wanted:
+        if not isinstance(argnum, int):
+            raise EngineError(f"argnum must be int, got: {type(argnum)}")
+        if not -count <= argnum < count:
+            raise EngineError(
+                f"Got argnum={argnum}, but only {count} positional inputs"
+            )
+    found = [argnum % count for argnum in wanted]
+    if len(set(found)) != len(found):
+        raise EngineError(f"argnums elements must be unique, got {tuple(found)}")
+    return found
 
 
 def _value_and_aux(result: Any, name: str) -> tuple[Any, Any]:

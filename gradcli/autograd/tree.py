@@ -1,4 +1,4 @@
-"""Values nested in tuples, lists and dicts, and the places of their leaves.
+"""Values nested in tuples, lists and dicts, and the positions of their leaves.
 
 Invariant: `Shape.fill` puts leaves back exactly where `flatten` found them; whatever
 is not a tuple, a list or a dict is a leaf.

@@ -70,9 +70,9 @@ def vmap(
         waiting = True
         while waiting:
             per_sample = []
-            for place in range(max(size, 1)):
-                own = _sample(batches, dims, place, size)
-                with batch.sample(place, own):
+            for nr in range(max(size, 1)):
+                own = _sample(batches, dims, nr, size)
+                with batch.sample(nr, own):
                     result = func(
                         *shape.fill(own[: len(leaves)]),
                         **named_shape.fill(own[len(leaves) :]),
@@ -140,7 +140,7 @@ def _size(batches: Sequence[Any], dims: Sequence[int | None]) -> int:
 
 
 def _sample(
-    batches: Sequence[Any], dims: Sequence[int | None], place: int, size: int
+    batches: Sequence[Any], dims: Sequence[int | None], nr: int, size: int
 ) -> list[Any]:
     """One sample of each batch; of an empty batch, zeros of a sample's shape."""
     found = []
@@ -148,7 +148,7 @@ def _sample(
         if dim is None:
             found.append(x)
         elif size:
-            found.append(call("select", x, dim, place))
+            found.append(call("select", x, dim, nr))
         else:
             shape = (*x.shape[:dim], *x.shape[dim + 1 :])
             found.append(zeros_for(x, shape))

@@ -51,8 +51,8 @@ class Line:
         from linecache import getline
 
         text = getline(self.file, self.number).strip()
-        place = f'  File "{self.file}", line {self.number}, in {self.function}'
-        return f"{place}\n    {text}" if text else place
+        where = f'  File "{self.file}", line {self.number}, in {self.function}'
+        return f"{where}\n    {text}" if text else where
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,10 @@ class Anomaly:
         """
         if not self.check_values:
             return
-        for place, value in enumerate(pulled):
+        for nr, value in enumerate(pulled):
             if _what_is_wrong(value) == "nan":
                 raise GradError(
-                    f"Function '{node.name()}' returned nan values in its {place}th "
+                    f"Function '{node.name()}' returned nan values in its {nr}th "
                     "output."
                 )
 

@@ -117,21 +117,21 @@ def _cotangents(
     outputs: Sequence[Target], given: Sequence[Tensor | None]
 ) -> list[Tensor]:
     pairs = zip(outputs, given, strict=True)
-    return [_cotangent(output, g, place) for place, (output, g) in enumerate(pairs)]
+    return [_cotangent(output, g, nr) for nr, (output, g) in enumerate(pairs)]
 
 
-def _cotangent(root: Target, given: Tensor | None, place: int) -> Tensor:
+def _cotangent(root: Target, given: Tensor | None, nr: int) -> Tensor:
     output = root if isinstance(root, Tensor) else like_of(root)
     if output is root and output.edge is None:
-        raise GradError(NO_GRAD_FN.format(place))
+        raise GradError(NO_GRAD_FN.format(nr))
     if given is None:
         if output.numel() != 1:
             raise GradError(NOT_SCALAR)
         return ones_for(output)
     if given.shape != output.shape:
         raise ShapeError(
-            f"Mismatch in shape: grad_output[{place}] has a shape of {given.shape} and "
-            f"output[{place}] has a shape of {output.shape}."
+            f"Mismatch in shape: grad_output[{nr}] has a shape of {given.shape} and "
+            f"output[{nr}] has a shape of {output.shape}."
         )
     found: Tensor = in_type(given, output.raw.dtype)
     return found

@@ -134,8 +134,8 @@ class Signature:
         """
         entry, names = self.entry, self.names
         args = self._gathered(args)
-        for place in self.operands:
-            if place < len(args) and not isinstance(args[place], Tensor):
+        for slot in self.operands:
+            if slot < len(args) and not isinstance(args[slot], Tensor):
                 pairs = zip(names, args, strict=False)
                 args = tuple([_as_operand(entry, name, v) for name, v in pairs])
                 break

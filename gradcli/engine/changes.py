@@ -173,9 +173,9 @@ def renew(t: Tensor) -> bool:
     start, moved = xp.address(before), xp.address(after)
     for each in sharers(t):
         raw = each.raw
-        place = moved + xp.address(raw) - start
+        address = moved + xp.address(raw) - start
         whole = raw is before
-        _settle_memory(each, after if whole else xp.carried(raw, after, place))
+        _settle_memory(each, after if whole else xp.carried(raw, after, address))
     return True
 
 
@@ -195,7 +195,7 @@ def _make_writeable(raw: Any) -> None:
 
 
 def _may_overlap(raw: Any) -> bool:
-    """Whether two entries may share a place: dimensions reach into one another."""
+    """Whether two entries may share an address: dimensions reach into one another."""
     reach = 0
     for step, n in sorted(zip(map(abs, raw.strides), raw.shape, strict=True)):
         if n > 1:
@@ -268,9 +268,9 @@ def _settle(t: Tensor, edge: Edge) -> None:
 
 def positions(base: Tensor, view: Tensor) -> Any:
     """Which entries of the flattened base the entries of a view are."""
-    places = _addresses(base).reshape(-1)
-    order = np.argsort(places, kind="stable")
-    found = np.searchsorted(places[order], _addresses(view))
+    addresses = _addresses(base).reshape(-1)
+    order = np.argsort(addresses, kind="stable")
+    found = np.searchsorted(addresses[order], _addresses(view))
     return base.xp.array(order[found])
 
 

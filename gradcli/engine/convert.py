@@ -74,13 +74,13 @@ def to(
     if target is None:
         xp = self.xp
     else:
-        xp = target if hasattr(target, "symbolic") else devices.place(target)
+        xp = target if hasattr(target, "symbolic") else devices.namespace_on(target)
     chosen = None if wanted["dtype"] is None else dtypes.to_dtype(wanted["dtype"])
     type_ = None if chosen is None or chosen is self.dtype else chosen.name
-    place = None if xp.device == self.xp.device else xp
-    if type_ is None and place is None:
+    elsewhere = None if xp.device == self.xp.device else xp
+    if type_ is None and elsewhere is None:
         return self.clone() if wanted["copy"] else self
-    return moved(self, type_, place)
+    return moved(self, type_, elsewhere)
 
 
 def cpu(self: Tensor, memory_format: str | None = None) -> Tensor:
@@ -110,8 +110,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 def type(self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
     """The name of its class in PyTorch; given a type, the tensor in that type."""
     if dtype is None:
-        place = "cuda." if self.is_cuda else ""
-        return f"torch.{place}{self.dtype.legacy}Tensor"
+        prefix = "cuda." if self.is_cuda else ""
+        return f"torch.{prefix}{self.dtype.legacy}Tensor"
     if isinstance(dtype, str):
         named = {f"torch.{each.legacy}Tensor": each for each in dtypes.ALL}
         if dtype not in named:

@@ -37,16 +37,16 @@ def reduced(t: Tensor, protocol: Any) -> tuple[Any, ...]:
     if t.xp.symbolic:
         raise TypeError("a tensor of symbols is not pickled")
     kind = Tensor if isinstance(t, LostView) else type(t)
-    place = _place(t._shareable())
-    return rebuilt, (kind, place, str(t.device), t.requires_grad, _own(t))
+    location = _location(t._shareable())
+    return rebuilt, (kind, location, str(t.device), t.requires_grad, _own(t))
 
 
 def rebuilt(
-    kind: type[Tensor], place: Any, device: str, requires_grad: bool, own: Any
+    kind: type[Tensor], location: Any, device: str, requires_grad: bool, own: Any
 ) -> Tensor:
-    """The tensor of a class on memory at a place, with attributes of its own."""
+    """The tensor of a class at a location in memory, with attributes of its own."""
     out = object.__new__(kind)
-    out.raw, out.xp, out.edge = _at(place), devices.place(device), None
+    out.raw, out.xp, out.edge = _at(location), devices.namespace_on(device), None
     out.requires_grad = requires_grad
     for name, value in own.items():
         setattr(out, name, value)
@@ -66,7 +66,7 @@ def deeply(t: Tensor, memo: dict[int, Any]) -> Tensor:
         return known
     if t.xp.symbolic:
         return Tensor(t.xp.clone(t.raw), t.xp, t.requires_grad)
-    memory, *rest = _place(t._shareable())
+    memory, *rest = _location(t._shareable())
     copied = (copy.deepcopy(memory, memo), *rest)
     kind = Tensor if isinstance(t, LostView) else type(t)
     made = rebuilt(kind, copied, str(t.device), t.requires_grad, {})
@@ -89,7 +89,7 @@ def _own(t: Tensor) -> dict[str, Any]:
     return kept
 
 
-def _place(raw: Any) -> tuple[Any, ...]:
+def _location(raw: Any) -> tuple[Any, ...]:
     """The array that owns the memory, and where in it the entries lie.
 
     NumPy's arrays are told apart by their memory; another module's are taken whole.
@@ -106,16 +106,16 @@ def _place(raw: Any) -> tuple[Any, ...]:
 def reshaped_memory(raw: Any, shape: tuple[int, ...]) -> Any:
     """An array of a shape from the first entry of another on, in the same memory; None
     if that does not reach so far."""
-    memory, *where = _place(raw)
+    memory, *where = _location(raw)
     if not where or memory.nbytes - where[0] < prod(shape) * raw.itemsize:
         return None
     flat = memory.reshape(-1, order="A")
     return np.ndarray(shape, raw.dtype, flat, where[0]) if memory.size else None
 
 
-def _at(place: tuple[Any, ...]) -> Any:
-    """The array at a place."""
-    memory, *where = place
+def _at(location: tuple[Any, ...]) -> Any:
+    """The array at a location in memory."""
+    memory, *where = location
     if not where:
         return memory
     start, shape, strides, dtype = where

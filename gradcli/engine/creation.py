@@ -21,7 +21,7 @@ from ..ops.limits import check_size
 from . import devices, dtypes
 from .dtypes import DEFAULT, dtype
 from .errors import EngineError
-from .factories import Place, alike, chosen, constructor, made
+from .factories import DeviceLike, alike, chosen, constructor, made
 from .numbers import array_of, check_kind
 from .promote import fitting
 from .sizes import sizes_of
@@ -38,7 +38,7 @@ def tensor(
     data: Any,
     *,
     dtype: dtype | None = None,
-    device: Place = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
@@ -62,7 +62,7 @@ def tensor(
 
 
 def _copied(
-    data: Tensor, dtype: dtype | None, device: Place, requires_grad: bool
+    data: Tensor, dtype: dtype | None, device: DeviceLike, requires_grad: bool
 ) -> Tensor:
     warnings.warn(
         "To copy construct from a tensor, it is recommended to use "
@@ -75,7 +75,9 @@ def _copied(
     return out.requires_grad_(requires_grad)
 
 
-def as_tensor(data: Any, dtype: dtype | None = None, device: Place = None) -> Tensor:
+def as_tensor(
+    data: Any, dtype: dtype | None = None, device: DeviceLike = None
+) -> Tensor:
     """The data as a tensor that shares its memory, if type and device allow it."""
     if isinstance(data, Tensor):
         return data.to(device or data.device, dtype or data.dtype)
@@ -89,7 +91,7 @@ def asarray(
     obj: Any,
     *,
     dtype: dtype | None = None,
-    device: Place = None,
+    device: DeviceLike = None,
     copy: bool | None = None,
     requires_grad: bool | None = None,
 ) -> Tensor:
@@ -109,7 +111,7 @@ def scalar_tensor(
     s: Any,
     *,
     dtype: dtype | None = None,
-    device: Place = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """One number as a tensor of the default type."""

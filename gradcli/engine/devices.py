@@ -80,7 +80,7 @@ def resolve(device: str) -> ArrayNamespace:
     raise DeviceError(f"unknown device {device!r}: use auto, cpu or cuda")
 
 
-def place(device: Any) -> ArrayNamespace:
+def namespace_on(device: Any) -> ArrayNamespace:
     """The namespace of a device given as PyTorch gives it; None means the CPU.
 
     Raises:

@@ -21,7 +21,7 @@ from ..ops.limits import check_size
 from . import dtypes
 from .dtypes import DEFAULT, dtype
 from .errors import EngineError
-from .factories import Place, alike, constructor, made
+from .factories import DeviceLike, alike, constructor, made
 from .into import written
 from .mersenne import Mersenne
 from .modes import MODE
@@ -42,7 +42,7 @@ class Generator:
         device: taken for PyTorch's sake; numbers are drawn on the CPU.
     """
 
-    def __init__(self, device: Place = "cpu") -> None:
+    def __init__(self, device: DeviceLike = "cpu") -> None:
         self.device = device
         self._start(FIRST_SEED)
 
@@ -114,9 +114,9 @@ class Samples:
             starts[id(generator)] = generator, generator.stream.state()
 
     @contextmanager
-    def one(self, place: int = 0) -> Iterator[None]:
-        """While the sample at a place runs."""
-        self._running = 0 if self.randomness == "same" else place
+    def one(self, nr: int = 0) -> Iterator[None]:
+        """While the sample of a number runs."""
+        self._running = 0 if self.randomness == "same" else nr
         for generator, start in self._starts.get(self._running, {}).values():
             generator.stream.go_back(start)
         outer, MODE.samples = MODE.samples, (*MODE.samples, self)

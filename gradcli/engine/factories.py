@@ -22,7 +22,7 @@ from .into import written
 from .layouts import PRESERVING, laid_out, layout, strided
 from .tensor import Tensor
 
-Place = Device | str | int | None
+DeviceLike = Device | str | int | None
 Build = Callable[..., Any]
 """From the type asked for, None if it was not, and arguments to a NumPy array."""
 
@@ -36,10 +36,12 @@ LIKE = {name: OPTIONS[name] for name in OPTIONS if name != "out"}
 """The same for a constructor that is like a tensor."""
 
 
-def made(raw: Any, requires_grad: bool, device: Place = None, xp: Any = None) -> Tensor:
+def made(
+    raw: Any, requires_grad: bool, device: DeviceLike = None, xp: Any = None
+) -> Tensor:
     """The tensor of a fresh NumPy array, on a device or in a namespace."""
     if xp is None:
-        xp = devices.place(device)
+        xp = devices.namespace_on(device)
     out = Tensor(xp.array(raw), xp)
     if requires_grad:
         out.requires_grad = True
@@ -57,7 +59,7 @@ def constructor(build: Build) -> Callable[..., Tensor]:
         out: Tensor | None = None,
         dtype: Any = None,
         layout: layout = strided,
-        device: Place = None,
+        device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
         **named: Any,
@@ -84,7 +86,7 @@ def alike(build: Build) -> Callable[..., Tensor]:
         *args: Any,
         dtype: Any = None,
         layout: layout = strided,
-        device: Place = None,
+        device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
         memory_format: Any = None,
@@ -93,7 +95,7 @@ def alike(build: Build) -> Callable[..., Tensor]:
         if many:
             args = _sizes(name, args, named)
         type_ = chosen(dtype, name) or input.dtype
-        xp = input.xp if device is None else devices.place(device)
+        xp = input.xp if device is None else devices.namespace_on(device)
         raw = build(type_, input, *args, **named)
         if keeps and memory_format in PRESERVING and input.raw.ndim > 1:
             raw = laid_out(raw, input.raw.shape, input.raw.strides)

@@ -95,7 +95,7 @@ def extras_of(node: Inspectable) -> Extras:
 
 
 metadata = property(lambda node: extras_of(node).metadata)
-"""A place for whatever somebody wants to remember with a node."""
+"""Whatever somebody wants to remember with a node, by name."""
 
 
 def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:

@@ -38,22 +38,22 @@ def saved_by_name(node: Any, name: str) -> Any:
     """What a node saved, under PyTorch's name of it."""
     for prefix, show in ((SAVED, saved_value), (RAW, raw_saved)):
         if name.startswith(prefix):
-            place = saved_places(node).get(name.removeprefix(prefix))
-            if place is not None:
-                return show(node, *place)
+            key = saved_keys(node).get(name.removeprefix(prefix))
+            if key is not None:
+                return show(node, *key)
     raise AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
 
 
 def names_shown(node: Any) -> list[str]:
     """A node's attributes, those of its saved values among them."""
-    places = saved_places(node)
-    tensors = [name for name, (kind, _) in places.items() if kind in TENSORS]
-    found = [SAVED + name for name in places] + [RAW + name for name in tensors]
+    known = saved_keys(node)
+    tensors = [name for name, (kind, _) in known.items() if kind in TENSORS]
+    found = [SAVED + name for name in known] + [RAW + name for name in tensors]
     return [*object.__dir__(node), *found]
 
 
-def saved_places(node: Any) -> dict[str, tuple[str, Any]]:
-    """What PyTorch's names of a node's saved values mean here: a kind and a place.
+def saved_keys(node: Any) -> dict[str, tuple[str, Any]]:
+    """What PyTorch's names of a node's saved values mean here: a kind and a key.
 
     Kinds are `INPUT` and `OUTPUT`, with a number; `PARAMETER`, with its name; `SIZES`
     of an input of which nothing else is kept.
@@ -82,51 +82,51 @@ def saved_places(node: Any) -> dict[str, tuple[str, Any]]:
     return found
 
 
-def saved_value(node: Any, kind: str, place: Any) -> Any:
+def saved_value(node: Any, kind: str, key: Any) -> Any:
     """What a node saved, unpacked.
 
     Raises:
         GradError: it has been freed.
     """
     if kind == PARAMETER:
-        return _parameter(node.op, place, node.params)
+        return _parameter(node.op, key, node.params)
     if kind == SIZES:
-        return tuple(node.raw_inputs()[place].shape)
+        return tuple(node.raw_inputs()[key].shape)
     if isinstance(node.y, Packed):
         gives = node.y.inputs if kind == INPUT else node.y.outputs
-        return _as_it_was(node, gives[place](), kind, place)
+        return _as_it_was(node, gives[key](), kind, key)
     raw, y = node.restored()
     if kind == INPUT:
-        return _as_it_was(node, raw[place], kind, place)
-    return _as_it_was(node, y[place] if isinstance(y, tuple) else y, kind, place)
+        return _as_it_was(node, raw[key], kind, key)
+    return _as_it_was(node, y[key] if isinstance(y, tuple) else y, kind, key)
 
 
-def _as_it_was(node: Any, raw: Any, kind: str, place: int) -> Any:
+def _as_it_was(node: Any, raw: Any, kind: str, key: int) -> Any:
     """A saved raw value as its tensor: a leaf as the object that it was."""
     if kind == OUTPUT:
         several = node.op.returns != 1
-        carries = not several or place < carried(node.op, (None,) * node.op.returns)
-        edge: Any = (Port(node, place) if several else node) if carries else None
+        carries = not several or key < carried(node.op, (None,) * node.op.returns)
+        edge: Any = (Port(node, key) if several else node) if carries else None
         return rebuild(raw, node.xp, edge)
-    if place not in used_parts(node).inputs:
+    if key not in used_parts(node).inputs:
         return None
-    edge = input_edges(node).get(place)
+    edge = input_edges(node).get(key)
     if isinstance(edge, AccumulateGrad) and edge.variable.raw is raw:
         return edge.variable
     return rebuild(raw, node.xp, edge)
 
 
-def raw_saved(node: Any, kind: str, place: Any) -> Any:
+def raw_saved(node: Any, kind: str, key: Any) -> Any:
     """What a node saved, before it is unpacked: hooks can be set on it.
 
     Raises:
         AttributeError: it is no tensor.
     """
     if kind not in TENSORS:
-        raise AttributeError(f"{place!r} is no tensor")
+        raise AttributeError(f"{key!r} is no tensor")
     return SavedTensor(
-        lambda: saved_value(node, kind, place),
-        lambda hooks: hook_one(node, (kind, place), hooks),
+        lambda: saved_value(node, kind, key),
+        lambda hooks: hook_one(node, (kind, key), hooks),
     )
 
 

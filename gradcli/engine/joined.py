@@ -58,12 +58,12 @@ def joined(node: Node, rule: Rule, pulled: tuple[Any, ...]) -> tuple[Any, ...]:
     by_slot = dict(zip(node.slots, node.edges, strict=True))
     edges: list[Edge] = []
     shapes: list[tuple[int, ...]] = []
-    for place in rule.given:
-        edge = node if place == RESULT else by_slot.get(place)
+    for slot in rule.given:
+        edge = node if slot == RESULT else by_slot.get(slot)
         if edge is not None:
             edges.append(edge)
             raw, y = node.restored()
-            shapes.append(tuple((y if place == RESULT else raw[place]).shape))
+            shapes.append(tuple((y if slot == RESULT else raw[slot]).shape))
     if not edges:
         return pulled
     return tuple([

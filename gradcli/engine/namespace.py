@@ -66,7 +66,7 @@ class Namespace:
     def strided(
         self, x: Any, size: tuple[int, ...], stride: tuple[int, ...], start: int
     ) -> Any:
-        """What lies at a place of the memory; a view where there is memory."""
+        """What lies in a part of the memory; a view where there is memory."""
         return strided(self, x, size, stride, start)
 
     def apart(self, x: Any) -> Any:

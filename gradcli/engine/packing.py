@@ -110,27 +110,27 @@ def pack_node(node: Node) -> None:
         node.y, node.saved = packed, FREED
 
 
-Place = tuple[str, int]
+Which = tuple[str, int]
 """Which of a node's values: an input's slot, or an output's number."""
 
 
-def hook_one(node: Node, place: Place, hooks: Hooks) -> None:
+def hook_one(node: Node, which: Which, hooks: Hooks) -> None:
     """Put one saved value of a node in the care of hooks, which see no graph of it.
 
     Raises:
         GradError: it has hooks already, it was freed, or nothing is saved there.
     """
     if isinstance(node.y, Packed):
-        if place in node.y.hooked:
+        if which in node.y.hooked:
             raise GradError(SET_ALREADY)
     elif node.saved is FREED:
         raise GradError(FREED_ALREADY)
     parts = used_parts(node)
-    kind, number = place
+    kind, number = which
     if not (number in parts.inputs if kind == INPUT else parts.reads(number)):
         raise GradError(NOTHING_THERE)
     packed = node.y if isinstance(node.y, Packed) else _unhooked(node, parts)
-    _hook(node, packed, place, hooks, None)
+    _hook(node, packed, which, hooks, None)
     node.y, node.saved = packed, FREED
 
 
@@ -140,11 +140,11 @@ def _output_edge(node: Node, packed: Packed, nr: int) -> Edge:
     return Port(node, nr) if nr < len(packed.shapes) else None
 
 
-def _hook(node: Node, packed: Packed, place: Place, hooks: Hooks, edge: Edge) -> None:
-    kind, number = place
+def _hook(node: Node, packed: Packed, which: Which, hooks: Hooks, edge: Edge) -> None:
+    kind, number = which
     gives = packed.inputs if kind == INPUT else packed.outputs
     gives[number] = hooks.pack(rebuild(gives[number](), node.xp, edge))
-    packed.hooked.add(place)
+    packed.hooked.add(which)
 
 
 def _unhooked(node: Node, parts: Parts) -> Packed:

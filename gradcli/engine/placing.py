@@ -12,7 +12,7 @@ from typing import Any
 
 from ..ops import KEPT, PACKED, Formula, Op
 
-_PLACES: dict[Any, Callable[[Any, Any, Any], Any]] = {
+_ARRANGED: dict[Any, Callable[[Any, Any, Any], Any]] = {
     PACKED: lambda xp, y, x: xp.packed(y),
     KEPT: lambda xp, y, x: xp.in_order_of(y, x),
 }
@@ -20,14 +20,14 @@ _PLACES: dict[Any, Callable[[Any, Any, Any], Any]] = {
 
 def placed(op: Op) -> Formula:
     """The row's formula, whose results lie in memory as the row says."""
-    fwd, place = op.fwd, _PLACES.get(op.memory)
-    if place is None:
+    fwd, arrange = op.fwd, _ARRANGED.get(op.memory)
+    if arrange is None:
         return fwd
 
     def run(xp: Any, *inputs: Any, **params: Any) -> Any:
         y = fwd(xp, *inputs, **params)
         if isinstance(y, tuple):
-            return tuple([place(xp, part, inputs[0]) for part in y])
-        return place(xp, y, inputs[0])
+            return tuple([arrange(xp, part, inputs[0]) for part in y])
+        return arrange(xp, y, inputs[0])
 
     return run

@@ -36,9 +36,9 @@ def result_of(values: Any) -> Any:
     """The type of arithmetic on arrays and numbers, as NumPy's type."""
     ranked: list[Any] = [None, None, None]
     for value in values:
-        place = 2 if not hasattr(value, "dtype") else 0 if value.shape else 1
-        held, found = ranked[place], type_of(value)
-        ranked[place] = found if held is None else promoted(held, found)
+        rank = 2 if not hasattr(value, "dtype") else 0 if value.shape else 1
+        held, found = ranked[rank], type_of(value)
+        ranked[rank] = found if held is None else promoted(held, found)
     result = None
     for found in reversed(ranked):
         if found is None:
@@ -174,12 +174,12 @@ def _operands(op: Op, raw: tuple[Any, ...]) -> list[Any]:
     """The arrays among the inputs whose numbers go into the result."""
     rules: Any = op.partials if op.partials is not None else op.vjp
     if op.variadic or (op.node is None and op.elementwise):
-        places = list(range(len(raw)))
+        slots = list(range(len(raw)))
     elif isinstance(rules, tuple):
-        places = [i for i, rule in enumerate(rules) if rule is not None]
+        slots = [i for i, rule in enumerate(rules) if rule is not None]
     else:
         return []
-    return [raw[i] for i in places if hasattr(raw[i], "dtype")]
+    return [raw[i] for i in slots if hasattr(raw[i], "dtype")]
 
 
 def _numbers(op: Op, given: tuple[Any, ...]) -> list[Any]:
@@ -217,13 +217,13 @@ def _demand_one_type(op: Op, raw: tuple[Any, ...], operands: list[Any]) -> None:
     ours = {id(operand) for operand in operands}
     first = None
     words = op.one_type
-    for place, r in enumerate(raw):
+    for slot, r in enumerate(raw):
         if id(r) not in ours and getattr(r, "dtype", NONE).kind != "f":
             continue
         if first is None:
             first = r
         elif r.dtype != first.dtype and not (op.elementwise and not r.shape):
-            message = words if isinstance(words, str) else words[place - 1]
+            message = words if isinstance(words, str) else words[slot - 1]
             one, other = of(first), of(r)
             names = {"c0": _c_name(one), "c1": _c_name(other)}
             raise EngineError(message.format(one.legacy, other.legacy, **names))

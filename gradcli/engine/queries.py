@@ -82,9 +82,11 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 def is_set_to(input: Tensor, tensor: Tensor) -> bool:
     """Whether two tensors are the same view of the same memory."""
     same = input.xp is tensor.xp and input.raw.shape == tensor.raw.shape
-    places = [t.xp.address(t._shareable()) for t in (input, tensor)]
+    addresses = [t.xp.address(t._shareable()) for t in (input, tensor)]
     return bool(
-        same and places[0] == places[1] and input.raw.strides == tensor.raw.strides
+        same
+        and addresses[0] == addresses[1]
+        and input.raw.strides == tensor.raw.strides
     )
 
 

@@ -336,7 +336,7 @@ def _composite(entry: Composite, outermost: Outermost) -> Callable[..., Any]:
     return outermost(entry.name, run)
 
 
-def moved(t: Tensor, type_: str | None, place: Any, back: Any = None) -> Tensor:
+def moved(t: Tensor, type_: str | None, target: Any, back: Any = None) -> Tensor:
     """A recorded copy of a type, by its name, in a namespace; None: its own.
 
     Only floats carry a gradient: a copy in integers or truth values has no edge.
@@ -344,11 +344,11 @@ def moved(t: Tensor, type_: str | None, place: Any, back: Any = None) -> Tensor:
     if type_ is not None and not dtypes.named(type_).is_floating_point:
         t = t.detach()
     if back is None:
-        back = (t.raw.dtype.name, None if place is None else t.xp)
-    params = {"dtype": type_, "device": place, "back": back}
+        back = (t.raw.dtype.name, None if target is None else t.xp)
+    params = {"dtype": type_, "device": target, "back": back}
     out: Tensor = apply(OPS["to_copy.default"], (t,), params)
-    if place is not None:
-        out.xp = place
+    if target is not None:
+        out.xp = target
     return out
 
 

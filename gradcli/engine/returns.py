@@ -44,8 +44,8 @@ def _again(name: str, parts: tuple[Any, ...]) -> Named:
     return (written_class(kind) if written else kind)(parts)
 
 
-def _field(place: int) -> Any:
-    return property(lambda self: self[place])
+def _field(index: int) -> Any:
+    return property(lambda self: self[index])
 
 
 def _class(name: str, fields: tuple[str, ...]) -> type[Named]:

@@ -24,9 +24,9 @@ def show(t: Tensor) -> str:
 
 def _facts(t: Tensor, raw: Any) -> list[str]:
     facts = []
-    place = t.device
-    if place.type != "cpu":
-        facts.append(f"device='{place}'")
+    device = t.device
+    if device.type != "cpu":
+        facts.append(f"device='{device}'")
     if not raw.size and raw.ndim != 1:
         facts.append(f"size={tuple(raw.shape)}")
     implied = (DEFAULT.name,) if not raw.size else (DEFAULT.name, "int64", "bool")

@@ -19,10 +19,10 @@ class Size(tuple[int, ...]):
 
     def __new__(cls, sizes: Iterable[Any] = ()) -> Size:
         made = tuple.__new__(cls, sizes)
-        for place, n in enumerate(made):
+        for index, n in enumerate(made):
             if not hasattr(n, "__index__"):
                 raise TypeError(
-                    f"torch.Size() takes an iterable of 'int' (item {place} is "
+                    f"torch.Size() takes an iterable of 'int' (item {index} is "
                     f"'{type(n).__name__}')"
                 )
         return made

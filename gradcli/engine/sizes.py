@@ -23,12 +23,12 @@ def sizes_of(size: Sequence[Any], name: str) -> tuple[int, ...]:
     if len(size) == 1 and isinstance(size[0], list | tuple):
         size = size[0]
     sizes = []
-    for place, n in enumerate(size):
+    for nr, n in enumerate(size):
         try:
             sizes.append(index(n))
         except TypeError:
             raise TypeError(
-                f"{name}(): argument 'size' (position {place + 1}) must be tuple of "
+                f"{name}(): argument 'size' (position {nr + 1}) must be tuple of "
                 f"ints, not {type(n).__name__}"
             ) from None
     if any(n < 0 for n in sizes):

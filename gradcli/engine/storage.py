@@ -52,8 +52,8 @@ class UntypedStorage:
         found: list[int] = self._bytes().tolist()
         return found
 
-    def __getitem__(self, place: int) -> int:
-        return int(self._bytes()[place])
+    def __getitem__(self, index: int) -> int:
+        return int(self._bytes()[index])
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.tolist())
