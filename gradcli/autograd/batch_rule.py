@@ -133,7 +133,12 @@ class Batch(Samples):
         parts = output if several else (output,)
         spread = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(parts)
         per_sample = [
-            tuple(_part(y, dim, nr) for y, dim in zip(parts, spread, strict=True))
+            tuple(
+                call("select", y, dim, nr)
+                if dim is not None and isinstance(y, Tensor)
+                else y
+                for y, dim in zip(parts, spread, strict=True)
+            )
             for nr in range(ran)
         ]
         self._known.append(per_sample if several else [one[0] for one in per_sample])
@@ -150,11 +155,6 @@ class Batch(Samples):
         if batch is not None and all(o and o[0] is batch[0] for o in origins):
             return batch
         return call("stack", list(values), 0), 0
-
-
-def _part(y: Any, dim: int | None, nr: int) -> Any:
-    batched = dim is not None and isinstance(y, Tensor)
-    return call("select", y, dim, nr) if batched else y
 
 
 def demand_transformable(function: Any, has_setup: bool, has_rule: bool) -> None:

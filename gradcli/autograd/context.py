@@ -88,7 +88,7 @@ class FunctionCtx:
         if self._saved is FREED:
             raise GradError(FREED_MESSAGE)
         return tuple(
-            SavedTensor(lambda: None, _forbidden)
+            SavedTensor(lambda: None, _refuse_hooks)
             if keep is None
             else SavedTensor(keep, keep.hook)
             for keep in self._saved
@@ -162,5 +162,5 @@ def _keeper(tensor: Tensor, node: Node, outputs: dict[int, int | None]) -> _Keep
     return _Keeper(tensor, lambda: edge, tensor)
 
 
-def _forbidden(hooks: Hooks) -> None:
+def _refuse_hooks(hooks: Hooks) -> None:
     raise GradError(NOTHING_THERE)

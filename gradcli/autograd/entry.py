@@ -169,12 +169,8 @@ def _batched(
         )
         for i in range(size)
     ]
-    return [_stacked(entries) for entries in zip(*passes, strict=True)]
-
-
-def _stacked(entries: Sequence[Tensor | None]) -> Tensor | None:
-    given = [g for g in entries if g is not None]
-    return call("stack", given, 0) if given else None
+    found = ([g for g in gs if g is not None] for gs in zip(*passes, strict=True))
+    return [call("stack", gs, 0) if gs else None for gs in found]
 
 
 def _targets(value: Any) -> list[Any]:

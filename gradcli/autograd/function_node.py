@@ -180,7 +180,11 @@ class FunctionNode(CustomNode):
         """Forward mode from ``backward`` alone: the transpose of a linear map."""
         with enable_grad():
             pairs = zip(self.likes, self.carries, strict=True)
-            seeds = [_seed(like) if carries else None for like, carries in pairs]
+            seeds = [
+                zeros_for(like).requires_grad_(True) if like is not None and carries
+                else None
+                for like, carries in pairs
+            ]  # fmt: skip
             pulled = self.pull_tensors(tuple(seeds))
             rows = [
                 (p, t)
@@ -199,11 +203,6 @@ class FunctionNode(CustomNode):
 def _like(x: Any) -> Tensor | None:
     """What zeros in the place of a tensor are made of; None for anything else."""
     return shape_of(x) if isinstance(x, Tensor) else None
-
-
-def _seed(like: Tensor | None) -> Tensor | None:
-    zeros = _or_zeros(None, like)
-    return None if zeros is None else zeros.requires_grad_(True)
 
 
 def _or_zeros(t: Tensor | None, like: Tensor | None) -> Tensor | None:

@@ -44,7 +44,8 @@ class _Trace:
         self.outside = MODE.recording
         with enable_grad():
             given = [_fresh(x, self.outside) for x in leaves]
-            self.inputs = [_at_the_place_of(x) for x in given]
+            # Of the same edges, whatever the function does to its arguments.
+            self.inputs = [with_edge(x.raw, x.xp, x.edge) for x in given]
             if forward:
                 for leaf, fresh in zip(leaves, given, strict=True):
                     _make_changeable(leaf, fresh)
@@ -302,11 +303,6 @@ def _fresh(x: Any, outside: bool) -> Tensor:
         found: Tensor = call("alias", x)
         return found
     return x.detach().requires_grad_(True)
-
-
-def _at_the_place_of(x: Tensor) -> Tensor:
-    """A tensor with the edge of another, which it keeps when the other is changed."""
-    return with_edge(x.raw, x.xp, x.edge)
 
 
 def _make_changeable(x: Tensor, own: Tensor) -> None:

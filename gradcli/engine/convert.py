@@ -18,6 +18,7 @@ from . import devices, dtypes
 from .device import device as Device
 from .dtypes import dtype
 from .errors import EngineError
+from .methods import named
 from .modes import is_grad_enabled
 from .record import apply, call, function, moved
 from .sizes import sizes_of
@@ -124,9 +125,7 @@ def _conversion(name: str, type_: dtype) -> Any:
     def convert(self: Tensor, memory_format: str | None = None) -> Tensor:
         return to(self, type_)
 
-    convert.__name__ = name
-    convert.__doc__ = f"The tensor in the type {type_}."
-    return convert
+    return named(convert, name, f"The tensor in the type {type_}.")
 
 
 half = _conversion("half", dtypes.float16)

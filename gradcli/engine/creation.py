@@ -11,6 +11,7 @@ named; a tensor of shape () is an array too, so that it can be written to.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from math import ceil
 from operator import index
 from typing import Any
@@ -22,6 +23,7 @@ from . import devices, dtypes
 from .dtypes import DEFAULT, dtype
 from .errors import EngineError
 from .factories import DeviceLike, alike, chosen, constructor, made
+from .methods import named
 from .numbers import array_of, check_kind
 from .promote import fitting
 from .sizes import sizes_of
@@ -166,22 +168,34 @@ def _filled(value: Any, size: tuple[Any, ...], type_: dtype | None, name: str) -
     return np.full(shape, fitting(value, held), held)
 
 
-@constructor
-def zeros(type_: dtype | None, *size: Any) -> Any:
-    """Zeros of a shape, given as numbers or as one tuple."""
-    return _filled(0, size, type_, "zeros")
+def _filling(name: str, value: float, what: str) -> tuple[Callable[..., Tensor], ...]:
+    """The constructors ``name``, ``name_like`` and ``new_name`` of one number.
+
+    Args:
+        what: what they give, as their documentation says it.
+    """
+
+    def sized(type_: dtype | None, *size: Any) -> Any:
+        return _filled(value, size, type_, name)
+
+    def like(type_: dtype, input: Tensor) -> Any:
+        return _filled(value, (input.shape,), type_, f"{name}_like")
+
+    def new(type_: dtype, input: Tensor, *size: Any) -> Any:
+        return _filled(value, size, type_, f"new_{name}")
+
+    of_tensor = f"{what} of the tensor's shape, type and device."
+    beside = f"{what} of a shape, of the tensor's type and device."
+    return (
+        constructor(named(sized, name, f"{what} of a shape: numbers, or one tuple.")),
+        alike(named(like, f"{name}_like", of_tensor)),
+        alike(named(new, f"new_{name}", beside)),
+    )
 
 
-@constructor
-def ones(type_: dtype | None, *size: Any) -> Any:
-    """Ones of a shape, given as numbers or as one tuple."""
-    return _filled(1, size, type_, "ones")
-
-
-@constructor
-def empty(type_: dtype | None, *size: Any) -> Any:
-    """A tensor of a shape whose entries mean nothing; they are zeros here."""
-    return _filled(0, size, type_, "empty")
+zeros, zeros_like, new_zeros = _filling("zeros", 0, "Zeros")
+ones, ones_like, new_ones = _filling("ones", 1, "Ones")
+empty, empty_like, new_empty = _filling("empty", 0, "Zeros that mean nothing")
 
 
 @constructor
@@ -319,24 +333,6 @@ def triu_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> An
 
 
 @alike
-def zeros_like(type_: dtype, input: Tensor) -> Any:
-    """Zeros of the tensor's shape, type and device."""
-    return _filled(0, (input.shape,), type_, "zeros_like")
-
-
-@alike
-def ones_like(type_: dtype, input: Tensor) -> Any:
-    """Ones of the tensor's shape, type and device."""
-    return _filled(1, (input.shape,), type_, "ones_like")
-
-
-@alike
-def empty_like(type_: dtype, input: Tensor) -> Any:
-    """A tensor of the same shape, type and device; its entries are zeros here."""
-    return _filled(0, (input.shape,), type_, "empty_like")
-
-
-@alike
 def full_like(type_: dtype, input: Tensor, fill_value: Any) -> Any:
     """One number in the tensor's shape, type and device."""
     return _filled(_number(fill_value), (input.shape,), type_, "full_like")
@@ -348,24 +344,6 @@ def new(self: Tensor, *data: Any) -> Tensor:
     from .legacy import array_of_legacy
 
     return made(array_of_legacy(data, self.dtype), False, xp=self.xp)
-
-
-@alike
-def new_zeros(type_: dtype, input: Tensor, *size: Any) -> Any:
-    """Zeros of a shape, of the tensor's type and device."""
-    return _filled(0, size, type_, "new_zeros")
-
-
-@alike
-def new_ones(type_: dtype, input: Tensor, *size: Any) -> Any:
-    """Ones of a shape, of the tensor's type and device."""
-    return _filled(1, size, type_, "new_ones")
-
-
-@alike
-def new_empty(type_: dtype, input: Tensor, *size: Any) -> Any:
-    """A tensor of a shape, of this one's type and device; its entries are zeros."""
-    return _filled(0, size, type_, "new_empty")
 
 
 @alike

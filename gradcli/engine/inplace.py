@@ -20,6 +20,7 @@ from .errors import EngineError, ShapeError
 from .fast import guarded
 from .into import resize
 from .leaves import set_data
+from .methods import named
 from .modes import MODE
 from .node import Node, turned_class
 from .numbers import array_of
@@ -33,7 +34,7 @@ from .views import demand_sturdy
 
 def in_place(name: str) -> Callable[..., Tensor]:
     """The in-place form of a function of the table."""
-    return _named(_changed(found(name)), name)
+    return _changed(found(name), name)
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
@@ -42,22 +43,18 @@ def __getattr__(name: str) -> Callable[..., Any]:
         return _augmented(f"__{name[3:]}")
     for module in (bits, counting):
         if name.endswith("_") and hasattr(module, name[:-1]):
-            return _named(_changed(getattr(module, name[:-1])), name[:-1])
+            return _changed(getattr(module, name[:-1]), name[:-1])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _named(run: Any, name: str) -> Callable[..., Tensor]:
-    run.__name__ = run.__qualname__ = f"{name}_"
-    run.__doc__ = f"`{name}`, in place."
-    found: Callable[..., Tensor] = run
-    return found
+def _changed(apply: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+    """The form of a function that puts its result in its operand's place."""
 
-
-def _changed(apply: Callable[..., Any]) -> Callable[..., Tensor]:
     def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return change(self, lambda old: apply(old, *args, **kwargs))
 
-    return run
+    made: Callable[..., Tensor] = named(run, f"{name}_", f"`{name}`, in place.")
+    return made
 
 
 def _augmented(operator: str) -> Callable[..., Any]:
@@ -235,7 +232,8 @@ def _turned(name: str) -> Callable[..., Tensor]:
             self.edge.__class__ = turned_class(type(self.edge))
         return self
 
-    return _named(run, name)
+    made: Callable[..., Tensor] = named(run, f"{name}_", f"`{name}`, in place.")
+    return made
 
 
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:

@@ -22,6 +22,13 @@ class NodeMethods:
     __slots__ = ()
 
 
+def named(run: Any, name: str, doc: str) -> Any:
+    """A made function under its name, with its documentation."""
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = doc
+    return run
+
+
 class Late:
     """A method that is found when it is first asked for, and then put in its place."""
 

@@ -57,7 +57,6 @@ def check_kind(array: Any) -> Any:
 def _read(data: Any) -> tuple[Any, Any]:
     """The type that the data's numbers have of their own, None if all are plain, and
     the array."""
-    first = _first(data)
     kinds = _kinds(data, 0)
     typed = None if kinds <= PLAIN else _own_type(data)
     plain = data if typed is None else _plain(data, 0)
@@ -73,6 +72,9 @@ def _read(data: Any) -> tuple[Any, Any]:
     if array.size == 0:
         return typed, array.astype(DEFAULT.name)
     _complain(data)
+    first = data
+    while isinstance(first, list | tuple | range) and len(first):
+        first = first[0]
     raise EngineError(f"Could not infer dtype of {type(first).__name__}")
 
 
@@ -87,11 +89,8 @@ def _kinds(data: Any, depth: int) -> set[Any]:
     found = set(map(type, data))
     if found <= PLAIN:
         return found
-    return found.union(*[_kinds(each, depth + 1) for each in data]) - {
-        list,
-        tuple,
-        range,
-    }
+    inner = found.union(*[_kinds(each, depth + 1) for each in data])
+    return inner - {list, tuple, range}
 
 
 def _own_type(data: Any) -> Any:
@@ -111,13 +110,6 @@ def _own_type(data: Any) -> Any:
         own = type_of(raw)
         found = own if found is None else promoted(found, own)
     return found
-
-
-def _first(data: Any) -> Any:
-    """The first entry of nested sequences; the data itself if it is no sequence."""
-    while isinstance(data, list | tuple | range) and len(data):
-        data = data[0]
-    return data
 
 
 def _plain(data: Any, depth: int) -> Any:

@@ -26,10 +26,6 @@ INTERNAL = frozenset(name for name, entry in FUNCTIONS.items() if entry.internal
 """Functions that other functions of the table are made of, and attributes."""
 
 
-def _spelled(entry: Op | Composite) -> tuple[str, ...]:
-    return entry.name, *entry.aliases
-
-
 def _in_place(entry: Op | Composite) -> bool:
     if entry.in_place is None:
         return any(op.elementwise for op in overloads(entry.name))
@@ -37,7 +33,7 @@ def _in_place(entry: Op | Composite) -> bool:
 
 
 IN_PLACE = frozenset(
-    name for e in FUNCTIONS.values() if _in_place(e) for name in _spelled(e)
+    name for e in FUNCTIONS.values() if _in_place(e) for name in (e.name, *e.aliases)
 )
 """The functions that have an in-place form."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .errors import EngineError
+from .methods import named
 from .record import function
 from .tensor import Tensor
 
@@ -20,9 +21,8 @@ def _itself(name: str, doc: str) -> Callable[[Tensor], Tensor]:
     def run(input: Tensor) -> Tensor:
         return input
 
-    run.__name__ = run.__qualname__ = name
-    run.__doc__ = doc
-    return run
+    found: Callable[[Tensor], Tensor] = named(run, name, doc)
+    return found
 
 
 def _never(name: str, doc: str) -> Callable[[Tensor], bool]:
@@ -31,9 +31,8 @@ def _never(name: str, doc: str) -> Callable[[Tensor], bool]:
     def run(input: Tensor) -> bool:
         return False
 
-    run.__name__ = run.__qualname__ = name
-    run.__doc__ = doc
-    return run
+    found: Callable[[Tensor], bool] = named(run, name, doc)
+    return found
 
 
 conj = _itself("conj", "The complex conjugate: the tensor itself.")

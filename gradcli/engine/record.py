@@ -26,6 +26,7 @@ from .inference import (
     settled,
 )
 from .limits import check_broadcast
+from .methods import named
 from .modes import MODE
 from .namespace import Namespace
 from .node import (
@@ -214,17 +215,15 @@ def _raw(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         else:
             raw.append(value)
     if mixed and not xp.symbolic:
-        raw = [_number(v, r, xp) for v, r in zip(inputs, raw, strict=True)]
+        # A lone number on the host is Python's where it meets another device's arrays.
+        raw = [
+            r.item() if isinstance(v, Tensor) and v.xp.device != xp.device else r
+            for v, r in zip(inputs, raw, strict=True)
+        ]
     if xp is None:
         first = constant(inputs[0])
         return first.xp, (first.raw, *raw[1:])
     return xp, tuple(raw)
-
-
-def _number(value: Any, raw: Any, xp: Any) -> Any:
-    """A lone number on the host as Python's, where it meets another device's arrays."""
-    away = isinstance(value, Tensor) and value.xp.device != xp.device
-    return raw.item() if away else raw
 
 
 def _leading(a: Tensor, b: Tensor) -> Tensor:
@@ -296,11 +295,9 @@ def made(name: str, outermost: Outermost) -> Callable[..., Any]:
     """A public function on tensors, within ``outermost(name, run)``."""
     entry = FUNCTIONS[name]
     make: Any = _composite if isinstance(entry, Composite) else _row
-    found: Any = make(entry, outermost)
-    found.__name__ = found.__qualname__ = name
-    found.__doc__ = entry.doc or entry.formula
-    named: Callable[..., Any] = found
-    return named
+    run = make(entry, outermost)
+    found: Callable[..., Any] = named(run, name, entry.doc or entry.formula)
+    return found
 
 
 def _row(op: Op, outermost: Outermost) -> Callable[..., Any]:

@@ -106,18 +106,13 @@ def live_views(base: Tensor) -> list[Tensor]:
     return [view for view in found if view is not None]
 
 
-def is_fragile(t: Tensor) -> bool:
-    """Whether a tensor is a view that no change can be followed to."""
-    return hasattr(t, "view_of") and bool(t.fragile)
-
-
 def demand_sturdy(t: Tensor) -> None:
     """Refuse a change, which is to be recorded, of a fragile view.
 
     Raises:
         EngineError: in PyTorch's words.
     """
-    if is_fragile(t):
+    if hasattr(t, "view_of") and t.fragile:
         raise EngineError(_why(t, ITSELF))
 
 

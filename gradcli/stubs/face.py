@@ -199,6 +199,7 @@ def methods() -> str:
         "    def register_hook(self, hook: Callable[..., Any]) -> Any: ...",
         "    def register_prehook(self, hook: Callable[..., Any]) -> Any: ...",
         "    def __getattr__(self, name: builtins.str) -> Any: ...", "",
+        "def named(run: Any, name: builtins.str, doc: builtins.str) -> Any: ...", "",
         "class Late:",
         "    def __init__(self, home: type, name: Any, find: Callable[[], Any]) "
         "-> None: ...",
