@@ -81,9 +81,7 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
         raise GradError(NOT_SCALAR)
     _check_size(sum(x.numel() for x in inputs) ** 2)
     first = pull([output], inputs, [ones_for(output)], create_graph=True)
-    filled = [zeros_for(output, x.shape) if g is None else g
-              for x, g in zip(inputs, first, strict=True)]  # fmt: skip
-    return blocks_of(filled, inputs)
+    return blocks_of(filled(first, inputs), inputs)
 
 
 def _check_size(entries: int) -> None:
@@ -112,6 +110,12 @@ def pull(
         return [None] * len(inputs)
     ys, gs = zip(*live, strict=True)
     return grad(ys, inputs, gs, retain_graph=True, create_graph=create_graph)
+
+
+def filled(found: Sequence[Tensor | None], like: Sequence[Tensor]) -> list[Tensor]:
+    """What was found for each tensor; zeros of its shape where that is None."""
+    pairs = zip(found, like, strict=True)
+    return [zeros_for(x) if t is None else t for t, x in pairs]
 
 
 def blocks_of(

@@ -17,7 +17,7 @@ import numpy
 from ..engine.backward import grad
 from ..engine.modes import enable_grad
 from ..engine.tensor import Tensor, ones_for, zeros_for
-from .blocks import blocks_of
+from .blocks import blocks_of, filled, pull
 from .numeric import Kink, evaluate, host, kinks, slopes
 from .report import Block, GradcheckError, Tolerance, entry_of
 
@@ -141,18 +141,8 @@ def gradgradcheck(
     def gradients(*given: Any) -> tuple[Tensor, ...]:
         outputs = differentiable(func(*given[:count]))
         targets = [given[arg] for arg in varied]
-        live = [arg for arg, y in enumerate(outputs) if y.requires_grad]
-        found = grad(
-            [outputs[arg] for arg in live],
-            targets,
-            [given[count + arg] for arg in live],
-            True,
-            True,
-        )
-        return tuple(
-            zeros_for(x) if g is None else g
-            for g, x in zip(found, targets, strict=True)
-        )
+        found = pull(outputs, targets, given[count:], create_graph=True)
+        return tuple(filled(found, targets))
 
     return gradcheck(
         gradients,

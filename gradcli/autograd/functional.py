@@ -16,8 +16,8 @@ from ..engine.errors import GradError
 from ..engine.forward import jvp as _forward
 from ..engine.modes import enable_grad
 from ..engine.record import call
-from ..engine.tensor import Tensor, ones_for, zeros_for
-from .blocks import blocks_of, pull
+from ..engine.tensor import Tensor, ones_for
+from .blocks import blocks_of, filled, pull
 from .strictness import (
     check_jacobian,
     check_outputs,
@@ -254,8 +254,7 @@ class _Run:
         found = pull(outputs, self.own, cotangents, create_graph)
         if demand_all and None in found:
             raise GradError(UNREACHED.format(found.index(None)))
-        pairs = zip(found, self.own, strict=True)
-        return [zeros_for(x) if g is None else g for g, x in pairs]
+        return filled(found, self.own)
 
     def gradient(self, demand_all: bool = True) -> list[Tensor]:
         """The recorded gradient of the one scalar output, which depends on the inputs

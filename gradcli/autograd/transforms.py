@@ -18,10 +18,10 @@ from ..engine.forward import jvp as _forward
 from ..engine.modes import MODE, enable_grad, renewing
 from ..engine.node import AccumulateGrad
 from ..engine.record import call
-from ..engine.tensor import Tensor, ones_for, with_edge, zeros_for
+from ..engine.tensor import Tensor, ones_for, with_edge
 from ..engine.views import note_sharer
 from ..engine.walk import reaches_leaf
-from .blocks import blocks_of, pull
+from .blocks import blocks_of, filled, pull
 from .tree import Shape, flatten
 
 Func = Callable[..., Any]
@@ -109,8 +109,7 @@ class _Trace:
     def pull(self, cotangents: Sequence[Tensor], recorded: bool) -> list[Tensor]:
         """The gradients of the inputs; zeros where nothing depends on one."""
         found = pull(self.outputs, self.inputs, cotangents, recorded)
-        pairs = zip(found, self.inputs, strict=True)
-        return [zeros_for(x) if g is None else g for g, x in pairs]
+        return filled(found, self.inputs)
 
 
 def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:

@@ -21,7 +21,7 @@ from .errors import EngineError
 from .methods import named
 from .modes import is_grad_enabled
 from .record import apply, call, function, moved
-from .sizes import sizes_of
+from .size import sizes_of
 from .tensor import Tensor
 from .views import note_view
 

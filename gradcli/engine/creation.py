@@ -26,7 +26,7 @@ from .factories import DeviceLike, alike, chosen, constructor, made
 from .methods import named
 from .numbers import array_of, check_kind
 from .promote import fitting
-from .sizes import sizes_of
+from .size import sizes_of
 from .tensor import Tensor
 
 RANGE = (

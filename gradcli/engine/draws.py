@@ -10,7 +10,7 @@ it gives in PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
 from typing import Any
@@ -19,14 +19,16 @@ import numpy as np
 
 from ..ops.limits import check_size
 from . import dtypes
+from .changes import demand_changeable, edge_of, rebase, write
 from .dtypes import DEFAULT, dtype
-from .errors import EngineError
+from .errors import EngineError, ShapeError
 from .factories import DeviceLike, alike, constructor, made
 from .into import written
 from .mersenne import Mersenne
+from .methods import named
 from .modes import MODE
 from .numbers import array_of
-from .sizes import sizes_of
+from .size import sizes_of
 from .tensor import Tensor
 
 FIRST_SEED = 67280421310721
@@ -202,18 +204,36 @@ def standard_normal(
     return _stream(generator).normal(prod(shape), name).reshape(shape)
 
 
-@constructor
-def rand(type_: dtype | None, *size: Any, generator: Generator | None = None) -> Any:
-    """Uniform draws from [0, 1)."""
-    name = _floats(type_, "check_uniform_bounds")
-    return np.asarray(uniform(_shape(size, "rand"), name, generator))
+def _drawing(
+    name: str, draw: Callable[..., Any], kernel: str, what: str
+) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+    """The constructors ``name`` and ``name_like`` of floats that ``draw`` gives.
+
+    Args:
+        kernel: what PyTorch calls the function that would draw other types.
+        what: what they give, as their documentation says it.
+    """
+
+    def sized(type_: Any, *size: Any, generator: Generator | None = None) -> Any:
+        type_name = _floats(type_, kernel)
+        return np.asarray(draw(_shape(size, name), type_name, generator))
+
+    def like(type_: Any, input: Tensor, *, generator: Generator | None = None) -> Any:
+        return np.asarray(draw(tuple(input.shape), _floats(type_, kernel), generator))
+
+    doc = f"{what} in the shape and type of a tensor."
+    return (
+        constructor(named(sized, name, f"{what} of a shape: numbers, or one tuple.")),
+        alike(named(like, f"{name}_like", doc)),
+    )
 
 
-@constructor
-def randn(type_: dtype | None, *size: Any, generator: Generator | None = None) -> Any:
-    """Draws from the standard normal distribution."""
-    name = _floats(type_, "normal_kernel_cpu")
-    return np.asarray(standard_normal(_shape(size, "randn"), name, generator))
+rand, rand_like = _drawing(
+    "rand", uniform, "check_uniform_bounds", "Uniform draws from [0, 1)"
+)
+randn, randn_like = _drawing(
+    "randn", standard_normal, "normal_kernel_cpu", "Standard normal draws"
+)
 
 
 @constructor
@@ -256,24 +276,6 @@ def randperm(type_: dtype | None, n: int, *, generator: Generator | None = None)
     (count,) = _shape((n,), "randperm")
     order = _stream(generator).permutation(count)
     return order.astype((type_ or dtypes.int64).name)
-
-
-@alike
-def rand_like(
-    type_: dtype, input: Tensor, *, generator: Generator | None = None
-) -> Any:
-    """Uniform draws from [0, 1) in the shape and type of a tensor."""
-    name = _floats(type_, "check_uniform_bounds")
-    return np.asarray(uniform(tuple(input.shape), name, generator))
-
-
-@alike
-def randn_like(
-    type_: dtype, input: Tensor, *, generator: Generator | None = None
-) -> Any:
-    """Standard normal draws in the shape and type of a tensor."""
-    name = _floats(type_, "normal_kernel_cpu")
-    return np.asarray(standard_normal(tuple(input.shape), name, generator))
 
 
 @alike
@@ -371,6 +373,71 @@ def _without_replacement(rows: Any, count: int, generator: Generator | None) -> 
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = np.where(rows > 0, rows / times, -1)
     return np.argsort(-speed, axis=1, kind="stable")[:, :count]
+
+
+# in place
+
+
+def _overwritten(self: Tensor, values: Any) -> Tensor:
+    """Put numbers drawn on the host everywhere; no gradient passes."""
+    demand_changeable(self)
+    write(self, (), self.xp.array(np.asarray(values, self.raw.dtype.name)))
+    if MODE.recording and self.edge is not None:
+        rebase(self, edge_of("fill_.Scalar", (self,), (self.edge,), value=0))
+    for look in MODE.on_change:
+        look(self, Tensor(self.raw, self.xp))
+    return self
+
+
+def uniform_(
+    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None,
+    **bounds: float,
+) -> Tensor:  # fmt: skip
+    """Uniform draws from ``[from, to)``."""
+    low = bounds.pop("from", from_)
+    if bounds:
+        raise TypeError(f"uniform_() got an unexpected keyword {next(iter(bounds))!r}")
+    if low > to:
+        raise ShapeError(
+            f"uniform_ expects to return a [from, to) range, but found from={low} > "
+            f"to={to}"
+        )
+    drawn = uniform(self.raw.shape, self.raw.dtype.name, generator)
+    return _overwritten(self, low + drawn * (to - low))
+
+
+def normal_(
+    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None
+) -> Tensor:
+    """Draws from a normal distribution."""
+    if std < 0:
+        raise ShapeError(f"normal expects std >= 0.0, but found std {std}")
+    drawn = standard_normal(self.raw.shape, self.raw.dtype.name, generator)
+    return _overwritten(self, mean + drawn * std)
+
+
+def random_(
+    self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None
+) -> Tensor:
+    """Integers drawn from ``[from_, to)``; ``random_(n)`` draws below n."""
+    if to is None:
+        digits = {"f2": 2**11 + 1, "f4": 2**24 + 1, "f8": 2**53 + 1, "b1": 2}
+        code = self.dtype.code
+        from_, to = 0, from_ or digits.get(code, 1 << (8 * int(code[1:]) - 1))
+    drawn = _whole(from_, to, tuple(self.raw.shape), None, generator)
+    return _overwritten(self, drawn)
+
+
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+    """Ones with probability ``p``, else zeros."""
+    chance = _host_array(p) if isinstance(p, Tensor) else p
+    return _overwritten(self, uniform(self.raw.shape, "float64", generator) < chance)
+
+
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
+    """Draws from the exponential distribution of rate ``lambd``."""
+    drawn = uniform(self.raw.shape, "float64", generator)
+    return _overwritten(self, -np.log1p(-drawn) / lambd)
 
 
 def _host_array(value: Any) -> Any:

@@ -27,7 +27,7 @@ from .numbers import array_of
 from .promote import fitting
 from .public import found
 from .record import call
-from .sizes import sizes_of
+from .size import sizes_of
 from .tensor import Tensor
 from .views import demand_sturdy
 
@@ -137,78 +137,6 @@ def _does_not_fit(want: Any, have: Any) -> ShapeError:
         f"size ({have[dim]}) at non-singleton dimension {lead + dim}.  Target sizes: "
         f"{want}.  Tensor sizes: {have}"
     )
-
-
-def _drawn(self: Tensor, values: Any) -> Tensor:
-    """Put numbers drawn on the host everywhere; no gradient passes."""
-    demand_changeable(self)
-    write(self, (), self.xp.array(np.asarray(values, self.raw.dtype.name)))
-    if MODE.recording and self.edge is not None:
-        rebase(self, edge_of("fill_.Scalar", (self,), (self.edge,), value=0))
-    for look in MODE.on_change:
-        look(self, Tensor(self.raw, self.xp))
-    return self
-
-
-def uniform_(
-    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None,
-    **bounds: float,
-) -> Tensor:  # fmt: skip
-    """Uniform draws from ``[from, to)``."""
-    from .draws import uniform
-
-    low = bounds.pop("from", from_)
-    if bounds:
-        raise TypeError(f"uniform_() got an unexpected keyword {next(iter(bounds))!r}")
-    if low > to:
-        raise ShapeError(
-            f"uniform_ expects to return a [from, to) range, but found from={low} > "
-            f"to={to}"
-        )
-    drawn = uniform(self.raw.shape, self.raw.dtype.name, generator)
-    return _drawn(self, low + drawn * (to - low))
-
-
-def normal_(
-    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None
-) -> Tensor:
-    """Draws from a normal distribution."""
-    from .draws import standard_normal
-
-    if std < 0:
-        raise ShapeError(f"normal expects std >= 0.0, but found std {std}")
-    drawn = standard_normal(self.raw.shape, self.raw.dtype.name, generator)
-    return _drawn(self, mean + drawn * std)
-
-
-def random_(
-    self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None
-) -> Tensor:
-    """Integers drawn from ``[from_, to)``; ``random_(n)`` draws below n."""
-    from .draws import randint
-
-    if to is None:
-        digits = {"f2": 2**11 + 1, "f4": 2**24 + 1, "f8": 2**53 + 1, "b1": 2}
-        code = self.dtype.code
-        from_, to = 0, from_ or digits.get(code, 1 << (8 * int(code[1:]) - 1))
-    drawn = randint(from_, to, self.raw.shape, generator=generator)
-    return _drawn(self, drawn.numpy())
-
-
-def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
-    """Ones with probability ``p``, else zeros."""
-    from .draws import uniform
-
-    chance = p.detach().cpu().numpy() if isinstance(p, Tensor) else p
-    return _drawn(self, uniform(self.raw.shape, "float64", generator) < chance)
-
-
-def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Draws from the exponential distribution of rate ``lambd``."""
-    from .draws import uniform
-
-    drawn = uniform(self.raw.shape, "float64", generator)
-    return _drawn(self, -np.log1p(-drawn) / lambd)
 
 
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:

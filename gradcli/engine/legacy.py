@@ -13,8 +13,7 @@ from ..ops.limits import check_size
 from . import devices, dtypes
 from .dtypes import DEFAULT, dtype
 from .numbers import array_of
-from .size import Size
-from .sizes import sizes_of
+from .size import Size, sizes_of
 from .tensor import Tensor
 
 

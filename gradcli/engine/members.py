@@ -19,14 +19,14 @@ ELSEWHERE = {
     "cpu cuda numpy contiguous is_contiguous stride storage_offset data_ptr "
     "element_size is_signed is_shared get_device sum_to_size nelement ndimension "
     "__array__ __array_wrap__ __dlpack__ __dlpack_device__ pin_memory is_pinned",
-    "draws": "bernoulli multinomial",
+    "draws": "bernoulli multinomial uniform_ normal_ random_ bernoulli_ exponential_",
     "creation": "new new_zeros new_ones new_full new_empty "
     "new_empty_strided new_tensor",
     "members": "where __complex__ __reversed__ __delitem__",
     "storage": "untyped_storage",
     "queries": "equal allclose is_nonzero is_set_to is_same_size nonzero argwhere "
     "unique unique_consecutive",
-    "inplace": "zero_ fill_ copy_ uniform_ normal_ random_ bernoulli_ exponential_ "
+    "inplace": "zero_ fill_ copy_ "
     "fill_diagonal_ apply_ map_ resize_ resize_as_ set_ squeeze_ unsqueeze_ t_ "
     "transpose_ swapaxes_ swapdims_ as_strided_ __setitem__ __iadd__ __isub__ __imul__ "
     "__itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__ __ixor__ "

@@ -1,15 +1,20 @@
-"""Shapes as PyTorch shows them.
+"""Shapes as PyTorch shows them, and as a caller writes them.
 
 Invariant: a `Size` is a tuple in every way; slices and sums of it are of its own kind.
+A shape is given as numbers or as one tuple, whose sizes may be tensors.
 
-    Size([2, 3])[1:]        # torch.Size([3])
+    Size([2, 3])[1:]                # torch.Size([3])
+    sizes_of(((2, 3),), "zeros")    # (2, 3)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import prod
+from operator import index as as_index
 from typing import Any, SupportsIndex
+
+from .errors import EngineError
 
 
 class Size(tuple[int, ...]):
@@ -51,3 +56,26 @@ class Size(tuple[int, ...]):
         return f"torch.Size({list(self)})"
 
     __str__ = __repr__
+
+
+def sizes_of(size: Sequence[Any], name: str) -> tuple[int, ...]:
+    """The shape that the arguments of the function ``name`` mean.
+
+    Raises:
+        TypeError: something else than integers.
+        EngineError: a negative size.
+    """
+    if len(size) == 1 and isinstance(size[0], list | tuple):
+        size = size[0]
+    sizes = []
+    for nr, n in enumerate(size):
+        try:
+            sizes.append(as_index(n))
+        except TypeError:
+            raise TypeError(
+                f"{name}(): argument 'size' (position {nr + 1}) must be tuple of "
+                f"ints, not {type(n).__name__}"
+            ) from None
+    if any(n < 0 for n in sizes):
+        raise EngineError(f"{name}: Dimension size must be non-negative.")
+    return tuple(sizes)
