@@ -49,7 +49,7 @@ APART = (
 
 
 class VmapInfo(NamedTuple):
-    """What a rule is told of the batch."""
+    """The size and the randomness of a batch, as a rule is told them."""
 
     batch_size: int
     randomness: str
@@ -87,7 +87,7 @@ class Batch(Samples):
 
     @contextmanager
     def sample(self, nr: int, own: Sequence[Any]) -> Iterator[None]:
-        """While a sample runs on its ``own`` arguments; ends where it has to wait."""
+        """Run a block as a sample on its ``own`` arguments; end it where it waits."""
         self._nr, self._met = nr, 0
         self._ran += 1
         self._held += own
@@ -102,7 +102,7 @@ class Batch(Samples):
                 raise
 
     def ask(self, function: Any, args: tuple[Any, ...]) -> Any:
-        """This sample's part of what the function's rule gives for the batch."""
+        """Return this sample's part of what the function's rule gives for the batch."""
         if function.generate_vmap_rule:
             raise EngineError(BOTH.format(function.__name__))
         number = self._met
@@ -113,7 +113,7 @@ class Batch(Samples):
         raise _Waiting
 
     def settle(self) -> bool:
-        """Run the rule that samples wait for; whether there was one."""
+        """Run the rule that samples wait for; return whether there was one."""
         calls, ran = list(self._waiting.values()), self._ran
         self._ran = 0
         if not calls:
@@ -146,7 +146,7 @@ class Batch(Samples):
         return True
 
     def _together(self, values: tuple[Any, ...]) -> tuple[Any, int | None]:
-        """An argument of all samples: the batch, and its dimension if it has one."""
+        """Stack an argument of all samples; return it and its batch dimension."""
         first = values[0]
         if not isinstance(first, Tensor) or all(v is first for v in values):
             return first, None

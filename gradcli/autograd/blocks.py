@@ -113,7 +113,7 @@ def pull(
 
 
 def filled(found: Sequence[Tensor | None], like: Sequence[Tensor]) -> list[Tensor]:
-    """What was found for each tensor; zeros of its shape where that is None."""
+    """Replace each None by zeros of its tensor's shape."""
     pairs = zip(found, like, strict=True)
     return [zeros_for(x) if t is None else t for t, x in pairs]
 
@@ -124,7 +124,7 @@ def blocks_of(
     create_graph: bool = False,
     forward: bool = False,
 ) -> list[list[Tensor]]:
-    """Per output, the block of each input.
+    """Return, per output, the Jacobian block of each input.
 
     Args:
         outputs: tensors of one recorded graph; it is retained.
@@ -142,7 +142,7 @@ def blocks_of(
 
 
 def _rows(y: Tensor, inputs: Sequence[Tensor], create_graph: bool) -> list[Tensor]:
-    """The blocks of one output, from reverse passes."""
+    """Compute the blocks of one output by reverse passes."""
     units = _units(y) if y.requires_grad else []
     passes = [pull([y], inputs, [unit], create_graph) for unit in units]
     return [
@@ -152,7 +152,7 @@ def _rows(y: Tensor, inputs: Sequence[Tensor], create_graph: bool) -> list[Tenso
 
 
 def _columns(outputs: Sequence[Tensor], x: Tensor, create_graph: bool) -> list[Tensor]:
-    """The blocks of one input, from forward passes."""
+    """Compute the blocks of one input by forward passes."""
     if x.edge is None:
         return [zeros_for(x, (*y.shape, *x.shape)) for y in outputs]
     passes = [jvp(outputs, [x], [unit], create_graph) for unit in _units(x)]
@@ -164,7 +164,7 @@ def _columns(outputs: Sequence[Tensor], x: Tensor, create_graph: bool) -> list[T
 
 
 def _units(like: Tensor) -> list[Tensor]:
-    """The tensors of a shape that are one at one entry and zero elsewhere."""
+    """List the tensors that are one at one entry and zero elsewhere."""
     made = []
     for nr in range(like.numel()):
         flat = like.xp.zeros_like(like.raw).reshape(-1)
@@ -180,7 +180,7 @@ def _assembled(
     part_shape: tuple[int, ...],
     dim: int,
 ) -> Tensor:
-    """One block of its rows (``dim`` 0) or columns (-1); a missing one is zeros."""
+    """Stack rows (``dim`` 0) or columns (-1) to a block; a missing one is zeros."""
     if not prod(shape) or all(part is None for part in parts):
         return zeros_for(like, shape)
     full = [zeros_for(like, part_shape) if part is None else part for part in parts]

@@ -160,7 +160,7 @@ def gradgradcheck(
 
 
 class _Check:
-    """One point of a function: its difference quotients and what is held to them."""
+    """A function at a point: its difference quotients, and what is compared to them."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class _Check:
         self.suspects: list[tuple[int, int]] = []
 
     def differences(self) -> None:
-        """Fill in the quotients, and note entries whose slopes to both sides differ."""
+        """Compute the quotients; note entries whose slopes to both sides differ."""
         here = [host(y) for y in self.outputs]
         for arg, x in zip(self.varied, self.inputs, strict=True):
             f = self._of_one(arg)
@@ -197,7 +197,7 @@ class _Check:
                 self.quotients[nr, arg] = block
 
     def reverse(self, nondet_tol: float) -> None:
-        """Hold reverse mode to the quotients, twice."""
+        """Compare reverse mode with the quotients, twice."""
         first = self._blocks()
         for block in first:
             self._compare(block)
@@ -208,12 +208,12 @@ class _Check:
                 raise GradcheckError(NOT_REENTRANT.format(nondet_tol))
 
     def forward(self) -> None:
-        """Hold forward mode to the quotients."""
+        """Compare forward mode with the quotients."""
         for block in self._blocks("forward mode"):
             self._compare(block)
 
     def _blocks(self, mode: str = "") -> list[Block]:
-        """The Jacobian by one of the modes, a row per input entry."""
+        """Compute the Jacobian by one of the modes, a row per input entry."""
         rows = blocks_of(self.outputs, self.inputs, forward=bool(mode))
         found = []
         for nr, (y, row) in enumerate(zip(self.outputs, rows, strict=True)):
@@ -252,12 +252,12 @@ class _Check:
         return kinks(self._of_one(arg), here, x, entry, self.eps, self.allowed)
 
     def _of_one(self, arg: int) -> Callable[[Tensor], list[Any]]:
-        """The outputs' values as a function of one argument."""
+        """Return the outputs' values as a function of one argument."""
         before, after = self.arguments[:arg], self.arguments[arg + 1 :]
         return lambda x: evaluate(differentiable(self.func(*before, x, *after)))
 
     def undefined_cotangents(self) -> None:
-        """One cotangent alone has to mean zeros for the other outputs."""
+        """Check that one cotangent alone means zeros for the other outputs."""
         live = [y for y in self.outputs if y.requires_grad]
         if len(live) < 2:
             return
@@ -277,7 +277,7 @@ class _Check:
 
 
 def differentiable(outputs: Any) -> list[Tensor]:
-    """The outputs that hold floats.
+    """List the outputs that hold floats.
 
     Raises:
         TypeError: an output is no tensor.
@@ -293,7 +293,7 @@ def differentiable(outputs: Any) -> list[Tensor]:
 
 
 def _varied(arguments: Sequence[Any]) -> list[int]:
-    """The numbers of the inputs that require a gradient."""
+    """List the numbers of the inputs that require a gradient."""
     found = [
         arg
         for arg, x in enumerate(arguments)
@@ -310,7 +310,7 @@ def _varied(arguments: Sequence[Any]) -> list[int]:
 def _cotangents(
     func: Callable[..., Any], arguments: Sequence[Any], given: Any, strided: bool
 ) -> list[Tensor]:
-    """The given cotangents, or drawn ones, as leaves of their own."""
+    """Return the given cotangents, or sampled ones, as leaves of their own."""
     if given is not None:
         return [given] if isinstance(given, Tensor) else list(given)
     draws = numpy.random.default_rng(0)

@@ -95,7 +95,7 @@ class FunctionCtx:
         )
 
     def keep(self, node: Node, outputs: dict[int, int | None]) -> None:
-        """Save for good.
+        """Save the tensors of ``save_for_backward`` with a node.
 
         ``outputs`` holds, by the identity of each output of the node, its number; None
         for the only one.
@@ -107,7 +107,7 @@ class FunctionCtx:
         self.to_save = ()
 
     def free(self) -> None:
-        """Let go of what was saved."""
+        """Free what was saved."""
         if self._saved:
             self._saved = FREED
 
@@ -118,7 +118,7 @@ def edge_of(node: Node | None, number: int | None) -> Edge:
 
 
 class _Keeper:
-    """Keeps a tensor's value, by itself or in the care of hooks, and gives it back.
+    """A saved value, held itself or packed by hooks; a call gives it back.
 
     An argument comes back as the same object, where nobody packed it.
     """
@@ -138,7 +138,7 @@ class _Keeper:
         self._raw = self._itself = None
 
     def hook(self, hooks: Hooks) -> None:
-        """Put the value in the care of hooks."""
+        """Hand the value to hooks."""
         if self._unpack is not None:
             raise GradError(SET_ALREADY)
         self._pack(hooks, self().detach())

@@ -143,7 +143,7 @@ def _batched(
     retain_graph: bool,
     create_graph: bool,
 ) -> list[Tensor | None]:
-    """A pass per entry of the batches, and the gradients stacked."""
+    """Run a pass per entry of the batches, and stack the gradients."""
     for index, (output, batch) in enumerate(zip(outputs, batches, strict=True)):
         shape = like_of(output).shape
         if batch is not None and batch.shape[1:] != shape:
@@ -174,7 +174,7 @@ def _batched(
 
 
 def _targets(value: Any) -> list[Any]:
-    """Tensors, or edges in their place, as a list."""
+    """Return tensors, or edges in their place, as a list."""
     alone = isinstance(value, Tensor | GradientEdge)
     found = [value] if alone else list(value)
     for x in found:

@@ -73,7 +73,7 @@ class _Level:
 
 
 class _Dual(NamedTuple):
-    """What a tensor carries; ``made`` by `make_dual`, not by an operation."""
+    """The tangent of a tensor; ``made`` by `make_dual`, not by an operation."""
 
     level: _Level
     tangent: Tensor
@@ -84,7 +84,7 @@ _LEVELS: list[_Level] = []
 
 
 def enter_dual_level() -> int:
-    """Open the level; gives its number, 0.
+    """Open the level; return its number, 0.
 
     Raises:
         GradError: it is open already.
@@ -112,7 +112,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 def _push_tangents(wanted: bool) -> None:
-    """Look at operations and at changes in place from here on, or no longer."""
+    """Observe operations and changes in place, to push tangents, or no longer."""
     calls = [look for look in MODE.on_call if look is not _propagate]
     changes = [look for look in MODE.on_change if look is not follow]
     MODE.watch(MODE.on_node, [*calls, _propagate] if wanted else calls)
@@ -121,7 +121,7 @@ def _push_tangents(wanted: bool) -> None:
 
 @contextmanager
 def dual_level() -> Iterator[int]:
-    """A level that is open inside the ``with`` block."""
+    """Open a level for the ``with`` block; give its number."""
     level = enter_dual_level()
     try:
         yield level
@@ -131,7 +131,7 @@ def dual_level() -> Iterator[int]:
 
 @contextmanager
 def suspended() -> Iterator[None]:
-    """Nothing inside pushes tangents."""
+    """Run a block in which no tangents are pushed."""
     pushed = _propagate in MODE.on_call
     _push_tangents(False)
     try:
@@ -175,7 +175,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def tangent_of(tensor: Any) -> Tensor | None:
-    """The tangent that a tensor carries in the open level."""
+    """Return the tangent that a tensor carries in the open level; None: none."""
     dual = tensor.__dict__.get(TANGENT) if isinstance(tensor, Tensor) else None
     if dual is None or not dual.level.open:
         return None
@@ -216,7 +216,7 @@ def _propagate(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
 
 
 def _with_tangents(node: Node, inputs: Sequence[Any], outputs: Any) -> None:
-    """Let a node's saved values carry the tangents that they had."""
+    """Attach to a node's saved values the tangents that they had."""
     if node not in _LEVELS[-1].saved:
         return
     of_inputs, of_outputs = _LEVELS[-1].saved[node]
@@ -230,7 +230,7 @@ def _with_tangents(node: Node, inputs: Sequence[Any], outputs: Any) -> None:
 
 
 def follow(t: Tensor, result: Tensor) -> None:
-    """Let a tensor changed in place, its base and its views carry the new tangent.
+    """Give a tensor changed in place, its base and its views the new tangent.
 
     A base without a tangent of which duals were made stays without one.
     """
@@ -256,7 +256,7 @@ def follow(t: Tensor, result: Tensor) -> None:
 
 
 def _written(whole: Tensor, base: Tensor, part: Tensor, tangent: Any) -> Tensor:
-    """The tangent of a base with that of a part of it put in its place."""
+    """Write the tangent of a part into the tangent of its base."""
     fresh = zeros_for(part) if tangent is None else tangent
     if part is base:
         return fresh
@@ -267,7 +267,7 @@ def _written(whole: Tensor, base: Tensor, part: Tensor, tangent: Any) -> Tensor:
 def push_node(
     node: Node, inputs: Sequence[Any], tangents: Sequence[Tensor | None], out: Any
 ) -> None:
-    """Let the outputs of a node carry what its inputs' tangents give."""
+    """Push the tangents of a node's inputs to its outputs."""
     known = [*inputs, *tangents]
     recorded = MODE.recording and any(
         isinstance(t, Tensor) and t.edge is not None for t in known

@@ -201,7 +201,7 @@ class FunctionNode(CustomNode):
 
 
 def _like(x: Any) -> Tensor | None:
-    """What zeros in the place of a tensor are made of; None for anything else."""
+    """Return the shape and type of a tensor, to make zeros of; else None."""
     return shape_of(x) if isinstance(x, Tensor) else None
 
 
@@ -222,7 +222,7 @@ def _has_own(function: Any, name: str) -> bool:
 
 
 def _backward_of(function: Any) -> Callable[..., Any]:
-    """``backward``, or ``vjp`` where that is its name."""
+    """Return ``backward``, or ``vjp`` where that is its name."""
     own_backward = _has_own(function, "backward")
     own_vjp = _has_own(function, "vjp")
     if own_backward and own_vjp:
@@ -232,7 +232,7 @@ def _backward_of(function: Any) -> Callable[..., Any]:
 
 
 class DelayedError(CustomNode):
-    """Stands where a second derivative would go on, and refuses to."""
+    """A node that refuses to be differentiated a second time."""
 
     __slots__ = ("like",)
     holds = several = False

@@ -267,7 +267,7 @@ class _Run:
 
 
 def _own(x: Tensor, create_graph: bool) -> Tensor:
-    """The input under an edge of its own: below it only if results are recorded."""
+    """Return the input as a new leaf, or below itself if results are recorded."""
     if create_graph and x.requires_grad:
         found: Tensor = call("alias", x)
         return found

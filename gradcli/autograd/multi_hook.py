@@ -40,7 +40,7 @@ class MultiHandle:
 
 
 class _Together:
-    """What arrived in each pass, until the hook is called."""
+    """The gradients that arrived in each pass, until the hook is called."""
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., Any]) -> None:
         self._nodes = [output_at(t.edge)[0] for t in tensors]

@@ -36,7 +36,7 @@ ROUNDINGS = 16
 
 @dataclass(frozen=True, slots=True)
 class Slopes:
-    """Of one output, the slopes by one input entry, and what rounding makes of them."""
+    """The slopes of an output by one input entry, and the bound of their rounding."""
 
     central: Any
     below: Any
@@ -120,17 +120,17 @@ def kinks(
 
 
 def evaluate(outputs: Sequence[Tensor]) -> Values:
-    """The values of a function's outputs."""
+    """Return the values of a function's outputs."""
     return [host(y) for y in outputs]
 
 
 def host(y: Tensor) -> Any:
-    """A tensor's values in the host's memory, in their own precision."""
+    """Return a tensor's values in the host's memory, in their own precision."""
     return numpy.asarray(devices.host(y.raw))
 
 
 def _moved(x: Tensor, flat_index: int, step: float) -> tuple[Tensor, float]:
-    """The tensor with one entry moved, and how far it really moved."""
+    """Move one entry of a tensor; return it and how far it really moved."""
     raw = x.xp.clone(x.raw, "contiguous")
     flat = raw.reshape(-1)
     before = float(flat[flat_index])

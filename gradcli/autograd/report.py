@@ -23,7 +23,7 @@ class GradcheckError(GradError):
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """By how much a gradient may differ from a difference quotient."""
+    """How much a gradient may differ from a difference quotient."""
 
     atol: float
     rtol: float
@@ -45,7 +45,7 @@ class Block:
     mode: str = ""
 
     def worst(self, allowed: Tolerance) -> tuple[int, int] | None:
-        """Input and output entry that differ most beyond what is allowed."""
+        """Return the input and output entry that differ most beyond what is allowed."""
         if not self.numerical.size:
             return None
         with numpy.errstate(invalid="ignore"):
@@ -59,7 +59,7 @@ class Block:
         return row, column
 
     def describe(self, at: tuple[int, int], allowed: Tolerance) -> str:
-        """The whole message, without what may be known of a kink."""
+        """Return the message, without what may be known of a kink."""
         numerical, analytical = self.numerical[at], self.analytical[at]
         mode = f" in {self.mode}" if self.mode else ""
         return (
@@ -76,7 +76,7 @@ class Block:
 
 
 def entry_of(flat_index: int, shape: tuple[int, ...]) -> list[int]:
-    """The indices of an entry of a tensor."""
+    """Return the indices of an entry of a tensor, given its number."""
     return [int(i) for i in numpy.unravel_index(flat_index, shape)] if shape else []
 
 

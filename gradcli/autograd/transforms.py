@@ -73,7 +73,7 @@ class _Trace:
         )
 
     def settle(self, value: Any) -> Any:
-        """A nested result without a trace of the fresh inputs."""
+        """Return a nested result outside the graph of the fresh inputs."""
         leaves, shape = flatten(value)
         return shape.fill([self._settled(leaf) for leaf in leaves])
 
@@ -87,7 +87,7 @@ class _Trace:
         return leaf if recorded else leaf.detach()
 
     def close(self) -> None:
-        """Nothing outside depends on the fresh inputs any more."""
+        """Mark the fresh inputs as done with: nobody asks for their gradients."""
         for x in self.inputs:
             if isinstance(x.edge, AccumulateGrad):
                 x.edge.given_up = True
@@ -217,7 +217,7 @@ def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
 
 
 def _push(trace: _Trace, tangents: tuple[Any, ...], name: str, strict: bool) -> Any:
-    """The outputs' tangents, nested as the outputs are."""
+    """Return the outputs' tangents, nested as the outputs are."""
     given, shape = flatten(tangents)
     if shape != trace.shape:
         raise EngineError(
@@ -295,7 +295,7 @@ def _jacobian(
 
 
 def _fresh(x: Any, outside: bool) -> Tensor:
-    """A tensor to differentiate by; what it was made from stays reachable."""
+    """Return a tensor to differentiate by; what it was made from stays reachable."""
     if not isinstance(x, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
     if x.edge is not None and outside:
@@ -312,7 +312,7 @@ def _make_changeable(x: Tensor, own: Tensor) -> None:
 
 
 def _counted(argnums: Any, count: int) -> list[int]:
-    """The arguments' numbers, counted from the front.
+    """Return the arguments' numbers, counted from the front.
 
     Raises:
         EngineError: one is no number, out of range, or given twice.

@@ -88,7 +88,7 @@ def vmap(
 def _in_dims(
     leaves: Sequence[Any], shape: Shape, in_dims: Any, where: str
 ) -> list[int | None]:
-    """The dimension of each leaf along which samples lie, counted from the front."""
+    """Return the batch dimension of each leaf, counted from the front; None: shared."""
     if not isinstance(in_dims, int | tuple | list):
         raise ValueError(
             f"{where}: expected `in_dims` to be int or a (potentially nested) tuple "
@@ -142,7 +142,7 @@ def _size(batches: Sequence[Any], dims: Sequence[int | None]) -> int:
 def _sample(
     batches: Sequence[Any], dims: Sequence[int | None], nr: int, size: int
 ) -> list[Any]:
-    """One sample of each batch; of an empty batch, zeros of a sample's shape."""
+    """Return one sample of each batch; of an empty batch, zeros."""
     found = []
     for x, dim in zip(batches, dims, strict=True):
         if dim is None:
@@ -162,7 +162,7 @@ def _batched(
     out_dims: Any,
     name: str,
 ) -> Any:
-    """The samples' outputs stacked, nested as one sample's are."""
+    """Stack the samples' outputs, nested as one sample's are."""
     spread = nested.spread(out_dims)
     if spread is None:
         raise ValueError(

@@ -47,7 +47,7 @@ def _add(end: AccumulateGrad, g: Any) -> None:
 
 
 def _copied(g: Tensor) -> Tensor:
-    """On memory of its own, recorded where it has a graph."""
+    """Copy a gradient to memory of its own, recorded where it has a graph."""
     if g.edge is None:
         return Tensor(g.xp.clone(g.raw), g.xp)
     found: Tensor = call("copy_.default", g.detach(), g)

@@ -41,7 +41,7 @@ TRACE_OF_CAUSE = "Traceback of forward call that induced the previous calculatio
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the program that ran."""
+    """A line of the user's program that was running."""
 
     file: str
     number: int
@@ -57,7 +57,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a node was recorded: innermost line last.
+    """Where a node was recorded: lines of the program, the innermost last.
 
     ``made`` says what its forward operation made of finite inputs: "nan", "infinite" or
     nothing. ``cause`` is the name and the origin of the node whose backward pass
@@ -88,7 +88,7 @@ class Anomaly:
 
     @contextmanager
     def inside(self, node: Node) -> Iterator[None]:
-        """While ``node`` is run; what is recorded meanwhile is caused by it."""
+        """Note, while the block runs, that what is recorded is caused by ``node``."""
         before, self._running = self._running, node
         try:
             yield
@@ -122,7 +122,7 @@ class Anomaly:
                 error.add_note(text)
 
     def _account(self, node: Any) -> Iterator[str]:
-        """What is known of a node, and of each whose backward pass recorded it."""
+        """Yield what is known of a node and of those whose passes recorded it."""
         origin = self.origins.get(node)
         head = DETECTED.format(node.name())
         yield "\n".join([*_traced(head, TRACE, origin), *self._made_before(node)])
@@ -136,7 +136,7 @@ class Anomaly:
         self.origins[node] = Origin(_lines(), cause=cause)
 
     def _judge(self, op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
-        """Mark the node whose operation made something wrong of finite inputs."""
+        """Mark a node whose operation made NaN or infinity of finite inputs."""
         outputs = out if isinstance(out, tuple) else (out,)
         node = outputs[0].grad_fn
         if node is None or node not in self.origins:
@@ -194,7 +194,7 @@ def _way_out() -> int:
 
 
 def _what_is_wrong(value: Any) -> str:
-    """``nan``, ``infinite`` or nothing, of an array, a tensor or anything else."""
+    """Return ``nan`` or ``infinite`` if a value holds one; else nothing."""
     raw = raw_of(value)
     if getattr(getattr(raw, "dtype", None), "kind", "") != "f":
         return ""

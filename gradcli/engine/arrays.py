@@ -69,11 +69,11 @@ class ArrayNamespace(Namespace):
         return super().__getattr__(name)
 
     def array(self, values: Any) -> Any:
-        """Numbers of a program, a NumPy array, as an array of this kind."""
+        """Turn a NumPy array, the numbers of a program, into an array of this kind."""
         return self.np.asarray(values)
 
     def array_itself(self, x: Any) -> Any:
-        """An array for a scalar of the array module's own kind."""
+        """Turn a scalar of the array module into an array."""
         return self.np.asarray(x)
 
     def apart(self, x: Any) -> Any:
@@ -82,7 +82,7 @@ class ArrayNamespace(Namespace):
         return self.np.ndarray(x.shape, x.dtype, x.data, x.strides)  # CuPy's
 
     def address(self, x: Any) -> int:
-        """Where the first entry lies in memory."""
+        """Return the address in memory of the first entry, in bytes."""
         there = getattr(x.data, "ptr", None)
         return int(x.__array_interface__["data"][0] if there is None else there)
 
@@ -103,7 +103,7 @@ class ArrayNamespace(Namespace):
     # elementwise, with a parameter or of more than one call
 
     def lgamma(self, x: Any) -> Any:
-        """Infinite at the poles and at both infinities, and nowhere else.
+        """Return the logarithm of ``|gamma(x)|``: infinite at its poles and infinities.
 
         The library's function is infinite beside 0 too, where it is ``-log|x|``.
         """
@@ -153,7 +153,7 @@ class ArrayNamespace(Namespace):
         return self.np.fmod(a, self._divisor(a, b))
 
     def _divisor(self, a: Any, b: Any) -> Any:
-        """``b``, unless it is 0 where integers are divided."""
+        """Return ``b``; refuse a 0 in it where integers are divided."""
         kinds = [v.dtype.kind for v in (a, b) if hasattr(v, "dtype")]
         floats = "f" in kinds or isinstance(a, float) or isinstance(b, float)
         if not floats and not self.np.all(self.np.asarray(b)):
@@ -169,7 +169,7 @@ class ArrayNamespace(Namespace):
     def nan_to_num(
         self, x: Any, nan: float, posinf: float | None, neginf: float | None
     ) -> Any:
-        """Numbers for NaN and the infinities; None: the dtype's extremes."""
+        """Replace NaN and the infinities by numbers; None: the dtype's extremes."""
         return self.np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
     # reductions and scans; dim None means all
@@ -199,7 +199,7 @@ class ArrayNamespace(Namespace):
         return self.np.asarray(self.np.argmin(x, axis=dim, keepdims=keepdim))
 
     def argsort(self, x: Any, dim: int = -1, descending: bool = False) -> Any:
-        """Stable: equal entries keep their order, in either direction."""
+        """Return the stable order: equal entries keep theirs, in either direction."""
         if not descending:
             return self.np.argsort(x, axis=dim, kind="stable")
         reverse = self.np.argsort(self.np.flip(x, dim), axis=dim, kind="stable")
@@ -232,13 +232,13 @@ class ArrayNamespace(Namespace):
         return self.np.array(x, order=order, copy=True)
 
     def _dense(self, x: Any, dtype: Any) -> Any:
-        """A copy of what repeats entries, its dimensions in PyTorch's order."""
+        """Copy what repeats entries, its dimensions in PyTorch's order."""
         out = laid_out(self.np.empty(x.size, dtype), x.shape, x.strides)
         out[...] = x
         return out
 
     def expand(self, x: Any, shape: Sequence[int]) -> Any:
-        """Broadcast to ``shape``, whose entries are all given."""
+        """Broadcast ``x`` to ``shape``, whose sizes are all given."""
         check_size(shape)
         return self.np.broadcast_to(x, tuple(shape))
 
@@ -319,14 +319,14 @@ class ArrayNamespace(Namespace):
         return x[index]
 
     def put_add(self, shape: Sequence[int], index: Any, g: Any) -> Any:
-        """Zeros of ``shape`` with ``g`` added at ``index``; repeats add up."""
+        """Add ``g`` at ``index`` to zeros of ``shape``; repeated positions add up."""
         check_size(shape)
         out = self.np.zeros(tuple(shape), dtype=g.dtype)
         self.np.add.at(out, index, g)
         return out
 
     def put_view(self, shape: Sequence[int], index: Any, g: Any) -> Any:
-        """Zeros of ``shape`` with ``g`` at ``index``, which names no entry twice."""
+        """Write ``g`` at ``index`` to zeros of ``shape``; no position is repeated."""
         check_size(shape)
         out = self.np.zeros(tuple(shape), dtype=g.dtype)
         out[index] = g
@@ -357,7 +357,7 @@ class ArrayNamespace(Namespace):
         return self.np.einsum(equation, *operands, optimize=len(operands) > 2)
 
     def inverse(self, a: Any) -> Any:
-        """Narrow floats are inverted in double precision and rounded once."""
+        """Invert matrices; narrow floats in double precision, rounded once."""
         if a.dtype.itemsize < 8:
             a, kind = a.astype("float64"), a.dtype
             return self._by_columns(self.np.linalg.inv(a).astype(kind))
@@ -403,5 +403,5 @@ class ArrayNamespace(Namespace):
         return self.np.ones(x.shape, dtype=x.dtype)
 
     def as_type_of(self, x: Any, like: Any) -> Any:
-        """``x`` (a mask, an index) as numbers of the dtype of ``like``."""
+        """Convert ``x`` (a mask, an index) to numbers of the dtype of ``like``."""
         return self.np.asarray(x).astype(getattr(like, "dtype", float))

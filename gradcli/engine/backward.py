@@ -106,7 +106,7 @@ def grad(
 
 
 def _gradient_of(t: Target, edge: Any, g: Any) -> Tensor | None:
-    """What arrived at a tensor, in its type: on the way wider operands widen it."""
+    """Return the cotangent that arrived at a tensor, in the tensor's type."""
     if g is None:
         return None
     found: Tensor = lifted(g, output_at(edge)[0].xp)
@@ -261,13 +261,13 @@ def _dependencies(roots: list[Any]) -> dict[Any, int]:
 
 
 def _has_other_ends(waiting: Any, captured: Any) -> bool:
-    """Whether a pass runs into anything but leaves that are asked for."""
+    """Whether a pass reaches leaves whose gradients are not asked for."""
     ends = [edge for edge in waiting if type(edge) is AccumulateGrad]
     return len(ends) != len(captured) or any(edge not in captured for edge in ends)
 
 
 def _between(roots: Any, wanted: Any) -> tuple[dict[Any, int], set[Any]]:
-    """Dependency counts of what leads from ``roots`` to ``wanted``; where it ends."""
+    """Count the edges on the ways from ``roots`` to ``wanted``; find where they end."""
     needed: set[Any] = set()
     ends: set[Any] = set()
     for edge in inputs_first(list(roots)):
@@ -287,7 +287,7 @@ def _between(roots: Any, wanted: Any) -> tuple[dict[Any, int], set[Any]]:
 def _deliver(
     port: Port, g: Any, arrived: Any, waiting: dict[Any, int], ready: list[Any]
 ) -> None:
-    """Hand a port's cotangent to its place among its node's outputs."""
+    """Store a port's cotangent under its number among its node's outputs."""
     node = port.node
     if g is not None:
         outputs = arrived.setdefault(node, [None] * len(node.y_shapes()))
@@ -298,7 +298,7 @@ def _deliver(
 
 
 def materialise(node: Node, gs: list[Any]) -> Any:
-    """The cotangents of all outputs that carry one, as the node's rule takes them.
+    """Return the cotangents of all outputs that carry one, as the rule takes them.
 
     Where none arrived stands None if the row says how many outputs it has, else zeros.
     """
@@ -315,7 +315,7 @@ def materialise(node: Node, gs: list[Any]) -> Any:
 
 
 def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[Any, ...]:
-    """Pull through a node where the pass runs on tensors or somebody looks at it."""
+    """Pull through a node where the pass runs on tensors or is observed."""
     shown = hooks.before(node, tuple(g) if type(g) is list else g)
     parts = shown if isinstance(shown, tuple) else (shown,)
     if all(part is None for part in parts) and not isinstance(node, CustomNode):
@@ -332,7 +332,7 @@ def _pull_with_care(node: Node, g: Any, on_tensors: bool) -> tuple[Any, ...]:
 
 
 def _shown(node: Any, g: Any) -> Any:
-    """Let the hooks of the tensor that a node made see what arrives."""
+    """Show what arrives to the hooks of the tensor that a node made."""
     if type(node) is Port:
         return hooks.arrive(node.node, node.nr, g, node.node.xp)
     if type(g) is list:
@@ -350,7 +350,7 @@ def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
 
 
 def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
-    """A node's saved inputs and output as the tensors they were, graph included."""
+    """Return a node's saved inputs and output as tensors, with their edges."""
     raw, y = node.restored()
     edges = input_edges(node)
     inputs = tuple(
@@ -370,10 +370,10 @@ def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:
 
 
 def input_edges(node: Node) -> dict[int, Edge]:
-    """The edges of a node's inputs, by slot."""
+    """Map each slot of a node's inputs to its edge."""
     return dict(zip(node.slots or range(len(node.edges)), node.edges, strict=False))
 
 
 def rebuild(value: Any, xp: Any, edge: Edge) -> Any:
-    """A saved raw value as the tensor it was; shapes, numbers and None as they are."""
+    """Return a saved array as the tensor it was; shapes and numbers as they are."""
     return with_edge(value, xp, edge) if hasattr(value, "dtype") else value

@@ -24,32 +24,32 @@ NO_BITS = "\"{name}_cpu\" not implemented for '{kind}'"
 
 
 def bitwise_and(input: Operand, other: Operand) -> Tensor:
-    """The bits that are set in both."""
+    """Return the bits that are set in both integers."""
     return _combined("bitwise_and", "bitwise_and", input, other)
 
 
 def bitwise_or(input: Operand, other: Operand) -> Tensor:
-    """The bits that are set in one or both."""
+    """Return the bits that are set in one integer or in both."""
     return _combined("bitwise_or", "bitwise_or", input, other)
 
 
 def bitwise_xor(input: Operand, other: Operand) -> Tensor:
-    """The bits that are set in exactly one."""
+    """Return the bits that are set in exactly one of two integers."""
     return _combined("bitwise_xor", "bitwise_xor", input, other)
 
 
 def bitwise_left_shift(input: Operand, other: Operand) -> Tensor:
-    """The bits moved up by so many places."""
+    """Move the bits of integers up by ``other`` positions."""
     return _combined("lshift", "left_shift", input, other)
 
 
 def bitwise_right_shift(input: Operand, other: Operand) -> Tensor:
-    """The bits moved down by so many places; the sign stays."""
+    """Move the bits of integers down by ``other`` positions; the sign stays."""
     return _combined("rshift", "right_shift", input, other)
 
 
 def bitwise_not(input: Tensor) -> Tensor:
-    """All bits turned over; of truth values the opposite."""
+    """Invert every bit; truth values are negated."""
     if input.raw.dtype.kind == "f":
         raise TypeError(
             "~ (operator.invert) is only implemented on integer and Boolean-type "
@@ -62,7 +62,7 @@ def bitwise_not(input: Tensor) -> Tensor:
 
 
 def _combined(name: str, ufunc: str, a: Operand, b: Operand) -> Tensor:
-    """What is made of the bits of two; of truth values it is logic, except shifts."""
+    """Combine the bits of two integers; truth values by logic, except in shifts."""
     tensors = [x for x in (a, b) if isinstance(x, Tensor)]
     symbolic = bool(tensors) and tensors[0].xp.symbolic
     if ufunc in LOGICAL and (symbolic or _common(name, a, b).kind == "b"):
@@ -75,7 +75,7 @@ LOGICAL = {f"bitwise_{word}": f"logical_{word}" for word in ("and", "or", "xor")
 
 
 def _common(name: str, a: Operand, b: Operand) -> Any:
-    """The type of what is made of two integers or truth values.
+    """Return the type of the result for two integers or truth values.
 
     Raises:
         NotImplementedError: an operand is a float.
@@ -96,7 +96,7 @@ def _no_kernel(name: str, result: Any) -> NotImplementedError:
 
 
 def of_whole_numbers(name: str, ufunc: str, a: Operand, b: Operand) -> Tensor:
-    """``ufunc`` of the array module; errors call it by PyTorch's ``name``.
+    """Run ``ufunc`` of the array module on integers; errors speak of ``name``.
 
     Raises:
         NotImplementedError: an operand is a float, or both are truth values.

@@ -26,7 +26,7 @@ Bound = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 class Signature:
-    """What a row or a composite may be called with.
+    """The parameters that a row or a composite may be called with.
 
     ``inputs`` is the number of parameters that are inputs of the row. By the number of
     positional arguments given, ``free`` holds the names that may still be given by
@@ -108,7 +108,7 @@ class Signature:
         return tuple(inputs), values
 
     def _renamed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The keywords of a call, under the names of ``entry``.
+        """Return the keyword arguments of a call under the names of ``entry``.
 
         Raises:
             CallError: one is unknown, given twice or missing.
@@ -127,7 +127,7 @@ class Signature:
         return renamed
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
-        """The arguments of a composite, under its own parameters' names.
+        """Return the arguments of a composite under its own parameters' names.
 
         Raises:
             CallError: an unknown, a missing or a superfluous argument.
@@ -145,7 +145,7 @@ class Signature:
         return args, {k: _as_operand(entry, k, v) for k, v in renamed.items()}
 
     def _gathered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Collect ``x.view(2, 3)``'s numbers into the one parameter they mean."""
+        """Collect the numbers of ``x.view(2, 3)`` into one parameter."""
         star = self.star
         if star is None:
             takes_many = bool(self.formula.__code__.co_flags & CO_VARARGS)
@@ -159,7 +159,7 @@ class Signature:
         return args
 
     def _parameter(self, key: str) -> str:
-        """The parameter that a keyword means."""
+        """Return the parameter that a keyword means."""
         names = self.names
         for candidate in (key, KEYWORDS.get(key)):
             if candidate in names:
@@ -177,14 +177,14 @@ class Signature:
 
 
 def _as_operand(entry: Composite, name: str, value: Any) -> Any:
-    """The value, as a tensor where the composite reads its shape."""
+    """Return a value as a tensor, if the composite reads its shape."""
     if isinstance(value, Tensor) or value is None or name not in entry.operands:
         return value
     return written(value)
 
 
 def operand(op: Op, value: Any) -> Any:
-    """A tensor, a plain number, or whatever a tensor can be made of."""
+    """Return an input of a row as a tensor or a plain number."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, int | float) and op.elementwise:
@@ -195,7 +195,7 @@ def operand(op: Op, value: Any) -> Any:
 
 
 def written(value: Any) -> Tensor:
-    """The tensor that is meant by a number or a list, or by an array."""
+    """Return the tensor of a number, a list or an array that stood in a call."""
     made = constant(value)
     if isinstance(value, int | list | tuple):
         made.__dict__[WRITTEN] = True

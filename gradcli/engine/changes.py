@@ -38,7 +38,7 @@ _new = object.__new__
 
 
 def demand_changeable(t: Tensor, part: bool = False) -> None:
-    """Refuse what must not be changed in place: leaves, and views without a future.
+    """Refuse to change leaves, and views that no change can be followed to.
 
     Args:
         part: only a part of the tensor is to be changed.
@@ -78,7 +78,7 @@ def _demand_writeable(t: Tensor) -> None:
 
 
 def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
-    """Put ``compute(t)`` in the place of ``t``'s entries, and record that."""
+    """Write ``compute(t)`` to the entries of ``t``, and record the change."""
     demand_changeable(t)
     result = compute(_snapshot(t))
     _demand_fit(t, result)
@@ -98,7 +98,7 @@ def change(t: Tensor, compute: Callable[[Tensor], Tensor]) -> Tensor:
 
 
 def _snapshot(t: Tensor) -> Tensor:
-    """What ``compute`` reads: the memory itself, or a copy where it may be saved."""
+    """Return what ``compute`` reads: the memory, or a copy where it may be saved."""
     kept = MODE.recording and not MODE.renews
     out = with_edge(t.raw.copy() if kept else t.raw, t.xp, t.edge)
     if TANGENT in t.__dict__:
@@ -224,7 +224,7 @@ def edge_of(
 
 
 def rebase(t: Tensor, edge: Edge) -> None:
-    """Give ``t`` a new edge, and with it whoever shares its memory."""
+    """Give ``t``, and all tensors that share its memory, new edges."""
     base = base_of(t)
     outside = base.edge is None
     if base is t:
@@ -242,7 +242,7 @@ def rebase(t: Tensor, edge: Edge) -> None:
 
 
 def renew_views(t: Tensor) -> None:
-    """After a change that is not recorded, views are read from their base anew."""
+    """Read views from their base again, after a change that is not recorded."""
     base = base_of(t)
     if base.edge is None:
         return
@@ -275,7 +275,7 @@ def positions(base: Tensor, view: Tensor) -> Any:
 
 
 def _addresses(t: Tensor) -> Any:
-    """The address of every entry."""
+    """Return the address in memory of every entry, in bytes."""
     raw = t.raw
     total = np.asarray(t.xp.address(raw), "int64")
     for dim, (n, step) in enumerate(zip(raw.shape, raw.strides, strict=True)):
@@ -285,12 +285,12 @@ def _addresses(t: Tensor) -> Any:
 
 
 def grid(t: Tensor) -> Any:
-    """The number of every entry, in the tensor's shape, on the host."""
+    """Number the entries, in the tensor's shape, on the host."""
     return np.arange(t.numel()).reshape(t.raw.shape)
 
 
 def on_host(value: Any) -> Any:
-    """An index with its arrays as NumPy's."""
+    """Return an index with its arrays as NumPy arrays."""
     if isinstance(value, tuple):
         return tuple([on_host(v) for v in value])
     return devices.host(value) if hasattr(value, "dtype") else value

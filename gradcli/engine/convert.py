@@ -34,7 +34,7 @@ NUMPY_OF_RECORDED = (
 
 
 def _wanted(arguments: tuple[Any, ...]) -> dict[str, Any]:
-    """What the arguments of `to` ask for."""
+    """Read the positional arguments of `to`: a type, a device, or a tensor."""
     found: dict[str, Any] = {}
     flags = iter(("non_blocking", "copy"))
     for value in arguments:
@@ -85,7 +85,7 @@ def to(
 
 
 def cpu(self: Tensor, memory_format: str | None = None) -> Tensor:
-    """The tensor in the host's memory."""
+    """Return the tensor in the host's memory; itself if it is there."""
     return to(self, "cpu")
 
 
@@ -104,12 +104,12 @@ def cuda(
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """The tensor in the type of another."""
+    """Return the tensor in the type of another."""
     return to(self, other.dtype)
 
 
 def type(self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
-    """The name of its class in PyTorch; given a type, the tensor in that type."""
+    """Return the name of the tensor's class in PyTorch; given a type, convert to it."""
     if dtype is None:
         prefix = "cuda." if self.is_cuda else ""
         return f"torch.{prefix}{self.dtype.legacy}Tensor"
@@ -208,7 +208,7 @@ def is_contiguous(self: Tensor, memory_format: str | None = None) -> builtins.bo
 
 
 def stride(self: Tensor, dim: Any = None) -> Any:
-    """How many entries further on the next one of each dimension, or of one, lies."""
+    """Return the step from one entry to the next in each dimension, in entries."""
     if self.numel():
         steps = tuple([s // self.raw.dtype.itemsize for s in self.raw.strides])
     else:
@@ -217,7 +217,7 @@ def stride(self: Tensor, dim: Any = None) -> Any:
 
 
 def storage_offset(self: Tensor) -> builtins.int:
-    """How many entries its memory holds before its first."""
+    """Return how many entries the memory holds before the tensor's first."""
     from .versions import owner
 
     start = self.xp.address(owner(self.raw))
@@ -226,7 +226,7 @@ def storage_offset(self: Tensor) -> builtins.int:
 
 
 def data_ptr(self: Tensor) -> builtins.int:
-    """The address of its first entry."""
+    """Return the address of the first entry, in bytes; 0 if there is none."""
     found: builtins.int = self.xp.address(self._shareable()) if self.numel() else 0
     return found
 
@@ -263,7 +263,7 @@ _view = function("view")
 
 
 def _reread(t: Tensor, type_: dtype) -> Tensor:
-    """The same bytes as numbers of another type; no gradient passes.
+    """Read the same bytes as numbers of another type; no gradient passes.
 
     Raises:
         EngineError: the last dimension does not come out even.
@@ -283,7 +283,7 @@ def _reread(t: Tensor, type_: dtype) -> Tensor:
 
 
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
-    """The tensor summed over what broadcasting to it from a shape would repeat.
+    """Sum the tensor over the dimensions that broadcasting from a shape repeats.
 
     Raises:
         EngineError: the shape does not broadcast to the tensor's.
@@ -301,17 +301,17 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
 
 
 def element_size(self: Tensor) -> builtins.int:
-    """Bytes per entry."""
+    """Return the size of an entry, in bytes."""
     return self.itemsize
 
 
 def nelement(self: Tensor) -> builtins.int:
-    """How many entries it has."""
+    """Return the number of entries."""
     return self.numel()
 
 
 def ndimension(self: Tensor) -> builtins.int:
-    """How many dimensions it has."""
+    """Return the number of dimensions."""
     return self.ndim
 
 

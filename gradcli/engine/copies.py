@@ -29,7 +29,7 @@ NOT_A_LEAF = (
 
 
 def reduced(t: Tensor, protocol: Any) -> tuple[Any, ...]:
-    """What `pickle` and `copy.copy` make the tensor anew from.
+    """Return what `pickle` and `copy.copy` need to rebuild the tensor.
 
     Raises:
         TypeError: it holds symbols, not numbers.
@@ -44,7 +44,7 @@ def reduced(t: Tensor, protocol: Any) -> tuple[Any, ...]:
 def rebuilt(
     kind: type[Tensor], location: Any, device: str, requires_grad: bool, own: Any
 ) -> Tensor:
-    """The tensor of a class at a location in memory, with attributes of its own."""
+    """Rebuild a tensor of a class at a location in memory, with its attributes."""
     out = object.__new__(kind)
     out.raw, out.xp, out.edge = _at(location), devices.namespace_on(device), None
     out.requires_grad = requires_grad
@@ -54,7 +54,7 @@ def rebuilt(
 
 
 def deeply(t: Tensor, memo: dict[int, Any]) -> Tensor:
-    """`copy.deepcopy` of a leaf, with its gradient.
+    """Copy a leaf for `copy.deepcopy`, with its gradient.
 
     Raises:
         EngineError: it is no leaf.
@@ -114,7 +114,7 @@ def reshaped_memory(raw: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _at(location: tuple[Any, ...]) -> Any:
-    """The array at a location in memory."""
+    """Return the array at a location in memory."""
     memory, *where = location
     if not where:
         return memory

@@ -27,7 +27,7 @@ def isin(
     assume_unique: bool = False,
     invert: bool = False,
 ) -> Tensor:
-    """Which of ``elements`` occur among ``test_elements``; NaN equals nothing.
+    """Tell which of ``elements`` occur among ``test_elements``; NaN equals nothing.
 
     Args:
         assume_unique: accepted; the answer does not depend on it.
@@ -55,7 +55,7 @@ def searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Where each entry would be put in to keep a sequence in order.
+    """Return the index at which each entry keeps a sorted sequence in order.
 
     Args:
         sorted_sequence: one sequence for all entries of ``input``, or one in the last
@@ -94,7 +94,7 @@ def searchsorted(
 
 
 def _places(np: Any, borders: Any, values: Any, side: str) -> Any:
-    """NaN belongs behind everything, other NaNs included."""
+    """Return the insertion indices; NaN goes behind everything, other NaNs too."""
     at = np.searchsorted(borders, values, side)
     if values.dtype.kind != "f":
         return at
@@ -127,12 +127,12 @@ def _check_lines(borders: Any, values: Any) -> None:
 def bucketize(
     input: Operand, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
-    """In which of the intervals between boundaries each entry lies."""
+    """Return the number of the interval between boundaries for each entry."""
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """How many entries lie in each of so many equal parts of ``[min, max]``.
+    """Count the entries in each of ``bins`` equal parts of ``[min, max]``.
 
     Where ``min`` equals ``max`` the interval is that of the entries themselves.
 

@@ -140,7 +140,7 @@ def frombuffer(
     offset: int = 0,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A tensor on the memory of an object of Python's that offers it, as bytes do.
+    """Return a tensor on the memory of a Python object that offers it, as bytes do.
 
     Args:
         buffer: what offers its memory.
@@ -154,7 +154,7 @@ def frombuffer(
 
 
 def from_dlpack(ext_tensor: Any) -> Tensor:
-    """What another library holds, as a tensor on the same memory."""
+    """Return a tensor on the memory of another library's tensor."""
     if isinstance(ext_tensor, Tensor):
         return ext_tensor.detach()
     xp = devices.exchanging(ext_tensor)
@@ -205,7 +205,7 @@ def empty_strided(type_: dtype | None, size: Any, stride: Any) -> Any:
 
 
 def _spread(type_: dtype | None, size: Any, stride: Any, name: str) -> Any:
-    """Zeros at steps, in as much memory as they reach.
+    """Return zeros at given steps, in as much memory as they reach.
 
     Raises:
         EngineError: there are more or fewer steps than sizes, or one is negative.
@@ -231,7 +231,7 @@ def _spread(type_: dtype | None, size: Any, stride: Any, name: str) -> Any:
 
 @constructor
 def full(type_: dtype | None, size: Any, fill_value: Any) -> Any:
-    """One number in every entry; its kind gives the type."""
+    """Return a tensor of a shape with one number in every entry."""
     value = _number(fill_value)
     type_ = type_ or dtypes.of(array_of(value, None, copy=False))
     return _filled(value, (size,), type_, "full")
@@ -239,7 +239,7 @@ def full(type_: dtype | None, size: Any, fill_value: Any) -> Any:
 
 @constructor
 def eye(type_: dtype | None, n: int, m: int | None = None) -> Any:
-    """Ones on the diagonal of an n by m matrix."""
+    """Return an n by m matrix with ones on the diagonal."""
     shape = sizes_of((n, n if m is None else m), "eye")
     check_size(shape)
     return np.eye(shape[0], shape[1], dtype=(type_ or DEFAULT.dtype).name)
@@ -294,7 +294,7 @@ def _number(value: Any) -> Any:
 
 
 def _between(start: Any, end: Any, steps: int) -> Any:
-    """Doubles at equal distances."""
+    """Return doubles at equal distances."""
     if steps < 0:
         raise EngineError("number of steps must be non-negative")
     check_size((steps,))
@@ -303,7 +303,7 @@ def _between(start: Any, end: Any, steps: int) -> Any:
 
 @constructor
 def linspace(type_: dtype | None, start: Any, end: Any, steps: int) -> Any:
-    """``steps`` numbers at equal distances, both ends among them."""
+    """Return ``steps`` numbers at equal distances, both ends among them."""
     return _between(start, end, index(steps)).astype((type_ or DEFAULT.dtype).name)
 
 
@@ -311,7 +311,7 @@ def linspace(type_: dtype | None, start: Any, end: Any, steps: int) -> Any:
 def logspace(
     type_: dtype | None, start: Any, end: Any, steps: int, base: float = 10.0
 ) -> Any:
-    """Powers of ``base`` whose exponents are at equal distances."""
+    """Return powers of ``base`` whose exponents are at equal distances."""
     values = np.power(float(base), _between(start, end, index(steps)))
     return values.astype((type_ or DEFAULT.dtype).name)
 

@@ -33,7 +33,7 @@ _cupy: list[ArrayNamespace] = []
 
 
 def cuda() -> ArrayNamespace:
-    """CuPy's namespace.
+    """Return CuPy's namespace.
 
     Raises:
         DeviceError: CuPy is missing or finds no GPU; the message says which.
@@ -51,7 +51,7 @@ def cuda() -> ArrayNamespace:
 
 
 def why_no_cuda() -> str:
-    """Why a GPU cannot be used; empty if one can."""
+    """Say why a GPU cannot be used; empty if one can."""
     from importlib.util import find_spec
 
     if find_spec("cupy") is None:
@@ -81,7 +81,7 @@ def resolve(device: str) -> ArrayNamespace:
 
 
 def namespace_on(device: Any) -> ArrayNamespace:
-    """The namespace of a device given as PyTorch gives it; None means the CPU.
+    """Return the namespace of a device, given as PyTorch gives it; None: the CPU.
 
     Raises:
         RuntimeError: no such device.
@@ -108,7 +108,7 @@ def exchanging(other: Any) -> ArrayNamespace:
 
 
 def host(array: Any) -> Any:
-    """The array's entries as a NumPy array: an explicit copy if it lives elsewhere."""
+    """Return the entries as a NumPy array; an explicit copy if they are elsewhere."""
     if isinstance(array, numpy.ndarray | numpy.generic):
         return array
     return numpy.asarray(array.get())

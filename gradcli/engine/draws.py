@@ -69,12 +69,12 @@ class Generator:
         return self._seed
 
     def get_state(self) -> Tensor:
-        """Where it stands, as bytes in a tensor."""
+        """Return the state of the generator, as a tensor of bytes."""
         held = self._seed.to_bytes(_SEED_BYTES, "little") + self.stream.state()
         return made(np.frombuffer(held, "uint8").copy(), False)
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Go back to where `get_state` was asked."""
+        """Put the generator back into a state that `get_state` gave."""
         held = new_state.numpy().tobytes()
         self._seed = int.from_bytes(held[:_SEED_BYTES], "little")
         self.stream.go_back(held[_SEED_BYTES:])
@@ -104,7 +104,7 @@ class Samples:
         self._running = 0
 
     def meet(self, generator: Generator) -> None:
-        """A generator is about to draw.
+        """Note that a generator is about to draw.
 
         Raises:
             EngineError: nothing may be drawn.
@@ -117,7 +117,7 @@ class Samples:
 
     @contextmanager
     def one(self, nr: int = 0) -> Iterator[None]:
-        """While the sample of a number runs."""
+        """Run a block as the sample of a number."""
         self._running = 0 if self.randomness == "same" else nr
         for generator, start in self._starts.get(self._running, {}).values():
             generator.stream.go_back(start)
@@ -129,7 +129,7 @@ class Samples:
 
 
 def _stream(generator: Generator | None) -> Mersenne:
-    """The numbers that a draw takes; every draw asks here."""
+    """Return the stream of numbers that a draw takes; every draw asks here."""
     chosen = generator or default_generator
     for samples in MODE.samples:
         samples.meet(chosen)
@@ -138,7 +138,7 @@ def _stream(generator: Generator | None) -> Mersenne:
 
 @contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, **_: Any) -> Iterator[None]:
-    """Draws inside leave the default generator where it stood.
+    """Run a block whose draws leave the default generator as it was.
 
     Args:
         devices: taken for PyTorch's sake; numbers are drawn on the CPU.
@@ -168,12 +168,12 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> Tensor:
-    """Where the default generator stands."""
+    """Return the state of the default generator, as a tensor of bytes."""
     return default_generator.get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Take the default generator back to where it stood."""
+    """Put the default generator back into a state."""
     default_generator.set_state(new_state)
 
 
@@ -301,7 +301,7 @@ def normal(
     out: Tensor | None = None,
     **options: Any,
 ) -> Tensor:
-    """Normal draws; means and deviations are numbers or tensors that broadcast."""
+    """Draw normal numbers of given means and deviations, which broadcast."""
     like = next((v for v in (mean, std) if isinstance(v, Tensor)), None)
     if like is not None:
         options = {"dtype": like.dtype, "device": like.device} | options
@@ -325,7 +325,7 @@ def _normal(
 def bernoulli(
     input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """Ones with the probabilities in ``input``, else zeros."""
+    """Draw ones, with the probabilities in ``input``, and zeros."""
     chances = _host_array(input)
     if not bool(((chances >= 0) & (chances <= 1)).all()):
         raise EngineError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
@@ -341,7 +341,7 @@ def multinomial(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Positions drawn with the weights in each row."""
+    """Draw positions with the weights in each row."""
     weights = _host_array(input)
     rows = weights.reshape(-1, weights.shape[-1])
     if not bool((rows >= 0).all() and (rows.sum(1) > 0).all()):
@@ -358,7 +358,7 @@ def multinomial(
 
 
 def _with_replacement(rows: Any, count: int, generator: Generator | None) -> Any:
-    """Where draws fall among the rows' running sums."""
+    """Draw positions by searching the rows' running sums."""
     sums = rows.cumsum(1)
     sums = sums / sums[:, -1:]
     drawn = uniform((len(rows), count), "float64", generator)
@@ -368,7 +368,7 @@ def _with_replacement(rows: Any, count: int, generator: Generator | None) -> Any
 
 
 def _without_replacement(rows: Any, count: int, generator: Generator | None) -> Any:
-    """The entries that come first in a race of exponential times."""
+    """Draw positions as the first in a race of exponential times."""
     times = -np.log1p(-uniform(rows.shape, "float64", generator))
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = np.where(rows > 0, rows / times, -1)
@@ -379,7 +379,7 @@ def _without_replacement(rows: Any, count: int, generator: Generator | None) -> 
 
 
 def _overwritten(self: Tensor, values: Any) -> Tensor:
-    """Put numbers drawn on the host everywhere; no gradient passes."""
+    """Write numbers drawn on the host to all entries; no gradient passes."""
     demand_changeable(self)
     write(self, (), self.xp.array(np.asarray(values, self.raw.dtype.name)))
     if MODE.recording and self.edge is not None:
@@ -393,7 +393,7 @@ def uniform_(
     self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None,
     **bounds: float,
 ) -> Tensor:  # fmt: skip
-    """Uniform draws from ``[from, to)``."""
+    """Fill the tensor with uniform draws from ``[from, to)``."""
     low = bounds.pop("from", from_)
     if bounds:
         raise TypeError(f"uniform_() got an unexpected keyword {next(iter(bounds))!r}")
@@ -409,7 +409,7 @@ def uniform_(
 def normal_(
     self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None
 ) -> Tensor:
-    """Draws from a normal distribution."""
+    """Fill the tensor with draws from a normal distribution."""
     if std < 0:
         raise ShapeError(f"normal expects std >= 0.0, but found std {std}")
     drawn = standard_normal(self.raw.shape, self.raw.dtype.name, generator)
@@ -419,7 +419,7 @@ def normal_(
 def random_(
     self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None
 ) -> Tensor:
-    """Integers drawn from ``[from_, to)``; ``random_(n)`` draws below n."""
+    """Fill the tensor with integers from ``[from_, to)``; ``random_(n)``: below n."""
     if to is None:
         digits = {"f2": 2**11 + 1, "f4": 2**24 + 1, "f8": 2**53 + 1, "b1": 2}
         code = self.dtype.code
@@ -429,13 +429,13 @@ def random_(
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
-    """Ones with probability ``p``, else zeros."""
+    """Fill the tensor with ones, of probability ``p``, and zeros."""
     chance = _host_array(p) if isinstance(p, Tensor) else p
     return _overwritten(self, uniform(self.raw.shape, "float64", generator) < chance)
 
 
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Draws from the exponential distribution of rate ``lambd``."""
+    """Fill the tensor with exponential draws of rate ``lambd``."""
     drawn = uniform(self.raw.shape, "float64", generator)
     return _overwritten(self, -np.log1p(-drawn) / lambd)
 

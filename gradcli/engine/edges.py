@@ -68,7 +68,7 @@ def edge_of(target: Target) -> Edge:
 
 
 def like_of(target: Target) -> Tensor:
-    """A tensor of the target's shape and type; no memory of its own if it was none."""
+    """Return a tensor of the target's shape and type, without memory of its own."""
     if isinstance(target, Tensor):
         return shape_of(target)
     if target.ownership_token is not None:
@@ -78,7 +78,7 @@ def like_of(target: Target) -> Tensor:
 
 
 def shape_of(t: Tensor) -> Tensor:
-    """A tensor's shape, type and device; no memory of its own."""
+    """Return a tensor of the same shape, type and device, without memory of its own."""
     return _spread(t.xp, t.raw, tuple(t.shape))
 
 
@@ -87,7 +87,7 @@ def _spread(xp: Any, kind: Any, shape: tuple[int, ...]) -> Tensor:
 
 
 def _made_at(edge: Edge) -> Tensor:
-    """What was made at an edge, from what the graph keeps of it.
+    """Return a tensor of the shape and type of what was made at an edge.
 
     A node that keeps nothing of its output says how it follows from its input; these
     are collected on the way down, and asked on the way up.
@@ -105,7 +105,7 @@ def _made_at(edge: Edge) -> Tensor:
 
 
 def _kept(edge: Any) -> Tensor | None:
-    """The output at an edge, if its node keeps it; None if only its inputs tell."""
+    """Return the output at an edge, if its node keeps it; else None."""
     node, nr = output_at(edge)
     if isinstance(node, AccumulateGrad):
         return _spread(node.xp, node.raw, node.raw.shape)
@@ -123,7 +123,7 @@ def _kept(edge: Any) -> Tensor | None:
 
 
 def _output(node: Node, nr: int, x: Tensor) -> Tensor:
-    """The output of a node that keeps shapes alone, given one of its inputs."""
+    """Return the output of a node that keeps shapes alone, given one of its inputs."""
     xp = node.xp
     if isinstance(node, ConstantNode):
         shapes = [s for s in node.shapes or () if s is not None]

@@ -118,7 +118,7 @@ def with_number(record: General) -> Callable[[Tensor, float], Tensor]:
 
 
 def plain(number: Any) -> Any:
-    """A number of NumPy's as one of Python's, which leaves a tensor its type."""
+    """Return a NumPy number as a Python number, which leaves a tensor its type."""
     return number.item() if hasattr(number, "item") else number
 
 
@@ -138,7 +138,7 @@ def operand(other: Any) -> Any:
 def guarded(
     run: Callable[[Any, Any], Any], reflected: bool = False
 ) -> Callable[[Tensor, Any], Any]:
-    """The operator that runs on a tensor and on what a tensor can be made of.
+    """Return the operator that runs on a tensor and a tensor, number or list.
 
     Args:
         reflected: the tensor is the second operand.

@@ -80,7 +80,7 @@ def demand_fit(x: Tensor, tangent: Tensor) -> None:
 def _push_through(
     outputs: Sequence[Tensor], known: dict[Any, Any], create_graph: bool
 ) -> None:
-    """Add to ``known``, a tangent per edge, those of all edges above."""
+    """Add to ``known`` the tangent of every edge above those that it has."""
     roots = [o.edge for o in outputs if o.edge is not None]
     for edge in inputs_first(roots, frozenset(known)):
         if edge in known or isinstance(edge, AccumulateGrad):
@@ -96,7 +96,7 @@ def _push_through(
 
 
 def push(node: Node, arriving: Sequence[Any], recorded: bool = False) -> Any:
-    """The tangent of a node's output from those of its edges (None: zero).
+    """Return the tangent of a node's output from those of its edges (None: zero).
 
     Tangents are raw, or tensors where the push itself is to be ``recorded``.
     """
@@ -141,7 +141,7 @@ def push(node: Node, arriving: Sequence[Any], recorded: bool = False) -> Any:
 
 
 def _run(node: Node, xp: Any, inputs: tuple[Any, ...]) -> Any:
-    """The row's forward formula, recorded as one node where it is to be recorded."""
+    """Run the row's forward formula, as one node where it is to be recorded."""
     if xp is RECORDING:
         return apply(node.op, inputs, node.params)
     return node.op.fwd(xp, *inputs, **node.params)
@@ -168,7 +168,7 @@ def _add_up(terms: Any) -> Any:
 
 
 def _spread(xp: Any, t: Any, shapes: tuple[Any, ...] | None) -> Any:
-    """A tangent at the broadcast shape of the node's inputs."""
+    """Expand a tangent to the broadcast shape of the node's inputs."""
     if shapes is None:
         return t
     known = [s for s in shapes if s is not None]

@@ -99,7 +99,7 @@ metadata = property(lambda node: extras_of(node).metadata)
 
 
 def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:
-    """Call ``hook`` with every gradient that arrives; what it returns goes on."""
+    """Call ``hook(grad)`` with every gradient that arrives at a tensor."""
     if t.edge is None:
         raise EngineError(NO_GRADIENT)
     node, nr = output_at(t.edge)
@@ -110,7 +110,7 @@ def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:
 
 
 def release_gradient(edge: Edge) -> None:
-    """The opposite of `keep_gradient`, for the edge that a tensor had."""
+    """Undo `keep_gradient` for the edge that a tensor had."""
     node, nr = output_at(edge)
     extras_of(node).retained.pop(nr, None)
 
@@ -150,7 +150,7 @@ def retain_grad(t: Tensor) -> None:
 
 
 def keep_gradient(t: Tensor) -> None:
-    """Let the node that made a tensor hand it the gradient that arrives."""
+    """Store the gradient that arrives at a tensor in its ``grad``."""
     from weakref import ref
 
     held = ref(t)
@@ -169,7 +169,7 @@ def keep_gradient(t: Tensor) -> None:
 
 
 def arrive(node: Node | AccumulateGrad, nr: int, g: Any, xp: Any) -> Any:
-    """Show the cotangent of one output to those who wait for it; what goes on."""
+    """Show the cotangent of an output to its hooks; return what goes on."""
     extras: Extras | None = getattr(node, "extras", None)
     if extras is None or g is None:
         return g
@@ -186,7 +186,7 @@ def arrive(node: Node | AccumulateGrad, nr: int, g: Any, xp: Any) -> Any:
 
 
 def before(node: Node | AccumulateGrad, g: Any) -> Any:
-    """Show a node's cotangents to its own hooks before it runs; what goes on."""
+    """Show a node's cotangents to its hooks before it runs; return what goes on."""
     extras: Extras | None = getattr(node, "extras", None)
     if extras is None or not extras.before:
         return g
@@ -201,7 +201,7 @@ def before(node: Node | AccumulateGrad, g: Any) -> Any:
 
 
 def after(node: Node | AccumulateGrad, pulled: tuple[Any, ...], g: Any) -> Any:
-    """Show what a node gave to its hooks after it has run; what goes on."""
+    """Show what a node pulled to its hooks after it has run; return what goes on."""
     extras: Extras | None = getattr(node, "extras", None)
     if extras is None or not extras.after:
         return pulled
@@ -235,7 +235,7 @@ def _demand_tensor(returned: Any) -> None:
 
 
 def _replaced(hook: Hook, returned: Any, g: Any) -> Any:
-    """What a hook gave in place of ``g``: a tensor, or a raw value, as ``g`` is.
+    """Return what a hook gave for ``g``: a tensor, or an array, as ``g`` is.
 
     Raises:
         TypeError: it is no tensor.
@@ -259,7 +259,7 @@ def _replaced(hook: Hook, returned: Any, g: Any) -> Any:
 
 
 def _parts(hook: Hook, returned: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a node's hook gave in place of what it was given."""
+    """Return what a node's hook gave for all cotangents."""
     if not isinstance(returned, tuple):
         raise TypeError(
             f"expected tuple, but hook returned '{type(returned).__name__}'"

@@ -27,7 +27,7 @@ SLICE_OF_SCALAR = "slice() cannot be applied to a 0-dim tensor."
 
 
 def getitem(x: Tensor, index: Any) -> Tensor:
-    """``x[index]``.
+    """Read ``x[index]``, recorded as the rows that PyTorch records.
 
     Raises:
         IndexError: a position outside a dimension, or more items than dimensions.
@@ -69,7 +69,7 @@ def _plain_slice(item: slice) -> slice:
 
 
 def rows_of(x: Tensor) -> Iterator[Tensor]:
-    """``for row in x``: one `UnbindBackward0` for all rows."""
+    """Iterate over the rows of a tensor: one `UnbindBackward0` for all."""
     if not x.shape:
         raise TypeError("iteration over a 0-d tensor")
     return iter(call("unbind", x, 0))
@@ -88,7 +88,7 @@ def _is_several(index: Any) -> bool:
 
 
 def _item(x: Tensor, item: Any) -> Any:
-    """An item as an int, a bool, a slice, None, Ellipsis or an index array."""
+    """Read an item as an int, a bool, a slice, None, Ellipsis or an index array."""
     if item is None or item is ... or isinstance(item, int | slice):
         return item
     if isinstance(item, Tensor):
@@ -111,7 +111,7 @@ def _item(x: Tensor, item: Any) -> Any:
 
 
 class _Reading:
-    """One pass over the items.
+    """One pass over the items of an index, from left to right.
 
     ``dim`` is the dimension that the next item is about, ``named`` the same dimension
     as counted in the tensor that is indexed, which errors speak of.
@@ -181,7 +181,7 @@ def _dimensions(item: Any) -> int:
 
 
 def _is_whole(item: slice, size: int) -> bool:
-    """A slice that keeps everything and says so, for which PyTorch records nothing.
+    """Whether a slice keeps everything and says so; PyTorch records nothing then.
 
     One that counts from the end, ``-2:`` of two, is recorded like any other.
     """

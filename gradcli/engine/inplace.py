@@ -67,7 +67,7 @@ def _augmented(operator: str) -> Callable[..., Any]:
 
 
 def _given(self: Tensor, value: Any) -> Tensor:
-    """What is written to a tensor, as a tensor on its device.
+    """Return a value that is to be written, as a tensor on the target's device.
 
     A plain number has the tensor's own type, so that none of its digits are lost; to
     integers and truth values no gradient passes.
@@ -86,12 +86,12 @@ def _given(self: Tensor, value: Any) -> Tensor:
 
 
 def zero_(self: Tensor) -> Tensor:
-    """Zeros everywhere."""
+    """Fill the tensor with zeros."""
     return change(self, lambda old: call("zero_.default", old, 0))
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """One number everywhere.
+    """Fill the tensor with one number.
 
     Raises:
         EngineError: the tensor's type does not hold it, or there are several.
@@ -108,12 +108,12 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 
 
 def _filled(self: Tensor, given: Tensor) -> Tensor:
-    """A tensor's one number everywhere, and its gradient from everywhere."""
+    """Fill a tensor with one number, whose gradient sums over all entries."""
     return change(self, lambda old: call("fill_.Tensor", old, given))
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """The entries of another tensor, which broadcasts, is cast and is moved."""
+    """Write another tensor's entries, which broadcast, are cast and are moved."""
     given = _given(self, src)
     try:
         np.broadcast_shapes(self.raw.shape, given.raw.shape)
@@ -140,7 +140,7 @@ def _does_not_fit(want: Any, have: Any) -> ShapeError:
 
 
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """One number on the main diagonal."""
+    """Write one number to the main diagonal."""
     if wrap:
         raise ValueError("fill_diagonal_ with wrap=True is not offered; use wrap=False")
     fill_(call("diagonal", self), fill_value)
@@ -165,12 +165,12 @@ def _turned(name: str) -> Callable[..., Tensor]:
 
 
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Each entry replaced by what a function makes of it, as Python's number."""
+    """Replace each entry by what a function makes of it, as a Python number."""
     return map_(self, self, lambda entry, _: callable(entry))
 
 
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Each entry replaced by what a function makes of it and of another tensor's.
+    """Replace each entry by what a function makes of it and of another tensor's.
 
     Raises:
         TypeError: the tensor requires a gradient, of which nothing would be known.
@@ -191,7 +191,7 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
 
 
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
-    """Another shape; entries stay, in order, where there is room for them.
+    """Give the tensor another shape; entries stay, in order, where there is room.
 
     Raises:
         EngineError: the tensor requires a gradient.
@@ -203,7 +203,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
 
 
 def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
-    """The shape of another tensor."""
+    """Give the tensor the shape of another."""
     return resize_(self, the_template.shape)
 
 
@@ -222,7 +222,7 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
 
 
 def __setitem__(self: Tensor, index: Any, value: Any) -> None:
-    """``x[index] = value``.
+    """Write ``value`` to ``x[index]``, and record it.
 
     Raises:
         IndexError: a position outside a dimension, or more items than dimensions.

@@ -35,7 +35,7 @@ TENSORS = (INPUT, OUTPUT)
 
 
 def saved_by_name(node: Any, name: str) -> Any:
-    """What a node saved, under PyTorch's name of it."""
+    """Return what a node saved, by PyTorch's name of it."""
     for prefix, show in ((SAVED, saved_value), (RAW, raw_saved)):
         if name.startswith(prefix):
             key = saved_keys(node).get(name.removeprefix(prefix))
@@ -45,7 +45,7 @@ def saved_by_name(node: Any, name: str) -> Any:
 
 
 def names_shown(node: Any) -> list[str]:
-    """A node's attributes, those of its saved values among them."""
+    """List a node's attributes, those of its saved values among them."""
     known = saved_keys(node)
     tensors = [name for name, (kind, _) in known.items() if kind in TENSORS]
     found = [SAVED + name for name in known] + [RAW + name for name in tensors]
@@ -53,7 +53,7 @@ def names_shown(node: Any) -> list[str]:
 
 
 def saved_keys(node: Any) -> dict[str, tuple[str, Any]]:
-    """What PyTorch's names of a node's saved values mean here: a kind and a key.
+    """Map PyTorch's names of a node's saved values to a kind and a key.
 
     Kinds are `INPUT` and `OUTPUT`, with a number; `PARAMETER`, with its name; `SIZES`
     of an input of which nothing else is kept.
@@ -83,7 +83,7 @@ def saved_keys(node: Any) -> dict[str, tuple[str, Any]]:
 
 
 def saved_value(node: Any, kind: str, key: Any) -> Any:
-    """What a node saved, unpacked.
+    """Return what a node saved, unpacked.
 
     Raises:
         GradError: it has been freed.
@@ -102,7 +102,7 @@ def saved_value(node: Any, kind: str, key: Any) -> Any:
 
 
 def _as_it_was(node: Any, raw: Any, kind: str, key: int) -> Any:
-    """A saved raw value as its tensor: a leaf as the object that it was."""
+    """Return a saved array as its tensor; a leaf as the object that it was."""
     if kind == OUTPUT:
         several = node.op.returns != 1
         carries = not several or key < carried(node.op, (None,) * node.op.returns)
@@ -117,7 +117,7 @@ def _as_it_was(node: Any, raw: Any, kind: str, key: int) -> Any:
 
 
 def raw_saved(node: Any, kind: str, key: Any) -> Any:
-    """What a node saved, before it is unpacked: hooks can be set on it.
+    """Return a saved tensor before it is unpacked, so that hooks can be set on it.
 
     Raises:
         AttributeError: it is no tensor.

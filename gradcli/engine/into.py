@@ -36,7 +36,7 @@ Run = Callable[..., Any]
 
 
 def taking_out(name: str, run: Run) -> Run:
-    """The function ``run``, which takes ``out`` as well; None means that none is."""
+    """Return the function ``run`` with a parameter ``out``."""
 
     @wraps(run)
     def outer(*args: Any, **kwargs: Any) -> Any:
@@ -52,7 +52,7 @@ def taking_out(name: str, run: Run) -> Run:
 
 
 def writing(name: str) -> Run:
-    """The public function ``name`` on tensors, which takes ``out``."""
+    """Return the public function ``name``, which takes ``out``."""
     found = _WRITING.get(name)
     if found is None:
         found = _WRITING[name] = made(name, taking_out)
@@ -63,7 +63,7 @@ _WRITING: dict[str, Run] = {}
 
 
 def written(name: str, out: Any, result: Any) -> Any:
-    """The outputs of the function ``name``, once they hold its results.
+    """Write results to the outputs given to the function ``name``; return them.
 
     Raises:
         TypeError: ``out`` is no tensor, or not one for each result.

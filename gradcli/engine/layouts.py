@@ -55,7 +55,7 @@ def inner_first(shape: Sequence[int], strides: Sequence[int]) -> list[int]:
 
 
 def _compared(a: int, b: int, shape: Sequence[int], strides: Sequence[int]) -> int:
-    """Above 0: dimension ``a`` lies outside of ``b``; 0: nothing tells."""
+    """Return 1 if dimension ``a`` lies outside of ``b``, -1 if inside; 0: unknown."""
     if not strides[a] or not strides[b]:
         return 0
     if strides[a] != strides[b]:
@@ -64,7 +64,7 @@ def _compared(a: int, b: int, shape: Sequence[int], strides: Sequence[int]) -> i
 
 
 def laid_out(raw: Any, shape: Sequence[int], strides: Sequence[int]) -> Any:
-    """Entries that are given in the order of memory, in the order of a tensor's."""
+    """Arrange entries given in the order of memory as a tensor's dimensions lie."""
     outer_first = inner_first(shape, strides)[::-1]
     turned = raw.reshape([shape[d] for d in outer_first])
     return turned.transpose([outer_first.index(d) for d in range(len(shape))])

@@ -22,7 +22,7 @@ from typing import Any
 
 
 class _Mode(local):
-    """The switch and those who look at what passes it.
+    """The switch of recording, and the observers of what is recorded.
 
     ``on_node`` are called with each new node; ``on_call`` with each operation: its row,
     inputs, parameters, the raw inputs and the outputs; ``on_change`` after each change
@@ -50,17 +50,17 @@ class _Mode(local):
         self.on_change: tuple[Callable[..., None], ...] = ()
 
     def record(self, enabled: bool) -> None:
-        """Record from here on, or do not."""
+        """Turn recording on or off."""
         self.enabled = enabled
         self._settle()
 
     def infer(self, inference: bool) -> None:
-        """Make what is made from here on unfit for recording, or no longer."""
+        """Turn inference mode on or off."""
         self.inference = inference
         self._settle()
 
     def watch(self, nodes: Any = (), calls: Any = ()) -> None:
-        """Let these, and no others, look at nodes and calls from here on."""
+        """Replace the observers of new nodes and of calls."""
         self.on_node, self.on_call = tuple(nodes), tuple(calls)
         self._settle()
 
@@ -75,7 +75,7 @@ class _Mode(local):
             self.before_change(raw)
 
     def follow(self, changes: Any = ()) -> None:
-        """Tell these, and no others, of changes in place from here on."""
+        """Replace the observers of changes in place."""
         self.on_change = tuple(changes)
 
     @property
@@ -175,7 +175,7 @@ def _makes_generators(function: Any) -> bool:
 
 @contextmanager
 def renewing() -> Iterator[None]:
-    """A change inside gives a tensor, its base and its views new memory.
+    """Run a block in which changed tensors, their bases and views get new memory.
 
     So what was computed from them before, and what was saved for it, stays as it was.
     """
@@ -194,14 +194,14 @@ class _Named(_Block):
 
 
 class no_grad(_Named):
-    """Nothing inside is recorded."""
+    """A block in which nothing is recorded; also a decorator."""
 
     def enter(self) -> None:
         MODE.record(False)
 
 
 class enable_grad(_Named):
-    """Everything inside is recorded, also within `no_grad`."""
+    """A block in which all is recorded, also within `no_grad`; also a decorator."""
 
     def enter(self) -> None:
         MODE.record(True)

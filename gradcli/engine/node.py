@@ -30,7 +30,7 @@ WRITTEN = "torch::autograd::"
 
 
 class Inspectable(NodeMethods):
-    """The face of a node: its name, its hooks, what is attached to it and saved."""
+    """The name, the hooks and the attachments of a node."""
 
     __slots__ = ("extras",)
     extras: Any
@@ -51,7 +51,7 @@ class Inspectable(NodeMethods):
 
 
 class Packed:
-    """A node's saved values in the care of others; stands in place of ``y``.
+    """A node's saved values in the care of hooks; stands in place of ``y``.
 
     ``inputs`` and ``outputs`` give the raw values, one call each; ``parts`` are those
     that the reverse rules read, ``hooked`` those that somebody's hooks give. ``shapes``

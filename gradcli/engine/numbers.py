@@ -23,7 +23,7 @@ KINDS = "biuf"
 
 
 def array_of(data: Any, type_: dtype | None, copy: bool) -> Any:
-    """The array that data means.
+    """Return the NumPy array of a number, nested lists or an array.
 
     Args:
         data: a number, nested lists or tuples of numbers, or an array.
@@ -83,7 +83,7 @@ PLAIN = frozenset({int, float, bool})
 
 
 def _kinds(data: Any, depth: int) -> set[Any]:
-    """The classes of the entries of nested sequences."""
+    """Return the classes of the entries of nested sequences."""
     if not isinstance(data, list | tuple | range) or depth >= MAX_LIST_DEPTH:
         return {type(data)}
     found = set(map(type, data))
@@ -113,7 +113,7 @@ def _own_type(data: Any) -> Any:
 
 
 def _plain(data: Any, depth: int) -> Any:
-    """The data with what has a type of its own as NumPy's arrays."""
+    """Replace tensors in nested sequences by NumPy arrays."""
     if isinstance(data, Tensor):
         return devices.host(data.raw)
     if isinstance(data, list | tuple | range) and depth < MAX_LIST_DEPTH:
@@ -162,7 +162,7 @@ def _complain_of_entry(entry: Any, dim: int) -> None:
 
 
 def _fitting(values: Any, type_: dtype) -> Any:
-    """The values in a type, if they fit into one of integers."""
+    """Convert values to a type; refuse what a type of integers does not hold."""
     if type_.code[0] in "iu" and values.dtype.kind in "iuf" and values.size:
         top = np.iinfo(type_.name).max
         low = -top if type_.code[0] == "u" else np.iinfo(type_.name).min

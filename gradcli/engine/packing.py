@@ -82,19 +82,19 @@ class Hooks:
 
 
 def active_hooks() -> Hooks | None:
-    """The hooks that apply to what is saved at present."""
+    """Return the hooks that apply to what is saved at present."""
     return MODE.packing[-1] if MODE.packing else None
 
 
 def apply_hooks(packing: tuple[Any, ...]) -> None:
-    """Let the last of these hooks apply; look at new nodes while there are any."""
+    """Replace the stack of hooks on saved tensors, of which the last applies."""
     MODE.packing = packing
     others = [look for look in MODE.on_node if look is not pack_node]
     MODE.watch([*others, pack_node] if packing else others, MODE.on_call)
 
 
 def pack_node(node: Node) -> None:
-    """Put what a new node saves in the hooks' care."""
+    """Hand what a new node saves to the hooks."""
     if isinstance(node, CustomNode):
         return
     parts = used_parts(node)
@@ -115,7 +115,7 @@ Which = tuple[str, int]
 
 
 def hook_one(node: Node, which: Which, hooks: Hooks) -> None:
-    """Put one saved value of a node in the care of hooks, which see no graph of it.
+    """Hand one saved value of a node to hooks, which see no graph of it.
 
     Raises:
         GradError: it has hooks already, it was freed, or nothing is saved there.
@@ -148,7 +148,7 @@ def _hook(node: Node, packed: Packed, which: Which, hooks: Hooks, edge: Edge) ->
 
 
 def _unhooked(node: Node, parts: Parts) -> Packed:
-    """A node's values, each in its own care."""
+    """Return a node's values, each with a function that gives it back."""
     raw, y = node.restored()
     several = isinstance(y, tuple)
     edges = input_edges(node)

@@ -24,7 +24,7 @@ RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
 
 
 def promoted(a: Any, b: Any) -> Any:
-    """NumPy's type for two of its types, except that floats keep their width."""
+    """Return the type that holds two types' numbers; floats keep their width."""
     if a == b or RANK[a.kind] > RANK[b.kind]:
         return a
     if RANK[b.kind] > RANK[a.kind]:
@@ -65,7 +65,7 @@ WRITTEN = "written"
 
 
 def fitting(number: Any, type_: Any) -> Any:
-    """A plain number, if an array of NumPy's type holds it.
+    """Return a plain number, if an array of NumPy's type holds it.
 
     Raises:
         EngineError: it is too large, or no number where whole ones are held. A negative
@@ -102,7 +102,7 @@ def wrapped(number: int, type_: Any) -> int:
 
 
 def _held(number: Any, type_: Any, fits: bool) -> Any:
-    """What a plain number counts for where results are of a type."""
+    """Return what a plain number counts for in a result of a type."""
     if type_.kind not in "iu" or type(number) is not int:
         return number
     return fitting(number, type_) if fits else wrapped(number, type_)
@@ -236,7 +236,7 @@ def _c_name(type_: dtype) -> str:
 
 
 def cut(op: Op, params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters that a row on integers computes with.
+    """Return the parameters of a row on integers, fractions cut off where it says so.
 
     Raises:
         EngineError: there are fractions among them, and the row takes none.
@@ -256,7 +256,7 @@ def _scalar_name(name: str) -> str:
 
 
 def settled(op: Op, raw: tuple[Any, ...], y: Any) -> Any:
-    """The result of a row on integers alone, in PyTorch's type."""
+    """Convert the result of a row on integers alone to PyTorch's type."""
     if op.result is GIVEN:
         return y
     if op.result is FIRST:

@@ -30,7 +30,7 @@ def is_tensor(obj: Any) -> bool:
 
 
 def numel(input: Tensor) -> int:
-    """How many entries it has."""
+    """Return the number of entries."""
     return input.numel()
 
 
@@ -92,7 +92,7 @@ def is_set_to(input: Tensor, tensor: Tensor) -> bool:
 
 @writes
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
-    """Entries of one or of the other; with a condition alone, where it is true."""
+    """Choose entries of two tensors by a condition; alone, find where it is true."""
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     return function("where")(condition, input, other)
@@ -100,7 +100,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 
 @writes
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
-    """Where entries are not 0: a row each, or a tensor per dimension."""
+    """Find the positions of entries that are not 0: a row each."""
     xp = input.xp
     lines = xp.np.atleast_1d(input._shareable())
     found = [Tensor(a, xp) for a in xp.np.nonzero(lines)]
@@ -112,7 +112,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 
 def argwhere(input: Tensor) -> Any:
-    """The positions of entries that are not 0, a row each."""
+    """Find the positions of entries that are not 0: a row each."""
     return nonzero(input)
 
 
@@ -149,7 +149,7 @@ def unique_consecutive(
 def _distinct(
     x: Tensor, inverse: bool, counts: bool, dim: int | None, apart: Any
 ) -> Any:
-    """What `unique` gives; ``apart`` says in which order and where runs begin."""
+    """Find what `unique` gives; ``apart`` says in which order runs begin."""
     raw, np = x.detach()._shareable(), x.xp.np
     d = None if dim is None else dim_of(raw.shape, dim)
     lines = raw.reshape(-1, 1) if d is None else _as_lines(np, raw, d)

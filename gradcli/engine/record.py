@@ -91,7 +91,7 @@ class Recorder:
         return self.general(inputs, params)
 
     def general(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """Run the row whatever its inputs are, and whoever looks."""
+        """Run the row whatever its inputs are, and whoever observes it."""
         op = self.op
         xp, raw = _raw(op, inputs)
         if op.owns and (MODE.inference or xp.inference):
@@ -123,7 +123,7 @@ class Recorder:
     def _node(
         self, inputs: Any, xp: Any, raw: Any, y: Any, params: dict[str, Any]
     ) -> Any:
-        """The node of what was computed; None if nothing is to be recorded."""
+        """Return the node of what was computed; None if nothing is to be recorded."""
         if self.cls is None or not MODE.enabled or MODE.inference:
             return None
         chosen = inputs if self.op.variadic else [inputs[i] for i in self.slots]
@@ -190,7 +190,7 @@ def _formula(
 def _look(
     op: Op, inputs: Any, params: dict[str, Any], raw: Any, node: Any, out: Any
 ) -> None:
-    """Show a call and its node to those who look; they may look at each other's."""
+    """Show a call and its node to the observers, which may see each other's."""
     if node is not None:
         for look in MODE.on_node:
             look(node)
@@ -227,7 +227,7 @@ def _raw(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _leading(a: Tensor, b: Tensor) -> Tensor:
-    """Of operands of two number systems the one whose system takes both.
+    """Return the operand whose number system takes both.
 
     A symbolic system lifts constant arrays; of arrays only a lone number on the host
     meets those of another device.
@@ -278,7 +278,7 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def ask(op: Op, x: Any, *args: Any) -> Any:
-    """The plain answer of a row that is a question."""
+    """Return the plain answer of a row that is a question."""
     t = constant(x)
     return op.fwd(t.xp, t.raw, *args)
 
@@ -334,7 +334,7 @@ def _composite(entry: Composite, outermost: Outermost) -> Callable[..., Any]:
 
 
 def moved(t: Tensor, type_: str | None, target: Any, back: Any = None) -> Tensor:
-    """A recorded copy of a type, by its name, in a namespace; None: its own.
+    """Copy a tensor, recorded, to a type and a namespace; None: its own.
 
     Only floats carry a gradient: a copy in integers or truth values has no edge.
     """

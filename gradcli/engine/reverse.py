@@ -22,7 +22,7 @@ def accumulate(
     add: Callable[[Any, Any], Any] = operator.add,
     keep: Container[Node] | None = None,
 ) -> dict[Node, Any]:
-    """The cotangent of every node that one arrives at.
+    """Return the cotangent of every node that the pass arrives at.
 
     Args:
         order: the nodes, each after all that send to it.

@@ -16,7 +16,7 @@ from .reading import NOTHING, Parts, joined, read_by
 
 
 def used_parts(node: Node) -> Parts:
-    """What the rules of the node's live edges read."""
+    """Return which saved values the rules of a node's live edges read."""
     if isinstance(node, ConstantNode):
         return NOTHING
     if isinstance(node.y, Packed):
@@ -31,14 +31,14 @@ def used_parts(node: Node) -> Parts:
 
 
 def _held(parts: Parts, raw: tuple[Any, ...], y: Any) -> Parts:
-    """Those of the parts that the node has."""
+    """Keep those of the parts that the node has."""
     given = {slot for slot, value in enumerate(raw) if hasattr(value, "dtype")}
     inputs = tuple(slot for slot in parts.inputs if slot in given)
     return parts._replace(inputs=inputs, output=parts.output and y is not None)
 
 
 def pushed_parts(node: Node) -> Parts:
-    """What the forward rule of a row without partials reads."""
+    """Return which saved values the forward rule of a node reads."""
     op = node.op
     if op.partials is not None:
         return used_parts(node)
@@ -51,7 +51,7 @@ def pushed_parts(node: Node) -> Parts:
 
 
 def rules_read(node: Node) -> Parts:
-    """What the rules of all edges read, whether they need a gradient or not."""
+    """Return which saved values the rules of all edges read."""
     if isinstance(node, ConstantNode):
         return NOTHING
     op = node.op

@@ -88,11 +88,11 @@ class Tensor(Methods):
         return len(self.raw.shape)
 
     def dim(self) -> int:
-        """How many dimensions it has."""
+        """Return the number of dimensions."""
         return len(self.raw.shape)
 
     def numel(self) -> int:
-        """How many entries it has."""
+        """Return the number of entries."""
         count = 1
         for n in self.raw.shape:
             count *= n
@@ -108,7 +108,7 @@ class Tensor(Methods):
 
     @property
     def nbytes(self) -> int:
-        """How many bytes its entries take."""
+        """Return the size of all entries, in bytes."""
         return self.numel() * self.itemsize
 
     is_sparse = is_quantized = is_meta = is_nested = False
@@ -144,7 +144,7 @@ class Tensor(Methods):
         self._set_requires_grad(wanted)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Make it a leaf that gradients are added up for, or no longer."""
+        """Make the tensor a leaf that gradients are accumulated for, or no longer."""
         if requires_grad and not self.is_floating_point():
             raise EngineError(
                 "only Tensors of floating point dtype can require gradients"
@@ -196,7 +196,7 @@ class Tensor(Methods):
     # the same entries, outside the graph
 
     def detach(self) -> Tensor:
-        """The same memory, outside the graph."""
+        """Return a tensor on the same memory, outside the graph."""
         return with_edge(self.xp.stop(self._shareable()), self.xp, None)
 
     @property
@@ -236,7 +236,7 @@ class Tensor(Methods):
     # as Python values
 
     def item(self) -> float | int | bool:
-        """The one element as a Python number."""
+        """Return the only entry as a Python number."""
         if self.numel() != 1:
             raise EngineError(
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar"
@@ -245,7 +245,7 @@ class Tensor(Methods):
         return found
 
     def tolist(self) -> Any:
-        """Nested lists of Python numbers; a number for shape ()."""
+        """Return nested lists of Python numbers; a number for shape ()."""
         return self.raw.tolist()
 
     def __len__(self) -> int:
@@ -289,7 +289,7 @@ class Tensor(Methods):
 
 
 def as_number(t: Tensor) -> float | int | bool:
-    """The one element, where Python asks for a number."""
+    """Return the only entry, where Python asks for a number."""
     if t.numel() != 1:
         raise ValueRangeError(
             "only one element tensors can be converted to Python scalars"
@@ -310,7 +310,7 @@ def constant(value: Any) -> Tensor:
 
 
 def with_edge(raw: Any, xp: Any, edge: Edge) -> Tensor:
-    """A tensor of a raw value that has a place in a graph already."""
+    """Return a tensor of an array that stands in a graph already, at an edge."""
     out: Tensor = object.__new__(Tensor)
     out.raw = raw
     out.xp = xp
@@ -319,23 +319,23 @@ def with_edge(raw: Any, xp: Any, edge: Edge) -> Tensor:
 
 
 def lifted(value: Any, xp: Any) -> Any:
-    """A raw value as a tensor without a gradient; None and a tensor as they are."""
+    """Return an array as a tensor without a gradient; None and a tensor as they are."""
     return value if value is None or isinstance(value, Tensor) else Tensor(value, xp)
 
 
 def raw_of(value: Any) -> Any:
-    """The raw value of a tensor; anything else as it is."""
+    """Return the array of a tensor; anything else as it is."""
     return value.raw if isinstance(value, Tensor) else value
 
 
 def zeros_for(t: Tensor, shape: Sequence[int] | None = None) -> Tensor:
-    """Zeros of a tensor's type on its device; of its shape unless another is given."""
+    """Return zeros of a tensor's type and device, in its shape or in another."""
     wanted = t.raw.shape if shape is None else tuple(shape)
     return Tensor(t.xp.new_full(t.raw, wanted, 0), t.xp)
 
 
 def ones_for(t: Tensor) -> Tensor:
-    """Ones of a tensor's shape and type on its device."""
+    """Return ones of a tensor's shape, type and device."""
     return Tensor(t.xp.ones_like(t.raw), t.xp)
 
 

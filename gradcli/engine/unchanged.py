@@ -48,12 +48,12 @@ _successors: WeakKeyDictionary[Any, ref[Any]] = WeakKeyDictionary()
 
 
 def note_successor(before: Edge, after: Edge) -> None:
-    """Remember under which edge a tensor goes on that was changed in place."""
+    """Note the new edge of a tensor that was changed in place."""
     _successors[before] = ref(after)
 
 
 def forget_edge(edge: Node | Port) -> None:
-    """Let nothing compute a gradient from a tensor that was saved with its edge."""
+    """Refuse passes through values saved with the edge of a detached tensor."""
     _detached.add(edge)
     CLOCK.now += 1
 
@@ -118,7 +118,7 @@ def demand_version(raw: Any, then: int, edge: Any, as_made: bool = False) -> Non
 
 
 def _present(edge: Any) -> Any:
-    """The edge that a tensor with this one has by now, after changes in place."""
+    """Return the edge that a tensor has now, after changes in place."""
     following = _successors.get(edge) if edge is not None else None
     while following is not None and (after := following()) is not None:
         edge = after

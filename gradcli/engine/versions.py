@@ -59,7 +59,7 @@ def apart(raw: Any) -> Any:
 
 
 def counted(raw: Any) -> Any:
-    """The array whose history an array shares."""
+    """Return the array whose history an array shares."""
     kind = type(raw)
     base = getattr(raw, "base", None)
     while base is not None and type(base) is kind:
@@ -69,7 +69,7 @@ def counted(raw: Any) -> Any:
 
 
 def owner(raw: Any) -> Any:
-    """The array that owns the memory of an array."""
+    """Return the array that owns the memory of an array."""
     found = counted(raw)
     while type(getattr(found, "base", None)) is Apart:
         found = counted(found.base.raw)
@@ -77,7 +77,7 @@ def owner(raw: Any) -> Any:
 
 
 def own(y: Any, raw: tuple[Any, ...]) -> Any:
-    """A result in memory of its own: a copy if it lies in that of an operand."""
+    """Return a result in memory of its own: a copy if it lies in an operand's."""
     if getattr(y, "base", None) is None:
         return y.copy("K") if any(y is r for r in raw) else y
     mine = owner(y)
@@ -85,7 +85,7 @@ def own(y: Any, raw: tuple[Any, ...]) -> Any:
 
 
 def touch(raw: Any) -> None:
-    """Note that an array's entries have been changed."""
+    """Count a change of an array's entries."""
     CLOCK.now += 1
     array = counted(raw)
     key = id(array)
@@ -98,7 +98,7 @@ def touch(raw: Any) -> None:
 
 
 def replaced(old: Any, new: Any) -> None:
-    """Let what is noted of ``new`` from now on be noted of ``old`` as well.
+    """Let changes counted for ``new`` from now on count for ``old`` as well.
 
     A number of NumPy's own kind cannot be changed; an array takes its place, and who
     saved the number has to hear of it.
@@ -117,13 +117,13 @@ def replaced(old: Any, new: Any) -> None:
 
 
 def version(raw: Any) -> int:
-    """How often the memory of an array was changed."""
+    """Return how often the memory of an array was changed."""
     history = _histories.get(id(counted(raw)))
     return 0 if history is None else history.count
 
 
 def version_at(raw: Any, time: int) -> int:
-    """How often it had been changed at a time of the clock."""
+    """Return how often the memory had been changed at a time of the clock."""
     history = _histories.get(id(counted(raw)))
     if history is None:
         return 0

@@ -88,7 +88,7 @@ def note_sharer(source: Tensor, out: Tensor) -> None:
 
 
 def sharers(t: Tensor) -> list[Tensor]:
-    """All tensors that are known to lie in the memory of a tensor, itself included."""
+    """List all tensors known to lie in the memory of a tensor, itself included."""
     base = base_of(t)
     found = [held() for held in getattr(base, "group", ())] or [base]
     bases = [each for each in found if each is not None]
@@ -96,12 +96,12 @@ def sharers(t: Tensor) -> list[Tensor]:
 
 
 def base_of(t: Tensor) -> Tensor:
-    """The tensor that ``t`` is a view of; itself if it is none."""
+    """Return the tensor that ``t`` is a view of; itself if it is none."""
     return getattr(t, "view_of", t)
 
 
 def live_views(base: Tensor) -> list[Tensor]:
-    """The views of a tensor that somebody still holds."""
+    """List the views of a tensor that somebody still holds."""
     found = [held() for held in getattr(base, "views", ())]
     return [view for view in found if view is not None]
 
@@ -117,14 +117,14 @@ def demand_sturdy(t: Tensor) -> None:
 
 
 def lose(view: Tensor) -> None:
-    """Give up a fragile view, whose memory was changed."""
+    """Mark a fragile view as lost, because its memory was changed."""
     if type(view) is Tensor:
         view.__dict__["_lost"] = _why(view, ANOTHER)
         view.__class__ = LostView
 
 
 def lose_views(t: Tensor) -> None:
-    """Give up what a change of ``t``'s memory leaves without a place in the graph."""
+    """Mark the fragile views of a changed tensor's memory as lost."""
     base = base_of(t)
     if hasattr(base, "views") and base.edge is not None:
         for view in live_views(base):
