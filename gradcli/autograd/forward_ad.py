@@ -141,7 +141,15 @@ def suspended() -> Iterator[None]:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """The tensor, carrying a tangent of its shape.
+    """Attach a tangent to a tensor, for the level that is open.
+
+    Args:
+        tensor: the primal, of floats.
+        tangent: of its shape.
+        level: accepted; one level can be open.
+
+    Returns:
+        A view of the tensor that carries the tangent; what is computed of it does too.
 
     Raises:
         GradError: no level is open, the shapes differ, or either carries a tangent.
@@ -166,7 +174,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """The tensor without its tangent, and the tangent."""
+    """Separate a tensor from the tangent that it carries.
+
+    Returns:
+        ``(primal, tangent)``, of one shape; the second is None if it carries none.
+    """
     tangent = tangent_of(tensor)
     if tangent is None:
         return UnpackedDualTensor(tensor, None)

@@ -121,11 +121,18 @@ def vjp(
     """The outputs, and the product of ``v`` with the Jacobian.
 
     Args:
+        func: takes tensors, gives a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors.
         v: a cotangent per output, of its shape; may be left out where the only output
             has one entry.
+        create_graph: make both results differentiable by the inputs.
+        strict: raise where an output does not depend on an input.
 
     Returns:
-        What ``func`` gives, and a gradient per input.
+        What ``func`` gives, and a gradient per input, of its shape.
+
+    Raises:
+        GradError: ``v`` does not fit the outputs.
     """
     run = _Run(func, inputs, create_graph, strict, "vjp")
     cotangents = check_vector(v, run.outputs, "output")
@@ -144,11 +151,18 @@ def jvp(
     """The outputs, and the product of the Jacobian with ``v``, by forward mode.
 
     Args:
+        func: takes tensors, gives a tensor or a tuple of tensors.
+        inputs: a tensor or a tuple of tensors.
         v: a tangent per input, of its shape; may be left out where the only input has
             one entry.
+        create_graph: make both results differentiable by the inputs.
+        strict: raise where an output does not depend on an input.
 
     Returns:
-        What ``func`` gives, and a tangent per output.
+        What ``func`` gives, and a tangent per output, of its shape.
+
+    Raises:
+        GradError: ``v`` does not fit the inputs.
     """
     run = _Run(func, inputs, create_graph, strict, "jvp")
     tangents = check_vector(v, run.own, "input")
@@ -169,11 +183,18 @@ def vhp(
     """The value, and the product of ``v`` with the Hessian, by two reverse passes.
 
     Args:
+        func: takes tensors, gives a tensor with one entry.
+        inputs: a tensor or a tuple of tensors.
         v: a vector per input, of its shape; may be left out where the only input has
             one entry.
+        create_graph: make both results differentiable by the inputs.
+        strict: raise where a first derivative does not depend on an input.
 
     Returns:
         What ``func`` gives, and a product per input, of its shape.
+
+    Raises:
+        GradError: ``func`` gives no scalar, or ``v`` does not fit the inputs.
     """
     run = _Run(func, inputs, create_graph, strict, "vhp")
     vector = check_vector(v, run.own, "input")
@@ -192,11 +213,18 @@ def hvp(
     """The value, and the product of the Hessian with ``v``, by forward over reverse.
 
     Args:
+        func: takes tensors, gives a tensor with one entry.
+        inputs: a tensor or a tuple of tensors.
         v: a vector per input, of its shape; may be left out where the only input has
             one entry.
+        create_graph: make both results differentiable by the inputs.
+        strict: raise where a first derivative does not depend on an input.
 
     Returns:
         What ``func`` gives, and a product per input, of its shape.
+
+    Raises:
+        GradError: ``func`` gives no scalar, or ``v`` does not fit the inputs.
     """
     run = _Run(func, inputs, create_graph, strict, "hvp")
     vector = check_vector(v, run.own, "input")

@@ -120,6 +120,13 @@ def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
         argnums: the arguments to differentiate by; a tuple gives a tuple. An argument
             may be a tensor or tensors nested in tuples, lists and dicts.
         has_aux: return ``(gradient, aux)``.
+
+    Returns:
+        A function of the same arguments; what it gives is nested as the argument is,
+        each tensor of the shape of the one in its place.
+
+    Raises:
+        EngineError: when it is called, and ``func`` gives something else.
     """
     both = grad_and_value(func, argnums, has_aux)
 
@@ -159,9 +166,21 @@ def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> F
 
 
 def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
-    """``(output, pull)``; ``pull(cotangents)`` gives a gradient per primal.
+    """Run ``func``, and return its output with the product by its Jacobian.
 
-    ``cotangents`` are nested as the output is. ``pull`` may be called repeatedly.
+    Args:
+        func: gives tensors, which may be nested; with ``has_aux``, a pair of them and
+            anything.
+        primals: its arguments, tensors or nested tensors.
+        has_aux: return ``(output, pull, aux)``.
+
+    Returns:
+        ``(output, pull)``. ``pull(cotangents)``, of cotangents nested and shaped as the
+        output is, gives a tuple of gradients nested and shaped as the primals are; it
+        may be called repeatedly.
+
+    Raises:
+        EngineError: an output is no tensor.
     """
     name = "vjp(f, *primals)"
     trace = _Trace(func, primals, {}, tuple(range(len(primals))), has_aux, name)
@@ -191,10 +210,21 @@ def jvp(
     strict: bool = False,
     has_aux: bool = False,
 ) -> Any:
-    """``(output, tangent)``: the product of the Jacobian with ``tangents``.
+    """Run ``func``, and return its output with its Jacobian times ``tangents``.
 
-    ``tangents`` are nested as ``primals`` are; ``strict`` refuses an output that does
-    not depend on them.
+    Args:
+        func: gives tensors, which may be nested; with ``has_aux``, a pair of them and
+            anything.
+        primals: its arguments, tensors or nested tensors, as a tuple.
+        tangents: nested and shaped as ``primals`` are.
+        strict: refuse an output that does not depend on the primals.
+        has_aux: return ``(output, tangent, aux)``.
+
+    Returns:
+        ``(output, tangent)``, the second nested and shaped as the first.
+
+    Raises:
+        EngineError: tangents do not fit the primals, or an output is no tensor.
     """
     name = "jvp(f, primals, tangents)"
     _demand_tuple(primals, name)
@@ -207,7 +237,12 @@ def jvp(
 
 
 def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
-    """``(output, push)``; ``push(*tangents)`` gives the output's tangent."""
+    """Run ``func`` once, and return its output with the product by its Jacobian.
+
+    Returns:
+        ``(output, push)``. ``push(*tangents)``, of tangents nested and shaped as the
+        primals are, gives the tangent of the output, of its shape.
+    """
     name = "linearize(f, *primals)"
     indices = tuple(range(len(primals)))
     trace = _Trace(func, primals, {}, indices, False, name, forward=True)
@@ -244,8 +279,15 @@ def jacrev(
 ) -> Func:
     """The function that gives the Jacobian of ``func``, by reverse mode.
 
-    A block has the output's shape followed by the argument's. ``chunk_size`` is
-    accepted; rows are computed one by one.
+    Args:
+        func: gives tensors, which may be nested.
+        argnums: the arguments to differentiate by; a tuple gives a tuple.
+        has_aux: return ``(jacobian, aux)``.
+        chunk_size: accepted; rows are computed one by one.
+
+    Returns:
+        A function of the same arguments that gives, nested as the outputs are, blocks
+        of shape ``output.shape + argument.shape``.
     """
     return _jacobian(func, argnums, has_aux, "jacrev(f)(*args)", forward=False)
 
@@ -273,7 +315,12 @@ def jacfwd(
 
 
 def hessian(func: Func, argnums: Argnums = 0) -> Func:
-    """The function that gives the Hessian of ``func``: forward over reverse mode."""
+    """The function that gives the Hessian of ``func``: forward over reverse mode.
+
+    Returns:
+        A function of the same arguments that gives blocks of shape
+        ``output.shape + argument.shape + argument.shape``.
+    """
     return jacfwd(jacrev(func, argnums), argnums)
 
 

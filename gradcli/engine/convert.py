@@ -69,6 +69,13 @@ def to(
     """The tensor in another type, on another device, or both.
 
     ``to(dtype)``, ``to(device)``, ``to(device, dtype)``, ``to(other)``.
+
+    Args:
+        copy: copy also where type and device are the wanted ones already.
+        non_blocking, memory_format: accepted; copies are made at once, in order.
+
+    Returns:
+        The tensor itself, or a copy of its shape through which gradients pass.
     """
     wanted = {"dtype": dtype, "device": device, "copy": copy} | _wanted(args)
     target = wanted["device"]

@@ -80,7 +80,13 @@ def _copied(
 def as_tensor(
     data: Any, dtype: dtype | None = None, device: DeviceLike = None
 ) -> Tensor:
-    """The data as a tensor that shares its memory, if type and device allow it."""
+    """The data as a tensor that shares its memory, if type and device allow it.
+
+    Args:
+        data: a tensor, an array, numbers or nested lists of numbers.
+        dtype: the type, if not that of the data.
+        device: where to put it; None: where it is.
+    """
     if isinstance(data, Tensor):
         return data.to(device or data.device, dtype or data.dtype)
     if hasattr(data, "__dlpack__") and not isinstance(data, np.ndarray | np.generic):
@@ -231,7 +237,15 @@ def _spread(type_: dtype | None, size: Any, stride: Any, name: str) -> Any:
 
 @constructor
 def full(type_: dtype | None, size: Any, fill_value: Any) -> Any:
-    """Return a tensor of a shape with one number in every entry."""
+    """Return a tensor of a shape with one number in every entry.
+
+    Args:
+        size: the shape.
+        fill_value: a number; its kind gives the type unless ``dtype`` names one.
+
+    Raises:
+        EngineError: the type does not hold the number.
+    """
     value = _number(fill_value)
     type_ = type_ or dtypes.of(array_of(value, None, copy=False))
     return _filled(value, (size,), type_, "full")
@@ -303,7 +317,14 @@ def _between(start: Any, end: Any, steps: int) -> Any:
 
 @constructor
 def linspace(type_: dtype | None, start: Any, end: Any, steps: int) -> Any:
-    """Return ``steps`` numbers at equal distances, both ends among them."""
+    """Return ``steps`` numbers at equal distances, both ends among them.
+
+    Returns:
+        A tensor of shape ``(steps,)``.
+
+    Raises:
+        EngineError: ``steps`` is negative.
+    """
     return _between(start, end, index(steps)).astype((type_ or DEFAULT.dtype).name)
 
 

@@ -301,7 +301,12 @@ def normal(
     out: Tensor | None = None,
     **options: Any,
 ) -> Tensor:
-    """Draw normal numbers of given means and deviations, which broadcast."""
+    """Draw normal numbers of given means and deviations.
+
+    Args:
+        mean, std: numbers, or tensors that broadcast.
+        size: the shape, where both are numbers; None: theirs.
+    """
     like = next((v for v in (mean, std) if isinstance(v, Tensor)), None)
     if like is not None:
         options = {"dtype": like.dtype, "device": like.device} | options
@@ -325,7 +330,11 @@ def _normal(
 def bernoulli(
     input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """Draw ones, with the probabilities in ``input``, and zeros."""
+    """Draw ones, with the probabilities in ``input``, and zeros, of its shape.
+
+    Raises:
+        EngineError: a probability outside of [0, 1].
+    """
     chances = _host_array(input)
     if not bool(((chances >= 0) & (chances <= 1)).all()):
         raise EngineError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
@@ -341,7 +350,19 @@ def multinomial(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Draw positions with the weights in each row."""
+    """Draw positions with the weights in each row.
+
+    Args:
+        input: weights of shape ``(n,)`` or ``(rows, n)``; they need not sum to 1.
+        num_samples: how many positions to draw of each row.
+        replacement: whether a position may be drawn again.
+
+    Returns:
+        Positions of type int64, of shape ``(num_samples,)`` or ``(rows, num_samples)``.
+
+    Raises:
+        EngineError: weights that are negative or not finite, or too few of them.
+    """
     weights = _host_array(input)
     rows = weights.reshape(-1, weights.shape[-1])
     if not bool((rows >= 0).all() and (rows.sum(1) > 0).all()):

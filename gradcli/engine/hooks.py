@@ -99,7 +99,19 @@ metadata = property(lambda node: extras_of(node).metadata)
 
 
 def register_tensor_hook(t: Tensor, hook: Hook) -> RemovableHandle:
-    """Call ``hook(grad)`` with every gradient that arrives at a tensor."""
+    """Call ``hook(grad)`` with every gradient that arrives at a tensor.
+
+    Args:
+        t: a tensor that requires a gradient.
+        hook: is given the gradient, of the tensor's shape; what it returns, unless it
+            is None, goes on in its place.
+
+    Returns:
+        A handle, whose ``remove()`` ends the calls.
+
+    Raises:
+        EngineError: the tensor requires no gradient.
+    """
     if t.edge is None:
         raise EngineError(NO_GRADIENT)
     node, nr = output_at(t.edge)

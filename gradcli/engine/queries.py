@@ -100,7 +100,12 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 
 @writes
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
-    """Find the positions of entries that are not 0: a row each."""
+    """Find the positions of entries that are not 0.
+
+    Returns:
+        Positions of type int64, of shape ``(count, input.ndim)``; with ``as_tuple`` a
+        tensor of shape ``(count,)`` per dimension.
+    """
     xp = input.xp
     lines = xp.np.atleast_1d(input._shareable())
     found = [Tensor(a, xp) for a in xp.np.nonzero(lines)]
