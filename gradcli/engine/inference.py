@@ -30,14 +30,14 @@ def inference_was_used() -> bool:
     return bool(_TWINS)
 
 
-def normal(xp: Any) -> Any:
+def plain_namespace(xp: Any) -> Any:
     """The namespace itself, of a twin or of any other."""
-    return xp.normal if xp.inference else xp
+    return xp.plain_namespace if xp.inference else xp
 
 
-def settled(xp: Any) -> Any:
+def present_namespace(xp: Any) -> Any:
     """The namespace that a new tensor has at present: in inference mode, the twin."""
-    xp = normal(xp)
+    xp = plain_namespace(xp)
     if not MODE.inference:
         return xp
     twin = _TWINS.get(id(xp))
@@ -45,7 +45,7 @@ def settled(xp: Any) -> Any:
         twin = object.__new__(type(xp))
         twin.__dict__.update(xp.__dict__)
         twin.inference, twin.plain = True, False
-        twin.normal = xp
+        twin.plain_namespace = xp
         _TWINS[id(xp)] = twin
     return twin
 

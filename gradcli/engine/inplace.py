@@ -147,7 +147,7 @@ def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     return self
 
 
-def _turned(name: str) -> Callable[..., Tensor]:
+def _reshaping(name: str) -> Callable[..., Tensor]:
     """The in-place form of a function that only sees its operand another way."""
     apply = found(name)
 
@@ -207,10 +207,10 @@ def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) ->
     return resize_(self, the_template.shape)
 
 
-squeeze_, unsqueeze_ = _turned("squeeze"), _turned("unsqueeze")
-t_, transpose_ = _turned("t"), _turned("transpose")
-as_strided_ = _turned("as_strided")
-swapaxes_, swapdims_ = _turned("swapaxes"), _turned("swapdims")
+squeeze_, unsqueeze_ = _reshaping("squeeze"), _reshaping("unsqueeze")
+t_, transpose_ = _reshaping("t"), _reshaping("transpose")
+as_strided_ = _reshaping("as_strided")
+swapaxes_, swapdims_ = _reshaping("swapaxes"), _reshaping("swapdims")
 
 
 def set_(self: Tensor, source: Tensor) -> Tensor:

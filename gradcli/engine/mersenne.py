@@ -73,9 +73,9 @@ class Mersenne:
         kind = "float64" if name == "float64" else "float32"
         drawn = self.uniform(count, kind)
         whole = count - count % BLOCK
-        drawn[:whole] = _turned(drawn[:whole])
+        drawn[:whole] = _as_normal(drawn[:whole])
         if count % BLOCK:
-            drawn[-BLOCK:] = _turned(self.uniform(BLOCK, kind))
+            drawn[-BLOCK:] = _as_normal(self.uniform(BLOCK, kind))
         return drawn.astype(name)
 
     def _one_normal(self) -> float:
@@ -108,7 +108,7 @@ class Mersenne:
         self._kept = None if math.isnan(kept) else kept
 
 
-def _turned(drawn: Any) -> Any:
+def _as_normal(drawn: Any) -> Any:
     """Uniform numbers, in blocks, as normal ones: 8 lengths and 8 angles each."""
     half = BLOCK // 2
     blocks = drawn.reshape(-1, 2, half)

@@ -108,7 +108,7 @@ def _held(number: Any, type_: Any, fits: bool) -> Any:
     return fitting(number, type_) if fits else wrapped(number, type_)
 
 
-def harmonised(
+def in_one_type(
     op: Op, raw: tuple[Any, ...], params: dict[str, Any], inputs: tuple[Any, ...]
 ) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
     """The inputs and the parameters of a row in the types that its result has; whether
@@ -235,7 +235,7 @@ def _c_name(type_: dtype) -> str:
     return names.get(type_.name, type_.name)
 
 
-def cut(op: Op, params: dict[str, Any]) -> dict[str, Any]:
+def whole_parameters(op: Op, params: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters of a row on integers, fractions cut off where it says so.
 
     Raises:
@@ -255,7 +255,7 @@ def _scalar_name(name: str) -> str:
     return names.get(name, f"{name}_t")
 
 
-def settled(op: Op, raw: tuple[Any, ...], y: Any) -> Any:
+def in_result_type(op: Op, raw: tuple[Any, ...], y: Any) -> Any:
     """Convert the result of a row on integers alone to PyTorch's type."""
     if op.result is GIVEN:
         return y
@@ -264,7 +264,7 @@ def settled(op: Op, raw: tuple[Any, ...], y: Any) -> Any:
     if op.result is TRUTH:
         return y.astype("uint8") if raw[0].dtype == "uint8" else y
     if isinstance(y, tuple):
-        return tuple([settled(op, raw, part) for part in y])
+        return tuple([in_result_type(op, raw, part) for part in y])
     if op.result is WHOLE:
         return y.astype(result_of(_operands(op, raw)))
     kind = y.dtype.kind

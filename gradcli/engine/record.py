@@ -21,9 +21,9 @@ from .failures import explain_failure
 from .fast import binary, of_one, unary
 from .inference import (
     inference_was_used,
-    normal,
+    plain_namespace,
+    present_namespace,
     refuse_inference_tensors,
-    settled,
 )
 from .limits import check_broadcast
 from .methods import named
@@ -40,8 +40,7 @@ from .node import (
     node_class,
 )
 from .placing import placed
-from .promote import cut, harmonised
-from .promote import settled as settled_type
+from .promote import in_one_type, in_result_type, whole_parameters
 from .returns import CLASSES
 from .tensor import Tensor, constant, with_edge
 from .versions import CLOCK, own
@@ -95,7 +94,7 @@ class Recorder:
         op = self.op
         xp, raw = _raw(op, inputs)
         if op.owns and (MODE.inference or xp.inference):
-            xp = settled(xp)
+            xp = present_namespace(xp)
         raw, params, y = _computed(op, self.fwd, xp, inputs, raw, params)
         node = self._node(inputs, xp, raw, y, params)
         out: Any
@@ -154,9 +153,9 @@ def _computed(
     whole = False
     try:
         if not xp.symbolic:
-            raw, params, whole = harmonised(op, raw, params, inputs)
+            raw, params, whole = in_one_type(op, raw, params, inputs)
             if whole:
-                params = cut(op, params)
+                params = whole_parameters(op, params)
         if op.elementwise and len(raw) > 1:
             check_broadcast(raw)
         if MODE.instead is not None:
@@ -171,7 +170,7 @@ def _computed(
             raise
         raise failure from error
     if whole:
-        y = settled_type(op, raw, y)
+        y = in_result_type(op, raw, y)
     if op.owns and xp.writeable:
         several = isinstance(y, tuple)
         y = tuple([own(part, raw) for part in y]) if several else own(y, raw)
@@ -232,7 +231,7 @@ def _leading(a: Tensor, b: Tensor) -> Tensor:
     A symbolic system lifts constant arrays; of arrays only a lone number on the host
     meets those of another device.
     """
-    if normal(a.xp) is normal(b.xp):
+    if plain_namespace(a.xp) is plain_namespace(b.xp):
         return b if a.xp.inference else a
     for one, other in ((a, b), (b, a)):
         lone = other.xp.device == "cpu" and not other.raw.shape

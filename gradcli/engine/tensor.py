@@ -16,7 +16,7 @@ from ..ops.checks import dim_of
 from . import devices, dtypes
 from .device import device as Device
 from .errors import EngineError, ValueRangeError
-from .inference import settled
+from .inference import present_namespace
 from .layouts import layout, strided
 from .methods import Methods
 from .modes import MODE
@@ -68,7 +68,7 @@ class Tensor(Methods):
         else:
             self.raw, self.xp = self._floats_of(data), devices.NUMPY
         if MODE.inference:
-            self.xp = settled(self.xp)
+            self.xp = present_namespace(self.xp)
         self.edge = AccumulateGrad(self) if requires_grad else None
 
     # what it is
