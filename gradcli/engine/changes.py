@@ -19,7 +19,7 @@ from . import devices
 from .errors import EngineError, ShapeError
 from .hooks import keep_gradient, release_gradient
 from .modes import MODE
-from .node import AccumulateGrad, Edge, Node
+from .node import AccumulateGrad, Edge, Node, through_view_class
 from .promote import RANK
 from .record import recorder
 from .tensor import TANGENT, Tensor, with_edge
@@ -233,7 +233,10 @@ def rebase(t: Tensor, edge: Edge) -> None:
         at = positions(base, t)
         name = "overlapping" if _may_overlap(t.raw) else "positions"
         name = f"copy_slices.{name}"
-        _settle(base, edge_of(name, (base, t), (base.edge, edge), at=at))
+        written = edge_of(name, (base, t), (base.edge, edge), at=at)
+        if isinstance(written, Node) and isinstance(edge, Node):
+            written.__class__ = through_view_class(type(written))
+        _settle(base, written)
     for view in live_views(base):
         if view.fragile:
             lose(view)
@@ -241,13 +244,13 @@ def rebase(t: Tensor, edge: Edge) -> None:
             _settle(view, _read_anew(base, view))
 
 
-def renew_views(t: Tensor) -> None:
+def renew_views(t: Tensor, but: Tensor | None = None) -> None:
     """Read views from their base again, after a change that is not recorded."""
     base = base_of(t)
     if base.edge is None:
         return
     for view in live_views(base):
-        if not view.fragile and view.edge is not None:
+        if view is not but and not view.fragile and view.edge is not None:
             _settle(view, _read_anew(base, view))
 
 

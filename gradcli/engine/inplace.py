@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from . import bits, counting, indexing
-from .changes import change, demand_changeable, edge_of, grid, on_host, rebase, write
+from .changes import (
+    change,
+    demand_changeable,
+    edge_of,
+    grid,
+    on_host,
+    rebase,
+    renew_views,
+    write,
+)
 from .convert import to
 from .errors import EngineError, ShapeError
 from .fast import guarded
@@ -158,6 +167,7 @@ def _reshaping(name: str) -> Callable[..., Tensor]:
         self.raw, self.edge = seen.raw, seen.edge
         if isinstance(self.edge, Node) and self.edge is not before:
             self.edge.__class__ = turned_class(type(self.edge))
+            renew_views(self, but=self)
         return self
 
     made: Callable[..., Tensor] = named(run, f"{name}_", f"`{name}`, in place.")

@@ -423,6 +423,8 @@ def node_class(op: Op) -> type[Node]:
             members["partial_b"] = staticmethod(partials[1])
     rules = reverse_rules(op)
     members["rules"] = staticmethod(rules) if op.variadic else rules
+    if op.lists_live_edges:
+        members["next_functions"] = property(_live)
     members["hand_written"] = not any(c.isdigit() for c in op.node)
     members["slots"] = differentiable_slots(op)
     reads = not op.keeps_shapes or (not op.variadic and None in rules)
@@ -430,6 +432,12 @@ def node_class(op: Op) -> type[Node]:
     if not op.variadic:
         members["rules"] = tuple(r for r in rules if r is not None)
     return type(op.node, (base,), members)
+
+
+def _live(node: Node) -> tuple[tuple[Node | AccumulateGrad, int], ...]:
+    """What a node leads to, without inputs that need no gradient."""
+    ends = Node.next_functions.fget(node)  # type: ignore[attr-defined]
+    return tuple([end for end in ends if end[0] is not None])
 
 
 _TURNED: dict[str, type[Node]] = {}
@@ -443,6 +451,30 @@ def turned_class(cls: type[Node]) -> type[Node]:
     if made is None:
         made = type(cls.op.turned, (cls,), {"__slots__": ()})
         _TURNED[cls.op.name] = made
+    return made
+
+
+class ThroughView(Node):
+    """The node of a base of which a view was changed: it shows what went into the
+    change beside the view, as PyTorch does, and not the node of the change."""
+
+    __slots__ = ()
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
+        base, change = Node.next_functions.fget(self)  # type: ignore[attr-defined]
+        return (base, *change[0].next_functions[1:])
+
+
+_THROUGH: dict[type[Node], type[Node]] = {}
+
+
+def through_view_class(cls: type[Node]) -> type[Node]:
+    """The class of a row's nodes where a change of a view was one of its base."""
+    made = _THROUGH.get(cls)
+    if made is None:
+        made = type(cls.__name__, (ThroughView, cls), {"__slots__": ()})
+        _THROUGH[cls] = made
     return made
 
 

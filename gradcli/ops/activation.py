@@ -301,7 +301,7 @@ row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight
     fwd=lambda xp, x, weight: xp.where(xp.gt(x, 0), x, weight * x),
     partials=(
         lambda xp, y, x, weight: xp.where(xp.gt(x, 0), 1, below(xp, x, weight)),
-        lambda xp, y, x, weight: xp.where(xp.lt(x, 0), x, 0)),
+        lambda xp, y, x, weight: xp.where(xp.gt(x, 0), 0, x)),
     cases=[case((3, 4), (4,), low=0.1), case((3, 4), (1, 1), low=-2.0, high=-0.1)],
     saves=("x weight", "x"))
 
@@ -315,7 +315,7 @@ def prelu_of(call: Any, x: Any, weight: Any) -> Any:
             f"{list(weight.shape)} for an input of shape {list(x.shape)}"
         )
     shape = [1] * len(x.shape)
-    if count > 1:
+    if count != 1:
         shape[1] = count
     return call("prelu.kernel", x, call("reshape", weight, shape))
 

@@ -341,8 +341,10 @@ row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR, fwd=cr
     memory=PACKED,
     formula="y[0] = a[1]*b[2] - a[2]*b[1], ...",
     doc="Cross products of vectors of three along a dimension.",
-    vjp=(lambda xp, g, y, a, b, dim=-1: sum_to(xp, crossed(xp, b, g, dim), a.shape),
-         lambda xp, g, y, a, b, dim=-1: sum_to(xp, crossed(xp, g, a, dim), b.shape)),
+    vjp=(lambda xp, g, y, a, b, dim=-1: sum_to(
+             xp, xp.call("linalg_cross.default", b, g, dim), a.shape),
+         lambda xp, g, y, a, b, dim=-1: sum_to(
+             xp, xp.call("linalg_cross.default", g, a, dim), b.shape)),
     cases=[case((3,), (3,)), case((3, 4), (3, 4), dim=0), case((2, 3), (1, 3)),
            case((2, 3, 2), (2, 3, 2), dim=-2)], saves=("b", "a"))
 

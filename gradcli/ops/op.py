@@ -337,6 +337,12 @@ class Op(Entry):
         return self.partials is not None
 
     @property
+    def lists_live_edges(self) -> bool:
+        """Whether its nodes lead to the inputs alone that need a gradient: as those do
+        for which PyTorch has no derivative."""
+        return self.node == "NotImplemented"
+
+    @property
     def owns(self) -> bool:
         """Whether the result lies in memory of its own."""
         return self.memory is not VIEW and self.memory is not SHARED

@@ -118,7 +118,8 @@ def forms(
     for make in (plain, lambda v: as_tensor(v, like)):
         given = {k: make(v) for k, v in values.items() if k in own}
         order = [k for k in own if k in given]
-        for count in range(len(order), -1, -1):
+        words = [at for at, k in enumerate(order) if at and isinstance(given[k], str)]
+        for count in range(min([len(order), *words]), -1, -1):
             rest = {k: given[k] for k in order[count:]}
             yield [*[given[k] for k in order[:count]], *extra], rest
     yield [plain(v) for v in values.values() if v is not None], {}

@@ -16,12 +16,12 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from torch.autograd.graph import allow_mutation_on_saved_tensors
+from torch.autograd.graph import saved_tensors_hooks
 
 from tests.random import slopes
 from tests.random.noise import RUNS, Moved
 from tests.random.ours import OURS
-from tests.random.outcome import Outcome, Side, outcome
+from tests.random.outcome import MOST_ROWS, STAGES, Outcome, Side, outcome, weights
 from tests.random.program import Program
 from tests.random.theirs import THEIRS
 
@@ -78,8 +78,13 @@ def difference(
         other: PyTorch, as it is or in other words; in those it saves what a change
             in place overwrites, as the language does.
     """
-    with nullcontext() if other is THEIRS else allow_mutation_on_saved_tensors():
+    with nullcontext() if other is THEIRS else saving_copies():
         return _difference(program, other, graph)
+
+
+def saving_copies() -> saved_tensors_hooks:
+    """PyTorch saves copies: a change in place leaves them as they were."""
+    return saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t)
 
 
 def _difference(program: Program, other: Side, graph: bool) -> Difference | None:
@@ -109,13 +114,19 @@ def _difference(program: Program, other: Side, graph: bool) -> Difference | None
 def beside_slopes(
     program: Program, ours: Outcome, theirs: Outcome, other: Side
 ) -> Difference | None:
-    """Where PyTorch refuses a pass, the gradient has to be the slope of its values."""
-    refused, found = theirs.refusal, ours.gradients
-    if refused is None or refused.stage != "gradient" or not slopes.applies(program):
+    """Where PyTorch refuses a pass, the derivative is the slope of what it gave: of its
+    values, or of its gradient."""
+    refused = theirs.refusal
+    if refused is None or not slopes.applies(program):
         return None
+    order = STAGES.index(refused.stage) - 1
+    wide = replace(program, dtype="float64")
+    if wide != program:
+        ours = outcome(OURS, wide)
+    found = ours.gradients if order == 0 else contracted(wide, ours)
     if not all(g is None or np.isfinite(g).all() for g in found):
         return None
-    for g, slope in zip(found, slopes.slopes(program, other), strict=False):
+    for g, slope in zip(found, slopes.slopes(wide, other, order), strict=False):
         own = np.zeros_like(slope) if g is None else g
         known = np.isfinite(slope)
         size = 1 + np.abs(slope[known]).max(initial=0.0)
@@ -123,6 +134,18 @@ def beside_slopes(
         if far.any():
             return Difference("slope", shown(own, far), shown(slope, far))
     return None
+
+
+def contracted(program: Program, ours: Outcome) -> list[Any]:
+    """The derivatives of the weighted sum of the gradient, per input."""
+    shapes = [np.shape(value) for value in program.inputs.values()]
+    along = [weights(shape, n + 1).reshape(-1) for n, shape in enumerate(shapes)]
+    if not ours.seconds:
+        return [None] * len(shapes)
+    if sum(map(len, along)) > MOST_ROWS:
+        return ours.seconds
+    v = np.concatenate(along)
+    return [None if h is None else np.tensordot(v, h, 1) for h in ours.seconds]
 
 
 def firsts(

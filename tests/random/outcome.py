@@ -69,7 +69,9 @@ class Side:
     refusals: tuple[type[Exception], ...]
 
 
-def outcome(side: Side, program: Any, orders: int = 2) -> Outcome:
+def outcome(
+    side: Side, program: Any, orders: int = 2, rows: int = MOST_ROWS
+) -> Outcome:
     """Run a program: its value, its graph, its gradient and a second derivative."""
     found = Outcome()
     stage = STAGES[0]
@@ -90,17 +92,17 @@ def outcome(side: Side, program: Any, orders: int = 2) -> Outcome:
         if not kept or orders < 2:
             return found
         stage = STAGES[2]
-        found.seconds = second(side, first, leaves)
+        found.seconds = second(side, first, leaves, rows)
     except side.refusals as error:
         found.refusal = Refusal(stage, type(error).__name__, str(error))
     return found
 
 
-def second(side: Side, first: list[Any], leaves: list[Any]) -> list[Any]:
+def second(side: Side, first: list[Any], leaves: list[Any], most: int) -> list[Any]:
     """The whole Hessian, per input all rows; of a large one a product with a vector."""
     known = {n: g for n, g in enumerate(first) if g is not None and g.requires_grad}
     sizes = [int(np.prod(leaf.shape)) for leaf in leaves]
-    if sum(sizes) > MOST_ROWS:
+    if sum(sizes) > most:
         along = [
             side.tensor(weights(tuple(g.shape), n + 1), g) for n, g in known.items()
         ]

@@ -303,15 +303,66 @@ def sum_of_powers(base: float) -> Run:
     return lambda run, a, b: SumOfPowers.apply(a, b, run, float(np.log(base)))
 
 
+class Nothing(torch.autograd.Function):
+    """0, whose derivative is a factor of 0: NaN times it is NaN."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return torch.zeros_like(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * 0
+
+
 def power(run: Run, a: Any, b: Any) -> Any:
-    """A power of 0 is a constant of its exponent, but for a negative one."""
+    """A power of 0 is a constant of its exponent, but for a negative one; a power by 0
+    has a derivative of 0 by its base, which NaN times 0 is not."""
     if not isinstance(b, torch.Tensor):
         return run(a, b)
     base = a if isinstance(a, torch.Tensor) else torch.tensor(a, dtype=b.dtype)
+    none = b == 0
+    if isinstance(a, torch.Tensor) and none.any():
+        flat = Nothing.apply(torch.where(none, base, 0))
+        return flat + of_base(run, torch.where(none, base.detach(), base), b)
+    return of_base(run, base, b)
+
+
+def of_base(run: Run, base: Any, b: Any) -> Any:
     zero = (base == 0) & (b >= 0)
     flat = zero & (b == 0)
     of_zero = run(torch.where(flat, 1, base), torch.where(zero, b.detach(), 1))
     return torch.where(zero, of_zero, run(torch.where(zero, 1, base), b))
+
+
+def raised(run: Run, a: Any, b: Any) -> Any:
+    """In place."""
+    return a.copy_(power(torch.pow, a.clone(), b.clone() if b is a else b))
+
+
+def of_sums(run: Run, x: Any, order: Any, *rest: Any, **how: Any) -> Any:
+    """The largest or the smallest sum of sizes along a line, by its own words."""
+    if isinstance(order, str) or abs(order) not in (1, float("inf")):
+        return run(x, order, *rest, **how)
+    dims = [d % x.ndim for d in (rest[0] if rest else how.get("dim", (-2, -1)))]
+    keepdim = rest[1] if len(rest) > 1 else how.get("keepdim", False)
+    along, over = dims if abs(order) == 1 else dims[::-1]
+    sums = x.abs().sum(along, True)
+    name = "amax" if order > 0 else "amin"
+    y = extremum(name)(getattr(torch, name), sums, (over,), True)
+    return y if keepdim else y.squeeze(tuple(dims))
+
+
+def running_sum(run: Run, x: Any, dim: int) -> Any:
+    """Each sum of powers for itself."""
+    if not x.ndim or not x.numel():
+        return run(x, dim)
+    ends = range(1, x.shape[dim] + 1)
+    return torch.stack([x.narrow(dim, 0, n).logsumexp(dim) for n in ends], dim)
+
+
+def mish(run: Run, x: Any, inplace: bool = False) -> Any:
+    return x * torch.tanh(F.softplus(x))
 
 
 def crossed(run: Run, a: Any, b: Any, dim: Any = None) -> Any:
@@ -383,6 +434,8 @@ Floored._backward_cls.__name__ = "NotImplemented"  # what PyTorch calls its node
 
 
 def floored(run: Run, a: Any, b: Any, **how: Any) -> Any:
+    if not torch.is_grad_enabled():
+        return run(a, b)
     like = a if isinstance(a, torch.Tensor) else b
     a, b = (
         v if isinstance(v, torch.Tensor) else torch.tensor(v, dtype=like.dtype)
@@ -429,6 +482,7 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "prod": ("products", product), "cumprod": ("products", running_product),
     "binary_cross_entropy": ("cross entropy of probabilities", entropy),
     "gelu": ("tails", gelu), "logsigmoid": ("tails", log_sigmoid),
+    "mish": ("tails", mish), "logcumsumexp": ("tails", running_sum),
     "soft_margin_loss": ("tails", soft_margin), "log_softmax": ("tails", log_softmax),
     "index_put": ("repeated places", overwritten),
     "cholesky": ("symmetric part", symmetric),
@@ -439,6 +493,8 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "std_mean": ("mean beside a variance", apart("std")),
     "var": ("equal entries", from_first), "std": ("equal entries", from_first),
     "amax": ("extremum", extremum("amax")), "amin": ("extremum", extremum("amin")),
+    "matrix_norm": ("extremum", of_sums), "linalg_matrix_norm": ("extremum", of_sums),
+    "einsum": ("einsum of a leaf", lambda run, *args: run(*args).clone()),
     "take_along_dim": ("positions beside broadcasting", gathered),
     "cdist": ("distance of infinities", distances),
     "logit": ("masked", logit),
@@ -446,6 +502,7 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "logaddexp2": ("overflow on the way", sum_of_powers(2)),
     "pow": ("powers of 0", power), "__pow__": ("powers of 0", power),
     "__rpow__": ("powers of 0", lambda run, b, a: power(torch.pow, a, b)),
+    "pow_": ("powers of 0", raised),
     "float_power": ("powers of 0", power),
     "cross": ("fused products", crossed), "linalg_cross": ("fused products", crossed),
     "group_norm": ("step by step", by_groups),

@@ -1,4 +1,5 @@
-"""Gradients by differences of PyTorch's values, for where PyTorch has no other.
+"""Derivatives by differences of PyTorch's values, or of its gradients, for where
+PyTorch has no other.
 
 Invariant: an entry is a number only if two step sizes agree on it, so that a kink or a
 cancellation close by is told from a derivative.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,15 +28,13 @@ KINK = 1e-2
 
 def applies(program: Program) -> bool:
     """Whether the values' slopes are the gradient: nothing is held back from it."""
-    return (
-        program.dtype == "float64"
-        and re.search("no_grad|detach|data", program.text) is None
-    )
+    return re.search("no_grad|detach|data", program.text) is None
 
 
-def slopes(program: Program, side: Side = THEIRS) -> list[Any]:
-    """Per input the slopes of the weighted sum of the output, NaN where unclear."""
-    coarse, fine = (differences(program, step, side) for step in STEPS)
+def slopes(program: Program, side: Side = THEIRS, order: int = 0) -> list[Any]:
+    """Per input the slopes of the weighted sum of the output, NaN where unclear; of
+    order 1, those of the weighted sum of the gradient."""
+    coarse, fine = (differences(program, step, side, order) for step in STEPS)
     found = []
     for a, b in zip(coarse, fine, strict=True):
         with np.errstate(all="ignore"):
@@ -43,17 +43,16 @@ def slopes(program: Program, side: Side = THEIRS) -> list[Any]:
     return found
 
 
-def differences(program: Program, step: float, side: Side) -> list[Any]:
+def differences(program: Program, step: float, side: Side, order: int = 0) -> list[Any]:
     """Per input the central differences, NaN where the slopes of two sides differ."""
     found = []
     for name, value in program.inputs.items():
         array = np.array(value, dtype=float)
-        here = total(program, name, array, 0, 0.0, side) if array.size else 0.0
+        moved = partial(total, program, name, array, side, order)
+        here = moved(0, 0.0) if array.size else 0.0
         slope = np.empty(array.size)
         for at in range(array.size):
-            above, below = (
-                total(program, name, array, at, s, side) for s in (step, -step)
-            )
+            above, below = moved(at, step), moved(at, -step)
             slope[at] = (above - below) / (2 * step)
             bend = abs(above - 2 * here + below) / step
             lost = abs(here) * np.finfo(float).eps / step
@@ -64,13 +63,23 @@ def differences(program: Program, step: float, side: Side) -> list[Any]:
 
 
 def total(
-    program: Program, name: str, array: Any, at: int, step: float, side: Side
+    program: Program,
+    name: str,
+    array: Any,
+    side: Side,
+    order: int,
+    at: int,
+    step: float,
 ) -> float:
     beside = array.reshape(-1).copy()
     beside[at] += step
     inputs = {**program.inputs, name: beside.reshape(array.shape).tolist()}
-    value = outcome(side, replace(program, inputs=inputs), orders=0).value
-    if value is None:
+    found = outcome(side, replace(program, inputs=inputs), orders=order)
+    if found.refusal is not None:
         return float("nan")
+    parts = found.gradients if order else [found.value]
     with np.errstate(all="ignore"):
-        return float((weights(value.shape) * value).sum())
+        return float(sum(
+            (weights(part.shape, n + order) * part).sum()
+            for n, part in enumerate(parts) if part is not None
+        ))  # fmt: skip
