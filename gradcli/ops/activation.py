@@ -301,7 +301,7 @@ row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight
     fwd=lambda xp, x, weight: xp.where(xp.gt(x, 0), x, weight * x),
     partials=(
         lambda xp, y, x, weight: xp.where(xp.gt(x, 0), 1, below(xp, x, weight)),
-        lambda xp, y, x, weight: xp.where(xp.gt(x, 0), 0, x)),
+        lambda xp, y, x, weight: xp.where(xp.ge(x, 0), 0, x)),
     cases=[case((3, 4), (4,), low=0.1), case((3, 4), (1, 1), low=-2.0, high=-0.1)],
     saves=("x weight", "x"))
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
 from tests.random import slopes
 from tests.random.calling import CALLED
 from tests.random.compare import Difference, difference, saving_copies
