@@ -248,6 +248,18 @@ row("batch_norm.default", node="NativeBatchNormBackward0",
     saves=("x weight mean var", "x mean var", "x", "", ""))
 
 
+def demand_channels(x: Any, **given: Any) -> None:
+    """Refuse statistics and factors that are not one number per channel.
+
+    Raises:
+        ShapeError: naming the first.
+    """
+    for name, values in given.items():
+        if values is not None and count_of(values.shape) != x.shape[1]:
+            raise ShapeError(f"{name} should contain {x.shape[1]} elements not "
+                             f"{count_of(values.shape)}")
+
+
 def batch_norm(call: Any, x: Any, running_mean: Any, running_var: Any,
                weight: Any = None, bias: Any = None, training: bool = False,
                momentum: float = 0.1, eps: float = 1e-5) -> Any:
@@ -257,12 +269,8 @@ def batch_norm(call: Any, x: Any, running_mean: Any, running_var: Any,
     if not training and (running_mean is None or running_var is None):
         raise ValueRangeError(
             "Expected running_mean and running_var to be defined when training=False")
-    given = {"running_mean": running_mean, "running_var": running_var,
-             "weight": weight, "bias": bias}
-    for name, values in given.items():
-        if values is not None and count_of(values.shape) != x.shape[1]:
-            raise ShapeError(f"{name} should contain {x.shape[1]} elements not "
-                             f"{count_of(values.shape)}")
+    demand_channels(x, running_mean=running_mean, running_var=running_var,
+                    weight=weight, bias=bias)
     if eps < 0 or (training and eps == 0):
         wanted = "positive during training" if training else "non-negative"
         raise ValueRangeError(f"batch_norm eps must be {wanted}, but got {eps}")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ...engine.modes import no_grad
 from ...engine.queries import finfo
 from ...engine.tensor import Tensor
+from ...ops.normalise import demand_channels
 from .shared import run
 
 ADDED_TO_ROW_NORM = 1e-7
@@ -119,13 +120,21 @@ def instance_norm(
             "Expected more than 1 spatial element when training, got input size "
             f"{input.size()}"
         )
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats "
+            "is false"
+        )
     own = (running_mean, running_var, weight, bias)
     mean, var, scale, shift = (None if t is None else t.repeat(items) for t in own)
     side_by_side = input.reshape(1, items * channels, *inner)
+    demand_channels(
+        side_by_side, running_mean=mean, running_var=var, weight=scale, bias=shift
+    )
+    used = (None, None) if use_input_stats else (mean, var)
     y = run(
-        "batch_norm", side_by_side, mean, var, scale, shift, use_input_stats, momentum,
-        eps,
-    )  # fmt: skip
+        "batch_norm.default", side_by_side, scale, shift, *used, use_input_stats, eps
+    )
     if use_input_stats:
         _follow(mean, var, side_by_side, momentum)
         with no_grad():
