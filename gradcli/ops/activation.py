@@ -317,7 +317,9 @@ def prelu_of(call: Any, x: Any, weight: Any) -> Any:
     shape = [1] * len(x.shape)
     if count != 1:
         shape[1] = count
-    return call("prelu.kernel", x, call("reshape", weight, shape))
+    if len(weight.shape) != len(shape):
+        weight = call("reshape", weight, shape)
+    return call("prelu.kernel", x, weight)
 
 
 function("prelu", prelu_of,
