@@ -376,7 +376,8 @@ class ArrayNamespace(Namespace):
 
     def cholesky(self, a: Any) -> Any:
         factor = self.np.linalg.cholesky(a)
-        if self.np.isnan(factor).any():
+        # LAPACK may give factors of infinities that are none.
+        if self.np.isnan(factor).any() or not self.np.isfinite(a).all():
             raise self.np.linalg.LinAlgError("Matrix is not positive definite")
         return self._by_columns(factor)
 

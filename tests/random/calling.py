@@ -132,7 +132,13 @@ def own_names(name: str) -> tuple[str, ...]:
 
 
 def meant(name: str, value: Any) -> Any:
-    """A mask of numbers and whole-numbered positions in PyTorch's types."""
+    """A mask of numbers, whole-numbered positions, a dimension that is called True and
+    dimensions that stand for True, in PyTorch's types."""
+    if name in DIMENSIONS and any(type(v) is bool for v in spread(value)):
+        whole = [int(v) for v in spread(value)]
+        return whole if isinstance(value, tuple | list) else whole[0]
+    if name in SWITCHES and not isinstance(value, bool | torch.Tensor):
+        return bool(value)
     kind = KINDS.get(name)
     if kind is None or not is_float(value):
         return value
@@ -143,6 +149,9 @@ KINDS = {
     "mask": torch.bool, "condition": torch.bool, "index": torch.long,
     "indices": torch.long,
 }  # fmt: skip
+
+DIMENSIONS = ("dim", "dims", "dim0", "dim1")
+SWITCHES = ("keepdim", "descending", "largest", "sorted")
 
 OPERANDS = {"input": 0, "self": 0, "other": 1}
 

@@ -119,7 +119,7 @@ def in_other_words(reason: str) -> Applies:
     def applies(program: Program, d: Difference) -> bool:
         names = called(program)
         mine = tuple(n for n in names if REWRITTEN[n][0] == reason)
-        mine_too = (*NUMBERS, "slope")
+        mine_too = (*NUMBERS, "slope", "shape")
         if d.what not in mine_too and not d.what.startswith("PyTorch alone"):
             return (
                 d.what.startswith("gradcli alone")
@@ -581,6 +581,11 @@ DEPARTURES = (
         "order of a product of three",
         "bilinear multiplies the first operand by the weight first",
         in_other_words("order of a product of three"),
+    ),
+    Departure(
+        "product of nothing",
+        "added to a number it is of the product's shape; PyTorch gives one number",
+        in_other_words("product of nothing"),
     ),
     Departure(
         "overflow on the way",

@@ -340,6 +340,21 @@ def raised(run: Run, a: Any, b: Any) -> Any:
     return a.copy_(power(torch.pow, a.clone(), b.clone() if b is a else b))
 
 
+def of_vector(
+    run: Run, x: Any, a: Any, b: Any, *, beta: float = 1, alpha: float = 1
+) -> Any:
+    """The product for itself, and its shape with it."""
+    return beta * x + alpha * torch.mv(a, b)
+
+
+def both_ends(run: Run, x: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
+    over = () if dim is None else (dim,)
+    return tuple(
+        extremum(name)(getattr(torch, name), x, over, keepdim)
+        for name in ("amin", "amax")
+    )
+
+
 def of_sums(run: Run, x: Any, order: Any, *rest: Any, **how: Any) -> Any:
     """The largest or the smallest sum of sizes along a line, by its own words."""
     if isinstance(order, str) or abs(order) not in (1, float("inf")):
@@ -493,6 +508,8 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "std_mean": ("mean beside a variance", apart("std")),
     "var": ("equal entries", from_first), "std": ("equal entries", from_first),
     "amax": ("extremum", extremum("amax")), "amin": ("extremum", extremum("amin")),
+    "addmv": ("product of nothing", of_vector),
+    "aminmax": ("extremum", both_ends),
     "matrix_norm": ("extremum", of_sums), "linalg_matrix_norm": ("extremum", of_sums),
     "einsum": ("einsum of a leaf", lambda run, *args: run(*args).clone()),
     "take_along_dim": ("positions beside broadcasting", gathered),

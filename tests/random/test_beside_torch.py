@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from tests.random import compare
+from tests.random import compare, planted
 from tests.random.compare import Difference, difference, near
 from tests.random.outcome import Outcome, outcome
 from tests.random.program import Line, Program
@@ -99,3 +99,11 @@ def test_nan_equals_nan_and_infinities_have_a_sign() -> None:
     a = np.array([np.nan, np.inf, np.inf, 1.0, 0.0])
     b = np.array([np.nan, np.inf, -np.inf, 1.0 + 1e-15, -0.0])
     assert near(a, b).tolist() == [True, True, False, True, True]
+
+
+@pytest.mark.parametrize("name", planted.FAULTS)
+def test_a_fault_in_one_row_is_found_among_two_thousand_programs(name: str) -> None:
+    found = planted.in_a_process(name, str(planted.MOST))
+    assert found.startswith("found"), found
+    control = planted.in_a_process(name, str(planted.MOST), planted.AS_IT_IS)
+    assert control.startswith("nothing found"), control
