@@ -110,6 +110,12 @@ def psi(n: int, x: float) -> float:
     return float(torch.polygamma(n, torch.tensor(x, dtype=torch.float64)))
 
 
+def of_order(run: Run, *given: Any) -> Any:
+    """As a function its order comes first, as a method the tensor."""
+    x, n = sorted(given, key=lambda value: not isinstance(value, torch.Tensor))
+    return Psi.apply(x, n).clone()
+
+
 def sinc(run: Run, x: Any) -> Any:
     """By its series near 0."""
     t = torch.pi * x
@@ -492,7 +498,7 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "gammaln": ("trigamma", lambda run, x: Psi.apply(x, -1).clone()),
     "digamma": ("trigamma", lambda run, x: Psi.apply(x, 0).clone()),
     "psi": ("trigamma", lambda run, x: Psi.apply(x, 0).clone()),
-    "polygamma": ("trigamma", lambda run, n, x: Psi.apply(x, n).clone()),
+    "polygamma": ("trigamma", of_order),
     "sinc": ("sinc at 0", sinc),
     "prod": ("products", product), "cumprod": ("products", running_product),
     "binary_cross_entropy": ("cross entropy of probabilities", entropy),
