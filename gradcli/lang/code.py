@@ -1,8 +1,6 @@
 """What a program compiles to: a step for each operation, and where its text stands.
 
-A step is a function of the registers and the frame that does its work and returns the
-number of the next step. Registers hold variables, constants, called functions and
-intermediate values alike.
+Registers hold variables, constants, called functions and intermediate values alike.
 """
 
 from collections.abc import Callable
@@ -12,7 +10,10 @@ from gradcli.lang.frame import Frame
 from gradcli.lang.record import Record
 from gradcli.lang.span import Span
 
-Step = Callable[[list[Any], Frame], int]
+Registers = list[Any]
+
+Step = Callable[[Registers, Frame], int | None]
+"""Does its work; the number of the step to go on with, None for the one behind it."""
 
 
 class Origin(NamedTuple):

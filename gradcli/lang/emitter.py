@@ -2,25 +2,25 @@
 
 A register holds a variable, a constant, a function or an intermediate value; those of
 the last kind are used again. A label stands for the number of a step that is not known
-yet. `settled` tells which variables surely have a value here: an assignment or a passed
-`check` adds one, and leaving a part that may not have run takes its additions back.
+yet. `has_value` tells which variables surely have a value here: an assignment or a
+passed `check` adds one, and what is added in a part that may not run (`maybe`) is taken
+back behind it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from gradcli.lang import steps
 from gradcli.lang.code import Code, Origin, Read, Step
 from gradcli.lang.span import Span
-from gradcli.lang.syntax import Literal, Name
-
-UNKNOWN = -1
-"""The number of a label's step before it is known."""
+from gradcli.lang.syntax import Literal, Name, Node
 
 Constant = Callable[[Literal], object]
 """The value that a literal of the program stands for."""
 
-Jump = Callable[[int, int], Step]
-"""A jump, made of its own step's number and of that of its destination."""
+Jump = Callable[[int], Step]
+"""Makes a jump from the number of the step that it leads to."""
 
 
 class Emitter:
@@ -34,8 +34,8 @@ class Emitter:
         self.value_of = constant
         self.steps: list[Step] = []
         self.origins: list[Origin] = []
-        self.jumps: list[tuple[int, Jump, int]] = []
-        self.destinations: list[int] = []
+        self.jumps: dict[int, tuple[Jump, int]] = {}
+        self.labels: list[int] = []
         self.register_count = 0
         self.spare: list[int] = []
         self.temporaries: set[int] = set()
@@ -43,13 +43,18 @@ class Emitter:
         self.qualified: dict[str, Read] = {}
         self.functions: dict[str, Read] = {}
         self.constants: dict[tuple[type, object], int] = {}
-        self.settled: dict[str, None] = {}
+        self.has_value: dict[str, None] = {}
+        self.assigned_above: set[str] = set()
+        self.visitors: dict[type[Node], Callable[..., Any]] = {}
         self.changes = False
 
-    @property
-    def following(self) -> int:
-        """The number of the step after the one that is emitted next."""
-        return len(self.steps) + 1
+    def visit(self, node: Node, *given: object) -> Any:
+        """What the method does that is called after the node's class."""
+        kind = type(node)
+        visitor = self.visitors.get(kind)
+        if visitor is None:
+            visitor = self.visitors[kind] = getattr(self, f"visit_{kind.__name__}")
+        return visitor(node, *given)
 
     def emit(
         self,
@@ -63,18 +68,36 @@ class Emitter:
         self.origins.append(Origin(at, kind, name, reads))
 
     def jump(
-        self, to: int, make: Jump, at: Span, kind: str = "", reads: tuple[int, ...] = ()
+        self, to: int, make: Jump, at: Span, kind: str, reads: tuple[int, ...] = ()
     ) -> None:
-        """Emit what goes on at a label, or may."""
-        self.jumps.append((len(self.steps), make, to))
-        self.emit(steps.end, at, kind, "", reads)
+        """Emit a step that goes on at a label, or may."""
+        self.jumps[len(self.steps)] = make, to
+        self.emit(_unmade, at, kind, "", reads)
+
+    def jump_always(self, to: int, at: Span) -> None:
+        number = len(self.steps)
+        self.jump(to, lambda there: steps.jump(there, number - there + 1), at, "")
+
+    def jump_on(self, wanted: bool, source: int, to: int, at: Span) -> None:
+        """Go on at a label if the truth of a value is ``wanted``."""
+        make = lambda there: steps.jump_on(there, wanted, source)
+        self.jump(to, make, at, "truth", (source,))
 
     def label(self) -> int:
-        self.destinations.append(UNKNOWN)
-        return len(self.destinations) - 1
+        self.labels.append(-1)
+        return len(self.labels) - 1
 
     def place(self, label: int) -> None:
-        self.destinations[label] = len(self.steps)
+        """Let a label stand for the next step."""
+        self.labels[label] = len(self.steps)
+
+    @contextmanager
+    def maybe(self) -> Iterator[None]:
+        """What is emitted inside may not run."""
+        before = len(self.has_value)
+        yield
+        while len(self.has_value) > before:
+            self.has_value.popitem()
 
     def temporary(self) -> int:
         register = self.spare.pop() if self.spare else self._register()
@@ -95,39 +118,27 @@ class Emitter:
         return self.constants[key]
 
     def variable(self, name: str, span: Span) -> int:
-        read = self.variables.get(name)
-        if read is None:
-            read = self.variables[name] = Read(self._register(), span)
-        return read.register
+        return self._read(self.variables, name, span)
+
+    def function(self, name: str, at: Span) -> int:
+        """The register of a function that is called."""
+        return self._read(self.functions, name, at)
 
     def operand(self, node: Literal | Name) -> int:
         """The register of a value that needs no computing."""
         if isinstance(node, Literal):
             return self.constant(self.value_of(node))
         if node.qualified:
-            if node.name not in self.qualified:
-                self.qualified[node.name] = Read(self._register(), node.span)
-            return self.qualified[node.name].register
+            return self._read(self.qualified, node.name, node.span)
         register = self.variable(node.name, node.span)
-        if node.name in self.assigned and node.name not in self.settled:
-            self.emit(steps.check(self.following, register, node.name), node.span)
-            self.settled[node.name] = None
+        if node.name in self.assigned and node.name not in self.has_value:
+            self.emit(steps.check(register, node.name), node.span)
+            self.has_value[node.name] = None
         return register
 
-    def forget_since(self, mark: int) -> None:
-        """Drop what was settled since `len(self.settled)` was `mark`."""
-        while len(self.settled) > mark:
-            self.settled.popitem()
-
-    def function(self, name: str, at: Span) -> int:
-        """The register of a function that is called."""
-        if name not in self.functions:
-            self.functions[name] = Read(self._register(), at)
-        return self.functions[name].register
-
     def code(self) -> Code:
-        for number, make, label in self.jumps:
-            self.steps[number] = make(number, self.destinations[label])
+        for number, (make, label) in self.jumps.items():
+            self.steps[number] = make(self.labels[label])
         return Code(
             self.source,
             tuple(self.steps),
@@ -141,6 +152,16 @@ class Emitter:
             self.changes,
         )
 
+    def _read(self, known: dict[str, Read], name: str, span: Span) -> int:
+        """The register of a name, which is new where it is first read."""
+        if name not in known:
+            known[name] = Read(self._register(), span)
+        return known[name].register
+
     def _register(self) -> int:
         self.register_count += 1
         return self.register_count - 1
+
+
+def _unmade(registers: object, frame: object) -> None:
+    """Keeps the place of a jump until all labels stand somewhere."""

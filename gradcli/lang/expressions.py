@@ -11,26 +11,10 @@ operation and not to the operand.
 
 from typing import Any
 
+from gradcli.lang import syntax
 from gradcli.lang.cursor import Cursor
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.lexicon import DOTTED, PREFIX_HEADS, PREFIXES
-from gradcli.lang.syntax import (
-    Attribute,
-    Binary,
-    Call,
-    Compare,
-    Conditional,
-    Expression,
-    Index,
-    Keyword,
-    Literal,
-    Logic,
-    MethodCall,
-    Name,
-    Sequence,
-    Slice,
-    Unary,
-)
 from gradcli.lang.tokens import Token
 from gradcli.lang.trampoline import Steps
 
@@ -54,10 +38,10 @@ _AN_EXPRESSION = "an expression"
 class ExpressionParser(Cursor):
     """Reads expressions from the cursor's place."""
 
-    def expressions(self) -> Steps[Expression]:
+    def expressions(self) -> Steps[syntax.Expression]:
         """One expression, or several with commas: a tuple without parentheses."""
         start = self.token.start
-        first: Expression = yield self.expression()
+        first: syntax.Expression = yield self.expression()
         if self.token.kind != ",":
             return first
         items = [first]
@@ -65,23 +49,25 @@ class ExpressionParser(Cursor):
             if self.token.kind in ("newline", ";", "end", "=", "in"):
                 break
             items.append((yield self.expression()))
-        return Sequence(self.span_from(start), tuple, tuple(items))
+        return syntax.Sequence(self.span_from(start), tuple, tuple(items))
 
-    def expression(self) -> Steps[Expression]:
+    def expression(self) -> Steps[syntax.Expression]:
         """An expression, perhaps conditional."""
         start = self.token.start
-        value: Expression = yield self._operation(0)
+        value: syntax.Expression = yield self._operation(0)
         asked = self.take_if("if")
         if asked is None:
             return value
         test = yield self._operation(0)
         self.expect("else", "inside an expression every 'if' needs an 'else'")
         otherwise = yield self.expression()
-        return Conditional(self.span_from(start), value, test, otherwise, asked.span)
+        return syntax.Conditional(
+            self.span_from(start), value, test, otherwise, asked.span
+        )
 
-    def _operation(self, floor: int) -> Steps[Expression]:
+    def _operation(self, floor: int) -> Steps[syntax.Expression]:
         start = self.token.start
-        left: Expression
+        left: syntax.Expression
         if self.token.kind in PREFIX_FLOOR:
             left = yield self._prefixed(floor)
         else:
@@ -99,7 +85,7 @@ class ExpressionParser(Cursor):
             op_span = self.take().span
             inner = power if sign == "**" else power + 1
             right = self._lone_operand(inner) or (yield self._operation(inner))
-            left = Binary(self.span_from(start), sign, left, right, op_span)
+            left = syntax.Binary(self.span_from(start), sign, left, right, op_span)
 
     def _refuse_membership(self, word: str) -> None:
         # The `in` of a `for` is read by the statement, which stops before it.
@@ -108,15 +94,17 @@ class ExpressionParser(Cursor):
 
     reading_targets = False
 
-    def _prefixed(self, floor: int) -> Steps[Expression]:
+    def _prefixed(self, floor: int) -> Steps[syntax.Expression]:
         sign = self.take()
         if sign.kind == "not" and floor > NEGATION:
             hint = "put parentheses around it: (not ...)"
             raise self.fail("E207", "'not' cannot follow an operator", sign.span, hint)
         operand = yield self._operation(PREFIX_FLOOR[sign.kind])
-        return Unary(self.span_from(sign.start), sign.kind, operand, sign.span)
+        return syntax.Unary(self.span_from(sign.start), sign.kind, operand, sign.span)
 
-    def _chain(self, first: Expression, start: int, power: int) -> Steps[Expression]:
+    def _chain(
+        self, first: syntax.Expression, start: int, power: int
+    ) -> Steps[syntax.Expression]:
         """`a < b < c`, `a and b and c`: one node, however long."""
         operands, signs = [first], []
         opening = self.token.kind
@@ -126,42 +114,42 @@ class ExpressionParser(Cursor):
         span = self.span_from(start)
         op_spans = tuple(sign.span for sign in signs)
         if opening in LOGIC:
-            return Logic(span, opening, tuple(operands), op_spans)
+            return syntax.Logic(span, tuple(operands), op_spans, opening)
         kinds = tuple(sign.kind for sign in signs)
-        return Compare(span, kinds, tuple(operands), op_spans)
+        return syntax.Compare(span, tuple(operands), op_spans, kinds)
 
-    def _lone_operand(self, floor: int = POWER + 1) -> Expression | None:
+    def _lone_operand(self, floor: int = POWER + 1) -> syntax.Expression | None:
         """A number or name that nothing follows that binds it: no generator needed."""
         token, follower = self.token, self.kind_after()
         if follower in _OPENERS or BINDING.get(follower, 0) >= floor:
             return None
         if token.kind == "number":
             self.take()
-            return Literal(token.span, token.value)
+            return syntax.Literal(token.span, token.value)
         if token.kind == "name":
             self.take()
-            return Name(token.span, str(token.value), False)
+            return syntax.Name(token.span, str(token.value), False)
         return None
 
-    def _postfixed(self) -> Steps[Expression]:
+    def _postfixed(self) -> Steps[syntax.Expression]:
         start, opened = self.token.start, self.token.kind == "("
-        value: Expression = yield self._atom()
+        value: syntax.Expression = yield self._atom()
         while self.token.kind in _OPENERS:
             if self.token.kind == "[":
                 value = yield self._index(value, start)
             elif self.token.kind == ".":
                 value = yield self._member(value, start)
-            elif isinstance(value, Name) and not opened:
+            elif isinstance(value, syntax.Name) and not opened:
                 arguments, keywords = yield self._arguments()
                 span = self.span_from(start)
-                value = Call(span, value.name, arguments, keywords, value.span)
+                value = syntax.Call(span, value.name, arguments, keywords, value.span)
             else:
                 raise self._no_call(value)
         return value
 
-    def _no_call(self, value: Expression) -> ProgramError:
+    def _no_call(self, value: syntax.Expression) -> ProgramError:
         """What stands before a bracket is no function; a layer is made and called."""
-        if isinstance(value, Call) and value.function[0].isupper():
+        if isinstance(value, syntax.Call) and value.function[0].isupper():
             message = f"the layer '{value.function}' is not part of the language"
             from gradcli.lang.tensors import is_function
 
@@ -171,31 +159,31 @@ class ExpressionParser(Cursor):
             return self.fail("E209", message, value.op_span, hint)
         return self.missing_operator(self.tokens[self.at - 1], self.token)
 
-    def _atom(self) -> Steps[Expression]:
+    def _atom(self) -> Steps[syntax.Expression]:
         token = self.token
         if token.kind == "name":
             return self._name()
         if token.kind in ("number", "string"):
             self.take()
-            return Literal(token.span, token.value)
+            return syntax.Literal(token.span, token.value)
         if token.kind in CONSTANTS:
             self.take()
-            return Literal(token.span, CONSTANTS[token.kind])
+            return syntax.Literal(token.span, CONSTANTS[token.kind])
         if token.kind == "(":
-            inside: Expression = yield self._parentheses()
+            inside: syntax.Expression = yield self._parentheses()
             return inside
         if token.kind == "[":
-            listed: Expression = yield self._list()
+            listed: syntax.Expression = yield self._list()
             return listed
         raise self.unexpected(_AN_EXPRESSION)
 
-    def _name(self) -> Expression:
+    def _name(self) -> syntax.Expression:
         text, token = self.expect_name("a name")
         if text not in PREFIX_HEADS or text in self.variables:
-            return Name(token.span, text, False)
+            return syntax.Name(token.span, text, False)
         return self._qualified(text, token)
 
-    def _qualified(self, head: str, token: Token) -> Expression:
+    def _qualified(self, head: str, token: Token) -> syntax.Expression:
         """A name without the prefix in front of it; only `linalg.` is kept."""
         name, qualified = head, False
         path: tuple[str, ...] = (head,)
@@ -204,7 +192,7 @@ class ExpressionParser(Cursor):
             path = (*path, name)
         if name == DOTTED and self._dot_and_name_follow():
             name, qualified = f"{DOTTED}.{self._after_dot()}", True
-        return Name(self.span_from(token.start), name, qualified)
+        return syntax.Name(self.span_from(token.start), name, qualified)
 
     def _dot_and_name_follow(self) -> bool:
         return self.token.kind == "." and self.kind_after() == "name"
@@ -213,11 +201,11 @@ class ExpressionParser(Cursor):
         self.take()
         return str(self.take().value)
 
-    def _parentheses(self) -> Steps[Expression]:
+    def _parentheses(self) -> Steps[syntax.Expression]:
         start = self.take().start
         if self.take_if(")"):
-            return Sequence(self.span_from(start), tuple, ())
-        first: Expression = yield self.expression()
+            return syntax.Sequence(self.span_from(start), tuple, ())
+        first: syntax.Expression = yield self.expression()
         if self.token.kind != ",":
             self._expect_closing(")")
             return first
@@ -225,18 +213,18 @@ class ExpressionParser(Cursor):
         while self.take_if(",") and self.token.kind != ")":
             items.append((yield self.expression()))
         self._expect_closing(")")
-        return Sequence(self.span_from(start), tuple, tuple(items))
+        return syntax.Sequence(self.span_from(start), tuple, tuple(items))
 
-    def _list(self) -> Steps[Expression]:
+    def _list(self) -> Steps[syntax.Expression]:
         start = self.take().start
-        items: list[Expression] = []
+        items: list[syntax.Expression] = []
         while self.token.kind != "]":
             bare = self.kind_after() in _ITEM_ENDS
             items.append((bare and self._lone_operand()) or (yield self.expression()))
             if not self.take_if(","):
                 break
         self._expect_closing("]")
-        return Sequence(self.span_from(start), list, tuple(items))
+        return syntax.Sequence(self.span_from(start), list, tuple(items))
 
     def _expect_closing(self, bracket: str) -> None:
         if self.token.kind == "for":
@@ -245,27 +233,27 @@ class ExpressionParser(Cursor):
             raise self.fail("E209", message, self.token.span, hint)
         self.expect(bracket)
 
-    def _member(self, value: Expression, start: int) -> Steps[Expression]:
+    def _member(self, value: syntax.Expression, start: int) -> Steps[syntax.Expression]:
         self.take()
         name, token = self.expect_name("a method or attribute")
         if self.token.kind != "(":
-            return Attribute(self.span_from(start), value, name, token.span)
+            return syntax.Attribute(self.span_from(start), value, name, token.span)
         arguments, keywords = yield self._arguments()
         span = self.span_from(start)
-        return MethodCall(span, value, name, arguments, keywords, token.span)
+        return syntax.MethodCall(span, value, name, arguments, keywords, token.span)
 
     def _arguments(
         self,
-    ) -> Steps[tuple[tuple[Expression, ...], tuple[Keyword, ...]]]:
+    ) -> Steps[tuple[tuple[syntax.Expression, ...], tuple[syntax.Keyword, ...]]]:
         self.take()
-        arguments: list[Expression] = []
-        keywords: dict[str, Keyword] = {}
+        arguments: list[syntax.Expression] = []
+        keywords: dict[str, syntax.Keyword] = {}
         while self.token.kind != ")":
             if self.token.kind in ("*", "**"):
                 message = "starred arguments are not part of the language"
                 raise self.fail("E213", message, self.token.span, "write each one")
             if self.token.kind == "name" and self.kind_after() == "=":
-                keyword: Keyword = yield self._keyword(keywords)
+                keyword: syntax.Keyword = yield self._keyword(keywords)
                 keywords[keyword.name] = keyword
             else:
                 argument = yield self.expression()
@@ -279,37 +267,37 @@ class ExpressionParser(Cursor):
         self._expect_closing(")")
         return tuple(arguments), tuple(keywords.values())
 
-    def _keyword(self, earlier: dict[str, Keyword]) -> Steps[Keyword]:
+    def _keyword(self, earlier: dict[str, syntax.Keyword]) -> Steps[syntax.Keyword]:
         name, token = self.expect_name("a name")
         self.take()
         if name in earlier:
             message = f"the argument '{name}' is given twice"
             raise self.fail("E213", message, token.span, "keep one of them")
         value = yield self.expression()
-        return Keyword(self.span_from(token.start), name, value)
+        return syntax.Keyword(self.span_from(token.start), name, value)
 
-    def _index(self, value: Expression, start: int) -> Steps[Expression]:
+    def _index(self, value: syntax.Expression, start: int) -> Steps[syntax.Expression]:
         opened = self.take()
         if self.token.kind == "]":
             raise self.unexpected("an index")
         keys_start = self.token.start
-        keys: list[Expression] = [(yield self._key())]
+        keys: list[syntax.Expression] = [(yield self._key())]
         lone = self.token.kind != ","
         while self.take_if(",") and self.token.kind != "]":
             keys.append((yield self._key()))
         keys_span = self.span_from(keys_start)
-        key = keys[0] if lone else Sequence(keys_span, tuple, tuple(keys))
+        key = keys[0] if lone else syntax.Sequence(keys_span, tuple, tuple(keys))
         self._expect_closing("]")
         op_span = self.span_from(opened.start)
-        return Index(self.span_from(start), value, key, op_span)
+        return syntax.Index(self.span_from(start), value, key, op_span)
 
-    def _key(self) -> Steps[Expression]:
+    def _key(self) -> Steps[syntax.Expression]:
         """An expression, `...`, or a slice."""
         start = self.token.start
         dots = self.take_if("...")
         if dots:
-            return Literal(dots.span, ...)
-        parts: list[Expression | None] = [None]
+            return syntax.Literal(dots.span, ...)
+        parts: list[syntax.Expression | None] = [None]
         while len(parts) <= 3 and self.token.kind not in (",", "]"):
             if self.token.kind == ":" and len(parts) < 3:
                 self.take()
@@ -323,4 +311,4 @@ class ExpressionParser(Cursor):
         if len(parts) == 1:
             raise self.unexpected("an index")
         bounds = (*parts, None, None)[:3]
-        return Slice(Span(start, self.tokens[self.at - 1].end), *bounds)
+        return syntax.Slice(Span(start, self.tokens[self.at - 1].end), *bounds)

@@ -93,12 +93,14 @@ class Machine:
         """Run the program from its first step; raises what `run` does."""
         code, frame, own, position = self._code, self._frame, self._own, 0
         steps, registers = code.steps, list(self._start)
+        end = len(steps)
         if own is not None:
             registers = [own(value) for value in registers]
         frame.restart()
         try:
-            while position >= 0:
-                position = steps[position](registers, frame)
+            while position < end:
+                jump = steps[position](registers, frame)
+                position = position + 1 if jump is None else jump
         except ProgramError as error:
             raise _placed(error, code, position) from error.__cause__
         except MemoryError as error:
@@ -134,8 +136,9 @@ def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
     while frame is not None:
         if frame.f_code is Machine.run.__code__:
             code, position = map(frame.f_locals.get, ("code", "position"))
-            if code is not None and position is not None and position >= 0:
-                return code.origins[position].at, code.source
+            if code is not None and position is not None:
+                for origin in code.origins[position : position + 1]:
+                    return origin.at, code.source
         frame = frame.f_back
     return None
 

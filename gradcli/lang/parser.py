@@ -11,47 +11,33 @@ line, or indented below. `else` and `elif` may also follow a body on the same li
 
 from collections.abc import Callable, Iterable
 
+from gradcli.lang import syntax
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.expressions import ExpressionParser
 from gradcli.lang.lexicon import AUGMENTED, FOREIGN_WORDS, GRAD_MODES
-from gradcli.lang.syntax import (
-    Assign,
-    Attribute,
-    Augment,
-    Block,
-    Branch,
-    Break,
-    Call,
-    Continue,
-    Evaluate,
-    Expression,
-    For,
-    If,
-    Index,
-    MethodCall,
-    Name,
-    Pass,
-    Program,
-    Sequence,
-    Statement,
-    Target,
-    While,
-    With,
-)
 from gradcli.lang.trampoline import Steps, bounce
 from gradcli.lang.uncollected import uncollected
 
 _BUILD_ANEW = "build a new value, for example with where(...) or cat([...])"
-_NOT_ASSIGNABLE: dict[type[Expression], tuple[str, str]] = {
-    Index: ("an element cannot be assigned to", _BUILD_ANEW),
-    Attribute: ("an attribute cannot be assigned to", "give the value a name instead"),
-    Call: ("a call cannot be assigned to", "functions are not defined: write y = ..."),
-    MethodCall: ("a call cannot be assigned to", "give the value a name instead"),
+_NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
+    syntax.Index: ("an element cannot be assigned to", _BUILD_ANEW),
+    syntax.Attribute: (
+        "an attribute cannot be assigned to",
+        "give the value a name instead",
+    ),
+    syntax.Call: (
+        "a call cannot be assigned to",
+        "functions are not defined: write y = ...",
+    ),
+    syntax.MethodCall: (
+        "a call cannot be assigned to",
+        "give the value a name instead",
+    ),
 }
 _NO_TARGET = ("this cannot be assigned to", "on the left of '=' stands a name")
 
 
-def parse(source: str, variables: Iterable[str] = ()) -> Program:
+def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
     """Read a whole program; a `ProgramError` says where it stops making sense."""
     with uncollected():
         return bounce(_Parser(source, variables).program())
@@ -62,20 +48,20 @@ class _Parser(ExpressionParser):
         super().__init__(source, variables)
         self.loops = 0
         self.inline_bodies = 0
-        self.compound: dict[str, Callable[[], Steps[Statement]]] = {
+        self.compound: dict[str, Callable[[], Steps[syntax.Statement]]] = {
             "if": self._if,
             "for": self._for,
             "while": self._while,
             "with": self._with,
         }
-        self.single: dict[str, type[Statement]] = {
-            "pass": Pass,
-            "break": Break,
-            "continue": Continue,
+        self.single: dict[str, type[syntax.Statement]] = {
+            "pass": syntax.Pass,
+            "break": syntax.Break,
+            "continue": syntax.Continue,
         }
 
-    def program(self) -> Steps[Program]:
-        statements: list[Statement] = []
+    def program(self) -> Steps[syntax.Program]:
+        statements: list[syntax.Statement] = []
         while self.token.kind != "end":
             statements += yield self._line()
         if not statements:
@@ -84,23 +70,23 @@ class _Parser(ExpressionParser):
                 "E211", "the program is empty", None, self.source, hint=hint
             )
         span = Span(0, len(self.source))
-        body = Block(
+        body = syntax.Block(
             Span(statements[0].span.start, statements[-1].span.end), tuple(statements)
         )
-        return Program(span, self.source, body)
+        return syntax.Program(span, self.source, body)
 
-    def _line(self) -> Steps[list[Statement]]:
+    def _line(self) -> Steps[list[syntax.Statement]]:
         """The statements of one line, and all of a body that is indented below it."""
         if self.token.kind == "indent":
             message = "this line is indented, but no body begins here"
             raise self.fail("E206", message, self.token.span, "remove the indentation")
-        statements: list[Statement] = yield self._statements_until_break()
+        statements: list[syntax.Statement] = yield self._statements_until_break()
         if self.tokens[self.at - 1].kind != "dedent":
             self._expect_line_end()
         return statements
 
-    def _statements_until_break(self) -> Steps[list[Statement]]:
-        statements: list[Statement] = []
+    def _statements_until_break(self) -> Steps[list[syntax.Statement]]:
+        statements: list[syntax.Statement] = []
         while True:
             while self.take_if(";"):
                 pass
@@ -121,19 +107,19 @@ class _Parser(ExpressionParser):
         if not self.take_if("newline"):
             raise self.unexpected("an operator or the end of the statement")
 
-    def _statement(self) -> Steps[Statement]:
+    def _statement(self) -> Steps[syntax.Statement]:
         kind = self.token.kind
         if kind in self.compound:
-            made: Statement = yield self.compound[kind]()
+            made: syntax.Statement = yield self.compound[kind]()
             return made
         if kind in self.single:
             return self._single(kind)
         if kind in FOREIGN_WORDS:
             raise self.foreign_word()
-        assigned: Statement = yield self._assignment()
+        assigned: syntax.Statement = yield self._assignment()
         return assigned
 
-    def _single(self, kind: str) -> Statement:
+    def _single(self, kind: str) -> syntax.Statement:
         token = self.take()
         if kind != "pass" and not self.loops:
             message = f"'{kind}' outside a loop"
@@ -142,9 +128,9 @@ class _Parser(ExpressionParser):
             )
         return self.single[kind](token.span)
 
-    def _assignment(self) -> Steps[Statement]:
+    def _assignment(self) -> Steps[syntax.Statement]:
         start = self.token.start
-        value: Expression = yield self.expressions()
+        value: syntax.Expression = yield self.expressions()
         sign = self.token
         if sign.kind == "=":
             self.take()
@@ -152,8 +138,8 @@ class _Parser(ExpressionParser):
             assigned = yield self.expressions()
             self._refuse_second_assignment()
             self.variables.update(target.name for target in targets)
-            span, unpacks = self.span_from(start), isinstance(value, Sequence)
-            return Assign(span, targets, assigned, unpacks, sign.span)
+            span, unpacks = self.span_from(start), isinstance(value, syntax.Sequence)
+            return syntax.Assign(span, assigned, targets, unpacks, sign.span)
         if sign.kind in AUGMENTED:
             self.take()
             target, before = self._augmented(value)
@@ -161,8 +147,8 @@ class _Parser(ExpressionParser):
             self._refuse_second_assignment()
             self.variables.add(target.name)
             span, operator = self.span_from(start), AUGMENTED[sign.kind]
-            return Augment(span, operator, before, added, target, sign.span)
-        return Evaluate(value.span, value)
+            return syntax.Augment(span, operator, before, added, target, sign.span)
+        return syntax.Evaluate(value.span, value)
 
     def _refuse_second_assignment(self) -> None:
         if self.token.kind == "=" or self.token.kind in AUGMENTED:
@@ -170,44 +156,44 @@ class _Parser(ExpressionParser):
             hint = "write a second statement, or '==' to compare"
             raise self.fail("E210", message, self.token.span, hint)
 
-    def _augmented(self, place: Expression) -> tuple[Target, Name]:
-        if not isinstance(place, Name):
+    def _augmented(self, place: syntax.Expression) -> tuple[syntax.Target, syntax.Name]:
+        if not isinstance(place, syntax.Name):
             raise self._not_assignable(place)
         (target,) = self._targets(place)
         return target, place
 
-    def _targets(self, place: Expression) -> tuple[Target, ...]:
+    def _targets(self, place: syntax.Expression) -> tuple[syntax.Target, ...]:
         """The names on the left of `=`; `a, b` and `[a, b]` are several."""
-        items = place.items if isinstance(place, Sequence) else (place,)
+        items = place.items if isinstance(place, syntax.Sequence) else (place,)
         if not items:
             raise self._not_assignable(place)
         return tuple(self._target(item) for item in items)
 
-    def _target(self, item: Expression) -> Target:
-        if not isinstance(item, Name) or item.qualified:
+    def _target(self, item: syntax.Expression) -> syntax.Target:
+        if not isinstance(item, syntax.Name) or item.qualified:
             raise self._not_assignable(item)
-        return Target(item.span, item.name)
+        return syntax.Target(item.span, item.name)
 
-    def _not_assignable(self, place: Expression) -> ProgramError:
+    def _not_assignable(self, place: syntax.Expression) -> ProgramError:
         message, hint = _NOT_ASSIGNABLE.get(type(place), _NO_TARGET)
         return self.fail("E210", message, place.span, hint)
 
-    def _if(self) -> Steps[Statement]:
+    def _if(self) -> Steps[syntax.Statement]:
         start = self.token.start
-        branches: list[Branch] = []
-        otherwise: Block | None = None
+        branches: list[syntax.Branch] = []
+        otherwise: syntax.Block | None = None
         while not branches or self.token.kind == "elif":
             branches.append((yield self._branch()))
             self._reach_else()
         if self.take_if("else"):
             otherwise = yield self._body()
-        return If(self._statement_span(start), tuple(branches), otherwise)
+        return syntax.If(self._statement_span(start), tuple(branches), otherwise)
 
-    def _branch(self) -> Steps[Branch]:
+    def _branch(self) -> Steps[syntax.Branch]:
         start = self.take().start
         test = yield self.expression()
         body = yield self._body()
-        return Branch(self._statement_span(start), test, body)
+        return syntax.Branch(self._statement_span(start), test, body)
 
     def _reach_else(self) -> None:
         """Step over a line's end if `else` or `elif` follows it."""
@@ -215,7 +201,7 @@ class _Parser(ExpressionParser):
         if at_line_end and self.kind_after() in ("else", "elif"):
             self.take()
 
-    def _for(self) -> Steps[Statement]:
+    def _for(self) -> Steps[syntax.Statement]:
         start = self.take().start
         self.reading_targets = True
         place = yield self.expressions()
@@ -225,20 +211,20 @@ class _Parser(ExpressionParser):
         iterable = yield self.expressions()
         self.variables.update(target.name for target in targets)
         body = yield self._loop_body()
-        unpacks = isinstance(place, Sequence)
-        return For(self._statement_span(start), targets, iterable, body, unpacks)
+        unpacks = isinstance(place, syntax.Sequence)
+        return syntax.For(self._statement_span(start), iterable, targets, body, unpacks)
 
-    def _while(self) -> Steps[Statement]:
+    def _while(self) -> Steps[syntax.Statement]:
         start = self.take().start
         test = yield self.expression()
         body = yield self._loop_body()
-        return While(self._statement_span(start), test, body)
+        return syntax.While(self._statement_span(start), test, body)
 
-    def _with(self) -> Steps[Statement]:
+    def _with(self) -> Steps[syntax.Statement]:
         start = self.take().start
-        mode: Expression = yield self.expression()
+        mode: syntax.Expression = yield self.expression()
         if (
-            not isinstance(mode, Call)
+            not isinstance(mode, syntax.Call)
             or mode.function not in GRAD_MODES
             or mode.arguments
             or mode.keywords
@@ -247,45 +233,45 @@ class _Parser(ExpressionParser):
             hint = "write 'with no_grad():' or 'with enable_grad():'"
             raise self.fail("E207", message, mode.span, hint)
         body = yield self._body()
-        return With(self._statement_span(start), GRAD_MODES[mode.function], body)
+        return syntax.With(self._statement_span(start), GRAD_MODES[mode.function], body)
 
-    def _loop_body(self) -> Steps[Block]:
+    def _loop_body(self) -> Steps[syntax.Block]:
         self.loops += 1
-        body: Block = yield self._body()
+        body: syntax.Block = yield self._body()
         self.loops -= 1
         return body
 
-    def _body(self) -> Steps[Block]:
+    def _body(self) -> Steps[syntax.Block]:
         self.expect(":")
         start = self.token.start
         if self.take_if("newline"):
-            block: Block = yield self._indented_body()
+            block: syntax.Block = yield self._indented_body()
             return block
         self.inline_bodies += 1
         statements = yield self._statements_until_break()
         self.inline_bodies -= 1
         if not statements:
             raise self._no_body()
-        return Block(self._statement_span(start), tuple(statements))
+        return syntax.Block(self._statement_span(start), tuple(statements))
 
     def _no_body(self) -> ProgramError:
         return self.unexpected("a statement", "a body that does nothing is 'pass'")
 
-    def _indented_body(self) -> Steps[Block]:
+    def _indented_body(self) -> Steps[syntax.Block]:
         if not self.take_if("indent"):
             message = "expected an indented body"
             hint = "indent it, or write 'pass'"
             raise self.fail("E206", message, self.token.span, hint)
         inline_bodies, self.inline_bodies = self.inline_bodies, 0
         start = self.token.start
-        statements: list[Statement] = []
+        statements: list[syntax.Statement] = []
         while self.token.kind != "dedent":
             statements += yield self._line()
         if not statements:
             raise self._no_body()
         self.take()
         self.inline_bodies = inline_bodies
-        return Block(Span(start, statements[-1].span.end), tuple(statements))
+        return syntax.Block(Span(start, statements[-1].span.end), tuple(statements))
 
     def _statement_span(self, start: int) -> Span:
         """From `start` to the last token that is seen, not an end of line or body."""

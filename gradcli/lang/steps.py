@@ -1,9 +1,9 @@
 """The steps that a program is made of, each as a function that makes it.
 
-A maker receives the number of the following step, then registers, then what else is
-known when the program is compiled; what can be decided there is decided there, so that
-a step in a loop does only its work. A step writes its register last: an error leaves
-every register as it was.
+What can be decided when the program is compiled is decided by the maker, so that a
+step in a loop does only its work. A step reads and writes registers by number; it
+writes last, so that an error leaves every register as it was. It returns the number of
+the step to go on with, or None for the one behind it.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,121 +12,117 @@ from typing import Any
 
 from gradcli.lang import arithmetic, values
 from gradcli.lang.arithmetic import NUMBERS
-from gradcli.lang.code import Step
+from gradcli.lang.code import Registers, Step
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.frame import UNSET, Frame
 from gradcli.lang.span import Span
 
-Registers = list[Any]
 Reads = tuple[int, ...]
+Value = Callable[[Registers, Frame], Any]
+"""What a step computes from the registers."""
 
 
-def check(following: int, source: int, name: str) -> Step:
+def write(out: int, value: Value) -> Step:
+    """Write a value that no operation of the library made."""
+
+    def step(registers: Registers, frame: Frame) -> None:
+        registers[out] = value(registers, frame)
+
+    return step
+
+
+def write_result(out: int, span: Span, value: Value) -> Step:
+    """Write what an operation gave, after the library was shown it with its text."""
+
+    def step(registers: Registers, frame: Frame) -> None:
+        result = value(registers, frame)
+        frame.on_result(result, span)
+        registers[out] = result
+
+    return step
+
+
+def check(source: int, name: str) -> Step:
     """See that a variable has a value."""
 
-    def step(registers: Registers, frame: Frame) -> int:
+    def step(registers: Registers, frame: Frame) -> None:
         if registers[source] is UNSET:
             message = f"'{name}' has no value yet"
             hint = "the assignment to it did not run; give it a value first"
             raise ProgramError("E107", message, hint=hint)
-        return following
 
     return step
 
 
-def move(following: int, out: int, source: int) -> Step:
-    def step(registers: Registers, frame: Frame) -> int:
-        registers[out] = registers[source]
-        return following
-
-    return step
+def move(out: int, source: int) -> Step:
+    return write(out, lambda registers, frame: registers[source])
 
 
-def mark(following: int, source: int, name: str | None, span: Span) -> Step:
+def mark(source: int, name: str | None, span: Span) -> Step:
     """End a statement, whose value is the program's if it is the last."""
 
-    def step(registers: Registers, frame: Frame) -> int:
+    def step(registers: Registers, frame: Frame) -> None:
         frame.last_value = registers[source]
         frame.last_name = name
         frame.last_span = span
         if frame.trace is not None:
             frame.trace(span, name, registers[source])
-        return following
 
     return step
 
 
-def end(registers: Registers, frame: Frame) -> int:
-    return -1
-
-
-def binary(
-    following: int, out: int, reads: Reads, sign: str, span: Span, at: Span
-) -> Step:
+def binary(out: int, reads: Reads, sign: str, span: Span, at: Span) -> Step:
     function = arithmetic.OPERATORS[sign]
     left, right = reads
 
-    def step(registers: Registers, frame: Frame) -> int:
+    def step(registers: Registers, frame: Frame) -> None:
         a, b = registers[left], registers[right]
         foreign = frame.foreign
         if type(a) not in foreign or type(b) not in foreign:
             if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
                 registers[out] = frame.compute(sign, a, b, at)
-                return following
+                return
             frame.admit(a)
             frame.admit(b)
         result = function(a, b)
         frame.on_result(result, span)
         registers[out] = result
-        return following
 
     return step
 
 
-def augment(
-    following: int, out: int, reads: Reads, sign: str, span: Span, at: Span
-) -> Step:
+def augment(out: int, reads: Reads, sign: str, span: Span, at: Span) -> Step:
     """Change the left operand in place, where it is no plain number."""
     function = arithmetic.IN_PLACE[sign]
     left, right = reads
 
-    def step(registers: Registers, frame: Frame) -> int:
+    def step(registers: Registers, frame: Frame) -> None:
         a, b = registers[left], registers[right]
         if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
             registers[out] = frame.compute(sign, a, b, at)
-            return following
+            return
         frame.admit(a)
         frame.admit(b)
         with frame.library.changing():
             result = function(a, b)
         frame.on_result(result, span)
         registers[out] = result
-        return following
 
     return step
 
 
-def unary(following: int, out: int, reads: Reads, sign: str, span: Span) -> Step:
+def unary(out: int, reads: Reads, sign: str, span: Span) -> Step:
     (source,) = reads
-
-    def negation(registers: Registers, frame: Frame) -> int:
-        registers[out] = not frame.truth(registers[source])
-        return following
-
     if sign == "not":
-        return negation
+        return write(out, lambda registers, frame: not frame.truth(registers[source]))
     function = arithmetic.SIGNS[sign]
 
-    def step(registers: Registers, frame: Frame) -> int:
-        value = registers[source]
-        frame.admit(value)
-        result = function(value)
-        if not isinstance(value, NUMBERS):
-            frame.on_result(result, span)
-        registers[out] = result
-        return following
+    def value(registers: Registers, frame: Frame) -> Any:
+        operand = registers[source]
+        frame.admit(operand)
+        return function(operand)
 
-    return step
+    return write_result(out, span, value)
 
 
 def _gather(reads: Reads) -> Callable[[Registers], tuple[Any, ...]]:
@@ -139,103 +135,66 @@ def _gather(reads: Reads) -> Callable[[Registers], tuple[Any, ...]]:
     return lambda registers: (registers[only],)
 
 
-def call(
-    following: int, out: int, reads: Reads, keywords: tuple[str, ...], span: Span,
-    called: int,
-) -> Step:  # fmt: skip
-    """Call a function; the last operands are those given by ``keywords``."""
+def _call(
+    out: int, reads: Reads, keywords: tuple[str, ...], span: Span, called: Value
+) -> Step:
+    """Call what ``called`` finds; the last operands are those given by ``keywords``."""
     count = len(reads) - len(keywords)
     gather, gather_named = _gather(reads[:count]), _gather(reads[count:])
 
-    def step(registers: Registers, frame: Frame) -> int:
-        result = registers[called](*gather(registers))
-        frame.on_result(result, span)
-        registers[out] = result
-        return following
+    def value(registers: Registers, frame: Frame) -> Any:
+        return called(registers, frame)(*gather(registers))
 
-    def step_with_keywords(registers: Registers, frame: Frame) -> int:
+    def value_with_keywords(registers: Registers, frame: Frame) -> Any:
         named = dict(zip(keywords, gather_named(registers), strict=True))
-        result = registers[called](*gather(registers), **named)
-        frame.on_result(result, span)
-        registers[out] = result
-        return following
+        return called(registers, frame)(*gather(registers), **named)
 
-    return step_with_keywords if keywords else step
+    return write_result(out, span, value_with_keywords if keywords else value)
+
+
+def call(
+    out: int, reads: Reads, keywords: tuple[str, ...], span: Span, called: int
+) -> Step:
+    """Call the function in a register."""
+    return _call(out, reads, keywords, span, lambda registers, _: registers[called])
 
 
 def method(
-    following: int, out: int, reads: Reads, keywords: tuple[str, ...], span: Span,
-    name: str,
-) -> Step:  # fmt: skip
+    out: int, reads: Reads, keywords: tuple[str, ...], span: Span, name: str
+) -> Step:
     """Call a method of the first operand."""
-    count = len(reads) - len(keywords)
-    receiver, gather, gather_named = (
-        reads[0],
-        _gather(reads[1:count]),
-        _gather(reads[count:]),
-    )
+    receiver, *arguments = reads
 
-    def step(registers: Registers, frame: Frame) -> int:
-        found = values.method(frame.library, registers[receiver], name)
-        named = dict(zip(keywords, gather_named(registers), strict=True))
-        result = found(*gather(registers), **named)
-        frame.on_result(result, span)
-        registers[out] = result
-        return following
+    def found(registers: Registers, frame: Frame) -> Any:
+        return values.method(frame.library, registers[receiver], name)
 
-    return step
+    return _call(out, tuple(arguments), keywords, span, found)
 
 
-def attribute(following: int, out: int, reads: Reads, name: str, span: Span) -> Step:
+def attribute(out: int, reads: Reads, name: str, span: Span) -> Step:
     (source,) = reads
 
-    def step(registers: Registers, frame: Frame) -> int:
-        result = values.attribute(frame.library, registers[source], name)
-        frame.on_result(result, span)
-        registers[out] = result
-        return following
+    def value(registers: Registers, frame: Frame) -> Any:
+        return values.attribute(frame.library, registers[source], name)
 
-    return step
+    return write_result(out, span, value)
 
 
-def index(following: int, out: int, reads: Reads, span: Span) -> Step:
+def index(out: int, reads: Reads, span: Span) -> Step:
     source, key = reads
-
-    def step(registers: Registers, frame: Frame) -> int:
-        result = values.item(registers[source], registers[key])
-        frame.on_result(result, span)
-        registers[out] = result
-        return following
-
-    return step
+    return write_result(
+        out, span, lambda registers, _: values.item(registers[source], registers[key])
+    )
 
 
-def bounds(following: int, out: int, reads: Reads) -> Step:
-    """A slice, of its start, stop and step."""
-    gather = itemgetter(*reads)
-
-    def step(registers: Registers, frame: Frame) -> int:
-        registers[out] = slice(*gather(registers))
-        return following
-
-    return step
-
-
-def sequence(
-    following: int, out: int, reads: Reads, kind: Callable[[tuple[Any, ...]], Any]
-) -> Step:
+def sequence(out: int, reads: Reads, kind: Callable[[tuple[Any, ...]], Any]) -> Step:
+    """A list, a tuple or a slice of several registers."""
     gather = _gather(reads)
-
-    def step(registers: Registers, frame: Frame) -> int:
-        registers[out] = kind(gather(registers))
-        return following
-
-    return step
+    return write(out, lambda registers, _: kind(gather(registers)))
 
 
-def jump(number: int, destination: int) -> Step:
+def jump(destination: int, cost: int) -> Step:
     """Go on elsewhere; going back counts as the steps that are run again."""
-    cost = number - destination + 1
 
     def forward(registers: Registers, frame: Frame) -> int:
         return destination
@@ -250,72 +209,50 @@ def jump(number: int, destination: int) -> Step:
     return backward if cost > 0 else forward
 
 
-def jump_on(wanted: bool, source: int) -> Callable[[int, int], Step]:
-    """A jump if a value is true, or if it is not."""
+def jump_on(destination: int, wanted: bool, source: int) -> Step:
+    """Go on elsewhere if a value is true, or if it is not."""
 
-    def make(number: int, destination: int) -> Step:
-        following = number + 1
-
-        def step(registers: Registers, frame: Frame) -> int:
-            value = registers[source]
-            if value is not True and value is not False:
-                value = frame.truth(value)
-            return destination if value is wanted else following
-
-        return step
-
-    return make
-
-
-def iterate(following: int, out: int, source: int) -> Step:
-    """Begin to go through a value."""
-
-    def step(registers: Registers, frame: Frame) -> int:
-        registers[out] = values.iterator(frame.library, registers[source])
-        return following
+    def step(registers: Registers, frame: Frame) -> int | None:
+        value = registers[source]
+        if value is not True and value is not False:
+            value = frame.truth(value)
+        return destination if value is wanted else None
 
     return step
 
 
-def advance(out: int, source: int) -> Callable[[int, int], Step]:
-    """Take the next item; a jump if there is none."""
-
-    def make(number: int, destination: int) -> Step:
-        following = number + 1
-
-        def step(registers: Registers, frame: Frame) -> int:
-            items: Iterator[Any] = registers[source]
-            for item in items:
-                registers[out] = item
-                return following
-            return destination
-
-        return step
-
-    return make
+def iterate(out: int, source: int) -> Step:
+    """Begin to take the items of a value."""
+    return write(
+        out, lambda registers, frame: values.iterator(frame.library, registers[source])
+    )
 
 
-def unpack(following: int, outs: tuple[int, ...], source: int) -> Step:
-    def step(registers: Registers, frame: Frame) -> int:
+def advance(destination: int, out: int, source: int) -> Step:
+    """Take the next item; go on elsewhere if there is none."""
+
+    def step(registers: Registers, frame: Frame) -> int | None:
+        items: Iterator[Any] = registers[source]
+        for item in items:
+            registers[out] = item
+            return None
+        return destination
+
+    return step
+
+
+def unpack(outs: tuple[int, ...], source: int) -> Step:
+    def step(registers: Registers, frame: Frame) -> None:
         items = values.unpacked(frame.library, registers[source], len(outs))
         for out, item in zip(outs, items, strict=True):
             registers[out] = item
-        return following
 
     return step
 
 
-def open_mode(following: int, enabled: bool) -> Step:
-    def step(registers: Registers, frame: Frame) -> int:
-        frame.open_mode(enabled)
-        return following
-
-    return step
+def open_mode(enabled: bool) -> Step:
+    return lambda registers, frame: frame.open_mode(enabled)
 
 
-def close_modes(following: int, count: int) -> Step:
-    def step(registers: Registers, frame: Frame) -> int:
-        frame.close_modes(count)
-        return following
-
-    return step
+def close_modes(count: int) -> Step:
+    return lambda registers, frame: frame.close_modes(count)

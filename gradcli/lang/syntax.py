@@ -5,12 +5,13 @@ parentheses around it. `op_span` is the operator, or the called name, so that an
 can point at it. A flat sum of n terms is a tree n deep: walk it with `walk` or
 `gradcli.lang.trampoline`, never by recursion.
 
-`children` gives a node's parts in the order of the text, except that an assignment's
-value comes before its target, as it is run.
+A class names its parts in the order in which they are run, which is that of the text
+except that a value comes before what it is assigned to.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, get_args, get_type_hints
 
 from gradcli.lang.errors import Span
 from gradcli.lang.record import Record
@@ -56,10 +57,9 @@ class Binary(Expression):
     op_span: Span
 
 
-class Compare(Expression):
-    """`a < b <= c`: one operator fewer than operands."""
+class Chain(Expression):
+    """Operands with one operator fewer between them."""
 
-    operators: tuple[str, ...]
     operands: tuple[Expression, ...]
     op_spans: tuple[Span, ...]
 
@@ -68,16 +68,16 @@ class Compare(Expression):
         return self.op_spans[0]
 
 
-class Logic(Expression):
+class Compare(Chain):
+    """`a < b <= c`."""
+
+    operators: tuple[str, ...]
+
+
+class Logic(Chain):
     """`a and b and c`, or the same with `or`; short-circuiting."""
 
     operator: str
-    operands: tuple[Expression, ...]
-    op_spans: tuple[Span, ...]
-
-    @property
-    def op_span(self) -> Span:
-        return self.op_spans[0]
 
 
 class Conditional(Expression):
@@ -159,8 +159,8 @@ class Target(Node):
 class Assign(Statement):
     """`name = value`, or `a, b = value` when `unpacks`."""
 
-    targets: tuple[Target, ...]
     value: Expression
+    targets: tuple[Target, ...]
     unpacks: bool
     op_span: Span
 
@@ -204,8 +204,8 @@ class If(Statement):
 class For(Statement):
     """`for name in iterable`, or `for a, b in iterable` when `unpacks`."""
 
-    targets: tuple[Target, ...]
     iterable: Expression
+    targets: tuple[Target, ...]
     body: Block
     unpacks: bool
 
@@ -247,43 +247,28 @@ class Program(Node):
         return self.source[node.span.start : node.span.end]
 
 
-def _nothing(node: Any) -> tuple[Node, ...]:
-    return ()
+@cache
+def _fields_of_nodes(kind: type[Node]) -> tuple[str, ...]:
+    """The fields of a class that hold a node, several, or perhaps one."""
+    hints = get_type_hints(kind)
+    return tuple(field for field in kind._fields if _holds_nodes(hints[field]))
 
 
-def _present(*parts: Node | None) -> tuple[Node, ...]:
-    return tuple(part for part in parts if part is not None)
-
-
-_CHILDREN: dict[type[Node], Callable[[Any], tuple[Node, ...]]] = {
-    Unary: lambda n: (n.operand,),
-    Binary: lambda n: (n.left, n.right),
-    Compare: lambda n: n.operands,
-    Logic: lambda n: n.operands,
-    Conditional: lambda n: (n.then, n.test, n.otherwise),
-    Keyword: lambda n: (n.value,),
-    Call: lambda n: n.arguments + n.keywords,
-    MethodCall: lambda n: (n.receiver, *n.arguments, *n.keywords),
-    Attribute: lambda n: (n.value,),
-    Index: lambda n: (n.value, n.key),
-    Slice: lambda n: _present(n.start, n.stop, n.step),
-    Sequence: lambda n: n.items,
-    Assign: lambda n: (n.value, *n.targets),
-    Augment: lambda n: (n.before, n.value, n.target),
-    Evaluate: lambda n: (n.value,),
-    Block: lambda n: n.statements,
-    Branch: lambda n: (n.test, n.body),
-    If: lambda n: _present(*n.branches, n.otherwise),
-    For: lambda n: (n.iterable, *n.targets, n.body),
-    While: lambda n: (n.test, n.body),
-    With: lambda n: (n.body,),
-    Program: lambda n: (n.body,),
-}
+def _holds_nodes(hint: Any) -> bool:
+    parts = get_args(hint) or (hint,)
+    return any(isinstance(part, type) and issubclass(part, Node) for part in parts)
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """A node's direct parts, in the order described above."""
-    return _CHILDREN.get(type(node), _nothing)(node)
+    """A node's direct parts, in the order of its fields."""
+    parts: list[Node] = []
+    for field in _fields_of_nodes(type(node)):
+        value = getattr(node, field)
+        if isinstance(value, tuple):
+            parts.extend(value)
+        elif value is not None:
+            parts.append(value)
+    return tuple(parts)
 
 
 def walk(root: Node) -> Iterator[Node]:
