@@ -1,34 +1,70 @@
-"""What `jacobian` and `hessian` share: a view of blocks, the check, and the output.
+"""What `jacobian` and `hessian` share: from the run of a program to its output.
 
 Invariant: numbers are printed before the check is waited for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .checking import Check, job_for, numbers_in
+from ..views.derivatives import BlockView, DerivativeView, block_view
+from ..views.numbers import plain
+from .checking import Check, job_for, numbers_in, require_check
 from .code import as_json, code_lines, code_of
 from .forms import Forms
 from .grad import exit_status
 from .options import Request
 from .output import Printer
+from .session import output_of_run, run_program
 
 if TYPE_CHECKING:
     from ..engine import Tensor
     from ..lang.run import Run
     from ..verify.process.job import Verification
-    from ..views.derivatives import BlockView, DerivativeView
 
 Claims = Mapping[str, tuple[tuple[int, ...], list[float]]]
 
 
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """What a command computed: its blocks, and its numbers by input as claims."""
+
+    mode: str
+    passes: int
+    blocks: tuple[BlockView, ...]
+    claims: Claims
+
+
+def derivative(
+    command: str,
+    request: Request,
+    forms: Forms,
+    require: str | None,
+    compute: Callable[[Run], Blocks],
+) -> int:
+    """Run the program, compute the blocks and print them; the exit status."""
+    forms.check(request)
+    require_check(request, require)
+    check = Check.start(request, needed=forms.formulas)
+    run = run_program(request)
+    found = compute(run)
+    view = DerivativeView(
+        command=command,
+        program=run.source,
+        device=run.device,
+        dtype=run.dtype,
+        mode=found.mode,
+        passes=found.passes,
+        output=output_of_run(run),
+        blocks=found.blocks,
+    )
+    return present(request, run, view, found.claims, check, forms, require)
+
+
 def block_of(by: tuple[str, ...], block: Tensor, lead: int) -> BlockView:
     """A block in plain numbers; its first ``lead`` dimensions are its rows."""
-    from ..views.derivatives import block_view
-    from ..views.numbers import plain
-
     return block_view(by, plain(block.raw), tuple(block.shape), lead)
 
 

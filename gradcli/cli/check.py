@@ -70,8 +70,16 @@ def main(
     task = claims_task(request, claim or [], same, shape or [], points)
     judgement = check.judge(task)
     view = _view(task, judgement)
-    _show(request, view)
-    return _status(view.verdict)
+    from ..render import claims
+    from .output import show
+
+    show(
+        request,
+        json=lambda: [claims.as_object(view)],
+        bare=lambda: claims.bare(view),
+        text=lambda _: claims.claims(view),
+    )
+    return _STATUS.get(view.verdict, Exit.DONE)
 
 
 def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None:
@@ -108,19 +116,5 @@ def _view(task: ClaimsTask, judgement: Judgement) -> ClaimsView:
     )
 
 
-def _show(request: Request, view: ClaimsView) -> None:
-    from ..render import claims
-    from .output import Printer
-
-    printer = Printer()
-    if request.json:
-        printer.lines([claims.as_object(view)])
-    else:
-        printer.lines(claims.bare(view) if request.quiet else claims.claims(view))
-    printer.flush()
-
-
-def _status(verdict: str) -> int:
-    """What could not be decided is no success: a script asked for an answer."""
-    known = {"refuted": Exit.REFUTED, "unknown": Exit.LIMIT}
-    return known.get(verdict, Exit.DONE)
+_STATUS = {"refuted": Exit.REFUTED, "unknown": Exit.LIMIT}
+"""What could not be decided is no success: a script asked for an answer."""

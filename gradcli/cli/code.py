@@ -37,9 +37,8 @@ def code_of(
         return None
     from ..numbers.trees.tree import TooLong, Unwritable
     from ..render.code.programs import Wanted
-    from .session import named
 
-    output = run.output_name if named(run) else ""
+    output = run.output_name if run.names_output else ""
     try:
         notes = list(_notes(run, cotangent))
         return Wanted(run, language, kind, cotangent, notes, output).lines()

@@ -12,7 +12,6 @@ from .problems import wrong
 
 if TYPE_CHECKING:
     from ..views.explanation import Explanation
-    from .output import Printer
 
 
 @on_programs
@@ -31,21 +30,18 @@ def main(
     """
     if step:
         _require_terminal(request)
-    explanation = _explained(request, grad_output)
     from ..render import explanation as draw
-    from .output import Printer
+    from .output import show
 
-    printer = Printer()
-    if request.json:
-        printer.lines(draw.as_json(explanation))
-    elif request.quiet:
-        printer.lines(draw.bare(explanation))
-    elif step:
-        _stepwise(printer, explanation)
-    else:
-        printer.lines(draw.lines(explanation, printer.layout))
-    printer.flush()
-    return Exit.DONE
+    explanation = _explained(request, grad_output)
+    if step:
+        return _stepwise(explanation)
+    return show(
+        request,
+        json=lambda: draw.as_json(explanation),
+        bare=lambda: draw.bare(explanation),
+        text=lambda layout: draw.lines(explanation, layout),
+    )
 
 
 def _require_terminal(request: Request) -> None:
@@ -65,31 +61,26 @@ def _require_terminal(request: Request) -> None:
 
 def _explained(request: Request, grad_output: str | None) -> Explanation:
     from ..views.explanation import Explanation, explain
-    from ..views.gradients import output_view
-    from ..views.names import Names
     from ..views.numbers import plain
-    from .session import explained, graph_of, named, require_graph, run_program
-    from .session import start_of_pass as started
+    from .session import graph_of, output_of_run, run_with_names
 
-    names = Names()
-    run = run_program(request, names.heard)
-    names.settle(run.inputs, run.variables, run.prepared.code.assigned)
-    require_graph(run)
-    start = started(run, grad_output)
+    run, names = run_with_names(request)
+    run.require_graph()
+    start = run.first_cotangent(grad_output)
     view = graph_of(run, local_gradients=False)
-    with explained(run):
+    with run.explained():
         steps = explain(run.output, start, names, view)
-    output = output_view(run.output, run.output_name, named(run))
-    given = grad_output is not None
+    output, given = output_of_run(run), grad_output is not None
     return Explanation(run.source, output, plain(start.raw), given, steps)
 
 
-def _stepwise(printer: Printer, explanation: Explanation) -> None:
+def _stepwise(explanation: Explanation) -> int:
     """A step, then a key, until there are no more steps or somebody has had enough."""
     from ..render.explanation import opening, step
     from .keys import ENDS, key
-    from .output import prompt
+    from .output import Printer, prompt
 
+    printer = Printer()
     printer.lines(opening(explanation, printer.layout))
     last = len(explanation.steps)
     for each in explanation.steps:
@@ -99,4 +90,5 @@ def _stepwise(printer: Printer, explanation: Explanation) -> None:
             with prompt(f"({each.number} of {last}: any key for the next, q ends)"):
                 pressed = key()
             if pressed in ENDS:
-                return
+                break
+    return Exit.DONE

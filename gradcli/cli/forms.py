@@ -6,7 +6,7 @@ Invariant: what cannot be shown together is refused before any work is done.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,31 +19,27 @@ if TYPE_CHECKING:
     from ..views.closed_forms import FormulaView
     from .output import Printer
 
-CodeLanguage: TypeAlias = Literal["gradcli", "numpy", "torch", "c", "latex"]
-
-Symbolic: TypeAlias = Annotated[
-    bool, typer.Option("--symbolic", help="Show the derivatives as formulas, in full.")
-]
-Latex: TypeAlias = Annotated[
-    bool, typer.Option("--latex", help="Show the formulas as LaTeX (with -q: alone).")
-]
-Code: TypeAlias = Annotated[
-    CodeLanguage | None,
-    typer.Option(
-        "--code",
-        help="Print them as a program of gradcli's own, as a function of NumPy, "
-        "PyTorch or C, or as equations in LaTeX, and only that.",
-    ),
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """What was asked for beside the numbers."""
+    """A group of options: what was asked for beside the numbers."""
 
-    symbolic: bool
-    latex: bool
-    code: CodeLanguage | None
+    symbolic: Annotated[
+        bool,
+        typer.Option("--symbolic", help="Show the derivatives as formulas, in full."),
+    ] = False
+    latex: Annotated[
+        bool,
+        typer.Option("--latex", help="Show the formulas as LaTeX (with -q: alone)."),
+    ] = False
+    code: Annotated[
+        Literal["gradcli", "numpy", "torch", "c", "latex"] | None,
+        typer.Option(
+            "--code",
+            help="Print them as a program of gradcli's own, as a function of NumPy, "
+            "PyTorch or C, or as equations in LaTeX, and only that.",
+        ),
+    ] = None
 
     @property
     def formulas(self) -> bool:

@@ -12,7 +12,7 @@ from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
 from .exits import Exit
 from .extras import extras_of
-from .forms import Code, Forms, Latex, Symbolic
+from .forms import Forms
 from .limits import MAX_DIGITS
 from .options import GradOutput, Request, Requirement, on_programs
 
@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 @on_programs
 def main(
     request: Request,
+    forms: Forms,
     grad_output: GradOutput = None,
-    symbolic: Symbolic = False,
-    latex: Latex = False,
-    code: Code = None,
     digits: Annotated[
         int | None,
         typer.Option(
@@ -58,7 +56,6 @@ def main(
 
     Example: gradcli grad "y = x**3 + b" x=2 b=1
     """
-    forms = Forms(symbolic, latex, code)
     forms.check(request, digits=digits, condition=condition)
     require_check(request, require)
     check = Check.start(request, needed=forms.formulas)
@@ -77,8 +74,8 @@ def main(
     answer = Answer(
         found,
         forms,
-        code_of(session, code, "gradient", found.cotangent),
-        program_of_gradients(found) if symbolic else None,
+        code_of(session, forms.code, "gradient", found.cotangent),
+        program_of_gradients(found) if forms.symbolic else None,
         extras_of(request, found, job, grad_output, digits, condition),
     )
     if not request.json:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .exits import Exit
 from .options import Request, on_programs
 from .problems import wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..render.line import Layout, Line
+    from ..views.graph import GraphView
 
 FORMS = ("tree", "chain", "dot", "mermaid", "json")
 
@@ -34,15 +39,16 @@ def main(
     """
     asked = dict(zip(FORMS, (tree, chain, dot, mermaid, request.json), strict=True))
     form = _only(asked)
+    from ..render.jsons import graph as as_json
+    from .output import show
     from .session import graph_of, run_program
 
     view = graph_of(run_program(request), local_gradients=form != "chain")
-    from .output import Printer
-
-    printer = Printer()
-    printer.lines(_lines(form, view, printer.layout))
-    printer.flush()
-    return Exit.DONE
+    return show(
+        request,
+        json=lambda: as_json(view),
+        text=lambda layout: _drawn(form, view, layout),
+    )
 
 
 def _only(asked: dict[str, bool]) -> str:
@@ -53,19 +59,10 @@ def _only(asked: dict[str, bool]) -> str:
     return chosen[0] if chosen else "tree"
 
 
-def _lines(form: str, view: Any, layout: Any) -> Any:
-    if form == "json":
-        from ..render.jsons import graph as draw_json
+def _drawn(form: str, view: GraphView, layout: Layout) -> Iterable[Line]:
+    from ..render import chain, pictures, tree
 
-        return draw_json(view)
     if form == "tree":
-        from ..render.tree import tree as draw_tree
-
-        return draw_tree(view, layout)
-    if form == "chain":
-        from ..render.chain import chain as draw_chain
-
-        return draw_chain(view)
-    from ..render import pictures
-
-    return getattr(pictures, form)(view)
+        return tree.tree(view, layout)
+    draw = {"chain": chain.chain, "dot": pictures.dot, "mermaid": pictures.mermaid}
+    return draw[form](view)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .exits import Exit
 from .limits import allow
 from .options import GradOutput, Request, on_programs
 
@@ -41,16 +40,13 @@ def main(
     from ..render.kinks import as_json, lines
     from ..views.kinks import kinks_view
     from .grad import gradient_job
-    from .output import Printer
+    from .output import show
     from .session import gradients, run_program
 
     found = gradients(run_program(request), grad_output, with_graph=False)
     report = _report(gradient_job(request, found), radius)
     view = kinks_view(found.run.source, found.view.output, report)
-    printer = Printer()
-    printer.lines([as_json(view)] if request.json else lines(view))
-    printer.flush()
-    return Exit.DONE
+    return show(request, json=lambda: [as_json(view)], text=lambda _: lines(view))
 
 
 def _report(job: Job, radius: float) -> Report:

@@ -8,8 +8,8 @@ begins with. So `gradcli grad "-x**2" x=-3` works and `--jsn` is an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, is_dataclass
 from inspect import Parameter, Signature, signature
 from math import isfinite
 from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
@@ -29,28 +29,6 @@ from .limits import (
 from .problems import no_number, wrong
 
 OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
-
-_HELP = {
-    "words": "The program and a value for each of its inputs. EXPR is '-' to read the "
-    "program from standard input. VALUE is an expression, @FILE (.npy, .npz:key, "
-    ".csv, .tsv, .json), or @- for standard input.",
-    "file": "Read the program from a file ('-': standard input).",
-    "of": "The variable to differentiate (default: the last statement's value).",
-    "wrt": "Differentiate by these inputs only: a,b.",
-    "seed": "Seed for inputs without a value.",
-    "strict": "An input without a value is an error.",
-    "json": "Print one JSON object.",
-    "quiet": "Print the numbers only; a graph is drawn all the same.",
-    "device": "Where arrays live.",
-    "dtype": "The numbers' type.",
-    "no_verify": "Do not check the result; graph, explain and paths never do.",
-    "verify_seconds": "Time for the check, where there is one.",
-    "max_seconds": "Seconds of the processor that the work may take, beside printing "
-    "and the check; of a descent, each step.",
-    "max_memory": "How much memory the work may take, such as 2GB.",
-    "max_program": "How long the text of a program may be, such as 10MB.",
-    "debug": "Show tracebacks.",
-}
 
 
 GradOutput: TypeAlias = Annotated[
@@ -79,33 +57,69 @@ class Request:
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="EXPR [NAME=VALUE]...", help=_HELP["words"], show_default=False
+            metavar="EXPR [NAME=VALUE]...",
+            help="The program and a value for each of its inputs. EXPR is '-' to read "
+            "the program from standard input. VALUE is an expression, @FILE (.npy, "
+            ".npz:key, .csv, .tsv, .json), or @- for standard input.",
+            show_default=False,
         ),
     ] = None
     file: Annotated[
-        str | None, typer.Option("--file", "-f", metavar="FILE", help=_HELP["file"])
+        str | None,
+        typer.Option(
+            "--file",
+            "-f",
+            metavar="FILE",
+            help="Read the program from a file ('-': standard input).",
+        ),
     ] = None
     of: Annotated[
-        str | None, typer.Option("--of", metavar="NAME", help=_HELP["of"])
+        str | None,
+        typer.Option(
+            "--of",
+            metavar="NAME",
+            help="The variable to differentiate (default: the last statement's value).",
+        ),
     ] = None
     wrt: Annotated[
-        str | None, typer.Option("--wrt", metavar="NAMES", help=_HELP["wrt"])
+        str | None,
+        typer.Option(
+            "--wrt", metavar="NAMES", help="Differentiate by these inputs only: a,b."
+        ),
     ] = None
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help=_HELP["seed"])
+        int,
+        typer.Option(
+            "--seed", metavar="N", min=0, help="Seed for inputs without a value."
+        ),
     ] = 0
-    strict: Annotated[bool, typer.Option("--strict", help=_HELP["strict"])] = False
-    json: Annotated[bool, typer.Option("--json", help=_HELP["json"])] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help=_HELP["quiet"])] = False
+    strict: Annotated[
+        bool, typer.Option("--strict", help="An input without a value is an error.")
+    ] = False
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            help="Print the numbers only; a graph is drawn all the same.",
+        ),
+    ] = False
     device: Annotated[
-        Literal["auto", "cpu", "cuda"], typer.Option("--device", help=_HELP["device"])
+        Literal["auto", "cpu", "cuda"],
+        typer.Option("--device", help="Where arrays live."),
     ] = "auto"
     dtype: Annotated[
-        Literal["float64", "float32"], typer.Option("--dtype", help=_HELP["dtype"])
+        Literal["float64", "float32"],
+        typer.Option("--dtype", help="The numbers' type."),
     ] = "float64"
-    no_verify: Annotated[bool, typer.Option("--no-verify", help=_HELP["no_verify"])] = (
-        False
-    )
+    no_verify: Annotated[
+        bool,
+        typer.Option(
+            "--no-verify",
+            help="Do not check the result; graph, explain and paths never do.",
+        ),
+    ] = False
     verify_seconds: Annotated[
         float,
         typer.Option(
@@ -113,7 +127,7 @@ class Request:
             metavar="SECONDS",
             min=0,
             max=MAX_SETTABLE_SECONDS,
-            help=_HELP["verify_seconds"],
+            help="Time for the check, where there is one.",
         ),
     ] = 5.0
     max_seconds: Annotated[
@@ -123,7 +137,8 @@ class Request:
             metavar="SECONDS",
             min=0,
             max=MAX_SETTABLE_SECONDS,
-            help=_HELP["max_seconds"],
+            help="Seconds of the processor that the work may take, beside printing "
+            "and the check; of a descent, each step.",
         ),
     ] = MAX_SECONDS
     max_memory: Annotated[
@@ -133,7 +148,7 @@ class Request:
             metavar="SIZE",
             parser=bytes_of,
             show_default="450MB",
-            help=_HELP["max_memory"],
+            help="How much memory the work may take, such as 2GB.",
         ),
     ] = MAX_MEMORY_BYTES
     max_program: Annotated[
@@ -143,50 +158,58 @@ class Request:
             metavar="SIZE",
             parser=bytes_of,
             show_default="2MB",
-            help=_HELP["max_program"],
+            help="How long the text of a program may be, such as 10MB.",
         ),
     ] = MAX_PROGRAM_BYTES
-    debug: Annotated[bool, typer.Option("--debug", help=_HELP["debug"])] = False
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False
 
 
 def on_programs(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command on programs the shared options; its own ones come behind.
+    """Make a command on programs of a function of groups of options and of options.
 
-    ``function(request, own options...)`` becomes a function of all options by name,
-    which is what typer reads.
+    A parameter whose type is a dataclass, as `Request`, is a group: each of its fields
+    is an option. ``function(request, groups..., options...)`` becomes a function of all
+    options by name, which is what typer reads; the shared ones come last.
     """
-    hints = get_type_hints(Request, include_extras=True)
-    shared = [
-        Parameter(
-            f.name,
-            Parameter.KEYWORD_ONLY,
-            annotation=hints[f.name],
-            default=f.default,
-        )
-        for f in fields(Request)
-    ]
-    own_hints = get_type_hints(function, include_extras=True)
-    own = [
-        p.replace(kind=Parameter.KEYWORD_ONLY, annotation=own_hints[p.name])
-        for p in signature(function).parameters.values()
-        if p.name != "request"
-    ]
+    own = _options(function, signature(function).parameters.values())
+    groups = {name: kind for name, kind in own.items() if is_dataclass(kind.annotation)}
+    members = {
+        name: _options(kind.annotation, signature(kind.annotation).parameters.values())
+        for name, kind in groups.items()
+    }
 
     def command(**values: Any) -> int:
         for name, value in values.items():
             if isinstance(value, float) and not isfinite(value):
                 raise no_number(name.replace("_", "-"), value)
-        names = [parameter.name for parameter in shared]
-        request = Request(**{name: values.pop(name) for name in names})
+        for name, group in groups.items():
+            given = {option: values.pop(option) for option in members[name]}
+            values[name] = group.annotation(**given)
+        request: Request = values["request"]
         with kept(Limits(request.max_seconds, request.max_memory)):
-            return function(request, **values)
+            return function(**values)
 
-    parameters = [*own, *shared]
+    alone = {name: each for name, each in own.items() if name not in groups}
+    of_groups = [options for name, options in members.items() if name != "request"]
+    parameters = [
+        option
+        for options in (*of_groups, alone, members["request"])
+        for option in options.values()
+    ]
     # Functions may have a signature of their own; typer reads it, mypy does not know.
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     command.__doc__ = function.__doc__
     return command
+
+
+def _options(owner: Any, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
+    """The parameters of a function or of a dataclass by name, with their types."""
+    hints = get_type_hints(owner, include_extras=True)
+    return {
+        p.name: p.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[p.name])
+        for p in parameters
+    }
 
 
 class ExpressionCommand(TyperCommand):

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from typing import TYPE_CHECKING, TextIO
 
+from .exits import Exit
 from .limits import printing
 
 if TYPE_CHECKING:
     from ..lang.errors import ProgramError
-    from ..render.line import Line
+    from ..render.line import Layout, Line
     from ..render.writer import Writer
+    from .options import Request
 
 
 class OutputFailed(Exception):
@@ -83,6 +85,32 @@ class Printer:
     def flush(self) -> None:
         with _told_apart():
             self._writer.flush()
+
+
+def show(
+    request: Request,
+    *,
+    json: Callable[[], Iterable[Line]],
+    text: Callable[[Layout], Iterable[Line]],
+    bare: Callable[[], Iterable[Line]] | None = None,
+) -> int:
+    """Write a result in the form that was asked for; the exit status of success.
+
+    Args:
+        request: says which form.
+        json: the result as one object.
+        text: the result for people.
+        bare: the numbers alone, for ``--quiet``; None: `text` stands for it.
+    """
+    printer = Printer()
+    if request.json:
+        printer.lines(json())
+    elif request.quiet and bare is not None:
+        printer.lines(bare())
+    else:
+        printer.lines(text(printer.layout))
+    printer.flush()
+    return Exit.DONE
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..lang.errors import ProgramError
-from .exits import Exit
 from .options import GradOutput, Request, on_programs
 from .problems import wrong
 
@@ -47,64 +46,48 @@ def main(
     """
     if start is not None and request.of is not None:
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
-    from ..views.names import Names
-    from .session import as_name, require_graph, run_program
-
-    names = Names()
-    run = run_program(request, names.heard)
-    names.settle(run.inputs, run.variables, run.prepared.code.assigned)
-    if start is not None:
-        run = _started(run, as_name(start))
-    require_graph(run)
-    answer = _answer(run, names, to, most, grad_output)
     from ..render import paths as draw
-    from .output import Printer
+    from .output import show
+    from .session import as_name, run_with_names
 
-    printer = Printer()
-    if request.json:
-        printer.lines(draw.as_json(answer))
-    elif request.quiet:
-        printer.lines(draw.bare(answer))
-    else:
-        printer.lines(draw.listing(answer, printer.layout))
-    printer.flush()
-    return Exit.DONE
+    run, names = run_with_names(request)
+    if start is not None:
+        name = as_name(start)
+        run = run.of_value(name, _value(run, name, "--from", _outputs(run)))
+    run.require_graph()
+    answer = _answer(run, names, to, most, grad_output)
+    return show(
+        request,
+        json=lambda: draw.as_json(answer),
+        bare=lambda: draw.bare(answer),
+        text=lambda layout: draw.listing(answer, layout),
+    )
 
 
 def _answer(
     run: Run, names: Names, to: str | None, most: int, grad_output: str | None
 ) -> PathsAnswer:
     from ..views.paths import Paths, PathsAnswer
-    from .session import explained, graph_of, named, start_of_pass
+    from .session import graph_of
 
     ends = _ends(run, to)
-    cotangent = start_of_pass(run, grad_output)
+    cotangent = run.first_cotangent(grad_output)
     view = graph_of(run, local_gradients=False)
-    with explained(run):
+    with run.explained():
         paths = Paths(run.output, cotangent, ends, names, view)
         targets = tuple(paths.to(name, most) for name in ends)
-    derived = run.output_name if named(run) else ""
+    derived = run.output_name if run.names_output else ""
     weighted = grad_output is not None
     return PathsAnswer(run.source, run.output_name, derived, weighted, targets)
 
 
-def _started(run: Run, name: str) -> Run:
-    """The same run with another of its values as the output."""
-    from ..lang.run import Run
-
-    fields = {field: getattr(run, field) for field in Run._fields}
-    fields["output"] = _value(run, name, "--from", _outputs(run))
-    fields["output_name"] = fields["of"] = name
-    return Run(**fields)
-
-
 def _ends(run: Run, to: str | None) -> dict[str, Tensor]:
     """The tensors to look for, by name."""
-    from .session import differentiated, listed
+    from .session import listed
 
     asked = listed(to)
     if asked is None:
-        return {given.name: given.tensor for given in differentiated(run)}
+        return {given.name: given.tensor for given in run.differentiated}
     if not asked:
         raise wrong("E595", "--to names nothing", "give names: --to a,b")
     return {name: _value(run, name, "--to", _inputs(run)) for name in asked}
@@ -112,13 +95,16 @@ def _ends(run: Run, to: str | None) -> dict[str, Tensor]:
 
 def _outputs(run: Run) -> dict[str, object]:
     """Values by name: what a name means in the end."""
-    inputs = {given.name: given.tensor for given in run.inputs}
-    return {run.output_name: run.output, **inputs, **run.variables}
+    return {
+        run.output_name: run.output,
+        **run.prepared.environment,
+        **run.variables,
+    }
 
 
 def _inputs(run: Run) -> dict[str, object]:
     """Values by name: what an input's name meant in the beginning."""
-    return {**run.variables, **{i.name: i.tensor for i in run.inputs}}
+    return {**run.variables, **run.prepared.environment}
 
 
 def _value(run: Run, name: str, option: str, values: dict[str, object]) -> Tensor:

@@ -10,8 +10,9 @@ the argument itself with a caret under what is wrong.
 from collections.abc import Iterable
 
 from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.excerpt import shortened
 from gradcli.lang.lexicon import KEYWORDS
-from gradcli.lang.limits import MAX_NAME_CHARACTERS
+from gradcli.lang.limits import MAX_ARGUMENT_QUOTE_CHARACTERS, MAX_NAME_CHARACTERS
 from gradcli.lang.record import Record
 
 
@@ -113,4 +114,4 @@ def _name_hint(name: str) -> str:
 
 
 def _brief(argument: str) -> str:
-    return argument if len(argument) <= 30 else argument[:30] + "…"
+    return shortened(argument, MAX_ARGUMENT_QUOTE_CHARACTERS)

@@ -7,6 +7,7 @@ cursor.expect(")")           # the token, or an error that says what was found
 from collections.abc import Iterable
 
 from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.excerpt import shortened
 from gradcli.lang.lexicon import FOREIGN_WORDS
 from gradcli.lang.tokens import Token, tokenize
 
@@ -23,7 +24,6 @@ _UNSEEN = {
     "dedent": "the end of the body",
 }
 _BODY = "':'"
-_LONGEST_QUOTE = 20
 
 
 class Cursor:
@@ -132,8 +132,7 @@ class Cursor:
         return known and is_function(str(token.value))
 
     def _text(self, token: Token) -> str:
-        text = self.source[token.start : token.end]
-        return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
+        return shortened(self.source[token.start : token.end])
 
 
 def _argument(token: Token) -> str:

@@ -4,7 +4,7 @@ Invariant: when a descent ends, however it ends, the inputs hold the values that
 last reported loss was computed at. A step evaluates the program once, whatever the
 optimizer, except where that evaluates it again itself.
 
-    descent = Descent(Repeated(prepared), SGD([w], lr=0.1), [w])
+    descent = Descent(Session(prepared), SGD([w], lr=0.1), [w])
     end = descent.run(100)
     end.steps, end.loss, end.stopped        # 100, 1.2e-9, "steps"
 """
@@ -48,7 +48,7 @@ class End(Record):
 
 
 class Program(Protocol):
-    """What is minimised; `gradcli.lang.repeat.Repeated` is one."""
+    """What is minimised; `gradcli.lang.run.Session` is one."""
 
     def rebind(self, values: Mapping[str, Tensor]) -> None: ...
     def __call__(self) -> Tensor: ...

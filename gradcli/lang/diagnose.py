@@ -13,15 +13,12 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import AccumulateGrad, Node, Port, Tensor
-from gradcli.engine.dtypes import default_dtype
 from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.limits import MAX_STEPS
-from gradcli.lang.machine import run as run_code
-from gradcli.lang.run import Run, all_finite, place_of
+from gradcli.lang.excerpt import place_of, shortened
+from gradcli.lang.limits import MAX_STEP_QUOTE_CHARACTERS, MAX_STEPS
+from gradcli.lang.run import Run, Session, all_finite
 from gradcli.lang.tensors import TensorLibrary
 from gradcli.ops import FUNCTIONS
-
-_LONGEST_QUOTE = 40
 
 
 class _Found(Exception):
@@ -50,10 +47,8 @@ def first_not_finite(run: Run, max_steps: int = MAX_STEPS) -> list[str]:
     if given:
         return [f"the input {name} is not finite" for name in given]
     library = _Watching(prepared.factory)
-    environment = prepared.environment
     try:
-        with np.errstate(all="ignore"), default_dtype(run.dtype):
-            run_code(prepared.code, environment, library, max_steps=max_steps)
+        Session(prepared, run.of, max_steps=max_steps, library=library).run()
     except ProgramError as error:
         found = error.__cause__
         if isinstance(found, _Found):
@@ -99,4 +94,4 @@ def _text(span: Span | None, source: str) -> str:
     if span is None:
         return "a step"
     text = " ".join(source[span.start : span.end].split())
-    return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
+    return shortened(text, MAX_STEP_QUOTE_CHARACTERS)

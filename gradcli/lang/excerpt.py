@@ -14,13 +14,16 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gradcli.lang.limits import (
+    MAX_MESSAGE_CHARACTERS,
+    MAX_QUOTE_CHARACTERS,
+    MAX_SHOWN_NAME_CHARACTERS,
+    MAX_SHOWN_NAMES,
+    WINDOW_COLUMNS,
+)
 from gradcli.lang.span import Span
 
-WINDOW = 76
 CUT = "…"
-MOST_NAMES = 12
-LONGEST_NAME = 40
-MAX_MESSAGE_CHARACTERS = 1000
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
@@ -57,6 +60,12 @@ def locate(source: str, span: Span) -> Place:
     )
 
 
+def place_of(span: Span, source: str) -> str:
+    """Where a span begins, in words."""
+    place = locate(source, span)
+    return f"line {place.line}, column {place.column}"
+
+
 def block(
     code: str, message: str, span: Span | None, source: str, hint: str | None
 ) -> str:
@@ -88,18 +97,23 @@ def printable(text: str) -> str:
 
 def enumerated(names: Sequence[str]) -> str:
     """Names in a message: no more of them, and no longer, than can be read."""
-    shown = [n if len(n) <= LONGEST_NAME else n[:LONGEST_NAME] + CUT for n in names]
-    more = len(names) - MOST_NAMES
-    if more <= 0:
-        return ", ".join(shown)
-    return f"{', '.join(shown[:MOST_NAMES])} and {more:,} more"
+    listed = ", ".join(
+        shortened(name, MAX_SHOWN_NAME_CHARACTERS) for name in names[:MAX_SHOWN_NAMES]
+    )
+    more = len(names) - MAX_SHOWN_NAMES
+    return listed if more <= 0 else f"{listed} and {more:,} more"
+
+
+def shortened(text: str, limit: int = MAX_QUOTE_CHARACTERS) -> str:
+    """A quotation in a message, of ``limit`` characters at most before the cut."""
+    return text if len(text) <= limit else text[:limit] + CUT
 
 
 def _window(place: Place) -> tuple[str, str]:
     """The shown part of the line, and blanks and carets to put under it."""
     first, after = place.column - 1, place.end_column - 1
     # Only characters this near can be in the window: far ones are not measured.
-    low, high = max(0, first - WINDOW), first + 2 * WINDOW
+    low, high = max(0, first - WINDOW_COLUMNS), first + 2 * WINDOW_COLUMNS
     cells = [_cell(character) for character in place.text[low:high]]
     edges = [0]
     for cell in cells:
@@ -108,12 +122,12 @@ def _window(place: Place) -> tuple[str, str]:
     more_before, more_after = low > 0, high < len(place.text)
 
     begin, end = 0, len(cells)
-    if more_before or more_after or edges[-1] > WINDOW:
+    if more_before or more_after or edges[-1] > WINDOW_COLUMNS:
         span_width = edges[target_end] - edges[target]
-        lead = max(WINDOW // 4, (WINDOW - span_width) // 2)
-        left = max(0, min(edges[target] - lead, edges[-1] - WINDOW))
+        lead = max(WINDOW_COLUMNS // 4, (WINDOW_COLUMNS - span_width) // 2)
+        left = max(0, min(edges[target] - lead, edges[-1] - WINDOW_COLUMNS))
         begin = bisect_left(edges, left)
-        end = max(begin, bisect_left(edges, edges[begin] + WINDOW + 1) - 1)
+        end = max(begin, bisect_left(edges, edges[begin] + WINDOW_COLUMNS + 1) - 1)
         end = min(end, len(cells))
     cut_before = CUT if more_before or begin > 0 else ""
     cut_after = CUT if more_after or end < len(cells) else ""

@@ -84,8 +84,9 @@ def _call(failure: Failure) -> Explanation:
 
 
 def _limit(failure: Failure) -> Explanation:
-    hint = "sum or select before the shapes grow together"
-    return "E403", failure.text, hint if len(failure.shapes) > 1 else MORE_MEMORY
+    grown = len(failure.shapes) > 1 and "not enough memory" not in failure.text
+    hint = "sum or select before the shapes grow together" if grown else MORE_MEMORY
+    return "E403", failure.text, hint
 
 
 def _shape(failure: Failure) -> Explanation:

@@ -19,15 +19,19 @@ from typing import IO, Any
 
 import numpy as np
 
-from gradcli.lang.limits import MAX_JSON_INTEGER_DIGITS, MAX_LIST_DEPTH
+from gradcli.lang.limits import (
+    MAX_JSON_INTEGER_DIGITS,
+    MAX_LIST_DEPTH,
+    MAX_SHOWN_KEYS,
+)
 from gradcli.lang.nested import NotAnArray, array_of
+from gradcli.lang.suggest import did_you_mean, nearest
 from gradcli.lang.tables import UTF8, read_table
 from gradcli.ops.limits import LIMIT
 
 STANDARD_INPUT = "-"
 _NPY_MAGIC = b"\x93NUMPY"
 _ZIP_MAGIC = b"PK"
-_LISTED_KEYS = 12
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 """How the numbers that JSON does not have are written in it, also by gradcli."""
 
@@ -102,8 +106,6 @@ def _path_and_key(place: str) -> tuple[str, str | None]:
 
 def _near(path: str) -> str | None:
     """A hint at the file in the same directory that may have been meant."""
-    from gradcli.lang.suggest import nearest
-
     directory, name = os.path.split(path)
     try:
         found = nearest(name, os.listdir(directory or "."))
@@ -190,7 +192,7 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         ) from None
     if isinstance(value, dict):
         message = f"{what} is an object, not a number or a list"
-        hint = f"take one of its values: {', '.join(list(value)[:_LISTED_KEYS])}"
+        hint = f"take one of its values: {', '.join(list(value)[:MAX_SHOWN_KEYS])}"
         raise NotAnArray("E513", message, hint if value else None)
     try:
         return array_of(value, _json_number)
@@ -279,7 +281,7 @@ def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
 def _member(names: list[str], what: str, key: str | None) -> str:
     """The member that `key` names, with or without its suffix."""
     keys = [name.removesuffix(".npy") for name in names]
-    listed = ", ".join(keys[:_LISTED_KEYS]) + (", …" * (len(keys) > _LISTED_KEYS))
+    listed = ", ".join(keys[:MAX_SHOWN_KEYS]) + (", …" * (len(keys) > MAX_SHOWN_KEYS))
     if not keys:
         raise NotAnArray("E518", f"{what} holds no array")
     if not key:
@@ -291,8 +293,6 @@ def _member(names: list[str], what: str, key: str | None) -> str:
         return names[keys.index(key)]
     if key in names:
         return key
-    from gradcli.lang.suggest import did_you_mean
-
     hint = did_you_mean(key, keys)
     raise NotAnArray("E518", f"{what} has no array {key!r}, it has {listed}", hint)
 

@@ -25,6 +25,7 @@ from gradcli.lang.names import free_names
 from gradcli.lang.nested import NotAnArray, array_of
 from gradcli.lang.parser import parse
 from gradcli.lang.process import relieve
+from gradcli.lang.suggest import did_you_mean
 from gradcli.lang.syntax import Evaluate, Name, Program, walk
 from gradcli.lang.tensors import BARE_CONSTANTS, TensorLibrary
 
@@ -115,8 +116,6 @@ def _refuse_names(program: Program, bound: str) -> None:
     names = free_names(program, known=BARE_CONSTANTS)
     if not names:
         return
-    from gradcli.lang.suggest import did_you_mean
-
     span = next(
         node.span
         for node in walk(program)

@@ -29,3 +29,27 @@ MAX_LIST_DEPTH = 32
 
 MAX_JSON_INTEGER_DIGITS = 400
 """An integer of more digits is surely infinite as a float."""
+
+MAX_SHOWN_NAMES = 12
+"""Of those that a message lists, as the names of inputs."""
+
+MAX_SHOWN_NAME_CHARACTERS = 40
+"""Of one of them."""
+
+MAX_QUOTE_CHARACTERS = 20
+"""Of what a message quotes from a program or a file."""
+
+MAX_STEP_QUOTE_CHARACTERS = 40
+"""Of the text of a whole step."""
+
+MAX_ARGUMENT_QUOTE_CHARACTERS = 30
+"""Of an argument of the command line."""
+
+MAX_MESSAGE_CHARACTERS = 1000
+"""Of a message and of its hint, whatever they quote."""
+
+WINDOW_COLUMNS = 76
+"""Of a line of a program that is shown with carets."""
+
+MAX_SHOWN_KEYS = 12
+"""Of an archive or of a JSON object."""

@@ -14,6 +14,7 @@ from gradcli.lang.frame import UNSET
 from gradcli.lang.lexicon import CALLS_LEFT_OUT
 from gradcli.lang.library import Library
 from gradcli.lang.span import Span
+from gradcli.lang.suggest import did_you_mean
 
 
 def bind_registers(
@@ -75,8 +76,6 @@ def _unknown_function(
     if name in CALLS_LEFT_OUT:
         message, hint = f"'{name}' is not part of the language", CALLS_LEFT_OUT[name]
         return ProgramError("E106", message, at, code.source, hint=hint)
-    from gradcli.lang.suggest import did_you_mean
-
     callables = {*library.functions, *plain.FUNCTIONS}
     last_part = name.rpartition(".")[2]
     found = did_you_mean(name, callables) or did_you_mean(last_part, callables)
@@ -93,8 +92,6 @@ def _unknown_name(
         message = f"'{name}' is a function, and it is used as a value"
         hint = f"call it: {name}(x)"
         return ProgramError("E105", message, at, code.source, hint=hint)
-    from gradcli.lang.suggest import did_you_mean
-
     known = {*env, *library.constants, *code.assigned}
     hint = did_you_mean(name, known) or f"give it a value: {name}=VALUE"
     return ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.lang.excerpt import shortened
 from gradcli.lang.limits import MAX_LIST_DEPTH
 
 
@@ -125,6 +126,6 @@ def _entry(entry: Any) -> str:
     if entry is None:
         return "null"
     if isinstance(entry, str):
-        return repr(entry if len(entry) <= 20 else entry[:20] + "…")
+        return repr(shortened(entry))
     plain = isinstance(entry, (int, float))
     return repr(entry) if plain else f"a {type(entry).__name__.lower()}"

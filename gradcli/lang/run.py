@@ -1,122 +1,272 @@
-"""From a program's text and its bindings to a recorded run.
+"""Prepared programs run, once or often, and what may be asked of a run.
 
-`prepare` makes the inputs and runs nothing of the program; `execute` runs it, as often
-as one likes and always with the same draws; `evaluate` runs a program on tensors of any
-number system. An input is a name that the program reads before it gives it a value, in
-order of first use. A warning of the array library never gets out: values that are not
-finite are values, and the run's notes say where they began.
+A `Session` is a program linked to its inputs; each of its runs starts from the same
+random numbers and gives a `Run`, the output with the recorded graph below it. A run
+answers with derivatives, and words what the engine refuses. No warning of the array
+library gets out: values that are not finite are values, and the run's notes say where
+they began.
 
-    prepared = prepare("y = x**3 + b", read_bindings(["x=2", "b=1"]))
-    run = execute(prepared)
+    session = Session(prepare("y = x**3 + b", read_bindings(["x=2", "b=1"])))
+    run = session.run()
     run.output_name, run.output.item()        # ("y", 9.0)
+    run.gradients()                           # [tensor(12.), tensor(1.)]
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor, resolve
+from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.engine.dtypes import default_dtype
-from gradcli.engine.errors import DeviceError
-from gradcli.lang.bindings import Binding
+from gradcli.engine.errors import NOT_SCALAR, EngineError
 from gradcli.lang.code import Code
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.excerpt import MOST_NAMES, enumerated, locate
+from gradcli.lang.excerpt import enumerated, place_of
 from gradcli.lang.factory import Factory
-from gradcli.lang.inputs import value_of
 from gradcli.lang.limits import MAX_STEPS
-from gradcli.lang.machine import Note, Result, Trace
+from gradcli.lang.machine import Machine, Result, Trace
 from gradcli.lang.machine import run as run_code
-from gradcli.lang.names import free_names
 from gradcli.lang.parser import parse
+from gradcli.lang.prepare import Input as Input
+from gradcli.lang.prepare import Prepared as Prepared
+from gradcli.lang.prepare import input_names as input_names
+from gradcli.lang.prepare import prepare as prepare
 from gradcli.lang.record import Record
-from gradcli.lang.syntax import Call, Program, walk
-from gradcli.lang.tensors import BARE_CONSTANTS, TensorLibrary, is_function
+from gradcli.lang.suggest import did_you_mean
+from gradcli.lang.tensors import TensorLibrary
+
+if TYPE_CHECKING:
+    from gradcli.autograd.blocks import Jacobian, Mode
 
 OUTPUT = "output"
 """What a result is called that the program gave no name."""
 
-DTYPES = ("float64", "float32")
 
+class Session:
+    """A program with its inputs, to be run as often as wanted.
 
-class Input(Record):
-    """One input: its value, and whether that was drawn rather than given."""
+    Inputs are read anew at each run, so that what changes in place, or is put in
+    another's place by `rebind`, counts from the next run on.
 
-    name: str
-    tensor: Tensor
-    sampled: bool
-    requires_grad: bool
+    Args:
+        prepared: the program and its inputs.
+        of: the variable that is the output; None: the last statement's value.
+        max_steps: how many steps in loops are allowed.
+        trace: called with every statement's span, name and value.
+        library: what the program calls; None: the functions on tensors.
+    """
 
+    def __init__(
+        self,
+        prepared: Prepared,
+        of: str | None = None,
+        *,
+        max_steps: int = MAX_STEPS,
+        trace: Trace | None = None,
+        library: TensorLibrary | None = None,
+    ) -> None:
+        self.prepared = prepared
+        self.of = of
+        self._library = library or TensorLibrary(prepared.factory)
+        self._library.sampled = {i.name: i.tensor for i in prepared.inputs if i.sampled}
+        self._machine = Machine(
+            prepared.code,
+            prepared.environment,
+            self._library,
+            max_steps=max_steps,
+            trace=trace,
+        )
 
-class Prepared(Record):
-    """A program with its inputs, ready to run."""
+    def rebind(self, values: Mapping[str, Tensor]) -> None:
+        """Run on other tensors for these inputs from now on."""
+        self._machine.rebind(values)
 
-    source: str
-    code: Code
-    factory: Factory
-    inputs: tuple[Input, ...]
+    def __call__(self) -> Tensor:
+        """Run the program; its output, with the recorded graph below it.
 
-    @property
-    def environment(self) -> dict[str, Tensor]:
-        return {given.name: given.tensor for given in self.inputs}
+        Raises:
+            ProgramError: the program fails, or has no output.
+        """
+        return self._ran()[1]
+
+    def run(self) -> Run:
+        """Run the program and keep all that it made.
+
+        Raises:
+            ProgramError: the program fails, or has no output.
+        """
+        with np.errstate(all="ignore"):
+            result, output, name = self._ran()
+        source, inputs = self.prepared.source, self.prepared.environment
+        return Run(
+            self.prepared,
+            self.of,
+            output,
+            name,
+            {k: v for k, v in result.environment.items() if inputs.get(k) is not v},
+            tuple(f"{n.message} ({place_of(n.span, source)})" for n in result.notes),
+        )
+
+    def _ran(self) -> tuple[Result, Tensor, str]:
+        self._library.draws.restart()
+        code, factory = self.prepared.code, self.prepared.factory
+        with default_dtype(factory.dtype):
+            result = self._machine.run()
+            return result, *output_of(result, self.of, code, factory)
 
 
 class Run(Record):
     """A program that has run: its output with the recorded graph below it."""
 
-    source: str
-    output: Tensor
-    output_name: str
-    inputs: tuple[Input, ...]
-    variables: Mapping[str, object]
-    device: str
-    dtype: str
-    seed: int
-    notes: tuple[str, ...]
     prepared: Prepared
     of: str | None
+    output: Tensor
+    output_name: str
+    variables: Mapping[str, object]
+    notes: tuple[str, ...]
 
+    @property
+    def source(self) -> str:
+        return self.prepared.source
 
-def prepare(
-    source: str,
-    bindings: Sequence[Binding] = (),
-    *,
-    wrt: Iterable[str] | None = None,
-    seed: int = 0,
-    strict: bool = False,
-    dtype: str = "float64",
-    device: str = "cpu",
-) -> Prepared:
-    """Read the program and make its inputs.
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        return self.prepared.inputs
 
-    Args:
-        source: the program's text.
-        bindings: values of inputs; the others are drawn from the seed.
-        wrt: the inputs that gradients are taken for; None: all.
-        strict: refuse to draw.
-        dtype: ``float64`` or ``float32``, for all tensors of the run.
-        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+    @property
+    def device(self) -> str:
+        return str(self.prepared.factory.xp.device)
 
-    Raises:
-        ProgramError: the program, a value or an option does not fit.
-    """
-    factory = _factory(device, dtype, seed)
-    given = {binding.name: binding for binding in bindings}
-    program = parse(source, given)
-    names = input_names(program, given)
-    code = compile_program(program)
-    _refuse_unread(bindings, names, code, program)
-    chosen = _differentiated(wrt, names)
-    if strict:
-        _refuse_missing([name for name in names if name not in given])
-    _refuse_second_reading(bindings)
-    with np.errstate(all="ignore"), default_dtype(dtype):
-        inputs = [
-            _input(name, given.get(name), name in chosen, factory) for name in names
-        ]
-    return Prepared(source, code, factory, tuple(inputs))
+    @property
+    def dtype(self) -> str:
+        return self.prepared.factory.dtype
+
+    @property
+    def seed(self) -> int:
+        return self.prepared.factory.seed
+
+    @property
+    def differentiated(self) -> list[Input]:
+        """The inputs that derivatives are asked for."""
+        return [given for given in self.inputs if given.requires_grad]
+
+    @property
+    def names_output(self) -> bool:
+        """Whether the program itself gave its output a name."""
+        return self.output_name in {*self.variables, *self.prepared.environment}
+
+    @property
+    def output_span(self) -> Span | None:
+        """The text of the operation that made the output."""
+        made = self.output.grad_fn
+        return None if made is None or made.span is None else Span(*made.span)
+
+    def of_value(self, name: str, value: Tensor) -> Run:
+        """The same run with another of its values as the output."""
+        return Run(self.prepared, name, value, name, self.variables, self.notes)
+
+    def require_graph(self) -> None:
+        """See that a derivative can be asked for.
+
+        Raises:
+            ProgramError: nothing leads from the output to an input.
+        """
+        if self.output.edge is not None:
+            return
+        message = "the output does not depend on any input"
+        if not self.inputs:
+            hint = "a name without a value is an input: use one in the program"
+        elif not self.differentiated:
+            hint = "--wrt names no input that it depends on"
+        else:
+            message = "no gradient leads from the output to an input"
+            hint = (
+                "comparisons, item(), int() and float() have none; detach() and "
+                "no_grad() cut it off"
+            )
+        raise ProgramError("E596", message, hint=hint)
+
+    def require_scalar(self) -> None:
+        """See that a gradient needs no cotangent.
+
+        Raises:
+            ProgramError: PyTorch's for a vector output, with the ways out.
+        """
+        if self.output.numel() != 1:
+            raise self._vector_output()
+
+    def cotangent(self, text: str) -> Tensor:
+        """The value of ``--grad-output``, of the output's shape."""
+        given = self.prepared.option_value(text, "--grad-output")
+        shape, wanted = list(given.shape), list(self.output.shape)
+        if shape == wanted:
+            return given
+        raise self._refusal(
+            f"--grad-output has shape {shape}, the output {wanted}",
+            "give a value of the output's shape",
+        )
+
+    def first_cotangent(self, text: str | None) -> Tensor:
+        """What a backward pass starts with: the ``--grad-output`` given, or a 1."""
+        if text is not None:
+            return self.cotangent(text)
+        self.require_scalar()
+        return Tensor(self.output.xp.ones_like(self.output.raw), self.output.xp)
+
+    def gradients(self, cotangent: Tensor | None = None) -> list[Tensor | None]:
+        """The gradient of the output by each differentiated input."""
+        with self.explained():
+            return grad([self.output], self._leaves(), [cotangent])
+
+    def jacobian(self, mode: Mode = "auto") -> Jacobian:
+        """The derivative of each entry of the output by each of the inputs."""
+        from gradcli.autograd.blocks import jacobian
+
+        self.require_graph()
+        with self.explained():
+            return jacobian(self.output, self._leaves(), mode)
+
+    def hessian(self) -> list[list[Tensor]]:
+        """The second derivatives of a scalar: a block per pair of inputs."""
+        from gradcli.autograd.blocks import hessian
+
+        self.require_graph()
+        with self.explained():
+            return hessian(self.output, self._leaves())
+
+    def _leaves(self) -> list[Tensor]:
+        return [given.tensor for given in self.differentiated]
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Word what the engine refuses inside, with a way out."""
+        try:
+            yield
+        except EngineError as error:
+            raise self._worded(error) from error
+
+    def _worded(self, error: EngineError) -> ProgramError:
+        from gradcli.autograd.blocks import TooManyEntries
+
+        if str(error) == NOT_SCALAR:
+            return self._vector_output()
+        if isinstance(error, TooManyEntries):
+            hint = "restrict the inputs with --wrt, or ask for gradcli grad"
+            return ProgramError("E403", str(error), hint=hint)
+        return self._refusal(str(error))
+
+    def _vector_output(self) -> ProgramError:
+        ways = "add .sum(), give --grad-output, or use gradcli jacobian"
+        return self._refusal(NOT_SCALAR, f"shape {list(self.output.shape)}: {ways}")
+
+    def _refusal(self, message: str, hint: str | None = None) -> ProgramError:
+        """An error that points at the operation that made the output."""
+        return ProgramError("E596", message, self.output_span, self.source, hint=hint)
 
 
 def execute(
@@ -126,39 +276,12 @@ def execute(
     max_steps: int = MAX_STEPS,
     trace: Trace | None = None,
 ) -> Run:
-    """Run the program and find its output.
-
-    Args:
-        of: the variable that is the output; None: the last statement's value.
-        max_steps: how many steps in loops are allowed.
-        trace: told of every statement's span, name and value.
+    """Run a program once; the arguments are those of `Session`.
 
     Raises:
         ProgramError: the program fails, or has no output.
     """
-    factory, code = prepared.factory, prepared.code
-    library = TensorLibrary(factory)
-    library.sampled = {i.name: i.tensor for i in prepared.inputs if i.sampled}
-    with np.errstate(all="ignore"), default_dtype(factory.dtype):
-        result = run_code(
-            code, prepared.environment, library, max_steps=max_steps, trace=trace
-        )
-        output, name = output_of(result, of, code, factory)
-    notes = tuple(_placed(note, prepared.source) for note in result.notes)
-    inputs = prepared.environment
-    return Run(
-        prepared.source,
-        output,
-        name,
-        prepared.inputs,
-        {k: v for k, v in result.environment.items() if inputs.get(k) is not v},
-        factory.xp.device,
-        factory.dtype,
-        factory.seed,
-        notes,
-        prepared,
-        of,
-    )
+    return Session(prepared, of, max_steps=max_steps, trace=trace).run()
 
 
 def evaluate(
@@ -183,116 +306,12 @@ def evaluate(
     return output, name, result.environment
 
 
-def option_value(text: str, option: str, prepared: Prepared) -> Tensor:
-    """The constant tensor that the VALUE of an option means, as `--grad-output`.
-
-    Raises:
-        ProgramError: with the option's text and a caret.
-    """
-    binding = Binding(option, text, Span(0, len(text)))
-    return prepared.factory.constant(value_of(binding, prepared.factory))
-
-
-def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
-    """The names that a program reads and does not make, in order of first use.
-
-    A name that is bound is an input whatever else it could mean. A function's name is
-    none by itself, except a single letter: `t` is time before it is a transpose.
-    """
-    bound = frozenset(bound)
-    names = free_names(program, known=BARE_CONSTANTS - bound)
-    return tuple(n for n in names if n in bound or len(n) == 1 or not is_function(n))
-
-
 def all_finite(tensor: Tensor) -> bool:
     """Whether no entry is infinite or NaN, as far as that can be asked."""
     kind = getattr(getattr(tensor.raw, "dtype", None), "kind", None)
     if tensor.xp.symbolic or kind != "f":
         return True
     return bool(tensor.xp.isfinite(tensor.raw).all())
-
-
-def _factory(device: str, dtype: str, seed: int) -> Factory:
-    if dtype not in DTYPES:
-        hint = f"the dtypes are {' and '.join(DTYPES)}"
-        raise ProgramError("E509", f"unknown dtype {dtype!r}", hint=hint)
-    if seed < 0:
-        raise ProgramError("E509", f"the seed {seed} is negative", hint="use 0 or more")
-    try:
-        return Factory(resolve(device), dtype, seed)
-    except DeviceError as error:
-        hint = "leave --device out, or use --device cpu"
-        raise ProgramError("E509", str(error), hint=hint) from None
-
-
-def _input(name: str, binding: Binding | None, wanted: bool, factory: Factory) -> Input:
-    values = factory.draw(name) if binding is None else value_of(binding, factory)
-    tensor = factory.leaf(values) if wanted else factory.constant(values)
-    return Input(name, tensor, binding is None, wanted)
-
-
-def _refuse_unread(
-    bindings: Sequence[Binding], names: tuple[str, ...], code: Code, program: Program
-) -> None:
-    """A value that the program does not read is a slip of the pen, and so an error."""
-    for binding in bindings:
-        name = binding.name
-        if name in names:
-            continue
-        _refuse_call(name, program)
-        if name in code.assigned:
-            message = f"the program gives '{name}' a value itself"
-            hint: str | None = "leave the argument out, or the assignment"
-        else:
-            from gradcli.lang.suggest import did_you_mean
-
-            message = f"the program does not read '{name}'"
-            reads = f"it reads {enumerated(names)}" if names else "it has no inputs"
-            hint = did_you_mean(name, names) or reads
-        span = Span(0, max(1, binding.value.start - 1))
-        raise ProgramError("E505", message, span, binding.argument, hint=hint)
-
-
-def _refuse_call(name: str, program: Program) -> None:
-    """A name with a value, and a bracket behind it: a product, as it is written by
-    hand."""
-    for node in walk(program):
-        if isinstance(node, Call) and node.function == name and not is_function(name):
-            message = f"'{name}' is a value, not a function"
-            hint = f"to multiply, write {name}*(...)"
-            raise ProgramError("E102", message, node.op_span, program.source, hint=hint)
-
-
-def _differentiated(
-    wrt: Iterable[str] | None, names: tuple[str, ...]
-) -> frozenset[str]:
-    if wrt is None:
-        return frozenset(names)
-    chosen = tuple(wrt)
-    for name in chosen:
-        if name not in names:
-            from gradcli.lang.suggest import did_you_mean
-
-            known = f"the inputs are {enumerated(names)}" if names else None
-            hint = did_you_mean(name, names) or known
-            raise ProgramError("E507", f"--wrt: no input is called '{name}'", hint=hint)
-    return frozenset(chosen)
-
-
-def _refuse_missing(names: Sequence[str]) -> None:
-    if names:
-        message = f"--strict: no value for {enumerated(names)}"
-        values = " ".join(f"{name}=VALUE" for name in names[:MOST_NAMES])
-        raise ProgramError("E506", message, hint=f"add {values}")
-
-
-def _refuse_second_reading(bindings: Sequence[Binding]) -> None:
-    readers = [binding for binding in bindings if binding.text.strip() == "@-"]
-    if len(readers) > 1:
-        second = readers[1]
-        message = f"standard input is read for '{readers[0].name}' already"
-        hint = "save one of them to a file"
-        raise ProgramError("E508", message, second.value, second.argument, hint=hint)
 
 
 def output_of(
@@ -317,10 +336,8 @@ def _variable(result: Result, of: str, code: Code) -> object:
     if of in result.environment:
         return result.environment[of]
     if of in code.assigned:
-        hint: str | None = "the assignment to it did not run"
+        hint = "the assignment to it did not run"
     else:
-        from gradcli.lang.suggest import did_you_mean
-
         names = tuple(result.environment)
         hint = did_you_mean(of, names) or f"the variables are {enumerated(names)}"
     raise ProgramError("E507", f"--of: '{of}' has no value", hint=hint)
@@ -357,13 +374,3 @@ def _as_float(value: float, span: Span | None, code: Code) -> float:
         message = "an integer is too large to become a float"
         hint = "compute with floats from the start"
         raise ProgramError("E402", message, span, code.source, hint=hint) from None
-
-
-def _placed(note: Note, source: str) -> str:
-    return f"{note.message} ({place_of(note.span, source)})"
-
-
-def place_of(span: Span, source: str) -> str:
-    """Where a span begins, in words."""
-    place: Any = locate(source, span)
-    return f"line {place.line}, column {place.column}"

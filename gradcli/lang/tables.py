@@ -17,11 +17,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from gradcli.lang.excerpt import shortened
 from gradcli.lang.nested import NotAnArray
 
 _SEPARATORS = "\t;,"
 _BYTES_PER_NUMBER = 8
-_LONGEST_QUOTE = 20
 _ROWS = "a row is numbers with commas, tabs or blanks between them"
 _CELLS = "a cell is a number, inf or nan"
 UTF8 = "save it as UTF-8"
@@ -115,7 +115,6 @@ def _bad_cell(cells: list[str], line: int, what: str) -> NotAnArray:
     place = f"{what}, line {line}, column {column}"
     if not cell:
         return NotAnArray("E517", f"{place} is empty", "write nan for a missing value")
-    shown = cell if len(cell) <= _LONGEST_QUOTE else cell[:_LONGEST_QUOTE] + "…"
     pointed, joined = cell.replace(",", ".", 1), cell.replace(",", "")
     hint = f"write {pointed} or {joined}" if _is_number(pointed) else _CELLS
-    return NotAnArray("E517", f"{place} is {shown!r}, not a number", hint)
+    return NotAnArray("E517", f"{place} is {shortened(cell)!r}, not a number", hint)

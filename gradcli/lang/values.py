@@ -13,6 +13,7 @@ from gradcli.lang.errors import ProgramError
 from gradcli.lang.frame import described
 from gradcli.lang.lexicon import METHODS_LEFT_OUT, MISSING_ATTRIBUTES, MISSING_METHODS
 from gradcli.lang.library import Library
+from gradcli.lang.suggest import did_you_mean
 
 _LISTS = (list, tuple, range)
 
@@ -46,8 +47,6 @@ def _in_place_hint(library: Library, value: Any, name: str) -> str | None:
 
 
 def _near(library: Library, value: Any, name: str) -> str | None:
-    from gradcli.lang.suggest import did_you_mean
-
     return did_you_mean(name, library.method_names(value))
 
 

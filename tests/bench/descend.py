@@ -17,8 +17,7 @@ import torch
 
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.descent import Descent
-from gradcli.lang.repeat import Repeated
-from gradcli.lang.run import prepare
+from gradcli.lang.run import Session, prepare
 from gradcli.optim import SGD, Adam
 
 STEPS = 300
@@ -31,7 +30,7 @@ def of_gradcli(source: str, given: list[str], wrt: list[str], name: str) -> Once
     prepared = prepare(source, read_bindings(given), wrt=wrt)
     inputs = [i.tensor for i in prepared.inputs if i.requires_grad]
     optimizer = {"sgd": SGD, "adam": Adam}[name](inputs, lr=1e-3)
-    descent = Descent(Repeated(prepared), optimizer, inputs)
+    descent = Descent(Session(prepared), optimizer, inputs)
     return lambda: float(descent.run(STEPS).reached is not None)
 
 

@@ -14,8 +14,7 @@ from gradcli.lang.batches import Batches
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.descent import Descent, End, Step
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.repeat import Repeated
-from gradcli.lang.run import Prepared, execute, prepare
+from gradcli.lang.run import Prepared, Session, execute, prepare
 from gradcli.optim import LBFGS, SGD, Adam
 
 PROGRAMS = {
@@ -58,7 +57,7 @@ def test_each_run_is_what_executing_the_program_is(case: str) -> None:
     inputs = leaves(prepared)
     expected = execute(prepared).output
     wanted = expected.item(), gradients(expected, inputs)
-    again = Repeated(prepared)
+    again = Session(prepared)
     for _ in range(3):
         output = again()
         assert (output.item(), gradients(output, inputs)) == wanted
@@ -67,21 +66,21 @@ def test_each_run_is_what_executing_the_program_is(case: str) -> None:
 def test_each_run_reads_its_inputs_anew() -> None:
     prepared = made("w**2", "w=3")
     (w,) = leaves(prepared)
-    again = Repeated(prepared)
+    again = Session(prepared)
     assert again().item() == 9
     w.raw = np.float64(5.0)
     assert again().item() == 25
 
 
 def test_an_input_may_be_put_in_another_s_place() -> None:
-    again = Repeated(made("(w*x).sum()", "w=2", "x=[1,2,3]"))
+    again = Session(made("(w*x).sum()", "w=2", "x=[1,2,3]"))
     again.rebind({"x": Tensor(np.array([10.0]), NUMPY)})
     assert again().item() == 20
 
 
 def test_a_run_that_failed_leaves_no_trace() -> None:
     prepared = made("with no_grad(): y = zeros(2) + w\n(y + w).sum()", "w=ones(2)")
-    again = Repeated(prepared)
+    again = Session(prepared)
     again.rebind({"w": Tensor(np.ones(3), NUMPY, requires_grad=True)})
     with pytest.raises(ProgramError):
         again()
@@ -157,7 +156,7 @@ def test_inputs_without_common_rows_are_refused(
 class Counted:
     """A program that counts how often it is run."""
 
-    def __init__(self, program: Repeated, fails: Callable[[int], None] | None = None):
+    def __init__(self, program: Session, fails: Callable[[int], None] | None = None):
         self.runs = 0
         self.program = program
         self.fails = fails or (lambda run: None)
@@ -176,7 +175,7 @@ def went(
     tolerance = options.pop("tolerance", -inf)
     prepared = made(source, *arguments)
     inputs = leaves(prepared)
-    program = Counted(Repeated(prepared), fails)
+    program = Counted(Session(prepared), fails)
     told: list[Step] = []
     descent = Descent(
         program, optimizer(inputs, **options), inputs, on_step=told.append
@@ -291,7 +290,7 @@ def test_with_batches_the_last_loss_is_that_of_all_rows() -> None:
     x = prepared.inputs[1].tensor
     told: list[Step] = []
     descent = Descent(
-        Repeated(prepared), SGD([w], lr=0.0), [w], Batches({"x": x}, 2), told.append
+        Session(prepared), SGD([w], lr=0.0), [w], Batches({"x": x}, 2), told.append
     )
     end = descent.run(4)
     assert [step.loss for step in told] == [2.5, 54.5, 2.5, 54.5, 28.5]

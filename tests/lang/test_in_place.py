@@ -8,8 +8,7 @@ import pytest
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.engine.forward import jvp
 from gradcli.lang.bindings import read_bindings
-from gradcli.lang.repeat import Repeated
-from gradcli.lang.run import evaluate, prepare
+from gradcli.lang.run import Session, evaluate, prepare
 
 GRADIENTS = {
     "y = x*1; y *= y; y.sum()": [6, 8],
@@ -43,5 +42,5 @@ def test_both_modes_are_right_where_values_are_changed(program: str) -> None:
 
 def test_each_run_starts_from_the_inputs_as_they_were_given() -> None:
     bindings = read_bindings(["A=[1,2]", "x=2"])
-    again = Repeated(prepare("A += 1; (A*x).sum()", bindings, wrt=["x"]))
+    again = Session(prepare("A += 1; (A*x).sum()", bindings, wrt=["x"]))
     assert [again().item() for _ in range(3)] == [10, 10, 10]

@@ -13,7 +13,7 @@ from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.diagnose import first_not_finite
 from gradcli.lang.errors import CODES, ProgramError
-from gradcli.lang.run import Run, evaluate, execute, option_value, prepare
+from gradcli.lang.run import Run, evaluate, execute, prepare
 from gradcli.numbers.namespace import ObjectNamespace
 from gradcli.numbers.numbers import Balls
 
@@ -420,11 +420,11 @@ def test_finite_values_make_no_note() -> None:
 
 def test_an_option_s_value_is_a_tensor_of_the_run() -> None:
     prepared = prepare("y = x*x", read_bindings(["x=[1, 2]"]), dtype="float32")
-    given = option_value("ones(2)", "--grad-output", prepared)
+    given = prepared.option_value("ones(2)", "--grad-output")
     assert given.tolist() == [1.0, 1.0]
     assert given.dtype.name == "float32"
     with pytest.raises(ProgramError) as caught:
-        option_value("[1, [2]]", "--grad-output", prepared)
+        prepared.option_value("[1, [2]]", "--grad-output")
     assert caught.value.source == "[1, [2]]"
 
 

@@ -1,0 +1,193 @@
+"""A program's text and its bindings, made ready to run.
+
+An input is a name that the program reads before it gives it a value, in order of first
+use; one without a binding is sampled from the seed. Nothing of the program runs here.
+
+    prepared = prepare("y = x**3 + b", read_bindings(["x=2", "b=1"]))
+    [given.name for given in prepared.inputs]     # ["x", "b"]
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from gradcli.engine import Tensor, resolve
+from gradcli.engine.dtypes import default_dtype
+from gradcli.engine.errors import DeviceError
+from gradcli.lang.bindings import Binding
+from gradcli.lang.code import Code
+from gradcli.lang.compiler import compile_program
+from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.excerpt import enumerated
+from gradcli.lang.factory import Factory
+from gradcli.lang.inputs import value_of
+from gradcli.lang.limits import MAX_SHOWN_NAMES
+from gradcli.lang.names import free_names
+from gradcli.lang.parser import parse
+from gradcli.lang.record import Record
+from gradcli.lang.suggest import did_you_mean
+from gradcli.lang.syntax import Call, Program, walk
+from gradcli.lang.tensors import BARE_CONSTANTS, is_function
+
+DTYPES = ("float64", "float32")
+
+
+class Input(Record):
+    """One input: its value, and whether that was sampled rather than given."""
+
+    name: str
+    tensor: Tensor
+    sampled: bool
+    requires_grad: bool
+
+
+class Prepared(Record):
+    """A program with its inputs, ready to run."""
+
+    source: str
+    code: Code
+    factory: Factory
+    inputs: tuple[Input, ...]
+
+    @property
+    def environment(self) -> dict[str, Tensor]:
+        return {given.name: given.tensor for given in self.inputs}
+
+    def option_value(self, text: str, option: str) -> Tensor:
+        """The constant tensor that the VALUE of an option means, as `--grad-output`.
+
+        Raises:
+            ProgramError: with the option's text and a caret.
+        """
+        binding = Binding(option, text, Span(0, len(text)))
+        return self.factory.constant(value_of(binding, self.factory))
+
+
+def prepare(
+    source: str,
+    bindings: Sequence[Binding] = (),
+    *,
+    wrt: Iterable[str] | None = None,
+    seed: int = 0,
+    strict: bool = False,
+    dtype: str = "float64",
+    device: str = "cpu",
+) -> Prepared:
+    """Read the program and make its inputs.
+
+    Args:
+        source: the program's text.
+        bindings: values of inputs; the others are sampled from the seed.
+        wrt: the inputs that gradients are taken for; None: all.
+        seed: of the random numbers.
+        strict: refuse to sample.
+        dtype: ``float64`` or ``float32``, for all tensors of the run.
+        device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+
+    Raises:
+        ProgramError: the program, a value or an option does not fit.
+    """
+    factory = _factory(device, dtype, seed)
+    given = {binding.name: binding for binding in bindings}
+    program = parse(source, given)
+    names = input_names(program, given)
+    code = compile_program(program)
+    _refuse_unread(bindings, names, code, program)
+    chosen = _differentiated(wrt, names)
+    if strict:
+        _refuse_missing([name for name in names if name not in given])
+    _refuse_second_reading(bindings)
+    with np.errstate(all="ignore"), default_dtype(dtype):
+        inputs = [
+            _input(name, given.get(name), name in chosen, factory) for name in names
+        ]
+    return Prepared(source, code, factory, tuple(inputs))
+
+
+def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
+    """The names that a program reads and does not make, in order of first use.
+
+    A name that is bound is an input whatever else it could mean. A function's name is
+    none by itself, except a single letter: `t` is time before it is a transpose.
+    """
+    bound = frozenset(bound)
+    names = free_names(program, known=BARE_CONSTANTS - bound)
+    return tuple(n for n in names if n in bound or len(n) == 1 or not is_function(n))
+
+
+def _factory(device: str, dtype: str, seed: int) -> Factory:
+    if dtype not in DTYPES:
+        hint = f"the dtypes are {' and '.join(DTYPES)}"
+        raise ProgramError("E509", f"unknown dtype {dtype!r}", hint=hint)
+    if seed < 0:
+        raise ProgramError("E509", f"the seed {seed} is negative", hint="use 0 or more")
+    try:
+        return Factory(resolve(device), dtype, seed)
+    except DeviceError as error:
+        hint = "leave --device out, or use --device cpu"
+        raise ProgramError("E509", str(error), hint=hint) from None
+
+
+def _input(name: str, binding: Binding | None, wanted: bool, factory: Factory) -> Input:
+    values = factory.draw(name) if binding is None else value_of(binding, factory)
+    tensor = factory.leaf(values) if wanted else factory.constant(values)
+    return Input(name, tensor, binding is None, wanted)
+
+
+def _refuse_unread(
+    bindings: Sequence[Binding], names: tuple[str, ...], code: Code, program: Program
+) -> None:
+    """A value that the program does not read is a slip of the pen, and so an error."""
+    for binding in bindings:
+        name = binding.name
+        if name in names:
+            continue
+        _refuse_call(name, program)
+        if name in code.assigned:
+            message = f"the program gives '{name}' a value itself"
+            hint = "leave the argument out, or the assignment"
+        else:
+            message = f"the program does not read '{name}'"
+            reads = f"it reads {enumerated(names)}" if names else "it has no inputs"
+            hint = did_you_mean(name, names) or reads
+        span = Span(0, max(1, binding.value.start - 1))
+        raise ProgramError("E505", message, span, binding.argument, hint=hint)
+
+
+def _refuse_call(name: str, program: Program) -> None:
+    """A name with a value and parentheses behind it: a product, as written by hand."""
+    for node in walk(program):
+        if isinstance(node, Call) and node.function == name and not is_function(name):
+            message = f"'{name}' is a value, not a function"
+            hint = f"to multiply, write {name}*(...)"
+            raise ProgramError("E102", message, node.op_span, program.source, hint=hint)
+
+
+def _differentiated(
+    wrt: Iterable[str] | None, names: tuple[str, ...]
+) -> frozenset[str]:
+    if wrt is None:
+        return frozenset(names)
+    chosen = tuple(wrt)
+    for name in chosen:
+        if name not in names:
+            known = f"the inputs are {enumerated(names)}" if names else None
+            hint = did_you_mean(name, names) or known
+            raise ProgramError("E507", f"--wrt: no input is called '{name}'", hint=hint)
+    return frozenset(chosen)
+
+
+def _refuse_missing(names: Sequence[str]) -> None:
+    if names:
+        message = f"--strict: no value for {enumerated(names)}"
+        values = " ".join(f"{name}=VALUE" for name in names[:MAX_SHOWN_NAMES])
+        raise ProgramError("E506", message, hint=f"add {values}")
+
+
+def _refuse_second_reading(bindings: Sequence[Binding]) -> None:
+    readers = [binding for binding in bindings if binding.text.strip() == "@-"]
+    if len(readers) > 1:
+        second = readers[1]
+        message = f"standard input is read for '{readers[0].name}' already"
+        hint = "save one of them to a file"
+        raise ProgramError("E508", message, second.value, second.argument, hint=hint)
