@@ -10,23 +10,28 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from sys import maxsize
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
+import numpy as np
+
+from ..lang.bindings import Binding, read_bindings
 from ..lang.errors import ProgramError, Span
+from ..lang.parser import parse
+from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
+from ..lang.suggest import did_you_mean
+from ..verify.claims.entries import positions
+from ..verify.claims.lists import with_arrays
+from ..verify.claims.task import ClaimsTask, Given
+from ..verify.claims.text import Claim, read_claim
 from .limits import bound_memory
 from .options import Request
 from .problems import wrong
+from .session import listed
 from .sources import program_and_bindings
-
-if TYPE_CHECKING:
-    from ..lang.bindings import Binding
-    from ..lang.run import Prepared, Run
-    from ..verify.claims.task import ClaimsTask, Given
-    from ..verify.claims.text import Claim
 
 Shapes = Mapping[str, tuple[int, ...]]
 
-TRANSPOSE_SECONDS = 1.0
+TRANSPOSE_SECONDS: Final = 1.0
 """Most time for seeing whether a transpose is all that a claim lacks."""
 
 _SIZES = re.compile(r"[(\[]?\s*(\d+(\s*[,x]\s*\d+)*)?\s*,?\s*[)\]]?")
@@ -45,10 +50,6 @@ def claims_task(
         ProgramError: the program, an input, a shape or a claim does not fit.
     """
     source, words = program_and_bindings(request)
-    from ..lang.bindings import read_bindings
-    from ..verify.claims.task import ClaimsTask
-    from ..verify.claims.text import read_claim
-
     bound_memory()
     programs = [source] if same is None else [source, same]
     prepared = _prepared(programs, read_bindings(words), request)
@@ -100,9 +101,6 @@ def _prepared(
     programs: Sequence[str], bindings: Sequence[Binding], request: Request
 ) -> list[Prepared]:
     """The programs, each with the values that it reads."""
-    from ..lang.parser import parse
-    from ..lang.run import input_names, prepare
-
     given = {binding.name for binding in bindings}
     reads = [set(input_names(parse(text, given), given)) for text in programs]
     read_somewhere = set().union(*reads)
@@ -120,8 +118,6 @@ def _prepared(
 
 def _inputs(prepared: Sequence[Prepared], shapes: Shapes) -> list[Given]:
     """All inputs of all programs, with the shapes that they were given."""
-    from ..verify.claims.task import Given
-
     found: dict[str, Given] = {}
     for program in prepared:
         for given in program.inputs:
@@ -137,8 +133,6 @@ def _inputs(prepared: Sequence[Prepared], shapes: Shapes) -> list[Given]:
 
 
 def _refuse_shape(name: str, inputs: Mapping[str, Given]) -> None:
-    from ..lang.suggest import did_you_mean
-
     if name not in inputs:
         listed = f"the inputs are {', '.join(inputs)}" if inputs else None
         hint = did_you_mean(name, tuple(inputs)) or listed
@@ -149,11 +143,7 @@ def _refuse_shape(name: str, inputs: Mapping[str, Given]) -> None:
 
 
 def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
-    """Run the program once, so that what it refuses is stacked in its own text."""
-    import numpy as np
-
-    from ..lang.run import Input, Prepared, execute
-
+    """Run the program once, so that what it refuses is shown in its own text."""
     given = {g.name: g for g in inputs}
 
     def drawn(name: str) -> Any:
@@ -179,10 +169,7 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
     Raises:
         ProgramError: it points into the claim's own text.
     """
-    from ..lang.run import evaluate
-    from ..verify.claims.lists import with_arrays
-
-    inputs = {given.name: given.tensor for given in run.inputs}
+    inputs = run.prepared.environment
     for name in claim.by:
         _refuse_by(claim, name, inputs, run)
     named: dict[str, Any] = {**inputs, **run.variables}
@@ -226,8 +213,6 @@ def _with_transpose(
 
 def _refuse_entries(claim: Claim, target: Any, inputs: Mapping[str, Any]) -> None:
     """An index on the left-hand side that no entry has."""
-    from ..verify.claims.entries import positions
-
     lead = tuple(target.shape) if len(claim.by) == 1 else ()
     try:
         positions(claim, lead, [tuple(inputs[name].shape) for name in claim.by])
@@ -262,8 +247,6 @@ def _unknown_output(
 
 
 def _unknown(claim: Claim, name: str, known: tuple[str, ...]) -> ProgramError:
-    from ..lang.suggest import did_you_mean
-
     hint = did_you_mean(name, known) or f"there are {', '.join(known) or 'none'}"
     return _misnamed(claim, name, f"the program has no '{name}'", hint)
 
@@ -277,14 +260,11 @@ def _misnamed(claim: Claim, name: str, message: str, hint: str) -> ProgramError:
 
 def _comparisons(inputs: Sequence[Given], wrt: str | None) -> list[Claim]:
     """Value against value, then gradient against gradient."""
-    from ..verify.claims.text import Claim
-
     names = [given.name for given in inputs]
-    if wrt is not None:
-        chosen = [name.strip() for name in wrt.split(",") if name.strip()]
-        for name in chosen:
-            if name not in names:
-                hint = f"the inputs are {', '.join(names)}"
-                raise wrong("E507", f"--wrt: no input is called '{name}'", hint)
-        names = chosen
+    chosen = listed(wrt)
+    for name in chosen or ():
+        if name not in names:
+            hint = f"the inputs are {', '.join(names)}"
+            raise wrong("E507", f"--wrt: no input is called '{name}'", hint)
+    names = names if chosen is None else chosen
     return [Claim("value"), *(Claim(f"d/d{name}", by=(name,)) for name in names)]

@@ -6,19 +6,18 @@ found have no part in it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ..lang.errors import ProgramError
+from .checking import numbers_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from ..engine import Tensor
     from ..lang.run import Run
     from ..render.line import Line
     from ..views.closed_forms import ProgramView
     from .session import Gradients
-
 
 MAX_SHOWN_ENTRIES: Final = 12
 """Entries of a cotangent that are written out."""
@@ -71,7 +70,6 @@ def _notes(run: Run, cotangent: Tensor | None) -> Iterator[str]:
     from ..lang.factory import RANDOM
     from ..lang.parser import parse
     from ..lang.syntax import Call, walk
-    from .checking import numbers_in
 
     if cotangent is not None:
         numbers = numbers_in(cotangent)

@@ -1,7 +1,7 @@
 """The engine's exceptions in the language's words: code, message and a way out.
 
-Loaded only when something went wrong. The first rule whose exception class fits words
-the error; an exception that no rule knows is left to the machine's general wording.
+Loaded only when something went wrong. The first rule that fits words the error; an
+exception that no rule knows is left to the machine's general wording.
 
     explain(ShapeError(...), "operator", "+", (x, y), {})
     # ("E303", "shapes [2, 3] and [4] do not broadcast: ...", None)
@@ -51,6 +51,14 @@ class Failure:
         starts_a_sentence = text[:1].isupper() and text[1:2].islower()
         return text[:1].lower() + text[1:] if starts_a_sentence else text
 
+    @property
+    def list_hint(self) -> str | None:
+        """For an argument that is a list of tensors."""
+        lists = (value for value in self.args if isinstance(value, list | tuple))
+        if any(isinstance(item, Tensor) for items in lists for item in items):
+            return "join tensors first: stack([a, b]) or cat([a, b])"
+        return None
+
 
 def explain(
     error: Exception, kind: str, name: str, args: tuple[Any, ...], sampled: Sampled
@@ -58,19 +66,18 @@ def explain(
     """Code, message and hint for an exception; None if no rule knows it."""
     failure = Failure(error, kind, name, args)
     for known, rule in _RULES:
-        if isinstance(error, known):
-            told = rule(failure)
-            if told is not None:
-                code, message, hint = told
-                return code, message, _about_samples(failure, sampled) or hint
+        found = rule(failure) if isinstance(error, known) else None
+        if found is not None:
+            code, message, hint = found
+            return code, message, _about_samples(failure, sampled) or hint
     return None
 
 
 def _about_samples(failure: Failure, sampled: Sampled) -> str | None:
-    """A drawn input is one number, which may be all that is wrong."""
-    for name, drawn in sampled.items():
-        if any(t.raw is drawn.raw for t in failure.tensors):
-            return f"{name} was drawn as one number: give it a shape, {name}=randn(3)"
+    """A sampled input is one number, which may be all that is wrong."""
+    for name, tensor in sampled.items():
+        if any(t.raw is tensor.raw for t in failure.tensors):
+            return f"{name} was sampled as one number: give it a shape, {name}=randn(3)"
     return None
 
 
@@ -115,9 +122,7 @@ def _product_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
             return "the second one transposed fits: .T"
         if a[0] == b[0]:
             return "the first one transposed fits: .T"
-    if not a or not b:
-        return "to multiply by a number, write '*'"
-    return None
+    return None if a and b else "to multiply by a number, write '*'"
 
 
 def _broadcast_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
@@ -131,76 +136,38 @@ def _broadcast_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
 
 
 def _index(failure: Failure) -> Explanation:
-    if failure.kind == "index" and failure.shapes:
-        shape = f" (the shape is {list(failure.shapes[0])})"
-        known = str(list(failure.shapes[0])) in failure.text
-        return "E304", failure.text + ("" if known else shape), _index_hint(failure)
-    return "E304" if failure.kind == "index" else "E303", failure.text, None
-
-
-def _index_hint(failure: Failure) -> str | None:
-    shape = failure.shapes[0]
-    if shape and "out of bounds" in failure.text:
-        return "counting starts at 0, and -1 is the last"
+    if failure.kind != "index":
+        return "E303", failure.text, None
+    if not failure.shapes:
+        return "E304", failure.text, None
+    shape, hint = list(failure.shapes[0]), None
     if not shape:
-        return "it is one number, without elements"
-    if "valid indices" in failure.text:
-        return "an index is an integer, a slice, a list of numbers or a mask"
-    return None
-
-
-def _matrix(failure: Failure) -> Explanation:
-    singular = "singular" in failure.text
-    hint = "add a small multiple of eye(n)" if singular else None
-    return "E399", failure.text, hint
+        hint = "it is one number, without elements"
+    elif "out of bounds" in failure.text:
+        hint = "counting starts at 0, and -1 is the last"
+    elif "valid indices" in failure.text:
+        hint = "an index is an integer, a slice, a list of numbers or a mask"
+    known = "" if str(shape) in failure.text else f" (the shape is {shape})"
+    return "E304", failure.text + known, hint
 
 
 def _value(failure: Failure) -> Explanation:
     """A parameter that the operation does not know or cannot take."""
-    from gradcli.ops import FUNCTIONS
-
     known = failure.name in FUNCTIONS
     hint = f"'gradcli ops {failure.name}' shows what it takes" if known else None
     return "E302", failure.text, hint
 
 
-def _overflow(failure: Failure) -> Explanation | None:
-    """A tensor holds floats, and Python's integers go further."""
-    if "too large to convert" not in failure.text:
-        return None
-    message = "an integer is too large to become a float"
-    return "E402", message, "compute with floats from the start"
-
-
-def _device(failure: Failure) -> Explanation:
-    return "E399", failure.text, "write lists as tensor([...]), which are on the device"
-
-
 def _truth(failure: Failure) -> Explanation | None:
     if failure.kind != "truth" or not failure.shapes:
         return None
-    shape = list(failure.shapes[0])
-    message = f"a tensor of shape {shape} is neither true nor false"
+    message = f"a tensor of shape {list(failure.shapes[0])} is neither true nor false"
     return "E305", message, "choose per entry with where(...), or reduce with .all()"
 
 
-def _conversion(failure: Failure) -> Explanation | None:
-    if not failure.text.endswith(("to Scalar", "to Python scalars")):
-        return None
-    return "E307", failure.text, "choose one, as x[0], or reduce them, as x.sum()"
-
-
-def _iteration(failure: Failure) -> Explanation | None:
-    if failure.kind != "iterate":
-        return None
-    message = "a single number cannot be gone through"
-    return "E306", message, "to count, write range(n)"
-
-
 def _argument(failure: Failure) -> Explanation:
-    code = "E304" if failure.kind == "index" else "E302"
-    code = "E301" if failure.kind == "operator" else code
-    return code, failure.text, _list_hint(failure)
+    code = {"index": "E304", "operator": "E301"}.get(failure.kind, "E302")
+    return code, failure.text, failure.list_hint
 
 
 def _not_a_tensor(failure: Failure) -> Explanation | None:
@@ -210,50 +177,71 @@ def _not_a_tensor(failure: Failure) -> Explanation | None:
     if not of_none and not isinstance(asked, _PLAIN):
         return None
     message = f"{failure.name} takes tensors, and {described(asked)} is none"
-    return "E302", message, _list_hint(failure) or "write numbers as tensor([...])"
-
-
-def _list_hint(failure: Failure) -> str | None:
-    for value in failure.args:
-        if isinstance(value, list | tuple) and any(
-            isinstance(item, Tensor) for item in value
-        ):
-            return "join tensors first: stack([a, b]) or cat([a, b])"
-    return None
-
-
-def _in_place(failure: Failure) -> Explanation | None:
-    """`x *= 2` where x is an input, or a part of one."""
-    if "in-place" not in failure.text or failure.kind != "operator":
-        return None
-    hint = f"give the new value a name of its own: y = x {failure.name} ..."
-    return "E399", failure.text, hint
+    return "E302", message, failure.list_hint or "write numbers as tensor([...])"
 
 
 def _other_runtime_error(failure: Failure) -> Explanation:
-    hint = _list_hint(failure)
-    if hint is not None:
-        return "E302", f"{failure.name} takes tensors, not a list of them", hint
+    """What is left; an operator that changes an input in place, or a part of one."""
+    if "in-place" in failure.text and failure.kind == "operator":
+        hint = f"give the new value a name of its own: y = x {failure.name} ..."
+        return "E399", failure.text, hint
+    if failure.list_hint is not None:
+        message = f"{failure.name} takes tensors, not a list of them"
+        return "E302", message, failure.list_hint
     return "E399", failure.text, None
 
 
-_RULES: tuple[tuple[type[Exception], Callable[[Failure], Explanation | None]], ...] = (
+Rule = Callable[[Failure], Explanation | None]
+
+
+def _if_said(
+    part: str, code: str, hint: str | None, message: str | None = None
+) -> Rule:
+    """A rule for an exception whose text contains ``part``, in its own words if there
+    is no ``message``."""
+
+    def rule(failure: Failure) -> Explanation | None:
+        return (code, message or failure.text, hint) if part in failure.text else None
+
+    return rule
+
+
+def _if_iterating(failure: Failure) -> Explanation | None:
+    message = "a loop cannot run over a single number"
+    asked = failure.kind == "iterate"
+    return ("E306", message, "to count, write range(n)") if asked else None
+
+
+_ONE_NUMBER = "choose one, as x[0], or reduce them, as x.sum()"
+_AS_FLOATS = "compute with floats from the start"
+_ON_DEVICE = "write lists as tensor([...]), which are on the device"
+
+_RULES: tuple[tuple[type[Exception], Rule], ...] = (
     (LimitError, _limit),
     (CallError, _call),
     (ShapeError, _shape),
     (checks.ShapeError, _shape),
-    (LinAlgError, _matrix),
-    (RuntimeError, _conversion),
+    (LinAlgError, _if_said("singular", "E399", "add a small multiple of eye(n)")),
+    (LinAlgError, _if_said("", "E399", None)),
+    (RuntimeError, _if_said("to Scalar", "E307", _ONE_NUMBER)),
+    (RuntimeError, _if_said("to Python scalars", "E307", _ONE_NUMBER)),
     (ValueRangeError, _value),
     (checks.ArgumentError, _value),
-    (OverflowError, _overflow),
-    (DeviceError, _device),
+    (
+        OverflowError,
+        _if_said(
+            "too large to convert",
+            "E402",
+            _AS_FLOATS,
+            "an integer is too large to become a float",
+        ),
+    ),
+    (DeviceError, _if_said("", "E399", _ON_DEVICE)),
     (IndexError, _index),
     (RuntimeError, _truth),
-    (TypeError, _iteration),
+    (TypeError, _if_iterating),
     (TypeError, _argument),
     (ValueError, _argument),
     (AttributeError, _not_a_tensor),
-    (RuntimeError, _in_place),
     (RuntimeError, _other_runtime_error),
 )

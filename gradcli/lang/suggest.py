@@ -11,7 +11,6 @@ from functools import cache
 
 from gradcli.lang.lexicon import LOOKALIKES, SYNONYMS
 from gradcli.lang.limits import MAX_NAME_CHARACTERS
-from gradcli.ops import FUNCTIONS
 
 _CLOSE_ENOUGH = 0.6
 _LATIN = str.maketrans(LOOKALIKES)
@@ -43,6 +42,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 @cache
 def _spoken() -> dict[str, str]:
     """The table's functions by the other words that people use for them."""
+    from gradcli.ops import FUNCTIONS
+
     return {word: entry.name for entry in FUNCTIONS.values() for word in entry.also}
 
 
