@@ -1,4 +1,4 @@
-"""The command line: each command parses, calls the library, and hands a view to a
+"""The command line: each command parses, calls the library, and passes a view to a
 renderer.
 
 Invariant: importing a command's module imports neither NumPy nor SymPy nor rich; what

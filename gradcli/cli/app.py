@@ -59,7 +59,7 @@ def _without_help(error: Exception) -> int:
         show_traceback(error)
     code, status = "E599", INTERNAL
     message = f"{type(error).__name__}: {error}"
-    hint = "is gradcli installed whole? see --debug"
+    hint = "is gradcli fully installed? see --debug"
     if isinstance(error, MemoryError):
         code, status = "E403", NO_MEMORY
         message, hint = "not enough memory", "the system allows too little: see ulimit"

@@ -96,10 +96,10 @@ def present(
     printer.flush()
     verification = check.finish(job)
     if request.json:
-        whole = jsons.derivative(
+        answer = jsons.derivative(
             view, verification, forms.formulas, forms.latex, as_json(code)
         )
-        printer.lines([whole])
+        printer.lines([answer])
     elif verification is not None:
         if not (request.quiet or alone):
             _show_verdicts(printer, view, verification)

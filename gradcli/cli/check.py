@@ -1,5 +1,5 @@
 """``gradcli check``: is a derivative that was worked out by hand right, and if not,
-what is the slip; are two programs the same function."""
+what is wrong with it; are two programs the same function."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..views.claims import ClaimsView
 
 DIAGNOSIS_SECONDS = 3.0
-"""Most time for finding the slip in one claim."""
+"""Most time for finding the mistake in one claim."""
 
 
 @on_programs
@@ -38,7 +38,7 @@ def main(
         typer.Option(
             "--same",
             metavar="EXPR",
-            help="Another program: has it the same values and gradients?",
+            help="Another program, to be compared in values and gradients.",
         ),
     ] = None,
     shape: Annotated[
@@ -46,16 +46,18 @@ def main(
         typer.Option(
             "--shape",
             metavar="NAME=SIZES",
-            help="The shape of an input without a value: X=3,2. Without one it is a "
-            "single number.",
+            help="The shape of an input without a value: X=3,2. Without --shape it is "
+            "a single number.",
         ),
     ] = None,
     points: Annotated[
         int,
-        typer.Option("--points", metavar="K", min=1, help="Random points to look at."),
+        typer.Option(
+            "--points", metavar="K", min=1, help="Compare at this many random points."
+        ),
     ] = 8,
 ) -> int:
-    """Claims about derivatives: proved, or refuted with the slip.
+    """Claims about derivatives: proved, or refuted with the mistake.
 
     A claim is compared with the program's derivative at the point given and at random
     points, with error bounds; then SymPy proves it, or the smallest counterexample is
@@ -89,10 +91,10 @@ def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None
         raise wrong("E590", "there is nothing to check", hint)
     if request.dtype != "float64":
         hint = "leave --dtype out"
-        raise wrong("E590", "claims are compared with numbers of many digits", hint)
+        raise wrong("E590", "claims are checked in high precision", hint)
     if request.device == "cuda":
         hint = "leave --device out"
-        raise wrong("E590", "claims are compared on the CPU alone", hint)
+        raise wrong("E590", "claims are checked on the CPU", hint)
     if request.wrt is not None and same is None:
         hint = "leave --wrt out, or compare two programs with --same"
         raise wrong("E590", "a claim names its inputs itself", hint)

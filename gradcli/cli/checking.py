@@ -92,7 +92,7 @@ class Check:
         return updates[-1]
 
     def _submitted(self, task: Job | ClaimsTask) -> bool:
-        """Whether the system let the task be handed over."""
+        """Whether the system let the task be sent to the checking process."""
         try:
             self._checker.submit(task)
         except RuntimeError as error:

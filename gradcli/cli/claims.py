@@ -86,7 +86,7 @@ def _shapes(words: Sequence[str]) -> dict[str, tuple[int, ...]]:
         name = name.strip()
         if not equals or not name.isidentifier() or not _SIZES.fullmatch(text.strip()):
             span = Span(0, max(1, len(word)))
-            message = "this is no shape"
+            message = "this is not a shape"
             raise ProgramError(
                 "E595", message, span, word,
                 hint="write --shape X=3,2", exit_status=2,
@@ -143,17 +143,17 @@ def _refuse_shape(name: str, inputs: Mapping[str, Given]) -> None:
 
 
 def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
-    """Run the program once, so that what it refuses is shown in its own text."""
+    """Run the program once, so that its errors point into its own text."""
     given = {g.name: g for g in inputs}
 
-    def drawn(name: str) -> Any:
+    def values_of(name: str) -> Any:
         values = given[name].values
         if values is None:
             return abs(prepared.factory.draw(name, given[name].shape)) + 0.5
         return np.array(values).reshape(given[name].shape)
 
     tensors = tuple(
-        Input(i.name, prepared.factory.leaf(drawn(i.name)), i.sampled, True)
+        Input(i.name, prepared.factory.leaf(values_of(i.name)), i.sampled, True)
         for i in prepared.inputs
     )
     return execute(
@@ -178,7 +178,7 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
     target = run.output if claim.output is None else named[claim.output]
     if len(claim.by) == 2 and getattr(target, "size", None) and target.numel() != 1:
         span = Span(0, claim.offset - 1)
-        message = "only a single number has a Hessian here"
+        message = "a second derivative needs an output of one number"
         hint = f"the output has shape {list(target.shape)}: add .sum(), or index it"
         raise ProgramError("E596", message, span, claim.text, hint=hint)
     _refuse_entries(claim, target, inputs)
@@ -229,8 +229,8 @@ def _refuse_by(claim: Claim, name: str, inputs: Mapping[str, Any], run: Run) -> 
     if name in inputs:
         return
     if name in run.variables:
-        message = f"the program computes '{name}': a claim is by an input"
-        hint = f"leave its assignment out, and '{name}' is one"
+        message = f"the program computes '{name}': a claim is about an input"
+        hint = f"to make '{name}' an input, leave its assignment out"
         raise _misnamed(claim, name, message, hint)
     raise _unknown(claim, name, tuple(inputs))
 
@@ -247,7 +247,7 @@ def _unknown_output(
 
 
 def _unknown(claim: Claim, name: str, known: tuple[str, ...]) -> ProgramError:
-    hint = did_you_mean(name, known) or f"there are {', '.join(known) or 'none'}"
+    hint = did_you_mean(name, known) or f"it has {', '.join(known) or 'none'}"
     return _misnamed(claim, name, f"the program has no '{name}'", hint)
 
 

@@ -1,4 +1,4 @@
-"""A run's derivative as code: the one place that decides how it is written.
+"""A run's derivative as code: how it is written is decided here.
 
 Invariant: the code is made from the program and the point; the numbers that the engine
 found have no part in it.
@@ -42,7 +42,7 @@ def code_of(
         notes = list(_notes(run, cotangent))
         return Wanted(run, language, kind, cotangent, notes, output).lines()
     except TooLong as problem:
-        hint = "take fewer turns of a loop, smaller arrays, or fewer inputs with --wrt"
+        hint = "use fewer loop iterations, smaller arrays, or fewer inputs with --wrt"
         raise ProgramError("E406", str(problem), hint=hint) from None
     except Unwritable as problem:
         message = f"the {kind} cannot be written as a program: {problem}"

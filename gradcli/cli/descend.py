@@ -16,21 +16,20 @@ class Choice:
 
     optimizer: Annotated[
         Literal["sgd", "adam", "lbfgs"],
-        typer.Option("--optimizer", help="What turns gradients into steps."),
+        typer.Option("--optimizer", help="The optimizer, as PyTorch has it."),
     ] = "sgd"
     lr: Annotated[
         float | None,
         typer.Option(
             "--lr",
             metavar="RATE",
-            help="How far a step goes (default: 0.1; 1 for lbfgs, its first guess).",
+            help="Learning rate (default: 0.1; for lbfgs 1, where its line search "
+            "starts).",
         ),
     ] = None
     momentum: Annotated[
         float | None,
-        typer.Option(
-            "--momentum", metavar="M", help="The part of the last step kept, for sgd."
-        ),
+        typer.Option("--momentum", metavar="M", help="Momentum of sgd."),
     ] = None
     steps: Annotated[
         int, typer.Option("--steps", metavar="N", min=0, help="Steps to take.")
@@ -41,7 +40,7 @@ class Choice:
             "--tolerance",
             metavar="LENGTH",
             min=0,
-            help="Stop at a gradient of this length.",
+            help="Stop when the gradient's norm is at most this.",
         ),
     ] = None
     batch: Annotated[
@@ -49,8 +48,8 @@ class Choice:
         typer.Option(
             "--batch",
             metavar="NAMES:ROWS",
-            help="Take so many rows of these inputs in a step: x,y:10. The last loss "
-            "is that of all rows.",
+            help="Use so many rows of these inputs in a step, as in x,y:10. The last "
+            "loss is that of all rows.",
         ),
     ] = None
     shuffle: Annotated[

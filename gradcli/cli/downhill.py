@@ -19,7 +19,7 @@ from ..lang.descent import Descent, End, Step
 from ..lang.errors import ProgramError
 from ..lang.run import Input, Run, Session
 from ..lang.suggest import did_you_mean
-from ..render import descent as drawn
+from ..render import descent as text
 from ..render import jsons
 from ..render.line import BLANK
 from ..render.progress import Bar, wants_bar
@@ -38,9 +38,9 @@ MAX_LINE_SEARCH_LOSSES: Final = 25
 """Losses that a line search may look at in one step."""
 
 FLUSH_SECONDS: Final = 0.2
-"""After which lines in a pipe are handed on."""
+"""After which lines in a pipe are flushed."""
 
-UNCUT: Final = "what is moved is not cut into batches"
+UNCUT: Final = "an input that is cut into batches is data, and is not optimized"
 
 
 class Kind(NamedTuple):
@@ -89,7 +89,9 @@ class Downhill:
         self._run.require_scalar()
         self._moving = [i for i in self._run.differentiated if i.name not in cut]
         if not self._moving:
-            raise ProgramError("E509", "--batch: no input is left to move", hint=UNCUT)
+            raise ProgramError(
+                "E509", "--batch: no input is left to optimize", hint=UNCUT
+            )
         self._batches = self._batches_of(cut, rows) if cut else None
         self._optimizer = self._optimizer_of(self._moving)
         self._printer = Printer()
@@ -167,7 +169,7 @@ class Downhill:
             self._bar.at(step.number, lambda: f"loss {step.loss:.6g}")
 
     def _print_step(self, step: Step) -> None:
-        line = jsons.step if self._request.json else drawn.step_line
+        line = jsons.step if self._request.json else text.step_line
         self._printer.lines([line(*step)])
         now = monotonic()
         if now - self._flushed > FLUSH_SECONDS:
@@ -179,11 +181,11 @@ class Downhill:
         if self._request.json:
             self._printer.lines([jsons.descent(view)])
         elif self._request.quiet:
-            self._printer.lines(drawn.bare(view))
+            self._printer.lines(text.bare(view))
         else:
             if self._every is not None:
                 self._printer.lines([BLANK])
-            self._printer.lines(drawn.end(view, self._printer.layout))
+            self._printer.lines(text.end(view, self._printer.layout))
         self._printer.flush()
 
     def _view(self, reached: Step, stopped: str) -> DescentView:
@@ -215,7 +217,7 @@ class Downhill:
         what = "gradient" if finite else "loss"
         number = at.grad_norm if finite else at.loss
         if reached is None:
-            message = f"the {what} is {number} to begin with"
+            message = f"the {what} is {number} at the start"
             return ProgramError("E521", message, hint="start from other values")
         message = (
             f"the {what} is {number} at step {at.number}; the values printed are those "
@@ -230,7 +232,7 @@ def _refuse_what_does_not_fit(choice: Choice) -> None:
         hint = "leave it out, or choose --optimizer sgd"
         raise wrong("E590", f"{choice.optimizer} takes no --momentum", hint)
     if choice.batch is not None and choice.optimizer == "lbfgs":
-        hint = "it compares gradients of one loss; choose sgd or adam"
+        hint = "lbfgs compares gradients of one loss; choose sgd or adam"
         raise wrong("E590", "lbfgs takes no --batch", hint)
     if choice.shuffle and choice.batch is None:
         raise wrong("E590", "--shuffle needs --batch", "say which rows: --batch x,y:10")

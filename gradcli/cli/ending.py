@@ -22,7 +22,7 @@ before_exit: list[Callable[[], None]] = []
 """What must be stopped when the process is."""
 
 on_failure: list[Callable[[ProgramError], None]] = []
-"""What is told of an error that ends the process."""
+"""Called with an error that ends the process."""
 
 
 def end(status: int) -> NoReturn:
@@ -35,6 +35,6 @@ def end(status: int) -> NoReturn:
 
 def fail(problem: ProgramError) -> NoReturn:
     """Say what is wrong and end the process."""
-    for tell in on_failure:
-        tell(problem)
+    for report in on_failure:
+        report(problem)
     end(problem.exit_status)

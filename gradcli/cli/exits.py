@@ -21,6 +21,6 @@ class Exit(IntEnum):
     USAGE = errors.COMMAND_LINE_IS_WRONG
     PROGRAM = errors.PROGRAM_IS_WRONG
     LIMIT = errors.LIMIT_REACHED
-    INTERNAL = errors.OUR_MISTAKE
+    INTERNAL = errors.INTERNAL_ERROR
     OUTPUT = errors.OUTPUT_FAILED
     INTERRUPTED = 130

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def main(
     request: Request,
     step: Annotated[
-        bool, typer.Option("--step", help="Wait for a key after each step; q ends.")
+        bool, typer.Option("--step", help="Wait for a key after each step; q quits.")
     ] = False,
     grad_output: GradOutput = None,
 ) -> int:

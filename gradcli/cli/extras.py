@@ -49,17 +49,17 @@ class Extras:
         return bare_digits(self.precisely)
 
     def as_json(self) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
-        """What to add to the whole object, and by input."""
+        """What to add to the object, and what to add to each input."""
         from ..render.precision import condition_json, digits_json
 
-        whole: dict[str, Any] = {}
+        answer: dict[str, Any] = {}
         inputs: dict[str, dict[str, Any]] = {}
         if self.precisely is not None:
-            whole, inputs = digits_json(self.precisely)
+            answer, inputs = digits_json(self.precisely)
         for name, more in condition_json(self.conditions or ()).items():
             inputs[name] = inputs.get(name, {}) | more
         if self.trouble is not None:
-            whole["blame"] = self.trouble
+            answer["blame"] = self.trouble
         return whole, inputs
 
 

@@ -30,14 +30,16 @@ class Forms:
     ] = False
     latex: Annotated[
         bool,
-        typer.Option("--latex", help="Show the formulas as LaTeX (with -q: alone)."),
+        typer.Option(
+            "--latex", help="Show the formulas as LaTeX (with -q: only them)."
+        ),
     ] = False
     code: Annotated[
         Literal["gradcli", "numpy", "torch", "c", "latex"] | None,
         typer.Option(
             "--code",
-            help="Print them as a program of gradcli's own, as a function of NumPy, "
-            "PyTorch or C, or as equations in LaTeX, and only that.",
+            help="Print only code for value and derivatives: a program of gradcli, a "
+            "function of NumPy, PyTorch or C, or equations in LaTeX.",
         ),
     ] = None
 

@@ -40,14 +40,14 @@ def main(
             metavar="N",
             min=1,
             max=MAX_DIGITS,
-            help="Show value and gradients with N digits, too; decimals mean what is "
-            "typed.",
+            help="Show value and gradients also with N certified digits; a decimal is "
+            "taken exactly as it is typed.",
         ),
     ] = None,
     condition: Annotated[
         bool,
         typer.Option(
-            "--condition", help="How much an input's relative error is amplified."
+            "--condition", help="Show how much an input's relative error is amplified."
         ),
     ] = False,
     require: Requirement = None,

@@ -25,7 +25,8 @@ def main(
         bool, typer.Option("--tree", help="Draw a tree (default).")
     ] = False,
     chain: Annotated[
-        bool, typer.Option("--chain", help="A line per node, with next_functions.")
+        bool,
+        typer.Option("--chain", help="Print a line per node, with next_functions."),
     ] = False,
     dot: Annotated[bool, typer.Option("--dot", help="Write Graphviz.")] = False,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Write Mermaid.")] = False,

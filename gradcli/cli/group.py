@@ -21,8 +21,8 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 HELP = """Gradients, Jacobians and autograd graphs of a formula or a program.
 
-Every number comes with its graph and, unless --no-verify, with a verdict: SymPy
-differentiates the same program in a process of its own.
+Every number comes with its graph and, unless --no-verify, with a verdict: a second
+process computes the same derivatives in other ways, with error bounds and with SymPy.
 
 Example: gradcli grad "L = 10 - (w3*(w1*a) + w4*(w2*a))" a=2 w1=0.5 w2=-1.5 w3=3 w4=0.25
 """

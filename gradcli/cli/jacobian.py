@@ -21,7 +21,10 @@ def main(
     forms: Forms,
     mode: Annotated[
         Literal["auto", "rev", "fwd"],
-        typer.Option("--mode", help="Backward or forward passes; auto takes fewer."),
+        typer.Option(
+            "--mode",
+            help="Use backward or forward passes; auto takes whichever are fewer.",
+        ),
     ] = "auto",
     require: Requirement = None,
 ) -> int:

@@ -14,8 +14,8 @@ from .ending import before_exit
 ENDS = frozenset({"q", "Q", "\x04", ""})
 """Keys that end what is stepped through; Ctrl-D and a closed terminal among them."""
 
-LONGEST_KEY = 32
-"""Bytes that one key may send, as an arrow does several."""
+MAX_KEY_BYTES = 32
+"""Of one key, as an arrow sends several."""
 
 
 def terminal() -> bool:
@@ -42,7 +42,7 @@ def key() -> str:
     before_exit.append(restore)
     try:
         tty.setcbreak(terminal)
-        return os.read(terminal, LONGEST_KEY).decode(errors="replace")
+        return os.read(terminal, MAX_KEY_BYTES).decode(errors="replace")
     finally:
         restore()
         before_exit.remove(restore)

@@ -23,7 +23,7 @@ def main(
             "--radius",
             metavar="R",
             min=0,
-            help="Look for kinks this far around the point (Euclidean, all inputs).",
+            help="Look for kinks up to this Euclidean distance from the point.",
         ),
     ] = 0.0,
     grad_output: GradOutput = None,
@@ -59,7 +59,7 @@ def _report(job: Job, radius: float) -> Report:
     try:
         return kinks_of(job, radius)
     except OutOfTime:
-        message = f"no kinks were found out in {job.seconds:g} s"
+        message = f"the search for kinks took more than {job.seconds:g} s"
         hint = "give more time with --verify-seconds, or smaller inputs"
         raise ProgramError("E405", message, hint=hint) from None
     except NoMeaning as error:

@@ -22,14 +22,16 @@ def main(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="A function; without one, all of them.",
+            help="A function; without a name, all are listed.",
             autocompletion=_names,
         ),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
+    ] = False,
 ) -> int:
     """The operations: formulas, graph nodes, conventions.
 

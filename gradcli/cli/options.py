@@ -1,4 +1,4 @@
-"""What all commands on programs share: options, arguments, and how they are told apart.
+"""What commands on programs share: options, arguments, and how to tell which is which.
 
 Invariants: a word is an option if it is spelled like one (`--name`) or is a short
 option that the command has; everything else is the program or a binding, whatever it
@@ -36,7 +36,8 @@ GradOutput: TypeAlias = Annotated[
     typer.Option(
         "--grad-output",
         metavar="VALUE",
-        help="What a vector output's gradient is contracted with.",
+        help="The cotangent of an output that is no single number: the gradient is "
+        "that of sum(VALUE * output).",
     ),
 ]
 """An option that several commands have, but not all."""
@@ -45,7 +46,7 @@ Requirement: TypeAlias = Annotated[
     Literal["proved", "certified", "sampled"] | None,
     typer.Option(
         "--require",
-        help="Exit with status 1 where the verdict is weaker than this.",
+        help="Exit with status 1 if a verdict is weaker than this.",
     ),
 ]
 
@@ -90,7 +91,10 @@ class Request:
     seed: Annotated[
         int,
         typer.Option(
-            "--seed", metavar="N", min=0, help="Seed for inputs without a value."
+            "--seed",
+            metavar="N",
+            min=0,
+            help="Seed of the random numbers, as those for inputs without a value.",
         ),
     ] = 0
     strict: Annotated[
@@ -102,22 +106,26 @@ class Request:
         typer.Option(
             "--quiet",
             "-q",
-            help="Print the numbers only; a graph is drawn all the same.",
+            help="Print the numbers only; a graph is still drawn.",
         ),
     ] = False
     device: Annotated[
         Literal["auto", "cpu", "cuda"],
-        typer.Option("--device", help="Where arrays live."),
+        typer.Option(
+            "--device",
+            help="Compute on the CPU, on a CUDA GPU, or (auto) on a GPU where there "
+            "is one.",
+        ),
     ] = "auto"
     dtype: Annotated[
         Literal["float64", "float32"],
-        typer.Option("--dtype", help="The numbers' type."),
+        typer.Option("--dtype", help="The precision of all numbers."),
     ] = "float64"
     no_verify: Annotated[
         bool,
         typer.Option(
             "--no-verify",
-            help="Do not check the result; graph, explain and paths never do.",
+            help="Do not verify the result; graph, explain and paths never do.",
         ),
     ] = False
     verify_seconds: Annotated[
@@ -127,7 +135,7 @@ class Request:
             metavar="SECONDS",
             min=0,
             max=MAX_SETTABLE_SECONDS,
-            help="Time for the check, where there is one.",
+            help="Stop verifying after so many seconds.",
         ),
     ] = 5.0
     max_seconds: Annotated[
@@ -137,8 +145,8 @@ class Request:
             metavar="SECONDS",
             min=0,
             max=MAX_SETTABLE_SECONDS,
-            help="Seconds of the processor that the work may take, beside printing "
-            "and the check; of a descent, each step.",
+            help="Stop after so much processor time, not counting printing and the "
+            "check; of a descent, in each step.",
         ),
     ] = MAX_SECONDS
     max_memory: Annotated[
@@ -148,7 +156,7 @@ class Request:
             metavar="SIZE",
             parser=bytes_of,
             show_default="450MB",
-            help="How much memory the work may take, such as 2GB.",
+            help="Stop a computation that takes more memory, such as 2GB.",
         ),
     ] = MAX_MEMORY_BYTES
     max_program: Annotated[
@@ -158,10 +166,12 @@ class Request:
             metavar="SIZE",
             parser=bytes_of,
             show_default="2MB",
-            help="How long the text of a program may be, such as 10MB.",
+            help="Refuse a longer program text, such as 10MB.",
         ),
     ] = MAX_PROGRAM_BYTES
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
+    ] = False
 
 
 def on_programs(function: Callable[..., int]) -> Callable[..., int]:
@@ -255,5 +265,7 @@ def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]
 def _value(words: Iterator[str], option: str) -> str:
     value = next(words, None)
     if value is None:
-        raise wrong("E590", f"option {option} needs a value", "put it behind")
+        raise wrong(
+            "E590", f"option {option} needs a value", "write it after the option"
+        )
     return value

@@ -1,6 +1,6 @@
 """The process's streams: results to stdout, everything else to stderr.
 
-Invariant: a write that fails is told apart from every other failure, so that a full
+Invariant: a write that fails is distinguished from every other failure, so that a full
 disk is an error and a closed pipe is none.
 """
 
@@ -52,7 +52,7 @@ class PipeClosed(Exception):
 
 
 def standard_output(json: bool = False) -> TextIO:
-    """Standard output; what it cannot encode is written escaped or drawn otherwise.
+    """Standard output; what it cannot encode is written escaped or in ASCII.
 
     Raises:
         OutputFailed: it cannot be written to.
@@ -79,11 +79,11 @@ class Printer:
         self.layout = self._writer.layout
 
     def lines(self, lines: Iterable[Line]) -> None:
-        with _told_apart(), printing():
+        with _write_failures(), printing():
             self._writer.lines(lines)
 
     def flush(self) -> None:
-        with _told_apart():
+        with _write_failures():
             self._writer.flush()
 
 
@@ -114,7 +114,7 @@ def show(
 
 
 @contextmanager
-def _told_apart() -> Iterator[None]:
+def _write_failures() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:

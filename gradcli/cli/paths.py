@@ -29,12 +29,17 @@ def main(
     to: Annotated[
         str | None,
         typer.Option(
-            "--to", metavar="NAMES", help="Where they end: a,b (default: every input)."
+            "--to", metavar="NAMES", help="Where paths end: a,b (default: every input)."
         ),
     ] = None,
     most: Annotated[
         int,
-        typer.Option("--most", metavar="N", min=1, help="List the N heaviest only."),
+        typer.Option(
+            "--most",
+            metavar="N",
+            min=1,
+            help="List only the N paths with the largest products.",
+        ),
     ] = 10,
     grad_output: GradOutput = None,
 ) -> int:
@@ -89,12 +94,12 @@ def _ends(run: Run, to: str | None) -> dict[str, Tensor]:
     if asked is None:
         return {given.name: given.tensor for given in run.differentiated}
     if not asked:
-        raise wrong("E595", "--to names nothing", "give names: --to a,b")
+        raise wrong("E595", "--to gives no names", "give names: --to a,b")
     return {name: _value(run, name, "--to", _inputs(run)) for name in asked}
 
 
 def _outputs(run: Run) -> dict[str, object]:
-    """Values by name: what a name means in the end."""
+    """Values by name, as they are when the program ends."""
     return {
         run.output_name: run.output,
         **run.prepared.environment,
@@ -103,7 +108,7 @@ def _outputs(run: Run) -> dict[str, object]:
 
 
 def _inputs(run: Run) -> dict[str, object]:
-    """Values by name: what an input's name meant in the beginning."""
+    """Values by name; an input's name is the input, also if it was assigned to."""
     return {**run.variables, **run.prepared.environment}
 
 
@@ -118,7 +123,7 @@ def _value(run: Run, name: str, option: str, values: dict[str, object]) -> Tenso
     if name in values:
         from ..lang.frame import described
 
-        message = f"{option}: '{name}' is {described(found)}, no tensor"
+        message = f"{option}: '{name}' is {described(found)}, not a tensor"
         raise ProgramError("E507", message, hint=known)
     from ..lang.suggest import did_you_mean
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..lang.errors import MORE_MEMORY, ProgramError
 
-_MEANT = {
+_PAGES = {
     **dict.fromkeys(("help", "-help", "-?"), "gradcli --help"),
     **dict.fromkeys(("version", "-v", "-V"), "gradcli --version"),
 }
@@ -48,7 +48,7 @@ def usage(error: Exception) -> ProgramError | None:
 
     known = [o for p in context.command.get_params(context) for o in p.opts]
     near = did_you_mean(option, [name for name in known if name.startswith("--")])
-    behind = f"{see}; a program that looks like an option goes behind --"
+    behind = f"{see}; a program that looks like an option goes after --"
     return wrong("E591", f"no such option: {option}", near or behind)
 
 
@@ -72,7 +72,7 @@ def _bounds(numbers: Any) -> str:
 
 def no_number(option: str, value: float) -> ProgramError:
     """An option's value that is infinite or not a number."""
-    return wrong("E595", f"--{option}: {value} is not a number to work with")
+    return wrong("E595", f"--{option}: {value} is not a finite number")
 
 
 def _sentence(text: str) -> str:
@@ -81,14 +81,14 @@ def _sentence(text: str) -> str:
 
 
 def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
-    """There is no such command; an expression in its place is told what to type."""
+    """There is no such command; the hint for an expression is what to type."""
     from ..lang.suggest import did_you_mean
 
     known = tuple(commands)
-    meant = f"type {_MEANT[word]}" if word in _MEANT else did_you_mean(word, known)
-    if meant is None and not word.isalpha():
-        meant = "for a gradient: gradcli grad EXPR NAME=VALUE"
-    hint = meant or f"the commands are {', '.join(known)}"
+    advice = f"type {_PAGES[word]}" if word in _PAGES else did_you_mean(word, known)
+    if advice is None and not word.isalpha():
+        advice = "for a gradient: gradcli grad EXPR NAME=VALUE"
+    hint = advice or f"the commands are {', '.join(known)}"
     return wrong("E592", f"no such command: {word!r}", hint)
 
 
@@ -104,6 +104,6 @@ def out_of_memory() -> ProgramError:
 
 
 def internal(error: Exception) -> ProgramError:
-    """A mistake of ours."""
+    """An error in gradcli itself."""
     hint = "this is a bug in gradcli: please report it with the output of --debug"
     return wrong("E599", f"internal error: {type(error).__name__}: {error}", hint)

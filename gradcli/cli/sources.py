@@ -27,33 +27,35 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
         ProgramError: there is no program, or it cannot be read.
     """
     words = list(request.words or ())
-    place = request.file
-    if place is None:
+    origin = request.file
+    if origin is None:
         if not words:
             raise wrong("E593", "no program", 'give one: gradcli grad "x**2" x=3')
-        place = words.pop(0)
-        if place != STDIN:
-            _refuse_path(place)
-            return place, words
-    _refuse_second_program(place, words)
-    if place == STDIN:
+        origin = words.pop(0)
+        if origin != STDIN:
+            _refuse_path(origin)
+            return origin, words
+    _refuse_second_program(origin, words)
+    if origin == STDIN:
         if any(word.endswith("=@-") for word in words):
             hint = "save one of them to a file"
-            raise wrong("E594", "standard input cannot be program and value", hint)
+            raise wrong(
+                "E594", "standard input cannot be both the program and a value", hint
+            )
         return _decoded(_standard_input(request.max_program), "standard input"), words
-    return _decoded(_contents(place, request.max_program), place), words
+    return _decoded(_contents(origin, request.max_program), origin), words
 
 
 def _refuse_path(text: str) -> None:
     """A program's file where its text should be."""
     if _PROGRAM_FILE.fullmatch(text) and isfile(text):
-        raise wrong("E594", f"{text!r} is a file's name", f"to read it: -f {text}")
+        raise wrong("E594", f"{text!r} is the name of a file", f"to read it: -f {text}")
 
 
-def _refuse_second_program(place: str, words: list[str]) -> None:
+def _refuse_second_program(origin: str, words: list[str]) -> None:
     second = words[0].strip() if words else ""
     if second and "=" not in second and not second.isidentifier():
-        whence = "standard input" if place == STDIN else repr(place)
+        whence = "standard input" if origin == STDIN else repr(origin)
         message = f"two programs: {second!r} and what {whence} holds"
         raise wrong("E590", message, "keep one; a value is NAME=VALUE")
 
@@ -69,7 +71,7 @@ def _contents(path: str, limit: int) -> bytes:
 
 
 def _near(path: str) -> str | None:
-    """The file in the same folder that may have been meant."""
+    """A hint with the name of a similar file in the same folder."""
     from ..lang.suggest import did_you_mean
 
     folder, name = split(path)
@@ -79,11 +81,11 @@ def _near(path: str) -> str | None:
         return None
 
 
-def _read(file: IO[bytes], place: str, limit: int) -> bytes:
-    """All that a file holds, which may be one that never ends."""
+def _read(file: IO[bytes], origin: str, limit: int) -> bytes:
+    """The content of a file, which may be one that never ends."""
     data = file.read(limit + 1)
     if len(data) > limit:
-        message = f"{place} holds more than the {limit:,} bytes of a program"
+        message = f"{origin} holds more than the {limit:,} bytes of a program"
         raise wrong("E515", message, "allow more with --max-program")
     return data
 
@@ -102,11 +104,11 @@ def _standard_input(limit: int) -> bytes:
         raise wrong("E594", f"cannot read standard input: {reason}") from None
 
 
-def _decoded(data: bytes, place: str) -> str:
+def _decoded(data: bytes, origin: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        message = f"{place} is not UTF-8: byte {data[error.start]:#04x} in line {line}"
+        message = f"{origin} is not UTF-8: byte {data[error.start]:#04x} in line {line}"
         hint = "a program is text: save it as UTF-8"
         raise wrong("E594", message, hint) from None

@@ -5,7 +5,7 @@ stays together; every row comes once in each round, the last batch of a round ma
 smaller, and the order of a shuffled round follows from the seed alone.
 
     batches = Batches({"x": x, "y": y}, 10)
-    batches.following()                     # {"x": rows 0 to 9 of x, "y": of y}
+    batches.next_rows()                     # {"x": rows 0 to 9 of x, "y": of y}
 """
 
 from collections.abc import Mapping
@@ -37,20 +37,20 @@ class Batches:
         self._start = self._rows
         self._order: Any = None
 
-    def whole(self) -> dict[str, Tensor]:
-        """All rows, as constants."""
+    def all_rows(self) -> dict[str, Tensor]:
+        """Every row, as constants."""
         return {name: x.detach() for name, x in self._inputs.items()}
 
-    def following(self) -> dict[str, Tensor]:
+    def next_rows(self) -> dict[str, Tensor]:
         """The next batch, as constants."""
         if self._start >= self._rows:
             self._start = 0
             if self._generator is not None:
                 self._order = self._generator.permutation(self._rows)
         start, self._start = self._start, self._start + self._size
-        return {name: self._taken(x, start) for name, x in self._inputs.items()}
+        return {name: self._rows_of(x, start) for name, x in self._inputs.items()}
 
-    def _taken(self, x: Tensor, start: int) -> Tensor:
+    def _rows_of(self, x: Tensor, start: int) -> Tensor:
         rows: Any = slice(start, start + self._size)
         if self._order is not None:
             rows = x.xp.as_index(self._order[rows])

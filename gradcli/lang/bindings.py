@@ -32,7 +32,7 @@ def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:
     """The bindings that the arguments make.
 
     Raises:
-        ProgramError: an argument is no binding, or a name is bound twice.
+        ProgramError: an argument is no binding, or a name is given a value twice.
     """
     bindings: dict[str, Binding] = {}
     for argument in arguments:
@@ -41,7 +41,7 @@ def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:
             first = bindings[binding.name].argument
             raise ProgramError(
                 "E503",
-                f"'{binding.name}' is bound twice",
+                f"'{binding.name}' is given a value twice",
                 Span(0, binding.value.start - 1),
                 argument,
                 hint=f"keep one of {_brief(first)} and {_brief(argument)}",
@@ -57,8 +57,8 @@ def read_binding(argument: str) -> Binding:
         raise _no_binding(argument)
     if text.startswith("="):
         span = Span(len(head), len(head) + 2)
-        hint = f"one '=' binds: {_brief(head + text)}"
-        raise ProgramError("E501", "'==' compares", span, argument, hint=hint)
+        hint = f"one '=' gives a value: {_brief(head + text)}"
+        raise ProgramError("E501", "'==' compares values", span, argument, hint=hint)
     start = len(head) + 1
     name = _name(head, argument)
     if not text.strip():
@@ -78,7 +78,7 @@ def _no_binding(argument: str) -> ProgramError:
         hint = f"give it a value: {_brief(argument.strip())}=3"
     else:
         hint = "write NAME=VALUE; put quotes around a program: 'x**2 + 1'"
-    message = "this argument binds no name"
+    message = "this argument is not NAME=VALUE"
     return ProgramError("E501", message, span, argument, hint=hint)
 
 
@@ -107,7 +107,7 @@ def _name(head: str, argument: str) -> str:
 def _name_hint(name: str) -> str:
     base = name.partition("[")[0]
     if base != name and base.isidentifier():
-        return f"bind the whole of it: {base}=[...]"
+        return f"give the whole array: {base}=[...]"
     if name.endswith(("+", "-", "*", "/")):
         return "put quotes around a program that assigns"
     return "a name is letters, digits and '_', not beginning with a digit"

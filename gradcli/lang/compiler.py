@@ -1,10 +1,10 @@
 """The syntax tree to a list of steps: running needs neither tree nor recursion.
 
-A variable has one register for the whole program. Where a name may be read before it
+A variable has one register in all of the program. Where a name may be read before it
 was given a value, a `check` stands in front; where the text above shows that it has
 one, none does. Expressions write straight into the variable they are assigned to, but
 only with their last step, so an error leaves the old value in place. A `mark` after
-each statement tells which value the program ends with.
+each statement keeps which value the program ends with.
 
     [origin.name for origin in compile_program(parse("y = x*2")).origins]
     # ['*', '']
@@ -114,7 +114,7 @@ class _Compiler(Translator):
                     yield self._branch(branch.body, branch.span, other, done)
             if node.otherwise is not None:
                 yield self.block(node.otherwise)
-        self.place(done)
+        self.set_label(done)
 
     def _test(self, test: syntax.Expression) -> Steps[int]:
         """Emit a condition; the label where it goes on if that is not true."""
@@ -129,7 +129,7 @@ class _Compiler(Translator):
     ) -> Steps[None]:
         yield self.block(body)
         self.jump_always(done, span)
-        self.place(other)
+        self.set_label(other)
 
     def visit_For(self, node: syntax.For) -> Steps[None]:
         loop = _Loop(self.label(), self.label(), self.modes)
@@ -139,7 +139,7 @@ class _Compiler(Translator):
         at = node.iterable.span
         self.emit(steps.iterate(iterator, source), at, "iterate", "", (source,))
         with self.maybe():
-            self.place(loop.again)
+            self.set_label(loop.again)
             item = self.temporary() if node.unpacks else self._target(node.targets[0])
             advance = lambda there: steps.advance(there, item, iterator)
             self.jump(loop.after, advance, at, "iterate", (iterator,))
@@ -150,7 +150,7 @@ class _Compiler(Translator):
 
     def visit_While(self, node: syntax.While) -> Steps[None]:
         loop = _Loop(self.label(), self.label(), self.modes)
-        self.place(loop.again)
+        self.set_label(loop.again)
         test: int = yield self.value(node.test)
         self.jump_on(False, test, loop.after, node.test.span)
         self.release(test)
@@ -162,7 +162,7 @@ class _Compiler(Translator):
         yield self.block(body)
         self.loops.pop()
         self.jump_always(loop.again, body.span)
-        self.place(loop.after)
+        self.set_label(loop.after)
 
     def visit_With(self, node: syntax.With) -> Steps[None]:
         self.emit(steps.open_mode(node.enabled), node.span)

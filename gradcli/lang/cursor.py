@@ -1,4 +1,4 @@
-"""A place in the list of tokens, and the errors about what stands there.
+"""A position in the list of tokens, and the errors about the token there.
 
 cursor.take_if(",")          # the token, or None and nothing has moved
 cursor.expect(")")           # the token, or an error that says what was found
@@ -101,20 +101,20 @@ class Cursor:
         return other.kind in ("+", "-") and one.kind == other.kind
 
     def missing_operator(self, before: Token, after: Token) -> ProgramError:
-        """The error for two operands side by side; it takes a multiplication to be
-        meant, or a call, where a function's name stands in front."""
+        """The error for two operands side by side; its hint is a multiplication, or a
+        call where the first one is a function's name."""
         left, right = self._text(before), self._text(after)
         gap = self.source[before.end : after.start] and " "
-        whole = not {before.kind, after.kind} & set("()[]")
-        product = f"{left}{gap}*{gap}{right}" if whole else "'*' between them"
+        bracketless = not {before.kind, after.kind} & set("()[]")
+        product = f"{left}{gap}*{gap}{right}" if bracketless else "'*' between them"
         return self.fail(
             "E208",
             f"no operator between {left} and {right}",
             Span(before.start, after.end),
-            self._call_meant(before, after) or f"to multiply, write {product}",
+            self._call_hint(before, after) or f"to multiply, write {product}",
         )
 
-    def _call_meant(self, before: Token, after: Token) -> str | None:
+    def _call_hint(self, before: Token, after: Token) -> str | None:
         """For `sin x` and `sin^2(x)`: how a function is called."""
         if self._is_function(before):
             return f"to call it, write {self._text(before)}({_argument(after)})"
@@ -122,7 +122,7 @@ class Cursor:
         power = [token.kind for token in self.tokens[max(index - 1, 0) : index + 1]]
         if power == ["**", "number"] and self._is_function(self.tokens[index - 2]):
             name, exponent = self._text(self.tokens[index - 2]), self._text(before)
-            return f"to raise what it gives, write {name}(...)**{exponent}"
+            return f"to raise its result to a power, write {name}(...)**{exponent}"
         return None
 
     def _is_function(self, token: Token) -> bool:

@@ -48,7 +48,7 @@ class End(Record):
 
 
 class Program(Protocol):
-    """What is minimised; `gradcli.lang.run.Session` is one."""
+    """What is minimised; a `gradcli.lang.run.Session` is one."""
 
     def rebind(self, values: Mapping[str, Tensor]) -> None: ...
     def __call__(self) -> Tensor: ...
@@ -69,7 +69,7 @@ class Descent:
         optimizer: changes the inputs.
         inputs: the leaves that it changes.
         batches: the data that the program sees; None: always all of it.
-        on_step: told of each step, before the next one is taken.
+        on_step: called with each step, before the next one is taken.
     """
 
     def __init__(
@@ -102,34 +102,34 @@ class Descent:
             try:
                 return self._run(steps, tolerance)
             except KeyboardInterrupt:
-                return self._back("interrupted")
+                return self._restored("interrupted")
             except (ProgramError, EngineError) as error:
                 if self._reached is None:
                     raise
-                return self._back("diverged", error)
+                return self._restored("diverged", error)
 
     def _run(self, steps: int, tolerance: float) -> End:
         for number in range(steps):
             if self._batches is not None:
-                self._program.rebind(self._batches.following())
+                self._program.rebind(self._batches.next_rows())
             step = self._evaluate(number)
             if not step.finite:
-                return self._back("diverged", step)
+                return self._restored("diverged", step)
             self._report(step)
             if step.grad_norm <= tolerance:
-                return self._whole(step, "tolerance")
+                return self._end(step, "tolerance")
             self._optimizer.step(self._closure)
-        return self._whole(None, "steps", steps)
+        return self._end(None, "steps", steps)
 
-    def _whole(self, step: Step | None, stopped: str, number: int = 0) -> End:
+    def _end(self, step: Step | None, stopped: str, number: int = 0) -> End:
         """The end, judged by all of the data."""
         if self._batches is not None:
-            self._program.rebind(self._batches.whole())
+            self._program.rebind(self._batches.all_rows())
         elif step is not None:
             return End(step, stopped)
         last = self._evaluate(number if step is None else step.number)
         if not last.finite:
-            return self._back("diverged", last)
+            return self._restored("diverged", last)
         if step is None:
             self._report(last)
         return End(last, stopped)
@@ -157,7 +157,7 @@ class Descent:
         self._reached = step
         self._on_step(step)
 
-    def _back(self, stopped: str, lost: Step | Exception | None = None) -> End:
+    def _restored(self, stopped: str, lost: Step | Exception | None = None) -> End:
         for x, raw in zip(self._inputs, self._values, strict=False):
             x.raw = raw
         return End(self._reached, stopped, lost)

@@ -2,9 +2,9 @@
 
 A register holds a variable, a constant, a function or an intermediate value; those of
 the last kind are used again. A label stands for the number of a step that is not known
-yet. `has_value` tells which variables surely have a value here: an assignment or a
-passed `check` adds one, and what is added in a part that may not run (`maybe`) is taken
-back behind it.
+yet. `has_value` lists the variables that surely have a value here: an assignment or a
+passed `check` adds one, and what is added in a part that may not run (`maybe`) is
+removed after it.
 """
 
 from collections.abc import Callable, Iterator
@@ -87,7 +87,7 @@ class Emitter:
         self.labels.append(-1)
         return len(self.labels) - 1
 
-    def place(self, label: int) -> None:
+    def set_label(self, label: int) -> None:
         """Let a label stand for the next step."""
         self.labels[label] = len(self.steps)
 
@@ -164,4 +164,4 @@ class Emitter:
 
 
 def _unmade(registers: object, frame: object) -> None:
-    """Keeps the place of a jump until all labels stand somewhere."""
+    """Stands where a jump will be, until the numbers of all steps are known."""

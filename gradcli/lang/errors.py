@@ -63,7 +63,7 @@ CODES: dict[str, str] = {
     "E507": "an option names what the program does not have",
     "E508": "standard input is asked for twice",
     "E509": "an option's value that cannot be used",
-    "E511": "a file that is not there",
+    "E511": "a file that does not exist",
     "E512": "a file that cannot be read",
     "E513": "a file whose content is not what it should be",
     "E514": "a file of values that are not real numbers",
@@ -75,26 +75,26 @@ CODES: dict[str, str] = {
     "E520": "an output that is no tensor",
     "E521": "a loss or a gradient that is not finite",
     "E590": "a command line that does not fit the command",
-    "E591": "an option that there is not",
-    "E592": "a command that there is not",
+    "E591": "an option that does not exist",
+    "E592": "a command that does not exist",
     "E593": "no program was given",
     "E594": "a program that cannot be read",
     "E595": "an option's value that does not fit",
     "E596": "a derivative that the output does not have",
-    "E597": "an operation that there is not",
+    "E597": "an operation that does not exist",
     "E598": "output that cannot be written",
     "E599": "an error inside gradcli",
 }
 
 NO_MEMORY = "there is no memory left for this value"
 MORE_MEMORY = "take fewer entries or steps, or allow more with --max-memory"
-MORE_SECONDS = "does it ever end? allow more with --max-seconds"
+MORE_SECONDS = "does it ever end? allow more time with --max-seconds"
 
 COMMAND_LINE_IS_WRONG = 2
 PROGRAM_IS_WRONG = 3
 LIMIT_REACHED = 4
 OUTPUT_FAILED = 74
-OUR_MISTAKE = 70
+INTERNAL_ERROR = 70
 """The last two are those that BSD's ``sysexits.h`` gives this meaning."""
 
 _EXIT_STATUS = {
@@ -104,7 +104,7 @@ _EXIT_STATUS = {
     "E59": COMMAND_LINE_IS_WRONG,
     "E596": PROGRAM_IS_WRONG,
     "E598": OUTPUT_FAILED,
-    "E599": OUR_MISTAKE,
+    "E599": INTERNAL_ERROR,
 }
 """By the beginning of the code; the longest that fits counts, and else it is 3."""
 
@@ -116,7 +116,7 @@ def _status_of(code: str) -> int:
 
 
 class ProgramError(Exception):
-    """An error in a program or in a value, with its place and a way out."""
+    """An error in a program or in a value, with its span and a way out."""
 
     def __init__(
         self,

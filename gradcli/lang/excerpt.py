@@ -1,4 +1,4 @@
-r"""A line of a program with carets under a span, drawn for any terminal.
+r"""A line of a program with carets under a span, for any terminal.
 
 Carets stand by display width: a wide character takes two columns, a combining mark
 none. Nothing that could steer a terminal or reorder text is let through: control and
@@ -69,7 +69,7 @@ def place_of(span: Span, source: str) -> str:
 def block(
     code: str, message: str, span: Span | None, source: str, hint: str | None
 ) -> str:
-    """The whole error: a headline, the line, the carets and the way out."""
+    """An error as text: a headline, the line, the carets and the way out."""
     headline = f"error[{code}]: {printable(_middle_cut(message))}"
     help_text = printable(_middle_cut(hint)) if hint else ""
     if span is None:

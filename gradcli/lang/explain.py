@@ -119,9 +119,9 @@ def _product_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
     """Which transpose would make a product fit."""
     if len(a) == len(b) == 2:
         if a[1] == b[1]:
-            return "the second one transposed fits: .T"
+            return "transpose the second one: .T"
         if a[0] == b[0]:
-            return "the first one transposed fits: .T"
+            return "transpose the first one: .T"
     return None if a and b else "to multiply by a number, write '*'"
 
 
@@ -129,9 +129,9 @@ def _broadcast_hint(a: tuple[int, ...], b: tuple[int, ...]) -> str | None:
     """What would make two shapes broadcast."""
     for which, one, other in (("second", b, a), ("first", a, b)):
         if len(one) == 1 and len(other) == 2 and one[0] == other[0]:
-            return f"to pair it with the rows, give the {which} .unsqueeze(1)"
+            return f"to pair it with the rows, use .unsqueeze(1) on the {which}"
     if len(a) == len(b) == 2 and a == (b[1], b[0]):
-        return "the second one transposed fits: .T"
+        return "transpose the second one: .T"
     return None
 
 
@@ -176,7 +176,7 @@ def _not_a_tensor(failure: Failure) -> Explanation | None:
     of_none = asked is None and "'NoneType'" in failure.text
     if not of_none and not isinstance(asked, _PLAIN):
         return None
-    message = f"{failure.name} takes tensors, and {described(asked)} is none"
+    message = f"{failure.name} takes tensors, not {described(asked)}"
     return "E302", message, failure.list_hint or "write numbers as tensor([...])"
 
 

@@ -36,7 +36,7 @@ _AN_EXPRESSION = "an expression"
 
 
 class ExpressionParser(Cursor):
-    """Reads expressions from the cursor's place."""
+    """Reads expressions from the cursor's position."""
 
     def expressions(self) -> Steps[syntax.Expression]:
         """One expression, or several with commas: a tuple without parentheses."""

@@ -80,7 +80,7 @@ class Factory:
         """The NumPy array that a number or a list of numbers in a program means.
 
         Raises:
-            ProgramError: it holds something else.
+            ProgramError: it is something else.
         """
         try:
             return array_of(value)
@@ -138,10 +138,10 @@ class _Constructors:
             "full": self.full,
             "linspace": self.linspace,
             "ones": self.filled("ones", 1.0),
-            "rand": self.drawn("rand", lambda g, size: g.random(size)),
-            "randn": self.drawn("randn", lambda g, size: g.standard_normal(size)),
-            "rand_like": self.drawn_like(lambda g, size: g.random(size)),
-            "randn_like": self.drawn_like(lambda g, size: g.standard_normal(size)),
+            "rand": self.random("rand", lambda g, size: g.random(size)),
+            "randn": self.random("randn", lambda g, size: g.standard_normal(size)),
+            "rand_like": self.random_like(lambda g, size: g.random(size)),
+            "randn_like": self.random_like(lambda g, size: g.standard_normal(size)),
             "tensor": self.tensor,
             "zeros": self.filled("zeros", 0.0),
         }
@@ -160,7 +160,7 @@ class _Constructors:
 
         return make
 
-    def drawn(
+    def random(
         self, name: str, draw: Callable[[Any, tuple[int, ...]], Any]
     ) -> Callable[..., Tensor]:
         def make(*sizes: Any, size: Any = None) -> Tensor:
@@ -170,7 +170,7 @@ class _Constructors:
 
         return make
 
-    def drawn_like(
+    def random_like(
         self, draw: Callable[[Any, tuple[int, ...]], Any]
     ) -> Callable[[Tensor], Tensor]:
         return lambda x: self.factory.constant(draw(self.draws.generator, x.shape))

@@ -36,23 +36,23 @@ _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 """How the numbers that JSON does not have are written in it, also by gradcli."""
 
 _PIECE_BYTES = 1 << 20
-_HELD_BESIDE = 4
-"""A stream is read whole, and held beside the numbers that are made of it."""
+_COPIES_OF_STREAM = 4
+"""A stream is kept in memory beside the numbers that are made of it."""
 
 _NOT_BLANK = re.compile(rb"[^\xef\xbb\xbf \t\r\n]")
 _MORE = "take a part of it, or allow more with --max-memory"
 _AGAIN = "save it again: numpy.save"
-_READABLE = "give a file that is there and may be read"
+_READABLE = "give a file that exists and that you may read"
 _KINDS = "a file of numbers is .npy, .npz, .csv, .tsv or .json"
 
 Array = np.ndarray[Any, Any]
 
 
-def read_file(place: str, limit: int | None = None) -> Array:
-    """The array in a file; `place` is a path, `path.npz:key`, or `-`.
+def read_file(source: str, limit: int | None = None) -> Array:
+    """The array in a file; `source` is a path, `path.npz:key`, or `-`.
 
     Args:
-        place: where it is.
+        source: where it is.
         limit: bytes that it may hold, as it lies there and as numbers in memory;
             None: what one result may take.
 
@@ -60,11 +60,11 @@ def read_file(place: str, limit: int | None = None) -> Array:
         NotAnArray: it is missing, unreadable, too large, or holds no real numbers.
     """
     limit = LIMIT.bytes if limit is None else limit
-    if place == STANDARD_INPUT:
+    if source == STANDARD_INPUT:
         return _standard_input(limit)
-    if not place:
-        raise NotAnArray("E511", "there is no file's name behind '@'", _KINDS)
-    path, key = _path_and_key(place)
+    if not source:
+        raise NotAnArray("E511", "there is no file name after '@'", _KINDS)
+    path, key = _path_and_key(source)
     _, suffix = os.path.splitext(path)
     read = _READERS.get(suffix.lower(), _by_look)
     try:
@@ -74,7 +74,7 @@ def read_file(place: str, limit: int | None = None) -> Array:
             if S_ISREG(status.st_mode) and status.st_size:
                 return read(file, path, key, limit)
             # What does not say its size may never end.
-            return read(_whole(file, path, limit), path, key, limit)
+            return read(_all_of(file, path, limit), path, key, limit)
     except FileNotFoundError:
         raise NotAnArray("E511", f"there is no file {path!r}", _near(path)) from None
     except IsADirectoryError:
@@ -98,14 +98,14 @@ def _standard_input(limit: int) -> Array:
         ) from None
 
 
-def _path_and_key(place: str) -> tuple[str, str | None]:
-    place = os.path.expanduser(place)
-    head, mark, key = place.rpartition(".npz:")
-    return (f"{head}.npz", key) if mark else (place, None)
+def _path_and_key(source: str) -> tuple[str, str | None]:
+    source = os.path.expanduser(source)
+    head, mark, key = source.rpartition(".npz:")
+    return (f"{head}.npz", key) if mark else (source, None)
 
 
 def _near(path: str) -> str | None:
-    """A hint at the file in the same directory that may have been meant."""
+    """A hint with the name of a similar file in the same directory."""
     directory, name = os.path.split(path)
     try:
         found = nearest(name, os.listdir(directory or "."))
@@ -130,7 +130,7 @@ def _size(count: float) -> str:
 
 def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
     """Read a stream without a telling name: its first bytes say what it is."""
-    data = _whole(file, what, limit)
+    data = _all_of(file, what, limit)
     head = data.read(len(_NPY_MAGIC))
     data.seek(0)
     if head.startswith(_NPY_MAGIC):
@@ -145,14 +145,14 @@ def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
     return read_table(data, what, limit)
 
 
-def _whole(file: IO[bytes], what: str, limit: int) -> BytesIO:
+def _all_of(file: IO[bytes], what: str, limit: int) -> BytesIO:
     """All that a stream holds, if that ends within its share of the limit."""
-    limit //= _HELD_BESIDE
-    whole = _part(file, limit + 1)
-    if whole.getbuffer().nbytes > limit:
+    limit //= _COPIES_OF_STREAM
+    data = _part(file, limit + 1)
+    if data.getbuffer().nbytes > limit:
         message = f"{what} holds more than the {_size(limit)} allowed"
         raise NotAnArray("E515", message, _MORE)
-    return whole
+    return data
 
 
 def _part(file: IO[bytes], most: int) -> BytesIO:
@@ -184,7 +184,7 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         raise NotAnArray("E513", f"{what} is not text in UTF-8", UTF8) from None
     except RecursionError:
         raise NotAnArray(
-            "E513", f"{what} is nested too deeply", "a tensor is less deep"
+            "E513", f"{what} is nested too deeply", "a tensor has fewer dimensions"
         ) from None
     except ValueError as error:
         raise NotAnArray(
@@ -221,7 +221,11 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
             (2, 0): layout.read_array_header_2_0,
         }.get(version)
         if read_header is None:
-            raise NotAnArray("E513", f"{what} is of version {version}", "save it anew")
+            raise NotAnArray(
+                "E513",
+                f"{what} has the unknown format version {version}",
+                "save it again: numpy.save",
+            )
         shape, by_column, dtype = read_header(file)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         raise NotAnArray(
@@ -234,7 +238,9 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
     data = _part(file, count * dtype.itemsize).getbuffer()
     if data.nbytes < count * dtype.itemsize:
         claimed = _size(count * dtype.itemsize)
-        message = f"{what} is cut off: it says {claimed} and holds {_size(data.nbytes)}"
+        message = (
+            f"{what} is cut off: it claims {claimed} and holds {_size(data.nbytes)}"
+        )
         raise NotAnArray("E513", message, _AGAIN)
     flat = np.frombuffer(data, dtype=dtype).astype(np.float64)
     return flat.reshape(shape, order="F" if by_column else "C")
@@ -242,9 +248,9 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
 
 def _check_shape(shape: tuple[Any, ...], what: str) -> None:
     """Refuse what no array has, before anything is counted by it."""
-    whole = all(type(length) is int for length in shape)
-    if not whole or not all(0 <= length <= sys.maxsize for length in shape):
-        raise NotAnArray("E513", f"{what} says it has the shape {shape}", _AGAIN)
+    integers = all(type(length) is int for length in shape)
+    if not integers or not all(0 <= length <= sys.maxsize for length in shape):
+        raise NotAnArray("E513", f"{what} claims to have the shape {shape}", _AGAIN)
     if len(shape) > MAX_LIST_DEPTH:
         message = f"{what} has {len(shape)} dimensions, more than {MAX_LIST_DEPTH}"
         raise NotAnArray("E513", message, "a tensor has fewer dimensions")
@@ -268,10 +274,10 @@ def _npz(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         with ZipFile(file) as archive:
             members = {info.filename: info for info in archive.infolist()}
             name = _member(list(members), what, key)
-            place = f"{what}:{name.removesuffix('.npy')}"
-            _check_size(members[name].file_size, place, limit)
+            source = f"{what}:{name.removesuffix('.npy')}"
+            _check_size(members[name].file_size, source, limit)
             with archive.open(name) as member:
-                return _npy(member, place, None, limit)
+                return _npy(member, source, None, limit)
     except (BadZipFile, CompressionError, EOFError, RuntimeError, NotImplementedError):
         raise NotAnArray(
             "E513", f"{what} is not a .npz file, or damaged", _AGAIN

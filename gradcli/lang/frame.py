@@ -88,7 +88,7 @@ class Frame:
             kind = described(value)
             inside = isinstance(value, (list, tuple))
             hint = "write tensor([...])" if inside else "use numbers and tensors"
-            raise ProgramError("E301", f"{kind} has no operators", hint=hint)
+            raise ProgramError("E301", f"{kind} cannot be an operand", hint=hint)
         if not isinstance(value, NUMBERS):
             self.foreign.add(type(value))
 

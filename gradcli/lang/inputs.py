@@ -132,8 +132,8 @@ def _refuse_names(program: Program, bound: str) -> None:
 
 
 def _constant_hint(name: str) -> str | None:
-    meant = CONSTANTS_MEANT.get(name)
-    return f"the constant is {meant}" if meant else None
+    constant = CONSTANTS_MEANT.get(name)
+    return f"the constant is {constant}" if constant else None
 
 
 def _alone_hint(text: str, bound: str) -> str:
@@ -141,11 +141,11 @@ def _alone_hint(text: str, bound: str) -> str:
 
     if os.path.exists(text.strip()):
         return f"to read the file, write {bound}=@{text.strip()}"
-    return "a value stands by itself and reads no other names"
+    return "a value cannot use other names"
 
 
 def _in_argument(error: ProgramError, binding: Binding) -> ProgramError:
-    """An error in VALUE, placed in the whole argument."""
+    """An error in VALUE, with its span counted in the argument."""
     span = error.span or Span(0, len(binding.text))
     start = binding.value.start
     return ProgramError(

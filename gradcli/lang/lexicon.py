@@ -1,7 +1,7 @@
 """The words and signs of the language, and what to type instead of foreign ones.
 
-Every table here is data for the tokenizer and the parser; neither holds a sign or a
-word of its own.
+Every table here is data for the tokenizer and the parser, which have no signs and
+words of their own.
 
     FOREIGN_CHARACTERS["×"]      # "*"
     FOREIGN_WORDS["lambda"]      # what to do without it
@@ -109,12 +109,12 @@ _NO_LATEX = "write sqrt(x), x^(2), (a)/(b)"
 FOREIGN_PHRASES = (
     (r"\\[A-Za-z]+|(?<=[\^_])\{", "LaTeX is not read", _NO_LATEX),
     (r"\\\s*\Z", "nothing follows to be joined to this line", "delete it"),
-    (r"```\w*", "a fence of Markdown is no part of a program", "leave its lines out"),
-    (r">>>", "a prompt is no part of a program", "leave it out"),
+    (r"```\w*", "a fence of Markdown is not part of a program", "leave its lines out"),
+    (r">>>", "a prompt is not part of a program", "leave it out"),
     (r"[∂∇]", "derivatives are not written in a program", "write what to derive"),
-    (r"′", "a prime is no part of a name", "write it in letters: x_prime"),
+    (r"′", "a prime is not part of a name", "write it in letters: x_prime"),
 )
-"""A pattern, what it is, and the way out; the first that fits is told."""
+"""A pattern, what it is, and the way out; the first that fits is the message."""
 
 _SUPERSCRIPTS = {digit: f"**{value}" for value, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 _SUBSCRIPTS = {digit: f"_{value}" for value, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")}
@@ -164,10 +164,10 @@ LOOKALIKES = dict(
         strict=True,
     )
 )
-"""Cyrillic and Greek letters that are drawn like a Latin one."""
+"""Cyrillic and Greek letters that look like a Latin one."""
 
 CONSTANTS_MEANT = {"e": "exp(1)", "π": "pi"}
-"""Names of inputs that may have been meant as a constant, and how that is written."""
+"""Names of inputs that are constants in books, and how the constant is written."""
 
 STRING_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
 

@@ -50,7 +50,7 @@ class Library(Protocol):
         """The items that a `for` goes through."""
 
     def on_result(self, value: Any, span: Span) -> None:
-        """Told each result of an operator, function or method, and its text."""
+        """Called with each result of an operator, function or method, and its text."""
 
     def explain(
         self, error: Exception, kind: str, name: str, args: tuple[Any, ...]

@@ -22,7 +22,7 @@ MAX_RANGE_ENTRIES = 1_000_000
 """Of a range that a function goes through by itself."""
 
 MAX_ROUND_DIGITS = 400
-"""Places to round to: a float has no more before or behind its point."""
+"""Decimals to round to: a float has no more before or after its point."""
 
 MAX_LIST_DEPTH = 32
 """Lists in lists of a value: a tensor has fewer dimensions."""
@@ -40,7 +40,7 @@ MAX_QUOTE_CHARACTERS = 20
 """Of what a message quotes from a program or a file."""
 
 MAX_STEP_QUOTE_CHARACTERS = 40
-"""Of the text of a whole step."""
+"""Of the text of a step."""
 
 MAX_ARGUMENT_QUOTE_CHARACTERS = 30
 """Of an argument of the command line."""

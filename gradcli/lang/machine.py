@@ -26,7 +26,7 @@ Trace = Callable[[Span, str | None, object], None]
 
 
 class Note(NamedTuple):
-    """Something worth telling that did not stop the program."""
+    """Something to know that did not stop the program."""
 
     message: str
     span: Span
@@ -55,7 +55,7 @@ def run(
     max_steps: int = MAX_STEPS,
     trace: Trace | None = None,
 ) -> Result:
-    """Run a program on the values in `env`; `trace` is told of every statement.
+    """Run a program on the values in `env`; `trace` is called with every statement.
 
     Raises `ProgramError` and, if the user interrupts, `KeyboardInterrupt`.
     """
@@ -144,7 +144,7 @@ def running_at(frame: FrameType | None) -> tuple[Span, str] | None:
 
 
 def _placed(error: ProgramError, code: Code, position: int) -> ProgramError:
-    """An error raised without a place gets the place of its instruction."""
+    """An error raised without a span gets that of its step."""
     if error.span is None and not error.source:
         error.span, error.source = code.origins[position].at, code.source
     return error

@@ -78,10 +78,10 @@ def _flat(
         following: list[Any] = []
         for at, row in enumerate(level):
             if not isinstance(row, (list, tuple)):
-                place = _place(at, shape[:depth])
-                raise _uneven(place, _entry(row), length, row)
+                entry_name = _entry_name(at, shape[:depth])
+                raise _uneven(entry_name, _entry(row), length, row)
             if len(row) != length:
-                raise _uneven(_place(at, shape[:depth]), _count(len(row)), length)
+                raise _uneven(_entry_name(at, shape[:depth]), _count(len(row)), length)
             following.extend(row)
         level = following
     if set(map(type, level)) <= {int, float, bool}:
@@ -92,15 +92,17 @@ def _flat(
 def _number(entry: Any, at: int, shape: tuple[int, ...]) -> float:
     if isinstance(entry, (int, float)):
         return entry
-    place = _place(at, shape)
+    entry_name = _entry_name(at, shape)
     if isinstance(entry, (list, tuple)):
-        message = f"{place} is a list of {_count(len(entry))}, the first is a number"
-        raise NotAnArray("E516", message, "all rows have the same length")
-    message = f"{place} is {_entry(entry)}, not a number"
+        message = (
+            f"{entry_name} is a list of {_count(len(entry))}, the first is a number"
+        )
+        raise NotAnArray("E516", message, "all rows need the same length")
+    message = f"{entry_name} is {_entry(entry)}, not a number"
     raise NotAnArray("E517", message, entry=entry)
 
 
-def _place(at: int, shape: tuple[int, ...]) -> str:
+def _entry_name(at: int, shape: tuple[int, ...]) -> str:
     """Where the entry number `at` of an array of this shape stands, in words."""
     index = []
     for length in reversed(shape):
@@ -112,10 +114,10 @@ def _place(at: int, shape: tuple[int, ...]) -> str:
     return f"entry ({', '.join(map(str, index))})" if index else "the value"
 
 
-def _uneven(place: str, found: str, length: int, row: Any = None) -> NotAnArray:
-    place = place.replace("entry", "row", 1)
-    message = f"{place} has {found}, the first has {length}"
-    return NotAnArray("E516", message, "all rows have the same length", row)
+def _uneven(entry_name: str, found: str, length: int, row: Any = None) -> NotAnArray:
+    entry_name = entry_name.replace("entry", "row", 1)
+    message = f"{entry_name} has {found}, the first has {length}"
+    return NotAnArray("E516", message, "all rows need the same length", row)
 
 
 def _count(length: int) -> str:

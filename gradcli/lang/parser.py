@@ -34,11 +34,15 @@ _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
         "give the value a name instead",
     ),
 }
-_NO_TARGET = ("this cannot be assigned to", "on the left of '=' stands a name")
+_NO_TARGET = ("this cannot be assigned to", "only a name can stand on the left of '='")
 
 
 def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
-    """Read a whole program; a `ProgramError` says where it stops making sense."""
+    """The tree of a program.
+
+    Raises:
+        ProgramError: it points at what cannot stand there.
+    """
     with uncollected():
         return bounce(_Parser(source, variables).program())
 
@@ -102,7 +106,7 @@ class _Parser(ExpressionParser):
             hint = "it belongs to an 'if' with the same indentation; loops have none"
             raise self.fail("E207", message, self.token.span, hint)
         if self.token.kind == ":":
-            hint = "a type is not declared: write name = value"
+            hint = "types are not declared: write name = value"
             raise self.unexpected("the end of the statement", hint)
         if not self.take_if("newline"):
             raise self.unexpected("an operator or the end of the statement")
@@ -124,7 +128,7 @@ class _Parser(ExpressionParser):
         if kind != "pass" and not self.loops:
             message = f"'{kind}' outside a loop"
             raise self.fail(
-                "E212", message, token.span, "it stands inside for or while"
+                "E212", message, token.span, "it belongs inside a 'for' or a 'while'"
             )
         return self.single[kind](token.span)
 
@@ -156,17 +160,19 @@ class _Parser(ExpressionParser):
             hint = "write a second statement, or '==' to compare"
             raise self.fail("E210", message, self.token.span, hint)
 
-    def _augmented(self, place: syntax.Expression) -> tuple[syntax.Target, syntax.Name]:
-        if not isinstance(place, syntax.Name):
-            raise self._not_assignable(place)
-        (target,) = self._targets(place)
-        return target, place
+    def _augmented(
+        self, target: syntax.Expression
+    ) -> tuple[syntax.Target, syntax.Name]:
+        if not isinstance(target, syntax.Name):
+            raise self._not_assignable(target)
+        (assigned,) = self._targets(target)
+        return assigned, target
 
-    def _targets(self, place: syntax.Expression) -> tuple[syntax.Target, ...]:
+    def _targets(self, target: syntax.Expression) -> tuple[syntax.Target, ...]:
         """The names on the left of `=`; `a, b` and `[a, b]` are several."""
-        items = place.items if isinstance(place, syntax.Sequence) else (place,)
+        items = target.items if isinstance(target, syntax.Sequence) else (target,)
         if not items:
-            raise self._not_assignable(place)
+            raise self._not_assignable(target)
         return tuple(self._target(item) for item in items)
 
     def _target(self, item: syntax.Expression) -> syntax.Target:
@@ -174,9 +180,9 @@ class _Parser(ExpressionParser):
             raise self._not_assignable(item)
         return syntax.Target(item.span, item.name)
 
-    def _not_assignable(self, place: syntax.Expression) -> ProgramError:
-        message, hint = _NOT_ASSIGNABLE.get(type(place), _NO_TARGET)
-        return self.fail("E210", message, place.span, hint)
+    def _not_assignable(self, target: syntax.Expression) -> ProgramError:
+        message, hint = _NOT_ASSIGNABLE.get(type(target), _NO_TARGET)
+        return self.fail("E210", message, target.span, hint)
 
     def _if(self) -> Steps[syntax.Statement]:
         start = self.token.start
@@ -204,14 +210,14 @@ class _Parser(ExpressionParser):
     def _for(self) -> Steps[syntax.Statement]:
         start = self.take().start
         self.reading_targets = True
-        place = yield self.expressions()
+        target = yield self.expressions()
         self.reading_targets = False
-        targets = self._targets(place)
+        targets = self._targets(target)
         self.expect("in")
         iterable = yield self.expressions()
         self.variables.update(target.name for target in targets)
         body = yield self._loop_body()
-        unpacks = isinstance(place, syntax.Sequence)
+        unpacks = isinstance(target, syntax.Sequence)
         return syntax.For(self._statement_span(start), iterable, targets, body, unpacks)
 
     def _while(self) -> Steps[syntax.Statement]:
@@ -229,7 +235,7 @@ class _Parser(ExpressionParser):
             or mode.arguments
             or mode.keywords
         ):
-            message = "'with' switches recording and nothing else"
+            message = "'with' is only for no_grad() and enable_grad()"
             hint = "write 'with no_grad():' or 'with enable_grad():'"
             raise self.fail("E207", message, mode.span, hint)
         body = yield self._body()

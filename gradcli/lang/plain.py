@@ -25,7 +25,7 @@ def is_plain(value: object) -> bool:
 
 
 def whole_number(value: Any) -> int:
-    """An integer from an integer or from anything else that has a whole value."""
+    """An integer from an integer or from anything else with an integer value."""
     try:
         return operator.index(value)
     except TypeError:
@@ -56,7 +56,7 @@ def _limited(values: tuple[Any, ...]) -> tuple[Any, ...]:
             and value[MAX_RANGE_ENTRIES : MAX_RANGE_ENTRIES + 1]
         ):
             message = f"a range of more than {MAX_RANGE_ENTRIES:,} numbers"
-            raise ProgramError("E404", message, hint="go through it with 'for'")
+            raise ProgramError("E404", message, hint="loop over it with 'for'")
     return values
 
 
@@ -64,7 +64,7 @@ def _integer(value: Number = 0) -> int:
     try:
         return int(value)
     except (ValueError, OverflowError):
-        message = f"{value!r} has no integer"
+        message = f"{value!r} cannot become an integer"
         raise ProgramError("E307", message) from None
 
 

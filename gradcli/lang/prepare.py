@@ -137,7 +137,7 @@ def _input(name: str, binding: Binding | None, wanted: bool, factory: Factory) -
 def _refuse_unread(
     bindings: Sequence[Binding], names: tuple[str, ...], code: Code, program: Program
 ) -> None:
-    """A value that the program does not read is a slip of the pen, and so an error."""
+    """Refuse a value for a name that the program does not read, as a misspelt one."""
     for binding in bindings:
         name = binding.name
         if name in names:

@@ -23,7 +23,7 @@ def relieve() -> None:
 
 
 UNKNOWN = 0
-"""Bytes, where the platform does not tell them."""
+"""Bytes, where the platform does not report them."""
 
 _FIELDS = {"address_space": 0, "resident": 1, "data": 5}
 """Columns of Linux's ``/proc/self/statm``, in pages."""

@@ -1,4 +1,4 @@
-"""Names that someone may have meant: "did you mean 'tanh'?".
+"""Names that are like a misspelt one: "did you mean 'tanh'?".
 
 Looked up only when an error is being worded, so a slow search costs nobody anything.
 
@@ -32,7 +32,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
         return by_case[0]
     import difflib
 
-    # A candidate with the same letters in another order is the likelier slip.
+    # A candidate with the same letters in another order is the likelier mistake.
     shuffled = [c for c in known if len(name) > 2 and sorted(c) == sorted(name)]
     alike = [c for c in known if abs(len(c) - len(name)) <= max(2, len(name) // 3)]
     close = shuffled or difflib.get_close_matches(name, alike, 1, _CLOSE_ENOUGH)
@@ -56,11 +56,11 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def lookalike(name: str, others: Collection[str]) -> str | None:
-    """Another name that is drawn alike, of letters of another script."""
+    """Another name that looks the same, with letters of another script."""
     if name.isascii() and all(map(str.isascii, others)):
         return None
-    drawn = name.translate(_LATIN)
-    return next((o for o in others if o != name and o.translate(_LATIN) == drawn), None)
+    latin = name.translate(_LATIN)
+    return next((o for o in others if o != name and o.translate(_LATIN) == latin), None)
 
 
 def letters_apart(name: str, other: str) -> str:

@@ -18,7 +18,7 @@ from gradcli.lang.record import Record
 
 
 class Node(Record):
-    """Anything with a place in the program's text."""
+    """Anything that was read from a stretch of the program's text."""
 
     span: Span
 
@@ -237,7 +237,7 @@ class Pass(Statement):
 
 
 class Program(Node):
-    """A whole program and the text that all spans count in."""
+    """A program and the text that all spans count in."""
 
     source: str
     body: Block

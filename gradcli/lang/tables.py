@@ -80,7 +80,7 @@ def _numbers(
             message = (
                 f"{what}, line {line} has {columns}, line {first_line} has {width}"
             )
-            raise NotAnArray("E516", message, "all rows have the same length")
+            raise NotAnArray("E516", message, "all rows need the same length")
         try:
             numbers.extend(map(float, cells))
         except ValueError:
@@ -112,9 +112,11 @@ def _is_number(cell: str) -> bool:
 def _bad_cell(cells: list[str], line: int, what: str) -> NotAnArray:
     column = next(i for i, cell in enumerate(cells, 1) if not _is_number(cell))
     cell = cells[column - 1].strip()
-    place = f"{what}, line {line}, column {column}"
+    cell_name = f"{what}, line {line}, column {column}"
     if not cell:
-        return NotAnArray("E517", f"{place} is empty", "write nan for a missing value")
+        return NotAnArray(
+            "E517", f"{cell_name} is empty", "write nan for a missing value"
+        )
     pointed, joined = cell.replace(",", ".", 1), cell.replace(",", "")
     hint = f"write {pointed} or {joined}" if _is_number(pointed) else _CELLS
-    return NotAnArray("E517", f"{place} is {shortened(cell)!r}, not a number", hint)
+    return NotAnArray("E517", f"{cell_name} is {shortened(cell)!r}, not a number", hint)

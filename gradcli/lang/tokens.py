@@ -1,6 +1,6 @@
 """Text to tokens: each a kind, what it means, and where it stands.
 
-The whole text is read once from left to right, in linear time. A sign or a keyword is
+The text is read once from left to right, in linear time. A sign or a keyword is
 its own kind (`"**"`, `"if"`); the others are `name`, `number`, `string`, `newline`,
 `indent`, `dedent` and `end`. Brackets match when this module is done, and lines
 inside them have been joined. `^` has the kind `**`, because it means the same.
@@ -197,7 +197,7 @@ class _Tokenizer:
         follower = source[end : end + 1]
         if follower == "." and source[end + 1 : end + 2].isdigit():
             stop = _end_of_run(source, end)
-            raise self.fail("E203", "a number with two points", start, stop)
+            raise self.fail("E203", "a number with two decimal points", start, stop)
         if follower in FOREIGN_CHARACTERS or not (
             follower == "_" or follower.isalnum()
         ):
@@ -213,7 +213,9 @@ class _Tokenizer:
             )
         if word in ("j", "J"):
             hint = f"numbers are real; to multiply write {number}*{word}"
-            raise self.fail("E203", "complex numbers are left out", start, stop, hint)
+            raise self.fail(
+                "E203", "complex numbers are not supported", start, stop, hint
+            )
         if (number == "0" and word[0] in "xXoObB") or not word.isidentifier():
             raise self.fail("E203", f"'{number}{word}' is not a number", start, stop)
         if word[0] == "_":
@@ -234,7 +236,7 @@ class _Tokenizer:
         if not body and self.source[end : end + 1] == self.source[start]:
             raise self.fail(
                 "E204",
-                "triple-quoted strings are left out",
+                "triple-quoted strings are not supported",
                 start,
                 end + 1,
                 "use '...' or \"...\"",
@@ -267,7 +269,7 @@ class _Tokenizer:
             hint = "a transpose is x.T" if self.source[end] == "'" else None
             message = f"no operator between {prefix} and the quote"
             return self.fail("E208", message, start, end + 1, hint)
-        message = f"strings with a prefix ({prefix}) are left out"
+        message = f"strings with a prefix ({prefix}) are not supported"
         return self.fail("E209", message, start, end + 1, "drop the prefix")
 
     def _unclosed_string(self, start: int) -> ProgramError:

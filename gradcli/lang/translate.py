@@ -95,7 +95,7 @@ class Translator(Emitter):
                 left, right = right, (yield self.value(other))
                 self._compared(node, number, result, left, right)
         self.release(right)
-        self.place(done)
+        self.set_label(done)
         return self._deliver(result, node, into)
 
     def _compared(
@@ -114,7 +114,7 @@ class Translator(Emitter):
             for before, operand in pairwise(node.operands):
                 self.jump_on(node.operator == "or", result, done, before.span)
                 yield self.value(operand, result)
-        self.place(done)
+        self.set_label(done)
         return self._deliver(result, node, into)
 
     def visit_Conditional(self, node: syntax.Conditional, into: Into) -> Steps[int]:
@@ -125,10 +125,10 @@ class Translator(Emitter):
         with self.maybe():
             yield self.value(node.then, result)
             self.jump_always(done, node.span)
-        self.place(otherwise)
+        self.set_label(otherwise)
         with self.maybe():
             yield self.value(node.otherwise, result)
-        self.place(done)
+        self.set_label(done)
         return self._deliver(result, node, into)
 
     def visit_Call(self, node: syntax.Call, into: Into) -> Steps[int]:

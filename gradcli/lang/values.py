@@ -86,7 +86,7 @@ def iterator(library: Library, value: Any) -> Iterator[Any]:
     if isinstance(value, _LISTS):
         return iter(value)
     if isinstance(value, (*NUMBERS, str)) or value is None:
-        message = f"{described(value)} cannot be gone through"
+        message = f"a loop cannot run over {described(value)}"
         raise ProgramError("E306", message, hint="write range(n)")
     return iter(library.iterate(value))
 

@@ -139,7 +139,7 @@ def test_no_path_is_said_and_is_no_error(gradcli: Run) -> None:
         (["--to", "w33"], 2, "did you mean 'w3'?"),
         (["--from", "LL"], 2, "--from: no value is called 'LL'"),
         (["--from", "d", "--of", "L"], 2, "--from and --of exclude each other"),
-        (["--to", ","], 2, "--to names nothing"),
+        (["--to", ","], 2, "--to gives no names"),
         (["--most", "0"], 2, "--most"),
         (["--most", "many"], 2, "--most"),
         (["--grad-output", "[1,2]"], 3, "--grad-output has shape [2]"),

@@ -119,15 +119,15 @@ def test_ten_thousand_brackets_are_an_error_and_no_overflow() -> None:
 
 ERRORS = {
     "x==3": """\
-error[E501]: '==' compares
+error[E501]: '==' compares values
   1 | x==3
-    |  ^^ one '=' binds: x=3""",
+    |  ^^ one '=' gives a value: x=3""",
     "x": """\
-error[E501]: this argument binds no name
+error[E501]: this argument is not NAME=VALUE
   1 | x
     | ^ give it a value: x=3""",
     "+": """\
-error[E501]: this argument binds no name
+error[E501]: this argument is not NAME=VALUE
   1 | +
     | ^ write NAME=VALUE; put quotes around a program: 'x**2 + 1'""",
     "=3": """\
@@ -141,7 +141,7 @@ error[E502]: '2x' is not a name
     "w[0]=3": """\
 error[E502]: 'w[0]' is not a name
   1 | w[0]=3
-    | ^^^^ bind the whole of it: w=[...]""",
+    | ^^^^ give the whole array: w=[...]""",
     "if=3": """\
 error[E502]: 'if' is a word of the language, not a name
   1 | if=3
@@ -157,13 +157,13 @@ error[E207]: expected an expression, found '*'
     "x=2*y": """\
 error[E101]: unknown name 'y' in a value
   1 | x=2*y
-    |     ^ a value stands by itself and reads no other names""",
+    |     ^ a value cannot use other names""",
     "x=e": """\
 error[E101]: unknown name 'e' in a value
   1 | x=e
     |   ^ the constant is exp(1)""",
     "x=@": """\
-error[E511]: there is no file's name behind '@'
+error[E511]: there is no file name after '@'
   1 | x=@
     |   ^ a file of numbers is .npy, .npz, .csv, .tsv or .json""",
     "x='a'": """\
@@ -177,11 +177,11 @@ error[E519]: a value is one expression
     "x=[[1, 2], [3]]": """\
 error[E516]: row 2 has 1 entry, the first has 2
   1 | x=[[1, 2], [3]]
-    |   ^^^^^^^^^^^^^ all rows have the same length""",
+    |   ^^^^^^^^^^^^^ all rows need the same length""",
     "x=[1, [2]]": """\
 error[E516]: entry 2 is a list of 1 entry, the first is a number
   1 | x=[1, [2]]
-    |   ^^^^^^^^ all rows have the same length""",
+    |   ^^^^^^^^ all rows need the same length""",
     "x=zeros(10**6, 10**6)": """\
 error[E403]: a result of shape [1000000, 1000000] needs 7,450.6 GiB, more than the \
 4 GiB allowed
@@ -201,7 +201,7 @@ def test_an_error_shows_the_argument_and_a_way_out(argument: str) -> None:
 
 
 def test_a_name_is_bound_once() -> None:
-    assert block("x=1", "x=2").startswith("error[E503]: 'x' is bound twice")
+    assert block("x=1", "x=2").startswith("error[E503]: 'x' is given a value twice")
 
 
 @pytest.mark.parametrize("argument", ["x==3", "x", "2x=3", "x="])

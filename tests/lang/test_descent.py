@@ -98,7 +98,7 @@ def table(rows: int) -> dict[str, Tensor]:
 
 
 def rounds(batches: Batches, count: int) -> list[dict[str, Any]]:
-    taken = [batches.following() for _ in range(count)]
+    taken = [batches.next_rows() for _ in range(count)]
     return [{name: t.raw for name, t in batch.items()} for batch in taken]
 
 

@@ -42,7 +42,7 @@ error[E208]: no operator between sin and x
     "sin^2(x)": """\
 error[E208]: no operator between 2 and (
   1 | sin^2(x)
-    |     ^^ to raise what it gives, write sin(...)**2""",
+    |     ^^ to raise its result to a power, write sin(...)**2""",
     "for i in range(3) x": """\
 error[E207]: expected ':', found 'x'
   1 | for i in range(3) x
@@ -68,11 +68,11 @@ error[E201]: LaTeX is not read
   1 | x^{2}
     |   ^ write sqrt(x), x^(2), (a)/(b)""",
     "```python\nx\n```": """\
-error[E201]: a fence of Markdown is no part of a program
+error[E201]: a fence of Markdown is not part of a program
   1 | ```python
     | ^^^^^^^^^ leave its lines out""",
     ">>> x": """\
-error[E201]: a prompt is no part of a program
+error[E201]: a prompt is not part of a program
   1 | >>> x
     | ^^^ leave it out""",
     "∂x": """\
@@ -152,7 +152,7 @@ error[E202]: '×' is a typographic character
   1 | x × 2
     |   ^ type '*'""",
     "3j": """\
-error[E203]: complex numbers are left out
+error[E203]: complex numbers are not supported
   1 | 3j
     | ^^ numbers are real; to multiply write 3*j""",
     "'abc": """\
@@ -197,13 +197,13 @@ error[E211]: the program is empty
     "break": """\
 error[E212]: 'break' outside a loop
   1 | break
-    | ^^^^^ it stands inside for or while""",
+    | ^^^^^ it belongs inside a 'for' or a 'while'""",
     "sin(a=1, a=2)": """\
 error[E213]: the argument 'a' is given twice
   1 | sin(a=1, a=2)
     |          ^ keep one of them""",
     "[0]*10**9": """\
-error[E301]: a list has no operators
+error[E301]: a list cannot be an operand
   1 | [0]*10**9
     |    ^ write tensor([...])""",
     "range(1, 2, 0)": """\
@@ -227,11 +227,11 @@ error[E306]: 2 names on the left, but more values
   1 | p, q = [1, 2, 3]
     | ^^^^ one name for each value""",
     "for i in x: y = i": """\
-error[E306]: a number cannot be gone through
+error[E306]: a loop cannot run over a number
   1 | for i in x: y = i
     |          ^ write range(n)""",
     "int(1/0)": """\
-error[E307]: inf has no integer
+error[E307]: inf cannot become an integer
   1 | int(1/0)
     | ^^^""",
     "sin(x, x)": """\

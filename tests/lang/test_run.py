@@ -226,17 +226,17 @@ match the size of tensor b (4) at non-singleton dimension 1
 error[E303]: shapes [2, 3] and [2] do not broadcast: the size of tensor a (3) must \
 match the size of tensor b (2) at non-singleton dimension 1
   1 | y = x + z
-    |       ^ to pair it with the rows, give the second .unsqueeze(1)""",
+    |       ^ to pair it with the rows, use .unsqueeze(1) on the second""",
     ("y = x @ z", "x=ones(2,3)", "z=ones(2,3)"): """\
 error[E303]: shapes [2, 3] and [2, 3] do not multiply: mat1 and mat2 shapes cannot be \
 multiplied (2x3 and 2x3)
   1 | y = x @ z
-    |       ^ the second one transposed fits: .T""",
+    |       ^ transpose the second one: .T""",
     ("y = x @ z", "x=ones(2,3)"): """\
 error[E303]: shapes [2, 3] and [] do not multiply: both arguments to matmul need to be \
 at least 1D, but they are 2D and 0D
   1 | y = x @ z
-    |       ^ z was drawn as one number: give it a shape, z=randn(3)""",
+    |       ^ z was sampled as one number: give it a shape, z=randn(3)""",
     ("y = x[5]", "x=ones(3)"): """\
 error[E304]: index 5 is out of bounds for dimension 0 with size 3 (the shape is [3])
   1 | y = x[5]
@@ -284,7 +284,7 @@ Variables are valid indices (got str) (the shape is [2])
   1 | y = x['a']
     |      ^^^^^ an index is an integer, a slice, a list of numbers or a mask""",
     ("y = atleast_1d(range(2))*x", "x=1"): """\
-error[E302]: atleast_1d takes tensors, and a range is none
+error[E302]: atleast_1d takes tensors, not a range
   1 | y = atleast_1d(range(2))*x
     |     ^^^^^^^^^^ write numbers as tensor([...])""",
     ("y = a(b + 1)", "a=1", "b=2"): """\
@@ -300,7 +300,7 @@ error[E302]: entry 1 is a tensor, not a number
   1 | y = tensor([x, 1])
     |     ^^^^^^ join tensors with stack([...]), which keeps their gradients""",
     ("for r in x: y = r", "x=1"): """\
-error[E306]: a single number cannot be gone through
+error[E306]: a loop cannot run over a single number
   1 | for r in x: y = r
     |          ^ to count, write range(n)""",
     ("y = tensor(x)", "x=1"): """\
