@@ -24,7 +24,7 @@ from ..render import jsons
 from ..render.line import BLANK
 from ..render.progress import Bar, wants_bar
 from ..views.descent import DescentView, reached_views
-from .descend import Choice
+from .descent_options import Choice
 from .ending import before_exit
 from .exits import Exit
 from .interrupts import once

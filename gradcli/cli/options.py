@@ -36,8 +36,8 @@ GradOutput: TypeAlias = Annotated[
     typer.Option(
         "--grad-output",
         metavar="VALUE",
-        help="The cotangent of an output that is no single number: the gradient is "
-        "that of sum(VALUE * output).",
+        help="The cotangent of an output of several numbers: the gradient is that of "
+        "sum(VALUE * output).",
     ),
 ]
 """An option that several commands have, but not all."""
@@ -94,7 +94,7 @@ class Request:
             "--seed",
             metavar="N",
             min=0,
-            help="Seed of the random numbers, as those for inputs without a value.",
+            help="Seed of random numbers: inputs without a value, randn, rand.",
         ),
     ] = 0
     strict: Annotated[
@@ -113,8 +113,7 @@ class Request:
         Literal["auto", "cpu", "cuda"],
         typer.Option(
             "--device",
-            help="Compute on the CPU, on a CUDA GPU, or (auto) on a GPU where there "
-            "is one.",
+            help="Where to compute; auto: on a CUDA GPU if there is one.",
         ),
     ] = "auto"
     dtype: Annotated[
