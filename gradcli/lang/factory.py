@@ -126,24 +126,30 @@ class Draws:
         self._generator = None
 
 
+Values = Callable[[tuple[int, ...]], Any]
+"""Makes an array of a shape."""
+
+
 class _Constructors:
     def __init__(self, factory: Factory, draws: Draws) -> None:
         self.factory = factory
         self.draws = draws
 
     def table(self) -> dict[str, Callable[..., Any]]:
+        rand: Values = lambda shape: self.draws.generator.random(shape)
+        randn: Values = lambda shape: self.draws.generator.standard_normal(shape)
         bare: dict[str, Callable[..., Any]] = {
             "arange": self.arange,
             "eye": self.eye,
             "full": self.full,
             "linspace": self.linspace,
-            "ones": self.filled("ones", 1.0),
-            "rand": self.random("rand", lambda g, size: g.random(size)),
-            "randn": self.random("randn", lambda g, size: g.standard_normal(size)),
-            "rand_like": self.random_like(lambda g, size: g.random(size)),
-            "randn_like": self.random_like(lambda g, size: g.standard_normal(size)),
+            "ones": self.of_shape("ones", np.ones),
+            "rand": self.of_shape("rand", rand),
+            "randn": self.of_shape("randn", randn),
+            "rand_like": lambda x: self.factory.constant(rand(x.shape)),
+            "randn_like": lambda x: self.factory.constant(randn(x.shape)),
             "tensor": self.tensor,
-            "zeros": self.filled("zeros", 0.0),
+            "zeros": self.of_shape("zeros", np.zeros),
         }
         return {name: _guarded(name, make) for name, make in bare.items()}
 
@@ -154,26 +160,11 @@ class _Constructors:
         numbers = self.factory.constant(self.factory.numbers_of(data))
         return numbers != 0 if _all_truths(data) else numbers
 
-    def filled(self, name: str, value: float) -> Callable[..., Tensor]:
+    def of_shape(self, name: str, values: Values) -> Callable[..., Tensor]:
         def make(*sizes: Any, size: Any = None) -> Tensor:
-            return self.factory.constant(np.full(_shape(name, sizes, size), value))
+            return self.factory.constant(values(_shape(name, sizes, size)))
 
         return make
-
-    def random(
-        self, name: str, draw: Callable[[Any, tuple[int, ...]], Any]
-    ) -> Callable[..., Tensor]:
-        def make(*sizes: Any, size: Any = None) -> Tensor:
-            return self.factory.constant(
-                draw(self.draws.generator, _shape(name, sizes, size))
-            )
-
-        return make
-
-    def random_like(
-        self, draw: Callable[[Any, tuple[int, ...]], Any]
-    ) -> Callable[[Tensor], Tensor]:
-        return lambda x: self.factory.constant(draw(self.draws.generator, x.shape))
 
     def full(self, size: Any, fill_value: Any) -> Tensor:
         return self.factory.constant(np.full(_shape("full", (size,), None), fill_value))

@@ -80,10 +80,7 @@ def read_file(source: str, limit: int | None = None) -> Array:
     except IsADirectoryError:
         raise NotAnArray("E512", f"{path!r} is a directory", _KINDS) from None
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise NotAnArray(
-            "E512", f"{path!r} cannot be read: {reason}", _READABLE
-        ) from None
+        raise _unreadable(repr(path), error) from None
 
 
 def _standard_input(limit: int) -> Array:
@@ -92,10 +89,12 @@ def _standard_input(limit: int) -> Array:
     try:
         return _by_look(sys.stdin.buffer, "standard input", None, limit)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise NotAnArray(
-            "E512", f"standard input cannot be read: {reason}", _READABLE
-        ) from None
+        raise _unreadable("standard input", error) from None
+
+
+def _unreadable(what: str, error: OSError) -> NotAnArray:
+    reason = (error.strerror or str(error)).lower()
+    return NotAnArray("E512", f"{what} cannot be read: {reason}", _READABLE)
 
 
 def _path_and_key(source: str) -> tuple[str, str | None]:
@@ -165,14 +164,6 @@ def _part(file: IO[bytes], most: int) -> BytesIO:
         part.write(piece)
     part.seek(0)
     return part
-
-
-def _csv(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
-    return read_table(file, what, limit)
-
-
-def _tsv(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
-    return read_table(file, what, limit, "\t")
 
 
 def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
@@ -306,7 +297,7 @@ def _member(names: list[str], what: str, key: str | None) -> str:
 _READERS: dict[str, Callable[[IO[bytes], str, str | None, int], Array]] = {
     ".npy": _npy,
     ".npz": _npz,
-    ".csv": _csv,
-    ".tsv": _tsv,
+    ".csv": lambda file, what, key, limit: read_table(file, what, limit),
+    ".tsv": lambda file, what, key, limit: read_table(file, what, limit, "\t"),
     ".json": _json,
 }
