@@ -46,15 +46,15 @@ def main() -> NoReturn:
 
 
 def _collect_seldom() -> None:
-    """A graph is many small objects without a cycle among them; looking for one after
-    every 700 of them takes as long as recording it."""
+    """Look for cycles seldom: a graph has many small objects and no cycle among them,
+    and a look after every 700 takes as long as recording it."""
     import gc
 
     gc.set_threshold(100_000, 50, 100)
 
 
 def _without_help(error: Exception) -> int:
-    """The last resort, for failures of the reporting itself or of the installation."""
+    """Report an error if reporting itself fails or the installation is incomplete."""
     if "--debug" in sys.argv:
         show_traceback(error)
     code, status = "E599", INTERNAL
@@ -69,7 +69,7 @@ def _without_help(error: Exception) -> int:
 
 
 def _interrupted(signal_number: int, frame: Any) -> NoReturn:
-    """Ends at once: an exception could be lost inside a callback or an import."""
+    """End the process at once: an exception could be lost in a callback."""
     ending.end(INTERRUPTED)
 
 

@@ -85,7 +85,7 @@ def main(
 
 
 def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None:
-    """Options that mean nothing where formulas are compared."""
+    """Refuse options that have no effect on claims."""
     if not claim and same is None:
         hint = 'give --claim "d/dx = EXPR" or --same EXPR'
         raise wrong("E590", "there is nothing to check", hint)
@@ -119,4 +119,4 @@ def _view(task: ClaimsTask, judgement: Judgement) -> ClaimsView:
 
 
 _STATUS = {"refuted": Exit.REFUTED, "unknown": Exit.LIMIT}
-"""What could not be decided is no success: a script asked for an answer."""
+"""An undecided claim is no success for a script."""

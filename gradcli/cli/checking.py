@@ -72,7 +72,7 @@ class Check:
         return cls(_waiting.pop() if _waiting else _start())
 
     def finish(self, job: Job | None) -> Verification | None:
-        """What could be shown of the job within its time."""
+        """The verdicts that were reached within the job's time."""
         if self._checker is None or job is None:
             return None
         if not self._submitted(job):
@@ -82,7 +82,7 @@ class Check:
         return updates[-1] if updates else None
 
     def judge(self, task: ClaimsTask) -> Judgement:
-        """What could be said of the claims within their time."""
+        """The rulings that were reached within the claims' time."""
         if self._checker is None:
             return task.unanswered().ended("no checking process could be started")
         if not self._submitted(task):
@@ -114,7 +114,7 @@ def job_for(
     cotangent: Tensor | None = None,
     formulas: bool = False,
 ) -> Job:
-    """What to check: the program, the point, and the numbers by input."""
+    """Make a job of the program, the point and the derivatives by input."""
     from ..verify.process.job import Block, Input, Job
 
     inputs = tuple(
@@ -146,6 +146,6 @@ def _block(tensor: Tensor) -> Block:
 
 
 def numbers_in(tensor: Tensor) -> list[float]:
-    """The entries in order, in full precision."""
+    """The entries of a tensor in C order, as floats."""
     entries: Any = tensor.raw.reshape(-1).tolist()
     return [float(entry) for entry in entries]

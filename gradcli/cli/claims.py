@@ -44,7 +44,7 @@ def claims_task(
     shapes: Sequence[str],
     points: int,
 ) -> ClaimsTask:
-    """What to judge.
+    """Make a task of the program, its inputs and the claims.
 
     Raises:
         ProgramError: the program, an input, a shape or a claim does not fit.
@@ -164,7 +164,7 @@ def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
 
 
 def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
-    """Let an error in a claim show before anything is judged.
+    """Evaluate a claim once, so that its errors are found before it is judged.
 
     Raises:
         ProgramError: it points into the claim's own text.
@@ -197,7 +197,7 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
 def _with_transpose(
     task: ClaimsTask, claim: Claim, error: ProgramError
 ) -> ProgramError:
-    """Shapes that do not fit, with the operand that was to be transposed."""
+    """Add to an error of shapes the transpose that would make them fit."""
     if error.code != "E303":
         return error
     from ..diagnosis.repairs import fitting_transpose
@@ -259,7 +259,7 @@ def _misnamed(claim: Claim, name: str, message: str, hint: str) -> ProgramError:
 
 
 def _comparisons(inputs: Sequence[Given], wrt: str | None) -> list[Claim]:
-    """Value against value, then gradient against gradient."""
+    """Claims that two programs have the same value and the same gradients."""
     names = [given.name for given in inputs]
     chosen = listed(wrt)
     for name in chosen or ():

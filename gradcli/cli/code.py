@@ -66,7 +66,7 @@ def program_of_gradients(found: Gradients) -> ProgramView | None:
 
 
 def _notes(run: Run, cotangent: Tensor | None) -> Iterator[str]:
-    """What the numbers in the code stand for."""
+    """Comments on numbers in the code: a cotangent, random numbers."""
     from ..lang.factory import RANDOM
     from ..lang.parser import parse
     from ..lang.syntax import Call, walk
@@ -85,7 +85,7 @@ def _notes(run: Run, cotangent: Tensor | None) -> Iterator[str]:
 def as_json(
     lines: Sequence[str] | None, steps: ProgramView | None = None
 ) -> dict[str, str]:
-    """What to add to the object."""
+    """The keys that code adds to the JSON object."""
     texts = {"code": lines, "adjoint_program": None if steps is None else steps.lines}
     return {
         key: "".join(f"{line}\n" for line in text)

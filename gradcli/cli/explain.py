@@ -75,7 +75,7 @@ def _explained(request: Request, grad_output: str | None) -> Explanation:
 
 
 def _stepwise(explanation: Explanation) -> int:
-    """A step, then a key, until there are no more steps or somebody has had enough."""
+    """Print a step and wait for a key, until the steps end or the key is q."""
     from ..render.explanation import opening, step
     from .keys import ENDS, key
     from .output import Printer, prompt

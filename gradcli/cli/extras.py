@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What was asked for beside the gradients; None: it was not."""
+    """Results beside the gradients; None where an option was not given."""
 
     precisely: Precisely | None
     conditions: tuple[Condition, ...] | None
     trouble: Trouble | None
 
     def lines(self, found: Gradients) -> Iterator[Line]:
-        """All of it as text."""
+        """The results as text."""
         if self.precisely is None and self.conditions is None:
             return
         from ..render.gradients import labels

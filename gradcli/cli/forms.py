@@ -45,17 +45,17 @@ class Forms:
 
     @property
     def formulas(self) -> bool:
-        """Whether formulas have to be found."""
+        """Whether formulas are to be computed."""
         return self.symbolic or self.latex
 
     def alone(self, request: Request) -> bool:
-        """Whether the numbers are left out."""
+        """Whether only code or LaTeX is printed, without numbers."""
         if request.json:
             return False
         return self.code is not None or (self.latex and request.quiet)
 
     def check(self, request: Request, **others: object) -> None:
-        """Refuse what does not go together.
+        """Refuse options that exclude each other.
 
         Args:
             request: the shared options.

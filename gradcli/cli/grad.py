@@ -92,7 +92,7 @@ def main(
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What there is to print beside the numbers.
+    """What is printed besides the numbers.
 
     code     a function's lines, if one was asked for
     program  the adjoint program, if there is one to be shown
@@ -106,7 +106,7 @@ class Answer:
     extras: Extras
 
     def unchecked(self, drawn: bool, alone: bool, digits: bool) -> Iterable[Line]:
-        """What does not wait for the check."""
+        """Lines that can be printed before the verdicts are known."""
         if alone:
             return code_lines(self.code or ())
         if drawn:

@@ -50,7 +50,7 @@ class Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """An expression in the place of the command is no option."""
+        """Report an expression in place of the command, which is not an option."""
         word = args[0] if args else ""
         if word.startswith("-") and word != "-h" and not OPTION.match(word):
             raise unknown_command(word, COMMANDS)

@@ -29,32 +29,32 @@ if TYPE_CHECKING:
     from threading import Event
 
 MAX_SECONDS: Final = 8.0
-"""Of the processor, for everything but printing and the check."""
+"""Seconds of processor time for a run, not counting printing and the check."""
 
 MAX_MEMORY_BYTES: Final = 450_000_000
-"""Of memory, for the program and its derivatives."""
+"""Bytes of memory for the program and its derivatives."""
 
 MAX_SETTABLE_SECONDS: Final = 86_400.0
-"""A day."""
+"""One day."""
 
 MIN_ROOM_BYTES: Final = 170_000_000
 """Of address space, for NumPy with its linear algebra, which ends the process where
 it is refused its buffers."""
 
 MAX_DIGITS: Final = 1000
-"""Of a number that is shown with more digits than it has as a float."""
+"""Digits that ``--digits`` may ask for."""
 
 ALLOWED_TOO_LITTLE: Final = "take less, or allow more with ulimit -v"
 
 SPARE_BYTES: Final = 4 << 20
-"""Kept back to say with what is wrong when there is no more memory."""
+"""Bytes reserved for reporting an error when there is no more memory."""
 
 HEADROOM_BYTES: Final = 30_000_000
 """What small objects may take beyond the limit before the thread looks again: where
 the system refuses those, Python itself breaks."""
 
 SLEEP_SECONDS: Final = 0.05
-"""From one look to the next."""
+"""Seconds between two looks of the thread."""
 
 _SIZE = re.compile(r"\s*([0-9.]+(?:[eE]\+?[0-9]+)?)\s*(?:([kKMGT])(i?))?B?\s*")
 _POWERS: Final = {None: 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -79,7 +79,7 @@ def bytes_of(text: str | int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What was allowed on the command line."""
+    """The limits on seconds and bytes that the command line set."""
 
     seconds: float = MAX_SECONDS
     memory_bytes: int = MAX_MEMORY_BYTES
@@ -98,7 +98,7 @@ class _Watch:
         self.renew()
 
     def renew(self) -> None:
-        """Count seconds from here."""
+        """Restart the count of seconds."""
         self._began = monotonic(), process_time()
         self._allowed = self._limits.seconds
 
@@ -112,7 +112,7 @@ class _Watch:
         return min(monotonic() - wall, process_time() - processor)
 
     def start(self) -> None:
-        """Let a thread look after the seconds."""
+        """Start the thread that watches seconds and memory."""
         from threading import Event, Thread, main_thread
 
         self._ended = Event()
@@ -136,14 +136,14 @@ class _Watch:
         self._bounded = True
 
     def _warm_up(self) -> None:
-        """Let linear algebra take its buffers, while it gets them."""
+        """Let linear algebra allocate its buffers while there is memory."""
         import numpy as np
 
         two_rows = np.zeros((2, 2))
         two_rows @ two_rows
 
     def free_memory(self) -> None:
-        """Give room to say what is wrong."""
+        """Free memory for reporting an error."""
         self.spare = None
         restore("DATA", self._memory_before)
 
@@ -236,17 +236,17 @@ def bound_memory() -> None:
 
 
 def renew() -> None:
-    """Count seconds anew, as for each step of a descent."""
+    """Restart the count of seconds, as for each step of a descent."""
     _watch.renew()
 
 
 def allow(seconds: float) -> None:
-    """Allow more of them, for what has a limit of its own."""
+    """Allow more seconds, for work that has a limit of its own."""
     _watch.allow(seconds)
 
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """What is inside is done to its end, however long it takes."""
+    """Do not count the seconds that printing inside takes."""
     with _watch.paused():
         yield

@@ -11,7 +11,7 @@ from .problems import wrong
 
 
 def _names(incomplete: str) -> list[str]:
-    """What the shell offers when a name has been begun."""
+    """Names that the shell completes a beginning to."""
     from ..views.catalog import known_names
 
     return sorted(name for name in known_names() if name.startswith(incomplete))

@@ -53,7 +53,7 @@ Requirement: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The shared part of a command line."""
+    """The options and arguments that all commands on programs share."""
 
     words: Annotated[
         list[str] | None,

@@ -27,12 +27,12 @@ _NUMBERS = {
 
 
 def wrong(code: str, message: str, hint: str | None = None) -> ProgramError:
-    """An error that no text of a program stands behind."""
+    """An error of the command line, which has no span in a program."""
     return ProgramError(code, message, hint=hint)
 
 
 def usage(error: Exception) -> ProgramError | None:
-    """What the option parser has to say; None if the error is not its own."""
+    """An error of the option parser in our words; None if it is another error."""
     worded = getattr(error, "format_message", None)
     if worded is None:
         return None
@@ -63,7 +63,7 @@ def _bad_value(error: Any, see: str) -> ProgramError:
 
 
 def _bounds(numbers: Any) -> str:
-    """Between what and what a number must be, in words."""
+    """Name the range that a number must be in."""
     least, most = getattr(numbers, "min", None), getattr(numbers, "max", None)
     if most is None:
         return "" if least is None else f" of at least {least}"
@@ -81,7 +81,7 @@ def _sentence(text: str) -> str:
 
 
 def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
-    """There is no such command; the hint for an expression is what to type."""
+    """The error for an unknown command; its hint for an expression is what to type."""
     from ..lang.suggest import did_you_mean
 
     known = tuple(commands)
@@ -93,13 +93,13 @@ def unknown_command(word: str, commands: Iterable[str]) -> ProgramError:
 
 
 def cannot_write(reason: str) -> ProgramError:
-    """Standard output does not take what is written."""
+    """The error for standard output that cannot be written to."""
     message = f"cannot write to standard output: {reason}"
     return wrong("E598", message, "is the disk full, or the stream closed?")
 
 
 def out_of_memory() -> ProgramError:
-    """The system gave no more memory."""
+    """The error for memory that the system refused."""
     return wrong("E403", "not enough memory", MORE_MEMORY)
 
 

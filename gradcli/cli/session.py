@@ -51,7 +51,7 @@ def run_program(request: Request, trace: Trace | None = None) -> Run:
 
 
 def run_with_names(request: Request) -> tuple[Run, Names]:
-    """The run, and what the program called the values of its graph."""
+    """Run the program, and collect the names of the values in its graph."""
     from ..views.names import Names
 
     names = Names()
@@ -73,7 +73,7 @@ def as_name(text: str) -> str:
 
 
 def _notes_on_inputs(run: Run) -> Iterator[str]:
-    """Inputs that look as if they were none, and those that were sampled."""
+    """Name the inputs that were sampled, and what may be wrong with their names."""
     sampled = [i.name for i in run.inputs if i.sampled]
     if not sampled:
         return
@@ -97,7 +97,7 @@ def _notes_on_inputs(run: Run) -> Iterator[str]:
 
 
 def _not_finite(run: Run) -> list[str]:
-    """Where the value stopped being finite, if it did."""
+    """Say where the value stopped being finite, if it did."""
     if all_finite(run.output):
         return []
     from ..lang.diagnose import first_not_finite

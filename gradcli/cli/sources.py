@@ -47,7 +47,7 @@ def program_and_bindings(request: Request) -> tuple[str, list[str]]:
 
 
 def _refuse_path(text: str) -> None:
-    """A program's file where its text should be."""
+    """Refuse the name of a program's file in place of its text."""
     if _PROGRAM_FILE.fullmatch(text) and isfile(text):
         raise wrong("E594", f"{text!r} is the name of a file", f"to read it: -f {text}")
 

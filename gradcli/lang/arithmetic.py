@@ -73,7 +73,7 @@ def binary(sign: str, left: Number, right: Number, note: Note) -> Any:
 
 
 def bounded(result: Value) -> Value:
-    """The result itself, unless it is an integer beyond the limit."""
+    """Return the result, unless it is an integer of more than `MAX_INTEGER_BITS`."""
     if isinstance(result, int) and result.bit_length() > MAX_INTEGER_BITS:
         raise _too_large()
     return result

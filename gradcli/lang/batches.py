@@ -16,7 +16,7 @@ from gradcli.lang.errors import ProgramError
 
 
 class Batches:
-    """Batches of so many rows, round after round.
+    """Cuts tensors into batches of ``size`` rows, round after round.
 
     Args:
         inputs: tensors that have their rows along the first dimension.

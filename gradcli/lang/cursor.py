@@ -96,7 +96,7 @@ class Cursor:
         return self.fail("E209", message, self.token.span, FOREIGN_WORDS[word])
 
     def _counts_up(self) -> bool:
-        """Whether `++` or `--` stands before, as other languages count."""
+        """Whether the two tokens before are `++` or `--`, as other languages count."""
         one, other = self.tokens[max(self.at - 2, 0)], self.tokens[self.at - 1]
         return other.kind in ("+", "-") and one.kind == other.kind
 
@@ -115,7 +115,7 @@ class Cursor:
         )
 
     def _call_hint(self, before: Token, after: Token) -> str | None:
-        """For `sin x` and `sin^2(x)`: how a function is called."""
+        """How the function in `sin x` and `sin^2(x)` is called."""
         if self._is_function(before):
             return f"to call it, write {self._text(before)}({_argument(after)})"
         index = self.tokens.index(before)
@@ -136,5 +136,5 @@ class Cursor:
 
 
 def _argument(token: Token) -> str:
-    """What is called with, if it is one word."""
+    """The argument as a hint shows it: a name or a number, else `...`."""
     return str(token.value) if token.kind in ("name", "number") else "..."

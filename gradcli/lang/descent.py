@@ -62,7 +62,7 @@ class Optimizer(Protocol):
 
 
 class Descent:
-    """One way down.
+    """Minimises a program step by step.
 
     Args:
         program: gives the loss at the inputs' present values.
@@ -122,7 +122,7 @@ class Descent:
         return self._end(None, "steps", steps)
 
     def _end(self, step: Step | None, stopped: str, number: int = 0) -> End:
-        """The end, judged by all of the data."""
+        """The end of the descent, with the loss on all rows of the data."""
         if self._batches is not None:
             self._program.rebind(self._batches.all_rows())
         elif step is not None:
@@ -135,7 +135,7 @@ class Descent:
         return End(last, stopped)
 
     def _evaluate(self, number: int) -> Step:
-        """The loss and its gradients where the inputs are."""
+        """Compute the loss and its gradients at the present inputs."""
         loss = self._differentiated()
         self._fresh = loss
         lengths = [_length(x.grad) for x in self._inputs if x.grad is not None]
@@ -148,7 +148,7 @@ class Descent:
         return loss
 
     def _closure(self) -> Tensor:
-        """The loss with its gradients; the first time they are there already."""
+        """The loss and its gradients; at the first call those of this step."""
         loss, self._fresh = self._fresh, None
         return self._differentiated() if loss is None else loss
 

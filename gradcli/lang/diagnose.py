@@ -39,7 +39,7 @@ class _Watching(TensorLibrary):
 
 
 def first_not_finite(run: Run, max_steps: int = MAX_STEPS) -> list[str]:
-    """A sentence on where values stop being finite; no sentence if the output is."""
+    """Say in a sentence where values stop being finite; none if the output is."""
     if all_finite(run.output):
         return []
     prepared = run.prepared
@@ -57,7 +57,7 @@ def first_not_finite(run: Run, max_steps: int = MAX_STEPS) -> list[str]:
 
 
 def _nodes(output: Tensor) -> Iterator[Node]:
-    """All nodes below, nearest first."""
+    """Yield all nodes of the graph below the output, nearest first."""
     seen: set[int] = set()
     level: list[Any] = [output.edge]
     while level:
@@ -83,7 +83,7 @@ def _sentence(value: Tensor, span: Span, source: str) -> str:
 
 
 def _worst(value: Tensor) -> str:
-    """What kind of entry there is: NaN is worse than an infinity."""
+    """Name the worst kind of entry: nan, else -inf, else inf."""
     xp = value.xp
     if bool(xp.isnan(value.raw).any()):
         return "nan"

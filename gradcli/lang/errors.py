@@ -110,7 +110,7 @@ _EXIT_STATUS = {
 
 
 def _status_of(code: str) -> int:
-    """What the process ends with after an error of this code."""
+    """The exit status of an error with this code."""
     fitting = [begin for begin in _EXIT_STATUS if code.startswith(begin)]
     return _EXIT_STATUS[max(fitting, key=len)] if fitting else PROGRAM_IS_WRONG
 

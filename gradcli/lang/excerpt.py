@@ -28,7 +28,7 @@ LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 class Place(NamedTuple):
-    """A span as people count: lines and columns from 1, in characters."""
+    """A span by line and columns, counted from 1 in characters."""
 
     line: int
     column: int
@@ -44,7 +44,7 @@ class Cell(NamedTuple):
 
 
 def locate(source: str, span: Span) -> Place:
-    """Where a span begins; a span over several lines ends with its first line."""
+    """Find the line and columns of a span, which end with its first line."""
     start = min(span.start, len(source))
     line, line_start = 1, 0
     for found in LINE_BREAK.finditer(source, 0, len(source)):
@@ -61,7 +61,7 @@ def locate(source: str, span: Span) -> Place:
 
 
 def place_of(span: Span, source: str) -> str:
-    """Where a span begins, in words."""
+    """Name the line and column where a span begins."""
     place = locate(source, span)
     return f"line {place.line}, column {place.column}"
 
@@ -82,21 +82,21 @@ def block(
 
 
 def _middle_cut(text: str) -> str:
-    """A sentence no longer than can be read, whatever it quotes."""
+    """Cut the middle out of a message that is too long to be read."""
     half = MAX_MESSAGE_CHARACTERS // 2
     cut = len(text) > MAX_MESSAGE_CHARACTERS
     return f"{text[:half]}{CUT}{text[-half:]}" if cut else text
 
 
 def printable(text: str) -> str:
-    """Text with everything that could steer a terminal shown escaped."""
+    """Escape every character that could control a terminal."""
     if text.isprintable():
         return text
     return "".join(_cell(character).text for character in text)
 
 
 def enumerated(names: Sequence[str]) -> str:
-    """Names in a message: no more of them, and no longer, than can be read."""
+    """List names in a message: `MAX_SHOWN_NAMES` of them, each shortened."""
     listed = ", ".join(
         shortened(name, MAX_SHOWN_NAME_CHARACTERS) for name in names[:MAX_SHOWN_NAMES]
     )
@@ -105,12 +105,12 @@ def enumerated(names: Sequence[str]) -> str:
 
 
 def shortened(text: str, limit: int = MAX_QUOTE_CHARACTERS) -> str:
-    """A quotation in a message, of ``limit`` characters at most before the cut."""
+    """Cut a quotation in a message after ``limit`` characters."""
     return text if len(text) <= limit else text[:limit] + CUT
 
 
 def _window(place: Place) -> tuple[str, str]:
-    """The shown part of the line, and blanks and carets to put under it."""
+    """The part of the line that is shown, and the blanks and carets under it."""
     first, after = place.column - 1, place.end_column - 1
     # Only characters this near can be in the window: far ones are not measured.
     low, high = max(0, first - WINDOW_COLUMNS), first + 2 * WINDOW_COLUMNS
@@ -139,7 +139,7 @@ def _window(place: Place) -> tuple[str, str]:
 
 
 def _cell(character: str) -> Cell:
-    """How one character is shown."""
+    """Show one character: escaped, if it could control a terminal."""
     if character == "\t":
         return Cell(" ", 1)
     if " " <= character <= "~":

@@ -32,7 +32,7 @@ _BROADCASTING = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
 
 class Failure:
-    """What went wrong in which call."""
+    """An exception and the call that raised it."""
 
     def __init__(
         self, error: Exception, kind: str, name: str, args: tuple[Any, ...]
@@ -53,7 +53,7 @@ class Failure:
 
     @property
     def list_hint(self) -> str | None:
-        """For an argument that is a list of tensors."""
+        """What to write instead of a list of tensors; None if no argument is one."""
         lists = (value for value in self.args if isinstance(value, list | tuple))
         if any(isinstance(item, Tensor) for items in lists for item in items):
             return "join tensors first: stack([a, b]) or cat([a, b])"
@@ -171,7 +171,7 @@ def _argument(failure: Failure) -> Explanation:
 
 
 def _not_a_tensor(failure: Failure) -> Explanation | None:
-    """A formula asked something for what only a tensor has, as its shape."""
+    """A formula read what only a tensor has, as its shape, from something else."""
     asked = getattr(failure.error, "obj", None)
     of_none = asked is None and "'NoneType'" in failure.text
     if not of_none and not isinstance(asked, _PLAIN):
@@ -181,7 +181,7 @@ def _not_a_tensor(failure: Failure) -> Explanation | None:
 
 
 def _other_runtime_error(failure: Failure) -> Explanation:
-    """What is left; an operator that changes an input in place, or a part of one."""
+    """Any other RuntimeError, as that of an operator that changes an input in place."""
     if "in-place" in failure.text and failure.kind == "operator":
         hint = f"give the new value a name of its own: y = x {failure.name} ..."
         return "E399", failure.text, hint

@@ -119,7 +119,7 @@ class ExpressionParser(Cursor):
         return syntax.Compare(span, tuple(operands), op_spans, kinds)
 
     def _lone_operand(self, floor: int = POWER + 1) -> syntax.Expression | None:
-        """A number or name that nothing follows that binds it: no generator needed."""
+        """Read a number or name that is an operand by itself, without a generator."""
         token, follower = self.token, self.kind_after()
         if follower in _OPENERS or BINDING.get(follower, 0) >= floor:
             return None
@@ -148,7 +148,7 @@ class ExpressionParser(Cursor):
         return value
 
     def _no_call(self, value: syntax.Expression) -> ProgramError:
-        """What stands before a bracket is no function; a layer is made and called."""
+        """The error for parentheses behind what is no function, as behind a layer."""
         if isinstance(value, syntax.Call) and value.function[0].isupper():
             message = f"the layer '{value.function}' is not part of the language"
             from gradcli.lang.tensors import is_function

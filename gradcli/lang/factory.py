@@ -98,7 +98,7 @@ class Factory:
 
 
 def _key(name: str) -> bytes:
-    """What a stream is made from: a short name itself, of a longer one its hash."""
+    """The bytes that a stream is seeded with: a name, or the hash of a long one."""
     spelled = name.encode()
     if len(spelled) <= HASH_BYTES:
         return spelled
@@ -122,7 +122,7 @@ class Draws:
         return self._generator
 
     def restart(self) -> None:
-        """Go back to the beginning."""
+        """Go back to the first random number."""
         self._generator = None
 
 
@@ -194,7 +194,7 @@ class _Constructors:
 
 
 def _all_truths(data: Any) -> bool:
-    """Whether a nested list holds nothing but True and False: then it is a mask."""
+    """Whether a nested list is a mask: all its entries are True or False."""
     waiting, found = [data], False
     while waiting:
         entry = waiting.pop()
@@ -208,7 +208,7 @@ def _all_truths(data: Any) -> bool:
 
 
 def _guarded(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
-    """A constructor that says what to do with PyTorch's settings of a single tensor."""
+    """Let a constructor refuse PyTorch's options of a single tensor, with a way out."""
 
     def call(*args: Any, **keywords: Any) -> Any:
         if keywords.get("requires_grad") is False:

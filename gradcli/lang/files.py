@@ -128,7 +128,7 @@ def _size(count: float) -> str:
 
 
 def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
-    """Read a stream without a telling name: its first bytes say what it is."""
+    """Read a stream whose name has no known ending: its first bytes say what it is."""
     data = _all_of(file, what, limit)
     head = data.read(len(_NPY_MAGIC))
     data.seek(0)
@@ -145,7 +145,7 @@ def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
 
 
 def _all_of(file: IO[bytes], what: str, limit: int) -> BytesIO:
-    """All that a stream holds, if that ends within its share of the limit."""
+    """Read a stream to its end, within its share of the limit."""
     limit //= _COPIES_OF_STREAM
     data = _part(file, limit + 1)
     if data.getbuffer().nbytes > limit:
@@ -155,7 +155,7 @@ def _all_of(file: IO[bytes], what: str, limit: int) -> BytesIO:
 
 
 def _part(file: IO[bytes], most: int) -> BytesIO:
-    """What a stream holds, but no more bytes than ``most``.
+    """Read at most ``most`` bytes of a stream.
 
     Read piece by piece: memory is taken for what is there, not for what may be.
     """
@@ -194,7 +194,7 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
 
 
 def _json_integer(digits: str) -> int | float:
-    """An integer; one that Python is too careful to read is infinite as a float."""
+    """Read an integer; one with more digits than a float has becomes infinite."""
     return int(digits) if len(digits) < MAX_JSON_INTEGER_DIGITS else float(digits)
 
 
@@ -238,7 +238,7 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
 
 
 def _check_shape(shape: tuple[Any, ...], what: str) -> None:
-    """Refuse what no array has, before anything is counted by it."""
+    """Refuse a shape that no array has, before sizes are computed from it."""
     integers = all(type(length) is int for length in shape)
     if not integers or not all(0 <= length <= sys.maxsize for length in shape):
         raise NotAnArray("E513", f"{what} claims to have the shape {shape}", _AGAIN)

@@ -39,7 +39,7 @@ _KIND_NAMES: dict[type, str] = {
 
 
 def described(value: object) -> str:
-    """A value's kind in words."""
+    """Name the kind of a value, as "a list"."""
     for kind, words in _KIND_NAMES.items():
         if isinstance(value, kind):
             return words
@@ -47,7 +47,7 @@ def described(value: object) -> str:
 
 
 class Frame:
-    """Everything that changes while a program runs."""
+    """The state of a run: its steps so far, notes, open modes, last value."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Frame:
         self.last_span: Span | None = None
 
     def compute(self, sign: str, left: Any, right: Any, at: Span) -> Any:
-        """The value of an operator on two plain numbers, with notes where due."""
+        """Apply an operator to two plain numbers, and note a division by zero."""
 
         def note(message: str) -> None:
             self.notes[message, at] = None

@@ -108,7 +108,7 @@ def _evaluated(binding: Binding, factory: Factory) -> Array:
 
 
 def _number_of(entry: Any) -> Any:
-    """A result as its numbers, as in `[sin(1), cos(1)]`."""
+    """Convert an entry that is a tensor to numbers, as in `[sin(1), cos(1)]`."""
     return entry.tolist() if isinstance(entry, Tensor) else entry
 
 

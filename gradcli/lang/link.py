@@ -43,7 +43,7 @@ def bind_registers(
 def _function(
     name: str, at: Span, code: Code, library: Library, env: Mapping[str, object]
 ) -> Callable[..., Any]:
-    """What a called name stands for: the library's function, Python's, or both."""
+    """Find the function of a name: the library's, Python's, or both."""
     given = library.functions.get(name) or plain.CONVERSIONS.get(name)
     if name in plain.FUNCTIONS:
         return _either(name, given)
@@ -53,7 +53,7 @@ def _function(
 
 
 def _either(name: str, given: Callable[..., Any] | None) -> Callable[..., Any]:
-    """Python's own function for plain numbers, and the library's for the others."""
+    """Call Python's own function for plain numbers, and the library's for others."""
 
     def call(*args: Any, **keywords: Any) -> Any:
         if not keywords and all(map(plain.is_plain, args)):

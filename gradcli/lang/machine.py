@@ -26,14 +26,14 @@ Trace = Callable[[Span, str | None, object], None]
 
 
 class Note(NamedTuple):
-    """Something to know that did not stop the program."""
+    """A remark on a step that did not stop the program, as a division by zero."""
 
     message: str
     span: Span
 
 
 class Result(Record):
-    """What a program left behind.
+    """The values that a program ended with.
 
     `value` is the last statement's, `name` what it was assigned to (None for a bare
     expression) and `span` that statement; a program may end without any.
@@ -153,7 +153,7 @@ def _placed(error: ProgramError, code: Code, position: int) -> ProgramError:
 def _worded(
     error: Exception, code: Code, position: int, registers: list[Any], frame: Frame
 ) -> ProgramError:
-    """An exception from outside the language, in the language's words."""
+    """Word an exception from outside the language as an error at this step."""
     origin = code.origins[position]
     args = tuple(registers[register] for register in origin.reads)
     found = _explained(frame.library, error, origin.kind, origin.name, args)

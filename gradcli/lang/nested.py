@@ -18,7 +18,7 @@ from gradcli.lang.limits import MAX_LIST_DEPTH
 
 
 class NotAnArray(Exception):
-    """Why a value holds no array of real numbers.
+    """Says why a value is not an array of real numbers.
 
     `code` is the kind of reason, `entry` what stands where a number should.
     """
@@ -103,7 +103,7 @@ def _number(entry: Any, at: int, shape: tuple[int, ...]) -> float:
 
 
 def _entry_name(at: int, shape: tuple[int, ...]) -> str:
-    """Where the entry number `at` of an array of this shape stands, in words."""
+    """Name the entry number `at` of an array of this shape by its index from 1."""
     index = []
     for length in reversed(shape):
         at, digit = divmod(at, length)

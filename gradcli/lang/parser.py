@@ -202,7 +202,7 @@ class _Parser(ExpressionParser):
         return syntax.Branch(self._statement_span(start), test, body)
 
     def _reach_else(self) -> None:
-        """Step over a line's end if `else` or `elif` follows it."""
+        """Skip a line's end if `else` or `elif` follows it."""
         at_line_end = self.token.kind == "newline" and not self.inline_bodies
         if at_line_end and self.kind_after() in ("else", "elif"):
             self.take()

@@ -49,7 +49,7 @@ def make_range(*bounds: Any) -> range:
 
 
 def _limited(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values, unless a range among them is too long to be gone through."""
+    """The values, unless a range among them is too long to loop over."""
     for value in values:
         if (
             isinstance(value, range)
@@ -101,7 +101,7 @@ def _unnoted(text: str) -> None:
 
 
 def called(name: str, values: tuple[Any, ...]) -> Any:
-    """What one of `FUNCTIONS` gives for plain values.
+    """Call one of `FUNCTIONS` with plain values.
 
     Raises:
         ProgramError: they do not fit it.

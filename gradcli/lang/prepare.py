@@ -155,7 +155,7 @@ def _refuse_unread(
 
 
 def _refuse_call(name: str, program: Program) -> None:
-    """A name with a value and parentheses behind it: a product, as written by hand."""
+    """Refuse a product that is written as a call: `x(y + 1)`."""
     for node in walk(program):
         if isinstance(node, Call) and node.function == name and not is_function(name):
             message = f"'{name}' is a value, not a function"

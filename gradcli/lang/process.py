@@ -17,7 +17,7 @@ relief: list[Callable[[], None]] = []
 
 
 def relieve() -> None:
-    """Give back what was kept back."""
+    """Free the memory that was reserved for reporting an error."""
     for give in relief:
         give()
 

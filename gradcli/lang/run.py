@@ -212,7 +212,7 @@ class Run(Record):
         )
 
     def first_cotangent(self, text: str | None) -> Tensor:
-        """What a backward pass starts with: the ``--grad-output`` given, or a 1."""
+        """The output's cotangent: the ``--grad-output`` given, or 1 for a scalar."""
         if text is not None:
             return self.cotangent(text)
         self.require_scalar()
@@ -244,7 +244,7 @@ class Run(Record):
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Word what the engine refuses inside, with a way out."""
+        """Turn the engine's errors inside into errors of the program."""
         try:
             yield
         except EngineError as error:

@@ -32,7 +32,7 @@ def write(out: int, value: Value) -> Step:
 
 
 def write_result(out: int, span: Span, value: Value) -> Step:
-    """Write what an operation gave, after the library was shown it with its text."""
+    """Write the result of an operation, and report it to the library with its text."""
 
     def step(registers: Registers, frame: Frame) -> None:
         result = value(registers, frame)

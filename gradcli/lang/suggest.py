@@ -41,7 +41,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 @cache
 def _spoken() -> dict[str, str]:
-    """The table's functions by the other words that people use for them."""
+    """The functions of the table by their synonyms."""
     from gradcli.ops import FUNCTIONS
 
     return {word: entry.name for entry in FUNCTIONS.values() for word in entry.also}

@@ -108,7 +108,7 @@ def is_function(name: str) -> bool:
 
 
 def _is_data(args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-    """Whether the first argument is numbers that no tensor beside it gives a kind."""
+    """Whether the first argument is numbers, to be made a tensor of the run's dtype."""
     first = args[0]
     if isinstance(first, int | float):
         beside = (*args[1:], *keywords.values())
@@ -170,7 +170,7 @@ class TensorLibrary:
         return set_grad_enabled(enabled)
 
     def changing(self) -> AbstractContextManager[Any]:
-        """What was saved before stays as it was, so that its gradient stays right."""
+        """Keep saved values as they are, so that their gradients stay right."""
         return renewing()
 
     def own(self, value: Any) -> Any:

@@ -293,7 +293,7 @@ class _Tokenizer:
         return end
 
     def _refuse_phrase(self, start: int) -> None:
-        """What was pasted from elsewhere is called by its name."""
+        """Name a phrase that was pasted from elsewhere, as LaTeX, and refuse it."""
         for pattern, message, hint in FOREIGN_PHRASES:
             found = re.compile(pattern).match(self.source, start)
             if found:

@@ -63,7 +63,7 @@ def test_what_cannot_be_decided_is_no_success(gradcli: Run) -> None:
 MISTAKES = {
     "unknown name": ("d/dx = 2*xx", 3, "    |          ^^ did you mean 'x'?"),
     "half an expression": ("d/dx = 2*x +", 3, "    |             ^"),
-    "unknown input": ("d/dz = 2*x", 2, "    |    ^ there are x"),
+    "unknown input": ("d/dz = 2*x", 2, "    |    ^ it has x"),
     "unnamed output": ("dy/dx = 2*x", 2, "    |  ^ write d/dx, or begin"),
     "no derivative": ("x = 2*x", 2, "    | ^ write"),
     "shapes": ("d/dx = ones(2) @ ones(3)", 3, "    |                ^"),

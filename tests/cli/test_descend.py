@@ -186,7 +186,7 @@ def test_without_a_finite_beginning_nothing_is_printed(
 ) -> None:
     ended = gradcli("descend", program, "w=0")
     assert (ended.status, ended.out) == (3, "")
-    assert re.search(rf"error\[E521\]: the {what}\w* is -?inf to begin with", ended.err)
+    assert re.search(rf"error\[E521\]: the {what}\w* is -?inf at the start", ended.err)
 
 
 BAD_OPTIONS = {

@@ -163,7 +163,7 @@ def test_names_are_read_as_the_program_reads_them(gradcli: Run) -> None:
 def test_a_number_is_no_end_of_a_path(gradcli: Run) -> None:
     ended = gradcli("paths", "n = 2; x*n", "x=1", "--to", "n")
     assert ended.status == 2
-    assert "--to: 'n' is a number, no tensor" in ended.err
+    assert "--to: 'n' is a number, not a tensor" in ended.err
 
 
 def test_a_vector_needs_what_it_is_contracted_with(gradcli: Run) -> None:
