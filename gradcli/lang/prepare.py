@@ -7,7 +7,7 @@ use; one without a binding is sampled from the seed. Nothing of the program runs
     [given.name for given in prepared.inputs]     # ["x", "b"]
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -52,6 +52,18 @@ class Prepared(Record):
     @property
     def environment(self) -> dict[str, Tensor]:
         return {given.name: given.tensor for given in self.inputs}
+
+    def with_values(self, values: Mapping[str, Tensor]) -> "Prepared":
+        """The same program with other tensors for some of its inputs."""
+        if not values:
+            return self
+        inputs = tuple(
+            Input(i.name, values[i.name], False, i.requires_grad)
+            if i.name in values
+            else i
+            for i in self.inputs
+        )
+        return Prepared(self.source, self.code, self.factory, inputs)
 
     def option_value(self, text: str, option: str) -> Tensor:
         """The constant tensor that the VALUE of an option means, as `--grad-output`.

@@ -72,6 +72,7 @@ class Session:
     ) -> None:
         self.prepared = prepared
         self.of = of
+        self._rebound: dict[str, Tensor] = {}
         self._library = library or TensorLibrary(prepared.factory)
         self._library.sampled = {i.name: i.tensor for i in prepared.inputs if i.sampled}
         self._machine = Machine(
@@ -84,6 +85,7 @@ class Session:
 
     def rebind(self, values: Mapping[str, Tensor]) -> None:
         """Run on other tensors for these inputs from now on."""
+        self._rebound.update(values)
         self._machine.rebind(values)
 
     def __call__(self) -> Tensor:
@@ -102,9 +104,10 @@ class Session:
         """
         with np.errstate(all="ignore"):
             result, output, name = self._ran()
-        source, inputs = self.prepared.source, self.prepared.environment
+        prepared = self.prepared.with_values(self._rebound)
+        source, inputs = prepared.source, prepared.environment
         return Run(
-            self.prepared,
+            prepared,
             self.of,
             output,
             name,

@@ -64,7 +64,7 @@ def test_a_loop_too_long_for_a_text_is_refused_with_status_4() -> None:
     assert ended.returncode == 4
     assert ended.stderr == (
         "error[E406]: the adjoint program would be made of more than 200000 parts\n"
-        "  = help: take fewer turns of a loop, smaller arrays, or fewer inputs with "
+        "  = help: use fewer loop iterations, smaller arrays, or fewer inputs with "
         "--wrt\n"
     )
 

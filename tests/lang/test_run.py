@@ -13,7 +13,7 @@ from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.diagnose import first_not_finite
 from gradcli.lang.errors import CODES, ProgramError
-from gradcli.lang.run import Run, evaluate, execute, prepare
+from gradcli.lang.run import Run, Session, evaluate, execute, prepare
 from gradcli.numbers.namespace import ObjectNamespace
 from gradcli.numbers.numbers import Balls
 
@@ -459,3 +459,21 @@ def test_a_program_means_the_same_in_every_number_system(source: str) -> None:
 def test_a_chain_of_a_hundred_thousand_steps_runs_and_differentiates() -> None:
     run = ran("y = x\nfor i in range(100000): y = y*w", "x=2", "w=1")
     assert gradients(run) == {"x": 1.0, "w": 200000.0}
+
+
+def test_a_session_runs_on_other_values_and_its_runs_give_derivatives() -> None:
+    session = Session(prepare("y = x**2 * b", read_bindings(["x=[1,2]", "b=3"])))
+    first = session.run()
+    assert [x.tolist() for x in first.jacobian().blocks] == [[[6, 0], [0, 12]], [1, 4]]
+    session.rebind({"b": first.prepared.factory.leaf(5.0)})
+    again = session.run()
+    assert (first.output.tolist(), again.output.tolist()) == ([3, 12], [5, 20])
+    found = again.gradients(again.cotangent("[1, 1]"))
+    assert [g is not None and g.tolist() for g in found] == [[10, 20], 5]
+
+
+def test_a_run_words_what_the_engine_refuses() -> None:
+    run = execute(prepare("x*2", read_bindings(["x=[1,2]"])))
+    for ask in (run.gradients, run.hessian, run.require_scalar):
+        with pytest.raises(ProgramError, match=r"add \.sum"):
+            ask()
