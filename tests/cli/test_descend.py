@@ -198,7 +198,7 @@ BAD_OPTIONS = {
     "a batch of what there is not": (["--batch", "ww:2"], "did you mean 'w'?"),
     "a batch of a scalar": (["--batch", "b:2"], "no rows"),
     "a batch of what is moved": (["--batch", "b:2", "--wrt", "b"], "--wrt"),
-    "a batch of everything": (["--batch", "w,b:2"], "left to move"),
+    "a batch of everything": (["--batch", "w,b:2"], "left to optimize"),
     "an unknown optimizer": (["--optimizer", "sdg"], "sgd"),
     "a negative rate": (["--lr", "-1"], "learning rate"),
     "a rate that is no number": (["--lr", "nan"], "--lr"),
