@@ -60,7 +60,7 @@ class Extras:
             inputs[name] = inputs.get(name, {}) | more
         if self.trouble is not None:
             answer["blame"] = self.trouble
-        return whole, inputs
+        return answer, inputs
 
 
 def extras_of(
