@@ -1,0 +1,330 @@
+"""A batch of cotangents of one value, one per row of a matrix, dense or sparse.
+
+Invariant: linear. Every operation here is linear in the batch and treats its rows
+alike; one that is not raises `NotLinear`. A sparse matrix stores no entry that is zero
+because nothing reaches it, and a factor that is not finite makes a matrix dense: zero
+times infinity is NaN in a dense pass, and has to be one here.
+
+    g = identity((3,), like, sparse=True)     # the cotangents of three entries
+    (g * x).matrix                            # 3 by 3, one entry in each row
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+Shape = tuple[int, ...]
+
+FULL = 0.25
+"""The share of stored entries from which on a matrix is kept dense."""
+
+
+class NotLinear(Exception):
+    """A rule does something to a cotangent that is not done to a batch at once."""
+
+
+def is_sparse(matrix: Any) -> bool:
+    """Whether a matrix stores coordinates with its numbers."""
+    return hasattr(matrix, "indptr")
+
+
+class Cotangents:
+    """Cotangents of a value of shape ``shape``: a matrix with a row for each.
+
+    ``own`` says that nobody else holds the matrix, so that it may be added to.
+    """
+
+    __slots__ = ("__gradcli_namespace__", "matrix", "own", "shape")
+    __gradcli_namespace__: Any
+    __array_ufunc__ = None
+
+    def __init__(
+        self, matrix: Any, shape: Shape, namespace: Any, own: bool = True
+    ) -> None:
+        self.matrix = matrix
+        self.shape = tuple(shape)
+        self.own = own
+        self.__gradcli_namespace__ = namespace
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def count(self) -> int:
+        """How many cotangents there are."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def dtype(self) -> Any:
+        return self.matrix.dtype
+
+    @property
+    def sparse(self) -> bool:
+        return is_sparse(self.matrix)
+
+    @property
+    def np(self) -> Any:
+        """The array module of the numbers."""
+        return self.__gradcli_namespace__.base.np
+
+    def like(self, matrix: Any, shape: Shape | None = None) -> Cotangents:
+        """Another batch beside this one."""
+        made = self.shape if shape is None else shape
+        return Cotangents(matrix, made, self.__gradcli_namespace__)
+
+    def dense(self) -> Any:
+        """The matrix with its zeros."""
+        return self.matrix.toarray() if self.sparse else self.matrix
+
+    def arranged(self) -> Any:
+        """The dense batch with the value's dimensions: ``(count, *shape)``."""
+        return self.dense().reshape((self.count, *self.shape))
+
+    def flattened(self, batch: Any) -> Cotangents:
+        """The batch of an array ``(count, *shape)``."""
+        return self.like(batch.reshape(self.count, -1), batch.shape[1:])
+
+    # -- entries in other positions ----------------------------------------------------
+
+    def reshape(self, *shape: Any) -> Cotangents:
+        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        made = self.like(self.matrix, np.empty(self.size, "?").reshape(sizes).shape)
+        made.own = False
+        return made
+
+    def moved(self, change: Callable[[Any], Any]) -> Cotangents:
+        """What an array function does that only moves, repeats or drops entries."""
+        return self.taken(change(self.positions()))
+
+    def positions(self) -> Any:
+        """The number of each entry of the value."""
+        return self.np.arange(self.size).reshape(self.shape)
+
+    def taken(self, positions: Any) -> Cotangents:
+        """Per entry of ``positions`` the entry of that number."""
+        flat = positions.ravel()
+        if not self.sparse:
+            return self.like(self.matrix[:, flat], positions.shape)
+        if flat.size == self.size and _is_count(flat):
+            return self.reshape(positions.shape)
+        target = np.full(self.size, -1, dtype=np.int64)
+        target[flat] = np.arange(flat.size)
+        if flat.size <= self.size and int((target >= 0).sum()) == flat.size:
+            return self.like(
+                _renumbered(self.matrix, target, flat.size), positions.shape
+            )
+        return self._times(_choice(flat, self.size, self.dtype), positions.shape)
+
+    def put(self, positions: Any, shape: Shape) -> Cotangents:
+        """Zeros of ``shape``, with each entry added at the position it is given."""
+        flat = self.np.broadcast_to(positions, self.shape).ravel()
+        size = prod(shape)
+        if self.sparse:
+            return self.like(_renumbered(self.matrix, flat, size), shape)
+        made = self.np.zeros((self.count, size), self.dtype)
+        if self.np.unique(flat).size == flat.size:
+            made[:, flat] = self.matrix
+        else:
+            self.np.add.at(made.T, flat, self.matrix.T)
+        return self.like(made, shape)
+
+    def expanded(self, shape: Shape) -> Cotangents:
+        """Broadcast to ``shape``."""
+        if self.shape == tuple(shape):
+            return self
+        return self.moved(lambda positions: self.np.broadcast_to(positions, shape))
+
+    # -- linear in the entries ---------------------------------------------------------
+
+    def scaled(self, factor: Any, divide: bool = False) -> Cotangents:
+        """Each entry times, or divided by, that of an array that broadcasts to it."""
+        shape = np.broadcast_shapes(self.shape, np.shape(factor))
+        wide = self.expanded(shape)
+        each = self.np.broadcast_to(factor, shape).ravel()
+        matrix = wide.matrix
+        if is_sparse(matrix):
+            safe = np.isfinite(each).all() and not (divide and (each == 0).any())
+            if safe:
+                entries = each[matrix.indices]
+                data = matrix.data / entries if divide else matrix.data * entries
+                return self.like(_with_data(matrix, data), shape)
+            matrix = matrix.toarray()
+        return self.like(matrix / each if divide else matrix * each, shape)
+
+    def where(self, mask: Any) -> Cotangents:
+        """Zeros where a mask is False."""
+        shape = np.broadcast_shapes(self.shape, np.shape(mask))
+        wide = self.expanded(shape)
+        each = self.np.broadcast_to(mask, shape).ravel()
+        if not wide.sparse:
+            return self.like(self.np.where(each, wide.matrix, 0), shape)
+        target = np.where(each, np.arange(each.size), -1)
+        return self.like(_renumbered(wide.matrix, target, each.size), shape)
+
+    def plus(self, other: Cotangents) -> Cotangents:
+        """The sum with a batch of as many cotangents; shapes broadcast."""
+        shape = np.broadcast_shapes(self.shape, other.shape)
+        a, b = self.expanded(shape), other.expanded(shape)
+        if a.sparse and b.sparse:
+            return settled(self.like(a.matrix + b.matrix, shape))
+        if a.sparse:
+            a, b = b, a
+        if not b.sparse:
+            return self.like(a.matrix + b.matrix, shape)
+        total = a.matrix if a.own else a.matrix.copy()
+        terms = b.matrix.copy()
+        terms.sum_duplicates()
+        rows = np.repeat(np.arange(b.count), np.diff(terms.indptr))
+        total[rows, terms.indices] += terms.data
+        return self.like(total, shape)
+
+    def summed(self, dims: tuple[int, ...], keepdim: bool) -> Cotangents:
+        """Sums over dimensions."""
+        axes = {d % self.ndim for d in dims} if self.ndim else set()
+        kept = tuple(1 if d in axes else n for d, n in enumerate(self.shape))
+        shape = (
+            kept
+            if keepdim
+            else tuple(n for d, n in enumerate(self.shape) if d not in axes)
+        )
+        if self.sparse:
+            return self.put(np.arange(prod(kept)).reshape(kept), kept).reshape(shape)
+        over = tuple(1 + d for d in sorted(axes))
+        return self.flattened(self.arranged().sum(over)).reshape(shape)
+
+    def __neg__(self) -> Cotangents:
+        return self.like(-self.matrix)
+
+    def __add__(self, other: Any) -> Cotangents:
+        if isinstance(other, Cotangents):
+            return self.plus(other)
+        if np.any(other):
+            raise NotLinear
+        return self.expanded(np.broadcast_shapes(self.shape, np.shape(other)))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Cotangents:
+        return self.__add__(-other)
+
+    def __rsub__(self, other: Any) -> Cotangents:
+        return (-self).__add__(other)
+
+    def __mul__(self, other: Any) -> Cotangents:
+        if isinstance(other, Cotangents):
+            raise NotLinear
+        return self.scaled(other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Cotangents:
+        if isinstance(other, Cotangents):
+            raise NotLinear
+        return self.scaled(other, divide=True)
+
+    def times_matrix(self, b: Any) -> Cotangents:
+        """``g @ b`` for one matrix, or for a vector."""
+        if b.ndim == 1:
+            return self.times_matrix(b[:, None]).moved(lambda a: a[..., 0])
+        inner, columns = b.shape
+        lead = self.shape[:-1]
+        shape = (*lead, columns)
+        lines = prod(lead)
+        if not self.sparse:
+            flat = self.matrix.reshape(self.count * lines, inner) @ b
+            return self.like(flat.reshape(self.count, -1), shape)
+        if not np.isfinite(b).all():
+            return self.like(self.dense()).times_matrix(b)
+        if lines == 1:
+            return self.like(self.matrix @ b, shape)
+        return self._lines_times(b, lines, shape)
+
+    def _lines_times(self, b: Any, lines: int, shape: Shape) -> Cotangents:
+        """``g @ b`` line by line, for the lines alone that store an entry."""
+        inner, columns = b.shape
+        coo = self.matrix.tocoo()
+        line = coo.row.astype(np.int64) * lines + coo.col // inner
+        held, row = np.unique(line, return_inverse=True)
+        make = type(self.matrix)
+        some = make((coo.data, (row, coo.col % inner)), shape=(held.size, inner)) @ b
+        if held.size > FULL * self.count * lines:
+            made = np.zeros((self.count * lines, columns), some.dtype)
+            made[held] = some
+            return self.like(made.reshape(self.count, -1), shape)
+        column = (held % lines)[:, None] * columns + np.arange(columns)
+        rows = np.repeat(held // lines, columns)
+        matrix = make(
+            (some.ravel(), (rows, column.ravel())), shape=(self.count, lines * columns)
+        )
+        return self.like(matrix, shape)
+
+    def _times(self, matrix: Any, shape: Shape) -> Cotangents:
+        """The batch times a sparse matrix that says what each entry becomes."""
+        return settled(self.like(self.matrix @ matrix, shape))
+
+
+def settled(g: Cotangents) -> Cotangents:
+    """The batch, dense if most of its entries are stored."""
+    rows, columns = g.matrix.shape
+    if g.matrix.nnz > FULL * rows * columns:
+        return g.like(g.matrix.toarray())
+    return g
+
+
+def identity(shape: Shape, like: Any, namespace: Any, sparse: bool) -> Cotangents:
+    """The cotangents of a value by each of its own entries, in the type of ``like``."""
+    n = prod(shape)
+    if not sparse:
+        return Cotangents(namespace.base.np.eye(n, dtype=like.dtype), shape, namespace)
+    from scipy.sparse import csr_array
+
+    ones = np.ones(n, like.dtype)
+    matrix = csr_array((ones, np.arange(n), np.arange(n + 1)), shape=(n, n))
+    return Cotangents(matrix, shape, namespace)
+
+
+def _is_count(flat: Any) -> bool:
+    return bool((flat == np.arange(flat.size)).all())
+
+
+def _with_data(matrix: Any, data: Any) -> Any:
+    made = type(matrix)((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    made.has_canonical_format = matrix.has_canonical_format
+    return made
+
+
+def _renumbered(matrix: Any, target: Any, columns: int) -> Any:
+    """The entries of each column in the column ``target``; dropped where that is -1."""
+    make = type(matrix)
+    indices = target[matrix.indices]
+    keep = indices >= 0
+    shape = (matrix.shape[0], columns)
+    if keep.all():
+        return make((matrix.data, indices, matrix.indptr), shape=shape)
+    starts = np.concatenate(([0], np.cumsum(keep)))[matrix.indptr]
+    return make((matrix.data[keep], indices[keep], starts), shape=shape)
+
+
+def _choice(flat: Any, size: int, dtype: Any) -> Any:
+    """The matrix that takes entry ``flat[k]`` to entry ``k``."""
+    from scipy.sparse import csr_array
+
+    ones = np.ones(flat.size, dtype)
+    return csr_array((ones, (flat, np.arange(flat.size))), shape=(size, flat.size))
+
+
+def stacked(parts: Sequence[Cotangents], positions: Sequence[Any], shape: Shape) -> Any:
+    """Batches put at positions of one value; positions of no two meet."""
+    total = parts[0].put(positions[0], shape)
+    for part, where in zip(parts[1:], positions[1:], strict=True):
+        total = total.plus(part.put(where, shape))
+    return total

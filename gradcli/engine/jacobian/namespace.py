@@ -1,0 +1,248 @@
+"""The vocabulary of the rules on batches of cotangents.
+
+Invariant: what holds no cotangent is left to the namespace of the arrays; what holds
+one is linear in it, or raises `NotLinear`.
+
+    xp = BatchNamespace(NUMPY)
+    xp.matmul(identity((3,), x, xp, sparse=True), A)     # A itself
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...ops.basis import SPECIAL, UFUNCS
+from ..namespace import Namespace
+from .cotangents import Cotangents, NotLinear, stacked
+
+
+def _moving(name: str) -> Callable[..., Any]:
+    """A method that moves, repeats or drops entries, by what it does to positions."""
+
+    def method(self: BatchNamespace, x: Any, *args: Any, **kwargs: Any) -> Any:
+        change = getattr(self.base, name)
+        if not isinstance(x, Cotangents):
+            return change(x, *args, **kwargs)
+        return x.moved(lambda positions: change(positions, *args, **kwargs))
+
+    return method
+
+
+class BatchNamespace(Namespace):
+    """The basis on batches of cotangents, over the arrays of ``base``."""
+
+    symbolic = False
+
+    def __init__(self, base: Any) -> None:
+        self.base = base
+        self.device = base.device
+
+    def __getattr__(self, name: str) -> Any:
+        if name in UFUNCS or name in SPECIAL or hasattr(type(self.base), name):
+            made = self._constant(getattr(self.base, name))
+            setattr(self, name, made)
+            return made
+        return super().__getattr__(name)
+
+    def _constant(self, function: Any) -> Any:
+        """A function that knows no cotangents."""
+        if not callable(function):
+            return function
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            if any(isinstance(x, Cotangents) for x in (*args, *kwargs.values())):
+                raise NotLinear
+            return function(*args, **kwargs)
+
+        return run
+
+    def where(self, mask: Any, a: Any, b: Any) -> Any:
+        if isinstance(mask, Cotangents):
+            raise NotLinear
+        parts = [
+            value.where(chosen) if isinstance(value, Cotangents) else value
+            for value, chosen in ((a, mask), (b, self.base.np.logical_not(mask)))
+        ]
+        if not any(isinstance(part, Cotangents) for part in parts):
+            return self.base.where(mask, a, b)
+        return parts[0] + parts[1]
+
+    def as_type_of(self, x: Any, like: Any) -> Any:
+        if isinstance(x, Cotangents):
+            return x.like(x.matrix.astype(like.dtype))
+        return self.base.as_type_of(x, like)
+
+    # -- sums --------------------------------------------------------------------------
+
+    def sum(self, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        if not isinstance(x, Cotangents):
+            return self.base.sum(x, dim, keepdim)
+        dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+        return x.summed(tuple(dims), keepdim)
+
+    def cumsum(self, x: Any, dim: int) -> Any:
+        if not isinstance(x, Cotangents):
+            return self.base.cumsum(x, dim)
+        return x.flattened(self.base.cumsum(x.arranged(), dim % x.ndim + 1))
+
+    # -- other positions ---------------------------------------------------------------
+
+    permute = _moving("permute")
+    transpose = _moving("transpose")
+    expand = _moving("expand")
+    flip = _moving("flip")
+    roll = _moving("roll")
+    diagonal = _moving("diagonal")
+    getitem = _moving("getitem")
+
+    def reshape(self, x: Any, shape: Any) -> Any:
+        return x.reshape(shape)
+
+    def unsqueeze(self, x: Any, dim: int) -> Any:
+        if not isinstance(x, Cotangents):
+            return self.base.unsqueeze(x, dim)
+        return x.reshape(self.base.unsqueeze(x.positions(), dim).shape)
+
+    def clone(self, x: Any, memory_format: Any = None) -> Any:
+        return x if isinstance(x, Cotangents) else self.base.clone(x, memory_format)
+
+    def is_contiguous(self, x: Any) -> Any:
+        return isinstance(x, Cotangents) or self.base.is_contiguous(x)
+
+    def is_viewable(self, x: Any, shape: Any) -> Any:
+        return isinstance(x, Cotangents) or self.base.is_viewable(x, shape)
+
+    def tril(self, x: Any, diagonal: int = 0) -> Any:
+        return self._triangle(self.base.tril, x, diagonal)
+
+    def triu(self, x: Any, diagonal: int = 0) -> Any:
+        return self._triangle(self.base.triu, x, diagonal)
+
+    def _triangle(self, cut: Any, x: Any, diagonal: int) -> Any:
+        if not isinstance(x, Cotangents):
+            return cut(x, diagonal)
+        return x.where(cut(self.base.np.ones(x.shape, dtype=bool), diagonal))
+
+    def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+        return self._joined(self.base.cat, tensors, dim)
+
+    def stack(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+        return self._joined(self.base.stack, tensors, dim)
+
+    def _joined(self, join: Any, tensors: Sequence[Any], dim: int) -> Any:
+        if not any(isinstance(t, Cotangents) for t in tensors):
+            return join(tensors, dim)
+        if any(np.any(t) for t in tensors if not isinstance(t, Cotangents)):
+            raise NotLinear
+        count = self.base.np.arange
+        which = [count(1, 1 + prod(t.shape)).reshape(t.shape) for t in tensors]
+        parts, positions = [], []
+        for nr, t in enumerate(tensors):
+            if isinstance(t, Cotangents):
+                alone = [w if k == nr else 0 * w for k, w in enumerate(which)]
+                made = join(alone, dim)
+                flat = made.ravel()
+                (where,) = self.base.np.nonzero(flat)
+                parts.append(t)
+                positions.append(where[flat[where].argsort()].reshape(t.shape))
+        return stacked(parts, positions, made.shape)
+
+    def put_add(self, shape: Any, index: Any, g: Any) -> Any:
+        if not isinstance(g, Cotangents):
+            return self.base.put_add(shape, index, g)
+        positions = self.base.np.arange(prod(shape)).reshape(tuple(shape))[index]
+        return g.put(positions, tuple(shape))
+
+    put_view = put_add
+
+    # -- products ----------------------------------------------------------------------
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        if isinstance(a, Cotangents) and isinstance(b, Cotangents):
+            raise NotLinear
+        if isinstance(a, Cotangents):
+            if b.ndim <= 2:
+                return a.times_matrix(b)
+            return self._batched(a, b, lambda a, b: a @ b, after=True)
+        if not isinstance(b, Cotangents):
+            return self.base.matmul(a, b)
+        if a.ndim <= 2 and b.ndim == 1:
+            return b.times_matrix(a.T if a.ndim == 2 else a)
+        if a.ndim == 2:
+            turned = self.transpose(b, -2, -1).times_matrix(a.T)
+            return self.transpose(turned, -2, -1)
+        return self._batched(b, a, lambda b, a: a @ b, after=False)
+
+    def _batched(self, g: Any, other: Any, product: Any, after: bool) -> Any:
+        """A product with a vector or a stack of matrices, one for each cotangent."""
+        batch = g.arranged()
+        vector = g.ndim == 1
+        if vector:
+            batch = batch[:, None, :] if after else batch[:, :, None]
+        lead = max(other.ndim - (batch.ndim - 1), 0)
+        batch = batch.reshape(g.count, *(1,) * lead, *batch.shape[1:])
+        if other.ndim == 1:
+            made = product(batch, other)
+        else:
+            made = product(batch, other)
+            if vector:
+                made = made[..., 0, :] if after else made[..., 0]
+        return g.flattened(made)
+
+    def einsum(self, equation: str, *operands: Any) -> Any:
+        batched = [isinstance(x, Cotangents) for x in operands]
+        if not any(batched):
+            return self.base.einsum(equation, *operands)
+        if sum(batched) > 1 or "->" not in equation:
+            raise NotLinear
+        terms, out = equation.replace(" ", "").split("->")
+        letter = next(c for c in _LETTERS if c not in equation)
+        words = [
+            letter + word if there else word
+            for word, there in zip(terms.split(","), batched, strict=True)
+        ]
+        (g,) = [x for x in operands if isinstance(x, Cotangents)]
+        arrays = [x.arranged() if isinstance(x, Cotangents) else x for x in operands]
+        made = self.base.einsum(f"{','.join(words)}->{letter}{out}", *arrays)
+        return g.flattened(made)
+
+    def solve(self, a: Any, b: Any) -> Any:
+        if isinstance(a, Cotangents):
+            raise NotLinear
+        if not isinstance(b, Cotangents):
+            return self.base.solve(a, b)
+        batch = b.arranged()
+        if a.ndim > 2 or b.ndim > 2:
+            return b.flattened(self.base.solve(a, batch))
+        n, columns = b.shape
+        side = batch.transpose(1, 0, 2).reshape(n, -1)
+        made = self.base.solve(a, side).reshape(n, b.count, columns)
+        return b.flattened(made.transpose(1, 0, 2))
+
+    # -- arrays beside a cotangent -----------------------------------------------------
+
+    def zeros_like(self, x: Any) -> Any:
+        return self.base.np.zeros(x.shape, dtype=x.dtype)
+
+    def ones_like(self, x: Any) -> Any:
+        return self.base.np.ones(x.shape, dtype=x.dtype)
+
+    def new_full(self, x: Any, shape: Any, value: float) -> Any:
+        return self.base.new_full(x, shape, value)
+
+    def eye(self, n: int, like: Any) -> Any:
+        return self.base.eye(n, like)
+
+
+_LETTERS = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
+
+
+@cache
+def batches_over(base: Any) -> BatchNamespace:
+    """The namespace of batches over the arrays of another."""
+    return BatchNamespace(base)

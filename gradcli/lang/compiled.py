@@ -1,0 +1,147 @@
+"""A program that is read once and asked for derivatives at many points.
+
+Invariant: a result is what the command line gives at the same point; arrays come back
+as the kind that was given.
+
+    program = compile("y = sin(x)*a")
+    result = program.grad(x=0.5, a=2.0)
+    result.value, result.grads["x"]             # 0.958..., 1.755...
+    program.jacobian(x=np.arange(3.0), a=1.0).blocks["x"]
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gradcli.engine import Tensor, grad, resolve
+from gradcli.engine.jacobian import jacobian_of
+from gradcli.lang.in_parts import in_parts
+from gradcli.lang.point import Point, Settings
+from gradcli.lang.reading import Reading
+from gradcli.lang.record import Record
+
+Array = Any
+
+
+class Gradients(Record):
+    """A program's value at a point, and the gradient by each input.
+
+    grads  by name, of the input's shape; None where the value does not depend on it
+    """
+
+    value: Array
+    grads: dict[str, Array]
+
+
+class Jacobians(Record):
+    """A program's value at a point, and its Jacobian by each input.
+
+    blocks  by name, of the value's shape followed by the input's, or a
+            ``scipy.sparse.csr_array`` with a row for each entry of the value and a
+            column for each of the input
+    """
+
+    value: Array
+    blocks: dict[str, Array]
+
+
+def compile(
+    text: str,
+    *,
+    wrt: Iterable[str] | None = None,
+    dtype: str | None = None,
+    device: str = "cpu",
+    seed: int = 0,
+) -> "Compiled":
+    """Read a program of the language once, to differentiate it at many points.
+
+    Args:
+        text: the program, as the command line takes it.
+        wrt: the inputs that derivatives are taken for; None: all.
+        dtype: ``float64`` or ``float32``; None: float32 where every array that comes
+            is of that type, else float64.
+        device: where numbers and lists go: ``cpu``, ``cuda`` or ``auto``; arrays stay
+            where they are.
+        seed: of the random numbers that the program itself draws.
+
+    Raises:
+        ProgramError: the text is no program.
+        DeviceError: the device is not there.
+    """
+    chosen = None if wrt is None else tuple(wrt)
+    return Compiled(text, Settings(chosen, dtype, resolve(device), seed))
+
+
+class Compiled:
+    """A program, ready to be run; `compile` makes one.
+
+    inputs  the names of its inputs, in order of first use
+    """
+
+    def __init__(self, text: str, settings: Settings) -> None:
+        self.text = text
+        self.settings = settings
+        self._readings: dict[frozenset[str], Reading] = {}
+        self.inputs = self.reading(()).names
+
+    def __repr__(self) -> str:
+        return f"gradcli.compile({self.text!r})"
+
+    def reading(self, bound: Iterable[str]) -> Reading:
+        """The program as it is read where these names have values."""
+        key = frozenset(bound)
+        if key not in self._readings:
+            self._readings[key] = Reading(self.text, key)
+        return self._readings[key]
+
+    def at(self, values: Mapping[str, Any]) -> Point:
+        """The program's inputs at a point.
+
+        Raises:
+            ProgramError: an input is missing or unknown.
+        """
+        return Point(self.reading(values), values, self.settings)
+
+    def __call__(self, **values: Any) -> Array:
+        """The program's value, of the kind of the arrays given."""
+        point = self.at(values)
+        return point.back(point.run())
+
+    def grad(self, **values: Any) -> Gradients:
+        """The value and the gradients at a point.
+
+        Args:
+            values: a number, a list, an array or a tensor for each input.
+
+        Raises:
+            ProgramError: an input is missing or unknown, or the program fails.
+            GradError: the value has more than one entry, or depends on no input.
+        """
+        point = self.at(values)
+        y, found = in_parts(point) or _at_once(point)
+        return Gradients(point.back(y), point.by_name(found))
+
+    def jacobian(self, *, sparse: bool | None = False, **values: Any) -> Jacobians:
+        """The value and its Jacobian at a point.
+
+        Args:
+            sparse: True gives every block as a ``csr_array``, False none, None those
+                that are mostly zeros for a reason that the program shows.
+            values: a number, a list, an array or a tensor for each input.
+
+        Raises:
+            ProgramError: an input is missing or unknown, or the program fails.
+        """
+        point = self.at(values)
+        y = point.run()
+        blocks = jacobian_of(y, list(point.wanted.values()))
+        by_name: dict[str, Array] = {}
+        for name, block in zip(point.wanted, blocks, strict=True):
+            kept = block.sparse if sparse is None else sparse
+            by_name[name] = block.csr() if kept else point.back(block.dense(), name)
+        return Jacobians(point.back(y), by_name)
+
+
+def _at_once(point: Point) -> tuple[Tensor, list[Tensor | None]]:
+    """The value and the gradients from one recorded run."""
+    y = point.run()
+    return y, grad([y], list(point.wanted.values()))

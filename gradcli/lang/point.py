@@ -1,0 +1,126 @@
+"""The inputs of a compiled program at a point, and the program run there.
+
+Invariant: what was given as a number, an array or a tensor decides what comes back.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcli.engine import NUMPY, Tensor
+from gradcli.engine.devices import cuda
+from gradcli.engine.dtypes import default_dtype
+from gradcli.lang.code import Code
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.excerpt import enumerated
+from gradcli.lang.factory import Factory
+from gradcli.lang.machine import Machine
+from gradcli.lang.reading import Reading
+from gradcli.lang.run import output_of
+from gradcli.lang.suggest import did_you_mean
+from gradcli.lang.tensors import TensorLibrary
+
+
+class Settings(NamedTuple):
+    """What is the same at every point.
+
+    wrt    the inputs that derivatives are taken for; None: all
+    dtype  of all numbers; None: that of the arrays that come
+    xp     where numbers and lists go
+    seed   of the numbers that the program draws
+    """
+
+    wrt: tuple[str, ...] | None
+    dtype: str | None
+    xp: Any
+    seed: int
+
+
+class Point:
+    """Values for a program's inputs, as tensors by name.
+
+    wanted  those that derivatives are taken for
+    """
+
+    def __init__(
+        self, reading: Reading, values: Mapping[str, Any], settings: Settings
+    ) -> None:
+        names = reading.names
+        _check_names(names, values)
+        self.reading = reading
+        self.given = values
+        dtype = settings.dtype or _dtype(values)
+        self.factory = Factory(_namespace(values, settings.xp), dtype, settings.seed)
+        wrt = names if settings.wrt is None else settings.wrt
+        self.tensors = {n: self._tensor(values[n], n in wrt) for n in names}
+        self.wanted = {n: t for n, t in self.tensors.items() if n in wrt}
+
+    def _tensor(self, value: Any, wanted: bool) -> Tensor:
+        raw = value.raw if isinstance(value, Tensor) else value
+        if hasattr(raw, "dtype"):
+            kept = raw.astype(self.factory.dtype, copy=False)
+            return Tensor(kept, self.factory.xp, requires_grad=wanted)
+        made = self.factory.leaf if wanted else self.factory.constant
+        return made(self.factory.numbers_of(value))
+
+    def machine(self, code: Code, tensors: Mapping[str, Tensor]) -> Machine:
+        """The code linked to tensors for its inputs."""
+        return Machine(code, tensors, TensorLibrary(self.factory))
+
+    def result(self, machine: Machine, code: Code) -> Tensor:
+        """The value that a machine's run ends with."""
+        return output_of(machine.run(), None, code, self.factory)[0]
+
+    def run(self) -> Tensor:
+        """The program's value, with the graph below it."""
+        code = self.reading.code
+        with np.errstate(all="ignore"), default_dtype(self.factory.dtype):
+            return self.result(self.machine(code, self.tensors), code)
+
+    def by_name(self, found: Sequence[Tensor | None]) -> dict[str, Any]:
+        """Derivatives by each input, each of the kind of the input's value."""
+        pairs = zip(self.wanted, found, strict=True)
+        return {n: None if g is None else self.back(g, n) for n, g in pairs}
+
+    def back(self, y: Tensor, name: str | None = None) -> Any:
+        """A result as the kind of what was given, or what the input ``name`` was."""
+        values = self.given.values() if name is None else (self.given[name],)
+        if any(isinstance(value, Tensor) for value in values):
+            return y.detach()
+        if any(hasattr(value, "dtype") for value in values) or y.raw.ndim:
+            return y.raw
+        return float(y.raw)
+
+
+def _check_names(names: Sequence[str], values: Mapping[str, Any]) -> None:
+    unknown = [name for name in values if name not in names]
+    if unknown:
+        reads = f"it reads {enumerated(names)}" if names else "it has no inputs"
+        hint = did_you_mean(unknown[0], names) or reads
+        raise ProgramError(
+            "E505", f"the program does not read '{unknown[0]}'", hint=hint
+        )
+    missing = [name for name in names if name not in values]
+    if missing:
+        message = f"no value for {enumerated(missing)}"
+        raise ProgramError("E506", message, hint=f"add {missing[0]}=...")
+
+
+def _namespace(values: Mapping[str, Any], default: Any) -> Any:
+    """Where the arrays are: the first one's device, if there is an array."""
+    for value in values.values():
+        if isinstance(value, Tensor):
+            return value.xp
+        if hasattr(value, "__cuda_array_interface__"):
+            return cuda()
+        if isinstance(value, np.ndarray):
+            return NUMPY
+    return default
+
+
+def _dtype(values: Mapping[str, Any]) -> str:
+    """``float32`` where all arrays are, else ``float64``."""
+    raws = [v.raw if isinstance(v, Tensor) else v for v in values.values()]
+    found = {str(raw.dtype) for raw in raws if hasattr(raw, "dtype")}
+    return "float32" if found == {"float32"} else "float64"

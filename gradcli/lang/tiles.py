@@ -1,0 +1,82 @@
+"""Pointwise programs on large arrays, part by part, on all cores.
+
+Invariant: a part is small enough that everything computed from it stays in the
+processor's cache, and parts are what NumPy's pairwise summation halves an array into,
+so that a sum of their sums is the sum of the whole to the last bit, on any number of
+cores.
+
+    parts(0, 100_000)           # [(0, 12496), (12496, 24992), ...]
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+PART_ENTRIES = 1 << 14
+"""The most entries of a part: 128 KiB of doubles."""
+
+MIN_ENTRIES = 1 << 17
+"""Arrays of fewer entries are computed in one piece."""
+
+HALVES_DIVIDE_BY = 8
+"""NumPy's pairwise summation cuts at multiples of this."""
+
+Part = tuple[int, int]
+
+
+def cut(start: int, stop: int) -> int:
+    """Where pairwise summation halves a range."""
+    half = (stop - start) // 2
+    return start + half - half % HALVES_DIVIDE_BY
+
+
+def parts(start: int, stop: int) -> Iterator[Part]:
+    """The parts of a range, in order."""
+    waiting = [(start, stop)]
+    while waiting:
+        first, last = waiting.pop()
+        if last - first <= PART_ENTRIES:
+            yield first, last
+        else:
+            middle = cut(first, last)
+            waiting += [(middle, last), (first, middle)]
+
+
+def total(sums: Mapping[Part, Any], start: int, stop: int) -> Any:
+    """The sum of all parts' sums, added as pairwise summation adds them."""
+    if (start, stop) in sums:
+        return sums[start, stop]
+    middle = cut(start, stop)
+    return total(sums, start, middle) + total(sums, middle, stop)
+
+
+def over_parts(count: int, work: Callable[[int, int], Any]) -> dict[Part, Any]:
+    """What ``work(start, stop)`` gives for each part of ``count`` entries."""
+    ranges = list(parts(0, count))
+    with ThreadPoolExecutor(_cores()) as pool:
+        return dict(zip(ranges, pool.map(lambda r: work(*r), ranges), strict=True))
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def common_shape(arrays: Sequence[Any]) -> tuple[int, ...] | None:
+    """The one shape of all arrays that are no scalars; None where parts do not help.
+
+    All have to lie in memory in the order of their indices.
+    """
+    large = [a for a in arrays if np.ndim(a)]
+    shapes = {a.shape for a in large}
+    if len(shapes) != 1 or large[0].size < MIN_ENTRIES:
+        return None
+    if not all(a.flags.c_contiguous for a in large):
+        return None
+    (shape,) = shapes
+    return tuple(shape)
