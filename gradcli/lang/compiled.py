@@ -15,21 +15,12 @@ from typing import Any
 from gradcli.engine import Tensor, grad, resolve
 from gradcli.engine.jacobian import jacobian_of
 from gradcli.lang.in_parts import in_parts
-from gradcli.lang.point import Point, Settings
+from gradcli.lang.point import Gradients, Point, Settings
 from gradcli.lang.reading import Reading
 from gradcli.lang.record import Record
+from gradcli.lang.rows import table
 
 Array = Any
-
-
-class Gradients(Record):
-    """A program's value at a point, and the gradient by each input.
-
-    grads  by name, of the input's shape; None where the value does not depend on it
-    """
-
-    value: Array
-    grads: dict[str, Array]
 
 
 class Jacobians(Record):
@@ -139,6 +130,24 @@ class Compiled:
             kept = block.sparse if sparse is None else sparse
             by_name[name] = block.csr() if kept else point.back(block.dense(), name)
         return Jacobians(point.back(y), by_name)
+
+    def table(self, **columns: Any) -> Gradients:
+        """The value and the gradients at many points.
+
+        Args:
+            columns: for each input an array with an entry, or a row, for each point;
+                or a number that all points share.
+
+        Returns:
+            Arrays with an entry, or a row, for each point, the gradients by a shared
+            number too.
+
+        Raises:
+            ProgramError: an input is missing or unknown, columns differ in length, or
+                the program fails.
+            GradError: a value has more than one entry, or depends on no input.
+        """
+        return table(self.at, columns)
 
 
 def _at_once(point: Point) -> tuple[Tensor, list[Tensor | None]]:

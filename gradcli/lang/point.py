@@ -17,6 +17,7 @@ from gradcli.lang.excerpt import enumerated
 from gradcli.lang.factory import Factory
 from gradcli.lang.machine import Machine
 from gradcli.lang.reading import Reading
+from gradcli.lang.record import Record
 from gradcli.lang.run import output_of
 from gradcli.lang.suggest import did_you_mean
 from gradcli.lang.tensors import TensorLibrary
@@ -35,6 +36,16 @@ class Settings(NamedTuple):
     dtype: str | None
     xp: Any
     seed: int
+
+
+class Gradients(Record):
+    """A program's value at a point, and the gradient by each input.
+
+    grads  by name, of the input's shape; None where the value does not depend on it
+    """
+
+    value: Any
+    grads: dict[str, Any]
 
 
 class Point:

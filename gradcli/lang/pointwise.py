@@ -97,5 +97,7 @@ def is_elementwise(name: str) -> bool:
         entry = FUNCTIONS[public_name(name)]
     except KeyError:
         return False
-    rows = [entry] if isinstance(entry, Op) else overloads(entry.name)
-    return bool(rows) and all(row.elementwise for row in rows)
+    if isinstance(entry, Op):
+        return entry.elementwise
+    rows = overloads(entry.name)
+    return bool(rows) and not entry.operands and all(row.elementwise for row in rows)

@@ -56,11 +56,11 @@ def total(sums: Mapping[Part, Any], start: int, stop: int) -> Any:
 def over_parts(count: int, work: Callable[[int, int], Any]) -> dict[Part, Any]:
     """What ``work(start, stop)`` gives for each part of ``count`` entries."""
     ranges = list(parts(0, count))
-    with ThreadPoolExecutor(_cores()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         return dict(zip(ranges, pool.map(lambda r: work(*r), ranges), strict=True))
 
 
-def _cores() -> int:
+def cores() -> int:
     """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -1,0 +1,216 @@
+"""Programs that are read once: the command line's numbers, of the caller's kind."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.engine import NUMPY, Tensor
+from gradcli.engine.errors import GradError
+from gradcli.engine.record import apply
+from gradcli.lang import tiles
+from gradcli.lang.compiled import compile
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.parser import parse
+from gradcli.lang.pointwise import is_elementwise, pointwise
+from gradcli.ops import FUNCTIONS, Op, offered
+from gradcli.ops.op import overloads
+from tests.laws.draw import draw
+
+REFERENCE = Path(__file__).parents[1] / "reference" / "torch-2.13.jsonl"
+RECORDS = [json.loads(line) for line in REFERENCE.read_text().splitlines()]
+
+PROGRAMS = [
+    "(tanh(a*b + c)*exp(-a*a)).sum()",
+    "mean((k*a + m - b)**2)",
+    "sum(where(a > b, sin(a)*b, c/(1 + a*a)))",
+    "h = relu(a - m); h *= b; mean(h*c)",
+    "sum(logaddexp(a, b)*sigmoid(c) - k)",
+]
+"""Pointwise programs of arrays a, b, c and numbers k, m, with what they end with."""
+
+
+def values(count: int, dtype: str = "float64") -> dict[str, object]:
+    rng = np.random.default_rng(count)
+    arrays = {name: rng.normal(size=count).astype(dtype) for name in "abc"}
+    return {**arrays, "k": 0.7, "m": 0.3}
+
+
+def needed(text: str, count: int, dtype: str = "float64") -> dict[str, object]:
+    return {n: v for n, v in values(count, dtype).items() if n in compile(text).inputs}
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=[r["name"] for r in RECORDS])
+def test_a_compiled_program_gives_pytorchs_record(record: dict[str, Any]) -> None:
+    given = {n: np.array(v, dtype=float) for n, v in record["inputs"].items()}
+    found = compile(record["program"]).grad(**given)
+    np.testing.assert_allclose(found.value, record["output"]["value"], 1e-12)
+    assert found.grads.keys() == record["grads"].keys()
+    for name, expected in record["grads"].items():
+        np.testing.assert_allclose(found.grads[name], expected, 1e-12, 1e-12)
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=[r["name"] for r in RECORDS])
+def test_a_jacobian_is_the_gradient_of_each_entry(record: dict[str, Any]) -> None:
+    given = {n: np.array(v, dtype=float) for n, v in record["inputs"].items()}
+    whole = compile(record["program"])
+    found = whole.jacobian(**given)
+    kept = whole.jacobian(sparse=True, **given)
+    for name, x in given.items():
+        expected = np.array(record["grads"][name]).reshape(np.shape(found.blocks[name]))
+        np.testing.assert_allclose(found.blocks[name], expected, 1e-12, 1e-12)
+        assert kept.blocks[name].shape == (1, x.size)
+        np.testing.assert_allclose(
+            kept.blocks[name].toarray().ravel(), expected.ravel(), 1e-12, 1e-12
+        )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_parts_of_an_array_give_the_bits_of_the_array(
+    text: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = needed(text, tiles.MIN_ENTRIES + 1234, dtype)
+    parts = compile(text, dtype=dtype).grad(**given)
+    monkeypatch.setattr(tiles, "MIN_ENTRIES", 1 << 40)
+    whole = compile(text, dtype=dtype).grad(**given)
+    assert parts.value == whole.value
+    for name, g in whole.grads.items():
+        if np.ndim(given[name]):
+            assert np.array_equal(parts.grads[name], g)
+            assert parts.grads[name].dtype == g.dtype
+        else:
+            error = abs(parts.grads[name] - g) / abs(g)
+            assert error < 1e-3 if dtype == "float32" else error < 1e-12
+
+
+def test_the_count_of_threads_changes_no_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = needed(PROGRAMS[1], 3 * tiles.MIN_ENTRIES)
+    found = []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr(tiles, "cores", lambda cores=cores: cores)
+        found.append(compile(PROGRAMS[1]).grad(**given))
+    for other in found[1:]:
+        assert other.value == found[0].value
+        assert other.grads["k"] == found[0].grads["k"]
+        assert np.array_equal(other.grads["a"], found[0].grads["a"])
+
+
+NOT_POINTWISE = [
+    "softmax(a, 0)", "a @ b", "a[0]", "a.sum()*b", "cumsum(a, 0)", "a/a.max()",
+    "for i in range(3): a = a*a", "if k > 0: a = a*2", "a.shape", "randn(3)*a",
+    "sum(a, 0)", "tensor([1, 2])*a", "k and a", "sort(a)", "a, b = c",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOT_POINTWISE)
+def test_what_looks_at_other_entries_is_not_pointwise(text: str) -> None:
+    assert pointwise(parse(text)) is None
+
+
+def test_a_weight_for_each_channel_is_refused_as_without_parts() -> None:
+    x = np.ones(tiles.MIN_ENTRIES)
+    with pytest.raises(ProgramError, match="one per channel") as parts:
+        compile("sum(prelu(x, w))").grad(x=x, w=x)
+    assert str(tiles.MIN_ENTRIES) in str(parts.value)
+
+
+@pytest.mark.parametrize("name", [n for n in offered() if is_elementwise(n)])
+def test_an_elementwise_function_gives_a_part_of_its_values_on_a_part(
+    name: str,
+) -> None:
+    entry = FUNCTIONS[name]
+    row = entry if isinstance(entry, Op) else overloads(name)[0]
+    spot = draw(row, 0)
+    if name == "prelu":  # its weight is one number, or one for each channel
+        spot = replace(spot, arrays=(spot.arrays[0], np.array(0.3)))
+    count = min(v.size for v in spot.arrays if np.ndim(v))
+    whole = [np.ravel(v)[:count] if np.ndim(v) else v for v in spot.arrays]
+    half = [v[: count // 2] if np.ndim(v) else v for v in whole]
+
+    def run(values: list[Any]) -> np.ndarray:
+        made = [Tensor(v, NUMPY) if hasattr(v, "dtype") else v for v in values]
+        return apply(row, tuple(made), dict(spot.case.params)).raw
+
+    part = np.ravel(run(whole))[: count // 2]
+    assert np.array_equal(run(half), part, equal_nan=True)
+
+
+ROWS = [
+    ("x**2*a", "vectors"),
+    ("if x > 0: y = x**2*a\nelse: y = -x*a\ny", "branches"),
+    ("h = x\nfor i in range(3): h = sin(h)*a\nh", "loops"),
+    ("sum(x*a)", "sums"),
+    ("softmax(x*v, 0)[1]*a", "functions of vectors"),
+]
+
+
+@pytest.mark.parametrize("text", [t for t, _ in ROWS], ids=[n for _, n in ROWS])
+def test_a_row_of_a_table_is_the_point_alone(text: str) -> None:
+    rng = np.random.default_rng(0)
+    program = compile(text)
+    columns: dict[str, Any] = {"x": rng.normal(size=7), "a": 0.5}
+    if "v" in program.inputs:
+        columns["v"] = rng.normal(size=(7, 3))
+    found = program.table(**columns)
+    for row in range(7):
+        at = {n: c[row] if np.ndim(c) else c for n, c in columns.items()}
+        alone = program.grad(**at)
+        assert found.value[row] == alone.value
+        for name, g in alone.grads.items():
+            np.testing.assert_allclose(found.grads[name][row], g, 1e-15)
+
+
+def test_results_are_of_the_kind_that_was_given() -> None:
+    program = compile("sum(a*x)")
+    x = np.arange(3.0)
+    numbers = program.grad(a=2, x=[0, 1, 2])
+    assert type(numbers.value) is float
+    assert type(numbers.grads["a"]) is float
+    assert isinstance(numbers.grads["x"], np.ndarray)
+    arrays = program.grad(a=2.0, x=x)
+    assert isinstance(arrays.value, np.generic | np.ndarray)
+    assert type(arrays.grads["a"]) is float
+    tensors = program.grad(a=gradcli.tensor(2.0), x=gradcli.tensor([0.0, 1.0, 2.0]))
+    assert isinstance(tensors.value, Tensor)
+    assert tensors.grads["x"].tolist() == [2.0, 2.0, 2.0]
+    assert not tensors.grads["x"].requires_grad
+    single = program.grad(a=np.float32(2), x=x.astype("float32"))
+    assert single.grads["x"].dtype == "float32"
+    assert program(a=2.0, x=[1, 2]) == 6.0
+
+
+def test_what_was_given_is_not_changed() -> None:
+    x = np.arange(3.0)
+    found = compile("y = x*2; y += x; y *= y; y.sum()").grad(x=x)
+    assert x.tolist() == [0.0, 1.0, 2.0]
+    assert found.grads["x"].tolist() == [0.0, 18.0, 36.0]
+
+
+def test_errors_name_the_input() -> None:
+    program = compile("sum(a*x)")
+    with pytest.raises(ProgramError, match="no value for x"):
+        program.grad(a=1.0)
+    with pytest.raises(ProgramError, match="does not read 'b'"):
+        program.grad(a=1.0, x=2.0, b=3.0)
+    with pytest.raises(ProgramError, match="differ in length: a has 2, x has 3"):
+        program.table(a=[1.0, 2.0], x=[1.0, 2.0, 3.0])
+    with pytest.raises(GradError, match="scalar outputs"):
+        compile("a*x").grad(a=1.0, x=[1.0, 2.0])
+
+
+def test_the_input_alone_that_is_asked_for_has_a_gradient() -> None:
+    found = compile("mean((w*x - y)**2)", wrt=["w"])
+    n = 2 * tiles.MIN_ENTRIES
+    x = np.linspace(0, 1, n)
+    result = found.grad(w=0.5, x=x, y=x)
+    assert list(result.grads) == ["w"]
+    assert result.grads["w"] == pytest.approx(np.mean(-x * x))
