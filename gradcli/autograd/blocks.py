@@ -20,6 +20,7 @@ from typing import Literal, TypeAlias
 from ..engine.backward import grad
 from ..engine.errors import NOT_SCALAR, EngineError, GradError
 from ..engine.forward import jvp
+from ..engine.jacobian import columns_of, nobody_looks, rows_of
 from ..engine.modes import no_grad
 from ..engine.record import call
 from ..engine.tensor import Tensor, ones_for, zeros_for
@@ -135,10 +136,21 @@ def blocks_of(
     Returns:
         Blocks of shape ``output.shape + input.shape``.
     """
+    together = not create_graph and nobody_looks() and not _symbolic(outputs)
     if not forward:
+        if together:
+            return [[b.dense() for b in rows_of(y, inputs)] for y in outputs]
         return [_rows(y, inputs, create_graph) for y in outputs]
-    per_input = [_columns(outputs, x, create_graph) for x in inputs]
+    if together:
+        per_input = [[b.dense() for b in columns_of(outputs, x)] for x in inputs]
+    else:
+        per_input = [_columns(outputs, x, create_graph) for x in inputs]
     return [[blocks[nr] for blocks in per_input] for nr in range(len(outputs))]
+
+
+def _symbolic(tensors: Sequence[Tensor]) -> bool:
+    """Whether some hold no arrays, but formulas or balls."""
+    return any(t.xp.symbolic for t in tensors)
 
 
 def _rows(y: Tensor, inputs: Sequence[Tensor], create_graph: bool) -> list[Tensor]:

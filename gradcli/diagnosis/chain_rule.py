@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from ..engine import Node
-from ..engine.reverse import accumulate
+from ..engine.reverse import accumulate, added
 from ..engine.walk import inputs_first
 from ..views.claims import Diagnosis
 from ..views.partials import raw_partials
-from ..views.survey import added, below
+from ..views.survey import below
 from .evidence import Sample
 from .hypothesis import Evidence
 from .likeness import Array, same

@@ -95,17 +95,20 @@ def _push_through(
             known[edge] = push(edge, arriving, create_graph)
 
 
-def push(node: Node, arriving: Sequence[Any], recorded: bool = False) -> Any:
+def push(
+    node: Node, arriving: Sequence[Any], recorded: bool = False, xp: Any = None
+) -> Any:
     """Return the tangent of a node's output from those of its edges (None: zero).
 
-    Tangents are raw, or tensors where the push itself is to be ``recorded``.
+    Tangents are raw, or tensors where the push itself is to be ``recorded``; ``xp`` is
+    the namespace of raw ones that are not the node's own arrays.
     """
     if isinstance(node, CustomNode):
         return _push_custom(node, arriving, recorded)
     if CLOCK.now and node.born != CLOCK.now:
         demand_unchanged(node, pushed_parts)
     op: Op = node.op
-    xp = RECORDING if recorded else node.xp
+    xp = RECORDING if recorded else xp or node.xp
     if isinstance(node, ConstantNode):
         terms = zip(node.factors, arriving, strict=False)
         total = _add_up(t * factor for factor, t in terms if t is not None)

@@ -43,3 +43,17 @@ def accumulate(
             known = arrived.get(target)
             arrived[target] = part if known is None else add(known, part)
     return arrived
+
+
+def among_outputs(nr: int, count: int, g: Any) -> list[Any]:
+    """The cotangent of output ``nr`` of a node with ``count``; None for the others."""
+    return [g if k == nr else None for k in range(count)]
+
+
+def added(a: Any, b: Any) -> Any:
+    """The sum of two cotangents; lists hold one of each output, None for none."""
+    if not isinstance(a, list):
+        return a + b
+    return [
+        y if x is None else x if y is None else x + y for x, y in zip(a, b, strict=True)
+    ]

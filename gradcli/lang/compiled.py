@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gradcli.engine import Tensor, grad, resolve
-from gradcli.engine.jacobian import jacobian_of
+from gradcli.engine.jacobian import rows_of
 from gradcli.lang.in_parts import in_parts
 from gradcli.lang.point import Gradients, Point, Settings
 from gradcli.lang.reading import Reading
@@ -124,7 +124,7 @@ class Compiled:
         """
         point = self.at(values)
         y = point.run()
-        blocks = jacobian_of(y, list(point.wanted.values()))
+        blocks = rows_of(y, list(point.wanted.values()))
         by_name: dict[str, Array] = {}
         for name, block in zip(point.wanted, blocks, strict=True):
             kept = block.sparse if sparse is None else sparse

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..engine import Node, Port
 from ..engine.backward import materialise
-from ..engine.reverse import accumulate
+from ..engine.reverse import accumulate, added, among_outputs
 from ..engine.walk import inputs_first
 from .partials import raw_partials
 
@@ -175,7 +175,7 @@ def pull(node: Node, g: Any) -> tuple[Any, ...]:
 
 def _among_outputs(port: Port, g: Any) -> list[Any]:
     """The cotangent of one output, in its position among the node's outputs."""
-    return [g if nr == port.nr else None for nr in range(len(port.node.y_shapes()))]
+    return among_outputs(port.nr, len(port.node.y_shapes()), g)
 
 
 def below(edge: Edge, g: Any) -> Iterator[tuple[Edge, Any]]:
@@ -185,15 +185,6 @@ def below(edge: Edge, g: Any) -> Iterator[tuple[Edge, Any]]:
     elif isinstance(edge, Node):
         pairs = zip(edge.edges, pull(edge, g), strict=True)
         yield from ((e, gi) for e, gi in pairs if e is not None and gi is not None)
-
-
-def added(a: Any, b: Any) -> Any:
-    """The sum of two cotangents; lists hold one of each output, None for none."""
-    if not isinstance(a, list):
-        return a + b
-    return [
-        y if x is None else x if y is None else x + y for x, y in zip(a, b, strict=True)
-    ]
 
 
 def _joined(a: Any, b: Any) -> Any:

@@ -1,13 +1,15 @@
-"""Cotangents pulled together are those pulled one by one, for every row and case."""
+"""Batches of cotangents and tangents give what each row alone gives, on every row of
+the table and every case."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from gradcli.autograd.rows import rows_of
+from gradcli.autograd.blocks import pull
 from gradcli.engine import Tensor
-from gradcli.engine.jacobian import blocks, jacobian_of
+from gradcli.engine.forward import jvp
+from gradcli.engine.jacobian import batch, blocks, columns_of, rows_of
 from gradcli.engine.record import call
 from gradcli.ops import OPS
 
@@ -17,14 +19,27 @@ from .measure import outputs_of
 ALIKE = {"rtol": 1e-12, "atol": 1e-13}
 
 
-def one_by_one(y: Tensor, leaves: list[Tensor]) -> list[np.ndarray]:
-    """The Jacobian of ``y`` by each leaf from a pass for each entry."""
-    rows = rows_of(y, leaves, create_graph=False)
+def units(like: Tensor) -> list[Tensor]:
+    eye = np.eye(like.numel(), dtype=like.raw.dtype)
+    return [Tensor(row.reshape(like.shape), like.xp) for row in eye]
+
+
+def by_rows(y: Tensor, leaves: list[Tensor]) -> list[np.ndarray]:
+    """The Jacobian of ``y`` by each leaf from a reverse pass for each entry."""
+    rows = [pull([y], leaves, [unit]) for unit in units(y)]
     return [
-        np.array([np.zeros(x.shape) if r[i] is None else r[i].raw for r in rows])
+        np.array([np.zeros(x.shape) if r[nr] is None else r[nr].raw for r in rows])
         .reshape((*y.shape, *x.shape))
-        for i, x in enumerate(leaves)
+        for nr, x in enumerate(leaves)
     ]  # fmt: skip
+
+
+def by_columns(y: Tensor, x: Tensor) -> np.ndarray:
+    """The Jacobian of ``y`` by a leaf from a forward pass for each entry."""
+    if not x.numel():
+        return np.zeros((*y.shape, *x.shape))
+    columns = [jvp([y], [x], [unit])[0].raw for unit in units(x)]
+    return np.stack(columns, axis=-1).reshape((*y.shape, *x.shape))
 
 
 def mixed(y: Tensor) -> Tensor:
@@ -33,15 +48,46 @@ def mixed(y: Tensor) -> Tensor:
     return flat * 0.5 + call("roll", flat, 1, 0)
 
 
-@pytest.mark.parametrize("rows", [1, 10**9], ids=["sparse", "dense"])
+KINDS = pytest.mark.parametrize("fewest", [1, 10**9], ids=["sparse", "dense"])
+
+
+@KINDS
 @pytest.mark.parametrize("at", list(spots()), ids=ident)
 def test_a_batch_of_cotangents_is_pulled_as_each_alone(
-    at: tuple[str, int], rows: int, monkeypatch: pytest.MonkeyPatch
+    at: tuple[str, int], fewest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", rows)
+    monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", fewest)
     leaves, y = draw(OPS[at[0]], at[1]).run()
     for out in outputs_of(y):
         for value in (out, mixed(out)):
-            found = jacobian_of(value, leaves)
-            for block, slow in zip(found, one_by_one(value, leaves), strict=True):
+            found = rows_of(value, leaves)
+            for block, slow in zip(found, by_rows(value, leaves), strict=True):
                 np.testing.assert_allclose(block.dense().raw, slow, **ALIKE)
+
+
+@KINDS
+@pytest.mark.parametrize("at", list(spots()), ids=ident)
+def test_a_batch_of_tangents_is_pushed_as_each_alone(
+    at: tuple[str, int], fewest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", fewest)
+    leaves, y = draw(OPS[at[0]], at[1]).run()
+    for out in outputs_of(y):
+        for x in leaves:
+            (block,) = columns_of([mixed(out)], x)
+            np.testing.assert_allclose(
+                block.dense().raw, by_columns(mixed(out), x), **ALIKE
+            )
+
+
+@pytest.mark.parametrize("at", list(spots()), ids=ident)
+def test_what_is_too_large_is_computed_in_halves(
+    at: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leaves, y = draw(OPS[at[0]], at[1]).run()
+    for out in outputs_of(y):
+        whole = [block.dense().raw for block in rows_of(out, leaves)]
+        monkeypatch.setattr(batch, "MAX_ENTRIES", 8)
+        for block, expected in zip(rows_of(out, leaves), whole, strict=True):
+            np.testing.assert_allclose(block.dense().raw, expected, **ALIKE)
+        monkeypatch.undo()

@@ -1,13 +1,13 @@
-"""Jacobians by one pass: the cotangents of all entries of an output at once.
+"""Jacobians by one pass: all rows, or all columns, at once.
 
-Invariant: the same numbers as a reverse pass for each entry gives, up to the order in
+Invariant: the same numbers as a pass for each row or column gives, up to the order in
 which terms are added; what is zero for a known reason is neither stored nor computed.
 
-    cotangents.py   a batch of cotangents of one value, dense or sparse
-    namespace.py    the vocabulary of the rules on such batches
-    blocks.py       the pass
+    batch.py        many cotangents of one value, or tangents, dense or sparse
+    namespace.py    the vocabulary of the rules on batches
+    blocks.py       the passes
 """
 
-from .blocks import Block, jacobian_of
+from .blocks import Block, columns_of, nobody_looks, rows_of
 
-__all__ = ["Block", "jacobian_of"]
+__all__ = ["Block", "columns_of", "nobody_looks", "rows_of"]

@@ -1,38 +1,43 @@
-"""The pass: what becomes of the cotangents of all entries of an output at once.
+"""Jacobians from one pass for all their rows, or for all their columns.
 
-Invariant: each node is pulled once, by its row's own rules. A node that is somebody's
-own function, or whose rules are not linear word by word, is pulled entry by entry.
+Invariant: each node is pulled, or pushed through, once, by its row's own rules. A node
+that is somebody's own function, or whose rule is not linear word by word, is so row by
+row. What is too large as a dense matrix is computed in halves.
 
-    (block,) = jacobian_of(y, [x])
-    block.dense()                   # y.shape + x.shape
+    (block,) = rows_of(y, [x])          # y.shape + x.shape
+    block.dense()
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..anomaly import ANOMALY
 from ..backward import materialise
 from ..custom import CustomNode
+from ..forward import push
 from ..hooks import HOOKS
-from ..node import Node, Port
-from ..reverse import accumulate
+from ..node import AccumulateGrad, Node, Port
+from ..reverse import accumulate, added, among_outputs
 from ..tensor import Tensor
 from ..unchanged import demand_unchanged
 from ..versions import CLOCK
 from ..walk import inputs_first
-from .cotangents import Cotangents, NotLinear, identity, is_sparse
+from .batch import Batch, NotLinear, TooLarge, identity, is_sparse, once
 from .namespace import batches_over
 
 MIN_SPARSE_ROWS = 64
-"""Outputs of fewer entries have dense cotangents: they are quicker there."""
+"""Fewer rows are dense: they are quicker there."""
 
 
 class Block:
-    """The derivatives of an output's entries by an input's: a matrix, and both shapes.
+    """The derivatives of an output's entries by an input's.
 
-    ``matrix`` is an array or, if most of it is zero for a known reason, a
+    ``matrix`` has a row for each entry of the output and a column for each of the
+    input: an array or, if most of it is zero for a known reason, a
     ``scipy.sparse.csr_array``; None: zero, the output does not depend on the input.
     """
 
@@ -48,29 +53,29 @@ class Block:
         return self.matrix is not None and is_sparse(self.matrix)
 
     def dense(self) -> Tensor:
-        """A tensor of the output's shape followed by the input's."""
+        """A tensor of the output's shape followed by the input's, in its type."""
         shape = (*self.output.shape, *self.x.shape)
-        xp = self.x.xp
+        raw, xp = self.x.raw, self.x.xp
         if self.matrix is None:
-            return Tensor(xp.new_full(self.x.raw, shape, 0), xp)
+            return Tensor(xp.new_full(raw, shape, 0), xp)
         matrix = self.matrix.toarray() if self.sparse else self.matrix
-        return Tensor(matrix.reshape(shape).astype(self.x.raw.dtype, copy=False), xp)
+        return Tensor(matrix.reshape(shape).astype(raw.dtype, copy=False), xp)
 
     def csr(self) -> Any:
-        """A ``scipy.sparse.csr_array``: a row for each entry of the output."""
+        """A ``scipy.sparse.csr_array``."""
         from scipy.sparse import csr_array
 
         shape = (self.output.numel(), self.x.numel())
         return csr_array(shape) if self.matrix is None else csr_array(self.matrix)
 
 
-def can_run() -> bool:
-    """Whether nobody looks at single cotangents on their way."""
+def nobody_looks() -> bool:
+    """Whether no hook and no search for NaN wants to see single cotangents."""
     return not (HOOKS.used or ANOMALY.enabled)
 
 
-def jacobian_of(output: Tensor, inputs: Sequence[Tensor]) -> list[Block]:
-    """A block for each input; saved values are kept, nothing is recorded.
+def rows_of(output: Tensor, inputs: Sequence[Tensor]) -> list[Block]:
+    """The blocks of an output by reverse rules; nothing is recorded or freed.
 
     Raises:
         GradError: saved values were freed, or changed in place.
@@ -78,22 +83,94 @@ def jacobian_of(output: Tensor, inputs: Sequence[Tensor]) -> list[Block]:
     root = output.edge
     ends = frozenset(x.edge for x in inputs if x.edge is not None)
     order = [] if root is None else _between(root, ends)
-    if not order or not output.numel():
+    if not order:
         return [Block(None, output, x) for x in inputs]
-    xp = batches_over(output.xp)
-    sparse = output.xp.device == "cpu" and output.numel() >= MIN_SPARSE_ROWS
-    seed = identity(tuple(output.shape), output.raw, xp, sparse)
     needed = frozenset(order)
 
-    def pull(edge: Any, g: Any) -> Iterator[tuple[Any, Any]]:
+    def send(edge: Any, g: Any) -> Iterator[tuple[Any, Any]]:
         if isinstance(edge, Port):
-            yield edge.node, _among_outputs(edge, g)
+            count = len(edge.node.y_shapes())
+            yield edge.node, among_outputs(edge.nr, count, g)
         elif isinstance(edge, Node):
             pairs = zip(edge.edges, pulled(edge, g), strict=True)
             yield from ((e, gi) for e, gi in pairs if e in needed and gi is not None)
 
-    arrived = accumulate(order, {root: seed}, pull, added, keep=ends)
-    return [Block(_matrix(arrived.get(x.edge)), output, x) for x in inputs]
+    def run(rows: range) -> list[Any]:
+        seed = _seed(output, rows)
+        arrived = accumulate(order, {root: seed}, send, added, keep=ends)
+        return [_matrix(arrived.get(x.edge)) for x in inputs]
+
+    found = _in_halves(run, range(output.numel()))
+    return [Block(m, output, x) for m, x in zip(found, inputs, strict=True)]
+
+
+def columns_of(outputs: Sequence[Tensor], x: Tensor) -> list[Block]:
+    """The block of each output by forward rules; nothing is recorded or freed.
+
+    Raises:
+        GradError: saved values were freed, or changed in place.
+    """
+    if x.edge is None:
+        return [Block(None, y, x) for y in outputs]
+    roots = [y.edge for y in outputs if y.edge is not None]
+    order = [e for e in inputs_first(roots, frozenset([x.edge])) if e is not x.edge]
+
+    def run(rows: range) -> list[Any]:
+        known = {x.edge: _seed(x, rows)}
+        for edge in order:
+            if isinstance(edge, Port):
+                parts = known.get(edge.node)
+                some = parts[edge.nr] if isinstance(parts, tuple) else parts
+            elif isinstance(edge, AccumulateGrad):
+                some = None
+            else:
+                some = pushed(edge, [known.get(e) for e in edge.edges])
+            if some is not None:
+                known[edge] = some
+        return [None if y.edge is None else _matrix(known.get(y.edge)) for y in outputs]
+
+    found = _in_halves(run, range(x.numel()))
+    return [
+        Block(None if m is None else _transposed(m), y, x)
+        for m, y in zip(found, outputs, strict=True)
+    ]
+
+
+def _seed(value: Tensor, rows: range) -> Batch:
+    """Rows of the derivatives of a value by itself."""
+    sparse = value.xp.device == "cpu" and value.numel() >= MIN_SPARSE_ROWS
+    shape, xp = tuple(value.shape), batches_over(value.xp)
+    return identity(rows, shape, value.raw, xp, sparse)
+
+
+def _in_halves(run: Callable[[range], list[Any]], rows: range) -> list[Any]:
+    """The matrices that a pass gives for some rows, in several passes if they are too
+    large for one."""
+    done: list[list[Any]] = []
+    waiting = [rows]
+    while waiting:
+        some = waiting.pop()
+        try:
+            done.append(run(some))
+        except TooLarge:
+            middle = (some.start + some.stop) // 2
+            waiting += [range(middle, some.stop), range(some.start, middle)]
+    return [_stacked(parts) for parts in zip(*done, strict=True)]
+
+
+def _stacked(parts: Sequence[Any]) -> Any:
+    """Matrices one under the other; dense if one of them is, None if none is there."""
+    if len(parts) == 1 or all(part is None for part in parts):
+        return parts[0]
+    from scipy.sparse import vstack
+
+    if all(is_sparse(part) for part in parts):
+        return vstack(parts, format="csr")
+    return np.concatenate([p.toarray() if is_sparse(p) else p for p in parts])
+
+
+def _transposed(matrix: Any) -> Any:
+    return once(matrix.T.tocsr()) if is_sparse(matrix) else matrix.T
 
 
 def _between(root: Any, ends: frozenset[Any]) -> list[Any]:
@@ -105,27 +182,55 @@ def _between(root: Any, ends: frozenset[Any]) -> list[Any]:
     return list(reversed(needed))
 
 
-def pulled(node: Node, g: Any) -> list[Cotangents | None]:
+def pulled(node: Node, g: Any) -> list[Batch | None]:
     """The cotangents of a node's edges; a list is one of several outputs."""
     if CLOCK.now and node.born != CLOCK.now:
         demand_unchanged(node)
+    several = isinstance(g, list)
     if not isinstance(node, CustomNode):
-        xp = batches_over(node.xp)
         inputs, y = node.restored()
-        whole = materialise(node, g) if isinstance(g, list) else g
+        given = materialise(node, g) if several else g
         try:
-            return _apart(node.apply_rules(xp, whole, y, inputs), g)
+            found = node.apply_rules(batches_over(node.xp), given, y, inputs)
+            return _checked(found, g if several else [g])
         except NotLinear:
             pass
-    return _one_by_one(node, g)
+
+    def pull(parts: list[Any]) -> Any:
+        return node.pull(materialise(node, parts) if several else parts[0])
+
+    return _one_by_one(pull, g if several else [g])
 
 
-def _apart(parts: Sequence[Any], g: Any) -> list[Cotangents | None]:
-    """What rules gave; a matrix that two hold, or that came in, belongs to neither."""
-    met = [id(part.matrix) for part in _parts(g)]
-    found: list[Cotangents | None] = []
+def pushed(node: Node, arriving: list[Any]) -> Any:
+    """The tangents of a node's output, a tuple of several outputs'; None: zero."""
+    if all(t is None for t in arriving):
+        return None
+    if not isinstance(node, CustomNode):
+        try:
+            made = push(node, arriving, xp=batches_over(node.xp))
+            several = isinstance(made, tuple)
+            found = _checked(made if several else [made], arriving)
+            return tuple(found) if several else found[0]
+        except NotLinear:
+            pass
+    shapes: list[int] = []
+
+    def forward(parts: list[Any]) -> Any:
+        made = push(node, parts)
+        shapes.append(isinstance(made, tuple))
+        return made if isinstance(made, tuple) else [made]
+
+    rows = _one_by_one(forward, arriving)
+    return tuple(rows) if shapes[0] else rows[0]
+
+
+def _checked(parts: Sequence[Any], given: Sequence[Any]) -> list[Batch | None]:
+    """What rules gave; a matrix that two hold, or that came in, is nobody's own."""
+    met = [id(part.matrix) for part in given if part is not None]
+    found: list[Batch | None] = []
     for part in parts:
-        if isinstance(part, Cotangents):
+        if isinstance(part, Batch):
             if id(part.matrix) in met:
                 part.own = False
             met.append(id(part.matrix))
@@ -137,53 +242,29 @@ def _apart(parts: Sequence[Any], g: Any) -> list[Cotangents | None]:
     return found
 
 
-def _one_by_one(node: Node, g: Any) -> list[Cotangents | None]:
-    """As `pulled`, by a pull for each cotangent of the batch."""
-    some = next(iter(_parts(g)))
-    given = g if isinstance(g, list) else [g]
+def _one_by_one(
+    run: Callable[[list[Any]], Sequence[Any]], given: Sequence[Any]
+) -> list[Batch | None]:
+    """What a rule gives for each row of some batches alone, as batches."""
+    some = next(part for part in given if part is not None)
     batches = [None if part is None else part.arranged() for part in given]
-    rows: list[list[Any]] = [[] for _ in node.edges]
-    for nr in range(some.count):
-        one = [None if batch is None else batch[nr] for batch in batches]
-        each = node.pull(materialise(node, one) if isinstance(g, list) else one[0])
-        for row, gi in zip(rows, each, strict=True):
-            row.append(gi)
-    return [_stacked(some, row) for row in rows]
+    made = [
+        run([None if batch is None else batch[nr] for batch in batches])
+        for nr in range(some.count)
+    ]
+    return [_collected(some, parts) for parts in zip(*made, strict=True)]
 
 
-def _stacked(some: Cotangents, row: list[Any]) -> Cotangents | None:
-    like = next((gi for gi in row if gi is not None), None)
+def _collected(some: Batch, parts: Sequence[Any]) -> Batch | None:
+    like = next((part for part in parts if part is not None), None)
     if like is None:
         return None
-    zero = like * 0
-    batch = some.np.stack([zero if gi is None else gi for gi in row])
-    return some.flattened(batch)
+    rows = [like * 0 if part is None else part for part in parts]
+    return some.flattened(some.np.stack(rows))
 
 
-def _parts(g: Any) -> list[Cotangents]:
-    return [part for part in (g if isinstance(g, list) else [g]) if part is not None]
-
-
-def _among_outputs(port: Port, g: Any) -> list[Any]:
-    """The cotangent of one output, in its position among the node's outputs."""
-    return [g if nr == port.nr else None for nr in range(len(port.node.y_shapes()))]
-
-
-def added(a: Any, b: Any) -> Any:
-    """The sum of two cotangents; lists hold one of each output, None for none."""
-    if not isinstance(a, list):
-        return a + b
-    return [
-        y if x is None else x if y is None else x + y for x, y in zip(a, b, strict=True)
-    ]
-
-
-def _matrix(g: Cotangents | None) -> Any:
-    """The matrix in its final form: sorted, each entry once."""
+def _matrix(g: Batch | None) -> Any:
+    """The matrix in its final form."""
     if g is None:
         return None
-    if not g.sparse or g.matrix.has_canonical_format:
-        return g.matrix
-    matrix = g.matrix.copy()
-    matrix.sum_duplicates()
-    return matrix
+    return once(g.matrix) if g.sparse else g.matrix

@@ -1,10 +1,10 @@
-"""The vocabulary of the rules on batches of cotangents.
+"""The vocabulary of the rules on batches of cotangents or tangents.
 
-Invariant: what holds no cotangent is left to the namespace of the arrays; what holds
-one is linear in it, or raises `NotLinear`.
+Invariant: what holds no batch is left to the namespace of the arrays; what holds one is
+linear in it, or raises `NotLinear`.
 
-    xp = BatchNamespace(NUMPY)
-    xp.matmul(identity((3,), x, xp, sparse=True), A)     # A itself
+    xp = batches_over(NUMPY)
+    xp.sum(g, 0)                # of each cotangent of a batch g, in its own terms
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from ...ops.basis import SPECIAL, UFUNCS
 from ..namespace import Namespace
-from .cotangents import Cotangents, NotLinear, stacked
+from .batch import Batch, NotLinear, stacked
 
 
 def _moving(name: str) -> Callable[..., Any]:
@@ -26,7 +26,7 @@ def _moving(name: str) -> Callable[..., Any]:
 
     def method(self: BatchNamespace, x: Any, *args: Any, **kwargs: Any) -> Any:
         change = getattr(self.base, name)
-        if not isinstance(x, Cotangents):
+        if not isinstance(x, Batch):
             return change(x, *args, **kwargs)
         return x.moved(lambda positions: change(positions, *args, **kwargs))
 
@@ -34,7 +34,7 @@ def _moving(name: str) -> Callable[..., Any]:
 
 
 class BatchNamespace(Namespace):
-    """The basis on batches of cotangents, over the arrays of ``base``."""
+    """The basis on batches, over the arrays of ``base``."""
 
     symbolic = False
 
@@ -50,43 +50,43 @@ class BatchNamespace(Namespace):
         return super().__getattr__(name)
 
     def _constant(self, function: Any) -> Any:
-        """A function that knows no cotangents."""
+        """A function that knows no batches."""
         if not callable(function):
             return function
 
         def run(*args: Any, **kwargs: Any) -> Any:
-            if any(isinstance(x, Cotangents) for x in (*args, *kwargs.values())):
+            if any(isinstance(x, Batch) for x in (*args, *kwargs.values())):
                 raise NotLinear
             return function(*args, **kwargs)
 
         return run
 
     def where(self, mask: Any, a: Any, b: Any) -> Any:
-        if isinstance(mask, Cotangents):
+        if isinstance(mask, Batch):
             raise NotLinear
         parts = [
-            value.where(chosen) if isinstance(value, Cotangents) else value
+            value.where(chosen) if isinstance(value, Batch) else value
             for value, chosen in ((a, mask), (b, self.base.np.logical_not(mask)))
         ]
-        if not any(isinstance(part, Cotangents) for part in parts):
+        if not any(isinstance(part, Batch) for part in parts):
             return self.base.where(mask, a, b)
         return parts[0] + parts[1]
 
     def as_type_of(self, x: Any, like: Any) -> Any:
-        if isinstance(x, Cotangents):
+        if isinstance(x, Batch):
             return x.like(x.matrix.astype(like.dtype))
         return self.base.as_type_of(x, like)
 
     # -- sums --------------------------------------------------------------------------
 
     def sum(self, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        if not isinstance(x, Cotangents):
+        if not isinstance(x, Batch):
             return self.base.sum(x, dim, keepdim)
         dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
         return x.summed(tuple(dims), keepdim)
 
     def cumsum(self, x: Any, dim: int) -> Any:
-        if not isinstance(x, Cotangents):
+        if not isinstance(x, Batch):
             return self.base.cumsum(x, dim)
         return x.flattened(self.base.cumsum(x.arranged(), dim % x.ndim + 1))
 
@@ -104,18 +104,18 @@ class BatchNamespace(Namespace):
         return x.reshape(shape)
 
     def unsqueeze(self, x: Any, dim: int) -> Any:
-        if not isinstance(x, Cotangents):
+        if not isinstance(x, Batch):
             return self.base.unsqueeze(x, dim)
         return x.reshape(self.base.unsqueeze(x.positions(), dim).shape)
 
     def clone(self, x: Any, memory_format: Any = None) -> Any:
-        return x if isinstance(x, Cotangents) else self.base.clone(x, memory_format)
+        return x if isinstance(x, Batch) else self.base.clone(x, memory_format)
 
     def is_contiguous(self, x: Any) -> Any:
-        return isinstance(x, Cotangents) or self.base.is_contiguous(x)
+        return isinstance(x, Batch) or self.base.is_contiguous(x)
 
     def is_viewable(self, x: Any, shape: Any) -> Any:
-        return isinstance(x, Cotangents) or self.base.is_viewable(x, shape)
+        return isinstance(x, Batch) or self.base.is_viewable(x, shape)
 
     def tril(self, x: Any, diagonal: int = 0) -> Any:
         return self._triangle(self.base.tril, x, diagonal)
@@ -124,7 +124,7 @@ class BatchNamespace(Namespace):
         return self._triangle(self.base.triu, x, diagonal)
 
     def _triangle(self, cut: Any, x: Any, diagonal: int) -> Any:
-        if not isinstance(x, Cotangents):
+        if not isinstance(x, Batch):
             return cut(x, diagonal)
         return x.where(cut(self.base.np.ones(x.shape, dtype=bool), diagonal))
 
@@ -135,15 +135,15 @@ class BatchNamespace(Namespace):
         return self._joined(self.base.stack, tensors, dim)
 
     def _joined(self, join: Any, tensors: Sequence[Any], dim: int) -> Any:
-        if not any(isinstance(t, Cotangents) for t in tensors):
+        if not any(isinstance(t, Batch) for t in tensors):
             return join(tensors, dim)
-        if any(np.any(t) for t in tensors if not isinstance(t, Cotangents)):
+        if any(np.any(t) for t in tensors if not isinstance(t, Batch)):
             raise NotLinear
         count = self.base.np.arange
         which = [count(1, 1 + prod(t.shape)).reshape(t.shape) for t in tensors]
         parts, positions = [], []
         for nr, t in enumerate(tensors):
-            if isinstance(t, Cotangents):
+            if isinstance(t, Batch):
                 alone = [w if k == nr else 0 * w for k, w in enumerate(which)]
                 made = join(alone, dim)
                 flat = made.ravel()
@@ -153,7 +153,7 @@ class BatchNamespace(Namespace):
         return stacked(parts, positions, made.shape)
 
     def put_add(self, shape: Any, index: Any, g: Any) -> Any:
-        if not isinstance(g, Cotangents):
+        if not isinstance(g, Batch):
             return self.base.put_add(shape, index, g)
         positions = self.base.np.arange(prod(shape)).reshape(tuple(shape))[index]
         return g.put(positions, tuple(shape))
@@ -163,13 +163,13 @@ class BatchNamespace(Namespace):
     # -- products ----------------------------------------------------------------------
 
     def matmul(self, a: Any, b: Any) -> Any:
-        if isinstance(a, Cotangents) and isinstance(b, Cotangents):
+        if isinstance(a, Batch) and isinstance(b, Batch):
             raise NotLinear
-        if isinstance(a, Cotangents):
+        if isinstance(a, Batch):
             if b.ndim <= 2:
                 return a.times_matrix(b)
             return self._batched(a, b, lambda a, b: a @ b, after=True)
-        if not isinstance(b, Cotangents):
+        if not isinstance(b, Batch):
             return self.base.matmul(a, b)
         if a.ndim <= 2 and b.ndim == 1:
             return b.times_matrix(a.T if a.ndim == 2 else a)
@@ -179,7 +179,7 @@ class BatchNamespace(Namespace):
         return self._batched(b, a, lambda b, a: a @ b, after=False)
 
     def _batched(self, g: Any, other: Any, product: Any, after: bool) -> Any:
-        """A product with a vector or a stack of matrices, one for each cotangent."""
+        """A product with a vector or a stack of matrices, one for each row."""
         batch = g.arranged()
         vector = g.ndim == 1
         if vector:
@@ -195,7 +195,7 @@ class BatchNamespace(Namespace):
         return g.flattened(made)
 
     def einsum(self, equation: str, *operands: Any) -> Any:
-        batched = [isinstance(x, Cotangents) for x in operands]
+        batched = [isinstance(x, Batch) for x in operands]
         if not any(batched):
             return self.base.einsum(equation, *operands)
         if sum(batched) > 1 or "->" not in equation:
@@ -206,15 +206,15 @@ class BatchNamespace(Namespace):
             letter + word if there else word
             for word, there in zip(terms.split(","), batched, strict=True)
         ]
-        (g,) = [x for x in operands if isinstance(x, Cotangents)]
-        arrays = [x.arranged() if isinstance(x, Cotangents) else x for x in operands]
+        (g,) = [x for x in operands if isinstance(x, Batch)]
+        arrays = [x.arranged() if isinstance(x, Batch) else x for x in operands]
         made = self.base.einsum(f"{','.join(words)}->{letter}{out}", *arrays)
         return g.flattened(made)
 
     def solve(self, a: Any, b: Any) -> Any:
-        if isinstance(a, Cotangents):
+        if isinstance(a, Batch):
             raise NotLinear
-        if not isinstance(b, Cotangents):
+        if not isinstance(b, Batch):
             return self.base.solve(a, b)
         batch = b.arranged()
         if a.ndim > 2 or b.ndim > 2:
@@ -224,7 +224,7 @@ class BatchNamespace(Namespace):
         made = self.base.solve(a, side).reshape(n, b.count, columns)
         return b.flattened(made.transpose(1, 0, 2))
 
-    # -- arrays beside a cotangent -----------------------------------------------------
+    # -- arrays beside a batch ---------------------------------------------------------
 
     def zeros_like(self, x: Any) -> Any:
         return self.base.np.zeros(x.shape, dtype=x.dtype)

@@ -1,11 +1,11 @@
-"""A batch of cotangents of one value, one per row of a matrix, dense or sparse.
+"""Many cotangents of one value, or many tangents: the rows of a matrix.
 
-Invariant: linear. Every operation here is linear in the batch and treats its rows
-alike; one that is not raises `NotLinear`. A sparse matrix stores no entry that is zero
-because nothing reaches it, and a factor that is not finite makes a matrix dense: zero
-times infinity is NaN in a dense pass, and has to be one here.
+Invariant: every operation is linear in the batch and treats its rows alike; one that is
+not raises `NotLinear`. A sparse matrix stores no entry that is zero because nothing
+reaches it. A factor that is not finite makes a matrix dense: zero times infinity is NaN
+in a pass for one row, and has to be one here.
 
-    g = identity((3,), like, sparse=True)     # the cotangents of three entries
+    g = identity(slice(0, 3), (3,), x, xp, sparse=True)
     (g * x).matrix                            # 3 by 3, one entry in each row
 """
 
@@ -17,14 +17,23 @@ from typing import Any
 
 import numpy as np
 
+from ...ops.shape import sizes_of
+
 Shape = tuple[int, ...]
 
 FULL = 0.25
 """The share of stored entries from which on a matrix is kept dense."""
 
+MAX_ENTRIES = 1 << 23
+"""The most entries of a dense matrix: 64 MiB of doubles."""
+
 
 class NotLinear(Exception):
     """A rule does something to a cotangent that is not done to a batch at once."""
+
+
+class TooLarge(Exception):
+    """A dense matrix of a batch would be larger than `MAX_ENTRIES`."""
 
 
 def is_sparse(matrix: Any) -> bool:
@@ -32,8 +41,8 @@ def is_sparse(matrix: Any) -> bool:
     return hasattr(matrix, "indptr")
 
 
-class Cotangents:
-    """Cotangents of a value of shape ``shape``: a matrix with a row for each.
+class Batch:
+    """Rows of ``matrix``, each a cotangent or a tangent of a value of shape ``shape``.
 
     ``own`` says that nobody else holds the matrix, so that it may be added to.
     """
@@ -60,7 +69,7 @@ class Cotangents:
 
     @property
     def count(self) -> int:
-        """How many cotangents there are."""
+        """How many rows there are."""
         return int(self.matrix.shape[0])
 
     @property
@@ -76,32 +85,48 @@ class Cotangents:
         """The array module of the numbers."""
         return self.__gradcli_namespace__.base.np
 
-    def like(self, matrix: Any, shape: Shape | None = None) -> Cotangents:
+    def like(self, matrix: Any, shape: Shape | None = None) -> Batch:
         """Another batch beside this one."""
         made = self.shape if shape is None else shape
-        return Cotangents(matrix, made, self.__gradcli_namespace__)
+        return Batch(matrix, made, self.__gradcli_namespace__)
+
+    def demand_room(self, size: int) -> None:
+        """See that a dense matrix of ``size`` columns fits.
+
+        Raises:
+            TooLarge: it has too many entries.
+        """
+        if self.count > 1 and self.count * size > MAX_ENTRIES:
+            raise TooLarge
 
     def dense(self) -> Any:
-        """The matrix with its zeros."""
-        return self.matrix.toarray() if self.sparse else self.matrix
+        """The matrix with its zeros.
+
+        Raises:
+            TooLarge: it has too many entries.
+        """
+        if not self.sparse:
+            return self.matrix
+        self.demand_room(self.size)
+        return self.matrix.toarray()
 
     def arranged(self) -> Any:
         """The dense batch with the value's dimensions: ``(count, *shape)``."""
         return self.dense().reshape((self.count, *self.shape))
 
-    def flattened(self, batch: Any) -> Cotangents:
+    def flattened(self, batch: Any) -> Batch:
         """The batch of an array ``(count, *shape)``."""
         return self.like(batch.reshape(self.count, -1), batch.shape[1:])
 
     # -- entries in other positions ----------------------------------------------------
 
-    def reshape(self, *shape: Any) -> Cotangents:
+    def reshape(self, *shape: Any) -> Batch:
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        made = self.like(self.matrix, np.empty(self.size, "?").reshape(sizes).shape)
+        made = self.like(self.matrix, sizes_of(tuple(sizes), self.size))
         made.own = False
         return made
 
-    def moved(self, change: Callable[[Any], Any]) -> Cotangents:
+    def moved(self, change: Callable[[Any], Any]) -> Batch:
         """What an array function does that only moves, repeats or drops entries."""
         return self.taken(change(self.positions()))
 
@@ -109,10 +134,11 @@ class Cotangents:
         """The number of each entry of the value."""
         return self.np.arange(self.size).reshape(self.shape)
 
-    def taken(self, positions: Any) -> Cotangents:
+    def taken(self, positions: Any) -> Batch:
         """Per entry of ``positions`` the entry of that number."""
         flat = positions.ravel()
         if not self.sparse:
+            self.demand_room(flat.size)
             return self.like(self.matrix[:, flat], positions.shape)
         if flat.size == self.size and _is_count(flat):
             return self.reshape(positions.shape)
@@ -124,12 +150,13 @@ class Cotangents:
             )
         return self._times(_choice(flat, self.size, self.dtype), positions.shape)
 
-    def put(self, positions: Any, shape: Shape) -> Cotangents:
+    def put(self, positions: Any, shape: Shape) -> Batch:
         """Zeros of ``shape``, with each entry added at the position it is given."""
         flat = self.np.broadcast_to(positions, self.shape).ravel()
         size = prod(shape)
         if self.sparse:
             return self.like(_renumbered(self.matrix, flat, size), shape)
+        self.demand_room(size)
         made = self.np.zeros((self.count, size), self.dtype)
         if self.np.unique(flat).size == flat.size:
             made[:, flat] = self.matrix
@@ -137,7 +164,7 @@ class Cotangents:
             self.np.add.at(made.T, flat, self.matrix.T)
         return self.like(made, shape)
 
-    def expanded(self, shape: Shape) -> Cotangents:
+    def expanded(self, shape: Shape) -> Batch:
         """Broadcast to ``shape``."""
         if self.shape == tuple(shape):
             return self
@@ -145,7 +172,7 @@ class Cotangents:
 
     # -- linear in the entries ---------------------------------------------------------
 
-    def scaled(self, factor: Any, divide: bool = False) -> Cotangents:
+    def scaled(self, factor: Any, divide: bool = False) -> Batch:
         """Each entry times, or divided by, that of an array that broadcasts to it."""
         shape = np.broadcast_shapes(self.shape, np.shape(factor))
         wide = self.expanded(shape)
@@ -157,10 +184,10 @@ class Cotangents:
                 entries = each[matrix.indices]
                 data = matrix.data / entries if divide else matrix.data * entries
                 return self.like(_with_data(matrix, data), shape)
-            matrix = matrix.toarray()
+            matrix = wide.dense()
         return self.like(matrix / each if divide else matrix * each, shape)
 
-    def where(self, mask: Any) -> Cotangents:
+    def where(self, mask: Any) -> Batch:
         """Zeros where a mask is False."""
         shape = np.broadcast_shapes(self.shape, np.shape(mask))
         wide = self.expanded(shape)
@@ -170,7 +197,7 @@ class Cotangents:
         target = np.where(each, np.arange(each.size), -1)
         return self.like(_renumbered(wide.matrix, target, each.size), shape)
 
-    def plus(self, other: Cotangents) -> Cotangents:
+    def plus(self, other: Batch) -> Batch:
         """The sum with a batch of as many cotangents; shapes broadcast."""
         shape = np.broadcast_shapes(self.shape, other.shape)
         a, b = self.expanded(shape), other.expanded(shape)
@@ -181,13 +208,12 @@ class Cotangents:
         if not b.sparse:
             return self.like(a.matrix + b.matrix, shape)
         total = a.matrix if a.own else a.matrix.copy()
-        terms = b.matrix.copy()
-        terms.sum_duplicates()
+        terms = once(b.matrix)
         rows = np.repeat(np.arange(b.count), np.diff(terms.indptr))
         total[rows, terms.indices] += terms.data
         return self.like(total, shape)
 
-    def summed(self, dims: tuple[int, ...], keepdim: bool) -> Cotangents:
+    def summed(self, dims: tuple[int, ...], keepdim: bool) -> Batch:
         """Sums over dimensions."""
         axes = {d % self.ndim for d in dims} if self.ndim else set()
         kept = tuple(1 if d in axes else n for d, n in enumerate(self.shape))
@@ -201,11 +227,11 @@ class Cotangents:
         over = tuple(1 + d for d in sorted(axes))
         return self.flattened(self.arranged().sum(over)).reshape(shape)
 
-    def __neg__(self) -> Cotangents:
+    def __neg__(self) -> Batch:
         return self.like(-self.matrix)
 
-    def __add__(self, other: Any) -> Cotangents:
-        if isinstance(other, Cotangents):
+    def __add__(self, other: Any) -> Batch:
+        if isinstance(other, Batch):
             return self.plus(other)
         if np.any(other):
             raise NotLinear
@@ -213,25 +239,25 @@ class Cotangents:
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Cotangents:
+    def __sub__(self, other: Any) -> Batch:
         return self.__add__(-other)
 
-    def __rsub__(self, other: Any) -> Cotangents:
+    def __rsub__(self, other: Any) -> Batch:
         return (-self).__add__(other)
 
-    def __mul__(self, other: Any) -> Cotangents:
-        if isinstance(other, Cotangents):
+    def __mul__(self, other: Any) -> Batch:
+        if isinstance(other, Batch):
             raise NotLinear
         return self.scaled(other)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Cotangents:
-        if isinstance(other, Cotangents):
+    def __truediv__(self, other: Any) -> Batch:
+        if isinstance(other, Batch):
             raise NotLinear
         return self.scaled(other, divide=True)
 
-    def times_matrix(self, b: Any) -> Cotangents:
+    def times_matrix(self, b: Any) -> Batch:
         """``g @ b`` for one matrix, or for a vector."""
         if b.ndim == 1:
             return self.times_matrix(b[:, None]).moved(lambda a: a[..., 0])
@@ -240,15 +266,17 @@ class Cotangents:
         shape = (*lead, columns)
         lines = prod(lead)
         if not self.sparse:
+            self.demand_room(lines * columns)
             flat = self.matrix.reshape(self.count * lines, inner) @ b
             return self.like(flat.reshape(self.count, -1), shape)
         if not np.isfinite(b).all():
             return self.like(self.dense()).times_matrix(b)
         if lines == 1:
+            self.demand_room(columns)
             return self.like(self.matrix @ b, shape)
         return self._lines_times(b, lines, shape)
 
-    def _lines_times(self, b: Any, lines: int, shape: Shape) -> Cotangents:
+    def _lines_times(self, b: Any, lines: int, shape: Shape) -> Batch:
         """``g @ b`` line by line, for the lines alone that store an entry."""
         inner, columns = b.shape
         coo = self.matrix.tocoo()
@@ -257,6 +285,7 @@ class Cotangents:
         make = type(self.matrix)
         some = make((coo.data, (row, coo.col % inner)), shape=(held.size, inner)) @ b
         if held.size > FULL * self.count * lines:
+            self.demand_room(lines * columns)
             made = np.zeros((self.count * lines, columns), some.dtype)
             made[held] = some
             return self.like(made.reshape(self.count, -1), shape)
@@ -267,29 +296,41 @@ class Cotangents:
         )
         return self.like(matrix, shape)
 
-    def _times(self, matrix: Any, shape: Shape) -> Cotangents:
+    def _times(self, matrix: Any, shape: Shape) -> Batch:
         """The batch times a sparse matrix that says what each entry becomes."""
         return settled(self.like(self.matrix @ matrix, shape))
 
 
-def settled(g: Cotangents) -> Cotangents:
+def once(matrix: Any) -> Any:
+    """A sparse matrix with each entry stored once, in order."""
+    if matrix.has_canonical_format:
+        return matrix
+    made = matrix.copy()
+    made.sum_duplicates()
+    return made
+
+
+def settled(g: Batch) -> Batch:
     """The batch, dense if most of its entries are stored."""
     rows, columns = g.matrix.shape
-    if g.matrix.nnz > FULL * rows * columns:
-        return g.like(g.matrix.toarray())
-    return g
+    return g.like(g.dense()) if g.matrix.nnz > FULL * rows * columns else g
 
 
-def identity(shape: Shape, like: Any, namespace: Any, sparse: bool) -> Cotangents:
-    """The cotangents of a value by each of its own entries, in the type of ``like``."""
-    n = prod(shape)
+def identity(
+    rows: range, shape: Shape, like: Any, namespace: Any, sparse: bool
+) -> Batch:
+    """Rows of the derivatives of a value's entries by themselves, in the type of
+    ``like``."""
+    n, count = prod(shape), len(rows)
     if not sparse:
-        return Cotangents(namespace.base.np.eye(n, dtype=like.dtype), shape, namespace)
+        np_ = namespace.base.np
+        return Batch(np_.eye(count, n, rows.start, like.dtype), shape, namespace)
     from scipy.sparse import csr_array
 
-    ones = np.ones(n, like.dtype)
-    matrix = csr_array((ones, np.arange(n), np.arange(n + 1)), shape=(n, n))
-    return Cotangents(matrix, shape, namespace)
+    ones = np.ones(count, like.dtype)
+    columns = np.arange(rows.start, rows.stop)
+    matrix = csr_array((ones, columns, np.arange(count + 1)), shape=(count, n))
+    return Batch(matrix, shape, namespace)
 
 
 def _is_count(flat: Any) -> bool:
@@ -322,7 +363,7 @@ def _choice(flat: Any, size: int, dtype: Any) -> Any:
     return csr_array((ones, (flat, np.arange(flat.size))), shape=(size, flat.size))
 
 
-def stacked(parts: Sequence[Cotangents], positions: Sequence[Any], shape: Shape) -> Any:
+def stacked(parts: Sequence[Batch], positions: Sequence[Any], shape: Shape) -> Any:
     """Batches put at positions of one value; positions of no two meet."""
     total = parts[0].put(positions[0], shape)
     for part, where in zip(parts[1:], positions[1:], strict=True):
