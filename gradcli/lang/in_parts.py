@@ -19,8 +19,8 @@ from gradcli.engine.dtypes import default_dtype
 from gradcli.lang import tiles
 from gradcli.lang.code import Code
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.machine import Machine
 from gradcli.lang.point import Point
+from gradcli.lang.run import Session
 
 Gradients = tuple[Tensor, list[Tensor | None]]
 
@@ -138,8 +138,8 @@ class _Entries:
             )
             for name, t in point.tensors.items()
         }
-        machine: Machine | None = getattr(self.threads, "machine", None)
-        if machine is None:
-            machine = self.threads.machine = point.machine(self.code, leaves)
-        machine.rebind(leaves)
-        return point.result(machine, self.code), leaves
+        session: Session | None = getattr(self.threads, "session", None)
+        if session is None:
+            session = self.threads.session = point.session(self.code)
+        session.rebind(leaves)
+        return session(), leaves

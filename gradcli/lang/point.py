@@ -10,17 +10,14 @@ import numpy as np
 
 from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.devices import cuda
-from gradcli.engine.dtypes import default_dtype
 from gradcli.lang.code import Code
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.factory import Factory
-from gradcli.lang.machine import Machine
 from gradcli.lang.reading import Reading
 from gradcli.lang.record import Record
-from gradcli.lang.run import output_of
+from gradcli.lang.run import Input, Prepared, Session
 from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.tensors import TensorLibrary
 
 
 class Settings(NamedTuple):
@@ -75,19 +72,18 @@ class Point:
         made = self.factory.leaf if wanted else self.factory.constant
         return made(self.factory.numbers_of(value))
 
-    def machine(self, code: Code, tensors: Mapping[str, Tensor]) -> Machine:
-        """The code linked to tensors for its inputs."""
-        return Machine(code, tensors, TensorLibrary(self.factory))
-
-    def result(self, machine: Machine, code: Code) -> Tensor:
-        """The value that a machine's run ends with."""
-        return output_of(machine.run(), None, code, self.factory)[0]
+    def session(self, code: Code) -> Session:
+        """The program's code, or that of a part of it, linked to the inputs."""
+        inputs = tuple(
+            Input(name, t, False, name in self.wanted)
+            for name, t in self.tensors.items()
+        )
+        return Session(Prepared(code.source, code, self.factory, inputs))
 
     def run(self) -> Tensor:
         """The program's value, with the graph below it."""
-        code = self.reading.code
-        with np.errstate(all="ignore"), default_dtype(self.factory.dtype):
-            return self.result(self.machine(code, self.tensors), code)
+        with np.errstate(all="ignore"):
+            return self.session(self.reading.code)()
 
     def by_name(self, found: Sequence[Tensor | None]) -> dict[str, Any]:
         """Derivatives by each input, each of the kind of the input's value."""

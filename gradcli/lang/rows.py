@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from gradcli.engine import Tensor, grad
-from gradcli.engine.dtypes import default_dtype
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.in_parts import entrywise
 from gradcli.lang.point import Gradients, Point
@@ -41,19 +40,17 @@ def _row_by_row(
     count: int,
 ) -> tuple[Tensor, list[Tensor]]:  # fmt: skip
     """The program run for each row."""
-    xp, code = point.factory.xp, point.reading.code
+    xp, session = point.factory.xp, point.session(point.reading.code)
     values: list[Any] = []
     grads: dict[str, list[Any]] = {name: [] for name in point.wanted}
-    machine = None
-    with np.errstate(all="ignore"), default_dtype(point.factory.dtype):
+    with np.errstate(all="ignore"):
         for row in range(count):
             leaves = {
                 name: Tensor(t.raw[row], xp, requires_grad=name in point.wanted)
                 for name, t in point.tensors.items()
             }
-            machine = machine or point.machine(code, leaves)
-            machine.rebind(leaves)
-            y = point.result(machine, code)
+            session.rebind(leaves)
+            y = session()
             values.append(y.raw)
             found = grad([y], [leaves[name] for name in point.wanted])
             for (name, gs), g in zip(grads.items(), found, strict=True):
