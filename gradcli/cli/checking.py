@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """The commands that have something to check."""
 
-_UNCHECKED = frozenset({"--no-verify", "--help", "-h"})
+_UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep"})
 
 NO_THREAD = "there is no memory left to hand it to the checking process"
 

@@ -14,6 +14,7 @@ from .exits import Exit
 from .extras import extras_of
 from .forms import Forms
 from .limits import MAX_DIGITS
+from .many import Many
 from .options import GradOutput, Request, Requirement, on_programs
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 def main(
     request: Request,
     forms: Forms,
+    many: Many,
     grad_output: GradOutput = None,
     digits: Annotated[
         int | None,
@@ -56,6 +58,13 @@ def main(
 
     Example: gradcli grad "y = x**3 + b" x=2 b=1
     """
+    if many.asked:
+        from .at_points import run
+
+        others = {"digits": digits, "condition": condition, "require": require,
+                  "symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
+                  "grad-output": grad_output}  # fmt: skip
+        return run(request, many, others)
     forms.check(request, digits=digits, condition=condition)
     require_check(request, require)
     check = Check.start(request, needed=forms.formulas)

@@ -14,6 +14,7 @@ from typing import Any
 
 from gradcli.engine import Tensor, grad, resolve
 from gradcli.engine.jacobian import rows_of
+from gradcli.lang.errors import ProgramError
 from gradcli.lang.in_parts import in_parts
 from gradcli.lang.point import Gradients, Point, Settings
 from gradcli.lang.reading import Reading
@@ -42,6 +43,7 @@ def compile(
     dtype: str | None = None,
     device: str = "cpu",
     seed: int = 0,
+    of: str | None = None,
 ) -> "Compiled":
     """Read a program of the language once, to differentiate it at many points.
 
@@ -53,13 +55,14 @@ def compile(
         device: where numbers and lists go: ``cpu``, ``cuda`` or ``auto``; arrays stay
             where they are.
         seed: of the random numbers that the program itself draws.
+        of: the variable that is the value; None: the last statement's value.
 
     Raises:
         ProgramError: the text is no program.
         DeviceError: the device is not there.
     """
     chosen = None if wrt is None else tuple(wrt)
-    return Compiled(text, Settings(chosen, dtype, resolve(device), seed))
+    return Compiled(text, Settings(chosen, dtype, resolve(device), seed, of))
 
 
 class Compiled:
@@ -81,7 +84,7 @@ class Compiled:
         """The program as it is read where these names have values."""
         key = frozenset(bound)
         if key not in self._readings:
-            self._readings[key] = Reading(self.text, key)
+            self._readings[key] = Reading(self.text, key, self.settings.of)
         return self._readings[key]
 
     def at(self, values: Mapping[str, Any]) -> Point:
@@ -131,23 +134,34 @@ class Compiled:
             by_name[name] = block.csr() if kept else point.back(block.dense(), name)
         return Jacobians(point.back(y), by_name)
 
-    def table(self, **columns: Any) -> Gradients:
+    def table(self, columns: Mapping[str, Any], **shared: Any) -> Gradients:
         """The value and the gradients at many points.
 
         Args:
-            columns: for each input an array with an entry, or a row, for each point;
-                or a number that all points share.
+            columns: by an input's name an array with an entry, or a row, for each
+                point.
+            shared: values of the other inputs, the same at all points.
 
         Returns:
-            Arrays with an entry, or a row, for each point, the gradients by a shared
-            number too.
+            Arrays with an entry, or a row, for each point, the gradients by shared
+            values too.
 
         Raises:
             ProgramError: an input is missing or unknown, columns differ in length, or
                 the program fails.
-            GradError: a value has more than one entry, or depends on no input.
+            GradError: a value has more than one entry.
         """
-        return table(self.at, columns)
+        return self.at_rows(columns, shared)
+
+    def at_rows(
+        self,
+        columns: Mapping[str, Any],
+        shared: Mapping[str, Any],
+        failed: dict[int, ProgramError] | None = None,
+    ) -> Gradients:
+        """As `table`; ``failed`` takes the errors of rows by their number, and their
+        results are NaN."""
+        return table(self.at, columns, shared, failed)
 
 
 def _at_once(point: Point) -> tuple[Tensor, list[Tensor | None]]:

@@ -3,7 +3,7 @@
 Invariant: what was given as a number, an array or a tensor decides what comes back.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,12 +27,14 @@ class Settings(NamedTuple):
     dtype  of all numbers; None: that of the arrays that come
     xp     where numbers and lists go
     seed   of the numbers that the program draws
+    of     the variable that is the value; None: the last statement's value
     """
 
     wrt: tuple[str, ...] | None
     dtype: str | None
     xp: Any
     seed: int
+    of: str | None
 
 
 class Gradients(Record):
@@ -55,8 +57,9 @@ class Point:
         self, reading: Reading, values: Mapping[str, Any], settings: Settings
     ) -> None:
         names = reading.names
-        _check_names(names, values)
+        check_names(names, values)
         self.reading = reading
+        self.of = settings.of
         self.given = values
         dtype = settings.dtype or _dtype(values)
         self.factory = Factory(_namespace(values, settings.xp), dtype, settings.seed)
@@ -78,7 +81,7 @@ class Point:
             Input(name, t, False, name in self.wanted)
             for name, t in self.tensors.items()
         )
-        return Session(Prepared(code.source, code, self.factory, inputs))
+        return Session(Prepared(code.source, code, self.factory, inputs), self.of)
 
     def run(self) -> Tensor:
         """The program's value, with the graph below it."""
@@ -100,7 +103,19 @@ class Point:
         return float(y.raw)
 
 
-def _check_names(names: Sequence[str], values: Mapping[str, Any]) -> None:
+def check_names(
+    names: Sequence[str], values: Iterable[str], others: Iterable[str] = ()
+) -> None:
+    """See that each input has a value, and each value an input.
+
+    Args:
+        names: the inputs.
+        values: the names of those that have values.
+        others: the names of those that will have some.
+
+    Raises:
+        ProgramError: one has none.
+    """
     unknown = [name for name in values if name not in names]
     if unknown:
         reads = f"it reads {enumerated(names)}" if names else "it has no inputs"
@@ -108,7 +123,7 @@ def _check_names(names: Sequence[str], values: Mapping[str, Any]) -> None:
         raise ProgramError(
             "E505", f"the program does not read '{unknown[0]}'", hint=hint
         )
-    missing = [name for name in names if name not in values]
+    missing = [name for name in names if name not in {*values, *others}]
     if missing:
         message = f"no value for {enumerated(missing)}"
         raise ProgramError("E506", message, hint=f"add {missing[0]}=...")

@@ -2,10 +2,10 @@
 
 Invariant: row k of a result is what the program gives at row k of the columns alone.
 
-    compile("x**2*a").table(x=np.array([1.0, 2.0]), a=3.0).grads["x"]      # [6., 12.]
+    compile("x**2*a").table({"x": np.array([1.0, 2.0])}, a=3.0).grads["x"]    # [6, 12]
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,53 +17,81 @@ from gradcli.lang.point import Gradients, Point
 
 
 def table(
-    at: Callable[[Mapping[str, Any]], Point], columns: Mapping[str, Any]
+    at: Callable[[Mapping[str, Any]], Point],
+    columns: Mapping[str, Any],
+    shared: Mapping[str, Any],
+    failed: dict[int, ProgramError] | None = None,
 ) -> Gradients:
     """The values and the gradients at each row of the columns.
 
     Args:
         at: makes a point of values by name.
-        columns: arrays of one length, and numbers.
+        columns: arrays of one length.
+        shared: values that all rows share.
+        failed: takes the errors of rows at which the program fails, by their number;
+            their results are NaN. None: the first is raised.
+
+    Raises:
+        ProgramError: columns differ in length, or the program fails.
     """
     count = _length(columns)
-    full = {name: _column(value, count) for name, value in columns.items()}
-    point = at(full)
-    found = None
-    if all(t.raw.ndim == 1 for t in point.tensors.values()):
-        found = entrywise(point)
-    y, grads = found or _row_by_row(point, at, full, count)
+    point = at({**columns, **{n: _shared(v, count) for n, v in shared.items()}})
+    whole = {name for name, value in shared.items() if np.ndim(_raw(value))}
+    numbers = all(t.raw.ndim == 1 for t in point.tensors.values()) and not whole
+    found = entrywise(point) if numbers else None
+    y, grads = found or _row_by_row(point, count, whole, failed)
     return Gradients(point.back(y), point.by_name(grads))
 
 
 def _row_by_row(
-    point: Point, at: Callable[[Mapping[str, Any]], Point], columns: Mapping[str, Any],
-    count: int,
-) -> tuple[Tensor, list[Tensor]]:  # fmt: skip
-    """The program run for each row."""
+    point: Point, count: int, whole: set[str], failed: dict[int, ProgramError] | None
+) -> tuple[Tensor, list[Tensor | None]]:
+    """The program run for each row, with the values of ``whole`` as they are."""
     xp, session = point.factory.xp, point.session(point.reading.code)
-    values: list[Any] = []
-    grads: dict[str, list[Any]] = {name: [] for name in point.wanted}
+    rows: list[tuple[Any, ...] | None] = []
     with np.errstate(all="ignore"):
         for row in range(count):
             leaves = {
-                name: Tensor(t.raw[row], xp, requires_grad=name in point.wanted)
+                name: Tensor(
+                    t.raw if name in whole else t.raw[row],
+                    xp,
+                    requires_grad=name in point.wanted,
+                )
                 for name, t in point.tensors.items()
             }
             session.rebind(leaves)
-            y = session()
-            values.append(y.raw)
-            found = grad([y], [leaves[name] for name in point.wanted])
-            for (name, gs), g in zip(grads.items(), found, strict=True):
-                gs.append(xp.zeros_like(leaves[name].raw) if g is None else g.raw)
-    made = [Tensor(xp.np.array(gs), xp) for gs in grads.values()]
-    return Tensor(xp.np.array(values), xp), made
+            wanted = [leaves[name] for name in point.wanted]
+            try:
+                y = session()
+                rows.append((y.raw, *_gradients(y, wanted)))
+            except ProgramError as error:
+                if failed is None:
+                    raise
+                failed[row] = error
+                rows.append(None)
+    like = next((row for row in rows if row is not None), None)
+    if like is None:
+        like = (np.nan,) * (1 + len(point.wanted))
+    nothing = tuple(np.full_like(part, np.nan) for part in like)
+    parts = zip(*(nothing if row is None else row for row in rows), strict=True)
+    y, *grads = (Tensor(xp.np.array(part), xp) for part in parts)
+    return y, [*grads]
+
+
+def _gradients(y: Tensor, wanted: Sequence[Tensor]) -> list[Any]:
+    """The raw gradients of a row's value; zeros where it does not depend on one."""
+    found = grad([y], wanted) if y.requires_grad else [None] * len(wanted)
+    return [
+        x.xp.zeros_like(x.raw) if g is None else g.raw
+        for x, g in zip(wanted, found, strict=True)
+    ]
 
 
 def _length(columns: Mapping[str, Any]) -> int:
     """How many rows the columns have.
 
     Raises:
-        ProgramError: they differ, or there are only numbers.
+        ProgramError: they differ, or there are none.
     """
     lengths = {n: len(c) for n, c in columns.items() if np.ndim(_raw(c))}
     if not lengths:
@@ -74,8 +102,8 @@ def _length(columns: Mapping[str, Any]) -> int:
     return next(iter(lengths.values()))
 
 
-def _column(value: Any, count: int) -> Any:
-    """A column; a number that all rows share as one."""
+def _shared(value: Any, count: int) -> Any:
+    """A value that all rows share; a number as a column."""
     raw = _raw(value)
     if np.ndim(raw):
         return value

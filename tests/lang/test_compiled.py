@@ -157,13 +157,12 @@ ROWS = [
 def test_a_row_of_a_table_is_the_point_alone(text: str) -> None:
     rng = np.random.default_rng(0)
     program = compile(text)
-    columns: dict[str, Any] = {"x": rng.normal(size=7), "a": 0.5}
+    columns: dict[str, Any] = {"x": rng.normal(size=7)}
     if "v" in program.inputs:
         columns["v"] = rng.normal(size=(7, 3))
-    found = program.table(**columns)
+    found = program.table(columns, a=0.5)
     for row in range(7):
-        at = {n: c[row] if np.ndim(c) else c for n, c in columns.items()}
-        alone = program.grad(**at)
+        alone = program.grad(a=0.5, **{n: c[row] for n, c in columns.items()})
         assert found.value[row] == alone.value
         for name, g in alone.grads.items():
             np.testing.assert_allclose(found.grads[name][row], g, 1e-15)
@@ -202,7 +201,7 @@ def test_errors_name_the_input() -> None:
     with pytest.raises(ProgramError, match="does not read 'b'"):
         program.grad(a=1.0, x=2.0, b=3.0)
     with pytest.raises(ProgramError, match="differ in length: a has 2, x has 3"):
-        program.table(a=[1.0, 2.0], x=[1.0, 2.0, 3.0])
+        program.table({"a": [1.0, 2.0], "x": [1.0, 2.0, 3.0]})
     with pytest.raises(GradError, match="scalar outputs"):
         compile("a*x").grad(a=1.0, x=[1.0, 2.0])
 

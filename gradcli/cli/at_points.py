@@ -1,0 +1,215 @@
+"""A program at many points: the rows of a table, or evenly spaced values.
+
+Invariant: rows come in their order and are written as they are computed; one that
+cannot be is told on stderr by its place, and the exit status says that there was one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import chain, islice
+from math import prod
+from os.path import splitext
+from typing import Any
+
+import numpy as np
+
+from ..lang.bindings import read_bindings
+from ..lang.compiled import compile
+from ..lang.errors import ProgramError
+from ..lang.excerpt import enumerated
+from ..lang.factory import Factory
+from ..lang.inputs import value_of
+from ..lang.point import check_names
+from ..lang.points import Points, read_points
+from ..render.columns import Columns, columns_to, open_columns
+from .exits import Exit
+from .limits import bound_memory, renew
+from .many import Many
+from .options import Request
+from .output import note, standard_output
+from .problems import wrong
+from .session import listed
+from .sources import program_and_bindings
+
+MAX_TOLD_ROWS = 20
+"""Bad rows that are told one by one."""
+
+MAX_SWEPT_POINTS = 1 << 24
+"""Points of a grid."""
+
+BLOCK_POINTS = 1 << 16
+"""Points of a grid that are computed at once."""
+
+
+def run(request: Request, many: Many, others: Mapping[str, object]) -> int:
+    """Compute value and gradients at every point; the exit status.
+
+    Args:
+        request: the shared options.
+        many: the points.
+        others: further options by name, which are not for many points.
+
+    Raises:
+        ProgramError: the program, a value or a file is wrong.
+    """
+    extra = [f"--{name}" for name, value in others.items() if value]
+    if extra:
+        message = f"{extra[0]} is not for many points"
+        raise wrong("E590", message, "leave it out, or ask at one point")
+    return _Work(request, many).run()
+
+
+class _Work:
+    """A program and its points on their way to results."""
+
+    def __init__(self, request: Request, many: Many) -> None:
+        source, words = program_and_bindings(request)
+        bound_memory()
+        self.many = many
+        self.program = compile(
+            source,
+            wrt=listed(request.wrt),
+            dtype=request.dtype,
+            device=request.device,
+            seed=request.seed,
+            of=request.of,
+        )
+        factory = Factory(self.program.settings.xp, request.dtype, request.seed)
+        bindings = read_bindings(words)
+        self.shared = {b.name: value_of(b, factory) for b in bindings}
+        self.swept = swept(many.sweep or (), factory)
+        twice = next((name for name in self.swept if name in self.shared), None)
+        if twice is not None:
+            hint = "leave out one of the two"
+            raise wrong("E503", f"--sweep: {twice} has a value already", hint)
+        known = {*self.shared, *self.swept}
+        self.names = self.program.reading(known).names
+        self.free = [name for name in self.names if name not in known]
+        check_names(self.names, known, self.free)
+        self.suffix = ".jsonl" if request.json else _suffix(many.table)
+        self.bad = 0
+
+    def run(self) -> int:
+        blocks = self._blocks()
+        # What is wrong with the table is told before anything is written.
+        first = list(islice(blocks, 1))
+        with self._opened() as out:
+            for block in chain(first, blocks):
+                renew()
+                if block.bad and self.many.on_error == "stop":
+                    out.write(self._results(block.before(block.bad[0].nr)))
+                    raise wrong("E517", f"{block.bad[0].place}: {block.bad[0].reason}")
+                out.write(self._results(block))
+        if self.bad:
+            rows = "1 row" if self.bad == 1 else f"{self.bad:,} rows"
+            became = "are nan" if self.many.on_error == "nan" else "are left out"
+            note(f"note: {rows} could not be computed and {became}")
+        return Exit.PROGRAM if self.bad else Exit.DONE
+
+    @property
+    def wanted(self) -> list[str]:
+        """The inputs whose gradients are written."""
+        wrt = self.program.settings.wrt
+        return [name for name in self.names if wrt is None or name in wrt]
+
+    def _blocks(self) -> Iterator[Points]:
+        if self.many.table is not None:
+            if self.free:
+                return read_points(self.many.table, self.free)
+            hint = "leave out a NAME=VALUE"
+            raise wrong("E590", "--table: every input has a value already", hint)
+        if self.free:
+            hint = f"add {self.free[0]}=VALUE"
+            raise wrong("E506", f"no value for {enumerated(self.free)}", hint)
+        return _grid(self.swept)
+
+    def _opened(self) -> AbstractContextManager[Columns]:
+        names = [*self.swept, "value", *(f"grad_{name}" for name in self.wanted)]
+        if self.many.out is not None:
+            return open_columns(self.many.out, names)
+        return columns_to(standard_output().buffer, self.suffix, names)
+
+    def _results(self, block: Points) -> list[Any]:
+        """The columns of a block's results."""
+        failed: dict[int, ProgramError] | None = (
+            None if self.many.on_error == "stop" else {}
+        )
+        found = self.program.at_rows(block.columns, self.shared, failed)
+        self._tell(block, failed or {})
+        columns = [
+            *(block.columns[name] for name in self.swept),
+            found.value,
+            *(found.grads[name] for name in self.wanted),
+        ]
+        if self.many.on_error == "skip":
+            return [np.delete(column, list(failed or ()), axis=0) for column in columns]
+        for bad in block.bad:
+            columns = [np.insert(column, bad.nr, np.nan, axis=0) for column in columns]
+        return columns
+
+    def _tell(self, block: Points, failed: Mapping[int, ProgramError]) -> None:
+        """Name the rows that cannot be computed, on stderr."""
+        told = [f"{bad.place}: {bad.reason}" for bad in block.bad]
+        told += [f"row {block.number(nr)}: {e.message}" for nr, e in failed.items()]
+        for text in told[: max(0, MAX_TOLD_ROWS - self.bad)]:
+            note(f"note: {text}")
+        self.bad += len(told)
+
+
+def swept(texts: Sequence[str], factory: Factory) -> dict[str, Any]:
+    """The values of inputs that are swept over, by name.
+
+    Args:
+        texts: each ``NAME=START:STOP:COUNT``.
+
+    Raises:
+        ProgramError: a text is none, or there are too many points.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        (binding,) = read_bindings([text])
+        parts = binding.text.split(":")
+        try:
+            start, stop, count = parts
+            number = int(count)
+        except ValueError:
+            hint = "as in --sweep x=0:1:101"
+            raise wrong("E595", f"--sweep {text}: not START:STOP:COUNT", hint) from None
+        if not 1 <= number <= MAX_SWEPT_POINTS:
+            hint = f"give 1 to {MAX_SWEPT_POINTS:,}"
+            raise wrong("E595", f"--sweep {text}: {number:,} points", hint)
+        first, last = (_end(binding.name, end, factory) for end in (start, stop))
+        found[binding.name] = np.linspace(first, last, number)
+    if prod(len(values) for values in found.values()) > MAX_SWEPT_POINTS:
+        hint = f"{MAX_SWEPT_POINTS:,} are allowed"
+        raise wrong("E595", "--sweep: the grid has too many points", hint)
+    return found
+
+
+def _end(name: str, text: str, factory: Factory) -> float:
+    """An end of a range, an expression of the language."""
+    (binding,) = read_bindings([f"{name}={text}"])
+    value = np.asarray(value_of(binding, factory))
+    if value.shape:
+        raise wrong("E595", f"--sweep {name}: {text} is no number", "give a number")
+    return float(value)
+
+
+def _grid(axes: Mapping[str, Any]) -> Iterator[Points]:
+    """All combinations of values, the last name's moving fastest, block by block."""
+    sizes = tuple(len(values) for values in axes.values())
+    for start in range(0, prod(sizes), BLOCK_POINTS):
+        numbers = np.arange(start, min(start + BLOCK_POINTS, prod(sizes)))
+        places = np.unravel_index(numbers, sizes)
+        columns = zip(axes.items(), places, strict=True)
+        yield Points(
+            {name: values[at] for (name, values), at in columns}, (), start + 1
+        )
+
+
+def _suffix(table: str | None) -> str:
+    """The format of rows on standard output: the table's, if that is text."""
+    suffix = "" if table is None else splitext(table)[1].lower()
+    return suffix if suffix in (".tsv", ".jsonl") else ".csv"

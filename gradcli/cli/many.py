@@ -1,0 +1,70 @@
+"""The options of many points.
+
+Invariant: importing this costs nothing; the work is done by `gradcli.cli.at_points`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import typer
+
+from .problems import wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A group of options: where points come from, and where results go."""
+
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="FILE",
+            help="Compute at every row of a table, whose columns are the inputs "
+            "without a value (.csv, .tsv, .jsonl, .npy, .parquet; '-': standard "
+            "input). Nothing is verified.",
+        ),
+    ] = None
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sweep",
+            metavar="NAME=START:STOP:COUNT",
+            help="Compute at evenly spaced values of an input; of two or more, at all "
+            "pairs of them.",
+            show_default=False,
+        ),
+    ] = None
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write the rows to a file, in the format that its name ends with.",
+        ),
+    ] = None
+    on_error: Annotated[
+        Literal["skip", "stop", "nan"],
+        typer.Option(
+            "--on-error",
+            help="What becomes of a row that cannot be computed: it is left out, it "
+            "ends the work, or its results are nan.",
+        ),
+    ] = "skip"
+
+    @property
+    def asked(self) -> bool:
+        """Whether there are many points.
+
+        Raises:
+            ProgramError: options do not go together.
+        """
+        if self.table is not None and self.sweep:
+            hint = "leave out one of the two"
+            raise wrong("E590", "--table and --sweep both give points", hint)
+        if self.table is None and not self.sweep and self.out is not None:
+            hint = "without --table or --sweep, redirect the output: > FILE"
+            raise wrong("E590", "--out is for many points", hint)
+        return self.table is not None or bool(self.sweep)

@@ -1,0 +1,82 @@
+"""Tables of numbers, .npy and .parquet, block by block."""
+
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.excerpt import enumerated
+from gradcli.lang.points.row import BadRow, Points, demand_columns, refused
+
+BLOCK_ROWS = 1 << 16
+"""Of rows that are read at once."""
+
+
+def npy_rows(place: str, names: Sequence[str]) -> Iterator[Points]:
+    """The rows of an array: a field for each input, or a column for each, in order."""
+    try:
+        table = np.load(Path(place).expanduser(), mmap_mode="r", allow_pickle=False)
+    except (ValueError, TypeError, OverflowError, EOFError, SyntaxError) as error:
+        raise refused("E513", f"{place!r} is no array: {error}") from None
+    fields = table.dtype.names
+    if fields:
+        demand_columns(fields, names, place)
+    elif (
+        table.ndim != 2 or table.shape[1] != len(names) or table.dtype.kind not in "fiu"
+    ):
+        message = f"{place!r} has shape {list(table.shape)}, and {enumerated(names)} "
+        hint = "one column for each input without a value, in order of first use"
+        raise ProgramError("E513", message + "are read from its columns", hint=hint)
+    for start in range(0, len(table), BLOCK_ROWS):
+        block = table[start : start + BLOCK_ROWS]
+        yield Points(
+            {
+                name: np.array(block[name] if fields else block[:, nr], dtype=float)
+                for nr, name in enumerate(names)
+            },
+            (),
+        )
+
+
+def parquet_rows(place: str, names: Sequence[str]) -> Iterator[Points]:
+    if find_spec("pyarrow") is None:
+        hint = "pip install 'gradcli[table]'"
+        raise ProgramError("E512", "a .parquet file is read by pyarrow", hint=hint)
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(Path(place).expanduser())
+    except pa.ArrowInvalid as error:
+        raise refused("E513", f"{place!r} is no .parquet file: {error}") from None
+    with file:
+        demand_columns(file.schema_arrow.names, names, place)
+        row = 1
+        for batch in file.iter_batches(BLOCK_ROWS, columns=list(names)):
+            yield _arrow_rows(batch, row, names, place)
+            row += len(batch)
+
+
+def _arrow_rows(batch: Any, row: int, names: Sequence[str], what: str) -> Points:
+    columns: dict[str, Any] = {}
+    for name in names:
+        try:
+            columns[name] = batch[name].to_numpy(zero_copy_only=False).astype(float)
+        except (TypeError, ValueError):
+            kind = batch[name].type
+            message = f"{what}: column {name!r} holds {kind}, not numbers"
+            raise ProgramError("E514", message) from None
+    missing = {name: np.asarray(batch[name].is_null()) for name in names}
+    bad = np.logical_or.reduce(list(missing.values()))
+    told = [
+        BadRow(
+            int(nr),
+            f"{what}, row {row + nr}",
+            f"{next(n for n in names if missing[n][nr])} is empty",
+        )
+        for nr in np.flatnonzero(bad)
+    ]
+    return Points({n: c[~bad] for n, c in columns.items()}, tuple(told))

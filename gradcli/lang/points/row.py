@@ -1,0 +1,66 @@
+"""Rows of a table as they are read, good and bad."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.excerpt import enumerated
+from gradcli.lang.suggest import did_you_mean
+
+
+class BadRow(NamedTuple):
+    """A row that cannot be used: its number in its block, where it stands, and why."""
+
+    nr: int
+    place: str
+    reason: str
+
+
+class Points(NamedTuple):
+    """Some rows of a table: a column of the good ones for each input, and the bad.
+
+    first  the number of the first of them in the table, good or bad
+    """
+
+    columns: dict[str, Any]
+    bad: tuple[BadRow, ...]
+    first: int = 1
+
+    @property
+    def rows(self) -> int:
+        """How many good rows there are."""
+        return len(next(iter(self.columns.values())))
+
+    def before(self, nr: int) -> Points:
+        """The good rows before the first bad one, which has the number ``nr``."""
+        return Points(
+            {name: c[:nr] for name, c in self.columns.items()}, (), self.first
+        )
+
+    def number(self, row: int) -> int:
+        """The number in the table of a good row."""
+        for bad in self.bad:
+            row += bad.nr <= row
+        return self.first + row
+
+
+def refused(code: str, message: str) -> ProgramError:
+    """The error of a file that is no table."""
+    hint = "a table is .csv, .tsv, .jsonl, .npy, .parquet, or - for standard input"
+    return ProgramError(code, message, hint=hint)
+
+
+def demand_columns(header: Sequence[str], names: Sequence[str], what: str) -> None:
+    """See that every input has a column.
+
+    Raises:
+        ProgramError: one has none.
+    """
+    for name in names:
+        if name not in header:
+            listed = enumerated(list(header)) if header else "none"
+            hint = did_you_mean(name, header) or f"its columns are {listed}"
+            message = f"{what} has no column {name!r}, and {name} has no value"
+            raise ProgramError("E518", message, hint=f"{hint}; or give {name}=VALUE")

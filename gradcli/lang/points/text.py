@@ -1,0 +1,231 @@
+"""Tables of text and lines of JSON, block by block.
+
+Invariant: a block of good rows is read at once, by pyarrow where it is installed and by
+NumPy otherwise; one with a bad row is read cell by cell, to tell which.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from io import BytesIO, StringIO
+from itertools import chain
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from gradcli.lang.excerpt import shortened
+from gradcli.lang.points.row import BadRow, Points, demand_columns, refused
+
+BLOCK_BYTES = 1 << 22
+"""Of text that is read at once."""
+
+MAX_LINE_BYTES = 1 << 24
+"""Of one line of text."""
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+"""What stands between the cells of a text, by the file's suffix."""
+
+
+def text_rows(
+    file: IO[bytes], what: str, suffix: str, names: Sequence[str]
+) -> Iterator[Points]:
+    """The rows of a table of text, or of lines of JSON, whichever the suffix says; an
+    empty one: what the first line looks like."""
+    blocks = _blocks(file, what)
+    first = next(blocks, b"").removeprefix(b"\xef\xbb\xbf")
+    line = 1
+    if suffix == ".jsonl" or (not suffix and first.lstrip()[:1] == b"{"):
+        read: Callable[[bytes, int], Points] = lambda data, line: _json_rows(
+            data, line, names, what
+        )
+    else:
+        head, _, first = first.partition(b"\n")
+        line = 2
+        layout = _layout(head.decode().strip("\r"), SEPARATORS.get(suffix), names, what)
+        read = lambda data, line: _rows(data, line, layout, what)
+    for data in chain([first], blocks):
+        if data.strip():
+            yield read(data, line)
+        line += data.count(b"\n")
+
+
+class Layout(NamedTuple):
+    """A table of text: its columns, and which of them are read."""
+
+    separator: str
+    header: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @property
+    def positions(self) -> list[int]:
+        return [self.header.index(name) for name in self.names]
+
+
+def _blocks(file: IO[bytes], what: str) -> Iterator[bytes]:
+    """The text in pieces that end with a line."""
+    rest = b""
+    while piece := file.read(BLOCK_BYTES):
+        rest += piece
+        end = rest.rfind(b"\n") + 1
+        if end:
+            yield rest[:end]
+            rest = rest[end:]
+        elif len(rest) > MAX_LINE_BYTES:
+            raise refused("E515", f"{what} has a line of more than 16 MiB")
+    if rest:
+        yield rest
+
+
+def _layout(
+    head: str, separator: str | None, names: Sequence[str], what: str
+) -> Layout:
+    if separator is None:
+        separator = next((mark for mark in "\t;," if mark in head), ",")
+    cells = next(csv.reader([head], delimiter=separator), [])
+    header = tuple(cell.strip() for cell in cells)
+    demand_columns(header, names, what)
+    return Layout(separator, header, tuple(names))
+
+
+def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
+    """The rows of a block of text, whose first line has the number ``line``."""
+    quick = _by_arrow if find_spec("pyarrow") else _by_numpy
+    found = quick(data, layout)
+    if found is not None:
+        return Points(dict(zip(layout.names, found, strict=True)), ())
+    return _cell_by_cell(data, line, layout, what)
+
+
+def _by_arrow(data: bytes, layout: Layout) -> list[Any] | None:
+    """The columns of a block; None where some row is not as it should be."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    try:
+        table = arrow.read_csv(
+            BytesIO(data),
+            read_options=arrow.ReadOptions(column_names=_distinct(layout)),
+            parse_options=arrow.ParseOptions(delimiter=layout.separator),
+            convert_options=arrow.ConvertOptions(
+                column_types=dict.fromkeys(layout.names, pa.float64()),
+                include_columns=list(layout.names),
+                null_values=[""],
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    columns = [table[name] for name in layout.names]
+    if any(column.null_count for column in columns):
+        return None
+    return [column.to_numpy() for column in columns]
+
+
+def _distinct(layout: Layout) -> list[str]:
+    """The header with a name of its own for every column that is not read."""
+    first = {name: layout.header.index(name) for name in layout.names}
+    return [
+        cell if first.get(cell) == nr else f"\0{nr}"
+        for nr, cell in enumerate(layout.header)
+    ]
+
+
+def _by_numpy(data: bytes, layout: Layout) -> list[Any] | None:
+    """As `_by_arrow`, without it."""
+    try:
+        table = np.loadtxt(
+            BytesIO(data),
+            delimiter=layout.separator,
+            usecols=layout.positions,
+            comments=None,
+            ndmin=2,
+            encoding="utf-8",
+        )
+    except ValueError:
+        return None
+    return list(table.T)
+
+
+def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
+    """The good rows of a block, and what is wrong with the others."""
+    rows: list[list[float]] = []
+    bad: list[BadRow] = []
+    reader = csv.reader(StringIO(data.decode()), delimiter=layout.separator)
+    for cells in reader:
+        if not any(cell.strip() for cell in cells):
+            continue
+        found = _numbers(cells, layout)
+        if isinstance(found, str):
+            bad.append(
+                BadRow(
+                    len(rows) + len(bad),
+                    f"{what}, line {line + reader.line_num - 1}",
+                    found,
+                )
+            )
+        else:
+            rows.append(found)
+    table = np.array(rows, dtype=float).reshape(-1, len(layout.names))
+    return Points(dict(zip(layout.names, table.T, strict=True)), tuple(bad))
+
+
+def _numbers(cells: Sequence[str], layout: Layout) -> list[float] | str:
+    """The numbers of a row, or why it has none."""
+    if len(cells) != len(layout.header):
+        have = "1 cell" if len(cells) == 1 else f"{len(cells)} cells"
+        return f"{have}, the header has {len(layout.header)}"
+    numbers = []
+    for name, position in zip(layout.names, layout.positions, strict=True):
+        cell = cells[position].strip()
+        try:
+            numbers.append(float(cell))
+        except ValueError:
+            shown = f"{shortened(cell)!r}, not a number" if cell else "empty"
+            return f"{name} is {shown}"
+    return numbers
+
+
+def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Points:
+    """Rows of JSON: an object a line, whose values are numbers or lists of them."""
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    bad: list[BadRow] = []
+    count = -1
+    for nr, text in enumerate(data.decode().split("\n"), line):
+        if not text.strip():
+            continue
+        count += 1
+        found = _object(text, names)
+        if isinstance(found, str):
+            bad.append(BadRow(count, f"{what}, line {nr}", found))
+            continue
+        shape = {n: v.shape for n, v in found.items()}
+        known = {n: c[0].shape for n, c in columns.items() if c}
+        other = next((n for n in known if known[n] != shape[n]), None)
+        if other is not None:
+            reason = f"{other} has shape {list(shape[other])}, before it had "
+            bad.append(
+                BadRow(count, f"{what}, line {nr}", reason + f"{list(known[other])}")
+            )
+            continue
+        for name, value in found.items():
+            columns[name].append(value)
+    return Points({n: np.array(c, dtype=float) for n, c in columns.items()}, tuple(bad))
+
+
+def _object(text: str, names: Sequence[str]) -> dict[str, Any] | str:
+    """The values of a line of JSON, or why it has none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return f"not JSON: {error}"
+    if not isinstance(found, dict):
+        return "not an object"
+    values = {}
+    for name in names:
+        if name not in found:
+            return f"no value for {name}"
+        try:
+            values[name] = np.array(found[name], dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            return f"{name} is {shortened(json.dumps(found[name]))}, not numbers"
+    return values

@@ -1,0 +1,165 @@
+"""``gradcli grad --table`` and ``--sweep``: a program at many points."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from .conftest import Run
+
+CUBE = "x**3 + b"
+
+
+def rows(out: str) -> list[dict[str, float]]:
+    return [
+        {name: float(cell) for name, cell in row.items()}
+        for row in csv.DictReader(io.StringIO(out))
+    ]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    path = tmp_path / "points.csv"
+    path.write_text("x,b\n1,2\n2,3\nabc,1\n4,\n5,6\n")
+    return str(path)
+
+
+def test_a_row_of_a_table_is_a_row_of_the_results(gradcli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text("b,x\n2,1\n3,2\n")
+    ended = gradcli("grad", CUBE, "--table", str(path))
+    assert (ended.status, ended.err) == (0, "")
+    assert rows(ended.out) == [
+        {"value": 3, "grad_x": 3, "grad_b": 1},
+        {"value": 11, "grad_x": 12, "grad_b": 1},
+    ]
+
+
+def test_standard_input_and_a_shared_value(gradcli: Run) -> None:
+    ended = gradcli("grad", CUBE, "b=10", "--table", "-", stdin="x\n1\n2\n")
+    assert [row["value"] for row in rows(ended.out)] == [11, 18]
+
+
+LEFT_OUT = "note: 2 rows could not be computed and are left out\n"
+
+
+def test_bad_rows_are_told_and_left_out(gradcli: Run, table: str) -> None:
+    ended = gradcli("grad", CUBE, "--table", table)
+    assert ended.status == 3
+    assert [row["value"] for row in rows(ended.out)] == [3, 11, 131]
+    assert ended.err == (
+        f"note: {table}, line 4: x is 'abc', not a number\n"
+        f"note: {table}, line 5: b is empty\n" + LEFT_OUT
+    )
+
+
+def test_bad_rows_are_nan_where_that_is_asked_for(gradcli: Run, table: str) -> None:
+    ended = gradcli("grad", CUBE, "--table", table, "--on-error", "nan")
+    assert ended.status == 3
+    values = [row["value"] for row in rows(ended.out)]
+    assert values[:2] == [3, 11]
+    assert math.isnan(values[2])
+    assert math.isnan(values[3])
+    assert values[4] == 131
+
+
+def test_a_bad_row_ends_the_work_where_that_is_asked_for(
+    gradcli: Run, table: str
+) -> None:
+    ended = gradcli("grad", CUBE, "--table", table, "--on-error", "stop")
+    assert ended.status == 3
+    assert [row["value"] for row in rows(ended.out)] == [3, 11]
+    assert ended.err == (f"error[E517]: {table}, line 4: x is 'abc', not a number\n")
+
+
+def test_a_row_at_which_the_program_fails_is_told(gradcli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "points.jsonl"
+    path.write_text('{"x": 0, "v": [1, 2]}\n{"x": 2, "v": [1, 2]}\n')
+    text = "i = int(x.item()); v[i]*2"
+    ended = gradcli("grad", text, "--table", str(path))
+    assert ended.status == 3
+    assert [json.loads(line)["value"] for line in ended.out.splitlines()] == [2.0]
+    assert ended.err.startswith("note: row 2: index 2 is out of bounds")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".npy", ".parquet"])
+def test_results_are_written_in_the_format_of_the_file(
+    gradcli: Run, suffix: str, tmp_path: Path
+) -> None:
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    path = tmp_path / f"out{suffix}"
+    ended = gradcli("grad", CUBE, "--sweep", "x=0:2:3", "b=1", "--out", str(path))
+    assert (ended.status, ended.out, ended.err) == (0, "", "")
+    assert written(path) == [[0, 1, 0, 1], [1, 2, 3, 1], [2, 9, 12, 1]]
+
+
+def written(path: Path) -> list[list[float]]:
+    """The rows of a file, read by somebody else's reader."""
+    if path.suffix == ".npy":
+        return np.load(path).tolist() and [list(row) for row in np.load(path).tolist()]
+    if path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        return [list(row.values()) for row in parquet.read_table(path).to_pylist()]
+    if path.suffix == ".jsonl":
+        lines = path.read_text().splitlines()
+        return [list(json.loads(line).values()) for line in lines]
+    mark = "\t" if path.suffix == ".tsv" else ","
+    table = np.loadtxt(path, delimiter=mark, skiprows=1)
+    rows: list[list[float]] = table.tolist()
+    return rows
+
+
+def test_a_sweep_of_two_inputs_is_a_grid(gradcli: Run) -> None:
+    ended = gradcli("grad", "x*y", "--sweep", "x=0:1:2", "--sweep", "y=0:pi:3")
+    found = [(row["x"], row["y"], row["grad_x"]) for row in rows(ended.out)]
+    half, whole = math.pi / 2, math.pi
+    assert found == [(0, 0, 0), (0, half, half), (0, whole, whole),
+                     (1, 0, 0), (1, half, half), (1, whole, whole)]  # fmt: skip
+
+
+def test_many_blocks_come_in_order(gradcli: Run, tmp_path: Path) -> None:
+    path = tmp_path / "points.csv"
+    count = 300_000
+    path.write_text("x\n" + "\n".join(f"{n}.5" for n in range(count)) + "\n")
+    out = tmp_path / "out.npy"
+    ended = gradcli("grad", "x**2", "--table", str(path), "--out", str(out))
+    assert (ended.status, ended.err) == (0, "")
+    assert np.array_equal(np.load(out)["grad_x"], 2 * np.arange(count) + 1.0)
+
+
+WRONG: list[tuple[Sequence[str], int, str]] = [
+    (["x", "--sweep", "x=0:1"], 2, "--sweep x=0:1: not START:STOP:COUNT"),
+    (["x", "--sweep", "x=0:1:0"], 2, "--sweep x=0:1:0: 0 points"),
+    (["x", "--sweep", "x=0:1:2", "x=1"], 2, "--sweep: x has a value already"),
+    (["x", "--sweep", "z=0:1:2"], 2, "does not read 'z'"),
+    (["x+y", "--sweep", "x=0:1:2"], 2, "no value for y"),
+    (["x", "--sweep", "x=0:1:100000000"], 2, "100,000,000 points"),
+    (["x*y", "--sweep", "x=0:1:5000", "--sweep", "y=0:1:5000"], 2, "too many points"),
+    (["x", "--table", "gone.csv"], 3, "'gone.csv' cannot be read"),
+    (["x", "x=1", "--table", "gone.csv"], 2, "every input has a value already"),
+    (["x", "--table", "a.csv", "--sweep", "x=0:1:2"], 2, "both give points"),
+    (["x", "x=1", "--out", "a.csv"], 2, "--out is for many points"),
+    (["x", "--sweep", "x=0:1:2", "--out", "a.doc"], 2, "no format for 'a.doc'"),
+    (["x", "--sweep", "x=0:1:2", "--digits", "30"], 2, "--digits is not for many"),
+    (["x", "--sweep", "x=0:1:2", "--out", "/nowhere/a.csv"], 3, "cannot be written"),
+]
+
+
+@pytest.mark.parametrize(("words", "status", "message"), WRONG)
+def test_what_cannot_be_meant_is_refused(
+    gradcli: Run, words: Sequence[str], status: int, message: str
+) -> None:
+    ended = gradcli("grad", *words)
+    assert message in ended.err
+    assert ended.out == ""
+    assert "Traceback" not in ended.err
+    assert ended.status == status

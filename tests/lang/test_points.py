@@ -1,0 +1,176 @@
+"""Tables of points: what is read, and what is said of a row that cannot be."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradcli.lang.errors import ProgramError
+from gradcli.lang.points import Points, read_points, text
+
+READERS = ["arrow", "numpy"]
+
+
+@pytest.fixture(params=READERS)
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to read a block of text."""
+    if request.param == "numpy":
+        monkeypatch.setattr(text, "find_spec", lambda name: None)
+    elif find_spec("pyarrow") is None:
+        pytest.skip("pyarrow is not installed")
+    return str(request.param)
+
+
+def read(path: Path, *names: str) -> list[Points]:
+    return list(read_points(str(path), names))
+
+
+def column(blocks: list[Points], name: str) -> list[float]:
+    return [float(v) for block in blocks for v in block.columns[name]]
+
+
+TEXTS = {
+    ".csv": 'x,name,b\n1,a,2\n3e2,"b, c",-4\nnan,d,inf\n',
+    ".tsv": "x\tname\tb\n1\ta\t2\n3e2\tb, c\t-4\nnan\td\tinf\n",
+    ".jsonl": '{"x": 1, "b": 2}\n{"b": -4, "x": 300.0, "name": 1}\n'
+    '{"x": NaN, "b": Infinity}\n',
+}
+
+
+@pytest.mark.parametrize("suffix", TEXTS)
+def test_columns_are_found_by_name(suffix: str, reader: str, tmp_path: Path) -> None:
+    path = tmp_path / f"t{suffix}"
+    path.write_text(TEXTS[suffix])
+    blocks = read(path, "b", "x")
+    np.testing.assert_array_equal(column(blocks, "x"), [1, 300, np.nan])
+    assert column(blocks, "b") == [2.0, -4.0, np.inf]
+    assert not any(block.bad for block in blocks)
+
+
+def test_marks_before_and_behind_the_text_do_not_count(
+    reader: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"\xef\xbb\xbf x , b\r\n1,2\r\n\r\n3,4")
+    blocks = read(path, "x", "b")
+    assert column(blocks, "x") == [1.0, 3.0]
+    assert column(blocks, "b") == [2.0, 4.0]
+
+
+def test_a_bad_row_is_told_by_its_line_and_left_out(
+    reader: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,b\n1,2\nabc,3\n4,\n5\n6,7,8\n9,10\n")
+    (block,) = read(path, "x", "b")
+    assert column([block], "x") == [1.0, 9.0]
+    assert [bad.nr for bad in block.bad] == [1, 2, 3, 4]
+    assert [f"{bad.place.rpartition('/')[2]}: {bad.reason}" for bad in block.bad] == [
+        "t.csv, line 3: x is 'abc', not a number",
+        "t.csv, line 4: b is empty",
+        "t.csv, line 5: 1 cell, the header has 2",
+        "t.csv, line 6: 3 cells, the header has 2",
+    ]
+    assert block.number(1) == 6
+
+
+def test_a_bad_line_of_json_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    lines = ['{"x": [1, 2]}', "[1]", '{"y": 1}', '{"x": "a"}', '{"x": [1]}', "{", "",
+             '{"x": [3, 4]}']  # fmt: skip
+    path.write_text("\n".join(lines) + "\n")
+    (block,) = read(path, "x")
+    assert block.columns["x"].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert [bad.place.rpartition(" ")[2] for bad in block.bad] == list("23456")
+    assert [bad.nr for bad in block.bad] == [1, 2, 3, 4, 5]
+    reasons = [bad.reason for bad in block.bad]
+    assert reasons[:4] == [
+        "not an object", "no value for x", 'x is "a", not numbers',
+        "x has shape [1], before it had [2]",
+    ]  # fmt: skip
+    assert reasons[4].startswith("not JSON: ")
+
+
+def test_long_text_is_read_in_blocks_with_the_numbers_of_its_lines(
+    reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text, "BLOCK_BYTES", 64)
+    path = tmp_path / "t.csv"
+    rows = [f"{n},{n * n}" for n in range(200)]
+    rows[150] = "what,1"
+    path.write_text("x,b\n" + "\n".join(rows) + "\n")
+    blocks = read(path, "x", "b")
+    assert len(blocks) > 10
+    assert column(blocks, "b") == [float(n * n) for n in range(200) if n != 150]
+    (bad,) = [bad for block in blocks for bad in block.bad]
+    assert bad.place.endswith("line 152")
+    last = blocks[-1]
+    assert last.number(last.rows - 1) == 200
+
+
+@pytest.mark.parametrize("fields", [True, False])
+def test_an_array_has_a_row_for_each_point(fields: bool, tmp_path: Path) -> None:
+    path = tmp_path / "t.npy"
+    table = np.arange(6.0).reshape(3, 2)
+    if fields:
+        np.save(path, np.rec.fromarrays(table.T, names="b,x"))
+    else:
+        np.save(path, table)
+    blocks = read(path, "x", "b")
+    x = table[:, 1] if fields else table[:, 0]
+    assert column(blocks, "x") == list(x)
+
+
+def test_a_parquet_file_is_read_and_its_empty_cells_told(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"x": [1, 2, None], "b": [0.5, None, 1.0]}), path)
+    (block,) = read(path, "x", "b")
+    assert block.columns["x"].tolist() == [1.0]
+    assert [bad.place.rpartition(" ")[2] for bad in block.bad] == ["2", "3"]
+    assert [bad.reason for bad in block.bad] == ["b is empty", "x is empty"]
+
+
+REFUSED = {
+    "missing.csv": ("E511", "cannot be read: no such file"),
+    "t.xlsx": ("E513", "is no table that is known here"),
+    "other.csv": ("E518", "has no column 'b'"),
+    "garbage.npy": ("E513", "is no array"),
+    "cube.npy": ("E513", "has shape [2, 2, 2]"),
+    "latin.csv": ("E513", "is not text in UTF-8"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_table_is_refused(name: str, reader: str, tmp_path: Path) -> None:
+    (tmp_path / "t.xlsx").write_text("x,b\n")
+    (tmp_path / "other.csv").write_text("x,bb\n1,2\n")
+    (tmp_path / "garbage.npy").write_bytes(b"\x93NUMPY\x01\x00nonsense")
+    np.save(tmp_path / "cube.npy", np.zeros((2, 2, 2)))
+    (tmp_path / "latin.csv").write_bytes("x,b\n\xe9,1\n".encode("latin-1"))
+    code, message = REFUSED[name]
+    with pytest.raises(ProgramError) as error:
+        read(tmp_path / name, "x", "b")
+    assert error.value.code == code
+    assert message in error.value.message
+
+
+def test_columns_that_are_not_read_may_hold_anything_and_share_a_name(
+    reader: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("note,x,note\nhello,1,\n,2,b\n")
+    assert column(read(path, "x"), "x") == [1.0, 2.0]
+
+
+def test_numbers_of_json_are_read_back_as_written(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    numbers = [0.1, 1e-300, 123456789.123456789, 5e-324]
+    path.write_text("".join(json.dumps({"x": x}) + "\n" for x in numbers))
+    assert column(read(path, "x"), "x") == numbers
