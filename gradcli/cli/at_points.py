@@ -6,8 +6,9 @@ cannot be is told on stderr by its place, and the exit status says that there wa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from itertools import chain, islice
 from math import prod
 from os.path import splitext
@@ -15,23 +16,27 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import resolve
 from ..lang.bindings import read_bindings
 from ..lang.compiled import compile
-from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
 from ..lang.point import check_names
-from ..lang.points import Points, read_points
-from ..render.columns import Columns, columns_to, open_columns
+from ..lang.points import Block, Points, point_blocks
+from ..render.columns import Columns, columns_to, format_of, open_columns
 from .exits import Exit
 from .limits import bound_memory, renew
 from .many import Many
 from .options import Request
 from .output import note, standard_output
+from .point_task import Done, Task, header
 from .problems import wrong
 from .session import listed
 from .sources import program_and_bindings
+
+Mapper = Callable[[Task, Iterable[Block]], Iterable[Done]]
+"""What computes blocks, in their order."""
 
 MAX_TOLD_ROWS = 20
 """Bad rows that are told one by one."""
@@ -76,7 +81,7 @@ class _Work:
             seed=request.seed,
             of=request.of,
         )
-        factory = Factory(self.program.settings.xp, request.dtype, request.seed)
+        factory = Factory(resolve(request.device), request.dtype, request.seed)
         bindings = read_bindings(words)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
         self.swept = swept(many.sweep or (), factory)
@@ -90,34 +95,49 @@ class _Work:
         check_names(self.names, known, self.free)
         self.suffix = ".jsonl" if request.json else _suffix(many.table)
         self.bad = 0
+        self.count = 1
 
     def run(self) -> int:
         blocks = self._blocks()
         # What is wrong with the table is told before anything is written.
         first = list(islice(blocks, 1))
-        with self._opened() as out:
-            for block in chain(first, blocks):
+        with self._opened() as out, self._mapping() as mapping:
+            for done in mapping(self._task(), chain(first, blocks)):
                 renew()
-                if block.bad and self.many.on_error == "stop":
-                    out.write(self._results(block.before(block.bad[0].nr)))
-                    raise wrong("E517", f"{block.bad[0].place}: {block.bad[0].reason}")
-                out.write(self._results(block))
+                out.write(done.rows)
+                self._tell(done)
+                if done.error is not None:
+                    raise done.error
         if self.bad:
             rows = "1 row" if self.bad == 1 else f"{self.bad:,} rows"
             became = "are nan" if self.many.on_error == "nan" else "are left out"
             note(f"note: {rows} could not be computed and {became}")
         return Exit.PROGRAM if self.bad else Exit.DONE
 
+    def _task(self) -> Task:
+        suffix = self.suffix if self.many.out is None else format_of(self.many.out)
+        return Task(
+            self.program, self.shared, tuple(self.swept), self.wanted, suffix,
+            self.many.on_error,
+        )  # fmt: skip
+
+    def _mapping(self) -> AbstractContextManager[Mapper]:
+        if self.many.cluster is None:
+            return nullcontext(map)
+        from .cluster import mapping
+
+        return mapping(self.many.cluster)
+
     @property
-    def wanted(self) -> list[str]:
+    def wanted(self) -> tuple[str, ...]:
         """The inputs whose gradients are written."""
         wrt = self.program.settings.wrt
-        return [name for name in self.names if wrt is None or name in wrt]
+        return tuple(name for name in self.names if wrt is None or name in wrt)
 
-    def _blocks(self) -> Iterator[Points]:
+    def _blocks(self) -> Iterator[Block]:
         if self.many.table is not None:
             if self.free:
-                return read_points(self.many.table, self.free)
+                return point_blocks(self.many.table, self.free)
             hint = "leave out a NAME=VALUE"
             raise wrong("E590", "--table: every input has a value already", hint)
         if self.free:
@@ -126,36 +146,21 @@ class _Work:
         return _grid(self.swept)
 
     def _opened(self) -> AbstractContextManager[Columns]:
-        names = [*self.swept, "value", *(f"grad_{name}" for name in self.wanted)]
+        names = header(tuple(self.swept), self.wanted)
         if self.many.out is not None:
             return open_columns(self.many.out, names)
         return columns_to(standard_output().buffer, self.suffix, names)
 
-    def _results(self, block: Points) -> list[Any]:
-        """The columns of a block's results."""
-        failed: dict[int, ProgramError] | None = (
-            None if self.many.on_error == "stop" else {}
-        )
-        found = self.program.at_rows(block.columns, self.shared, failed)
-        self._tell(block, failed or {})
-        columns = [
-            *(block.columns[name] for name in self.swept),
-            found.value,
-            *(found.grads[name] for name in self.wanted),
-        ]
-        if self.many.on_error == "skip":
-            return [np.delete(column, list(failed or ()), axis=0) for column in columns]
-        for bad in block.bad:
-            columns = [np.insert(column, bad.nr, np.nan, axis=0) for column in columns]
-        return columns
-
-    def _tell(self, block: Points, failed: Mapping[int, ProgramError]) -> None:
+    def _tell(self, done: Done) -> None:
         """Name the rows that cannot be computed, on stderr."""
-        told = [f"{bad.place}: {bad.reason}" for bad in block.bad]
-        told += [f"row {block.number(nr)}: {e.message}" for nr, e in failed.items()]
+        told = [
+            text if nr is None else f"row {self.count + nr}: {text}"
+            for nr, text in done.bad
+        ]
         for text in told[: max(0, MAX_TOLD_ROWS - self.bad)]:
             note(f"note: {text}")
         self.bad += len(told)
+        self.count += done.count
 
 
 def swept(texts: Sequence[str], factory: Factory) -> dict[str, Any]:
@@ -197,16 +202,15 @@ def _end(name: str, text: str, factory: Factory) -> float:
     return float(value)
 
 
-def _grid(axes: Mapping[str, Any]) -> Iterator[Points]:
+def _grid(axes: Mapping[str, Any]) -> Iterator[Block]:
     """All combinations of values, the last name's moving fastest, block by block."""
     sizes = tuple(len(values) for values in axes.values())
     for start in range(0, prod(sizes), BLOCK_POINTS):
         numbers = np.arange(start, min(start + BLOCK_POINTS, prod(sizes)))
         places = np.unravel_index(numbers, sizes)
-        columns = zip(axes.items(), places, strict=True)
-        yield Points(
-            {name: values[at] for (name, values), at in columns}, (), start + 1
-        )
+        pairs = zip(axes.items(), places, strict=True)
+        columns = {name: values[at] for (name, values), at in pairs}
+        yield partial(Points, columns, ())
 
 
 def _suffix(table: str | None) -> str:

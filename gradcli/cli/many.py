@@ -54,6 +54,16 @@ class Many:
         ),
     ] = "skip"
 
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Compute on the workers of a Dask cluster, or in N processes of this "
+            "machine: local:N.",
+        ),
+    ] = None
+
     @property
     def asked(self) -> bool:
         """Whether there are many points.
@@ -64,7 +74,10 @@ class Many:
         if self.table is not None and self.sweep:
             hint = "leave out one of the two"
             raise wrong("E590", "--table and --sweep both give points", hint)
-        if self.table is None and not self.sweep and self.out is not None:
-            hint = "without --table or --sweep, redirect the output: > FILE"
-            raise wrong("E590", "--out is for many points", hint)
-        return self.table is not None or bool(self.sweep)
+        if self.table is not None or self.sweep:
+            return True
+        for name, value in (("--out", self.out), ("--cluster", self.cluster)):
+            if value is not None:
+                hint = "give points with --table or --sweep"
+                raise wrong("E590", f"{name} is for many points", hint)
+        return False

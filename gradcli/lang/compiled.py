@@ -61,8 +61,9 @@ def compile(
         ProgramError: the text is no program.
         DeviceError: the device is not there.
     """
+    resolve(device)
     chosen = None if wrt is None else tuple(wrt)
-    return Compiled(text, Settings(chosen, dtype, resolve(device), seed, of))
+    return Compiled(text, Settings(chosen, dtype, device, seed, of))
 
 
 class Compiled:
@@ -76,6 +77,9 @@ class Compiled:
         self.settings = settings
         self._readings: dict[frozenset[str], Reading] = {}
         self.inputs = self.reading(()).names
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Compiled, (self.text, self.settings)
 
     def __repr__(self) -> str:
         return f"gradcli.compile({self.text!r})"

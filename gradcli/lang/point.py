@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcli.engine import NUMPY, Tensor
+from gradcli.engine import NUMPY, Tensor, resolve
 from gradcli.engine.devices import cuda
 from gradcli.lang.code import Code
 from gradcli.lang.errors import ProgramError
@@ -25,14 +25,14 @@ class Settings(NamedTuple):
 
     wrt    the inputs that derivatives are taken for; None: all
     dtype  of all numbers; None: that of the arrays that come
-    xp     where numbers and lists go
+    device where numbers and lists go: ``cpu``, ``cuda`` or ``auto``
     seed   of the numbers that the program draws
     of     the variable that is the value; None: the last statement's value
     """
 
     wrt: tuple[str, ...] | None
     dtype: str | None
-    xp: Any
+    device: str
     seed: int
     of: str | None
 
@@ -62,7 +62,9 @@ class Point:
         self.of = settings.of
         self.given = values
         dtype = settings.dtype or _dtype(values)
-        self.factory = Factory(_namespace(values, settings.xp), dtype, settings.seed)
+        self.factory = Factory(
+            _namespace(values, settings.device), dtype, settings.seed
+        )
         wrt = names if settings.wrt is None else settings.wrt
         self.tensors = {n: self._tensor(values[n], n in wrt) for n in names}
         self.wanted = {n: t for n, t in self.tensors.items() if n in wrt}
@@ -129,7 +131,7 @@ def check_names(
         raise ProgramError("E506", message, hint=f"add {missing[0]}=...")
 
 
-def _namespace(values: Mapping[str, Any], default: Any) -> Any:
+def _namespace(values: Mapping[str, Any], device: str) -> Any:
     """Where the arrays are: the first one's device, if there is an array."""
     for value in values.values():
         if isinstance(value, Tensor):
@@ -138,7 +140,7 @@ def _namespace(values: Mapping[str, Any], default: Any) -> Any:
             return cuda()
         if isinstance(value, np.ndarray):
             return NUMPY
-    return default
+    return resolve(device)
 
 
 def _dtype(values: Mapping[str, Any]) -> str:

@@ -4,15 +4,15 @@ Invariant: written block by block as it comes; a number of text is read back as 
 number.
 
     with open_columns("out.csv", ["value", "grad_x"]) as out:
-        out.write([value, grad_x])
+        out.write(out.encoded(out.names, [value, grad_x]))
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from importlib.util import find_spec
+from io import BytesIO
 from os.path import splitext
 from pathlib import Path
 from typing import IO, Any
@@ -22,14 +22,12 @@ import numpy as np
 from ..lang.errors import ProgramError
 from .jsons import dumps
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-"""What stands between the cells of a text, by the file's suffix."""
-
-FORMATS = (*SEPARATORS, ".jsonl", ".npy", ".parquet")
-
 
 class Columns:
-    """A file of columns that is being written."""
+    """A file of columns that is being written.
+
+    Rows are encoded apart from the file, in whatever process they were computed.
+    """
 
     def __init__(self, file: IO[bytes], names: Sequence[str]) -> None:
         self.file = file
@@ -39,9 +37,14 @@ class Columns:
     def start(self) -> None:
         """Write what stands before the first row."""
 
-    @abstractmethod
-    def write(self, columns: Sequence[Any]) -> None:
-        """Append rows: an array for each name."""
+    @staticmethod
+    def encoded(names: Sequence[str], columns: Sequence[Any]) -> Any:
+        """Rows as they are written: an array for each name."""
+        raise NotImplementedError
+
+    def write(self, rows: Any) -> None:
+        """Append encoded rows."""
+        self.file.write(rows)
 
     def end(self) -> None:
         """Write what is known only behind the last row."""
@@ -53,22 +56,25 @@ class _Text(Columns):
     def start(self) -> None:
         self.file.write(self.separator.join(self.names).encode() + b"\n")
 
-    def write(self, columns: Sequence[Any]) -> None:
-        _demand_numbers(self.names, columns)
+    @classmethod
+    def encoded(cls, names: Sequence[str], columns: Sequence[Any]) -> bytes:
+        arrays = _numbers(names, columns)
         if find_spec("pyarrow"):
-            self._by_arrow(columns)
-        else:
-            cells = (map(repr, np.asarray(c, float).tolist()) for c in columns)
-            lines = map(self.separator.join, zip(*cells, strict=True))
-            self.file.write("".join(f"{line}\n" for line in lines).encode())
+            return _by_arrow(arrays, cls.separator)
+        cells = (map(repr, array.tolist()) for array in arrays)
+        lines = map(cls.separator.join, zip(*cells, strict=True))
+        return "".join(f"{line}\n" for line in lines).encode()
 
-    def _by_arrow(self, columns: Sequence[Any]) -> None:
-        import pyarrow as pa
-        from pyarrow import csv
 
-        arrays = [pa.array(np.asarray(c, float)) for c in columns]
-        options = csv.WriteOptions(include_header=False, delimiter=self.separator)
-        csv.write_csv(pa.table(arrays, self.names), self.file, options)
+def _by_arrow(arrays: Sequence[Any], separator: str) -> bytes:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    table = pa.table(list(map(pa.array, arrays)), [str(k) for k in range(len(arrays))])
+    text = BytesIO()
+    options = csv.WriteOptions(include_header=False, delimiter=separator)
+    csv.write_csv(table, text, options)
+    return text.getvalue()
 
 
 class _Tabs(_Text):
@@ -76,19 +82,19 @@ class _Tabs(_Text):
 
 
 class _JsonLines(Columns):
-    def write(self, columns: Sequence[Any]) -> None:
+    @staticmethod
+    def encoded(names: Sequence[str], columns: Sequence[Any]) -> bytes:
         rows = zip(*(np.asarray(c, float).tolist() for c in columns), strict=True)
-        for row in rows:
-            values = dict(zip(self.names, row, strict=True))
-            self.file.write(dumps(values).encode() + b"\n")
+        lines = (dumps(dict(zip(names, row, strict=True))) for row in rows)
+        return "".join(f"{line}\n" for line in lines).encode()
 
 
 class _Npy(Columns):
     """A field for each name. The header has room for a longer first dimension."""
 
     def start(self) -> None:
+        self.dtype = _record(self.names)
         self.rows = 0
-        self.dtype = np.dtype([(name, "<f8") for name in self.names])
         self._head()
 
     def _head(self) -> None:
@@ -99,17 +105,24 @@ class _Npy(Columns):
         }
         np.lib.format.write_array_header_1_0(self.file, fields)
 
-    def write(self, columns: Sequence[Any]) -> None:
-        _demand_numbers(self.names, columns)
-        block = np.empty(len(columns[0]), self.dtype)
-        for name, column in zip(self.names, columns, strict=True):
-            block[name] = column
-        self.file.write(block.tobytes())
-        self.rows += len(block)
+    @staticmethod
+    def encoded(names: Sequence[str], columns: Sequence[Any]) -> bytes:
+        block = np.empty(len(columns[0]), _record(names))
+        for name, array in zip(names, _numbers(names, columns), strict=True):
+            block[name] = array
+        return block.tobytes()
+
+    def write(self, rows: bytes) -> None:
+        self.rows += len(rows) // self.dtype.itemsize
+        self.file.write(rows)
 
     def end(self) -> None:
         self.file.seek(0)
         self._head()
+
+
+def _record(names: Sequence[str]) -> np.dtype[Any]:
+    return np.dtype([(name, "<f8") for name in names])
 
 
 class _Parquet(Columns):
@@ -120,35 +133,34 @@ class _Parquet(Columns):
         self.schema = pa.schema([(name, pa.float64()) for name in self.names])
         self.writer = parquet.ParquetWriter(self.file, self.schema)
 
-    def write(self, columns: Sequence[Any]) -> None:
+    @staticmethod
+    def encoded(names: Sequence[str], columns: Sequence[Any]) -> list[Any]:
+        return _numbers(names, columns)
+
+    def write(self, rows: list[Any]) -> None:
         import pyarrow as pa
 
-        _demand_numbers(self.names, columns)
-        arrays = [pa.array(np.asarray(c, float)) for c in columns]
-        self.writer.write_table(pa.table(arrays, schema=self.schema))
+        table = pa.table(list(map(pa.array, rows)), schema=self.schema)
+        self.writer.write_table(table)
 
     def end(self) -> None:
         self.writer.close()
 
 
-_KINDS: dict[str, type[Columns]] = {
+KINDS: dict[str, type[Columns]] = {
     ".csv": _Text,
     ".tsv": _Tabs,
     ".jsonl": _JsonLines,
     ".npy": _Npy,
     ".parquet": _Parquet,
 }
-
-
-def columns_to(
-    file: IO[bytes], suffix: str, names: Sequence[str]
-) -> AbstractContextManager[Columns]:
-    """Columns written to an open file in the format of a suffix."""
-    return _ended(_KINDS[suffix](file, names))
+"""The formats by the suffix of a file."""
 
 
 @contextmanager
-def _ended(columns: Columns) -> Iterator[Columns]:
+def columns_to(file: IO[bytes], suffix: str, names: Sequence[str]) -> Iterator[Columns]:
+    """Columns written to an open file in the format of a suffix."""
+    columns = KINDS[suffix](file, names)
     yield columns
     columns.end()
 
@@ -160,8 +172,8 @@ def format_of(path: str) -> str:
         ProgramError: none that is known, or one that needs what is not installed.
     """
     suffix = splitext(path)[1].lower()
-    if suffix not in FORMATS:
-        hint = f"its name ends with {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+    if suffix not in KINDS:
+        hint = f"its name ends with one of {', '.join(KINDS)}"
         raise ProgramError("E509", f"--out: no format for {path!r}", hint=hint)
     if suffix == ".parquet" and find_spec("pyarrow") is None:
         hint = "pip install 'gradcli[table]'"
@@ -187,9 +199,15 @@ def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
         yield columns
 
 
-def _demand_numbers(names: Sequence[str], columns: Sequence[Any]) -> None:
+def _numbers(names: Sequence[str], columns: Sequence[Any]) -> list[Any]:
+    """The columns as arrays of one number for each row.
+
+    Raises:
+        ProgramError: a row has more.
+    """
     for name, column in zip(names, columns, strict=True):
         if np.ndim(column) > 1:
             shape = list(np.shape(column)[1:])
             message = f"{name} has shape {shape} at each point, and a cell one number"
             raise ProgramError("E509", message, hint="write .jsonl: --out FILE.jsonl")
+    return [np.asarray(column, float) for column in columns]

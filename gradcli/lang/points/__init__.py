@@ -3,55 +3,80 @@
 Invariant: memory is that of one block, however long the file is; a row that cannot be
 read is told by its place and is in no block, so that the rows of a block are good.
 
-    for block in read_points("points.csv", ["x", "b"]):
-        block.columns["x"], block.bad
+    for block in point_blocks("points.csv", ["x", "b"]):
+        points = block()
+        points.columns["x"], points.bad
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from glob import glob
 from os.path import splitext
 from pathlib import Path
 from sys import stdin
 from typing import IO
 
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.points.arrays import npy_rows, parquet_rows
+from gradcli.lang.points.arrays import npy_blocks, parquet_blocks
 from gradcli.lang.points.row import BadRow as BadRow
 from gradcli.lang.points.row import Points as Points
 from gradcli.lang.points.row import refused
-from gradcli.lang.points.text import SEPARATORS, text_rows
+from gradcli.lang.points.text import SEPARATORS, text_blocks
 
 STANDARD_INPUT = "-"
 
+SUFFIXES = (*SEPARATORS, ".jsonl", ".npy", ".parquet")
 
-def read_points(place: str, names: Sequence[str]) -> Iterator[Points]:
-    """The rows of a file, block by block.
+
+Block = Callable[[], Points]
+"""Some rows, not yet read; it can be sent to another process."""
+
+
+def point_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
+    """The rows of a file, or of several in the order of their names, in blocks.
 
     Args:
-        place: a path with the suffix .csv, .tsv, .jsonl, .npy or .parquet, or ``-`` for
-            standard input, which is a table of text or lines of JSON.
+        place: a path with the suffix .csv, .tsv, .jsonl, .npy or .parquet, a pattern of
+            such, a directory, or ``-`` for standard input, which is a table of text or
+            lines of JSON.
         names: the columns that are read; the others are passed over.
 
     Raises:
-        ProgramError: the file is missing, is none of these, or lacks a column.
+        ProgramError: a file is missing, is none of these, or lacks a column.
     """
-    first = 1
     with _worded(place):
-        for block in _blocks(place, names):
-            yield block._replace(first=first)
-            first += block.rows + len(block.bad)
+        for path in _files(place):
+            yield from _blocks(path, names)
 
 
-def _blocks(place: str, names: Sequence[str]) -> Iterator[Points]:
+def read_points(place: str, names: Sequence[str]) -> Iterator[Points]:
+    """The rows of `point_blocks`, read."""
+    for block in point_blocks(place, names):
+        yield block()
+
+
+def _files(place: str) -> list[str]:
+    """The files that a place means."""
+    path = Path(place).expanduser()
+    if place == STANDARD_INPUT or path.is_file():
+        return [place]
+    if path.is_dir():
+        found = [p for p in path.iterdir() if p.suffix.lower() in SUFFIXES]
+    else:
+        found = [Path(name) for name in glob(str(path))]
+    return [str(p) for p in sorted(found)] or [place]
+
+
+def _blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
     suffix = "" if place == STANDARD_INPUT else splitext(place)[1].lower()
     if suffix == ".npy":
-        yield from npy_rows(place, names)
+        yield from npy_blocks(place, names)
     elif suffix == ".parquet":
-        yield from parquet_rows(place, names)
+        yield from parquet_blocks(place, names)
     elif suffix in (*SEPARATORS, ".jsonl", ""):
         with _opened(place) as file:
             what = "standard input" if place == STANDARD_INPUT else place
-            yield from text_rows(file, what, suffix, names)
+            yield from text_blocks(file, what, suffix, names)
     else:
         raise refused("E513", f"{place!r} is no table that is known here")
 
@@ -65,8 +90,6 @@ def _worded(place: str) -> Iterator[None]:
         reason = (error.strerror or str(error)).lower()
         code = "E511" if isinstance(error, FileNotFoundError) else "E512"
         raise ProgramError(code, f"{place!r} cannot be read: {reason}") from None
-    except UnicodeDecodeError:
-        raise refused("E513", f"{place!r} is not text in UTF-8") from None
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Tables of numbers, .npy and .parquet, block by block."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ BLOCK_ROWS = 1 << 16
 """Of rows that are read at once."""
 
 
-def npy_rows(place: str, names: Sequence[str]) -> Iterator[Points]:
+def npy_blocks(place: str, names: Sequence[str]) -> Iterator[Callable[[], Points]]:
     """The rows of an array: a field for each input, or a column for each, in order."""
     try:
         table = np.load(Path(place).expanduser(), mmap_mode="r", allow_pickle=False)
@@ -32,16 +33,15 @@ def npy_rows(place: str, names: Sequence[str]) -> Iterator[Points]:
         raise ProgramError("E513", message + "are read from its columns", hint=hint)
     for start in range(0, len(table), BLOCK_ROWS):
         block = table[start : start + BLOCK_ROWS]
-        yield Points(
-            {
-                name: np.array(block[name] if fields else block[:, nr], dtype=float)
-                for nr, name in enumerate(names)
-            },
-            (),
-        )
+        columns = {
+            name: np.array(block[name] if fields else block[:, nr], dtype=float)
+            for nr, name in enumerate(names)
+        }
+        yield partial(Points, columns, ())
 
 
-def parquet_rows(place: str, names: Sequence[str]) -> Iterator[Points]:
+def parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Callable[[], Points]]:
+    """The rows of a file of columns."""
     if find_spec("pyarrow") is None:
         hint = "pip install 'gradcli[table]'"
         raise ProgramError("E512", "a .parquet file is read by pyarrow", hint=hint)
@@ -56,7 +56,7 @@ def parquet_rows(place: str, names: Sequence[str]) -> Iterator[Points]:
         demand_columns(file.schema_arrow.names, names, place)
         row = 1
         for batch in file.iter_batches(BLOCK_ROWS, columns=list(names)):
-            yield _arrow_rows(batch, row, names, place)
+            yield partial(_arrow_rows, batch, row, tuple(names), place)
             row += len(batch)
 
 

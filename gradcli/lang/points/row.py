@@ -19,14 +19,10 @@ class BadRow(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Some rows of a table: a column of the good ones for each input, and the bad.
-
-    first  the number of the first of them in the table, good or bad
-    """
+    """Some rows of a table: a column of the good ones for each input, and the bad."""
 
     columns: dict[str, Any]
     bad: tuple[BadRow, ...]
-    first: int = 1
 
     @property
     def rows(self) -> int:
@@ -35,15 +31,13 @@ class Points(NamedTuple):
 
     def before(self, nr: int) -> Points:
         """The good rows before the first bad one, which has the number ``nr``."""
-        return Points(
-            {name: c[:nr] for name, c in self.columns.items()}, (), self.first
-        )
+        return Points({name: c[:nr] for name, c in self.columns.items()}, ())
 
     def number(self, row: int) -> int:
-        """The number in the table of a good row."""
+        """The number of a good row among all."""
         for bad in self.bad:
             row += bad.nr <= row
-        return self.first + row
+        return row
 
 
 def refused(code: str, message: str) -> ProgramError:

@@ -7,6 +7,7 @@ NumPy otherwise; one with a bad row is read cell by cell, to tell which.
 import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from io import BytesIO, StringIO
 from itertools import chain
@@ -27,27 +28,39 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 """What stands between the cells of a text, by the file's suffix."""
 
 
-def text_rows(
+def text_blocks(
     file: IO[bytes], what: str, suffix: str, names: Sequence[str]
-) -> Iterator[Points]:
+) -> Iterator[Callable[[], Points]]:
     """The rows of a table of text, or of lines of JSON, whichever the suffix says; an
     empty one: what the first line looks like."""
-    blocks = _blocks(file, what)
+    blocks = _pieces(file, what)
     first = next(blocks, b"").removeprefix(b"\xef\xbb\xbf")
     line = 1
     if suffix == ".jsonl" or (not suffix and first.lstrip()[:1] == b"{"):
-        read: Callable[[bytes, int], Points] = lambda data, line: _json_rows(
-            data, line, names, what
-        )
+        read: Callable[..., Points] = partial(_json_rows, names=tuple(names), what=what)
     else:
         head, _, first = first.partition(b"\n")
         line = 2
-        layout = _layout(head.decode().strip("\r"), SEPARATORS.get(suffix), names, what)
-        read = lambda data, line: _rows(data, line, layout, what)
+        layout = _layout(
+            decoded(head, what).strip("\r"), SEPARATORS.get(suffix), names, what
+        )
+        read = partial(_rows, layout=layout, what=what)
     for data in chain([first], blocks):
         if data.strip():
-            yield read(data, line)
+            yield partial(read, data, line)
         line += data.count(b"\n")
+
+
+def decoded(data: bytes, what: str) -> str:
+    """A text in UTF-8.
+
+    Raises:
+        ProgramError: it is none.
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise refused("E513", f"{what!r} is not text in UTF-8") from None
 
 
 class Layout(NamedTuple):
@@ -62,7 +75,7 @@ class Layout(NamedTuple):
         return [self.header.index(name) for name in self.names]
 
 
-def _blocks(file: IO[bytes], what: str) -> Iterator[bytes]:
+def _pieces(file: IO[bytes], what: str) -> Iterator[bytes]:
     """The text in pieces that end with a line."""
     rest = b""
     while piece := file.read(BLOCK_BYTES):
@@ -150,7 +163,7 @@ def _cell_by_cell(data: bytes, line: int, layout: Layout, what: str) -> Points:
     """The good rows of a block, and what is wrong with the others."""
     rows: list[list[float]] = []
     bad: list[BadRow] = []
-    reader = csv.reader(StringIO(data.decode()), delimiter=layout.separator)
+    reader = csv.reader(StringIO(decoded(data, what)), delimiter=layout.separator)
     for cells in reader:
         if not any(cell.strip() for cell in cells):
             continue
@@ -190,7 +203,7 @@ def _json_rows(data: bytes, line: int, names: Sequence[str], what: str) -> Point
     columns: dict[str, list[Any]] = {name: [] for name in names}
     bad: list[BadRow] = []
     count = -1
-    for nr, text in enumerate(data.decode().split("\n"), line):
+    for nr, text in enumerate(decoded(data, what).split("\n"), line):
         if not text.strip():
             continue
         count += 1
