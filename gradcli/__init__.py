@@ -47,6 +47,7 @@ _HOMES = {
     "autograd.anomaly_mode": "is_anomaly_check_nan_enabled is_anomaly_enabled "
     "set_anomaly_enabled",
     "autograd.vmap": "vmap",
+    "lang.compiled": "compile",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

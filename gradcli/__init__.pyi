@@ -168,6 +168,9 @@ from .autograd.anomaly_mode import (
 from .autograd.vmap import (
     vmap as vmap,
 )
+from .lang.compiled import (
+    compile as compile,
+)
 from .engine.methods import Dims, Operand, MinAndMax, SignAndLogabsdet, ValuesAndIndices
 
 __version__: builtins.str

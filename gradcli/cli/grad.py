@@ -71,7 +71,8 @@ def main(
     from .output import Printer
     from .session import gradients, run_program
 
-    session = run_program(request)
+    plain = not (forms.formulas or forms.code or grad_output or digits or condition)
+    session = run_program(request, parts=plain)
     alone = forms.alone(request)
     drawn = not (request.json or request.quiet or alone)
     found = gradients(session, grad_output, with_graph=drawn)

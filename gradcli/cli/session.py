@@ -16,7 +16,8 @@ from ..engine import Tensor
 from ..lang.bindings import read_bindings
 from ..lang.excerpt import enumerated, printable
 from ..lang.machine import Trace
-from ..lang.run import Input, Run, all_finite, execute, prepare
+from ..lang.run import Input, Prepared, Run, all_finite, execute, prepare
+from ..lang.tiles import MIN_ENTRIES
 from ..views.gradients import GradView, OutputView, input_views, output_view
 from .limits import bound_memory
 from .options import Request
@@ -29,9 +30,17 @@ if TYPE_CHECKING:
     from ..views.names import Names
 
 
-def run_program(request: Request, trace: Trace | None = None) -> Run:
-    """Read the program and its inputs and run it; ``trace`` is called with each
-    statement."""
+def run_program(
+    request: Request, trace: Trace | None = None, parts: bool = False
+) -> Run:
+    """Read the program and its inputs and run it.
+
+    Args:
+        request: the shared options.
+        trace: called with each statement.
+        parts: only value and gradients are going to be asked for, so that large arrays
+            may be gone through part by part.
+    """
     source, words = program_and_bindings(request)
     bound_memory()
     prepared = prepare(
@@ -44,10 +53,20 @@ def run_program(request: Request, trace: Trace | None = None) -> Run:
         device=request.device,
     )
     # The limits on seconds and memory are the bounds here.
-    run = execute(prepared, of=request.of, max_steps=maxsize, trace=trace)
+    run = _in_parts(prepared) if parts and request.of is None else None
+    run = run or execute(prepared, of=request.of, max_steps=maxsize, trace=trace)
     for text in (*_notes_on_inputs(run), *run.notes, *_not_finite(run)):
         note(f"note: {text}")
     return run
+
+
+def _in_parts(prepared: Prepared) -> Run | None:
+    """The program's run part by part, where its arrays are large enough."""
+    if all(given.tensor.numel() < MIN_ENTRIES for given in prepared.inputs):
+        return None
+    from ..lang.in_parts import run_in_parts
+
+    return run_in_parts(prepared)
 
 
 def run_with_names(request: Request) -> tuple[Run, Names]:

@@ -37,18 +37,19 @@ class Jacobians(Record):
 
 
 def compile(
-    text: str,
+    text: Any,
     *,
     wrt: Iterable[str] | None = None,
     dtype: str | None = None,
     device: str = "cpu",
     seed: int = 0,
     of: str | None = None,
-) -> "Compiled":
+) -> Any:
     """Read a program of the language once, to differentiate it at many points.
 
     Args:
-        text: the program, as the command line takes it.
+        text: the program, as the command line takes it. A function or a module, as
+            PyTorch's ``compile`` takes it, comes back as it is.
         wrt: the inputs that derivatives are taken for; None: all.
         dtype: ``float64`` or ``float32``; None: float32 where every array that comes
             is of that type, else float64.
@@ -61,6 +62,8 @@ def compile(
         ProgramError: the text is no program.
         DeviceError: the device is not there.
     """
+    if callable(text):
+        return text
     resolve(device)
     chosen = None if wrt is None else tuple(wrt)
     return Compiled(text, Settings(chosen, dtype, device, seed, of))
@@ -115,7 +118,7 @@ class Compiled:
             GradError: the value has more than one entry, or depends on no input.
         """
         point = self.at(values)
-        y, found = in_parts(point) or _at_once(point)
+        y, found = in_parts(point.prepared, point.reading) or _at_once(point)
         return Gradients(point.back(y), point.by_name(found))
 
     def jacobian(self, *, sparse: bool | None = False, **values: Any) -> Jacobians:

@@ -4,11 +4,9 @@ Invariant: the numbers of one run over everything, bit for bit in the value and 
 gradients of arrays; a gradient by a single number that is read more than once is added
 up in another order. Nothing on the way is larger than a part.
 
-    in_parts(compile("sum(tanh(a*b))").at({"a": a, "b": b}))   # value and gradients
-    entrywise(compile("tanh(a*b)").at({"a": a, "b": b}))       # of every entry
+    run_in_parts(prepare("sum(tanh(a*b))", read_bindings(["a=@a.npy", "b=@b.npy"])))
 """
 
-from collections.abc import Mapping
 from threading import local
 from typing import Any
 
@@ -19,20 +17,53 @@ from gradcli.engine.dtypes import default_dtype
 from gradcli.lang import tiles
 from gradcli.lang.code import Code
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.point import Point
-from gradcli.lang.run import Session
+from gradcli.lang.prepare import Input, Prepared
+from gradcli.lang.reading import Reading
+from gradcli.lang.run import Run, Session, all_finite
 
 Gradients = tuple[Tensor, list[Tensor | None]]
 
 
-def in_parts(point: Point) -> Gradients | None:
+class RunInParts(Run):
+    """A run whose gradients are known; its graph is that of the first part."""
+
+    found: tuple[Tensor | None, ...]
+    count: int
+    """How many parts there were."""
+
+    def gradients(self, cotangent: Tensor | None = None) -> list[Tensor | None]:
+        return list(self.found)
+
+
+def run_in_parts(prepared: Prepared) -> RunInParts | None:
+    """A prepared program run part by part; None where that does not apply, or where a
+    number is not finite, whose origin is looked for in the graph of everything."""
+    if _shape(prepared) is None:
+        return None
+    names = [given.name for given in prepared.inputs]
+    reading = Reading(prepared.source, frozenset(names), None)
+    answer = in_parts(prepared, reading)
+    if answer is None:
+        return None
+    value, found = answer
+    if not all(g is None or all_finite(g) for g in (value, *found)):
+        return None
+    first = next(tiles.parts(0, _count(prepared)))
+    run = Session(_on_part(prepared, *first)).run()
+    value.edge = run.output.edge
+    of, name, variables, notes = run.of, run.output_name, run.variables, run.notes
+    count = sum(1 for _ in tiles.parts(0, _count(prepared)))
+    return RunInParts(prepared, of, value, name, variables, notes, tuple(found), count)
+
+
+def in_parts(prepared: Prepared, reading: Reading) -> Gradients | None:
     """The value and the gradients of a sum or a mean of entries; None where the
     program is no such one, or its arrays are small."""
-    factory, reduction = point.factory, point.reading.reduction
-    shape = tiles.common_shape([t.raw for t in point.tensors.values()])
+    factory, reduction = prepared.factory, reading.reduction
+    shape = _shape(prepared)
     if not reduction or shape is None:
         return None
-    entries = _entries(point, reduction)
+    entries = _entries(prepared, reading.entries, reduction)
     if entries is None:
         return None
     with default_dtype(factory.dtype):
@@ -45,40 +76,66 @@ def in_parts(point: Point) -> Gradients | None:
     known |= {name: g.reshape(shape) for name, g in entries.grads.items()}
     if reduction == "mean":
         value = value / entries.count
-    grads = [Tensor(known[name], factory.xp) for name in point.wanted]
+    grads = [Tensor(known[name], factory.xp) for name in entries.wanted]
     return Tensor(value, factory.xp), [*grads]
 
 
-def entrywise(point: Point) -> Gradients | None:
+def entrywise(prepared: Prepared, reading: Reading) -> Gradients | None:
     """Each entry of a pointwise program's value, and its derivative by each input's
     entry; None where the program is no such one.
 
     All inputs are vectors of one length.
     """
-    entries = _entries(point, "")
+    entries = _entries(prepared, reading.entries, "")
     if entries is None:
         return None
-    entries.values = np.empty(entries.count, point.factory.dtype)
-    with default_dtype(point.factory.dtype):
+    entries.values = np.empty(entries.count, prepared.factory.dtype)
+    with default_dtype(prepared.factory.dtype):
         tiles.over_parts(entries.count, entries.sums)
-    xp = point.factory.xp
+    xp = prepared.factory.xp
     return Tensor(entries.values, xp), [Tensor(g, xp) for g in entries.grads.values()]
 
 
-def _entries(point: Point, reduction: str) -> "_Entries | None":
-    """A point's program, if it is one of single entries and runs as one."""
-    code, factory = point.reading.entries, point.factory
-    large = {n: t.raw.reshape(-1) for n, t in point.tensors.items() if t.raw.ndim}
-    if code is None or factory.xp is not NUMPY or not large:
+def _shape(prepared: Prepared) -> tuple[int, ...] | None:
+    """The one shape of all large inputs, where it pays to cut them."""
+    if prepared.factory.xp is not NUMPY:
         return None
-    count = next(iter(large.values())).size
-    one = np.ones((), factory.dtype)
+    return tiles.common_shape([given.tensor.raw for given in prepared.inputs])
+
+
+def _count(prepared: Prepared) -> int:
+    """The entries of the large inputs."""
+    return max(given.tensor.numel() for given in prepared.inputs)
+
+
+def _on_part(prepared: Prepared, start: int, stop: int) -> Prepared:
+    """The same program on the same entries of all large inputs."""
+    inputs = tuple(
+        Input(given.name, _part(given, start, stop), given.sampled, given.requires_grad)
+        for given in prepared.inputs
+    )
+    return Prepared(prepared.source, prepared.code, prepared.factory, inputs)
+
+
+def _part(given: Input, start: int, stop: int) -> Tensor:
+    raw = given.tensor.raw
+    cut = raw.reshape(-1)[start:stop] if raw.ndim else raw
+    return Tensor(cut, given.tensor.xp, requires_grad=given.requires_grad)
+
+
+def _entries(
+    prepared: Prepared, code: Code | None, reduction: str
+) -> "_Entries | None":
+    """The code of single entries, if there is some and it runs as such."""
+    count = _count(prepared)
+    if code is None or prepared.factory.xp is not NUMPY or not count:
+        return None
+    one = np.ones((), prepared.factory.dtype)
     seed = one / count if reduction == "mean" else one
-    entries = _Entries(point, code, large, count, seed)
-    with default_dtype(factory.dtype):
-        return (
-            entries if count and entries.apply(*next(tiles.parts(0, count))) else None
-        )
+    alone = Prepared(prepared.source, code, prepared.factory, prepared.inputs)
+    entries = _Entries(alone, count, seed)
+    with default_dtype(prepared.factory.dtype):
+        return entries if entries.apply(*next(tiles.parts(0, count))) else None
 
 
 class _Entries:
@@ -89,17 +146,16 @@ class _Entries:
     single  the inputs that are single numbers, of those that gradients are asked for
     """
 
-    def __init__(
-        self, point: Point, code: Code, large: Mapping[str, Any], count: int, seed: Any
-    ) -> None:
-        self.point = point
+    def __init__(self, prepared: Prepared, count: int, seed: Any) -> None:
+        self.prepared = prepared
         self.count = count
-        self.values: Any = None
-        self.code = code
-        self.large = large
         self.seed = seed
-        self.grads = {n: np.empty_like(large[n]) for n in point.wanted if n in large}
-        self.single = [n for n in point.wanted if n not in large]
+        self.values: Any = None
+        wanted = [given for given in prepared.inputs if given.requires_grad]
+        self.wanted = [given.name for given in wanted]
+        large = [given for given in wanted if given.tensor.raw.ndim]
+        self.grads = {g.name: np.empty(count, g.tensor.raw.dtype) for g in large}
+        self.single = [name for name in self.wanted if name not in self.grads]
         self.threads = local()
 
     def apply(self, start: int, stop: int) -> bool:
@@ -115,11 +171,11 @@ class _Entries:
         with np.errstate(all="ignore"):
             y, leaves = self._run(start, stop)
             cotangent = Tensor(np.broadcast_to(self.seed, y.raw.shape), y.xp)
-            wanted = [leaves[name] for name in self.point.wanted]
+            wanted = [leaves[name] for name in self.wanted]
             found = grad([y], wanted, [cotangent])
             by_name = {
                 name: 0.0 if g is None else g.raw
-                for name, g in zip(self.point.wanted, found, strict=True)
+                for name, g in zip(self.wanted, found, strict=True)
             }
             for name, g in self.grads.items():
                 g[start:stop] = by_name[name]
@@ -129,17 +185,10 @@ class _Entries:
 
     def _run(self, start: int, stop: int) -> tuple[Tensor, dict[str, Tensor]]:
         """The program's entries on a part, and its inputs there."""
-        point = self.point
-        leaves = {
-            name: Tensor(
-                self.large[name][start:stop] if name in self.large else t.raw,
-                t.xp,
-                requires_grad=name in point.wanted,
-            )
-            for name, t in point.tensors.items()
-        }
+        part = _on_part(self.prepared, start, stop)
+        leaves = part.environment
         session: Session | None = getattr(self.threads, "session", None)
         if session is None:
-            session = self.threads.session = point.session(self.code)
+            session = self.threads.session = Session(part)
         session.rebind(leaves)
         return session(), leaves

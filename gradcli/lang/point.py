@@ -10,7 +10,6 @@ import numpy as np
 
 from gradcli.engine import NUMPY, Tensor, resolve
 from gradcli.engine.devices import cuda
-from gradcli.lang.code import Code
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.factory import Factory
@@ -77,18 +76,24 @@ class Point:
         made = self.factory.leaf if wanted else self.factory.constant
         return made(self.factory.numbers_of(value))
 
-    def session(self, code: Code) -> Session:
-        """The program's code, or that of a part of it, linked to the inputs."""
+    @property
+    def prepared(self) -> Prepared:
+        """The program with its inputs."""
         inputs = tuple(
             Input(name, t, False, name in self.wanted)
             for name, t in self.tensors.items()
         )
-        return Session(Prepared(code.source, code, self.factory, inputs), self.of)
+        code = self.reading.code
+        return Prepared(code.source, code, self.factory, inputs)
+
+    def session(self) -> Session:
+        """The program linked to its inputs."""
+        return Session(self.prepared, self.of)
 
     def run(self) -> Tensor:
         """The program's value, with the graph below it."""
         with np.errstate(all="ignore"):
-            return self.session(self.reading.code)()
+            return self.session()()
 
     def by_name(self, found: Sequence[Tensor | None]) -> dict[str, Any]:
         """Derivatives by each input, each of the kind of the input's value."""

@@ -38,7 +38,7 @@ def table(
     point = at({**columns, **{n: _shared(v, count) for n, v in shared.items()}})
     whole = {name for name, value in shared.items() if np.ndim(_raw(value))}
     numbers = all(t.raw.ndim == 1 for t in point.tensors.values()) and not whole
-    found = entrywise(point) if numbers else None
+    found = entrywise(point.prepared, point.reading) if numbers else None
     y, grads = found or _row_by_row(point, count, whole, failed)
     return Gradients(point.back(y), point.by_name(grads))
 
@@ -47,7 +47,7 @@ def _row_by_row(
     point: Point, count: int, whole: set[str], failed: dict[int, ProgramError] | None
 ) -> tuple[Tensor, list[Tensor | None]]:
     """The program run for each row, with the values of ``whole`` as they are."""
-    xp, session = point.factory.xp, point.session(point.reading.code)
+    xp, session = point.factory.xp, point.session()
     rows: list[tuple[Any, ...] | None] = []
     with np.errstate(all="ignore"):
         for row in range(count):
