@@ -83,9 +83,10 @@ def present(
 
     printer = Printer()
     alone = forms.alone(request)
-    job = None
     if check.wanted:
-        job = job_for(run, request, view.command, claims, formulas=forms.formulas)
+        check.submit(
+            job_for(run, request, view.command, claims, formulas=forms.formulas)
+        )
     code = code_of(run, forms.code, view.command)
     if alone:
         printer.lines(code_lines(code or ()))
@@ -94,7 +95,7 @@ def present(
     elif not request.json:
         printer.lines(derivatives.blocks(view, printer.layout))
     printer.flush()
-    verification = check.finish(job)
+    verification = check.finish()
     if request.json:
         answer = jsons.derivative(
             view, verification, forms.formulas, forms.latex, as_json(code)

@@ -63,6 +63,8 @@ class Check:
 
     def __init__(self, checker: Any) -> None:
         self._checker = checker
+        self._job: Job | None = None
+        self._handed = False
 
     @classmethod
     def start(cls, request: Request, needed: bool = False) -> Check:
@@ -71,11 +73,17 @@ class Check:
             return cls(None)
         return cls(_waiting.pop() if _waiting else _start())
 
-    def finish(self, job: Job | None) -> Verification | None:
-        """The verdicts that were reached within the job's time."""
-        if self._checker is None or job is None:
+    def submit(self, job: Job) -> None:
+        """Hand over the job, to be worked on while its numbers are printed."""
+        self._job = job
+        self._handed = self._submitted(job)
+
+    def finish(self) -> Verification | None:
+        """The verdicts that were reached within the job's time; None without a job."""
+        job = self._job
+        if job is None:
             return None
-        if not self._submitted(job):
+        if not self._handed:
             return job.unanswered().ended(NO_THREAD)
         updates = list(self._checker.results(job.seconds))
         self._checker.stop()

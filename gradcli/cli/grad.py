@@ -76,11 +76,13 @@ def main(
     alone = forms.alone(request)
     drawn = not (request.json or request.quiet or alone)
     found = gradients(session, grad_output, with_graph=drawn)
+    needed = check.wanted or digits is not None
+    job = gradient_job(request, found, forms.formulas) if needed else None
+    if job is not None and check.wanted:
+        check.submit(job)
     printer = Printer()
     if not (request.json or alone or (request.quiet and digits)):
         _show_numbers(printer, request, found.view)
-    needed = check.wanted or digits is not None
-    job = gradient_job(request, found, forms.formulas) if needed else None
     answer = Answer(
         found,
         forms,
@@ -91,7 +93,7 @@ def main(
     if not request.json:
         printer.lines(answer.unchecked(drawn, alone, digits is not None))
         printer.flush()
-    verification = check.finish(job if check.wanted else None)
+    verification = check.finish()
     if request.json:
         printer.lines([answer.as_json(verification)])
     elif drawn or alone:

@@ -14,7 +14,7 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-from ..ops import ALIASES, FUNCTIONS, Composite, Op, overloads
+from ..ops import ALIASES, FUNCTIONS, OPS, Composite, Op
 from .dtypes import dtype as Type
 from .dtypes import to_dtype
 from .errors import EngineError
@@ -26,10 +26,11 @@ INTERNAL = frozenset(name for name, entry in FUNCTIONS.items() if entry.internal
 """Functions that other functions of the table are made of, and attributes."""
 
 
+_ELEMENTWISE = frozenset(op.base for op in OPS.values() if op.elementwise)
+
+
 def _in_place(entry: Op | Composite) -> bool:
-    if entry.in_place is None:
-        return any(op.elementwise for op in overloads(entry.name))
-    return entry.in_place
+    return entry.name in _ELEMENTWISE if entry.in_place is None else entry.in_place
 
 
 IN_PLACE = frozenset(

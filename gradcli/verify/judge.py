@@ -98,6 +98,21 @@ def judge(
         return _Judge(number, reference, roundings, beside).finding()
 
 
+def is_right(number: float, true: Ball, roundings: Roundings) -> bool:
+    """Whether a float is the true number but for a few units of rounding."""
+    with working(START):
+        known = is_known(true, ACCURATE_BITS) or _is_small(true)
+        if not (known and true.is_finite() and isfinite(number)):
+            return False
+        error = abs(ball(number) - true)
+        return _is_near(error, true, NEAR_UNITS, roundings)
+
+
+def _is_near(error: Ball, true: Ball, units: int, roundings: Roundings) -> bool:
+    last = LAST_STEPS * 2.0 ** LEAST_POWERS[roundings.dtype]
+    return bool(error <= units * roundings.unit * abs(true) + last)
+
+
 class _Judge:
     def __init__(
         self, number: float, reference: Reference, roundings: Roundings, beside: float
@@ -211,8 +226,7 @@ class _Judge:
         return isinf(self.number) and bool(side >= largest)
 
     def _is_near(self, error: Ball, units: int) -> bool:
-        last = LAST_STEPS * 2.0 ** LEAST_POWERS[self.dtype]
-        return bool(error <= units * self.roundings.unit * abs(self.true) + last)
+        return _is_near(error, self.true, units, self.roundings)
 
     def _is_explained(self, error: Ball) -> bool:
         """Whether rounding can carry the float so far."""

@@ -103,6 +103,9 @@ class Whole:
         size = sum(term.size for term in self.subject.output_terms)
         if size > MAX_SYMPY_TREE_NODES:
             raise NoMeaning(f"it has more than {MAX_SYMPY_TREE_NODES} parts")
+        for row in self.rows:
+            # What the engine's rules choose among is seen before SymPy's expressions.
+            row.steps  # noqa: B018
         roots = self.subject.output_terms
         self.book = independent(self.subject.terms, roots, self.budget)
         outputs = [self.book.of(term) for term in roots]

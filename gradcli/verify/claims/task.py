@@ -10,10 +10,10 @@ included.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
-from typing import Final
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Final
 
-from ..process.job import UNKNOWN
+from ..process.job import UNKNOWN, Answer
 from ..wire import decoded
 from .text import Claim
 
@@ -102,26 +102,14 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Answer):
     """The rulings on all claims, in order."""
+
+    PARTS: ClassVar[str] = "rulings"
 
     rulings: tuple[Ruling, ...]
     seconds: float = 0.0
     done: bool = False
-
-    def ended(self, reason: str, seconds: float | None = None) -> Judgement:
-        """The same, where what is still unknown has ``reason`` for it.
-
-        Args:
-            reason: why no more was shown.
-            seconds: what was spent by then, where whoever ended it knows better.
-        """
-        spent = self.seconds if seconds is None else round(seconds, 3)
-        rulings = tuple(
-            replace(r, note=r.note or reason) if r.verdict == UNKNOWN else r
-            for r in self.rulings
-        )
-        return replace(self, rulings=rulings, seconds=spent, done=True)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

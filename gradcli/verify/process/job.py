@@ -15,7 +15,7 @@ from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Self
 
 PROVED: Final = "proved"
 CERTIFIED: Final = "certified"
@@ -171,9 +171,35 @@ def _verdict(told: dict[str, Any]) -> InputVerdict:
     return InputVerdict(**{**told, **lists})
 
 
+class Answer:
+    """What the checking process answers: parts that each have a verdict and a note,
+    the seconds spent, and whether it is done. ``PARTS`` names the field of the parts.
+    """
+
+    __slots__ = ()
+    PARTS: ClassVar[str]
+
+    def ended(self, reason: str, seconds: float | None = None) -> Self:
+        """The same, where what is still unknown has ``reason`` for it.
+
+        Args:
+            reason: why no more was shown.
+            seconds: what was spent by then, where whoever ended it knows better.
+        """
+        answer: Any = self
+        spent = answer.seconds if seconds is None else round(seconds, 3)
+        parts = tuple(
+            replace(p, note=p.note or reason) if p.verdict == UNKNOWN else p
+            for p in getattr(self, self.PARTS)
+        )
+        return replace(answer, **{self.PARTS: parts}, seconds=spent, done=True)  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Answer):
     """What was shown of the whole, and under which conditions it holds."""
+
+    PARTS: ClassVar[str] = "inputs"
 
     verdict: str
     checked: int
@@ -209,20 +235,6 @@ class Verification:
             seconds,
             done=True,
         )
-
-    def ended(self, reason: str, seconds: float | None = None) -> Verification:
-        """The same, where what is still unknown has ``reason`` for it.
-
-        Args:
-            reason: why no more was shown.
-            seconds: what was spent by then, where whoever ended it knows better.
-        """
-        spent = self.seconds if seconds is None else round(seconds, 3)
-        inputs = tuple(
-            replace(v, note=v.note or reason) if v.verdict == UNKNOWN else v
-            for v in self.inputs
-        )
-        return replace(self, inputs=inputs, seconds=spent, done=True)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
