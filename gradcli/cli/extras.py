@@ -1,7 +1,7 @@
-"""What `gradcli grad` adds on demand: more digits, condition numbers.
+"""What `gradcli grad` adds on demand: more digits, condition numbers, ranges.
 
-Invariant: both are made from the command line and the numbers that are there; neither
-waits for the check.
+Invariant: all are made from the command line and the numbers that are there; none waits
+for the check.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .box import ranges_of, spans_of
 from .options import Request
 
 if TYPE_CHECKING:
     from ..diagnosis.blame import Trouble
     from ..render.line import Line
+    from ..verify.box import Ranges
     from ..verify.digits import Precisely
     from ..verify.process.job import Job
     from ..views.condition import Condition
+    from .box import Box
     from .session import Gradients
 
 
@@ -28,10 +31,12 @@ class Extras:
     precisely: Precisely | None
     conditions: tuple[Condition, ...] | None
     trouble: Trouble | None
+    boxes: tuple[Box, ...]
+    ranges: Ranges | None
 
     def lines(self, found: Gradients) -> Iterator[Line]:
         """The results as text."""
-        if self.precisely is None and self.conditions is None:
+        if self.precisely is None and self.conditions is None and self.ranges is None:
             return
         from ..render.gradients import labels
         from ..render.precision import condition_lines, digit_lines
@@ -40,15 +45,26 @@ class Extras:
             yield from digit_lines(self.precisely, found.view, labels(found.view))
         if self.conditions is not None:
             yield from condition_lines(self.conditions, found.run.dtype)
+        if self.ranges is not None:
+            from ..render.box import range_lines
 
-    def bare(self) -> Iterator[Line]:
-        """The gradients with all their digits, one a line."""
+            box, view = spans_of(self.boxes), found.view
+            yield from range_lines(self.ranges, box, view, labels(view))
+
+    def bare(self, found: Gradients) -> Iterator[Line]:
+        """The gradients with all their digits, or their ranges, one a line."""
+        if self.ranges is not None:
+            from ..render.box import bare_ranges
+
+            return bare_ranges(self.ranges, found.view)
         from ..render.precision import bare_digits
 
         assert self.precisely is not None
         return bare_digits(self.precisely)
 
-    def as_json(self) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
+    def as_json(
+        self, found: Gradients
+    ) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
         """What to add to the object, and what to add to each input."""
         from ..render.precision import condition_json, digits_json
 
@@ -58,6 +74,13 @@ class Extras:
             answer, inputs = digits_json(self.precisely)
         for name, more in condition_json(self.conditions or ()).items():
             inputs[name] = inputs.get(name, {}) | more
+        if self.ranges is not None:
+            from ..render.box import range_json
+
+            own, ranges = range_json(self.ranges, spans_of(self.boxes), found.view)
+            answer |= own
+            for name, more in ranges.items():
+                inputs[name] = inputs.get(name, {}) | more
         if self.trouble is not None:
             answer["blame"] = self.trouble
         return answer, inputs
@@ -70,6 +93,7 @@ def extras_of(
     grad_output: str | None,
     digits: int | None,
     condition: bool,
+    boxes: tuple[Box, ...],
 ) -> Extras:
     """Compute what was asked for."""
     precisely = None
@@ -77,7 +101,11 @@ def extras_of(
         assert job is not None
         precisely = _precisely(request, job, grad_output, digits)
     conditions = _conditions(found) if condition else None
-    return Extras(precisely, conditions, found.trouble)
+    ranges = None
+    if boxes:
+        assert job is not None
+        ranges = ranges_of(request, boxes, job)
+    return Extras(precisely, conditions, found.trouble, boxes, ranges)
 
 
 def _conditions(found: Gradients) -> tuple[Condition, ...]:

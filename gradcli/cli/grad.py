@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .box import read_boxes, tell_middles
 from .checking import Check, job_for, numbers_in, require_check
 from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
@@ -52,6 +53,15 @@ def main(
             "--condition", help="Show how much an input's relative error is amplified."
         ),
     ] = False,
+    box: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--box",
+            metavar="NAME=LOWER..UPPER",
+            help="Certified ranges of value and gradients, and the gradients' signs, "
+            "where an input lies anywhere between two values.",
+        ),
+    ] = None,
     require: Requirement = None,
 ) -> int:
     """Gradients of a program by its inputs, checked.
@@ -63,35 +73,40 @@ def main(
 
         others = {"digits": digits, "condition": condition, "require": require,
                   "symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
-                  "grad-output": grad_output}  # fmt: skip
+                  "grad-output": grad_output, "box": box}  # fmt: skip
         return run(request, many, others)
-    forms.check(request, digits=digits, condition=condition)
+    forms.check(request, digits=digits, condition=condition, box=box)
     require_check(request, require)
+    boxes = read_boxes(request, box)
     check = Check.start(request, needed=forms.formulas)
     from .output import Printer
     from .session import gradients, run_program
 
     plain = not (forms.formulas or forms.code or grad_output or digits or condition)
-    session = run_program(request, parts=plain)
+    session = run_program(
+        request, parts=plain and not boxes, more=[each.middle() for each in boxes]
+    )
+    tell_middles(boxes)
     alone = forms.alone(request)
     drawn = not (request.json or request.quiet or alone)
     found = gradients(session, grad_output, with_graph=drawn)
-    needed = check.wanted or digits is not None
+    precise = digits is not None or bool(boxes)
+    needed = check.wanted or precise
     job = gradient_job(request, found, forms.formulas) if needed else None
     if job is not None and check.wanted:
         check.submit(job)
     printer = Printer()
-    if not (request.json or alone or (request.quiet and digits)):
+    if not (request.json or alone or (request.quiet and precise)):
         _show_numbers(printer, request, found.view)
     answer = Answer(
         found,
         forms,
         code_of(session, forms.code, "gradient", found.cotangent),
         program_of_gradients(found) if forms.symbolic else None,
-        extras_of(request, found, job, grad_output, digits, condition),
+        extras_of(request, found, job, grad_output, digits, condition, boxes),
     )
     if not request.json:
-        printer.lines(answer.unchecked(drawn, alone, digits is not None))
+        printer.lines(answer.unchecked(drawn, alone, precise))
         printer.flush()
     verification = check.finish()
     if request.json:
@@ -108,7 +123,7 @@ class Answer:
 
     code     a function's lines, if one was asked for
     program  the adjoint program, if there is one to be shown
-    extras   more digits, condition numbers
+    extras   more digits, condition numbers, ranges over a box
     """
 
     found: Gradients
@@ -117,13 +132,13 @@ class Answer:
     program: ProgramView | None
     extras: Extras
 
-    def unchecked(self, drawn: bool, alone: bool, digits: bool) -> Iterable[Line]:
+    def unchecked(self, drawn: bool, alone: bool, precise: bool) -> Iterable[Line]:
         """Lines that can be printed before the verdicts are known."""
         if alone:
             return code_lines(self.code or ())
         if drawn:
             return self.extras.lines(self.found)
-        return self.extras.bare() if digits else ()
+        return self.extras.bare(self.found) if precise else ()
 
     def checked(
         self, printer: Printer, verification: Verification | None, alone: bool
@@ -146,7 +161,7 @@ class Answer:
         """The whole answer as one object."""
         from ..render.jsons import grad as as_json
 
-        whole, by_input = self.extras.as_json()
+        whole, by_input = self.extras.as_json(self.found)
         return as_json(
             self.found.view, verification, self.forms.formulas,
             {**whole, **code_json(self.code, self.program)}, by_input,

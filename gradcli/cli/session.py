@@ -6,14 +6,14 @@ and what is worth knowing of them goes to stderr as notes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from sys import maxsize
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from ..engine import Tensor
-from ..lang.bindings import read_bindings
+from ..lang.bindings import Binding, read_bindings
 from ..lang.excerpt import enumerated, printable
 from ..lang.machine import Trace
 from ..lang.run import Input, Prepared, Run, all_finite, execute, prepare
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 
 def run_program(
-    request: Request, trace: Trace | None = None, parts: bool = False
+    request: Request,
+    trace: Trace | None = None,
+    parts: bool = False,
+    more: Iterable[Binding] = (),
 ) -> Run:
     """Read the program and its inputs and run it.
 
@@ -40,12 +43,13 @@ def run_program(
         trace: called with each statement.
         parts: only value and gradients are going to be asked for, so that large arrays
             may be gone through part by part.
+        more: values beside those of the command line.
     """
     source, words = program_and_bindings(request)
     bound_memory()
     prepared = prepare(
         source,
-        read_bindings(words),
+        (*read_bindings(words), *more),
         wrt=listed(request.wrt),
         seed=request.seed,
         strict=request.strict,

@@ -16,7 +16,6 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ..ops.basis import ARITHMETIC, COMPARISONS, OPERATORS, UNARY
-from .balls import to_float
 
 OBJECT: Final = np.dtype(object)
 
@@ -121,10 +120,7 @@ class ObjectArray:
         return found
 
     def _values(self) -> Any:
-        value = self.__gradcli_namespace__.system.value
-        return np.array([to_float(value(e)) for e in self.data.flat]).reshape(
-            self.shape
-        )
+        return self.__gradcli_namespace__.floats(self.data)
 
 
 def boxed(data: Any) -> Any:

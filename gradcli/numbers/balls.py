@@ -188,7 +188,7 @@ def absolute(x: Any) -> Any:
 def power(a: Any, b: Any) -> Any:
     exponent = integer(b)
     if exponent is not None:
-        return a**exponent
+        return a**exponent if exponent % 2 or exponent < 1 else _even_power(a, exponent)
     if isinstance(a, arb) and isinstance(b, arb):
         return a**b
     if at(a).is_zero() and at(b) > 0:
@@ -196,6 +196,15 @@ def power(a: Any, b: Any) -> Any:
         flat = not isinstance(a, arb_series) or at(b) > 1
         return constant(ZERO if flat else UNKNOWN)
     return (b * a.log()).exp()
+
+
+def _even_power(a: Any, exponent: int) -> Any:
+    """A power that is never negative, of a ball that holds 0 as well."""
+    found = a**exponent
+    if isinstance(a, arb) and found.contains(0) and a.is_finite():
+        most = a.abs_upper() ** exponent / 2
+        return arb(most.mid(), most.abs_upper())
+    return found
 
 
 def integer(b: Any) -> int | None:

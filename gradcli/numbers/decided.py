@@ -125,21 +125,25 @@ def finite_or(system: System, instead: Sequence[float], e: Any) -> Any:
 def _to_integer(rounding: str, system: System, e: Any) -> Any:
     """A rounding to integers, locally constant between its jumps."""
     value = system.value(e)
+    if is_nan(value) or is_infinite(value):
+        return system.fixed(e, to_float(value))
     if not value.is_finite():
         return e
     middle = Fraction(*ratio(value.mid()))
     jump = _nearest_jump(rounding, middle)
-    if jump is not None and system.nearest(e, jump):
+    if system.nearest(e, jump):
         system.kink(e, f"{rounding} jumps there")
         middle = Fraction(system.rounded(e))
     return system.fixed(e, int(_ROUNDINGS[rounding](middle)))
 
 
-def _nearest_jump(rounding: str, value: Fraction) -> Fraction | None:
+def _nearest_jump(rounding: str, value: Fraction) -> Fraction:
     row = _row(rounding)
     shift = Fraction(row.jumps_at or 0)
     jump = round(value - shift) + shift
-    return None if row.smooth_at_zero and not jump else jump
+    if row.smooth_at_zero and not jump:
+        return Fraction(1 if value > 0 else -1)
+    return jump
 
 
 @cache

@@ -31,9 +31,11 @@ from .balls import (
     second_derivative,
     working,
 )
+from .centred import Centred
 from .limits import (
     ACCURATE_BITS,
     LONG_BITS,
+    LONG_LOOP_STEPS,
     LOST_BITS,
     MAX_GRAPH_BITS,
     MAX_STEPS_TIMES_BITS,
@@ -73,6 +75,9 @@ class Evaluation:
         """The precision that numbers of this graph were found to need."""
         self.known: dict[int, dict[int, Ball]] = {START_BITS: {}}
         self._orders: dict[tuple[int, ...], list[int]] = {}
+        self.short = False
+        """Whether a gradient was found with fewer bits than its steps would take."""
+        self._forms: dict[tuple[int, ...], tuple[Centred, list[Ball] | None]] = {}
 
     # values
 
@@ -124,11 +129,36 @@ class Evaluation:
                     known[each] = self._compute(each, known, bits)
         return [known[s] for s in steps]
 
-    def settled(self, steps: Sequence[int]) -> list[Ball]:
-        """Values that are sure, as far as the bounds on work let them be."""
+    def settled(self, steps: Sequence[int], followed: bool = True) -> list[Ball]:
+        """Values that are sure, as far as the bounds on work let them be.
+
+        Args:
+            steps: whose values.
+            followed: whether a long loop's may come of their deviations, so that of the
+                steps on the way no more bits are known than before.
+        """
         known = self.known[START_BITS]
         work = len(self.below(steps, known)) or len(known)
+        if followed and self._loses(steps):
+            found = self._centred(steps)
+            if found is not None and _are_sure(found):
+                return found
         return self.raised(lambda bits: self.values(steps, bits), steps, work)
+
+    def _loses(self, steps: Sequence[int]) -> bool:
+        """Whether few bits are left of what comes of a long loop."""
+        values = self.values(steps, START_BITS)
+        return len(self.known[START_BITS]) >= LONG_LOOP_STEPS and not all(
+            is_known(b, LOST_BITS) for b in values
+        )
+
+    def _centred(self, steps: Sequence[int]) -> list[Ball] | None:
+        """Values by their deviations from a middle, where those can be followed."""
+        key = tuple(steps)
+        if key not in self._forms:
+            centred = Centred(self.graph)
+            self._forms = {key: (centred, centred.values(steps, self.below(steps)))}
+        return self._forms[key][1]
 
     # precision
 
@@ -230,6 +260,7 @@ class Evaluation:
         for bits, known in self.known.items():
             self.known[bits] = {s: v for s, v in known.items() if s < size}
         self._orders.clear()
+        self._forms.clear()
 
     def slope(self, step: int, position: int, bits: int) -> Ball:
         """The derivative of a step in one of its arguments."""
@@ -258,22 +289,39 @@ class Evaluation:
                 yield arg, _product(g, slope(step, position, bits), bits)
 
         with working(bits):
-            seeds: dict[int, Ball] = {}
-            for output, weight in zip(outputs, weights, strict=True):
-                if weight:
-                    seeds[output] = seeds.get(output, ZERO) + ball(exact(weight))
+            seeds = self._seeds(outputs, weights)
             return accumulate(self.order(list(seeds)), seeds, pull)
 
+    def _seeds(self, outputs: Sequence[int], weights: Sequence[Any]) -> dict[int, Ball]:
+        """The cotangents of the outputs."""
+        seeds: dict[int, Ball] = {}
+        for output, weight in zip(outputs, weights, strict=True):
+            if weight:
+                seeds[output] = seeds.get(output, ZERO) + ball(exact(weight))
+        return seeds
+
     def gradient(
-        self, outputs: Sequence[int], weights: Sequence[Any], entries: Sequence[int]
-    ) -> list[Ball]:
+        self, outputs: Sequence[int], weights: Sequence[Any], entries: Sequence[int],
+        followed: bool = True,
+    ) -> list[Ball]:  # fmt: skip
         """The derivative of ``sum(weight * output)`` in every entry, sure as far as the
-        bounds on work let it be."""
+        bounds on work let it be; ``followed`` as for `settled`."""
 
         def compute(bits: int) -> list[Ball]:
             found = self.cotangents(outputs, weights, bits)
             return [found.get(e, ZERO) for e in entries]
 
+        lost = followed and self._loses(outputs)
+        if lost and self._centred(outputs) is not None:
+            with working(START_BITS):
+                seeds = self._seeds(outputs, weights)
+            centred = self._forms[tuple(outputs)][0]
+            arrived = centred.cotangents(self.order(list(seeds)), seeds)
+            if arrived is not None:
+                found = [arrived.get(e, ZERO) for e in entries]
+                if _are_sure(found):
+                    self.short = True
+                    return found
         return self.raised(compute, [*outputs], len(self.order(outputs)), 2)
 
     def second(
@@ -342,6 +390,11 @@ def _product(a: Ball, b: Ball, bits: int) -> Ball:
     sure = min(a.rel_accuracy_bits(), b.rel_accuracy_bits()) + ACCURATE_BITS
     with working(max(START_BITS, min(bits, sure))):
         return (a + ZERO) * (b + ZERO)
+
+
+def _are_sure(found: Iterable[Ball]) -> bool:
+    """Whether numbers have the bits that floats are compared with."""
+    return all(is_known(b, ACCURATE_BITS) or _is_nothing(b) for b in found)
 
 
 def _is_nothing(b: Ball) -> bool:

@@ -103,3 +103,9 @@ MAX_CODE_STEPS: Final = 20_000
 MAX_REGROUPED_FACTOR: Final = 1e9
 """Numbers up to which, and down to whose inverse, a product can be put otherwise
 without overflow where there was none."""
+
+ROUNDING_RUNS: Final = 6
+"""How often roundings are drawn anew to see what comes of them all."""
+
+LONG_LOOP_STEPS: Final = 200
+"""Steps from which on it is asked whether a loop's deviations can be followed."""

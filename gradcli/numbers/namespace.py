@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -80,11 +80,14 @@ class ObjectNamespace(ShapeNamespace):
     # elementwise
 
     def _numeric(self, rule: Callable[..., Any]) -> Elementwise:
-        over = cache(lambda count: np.frompyfunc(rule, count, 1))
+        over: dict[int, Any] = {}
 
         def run(*operands: Any) -> Any:
             arrays = [self.elements(o) for o in operands]
-            return self._of(over(len(arrays))(*arrays))
+            count = len(arrays)
+            if count not in over:
+                over[count] = np.frompyfunc(rule, count, 1)
+            return self._of(over[count](*arrays))
 
         return run
 

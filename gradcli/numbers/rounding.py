@@ -24,13 +24,26 @@ import numpy as np
 
 from ..engine.reverse import accumulate
 from ..ops import FUNCTIONS
-from .balls import LINEAR, ONE, ZERO, Ball, in_floats, is_known, size, to_float, working
+from .balls import (
+    INFINITY,
+    LINEAR,
+    ONE,
+    ZERO,
+    Ball,
+    ball,
+    in_floats,
+    is_known,
+    size,
+    to_float,
+    working,
+)
 from .graph import Evaluation
 from .limits import (
     BOUND_BITS,
     LIBRARY_ROUNDINGS,
     LOST_BITS,
     LOST_RELATIVE_ERROR,
+    ROUNDING_RUNS,
     SIGN_TRIALS,
     SLACK_FACTOR,
     VANISHING_SIZE,
@@ -114,7 +127,7 @@ class Roundings:
         """A precision that leaves a step some bits."""
         evaluation = self.evaluation
         if not is_known(evaluation.value(step, evaluation.bits), LOST_BITS):
-            evaluation.settled([step])
+            evaluation.settled([step], followed=False)
         for bits in sorted(evaluation.known):
             found = evaluation.known[bits].get(step)
             if found is not None and is_known(found, LOST_BITS):
@@ -203,6 +216,45 @@ class Roundings:
                 ):
                     return False
         return True
+
+    def spread(self, step: int, true: Ball) -> Ball:
+        """How far from the true value a step's floats come out when the roundings of
+        all steps are drawn anew, a few times; infinite where they are lost."""
+        draw = np.random.default_rng(0).uniform
+        graph, known = self.evaluation.graph, dict[int, Any]()
+        for each in self.evaluation.below([step]):
+            name = graph.name(each)
+            if name in ("symbol", "number"):
+                value = np.full(ROUNDING_RUNS, float(graph.leaf(each)))
+                exactly = name == "symbol" or is_float(exact(graph.leaf(each)))
+                error = value * (0 if exactly else 1)
+            else:
+                value, error = self._in_columns(
+                    name, [known[a] for a in graph.args(each)]
+                )
+            with np.errstate(all="ignore"):
+                moved = value + error * self.unit * draw(-1, 1, ROUNDING_RUNS)
+                known[each] = moved.astype(self.dtype).astype(float)
+        found = known[step]
+        if not np.isfinite(found).all():
+            return INFINITY
+        gaps = [size(ball(v) - true) for v in found.tolist()]
+        return max(gaps, key=to_float)
+
+    def _in_columns(self, name: str, args: list[Any]) -> tuple[Any, Any]:
+        """A step on columns of floats, and the units of its value that it may be off
+        by, times that value."""
+        with np.errstate(all="ignore"):
+            if name in ("total", "dot"):
+                rows = np.stack(args)
+                if name == "dot":
+                    left, right = np.split(rows, 2)
+                    rows = left * right
+                return rows.sum(axis=0), np.abs(rows).sum(axis=0)
+            value = np.array(
+                [in_floats(name, column) for column in zip(*args, strict=True)]
+            )
+        return value, value * roundings_of(name)
 
     def _error(self, step: int, bits: int) -> Ball:
         name = self.evaluation.graph.name(step)

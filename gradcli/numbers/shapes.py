@@ -20,6 +20,7 @@ from ..engine.modes import MODE
 from ..engine.namespace import Namespace
 from ..engine.versions import owner
 from .arrays import ObjectArray, boxed
+from .balls import to_float
 from .system import System
 
 
@@ -56,6 +57,11 @@ class ShapeNamespace(Namespace):
     def elements(self, x: Any) -> Any:
         """A NumPy array of elements, from whatever stands for numbers."""
         raise NotImplementedError
+
+    def floats(self, data: Any) -> Any:
+        """The elements' values as floats, which the program goes on with."""
+        value = self.system.value
+        return np.array([to_float(value(e)) for e in data.flat]).reshape(data.shape)
 
     def _of(self, data: Any) -> ObjectArray:
         return ObjectArray(

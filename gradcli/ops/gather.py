@@ -275,12 +275,31 @@ function("index_select", lambda call, x, dim, index:
          call("index_select.default", x, index, dim),
          operands=("x", "index"))
 
+
+def slices_of(xp: Any, shape: Shape, dim: int, index: Any, source: Any) -> Any:
+    """The slices to be added, one per position, each as large as those of ``shape``."""
+    d, given = dim_of(shape, dim), tuple(source.shape)
+    if shape and d >= len(given):
+        raise ShapeError(f"index_add_(): Indexing dim {d} is out of bounds of the "
+                         f"source tensor with dim {len(given)}")
+    count = xp.as_index(index).size
+    if shape and given != (*shape[:d], count, *shape[d + 1:]):
+        if given[d] != count:
+            raise ShapeError(f"index_add_(): Number of indices ({count}) should be "
+                             f"equal to source.size(dim): ({given[d]}), for dim: {d}")
+        raise ShapeError("source tensor shape must match self tensor shape, excluding "
+                         f"the specified dimension. Got self.shape = {list(shape)} "
+                         f"source.shape = {list(given)}")
+    return source
+
+
 row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
     one_type="index_add_(): self ({0}) and source ({1}) must have the same scalar type",
     doc="Slices of source added at a list of positions; repeats add up.",
     formula="y[i, index[j]] += alpha source[i, j]",
     fwd=lambda xp, x, index, source, dim, alpha=1:
-    x + alpha * xp.put_add(x.shape, slices_at(xp, x.shape, dim, index), source),
+    x + alpha * xp.put_add(x.shape, slices_at(xp, x.shape, dim, index),
+                           slices_of(xp, x.shape, dim, index, source)),
     vjp=(lambda xp, g, y, x, index, source, dim, alpha=1: g, None,
          lambda xp, g, y, x, index, source, dim, alpha=1:
          xp.index_select(g, dim, index) * alpha),

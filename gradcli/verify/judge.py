@@ -27,7 +27,7 @@ from ..numbers.balls import (
     to_float,
     working,
 )
-from ..numbers.limits import ACCURATE_BITS
+from ..numbers.limits import ACCURATE_BITS, LOST_RELATIVE_ERROR
 from ..numbers.rounding import BITS, LEAST_POWERS, MAX_POWERS, Roundings
 from .process.job import CERTIFIED, REFUTED, ROUNDED, UNKNOWN
 
@@ -230,19 +230,23 @@ class _Judge:
 
     def _is_explained(self, error: Ball) -> bool:
         """Whether rounding can carry the float so far."""
-        step = self.reference.step
+        step, roundings = self.reference.step, self.roundings
         assert step is not None
-        if error <= self.roundings.slack(step):
-            return True
-        floats = ball(self.roundings.rounded(step))
+        floats = ball(roundings.rounded(step))
         if floats.is_finite() and self._is_near(abs(floats - self.number), NEAR_UNITS):
             # What the engine's steps give in floats, one after the other.
             return True
-        bound = self.roundings.bound(step)
-        if not bound.is_finite() or error <= FAIR * bound:
+        slack = roundings.slack(step)
+        if error <= slack and ball(slack) <= LOST_RELATIVE_ERROR * abs(self.true):
             return True
-        # Beyond the first order anything may come of numbers that are lost on the way.
-        return not self.roundings.is_linear(step)
+        if not roundings.is_linear(step):
+            # Beyond the first order there is no bound; what comes of roundings that are
+            # drawn anew says how far numbers go that are lost on the way.
+            return bool(error <= FAIR * roundings.spread(step, self.true))
+        if error <= slack:
+            return True
+        bound = roundings.bound(step)
+        return not bound.is_finite() or bool(error <= FAIR * bound)
 
     def _digits(self, error: Ball) -> int:
         if _is_small(self.true):

@@ -224,8 +224,9 @@ class OnTape(Subject):
 
 
 def on_terms(
-    job: Job, evaluate: Evaluate, tie_break: int = 0, terms: Terms | None = None
-) -> OnTerms:
+    job: Job, evaluate: Evaluate, tie_break: int = 0, terms: Terms | None = None,
+    basis: type[ObjectNamespace] = ObjectNamespace,
+) -> OnTerms:  # fmt: skip
     """Run the program on terms; ``tie_break`` as in `Terms`, if none are given.
 
     Without terms of its own, the run takes what lies within rounding of a tie for one.
@@ -234,7 +235,7 @@ def on_terms(
         NoMeaning: what comes out is not made of numbers.
     """
     terms = Terms(tie_break, job.dtype) if terms is None else terms
-    namespace = ObjectNamespace(terms)
+    namespace = basis(terms)
     tensors = {i.name: _tensor_of_terms(i, namespace) for i in job.inputs}
     output = _output(job, evaluate, namespace, tensors)
     return OnTerms(job, namespace, output, tensors, terms)

@@ -73,6 +73,10 @@ MAX_ROUND_STEPS: Final = 4_000_000
 """Steps above all entries of a round, summed over the rows that they stand in, beyond
 which no more are drawn."""
 
+MAX_RULED_STEPS: Final = 20_000
+"""Steps of a program beyond which the engine's rules are run on balls only where a
+number is not right as it stands."""
+
 MAX_COMPARED_OUTPUTS: Final = 16
 """Entries of a large output whose value is compared."""
 
@@ -404,6 +408,11 @@ class Check:
         else:
             references = self._references(row)
         self._judge(row, entries, references, beside)
+        lost = [e for e in entries if e.verdict == REFUTED and not isfinite(e.number)]
+        boundless = self._boundless(row.cotangent) if lost else None
+        for entry in lost:
+            if boundless is not None:
+                entry.withhold(f"{entry.label}: {boundless}")
         for step, entry in zip(self._steps(where), entries, strict=True):
             if step in undefined:
                 entry.withhold(undefined[step])
@@ -430,6 +439,8 @@ class Check:
     def _hold_rules(self) -> None:
         """Hold the engine's rules against the true numbers where the engine's numbers
         are right as they stand: a rule may be wrong that gives right numbers."""
+        if self._unruled and self.subject.evaluation.graph.steps > MAX_RULED_STEPS:
+            return
         for row, entries, beside in self._unruled:
             shown = [k for k, e in enumerate(entries) if e.verdict == CERTIFIED]
             if shown:
@@ -475,7 +486,13 @@ class Check:
         """The true numbers, and beside them what the engine's rules give."""
         if row.steps is None:
             return [Reference(b) for b in row.found]
-        rules = self.subject.evaluation.settled(row.steps)
+        subject, evaluation = self.subject, self.subject.evaluation
+        if evaluation.short:
+            # The rules' steps need the bits that the program's own would have taken.
+            steps = self._steps(row.places)
+            evaluation.gradient(subject.outputs, row.cotangent, steps, followed=False)
+            evaluation.short = False
+        rules = evaluation.settled(row.steps)
         return [
             Reference(b, rule, step)
             for b, rule, step in zip(row.found, rules, row.steps, strict=True)
@@ -521,6 +538,18 @@ class Check:
                 for step in subject.evaluation.entries_below([steps[k]]):
                     found.setdefault(step, reason)
         return found
+
+    def _boundless(self, cotangent: Sequence[float]) -> str | None:
+        """That an output has no finite value, if one that is weighed has none."""
+        steps = self.subject.outputs
+        weighed = [k for k, w in enumerate(cotangent) if w]
+        true = self.subject.evaluation.settled([steps[k] for k in weighed])
+        for k, b in zip(weighed, true, strict=True):
+            if not b.is_finite():
+                where = f" of entry {k}" if len(steps) > 1 else ""
+                given = self.job.output.values()[k]
+                return f"the program's value{where} is {given!r} at this point"
+        return None
 
     def _why_undefined(self, k: int, true: Ball | None) -> str:
         where = f" of entry {k}" if self.job.output.count > 1 else ""

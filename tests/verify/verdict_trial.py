@@ -28,7 +28,6 @@ import numpy as np
 
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.engine.dtypes import default_dtype
-from gradcli.engine.errors import EngineError
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.run import evaluate
 from gradcli.verify import whole
@@ -52,6 +51,9 @@ from .mutant_programs import differ, in_programs, programs
 SHOWN = (PROVED, CERTIFIED, SAMPLED)
 
 FAILED = "the engine failed"
+REFUSED = "the program is refused"
+WITHOUT = "no gradient"
+"""Counted beside the verdicts, so that every program is accounted for."""
 
 MOST_STEPS = 2_000
 """Steps in loops of a drawn program."""
@@ -131,13 +133,15 @@ def right(kind: str, seeds: range, seconds: float = inf) -> Iterator[Found]:
         text = KINDS[kind](seed)
         try:
             given = text.job(seconds)
-        except (EngineError, ProgramError):
-            # A program that the engine refuses has no gradient to judge.
+        except ProgramError as error:
+            yield Found(f"{kind} {seed}", REFUSED, f"{error.code}: {error.message}")
             continue
         except Exception as error:
             yield Found(f"{kind} {seed}", FAILED, f"{type(error).__name__}: {error}")
             continue
-        if given is not None:
+        if given is None:
+            yield Found(f"{kind} {seed}", WITHOUT, "")
+        else:
             yield _judged(f"{kind} {seed}", given)
 
 
@@ -169,7 +173,7 @@ def wrong(count: int) -> Iterator[Found]:
             if not left:
                 break
             for found in _of_rule(rule):
-                left -= 1
+                left -= found.verdict != WITHOUT
                 yield found
 
 
@@ -179,8 +183,9 @@ def _of_rule(rule: Any) -> Iterator[Found]:
         with planted(rule):
             try:
                 given = program.job()
-            except Exception:
+            except Exception as error:
                 # No gradient comes out, so there is none to verify.
+                yield Found(str(rule), WITHOUT, f"{type(error).__name__}: {error}")
                 continue
             if differ(right_one, given) and (
                 isinstance(rule, Excuse) or _far(right_one, given)
@@ -206,6 +211,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--kind", choices=KINDS, action="append")
+    parser.add_argument("--notes", action="store_true", help="of what is not shown")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     spare_the_collector()
@@ -215,18 +221,21 @@ def main() -> None:
             seeds = range(asked.first, asked.first + asked.right // len(kinds))
             with no_proofs():
                 title = f"right gradients of {kind} programs"
-                _table(title, right(kind, seeds, asked.seconds), [REFUTED, FAILED])
+                found = right(kind, seeds, asked.seconds)
+                _table(title, found, [REFUTED, FAILED], asked.notes)
         with default_dtype("float64"):
-            _table("wrong rules", wrong(asked.wrong), SHOWN)
+            _table("wrong rules", wrong(asked.wrong), SHOWN, asked.notes)
     gc.unfreeze()
 
 
-def _table(title: str, verdicts: Iterator[Found], untrue: Any) -> None:
+def _table(title: str, verdicts: Iterator[Found], untrue: Any, notes: bool) -> None:
     began, counts, bad = perf_counter(), Counter[str](), []
     for found in verdicts:
         counts[found.verdict] += 1
         if found.verdict in untrue:
             bad.append(found)
+        elif notes and found.verdict not in SHOWN:
+            print(f"  {found.what}: {found.verdict}: {found.note[:300]}")
     print(f"{title}: {counts.total()}, {dict(counts.most_common())}, "
           f"{perf_counter() - began:.0f} s", flush=True)  # fmt: skip
     for found in bad:

@@ -1,0 +1,205 @@
+"""Programs over a box: every input's entry anywhere in an interval of its own.
+
+A run follows one way through the program. A comparison that the box leaves open is
+decided by a script, so that all ways are taken one after another; what holds for each
+of the runs holds for the program at every point of the box.
+
+Invariant: what cannot be followed in such runs raises `Unresolved`; nothing is decided
+by the middle of a box.
+
+    for terms, result in ways(run, {"x": arb(0, 1)}):       # one per way
+        terms.kinks, terms.evaluation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, Final, TypeVar
+
+from flint import arb
+
+from .balls import START_BITS, Ball, ball, is_infinite, is_nan, to_float, working
+from .decided import ratio
+from .graph import Evaluation
+from .namespace import ObjectNamespace
+from .system import RELATIONS, Number
+from .term import Term, chosen
+from .terms import Terms
+
+MAX_WAYS: Final = 32
+"""Ways through a program that are followed on one box."""
+
+MAX_OPEN: Final = 12
+"""Decisions that a way may leave open: a loop may have no end otherwise."""
+
+SLOPES: Final[Mapping[str, Ball]] = {"abs": arb(0, 1)}
+"""Derivatives of functions with a kink, at every point of which one is."""
+
+Result = TypeVar("Result")
+
+
+class Unresolved(BaseException):
+    """What a program does on a box is not enclosed by following its ways.
+
+    Not an `Exception`, so that the engine does not word it as a failure of its own.
+    """
+
+
+class Enclosures(Evaluation):
+    """Values and derivatives on boxes, of one precision."""
+
+    def slope(self, step: int, position: int, bits: int) -> Ball:
+        found = super().slope(step, position, bits)
+        if found.is_finite():
+            return found
+        return SLOPES.get(self.graph.name(step), found)
+
+    def bends(
+        self, outputs: Sequence[int], weights: Sequence[float],
+        entries: Sequence[int], along: int,
+    ) -> list[Ball]:  # fmt: skip
+        """The derivatives of the gradient by some entries along one of them."""
+        with working(START_BITS, 3):
+            return self._second(outputs, weights, entries, along, START_BITS)
+
+
+class BoxTerms(Terms):
+    """Terms whose inputs lie in intervals; open comparisons follow a script."""
+
+    def __init__(self, box: Mapping[str, Ball], script: Sequence[int] = ()) -> None:
+        """``box``: the interval of each entry that has one, by its label; ``script``:
+        which of its outcomes each open decision has, in order; the first behind it."""
+        super().__init__()
+        self.evaluation: Enclosures = Enclosures(self)
+        self._at_start = self.evaluation.known[START_BITS]
+        self.box = box
+        self.script = script
+        self.taken: list[tuple[int, int]] = []
+        """The outcome of each open decision, and how many it has."""
+        self.symbols: dict[str, int] = {}
+        self.tied = False
+        """Whether two sides of a comparison were equal."""
+        self._known: dict[Any, int] = {}
+
+    def _outcome(self, key: Any, outcomes: int) -> int:
+        """An outcome of an open decision, the same for the same question."""
+        if key not in self._known:
+            place = len(self.taken)
+            if place >= MAX_OPEN:
+                raise Unresolved("too many comparisons are open")
+            taken = self.script[place] if place < len(self.script) else 0
+            self.taken.append((taken, outcomes))
+            self._known[key] = taken
+        return self._known[key]
+
+    def symbol(self, label: str, value: Any) -> Term:
+        made = super().symbol(label, self.box.get(label, value))
+        self.symbols[label] = made.serial
+        return made
+
+    def value(self, element: Term) -> Ball:
+        if element.value.is_finite() or element.value.is_exact():
+            return element.value
+        raise Unresolved("a value has no bound")
+
+    def compare(self, relation: str, a: Term, b: Term) -> bool:
+        holds = RELATIONS[relation]
+        a, b = chosen(a), chosen(b)
+        left, right = self.value(a), self.value(b)
+        if is_nan(left) or is_nan(right):
+            return relation == "!="
+        if a is b:
+            return bool(holds(0, 0))
+        if is_infinite(left) or is_infinite(right):
+            return bool(holds(to_float(left), to_float(right)))
+        gap = self.gap(a, b)
+        if gap.is_zero():
+            self.tied = self.tied or not (a.constant and b.constant)
+            return bool(holds(0, 0))
+        if gap.contains(0):
+            key = (a.serial, b.serial) if a.serial < b.serial else (b.serial, a.serial)
+            side = self._outcome(key, 3) - 1
+            return bool(holds(side if key[0] == a.serial else -side, 0))
+        return bool(holds(1 if gap > 0 else -1, 0))
+
+    def gap(self, a: Term, b: Term) -> Ball:
+        with working(START_BITS):
+            return a.value - b.value
+
+    def is_zero(self, element: Term) -> bool:
+        if element.value.contains(0) and not element.value.is_zero():
+            raise Unresolved("it is open whether a value is 0")
+        return bool(element.value.is_zero())
+
+    def nearest(self, element: Term, number: Number) -> bool:
+        return bool(element.value.contains(ball(number)))
+
+    def rounded(self, element: Term) -> Any:
+        """One of the two ends between which one jump lies."""
+        low, high = element.value.lower(), element.value.upper()
+        if not high - low < 1:
+            raise Unresolved("a value passes several jumps")
+        end = high if self._outcome(element.serial, 2) else low
+        return Fraction(*ratio(end))
+
+    def fixed(self, element: Term, value: Number) -> Term:
+        if isinstance(value, float) and not element.value.is_exact():
+            raise Unresolved("a value is taken for an index, or for a plain number")
+        return super().fixed(element, value)
+
+
+class Moved:
+    """The graph of a run whose inputs lie elsewhere in the box that it holds for."""
+
+    def __init__(self, terms: BoxTerms, box: Mapping[str, Ball]) -> None:
+        self.name, self.args, self.carrying = terms.name, terms.args, terms.carrying
+        self.steps = terms.steps
+        self._leaf = terms.leaf
+        self._moved = {terms.symbols[label]: value for label, value in box.items()}
+
+    def leaf(self, step: int) -> Any:
+        return self._moved[step] if step in self._moved else self._leaf(step)
+
+    @property
+    def evaluation(self) -> Enclosures:
+        return Enclosures(self)
+
+
+class BoxNamespace(ObjectNamespace):
+    """The basis over a box."""
+
+    def argsort(self, x: Any, dim: int = -1, descending: bool = False) -> Any:
+        for row in self._rows(x, dim)[0].reshape(-1, self.elements(x).shape[dim]):
+            ordered = sorted((e.value for e in row), key=lambda b: to_float(b))
+            if not all(low < high for low, high in pairwise(ordered)):
+                raise Unresolved("an order is open")
+        return super().argsort(x, dim, descending)
+
+    def floats(self, data: Any) -> Any:
+        if not all(e.value.is_exact() for e in data.flat):
+            raise Unresolved("a value is taken for a plain number")
+        return super().floats(data)
+
+
+def ways(
+    run: Callable[[BoxTerms], Result], box: Mapping[str, Ball]
+) -> Iterator[tuple[BoxTerms, Result]]:
+    """All ways through a program on a box, with what ``run`` gives on each.
+
+    Raises:
+        Unresolved: there are too many, or one of them cannot be followed.
+    """
+    script: list[int] = []
+    for _ in range(MAX_WAYS):
+        terms = BoxTerms(box, script)
+        yield terms, run(terms)
+        taken = terms.taken
+        while taken and taken[-1][0] + 1 == taken[-1][1]:
+            taken = taken[:-1]
+        if not taken:
+            return
+        script = [way for way, _ in taken]
+        script[-1] += 1
+    raise Unresolved("there are too many ways through the program")

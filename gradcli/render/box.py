@@ -1,0 +1,171 @@
+"""Ranges over a box as text and as JSON.
+
+over the box x = -1.0 .. 2.0
+  output  [0.0, 4.0], certified to 3.7e-09
+  d/dx    [-2.0, 4.0], certified to 1.5e-08  changes sign: at x = -1.0 and at x = 0.5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from ..lang.excerpt import printable
+from .line import BLANK, Line, Part, title
+from .numbers import inline, number
+
+if TYPE_CHECKING:
+    from ..verify.box import Place, Range, Ranges, Span
+    from ..views.gradients import GradView
+
+MAX_ROWS = 20
+"""Entries of an array up to which each has a line."""
+
+
+def range_lines(
+    found: Ranges, box: Mapping[str, Span], view: GradView, labels: Mapping[str, str]
+) -> Iterator[Line]:
+    """The value's range, then each gradient's with its sign, then the kinks."""
+    yield BLANK
+    ends = ", ".join(f"{printable(n)} = {_ends(span)}" for n, span in box.items())
+    yield title(f"over the box {ends}")
+    rows = [(printable(view.output.name), r, "") for r in found.value]
+    shapes = {given.name: given.shape for given in view.inputs}
+    for name, own in found.gradients.items():
+        for entry, each in zip(_places(shapes[name]), own, strict=True):
+            rows.append((labels[name] + entry, each, _sign(each)))
+    width = max(len(label) for label, *_ in rows[:MAX_ROWS])
+    for label, each, sign in rows[:MAX_ROWS]:
+        parts: list[Part] = [(f"  {label.ljust(width)}  ", "name")]
+        parts.append((_shown(each), "number"))
+        parts.append((_excess(each), "dim"))
+        if sign:
+            parts.append((f"  {sign}", "plain"))
+        yield Line(tuple(parts), "      ")
+    if len(rows) > MAX_ROWS:
+        yield Line(((f"  {len(rows) - MAX_ROWS} more: see --json", "dim"),))
+    for word, places in (("kink", found.kinks), ("hole", found.holes)):
+        for place in places:
+            text = f"{word}: {place.what}: near {_near(place)}"
+            yield Line(((text, "fair"),), "  ")
+    if not (found.close or found.holes):
+        text = "the bounds may be wider than the ranges: work or time ran out"
+        yield Line(((text, "dim"),), "  ")
+
+
+def bare_ranges(found: Ranges, view: GradView) -> Iterator[Line]:
+    """The certified bounds of the gradients alone, one input a line."""
+    shapes = {given.name: given.shape for given in view.inputs}
+    for name, own in found.gradients.items():
+        pairs: list[Any] = [[r.lower, r.upper] for r in own]
+        yield Line(((inline(_nested(pairs, shapes[name])), "number"),))
+
+
+def range_json(
+    found: Ranges, box: Mapping[str, Span], view: GradView
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """What to add to the whole, and by input."""
+    shapes = {given.name: given.shape for given in view.inputs}
+    whole = {
+        "box": {
+            "inputs": {
+                name: {"lower": _nested(span.lower, shapes[name]),
+                       "upper": _nested(span.upper, shapes[name])}
+                for name, span in box.items()
+            },
+            "output": _fields(found.value, view.output.shape),
+            "kinks": [_place(p) for p in found.kinks],
+            "holes": [_place(p) for p in found.holes],
+            "pieces": found.pieces,
+            "close": found.close,
+        }
+    }  # fmt: skip
+    inputs = {
+        name: {"range": _signed(own, shapes[name])}
+        for name, own in found.gradients.items()
+    }
+    return whole, inputs
+
+
+def _fields(found: Sequence[Range], shape: Sequence[int]) -> dict[str, Any]:
+    return {
+        "lower": _nested([r.lower for r in found], shape),
+        "upper": _nested([r.upper for r in found], shape),
+    }
+
+
+def _signed(found: Sequence[Range], shape: Sequence[int]) -> dict[str, Any]:
+    points = [[dict(p) for p in r.at] or None for r in found]
+    return {
+        **_fields(found, shape),
+        "sign": _nested([r.sign for r in found], shape),
+        "changes_at": _nested(points, shape),
+    }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"what": place.what, "near": {n: list(e) for n, e in place.near.items()}}
+
+
+def _nested(entries: Sequence[Any], shape: Sequence[int]) -> Any:
+    level = list(entries)
+    for size in reversed(shape):
+        starts = range(0, len(level), size) if size else ()
+        level = [level[i : i + size] for i in starts]
+    return level[0] if level else []
+
+
+def _places(shape: Sequence[int]) -> list[str]:
+    """``[0,1]`` per entry; nothing of a scalar."""
+    found: list[tuple[int, ...]] = [()]
+    for size in shape:
+        found = [(*place, i) for place in found for i in range(size)]
+    return [f"[{','.join(map(str, place))}]" if place else "" for place in found]
+
+
+def _ends(span: Span) -> str:
+    lower, upper = list(span.lower), list(span.upper)
+    if len(lower) == 1:
+        return f"{number(lower[0])} .. {number(upper[0])}"
+    return f"{inline(lower)} .. {inline(upper)}"
+
+
+def _is_found(each: Range) -> bool:
+    """Whether both ends are bounds, with numbers between them."""
+    return isfinite(each.lower) and isfinite(each.upper) and each.least <= each.most
+
+
+def _shown(each: Range) -> str:
+    """The numbers that were found; where there is no bound, what bounds there are."""
+    if each.lower > each.upper:
+        return "no value"
+    if _is_found(each):
+        return f"[{number(each.least)}, {number(each.most)}]"
+    return f"[{number(each.lower)}, {number(each.upper)}]"
+
+
+def _excess(each: Range) -> str:
+    """How far beyond the numbers shown the bounds lie."""
+    if not _is_found(each):
+        return ""
+    beyond = max(each.least - each.lower, each.upper - each.most, 0.0)
+    return f", certified to {beyond:.2g}" if beyond else ", certified"
+
+
+def _sign(each: Range) -> str:
+    if not each.at:
+        return each.sign
+    return f"{each.sign}: at " + " and at ".join(_point(p) for p in each.at)
+
+
+def _point(point: Mapping[str, float]) -> str:
+    return ", ".join(f"{printable(n)} = {number(v)}" for n, v in point.items())
+
+
+def _near(place: Place) -> str:
+    parts = []
+    for name, (low, high) in place.near.items():
+        where = number(low) if low == high else f"{low:.6g} .. {high:.6g}"
+        parts.append(f"{printable(name)} = {where}")
+    return ", ".join(parts)

@@ -1,0 +1,572 @@
+"""Certified ranges over a box: the value's, each gradient's, and the gradient's sign.
+
+The box is cut in pieces; on each the program runs on balls as wide as the piece, along
+every way that the piece leaves open, and its derivatives are FLINT's. The piece that a
+bound hangs on is cut next, until the bounds meet the numbers found at points.
+
+Invariant: a range holds every value that the program has in the box, whatever time was
+left; a sign that is said to change was found both ways at points.
+
+    found = ranges(job, {"x": Span((-1.0,), (2.0,))}, program_of(job), Budget(5.0))
+    found.value                     # (Range(0.0, 4.0, ...),)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from math import inf, isfinite, nextafter
+from typing import Any, Final
+
+import numpy as np
+
+from ..numbers.balls import (
+    START_BITS,
+    ZERO,
+    Ball,
+    ball,
+    is_nan,
+    size,
+    to_float,
+    working,
+)
+from ..numbers.boxes import BoxNamespace, BoxTerms, Enclosures, Moved, Unresolved, ways
+from .process.budget import Budget, OutOfTime
+from .process.job import Job
+from .subject import Evaluate, OnTerms, entry_name, on_terms
+from .verify import words_of
+
+MAX_RUNS: Final = 4_000
+"""Runs of the program, over all pieces."""
+
+MAX_RUN_STEPS: Final = 3_000_000
+"""Steps of all runs together."""
+
+MAX_CUTS: Final = 50
+"""How often a side is halved before a piece is left as it is."""
+
+CLOSE: Final = 1e-8
+"""Part of a range's width, or of its numbers, that a bound may lie beyond a number that
+was found."""
+
+MAX_BENT_SIDES: Final = 4
+"""Sides of a box up to which second derivatives narrow the gradient's bounds."""
+
+MAX_KINK_RUNS: Final = 600
+"""Runs up to which the places of kinks are told better than bounds need."""
+
+NARROW: Final = 2.0**-24
+"""Part of a side that tells a kink's place well enough."""
+
+MAX_SHOWN_KINKS: Final = 6
+
+POSITIVE: Final = "positive throughout"
+NEGATIVE: Final = "negative throughout"
+ZERO_THROUGHOUT: Final = "zero throughout"
+NEVER_NEGATIVE: Final = "never negative"
+NEVER_POSITIVE: Final = "never positive"
+CHANGES: Final = "changes sign"
+UNDECIDED: Final = "undecided"
+
+OPEN: Final = "a comparison goes either way"
+NO_VALUE: Final = "the program has no value"
+NO_BOUND: Final = "the value has no bound"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An input's interval: the ends of its entries, in C order."""
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Bounds that hold, and between which numbers were found to lie.
+
+    least, most  bounds of the smallest and largest number found at a point
+    sign         of a gradient, whether it keeps its sign
+    at           where it changes: a point where it is negative, one where positive
+    """
+
+    lower: float
+    upper: float
+    least: float = inf
+    most: float = -inf
+    sign: str = UNDECIDED
+    at: tuple[Mapping[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is not smooth, or has no value: a piece of the box."""
+
+    what: str
+    near: Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """What was found of one program over one box.
+
+    value      of the output's entries
+    gradients  by input, of its entries
+    kinks      where there may be no derivative
+    holes      where the program may have no value, or one without bound
+    pieces     how many the box was cut into
+    close      whether every bound is close to a number that was found
+    """
+
+    value: tuple[Range, ...]
+    gradients: Mapping[str, tuple[Range, ...]]
+    kinks: tuple[Place, ...]
+    holes: tuple[Place, ...]
+    pieces: int
+    close: bool
+
+
+Ends = tuple[float, float]
+EVERYTHING: Final = (-inf, inf)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of the box: ends by label, and what was found on it.
+
+    bounds  of each number looked at; None: the program has no value there
+    kinks   what is not smooth on it
+    hole    why there is no bound, if there is none
+    only    the run that holds on all of it, if there is one
+    shares  per side the largest part of a bound's width that comes of it
+    """
+
+    ends: Mapping[str, Ends]
+    cuts: int
+    bounds: tuple[Ends, ...] | None
+    kinks: tuple[str, ...] = ()
+    hole: str | None = None
+    only: OnTerms | None = None
+    shares: Mapping[str, float] = field(default_factory=dict)
+
+
+def ranges(
+    job: Job, box: Mapping[str, Span], evaluate: Evaluate, budget: Budget
+) -> Ranges:
+    """The ranges over a box, as narrow as work and time allow.
+
+    Raises:
+        NoMeaning: the program does not run on balls.
+    """
+    search = _Search(job, box, evaluate, budget)
+    try:
+        with budget.slice(budget.left):
+            search.work()
+    except OutOfTime:
+        # What was found by then holds.
+        pass
+    return search.found()
+
+
+class _Search:
+    def __init__(
+        self, job: Job, box: Mapping[str, Span], evaluate: Evaluate, budget: Budget
+    ) -> None:
+        self.job = job
+        self.budget = budget
+        self.evaluate = evaluate
+        self.box = {
+            label: ends
+            for name, span in box.items()
+            for label, ends in zip(
+                labels(job, name), zip(span.lower, span.upper, strict=True), strict=True
+            )
+        }
+        self.asked = {i.name: labels(job, i.name) for i in job.inputs
+                      if i.claim is not None}  # fmt: skip
+        self.outputs = job.output.count
+        given = job.cotangent
+        self.weights = [1.0] * self.outputs if given is None else given.values()
+        self.entries = [label for own in self.asked.values() for label in own]
+        count = self.outputs + len(self.entries)
+        self.least, self.most = [inf] * count, [-inf] * count
+        self.negative: dict[int, Mapping[str, float]] = {}
+        self.positive: dict[int, Mapping[str, float]] = {}
+        whole = _Piece(self.box, 0, (EVERYTHING,) * count, hole="it was not looked at")
+        self.pieces: dict[int, _Piece] = {0: whole}
+        self.runs = self.steps = 0
+
+    # running
+
+    def _run(self, terms: BoxTerms) -> OnTerms:
+        try:
+            subject = on_terms(self.job, self.evaluate, terms=terms, basis=BoxNamespace)
+        except Exception as error:
+            raise Unresolved(words_of(error)) from error
+        self.runs += 1
+        self.steps += terms.steps
+        return subject
+
+    def _followed(
+        self, box: Mapping[str, Ball], known: OnTerms | None
+    ) -> Iterator[tuple[OnTerms, Enclosures]]:
+        """The program on a box, way by way. ``known`` is its only way on a larger box,
+        where there is one: what is decided there is decided here."""
+        if known is not None:
+            assert isinstance(known.terms, BoxTerms)
+            self.runs += 1
+            self.steps += known.terms.steps
+            yield known, Moved(known.terms, box).evaluation
+            return
+        for terms, subject in ways(self._run, box):
+            yield subject, terms.evaluation
+
+    def _numbers(
+        self, subject: OnTerms, evaluation: Enclosures
+    ) -> tuple[list[Ball], dict[str, Ball]]:
+        """The output's entries, and the derivatives by all entries of the inputs."""
+        assert isinstance(subject.terms, BoxTerms)
+        values = evaluation.values(subject.outputs, START_BITS)
+        found = evaluation.cotangents(subject.outputs, self.weights, START_BITS)
+        symbols = subject.terms.symbols.items()
+        return values, {label: found.get(step, ZERO) for label, step in symbols}
+
+    def _value(self, ends: Mapping[str, Ends], known: OnTerms | None) -> Ends:
+        """Bounds of a scalar output alone."""
+        found: Ends | None = None
+        for subject, evaluation in self._followed(intervals(ends), known):
+            own = ends_of(evaluation.value(subject.outputs[0], START_BITS))
+            found = own if found is None else hull(found, own)
+        assert found is not None
+        return found
+
+    def work(self) -> None:
+        """Cut the pieces that bounds hang on."""
+        first = self._looked_at(self.box, 0, None)
+        self.pieces = {0: first}
+        self._visit(first)
+        heaps: list[list[tuple[float, int]]] = [[] for _ in range(2 * len(self.least))]
+        self._enter(heaps, 0, first)
+        number = 0
+        while self.runs < MAX_RUNS and self.steps < MAX_RUN_STEPS:
+            worst = self._worst(heaps)
+            if worst is None:
+                worst = self._rough()
+            if worst is None:
+                return
+            piece = self.pieces[worst]
+            halves = [self._looked_at(ends, piece.cuts + 1, piece.only)
+                      for ends in cut(piece, self.box)]  # fmt: skip
+            del self.pieces[worst]
+            for half in halves:
+                number += 1
+                self.pieces[number] = half
+                self._enter(heaps, number, half)
+                self._visit(half)
+            self.budget.check()
+
+    def _enter(self, heaps: list[Any], number: int, piece: _Piece) -> None:
+        for k, (low, high) in enumerate(piece.bounds or ()):
+            heappush(heaps[2 * k], (low, number))
+            heappush(heaps[2 * k + 1], (-high, number))
+
+    def _worst(self, heaps: list[list[tuple[float, int]]]) -> int | None:
+        """The piece with the bound that lies farthest from what was found."""
+        farthest, worst = CLOSE, None
+        for place, heap in enumerate(heaps):
+            while heap and heap[0][1] not in self.pieces:
+                heappop(heap)
+            if not heap:
+                continue
+            bound, number = heap[0]
+            k = place // 2
+            piece = self.pieces[number]
+            if not can_be_cut(piece, self.box):
+                continue
+            reached = -self.most[k] if place % 2 else self.least[k]
+            gap = reached - bound
+            scale = max(abs(self.most[k]), abs(self.least[k]), 1e-300)
+            far = gap / scale if isfinite(gap) and isfinite(scale) else inf
+            if far > farthest:
+                farthest, worst = far, number
+        return worst
+
+    def _rough(self) -> int | None:
+        """The widest piece on which something is not smooth, as long as their places
+        are to be told better."""
+        if self.runs > MAX_KINK_RUNS:
+            return None
+        wide = [
+            (max(_widths(p, self.box))[0], n) for n, p in self.pieces.items()
+            if (p.kinks or p.hole) and can_be_cut(p, self.box)
+        ]  # fmt: skip
+        width, widest = max(wide, default=(0.0, None))
+        return widest if width > NARROW else None
+
+    # looking at a piece
+
+    def _looked_at(
+        self, ends: Mapping[str, Ends], cuts: int, known: OnTerms | None
+    ) -> _Piece:
+        nothing = (EVERYTHING,) * len(self.least)
+        bounds: list[Ends] | None = None
+        what: dict[str, None] = {}
+        hole, slopes, only = None, dict[str, Ball](), known
+        try:
+            for subject, evaluation in self._followed(intervals(ends), known):
+                values, slopes = self._numbers(subject, evaluation)
+                numbers = [*values, *(slopes[label] for label in self.entries)]
+                own = list(map(ends_of, numbers))
+                if known is None:
+                    terms = subject.terms
+                    assert isinstance(terms, BoxTerms)
+                    what |= dict.fromkeys(terms.kinks.values())
+                    what |= {OPEN: None} if terms.taken else {}
+                    only = subject
+                if any(is_nan(v) for v in values):
+                    hole = NO_VALUE
+                    continue
+                bounds = own if bounds is None else list(map(hull, bounds, own))
+        except Unresolved as error:
+            return _Piece(ends, cuts, nothing, tuple(what), str(error))
+        if what:
+            only = None
+        if bounds is None:
+            return _Piece(ends, cuts, None, hole=hole)
+        shares: Mapping[str, float] = {}
+        if hole is None and not all(map(isfinite, bounds[0])):
+            hole = NO_BOUND
+        if only is not None and self.outputs == 1:
+            bounds[0] = self._narrowed(bounds[0], ends, slopes, only)
+        if only is not None and len(ends) <= MAX_BENT_SIDES:
+            shares = self._bent(bounds, ends, slopes, only)
+        return _Piece(ends, cuts, tuple(bounds), tuple(what), hole, only, shares)
+
+    def _narrowed(
+        self, value: Ends, ends: Mapping[str, Ends], slopes: Mapping[str, Ball],
+        only: OnTerms,
+    ) -> Ends:  # fmt: skip
+        """The value's bounds by its slopes: a smooth function has its extremes at the
+        ends of what it is monotonic in, and is as far from its middle as they allow."""
+        if self.job.cotangent is not None:
+            return value
+        low, high = dict(ends), dict(ends)
+        for label, (a, b) in ends.items():
+            slope = slopes[label]
+            if slope >= 0:
+                low[label], high[label] = (a, a), (b, b)
+            elif slope <= 0:
+                low[label], high[label] = (b, b), (a, a)
+        if low != ends:
+            return meeting(value, (self._value(low, only)[0],
+                                   self._value(high, only)[1]))  # fmt: skip
+        middles = {label: (middle(*e),) * 2 for label, e in ends.items()}
+        centre = interval(*self._value(middles, only))
+        with working(START_BITS):
+            reach = ZERO
+            for label, e in ends.items():
+                reach = reach + slopes[label] * (interval(*e) - middles[label][0])
+            return meeting(value, ends_of(centre + reach))
+
+    def _bent(
+        self, bounds: list[Ends], ends: Mapping[str, Ends], slopes: Mapping[str, Ball],
+        only: OnTerms,
+    ) -> dict[str, float]:  # fmt: skip
+        """Narrow the gradient's bounds by second derivatives; per side the largest part
+        of a bound's width that comes of it."""
+        terms = only.terms
+        assert isinstance(terms, BoxTerms)
+        steps = [terms.symbols[label] for label in self.entries]
+        middles = {label: middle(*e) for label, e in ends.items()}
+        centre = Moved(terms, {n: ball(m) for n, m in middles.items()}).evaluation
+        _, at_centre = self._numbers(only, centre)
+        wide = Moved(terms, intervals(ends)).evaluation
+        reach = [ZERO] * len(steps)
+        parts: dict[str, list[float]] = {}
+        for label, e in ends.items():
+            column = wide.bends(only.outputs, self.weights, steps, terms.symbols[label])
+            self.steps += 4 * terms.steps
+            with working(START_BITS):
+                away = interval(*e) - middles[label]
+                moved = [c * away for c in column]
+                reach = [r + m for r, m in zip(reach, moved, strict=True)]
+                own = [slopes[label] * away] * self.outputs + moved
+            parts[label] = [to_float(size(m)) for m in own]
+        for k, (label, r) in enumerate(zip(self.entries, reach, strict=True)):
+            with working(START_BITS):
+                found = ends_of(at_centre[label] + r)
+            bounds[self.outputs + k] = meeting(bounds[self.outputs + k], found)
+        return {
+            label: max(
+                (p / (high - low) for p, (low, high) in zip(own, bounds, strict=True)
+                 if low < high), default=0.0,
+            )
+            for label, own in parts.items()
+        }  # fmt: skip
+
+    def _visit(self, piece: _Piece) -> None:
+        """Look at the middle of a piece, and at two of its corners."""
+        if piece.bounds is not None:
+            for of in (middle, min, max):
+                self._at({n: of(*e) for n, e in piece.ends.items()}, piece.only)
+
+    def _at(self, point: Mapping[str, float], known: OnTerms | None) -> None:
+        """Note the numbers at a point, and derivatives where there are any."""
+        box = {label: ball(v) for label, v in point.items()}
+        try:
+            for subject, evaluation in self._followed(box, known):
+                terms = subject.terms
+                assert isinstance(terms, BoxTerms)
+                values, slopes = self._numbers(subject, evaluation)
+                met = known is None and (terms.taken or terms.kinks or terms.tied)
+                found = values if met else [*values, *map(slopes.get, self.entries)]
+                for k, number in enumerate(found):
+                    if number.is_finite():
+                        self._note(k, number, point)
+        except Unresolved:
+            return
+
+    def _note(self, k: int, number: Ball, point: Mapping[str, float]) -> None:
+        low, high = ends_of(number)
+        self.least[k] = min(self.least[k], high)
+        self.most[k] = max(self.most[k], low)
+        if number > 0:
+            self.positive.setdefault(k, point)
+        elif number < 0:
+            self.negative.setdefault(k, point)
+
+    # what was found
+
+    def found(self) -> Ranges:
+        ranges = [self._range(k) for k in range(len(self.least))]
+        gradients, at = {}, self.outputs
+        for name, own in self.asked.items():
+            gradients[name] = tuple(map(self._signed, range(at, at + len(own)),
+                                        ranges[at : at + len(own)]))  # fmt: skip
+            at += len(own)
+        pieces = self.pieces.values()
+        return Ranges(
+            tuple(ranges[: self.outputs]),
+            gradients,
+            tuple(_merged((what, p) for p in pieces for what in p.kinks)),
+            tuple(_merged((p.hole, p) for p in pieces if p.hole)),
+            len(self.pieces),
+            all(map(_is_close, ranges)),
+        )
+
+    def _range(self, k: int) -> Range:
+        bounds = [p.bounds[k] for p in self.pieces.values() if p.bounds is not None]
+        low = min((b[0] for b in bounds), default=inf)
+        high = max((b[1] for b in bounds), default=-inf)
+        return Range(low, high, self.least[k], self.most[k])
+
+    def _signed(self, k: int, found: Range) -> Range:
+        if k in self.negative and k in self.positive:
+            at = self.negative[k], self.positive[k]
+            return replace(found, sign=CHANGES, at=at)
+        return replace(found, sign=sign_of(found.lower, found.upper))
+
+
+def sign_of(lower: float, upper: float) -> str:
+    """What bounds say of the sign of all between them."""
+    if lower > upper:
+        return UNDECIDED
+    if lower == upper == 0:
+        return ZERO_THROUGHOUT
+    if lower >= 0:
+        return POSITIVE if lower > 0 else NEVER_NEGATIVE
+    if upper <= 0:
+        return NEGATIVE if upper < 0 else NEVER_POSITIVE
+    return UNDECIDED
+
+
+def _is_close(found: Range) -> bool:
+    gap = max(found.least - found.lower, found.upper - found.most)
+    return gap < inf and gap <= CLOSE * max(abs(found.least), abs(found.most), 1e-300)
+
+
+def labels(job: Job, name: str) -> list[str]:
+    """What the entries of an input are called."""
+    shape = next(i.value.shape for i in job.inputs if i.name == name)
+    return [entry_name(name, place) for place in np.ndindex(*shape)]
+
+
+def interval(low: float, high: float) -> Ball:
+    """The narrowest ball that holds an interval."""
+    if low == high:
+        return ball(low)
+    with working(START_BITS):
+        return ball(low).union(ball(high))
+
+
+def intervals(ends: Mapping[str, Ends]) -> dict[str, Ball]:
+    return {label: interval(*e) for label, e in ends.items()}
+
+
+def ends_of(b: Ball) -> Ends:
+    """Floats at or beyond the ends of a ball; everything where it has no bound."""
+    if not b.is_finite():
+        return EVERYTHING
+    low, high = to_float(b.lower()), to_float(b.upper())
+    if ball(low) > b.lower():
+        low = nextafter(low, -inf)
+    if ball(high) < b.upper():
+        high = nextafter(high, inf)
+    return low, high
+
+
+def hull(a: Ends, b: Ends) -> Ends:
+    return min(a[0], b[0]), max(a[1], b[1])
+
+
+def meeting(a: Ends, b: Ends) -> Ends:
+    return max(a[0], b[0]), min(a[1], b[1])
+
+
+def middle(low: float, high: float) -> float:
+    return low / 2 + high / 2
+
+
+def _widths(piece: _Piece, box: Mapping[str, Ends]) -> Iterator[tuple[float, str]]:
+    """Per side that can be halved its part of the box's own."""
+    for label, (low, high) in piece.ends.items():
+        whole = box[label][1] - box[label][0]
+        if low < middle(low, high) < high:
+            yield (high - low) / whole, label
+
+
+def can_be_cut(piece: _Piece, box: Mapping[str, Ends]) -> bool:
+    """Whether a piece is wide enough for two."""
+    widest = max(_widths(piece, box), default=None)
+    return widest is not None and widest[0] > 2.0**-MAX_CUTS
+
+
+def cut(
+    piece: _Piece, box: Mapping[str, Ends]
+) -> tuple[dict[str, Ends], dict[str, Ends]]:
+    """A piece in two, across the side that its bounds' widths come of, or else the
+    widest; at 0 rather than beside it."""
+    sides = list(_widths(piece, box))
+    _, label = max((piece.shares.get(n, 0.0), w, n) for w, n in sides)[1:]
+    low, high = piece.ends[label]
+    at = 0.0 if piece.cuts < 2 and low < 0 < high else middle(low, high)
+    return {**piece.ends, label: (low, at)}, {**piece.ends, label: (at, high)}
+
+
+def _merged(found: Any) -> Iterator[Place]:
+    """Places, those that touch as one; the first few."""
+    grown: list[Place] = []
+    order = sorted(found, key=lambda pair: (pair[0], list(pair[1].ends.values())))
+    for what, piece in order:
+        last = grown[-1] if grown else None
+        if last is not None and last.what == what and _touch(last.near, piece.ends):
+            near = {n: hull(last.near[n], e) for n, e in piece.ends.items()}
+            grown[-1] = Place(what, near)
+        else:
+            grown.append(Place(what, piece.ends))
+    yield from grown[:MAX_SHOWN_KINKS]
+
+
+def _touch(a: Mapping[str, Ends], b: Mapping[str, Ends]) -> bool:
+    return all(a[n][0] <= b[n][1] and b[n][0] <= a[n][1] for n in a)
