@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..engine import resolve
+from ..lang import compiled
 from ..lang.bindings import read_bindings
-from ..lang.compiled import compile
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
@@ -73,7 +73,7 @@ class _Work:
         source, words = program_and_bindings(request)
         bound_memory()
         self.many = many
-        self.program = compile(
+        self.program = compiled.compile(
             source,
             wrt=listed(request.wrt),
             dtype=request.dtype,
