@@ -110,7 +110,8 @@ class _Work:
                     raise done.error
         if self.bad:
             rows = "1 row" if self.bad == 1 else f"{self.bad:,} rows"
-            became = "are nan" if self.many.on_error == "nan" else "are left out"
+            be = "is" if self.bad == 1 else "are"
+            became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
             note(f"note: {rows} could not be computed and {became}")
         return Exit.PROGRAM if self.bad else Exit.DONE
 

@@ -69,8 +69,8 @@ class Point:
         self.wanted = {n: t for n, t in self.tensors.items() if n in wrt}
 
     def _tensor(self, value: Any, wanted: bool) -> Tensor:
-        raw = value.raw if isinstance(value, Tensor) else value
-        if hasattr(raw, "dtype"):
+        raw = _raw(value)
+        if raw is not None:
             kept = raw.astype(self.factory.dtype, copy=False)
             return Tensor(kept, self.factory.xp, requires_grad=wanted)
         made = self.factory.leaf if wanted else self.factory.constant
@@ -108,6 +108,18 @@ class Point:
         if any(hasattr(value, "dtype") for value in values) or y.raw.ndim:
             return y.raw
         return float(y.raw)
+
+
+def _raw(value: Any) -> Any:
+    """The array of a tensor or of what is, or becomes, an array; None: it is none."""
+    if isinstance(value, Tensor):
+        return value.raw
+    if isinstance(value, np.ndarray | np.generic):
+        return value
+    if hasattr(value, "__cuda_array_interface__") and not hasattr(value, "numpy"):
+        return value
+    known = hasattr(value, "__array__") or isinstance(value, range)
+    return np.asarray(value) if known else None
 
 
 def check_names(

@@ -13,7 +13,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = re.findall(
-    r"```console\n\$ (gradcli .+?)\n(.*?)```", (ROOT / "README.md").read_text(), re.S
+    r"```console\n\$ ((?:printf .+? \| )?gradcli .+?)\n(.*?)```",
+    (ROOT / "README.md").read_text(),
+    re.S,
 )
 
 
