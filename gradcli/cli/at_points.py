@@ -6,12 +6,14 @@ cannot be is told on stderr by its place, and the exit status says that there wa
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import chain, islice
 from math import prod
 from os.path import splitext
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -23,8 +25,10 @@ from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
 from ..lang.point import check_names
-from ..lang.points import Block, Points, point_blocks
+from ..lang.points import Block, Points, point_blocks, total_size
 from ..render.columns import Columns, columns_to, format_of, open_columns
+from ..render.progress import Bar, wants_bar
+from .ending import before_exit
 from .exits import Exit
 from .limits import bound_memory, renew
 from .many import Many
@@ -101,11 +105,16 @@ class _Work:
         blocks = self._blocks()
         # What is wrong with the table is told before anything is written.
         first = list(islice(blocks, 1))
-        with self._opened() as out, self._mapping() as mapping:
+        with (
+            self._opened() as out,
+            self._mapping() as mapping,
+            self._progress() as moved,
+        ):
             for done in mapping(self._task(), chain(first, blocks)):
                 renew()
                 out.write(done.rows)
                 self._tell(done)
+                moved(done.size)
                 if done.error is not None:
                     raise done.error
         if self.bad:
@@ -114,6 +123,31 @@ class _Work:
             became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
             note(f"note: {rows} could not be computed and {became}")
         return Exit.PROGRAM if self.bad else Exit.DONE
+
+    @contextmanager
+    def _progress(self) -> Iterator[Callable[[int], None]]:
+        """What draws a bar on stderr, where nothing else is drawn."""
+        beside = self.many.out is None and sys.stdout.isatty()
+        if beside or not wants_bar(sys.stderr):
+            yield lambda size: None
+            return
+        table = self.many.table
+        total = None if table is None else total_size(table)
+        bar = Bar(sys.stderr, 100 if total else None)
+        start, done = monotonic(), 0
+
+        def moved(size: int) -> None:
+            nonlocal done
+            done += size
+            rate = self.count / max(monotonic() - start, 1e-9)
+            text = f"{self.count - 1:,} rows, {rate:,.0f} a second"
+            bar.at(100 * done // total if total else self.count, lambda: text)
+
+        before_exit.append(bar.stop)
+        try:
+            yield moved
+        finally:
+            bar.stop()
 
     def _task(self) -> Task:
         suffix = self.suffix if self.many.out is None else format_of(self.many.out)
@@ -211,7 +245,7 @@ def _grid(axes: Mapping[str, Any]) -> Iterator[Block]:
         places = np.unravel_index(numbers, sizes)
         pairs = zip(axes.items(), places, strict=True)
         columns = {name: values[at] for (name, values), at in pairs}
-        yield partial(Points, columns, ())
+        yield Block(partial(Points, columns, ()))
 
 
 def _suffix(table: str | None) -> str:

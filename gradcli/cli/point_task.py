@@ -7,7 +7,7 @@ depends on the block alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,12 +32,14 @@ class Done:
     bad    why rows could not be computed; with a number among the block's, or with
            the place in the text
     error  what ended the work
+    size   how much of the table the block was
     """
 
     rows: Any
     count: int
     bad: tuple[tuple[int | None, str], ...]
     error: ProgramError | None = None
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,9 @@ class Task:
 
     def __call__(self, block: Block) -> Done:
         """Compute the value and the gradients at each point of a block."""
-        points = block()
+        return replace(self._done(block()), size=block.size)
+
+    def _done(self, points: Points) -> Done:
         if self.on_error != "stop":
             return self._computed(points, {})
         if not points.bad:

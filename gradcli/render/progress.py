@@ -22,9 +22,10 @@ PACE = 0.1
 
 
 class Bar:
-    """How many of ``total`` steps are done; ``stop`` takes the bar away."""
+    """How many of ``total`` steps are done; None: of nobody knows how many. ``stop``
+    takes the bar away."""
 
-    def __init__(self, stream: TextIO, total: int) -> None:
+    def __init__(self, stream: TextIO, total: int | None) -> None:
         self._stream = stream
         self._total = total
         self._due = monotonic() + PATIENCE

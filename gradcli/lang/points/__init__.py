@@ -8,7 +8,7 @@ read is told by its place and is in no block, so that the rows of a block are go
         points.columns["x"], points.bad
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from glob import glob
 from os.path import splitext
@@ -19,6 +19,7 @@ from typing import IO
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.points.arrays import npy_blocks, parquet_blocks
 from gradcli.lang.points.row import BadRow as BadRow
+from gradcli.lang.points.row import Block as Block
 from gradcli.lang.points.row import Points as Points
 from gradcli.lang.points.row import refused
 from gradcli.lang.points.text import SEPARATORS, text_blocks
@@ -26,10 +27,6 @@ from gradcli.lang.points.text import SEPARATORS, text_blocks
 STANDARD_INPUT = "-"
 
 SUFFIXES = (*SEPARATORS, ".jsonl", ".npy", ".parquet")
-
-
-Block = Callable[[], Points]
-"""Some rows, not yet read; it can be sent to another process."""
 
 
 def point_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
@@ -53,6 +50,16 @@ def read_points(place: str, names: Sequence[str]) -> Iterator[Points]:
     """The rows of `point_blocks`, read."""
     for block in point_blocks(place, names):
         yield block()
+
+
+def total_size(place: str) -> int | None:
+    """The sizes of all blocks together; None where that is not known beforehand."""
+    if place == STANDARD_INPUT:
+        return None
+    files = [Path(path).expanduser() for path in _files(place)]
+    if any(path.suffix == ".parquet" or not path.is_file() for path in files):
+        return None
+    return sum(path.stat().st_size for path in files)
 
 
 def _files(place: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Tables of numbers, .npy and .parquet, block by block."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,13 +10,13 @@ import numpy as np
 
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.excerpt import enumerated
-from gradcli.lang.points.row import BadRow, Points, demand_columns, refused
+from gradcli.lang.points.row import BadRow, Block, Points, demand_columns, refused
 
 BLOCK_ROWS = 1 << 16
 """Of rows that are read at once."""
 
 
-def npy_blocks(place: str, names: Sequence[str]) -> Iterator[Callable[[], Points]]:
+def npy_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
     """The rows of an array: a field for each input, or a column for each, in order."""
     try:
         table = np.load(Path(place).expanduser(), mmap_mode="r", allow_pickle=False)
@@ -37,10 +37,10 @@ def npy_blocks(place: str, names: Sequence[str]) -> Iterator[Callable[[], Points
             name: np.array(block[name] if fields else block[:, nr], dtype=float)
             for nr, name in enumerate(names)
         }
-        yield partial(Points, columns, ())
+        yield Block(partial(Points, columns, ()), block.nbytes)
 
 
-def parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Callable[[], Points]]:
+def parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Block]:
     """The rows of a file of columns."""
     if find_spec("pyarrow") is None:
         hint = "pip install 'gradcli[table]'"
@@ -56,7 +56,7 @@ def parquet_blocks(place: str, names: Sequence[str]) -> Iterator[Callable[[], Po
         demand_columns(file.schema_arrow.names, names, place)
         row = 1
         for batch in file.iter_batches(BLOCK_ROWS, columns=list(names)):
-            yield partial(_arrow_rows, batch, row, tuple(names), place)
+            yield Block(partial(_arrow_rows, batch, row, tuple(names), place))
             row += len(batch)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from gradcli.lang.errors import ProgramError
@@ -38,6 +38,19 @@ class Points(NamedTuple):
         for bad in self.bad:
             row += bad.nr <= row
         return row
+
+
+class Block(NamedTuple):
+    """Some rows, not yet read; it can be sent to another process.
+
+    size  how much of the table it is: bytes of text, or of numbers
+    """
+
+    read: Callable[[], Points]
+    size: int = 0
+
+    def __call__(self) -> Points:
+        return self.read()
 
 
 def refused(code: str, message: str) -> ProgramError:

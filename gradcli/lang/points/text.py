@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from gradcli.lang.excerpt import shortened
-from gradcli.lang.points.row import BadRow, Points, demand_columns, refused
+from gradcli.lang.points.row import BadRow, Block, Points, demand_columns, refused
 
 BLOCK_BYTES = 1 << 22
 """Of text that is read at once."""
@@ -30,7 +30,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 def text_blocks(
     file: IO[bytes], what: str, suffix: str, names: Sequence[str]
-) -> Iterator[Callable[[], Points]]:
+) -> Iterator[Block]:
     """The rows of a table of text, or of lines of JSON, whichever the suffix says; an
     empty one: what the first line looks like."""
     blocks = _pieces(file, what)
@@ -47,7 +47,7 @@ def text_blocks(
         read = partial(_rows, layout=layout, what=what)
     for data in chain([first], blocks):
         if data.strip():
-            yield partial(read, data, line)
+            yield Block(partial(read, data, line), len(data))
         line += data.count(b"\n")
 
 
