@@ -21,19 +21,22 @@ import numpy as np
 from ..engine import resolve
 from ..lang import compiled
 from ..lang.bindings import read_bindings
+from ..lang.errors import ProgramError
 from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
 from ..lang.point import check_names
 from ..lang.points import Block, Points, point_blocks, total_size
 from ..render.columns import Columns, columns_to, format_of, open_columns
+from ..render.curve import curve
+from ..render.numbers import six_digits
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
 from .exits import Exit
 from .limits import bound_memory, renew
 from .many import Many
 from .options import Request
-from .output import note, standard_output
+from .output import Printer, note, standard_output
 from .point_task import Done, Task, header
 from .problems import wrong
 from .session import listed
@@ -41,6 +44,12 @@ from .sources import program_and_bindings
 
 Mapper = Callable[[Task, Iterable[Block]], Iterable[Done]]
 """What computes blocks, in their order."""
+
+PLOT_COLUMNS = 80
+"""The width of a curve where there is no terminal."""
+
+MIN_PLOT_POINTS = 2
+"""Points of a curve."""
 
 MAX_TOLD_ROWS = 20
 """Bad rows that are told one by one."""
@@ -67,7 +76,8 @@ def run(request: Request, many: Many, others: Mapping[str, object]) -> int:
     if extra:
         message = f"{extra[0]} is not for many points"
         raise wrong("E590", message, "leave it out, or ask at one point")
-    return _Work(request, many).run()
+    work = _Work(request, many)
+    return work.plot() if many.plot else work.run()
 
 
 class _Work:
@@ -123,6 +133,38 @@ class _Work:
             became = f"{be} nan" if self.many.on_error == "nan" else f"{be} left out"
             note(f"note: {rows} could not be computed and {became}")
         return Exit.PROGRAM if self.bad else Exit.DONE
+
+    def plot(self) -> int:
+        """Draw value and derivative over the one input that is swept; the exit
+        status."""
+        ((name, values),) = self.swept.items()
+        failed: dict[int, ProgramError] = {}
+        found = self.program.at_rows({name: values}, self.shared, failed)
+        heights = {"value": found.value}
+        if name in self.wanted:
+            heights[f"d/d{name}"] = found.grads[name]
+        if any(h.ndim > 1 for h in heights.values()) or len(values) < MIN_PLOT_POINTS:
+            hint = "of a program with one number as its value, at 2 points or more"
+            raise wrong("E590", "--plot: no curve can be drawn", hint)
+        # A derivative is drawn where there is a value.
+        finite = np.logical_and.reduce([np.isfinite(h) for h in heights.values()])
+        if not finite.all():
+            points = (
+                "1 point" if (~finite).sum() == 1 else f"{(~finite).sum():,} points"
+            )
+            note(f"note: not drawn where it is not finite: {points}")
+        (known,) = np.nonzero(finite)
+        if len(known) < MIN_PLOT_POINTS:
+            return Exit.PROGRAM if failed else Exit.DONE
+        span = values[known[0] : known[-1] + 1]
+        ends = six_digits(float(span[0])), six_digits(float(span[-1]))
+        printer = Printer()
+        width = printer.layout.width or PLOT_COLUMNS
+        for label, numbers in heights.items():
+            shown = np.interp(span, values[finite], numbers[finite]).tolist()
+            printer.lines(curve(shown, label, width, ends))
+        printer.flush()
+        return Exit.PROGRAM if failed else Exit.DONE
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[int], None]]:

@@ -37,6 +37,12 @@ class Many:
             show_default=False,
         ),
     ] = None
+    plot: Annotated[
+        bool,
+        typer.Option(
+            "--plot", help="Draw value and derivative over a sweep instead of rows."
+        ),
+    ] = False
     out: Annotated[
         str | None,
         typer.Option(
@@ -74,6 +80,9 @@ class Many:
         if self.table is not None and self.sweep:
             hint = "leave out one of the two"
             raise wrong("E590", "--table and --sweep both give points", hint)
+        if self.plot and (len(self.sweep or ()) != 1 or self.out or self.cluster):
+            hint = "as in --sweep x=0:1:101 --plot"
+            raise wrong("E590", "--plot draws one --sweep, on the terminal", hint)
         if self.table is not None or self.sweep:
             return True
         for name, value in (("--out", self.out), ("--cluster", self.cluster)):

@@ -34,16 +34,24 @@ BITS = ((0x40, 0x04, 0x02, 0x01), (0x80, 0x20, 0x10, 0x08))
 """The bit of each dot: by column, then from the lowest dot up."""
 
 
-def curve(numbers: Sequence[float], name: str, width: int) -> Iterator[Line]:
+def curve(
+    numbers: Sequence[float],
+    name: str,
+    width: int,
+    ends: tuple[str, str] | None = None,
+) -> Iterator[Line]:
     """The curve with its axes; at least two numbers, all finite.
 
     Args:
-        numbers: in order; the first belongs to step 0.
+        numbers: in order, evenly spaced.
         name: what they are, for the heading.
         width: columns there are.
+        ends: where the first and the last number lie, and no logarithms; None: at step
+            0 and at the last step.
     """
     low, high = min(numbers), max(numbers)
-    logarithmic = low > 0 and log10(high) - log10(low) >= DECADES
+    decades = low > 0 and log10(high) - log10(low) >= DECADES
+    logarithmic = decades and ends is None
     heights = [log10(n) for n in numbers] if logarithmic else numbers
     marks = [six_digits(high), six_digits(low)]
     margin = max(map(len, marks))
@@ -54,10 +62,10 @@ def curve(numbers: Sequence[float], name: str, width: int) -> Iterator[Line]:
         mark = {0: marks[0], ROWS - 1: marks[1]}.get(nr, "")
         tick = "┤" if mark else "│"
         yield Line(((f"{mark:>{margin}} {tick}", "dim"), (row, "number")))
-    last = str(len(numbers) - 1)
+    first, last = ends or ("0", str(len(numbers) - 1))
     pad = " " * (margin + 1)
     yield Line(((f"{pad}└{'─' * columns}", "dim"),))
-    yield Line(((f"{pad}0{last.rjust(columns)}", "dim"),))
+    yield Line(((f"{pad}{first}{last.rjust(columns + 1 - len(first))}", "dim"),))
 
 
 def dotted(heights: Sequence[float], columns: int, rows: int) -> list[str]:

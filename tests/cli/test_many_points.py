@@ -136,6 +136,16 @@ def test_many_blocks_come_in_order(gradcli: Run, tmp_path: Path) -> None:
     assert np.array_equal(np.load(out)["grad_x"], 2 * np.arange(count) + 1.0)
 
 
+def test_a_sweep_is_drawn_over_the_values_it_has(gradcli: Run) -> None:
+    ended = gradcli("grad", "y = log(x)", "--sweep", "x=-1:2:31", "--plot")
+    assert ended.status == 0
+    lines = ended.out.splitlines()
+    assert [lines[0], lines[11]] == ["value", "d/dx"]
+    assert lines[1].strip().startswith("0.693147 ┤")
+    assert lines[10].split() == ["0.1", "2"]
+    assert ended.err == "note: not drawn where not finite, at 11 of the points\n"
+
+
 WRONG: list[tuple[Sequence[str], int, str]] = [
     (["x", "--sweep", "x=0:1"], 2, "--sweep x=0:1: not START:STOP:COUNT"),
     (["x", "--sweep", "x=0:1:0"], 2, "--sweep x=0:1:0: 0 points"),
@@ -149,6 +159,8 @@ WRONG: list[tuple[Sequence[str], int, str]] = [
     (["x", "--table", "a.csv", "--sweep", "x=0:1:2"], 2, "both give points"),
     (["x", "x=1", "--out", "a.csv"], 2, "--out is for many points"),
     (["x", "--sweep", "x=0:1:2", "--out", "a.doc"], 2, "no format for 'a.doc'"),
+    (["x", "--sweep", "x=0:1:1", "--plot"], 2, "no curve can be drawn"),
+    (["x", "x=1", "--plot"], 2, "--plot draws one --sweep"),
     (["x", "--sweep", "x=0:1:2", "--digits", "30"], 2, "--digits is not for many"),
     (["x", "--sweep", "x=0:1:2", "--out", "/nowhere/a.csv"], 3, "cannot be written"),
 ]
