@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 UFUNCS: Final[Mapping[str, str]] = {
-    "abs": "absolute", "sqrt": "sqrt", "square": "square",
+    "abs": "absolute", "sqrt": "sqrt", "cbrt": "cbrt", "square": "square",
     "floor": "floor", "ceil": "ceil", "round": "rint", "trunc": "trunc",
     "exp": "exp", "exp2": "exp2", "expm1": "expm1",
     "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",

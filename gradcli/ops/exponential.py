@@ -79,6 +79,14 @@ row("sqrt", node="SqrtBackward0", latex=r"\sqrt{{{0}}}", formula="x**0.5",
     not_finite={"nan": "the square root of a negative number"}, tame=("1",), saves="y",
     domain="x > 0", roundings=1)
 
+# PyTorch has no cube root. The node is called as PyTorch would call it.
+row("cbrt", node="CbrtBackward0", latex=r"\sqrt[3]{{{0}}}",
+    formula="sign(x)*abs(x)**(1/3)",
+    doc="Cube root, of negative numbers too.", kink="at 0 the derivative is inf",
+    fwd=lambda xp, x: xp.cbrt(x), partials=(lambda xp, y, x: 1 / (3 * (y * y)),),
+    cases=[*POSITIVE, case((3, 4), low=-2.0, high=-0.1)], tame=("1",), saves="y",
+    domain="x != 0", sym=lambda sp, x: sp.sign(x) * sp.cbrt(sp.Abs(x)))
+
 row("rsqrt", node="RsqrtBackward0", latex=r"\frac{{1}}{{\sqrt{{{0}}}}}",
     formula="x**-0.5", doc="Reciprocal of the square root.",
     kink="at 0 the derivative is -inf",

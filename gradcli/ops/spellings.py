@@ -199,6 +199,10 @@ spell("expm1", c="expm1", flint="expm1", series=lambda fl, x: x.exp() - 1)
 spell("log2", c="log2", flint=lambda fl, x: x.log() / fl.arb.const_log2())
 spell("log10", c="log10", flint=lambda fl, x: x.log() / fl.arb.const_log10())
 spell("log1p", c="log1p", flint="log1p", series=lambda fl, x: (1 + x).log())
+spell("cbrt", c="cbrt",
+      torch=T("torch.sign({0}) * torch.abs({0})**(1 / 3)", PRODUCT),
+      flint=lambda fl, x: x.sgn() * abs(x).root(3),
+      series=lambda fl, x: fl.at(x).sgn() * fl.power(fl.absolute(x), fl.arb(1) / 3))
 spell("hypot", c="hypot", flint=lambda fl, a, b: (a * a + b * b).sqrt())
 spell("logaddexp", c="logaddexp", flint=lambda fl, a, b: a + fl.softplus(b - a))
 spell("sigmoid", c="sigmoid", flint=lambda fl, x: 1 / (1 + (-x).exp()))

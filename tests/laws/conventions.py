@@ -101,6 +101,7 @@ POINTS = [
        grads=([0.5, 1.0], [0.5]), why="the row's parameters are its own"),
     # roots, logarithms and inverse functions at the edge of their domain
     at("sqrt", 0.0, grads=INF, torch="torch.sqrt"),
+    at("cbrt", 0.0, grads=INF, why="PyTorch has no cube root"),
     at("rsqrt", 0.0, grads=-INF, torch="torch.rsqrt"),
     at("asin", 1.0, grads=INF, torch="torch.asin"),
     at("asin", -1.0, grads=INF, torch="torch.asin"),

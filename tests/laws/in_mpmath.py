@@ -32,6 +32,7 @@ BY_NAME: Final[dict[str, Callable[[Any], Any]]] = {
 } | {
     "exp2": lambda x: mpf(2) ** x,
     "log2": lambda x: mpmath.log(x) / mpmath.log(2),
+    "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
     "rsqrt": lambda x: 1 / mpmath.sqrt(x),
     "reciprocal": lambda x: 1 / x,
     "lgamma": lambda x: mpmath.re(mpmath.loggamma(x)),

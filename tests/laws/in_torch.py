@@ -45,6 +45,7 @@ OWN = {
     "places.lines": "which entries come together at one place",
     "as_type_of": "a cast to the type of another tensor",
     "view.fits": "whether a view of a shape is possible, as a value",
+    "cbrt": "a cube root, of negative numbers too",
 }
 """Rows that PyTorch has no function for, and what they are."""
 
