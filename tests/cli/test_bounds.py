@@ -86,7 +86,7 @@ def test_what_takes_too_long_is_ended_where_it_is(tmp_path: Path, case: str) -> 
 
 
 COMMANDS = ("grad", "graph", "jacobian", "hessian", "paths", "explain", "descend",
-            "kinks", "check")  # fmt: skip
+            "kinks", "check", "value")  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)
