@@ -116,8 +116,8 @@ class _Work:
         # What is wrong with the table is told before anything is written.
         first = list(islice(blocks, 1))
         with (
-            self._opened() as out,
             self._mapping() as mapping,
+            self._opened() as out,
             self._progress() as moved,
         ):
             for done in mapping(self._task(), chain(first, blocks)):
@@ -149,10 +149,9 @@ class _Work:
         # A derivative is drawn where there is a value.
         finite = np.logical_and.reduce([np.isfinite(h) for h in heights.values()])
         if not finite.all():
-            points = (
-                "1 point" if (~finite).sum() == 1 else f"{(~finite).sum():,} points"
+            note(
+                f"note: not drawn where not finite, at {(~finite).sum():,} of the points"
             )
-            note(f"note: not drawn where it is not finite: {points}")
         (known,) = np.nonzero(finite)
         if len(known) < MIN_PLOT_POINTS:
             return Exit.PROGRAM if failed else Exit.DONE
@@ -194,7 +193,7 @@ class _Work:
     def _task(self) -> Task:
         suffix = self.suffix if self.many.out is None else format_of(self.many.out)
         return Task(
-            self.program, self.shared, tuple(self.swept), self.wanted, suffix,
+            self.program, self.shared, self._given, self.wanted, suffix,
             self.many.on_error,
         )  # fmt: skip
 
@@ -204,6 +203,11 @@ class _Work:
         from .cluster import mapping
 
         return mapping(self.many.cluster)
+
+    @property
+    def _given(self) -> tuple[str, ...]:
+        """The inputs that differ from point to point."""
+        return tuple(self.swept or self.free)
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -223,7 +227,7 @@ class _Work:
         return _grid(self.swept)
 
     def _opened(self) -> AbstractContextManager[Columns]:
-        names = header(tuple(self.swept), self.wanted)
+        names = header(self._given, self.wanted)
         if self.many.out is not None:
             return open_columns(self.many.out, names)
         return columns_to(standard_output().buffer, self.suffix, names)
@@ -258,7 +262,8 @@ def swept(texts: Sequence[str], factory: Factory) -> dict[str, Any]:
             number = int(count)
         except ValueError:
             hint = "as in --sweep x=0:1:101"
-            raise wrong("E595", f"--sweep {text}: not START:STOP:COUNT", hint) from None
+            message = f"--sweep: {text!r} is not NAME=START:STOP:COUNT"
+            raise wrong("E595", message, hint) from None
         if not 1 <= number <= MAX_SWEPT_POINTS:
             hint = f"give 1 to {MAX_SWEPT_POINTS:,}"
             raise wrong("E595", f"--sweep {text}: {number:,} points", hint)

@@ -33,7 +33,7 @@ class Many:
             "--sweep",
             metavar="NAME=START:STOP:COUNT",
             help="Compute at evenly spaced values of an input; of two or more, at all "
-            "pairs of them.",
+            "combinations.",
             show_default=False,
         ),
     ] = None

@@ -106,7 +106,7 @@ class Request:
         typer.Option(
             "--quiet",
             "-q",
-            help="Print the numbers only; a graph is still drawn.",
+            help="Print the numbers only; `gradcli graph` still draws.",
         ),
     ] = False
     device: Annotated[
@@ -124,7 +124,7 @@ class Request:
         bool,
         typer.Option(
             "--no-verify",
-            help="Do not verify the result; graph, explain and paths never do.",
+            help="Do not verify the result; graph, explain and paths never verify.",
         ),
     ] = False
     verify_seconds: Annotated[

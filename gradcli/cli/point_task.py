@@ -18,9 +18,9 @@ from ..lang.points import Block, Points
 from ..render.columns import KINDS
 
 
-def header(swept: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """The names of the columns of results."""
-    return [*swept, "value", *(f"grad_{name}" for name in wanted)]
+def header(given: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """The names of the columns that are written."""
+    return [*given, "value", *(f"grad_{name}" for name in wanted)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Task:
     """A program with what is the same for all blocks.
 
     shared    the values that all points share
-    swept     the inputs whose values are written beside the results
+    given     the inputs that differ from point to point
     wanted    the inputs whose gradients are written
     suffix    the format of the results
     on_error  what becomes of a row that cannot be computed: skip, stop or nan
@@ -55,7 +55,7 @@ class Task:
 
     program: Compiled
     shared: Mapping[str, Any]
-    swept: tuple[str, ...]
+    given: tuple[str, ...]
     wanted: tuple[str, ...]
     suffix: str
     on_error: str
@@ -77,7 +77,7 @@ class Task:
     def _computed(self, points: Points, failed: dict[int, ProgramError] | None) -> Done:
         found = self.program.at_rows(points.columns, self.shared, failed)
         columns = [
-            *(points.columns[name] for name in self.swept),
+            *(points.columns[name] for name in self.given),
             found.value,
             *(found.grads[name] for name in self.wanted),
         ]
@@ -91,5 +91,5 @@ class Task:
             (None, f"{bad.place}: {bad.reason}") for bad in points.bad
         ]
         told += [(points.number(nr), error.message) for nr, error in lost.items()]
-        rows = KINDS[self.suffix].encoded(header(self.swept, self.wanted), columns)
+        rows = KINDS[self.suffix].encoded(header(self.given, self.wanted), columns)
         return Done(rows, points.rows + len(points.bad), tuple(told))

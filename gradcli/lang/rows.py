@@ -63,6 +63,7 @@ def _row_by_row(
             wanted = [leaves[name] for name in point.wanted]
             try:
                 y = session()
+                _demand_number(y)
                 rows.append((y.raw, *_gradients(y, wanted)))
             except ProgramError as error:
                 if failed is None:
@@ -76,6 +77,19 @@ def _row_by_row(
     parts = zip(*(nothing if row is None else row for row in rows), strict=True)
     y, *grads = (Tensor(xp.np.array(part), xp) for part in parts)
     return y, [*grads]
+
+
+def _demand_number(y: Tensor) -> None:
+    """See that a row's value is one number.
+
+    Raises:
+        ProgramError: it is not.
+    """
+    if y.numel() != 1:
+        message = (
+            f"the value has shape {list(y.shape)}, and a gradient is of one number"
+        )
+        raise ProgramError("E596", message, hint="add .sum(), or take an entry")
 
 
 def _gradients(y: Tensor, wanted: Sequence[Tensor]) -> list[Any]:

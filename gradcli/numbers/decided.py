@@ -134,7 +134,22 @@ def _to_integer(rounding: str, system: System, e: Any) -> Any:
     if system.nearest(e, jump):
         system.kink(e, f"{rounding} jumps there")
         middle = Fraction(system.rounded(e))
+    else:
+        lower, upper = _jumps_around(rounding, middle)
+        system.compare(">", e, system.lift(lower))
+        system.compare("<", e, system.lift(upper))
     return system.fixed(e, int(_ROUNDINGS[rounding](middle)))
+
+
+def _jumps_around(rounding: str, value: Fraction) -> tuple[Fraction, Fraction]:
+    """The jumps below and above a value, between which the rounding is constant."""
+    row = _row(rounding)
+    shift = Fraction(row.jumps_at or 0)
+    lower = math.floor(value - shift) + shift
+    upper = lower + 1
+    if row.smooth_at_zero:
+        lower, upper = lower or lower - 1, upper or upper + 1
+    return lower, upper
 
 
 def _nearest_jump(rounding: str, value: Fraction) -> Fraction:

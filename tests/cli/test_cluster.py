@@ -71,7 +71,7 @@ def test_local_workers_are_started_and_stopped(gradcli: Run, tmp_path: Path) -> 
         (tmp_path / f"{name}.csv").write_text(f"x\n{x}\n")
     ended = gradcli("grad", "x**2", "--table", pattern, "--cluster", "local:2")
     assert (ended.status, ended.err) == (0, "")
-    assert ended.out == "value,grad_x\n1,2\n4,4\n"
+    assert ended.out == "x,value,grad_x\n1,1,2\n2,4,4\n"
 
 
 @pytest.mark.parametrize("address", ["local:0", "local:many", "tcp://127.0.0.1:1"])

@@ -37,8 +37,8 @@ def test_a_row_of_a_table_is_a_row_of_the_results(gradcli: Run, tmp_path: Path) 
     ended = gradcli("grad", CUBE, "--table", str(path))
     assert (ended.status, ended.err) == (0, "")
     assert rows(ended.out) == [
-        {"value": 3, "grad_x": 3, "grad_b": 1},
-        {"value": 11, "grad_x": 12, "grad_b": 1},
+        {"x": 1, "b": 2, "value": 3, "grad_x": 3, "grad_b": 1},
+        {"x": 2, "b": 3, "value": 11, "grad_x": 12, "grad_b": 1},
     ]
 
 
@@ -146,8 +146,15 @@ def test_a_sweep_is_drawn_over_the_values_it_has(gradcli: Run) -> None:
     assert ended.err == "note: not drawn where not finite, at 11 of the points\n"
 
 
+def test_a_value_of_several_numbers_has_no_row(gradcli: Run) -> None:
+    ended = gradcli("grad", "x*w", "--sweep", "x=0:1:2", "w=[1, 2]")
+    assert ended.status == 3
+    assert "note: row 1: the value has shape [2]" in ended.err
+    assert rows(ended.out) == []
+
+
 WRONG: list[tuple[Sequence[str], int, str]] = [
-    (["x", "--sweep", "x=0:1"], 2, "--sweep x=0:1: not START:STOP:COUNT"),
+    (["x", "--sweep", "x=0:1"], 2, "--sweep: 'x=0:1' is not NAME=START:STOP:COUNT"),
     (["x", "--sweep", "x=0:1:0"], 2, "--sweep x=0:1:0: 0 points"),
     (["x", "--sweep", "x=0:1:2", "x=1"], 2, "--sweep: x has a value already"),
     (["x", "--sweep", "z=0:1:2"], 2, "does not read 'z'"),

@@ -67,7 +67,7 @@ def demand_columns(header: Sequence[str], names: Sequence[str], what: str) -> No
     """
     for name in names:
         if name not in header:
-            listed = enumerated(list(header)) if header else "none"
-            hint = did_you_mean(name, header) or f"its columns are {listed}"
+            known = f"its columns are {enumerated(list(header))}" if header else ""
+            hint = did_you_mean(name, header) or known or "its first line is empty"
             message = f"{what} has no column {name!r}, and {name} has no value"
             raise ProgramError("E518", message, hint=f"{hint}; or give {name}=VALUE")
