@@ -149,9 +149,8 @@ class _Work:
         # A derivative is drawn where there is a value.
         finite = np.logical_and.reduce([np.isfinite(h) for h in heights.values()])
         if not finite.all():
-            note(
-                f"note: not drawn where not finite, at {(~finite).sum():,} of the points"
-            )
+            count = int((~finite).sum())
+            note(f"note: not drawn where not finite, at {count:,} of the points")
         (known,) = np.nonzero(finite)
         if len(known) < MIN_PLOT_POINTS:
             return Exit.PROGRAM if failed else Exit.DONE
