@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Final, NamedTuple
 
 import sympy
+from sympy.core.function import FunctionClass
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
@@ -24,11 +25,12 @@ from .limits import MAX_FORM_CHARACTERS, MAX_SHORTENED_STEPS, MIN_DECIMAL_DENOMI
 from .process.budget import OutOfTime
 
 _NAMES: Final = {
-    getattr(sympy, spelled.sympy): name
+    head: name
     for name, spelled in SPELLINGS.items()
     if spelled.sympy
+    and isinstance(head := getattr(sympy, spelled.sympy), FunctionClass)
 }
-"""SymPy's functions, and what the language calls them."""
+"""SymPy's functions, and what the language calls them; a root is a power there."""
 
 
 class Form(NamedTuple):
