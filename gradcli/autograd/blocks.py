@@ -4,7 +4,7 @@ Invariant: a block's shape is the output's followed by the input's, as in PyTorc
 input that the output does not depend on has a block of zeros. Reverse mode takes a pass
 per entry of an output, by the rules' `vjp`; forward mode a pass per entry of an input,
 by `jvp` and the partials. Both give the same numbers. Whoever needs a Jacobian asks
-`blocks_of`.
+`blocks_of` for tensors, or `structured` for matrices that store no zeros.
 
     ((block,),) = blocks_of([y], [x])    # y of shape (2,), x of shape (3,)
     block.shape                          # (2, 3)
@@ -15,36 +15,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Literal, TypeAlias
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 from ..engine.backward import grad
-from ..engine.errors import NOT_SCALAR, EngineError, GradError
+from ..engine.errors import NOT_SCALAR, GradError
 from ..engine.forward import jvp
-from ..engine.jacobian import columns_of, nobody_looks, rows_of
+from ..engine.jacobian import (
+    Block,
+    TooManyEntries,
+    columns_of,
+    nobody_looks,
+    rows_of,
+)
 from ..engine.modes import no_grad
 from ..engine.record import call
 from ..engine.tensor import Tensor, ones_for, zeros_for
 
 Mode: TypeAlias = Literal["auto", "rev", "fwd"]
+Way: TypeAlias = Literal["rev", "fwd"]
 
 MAX_ENTRIES = 1 << 27
 """Most entries of all blocks together: 1 GiB in float64."""
 
-
-class TooManyEntries(EngineError):
-    """The blocks would not fit into memory; said before they are computed."""
+Kind = TypeVar("Kind", Tensor, Block)
 
 
 @dataclass(frozen=True, slots=True)
-class Jacobian:
+class Jacobian(Generic[Kind]):
     """One block per input, how they were computed and in how many passes."""
 
-    blocks: tuple[Tensor, ...]
-    mode: Literal["rev", "fwd"]
+    blocks: tuple[Kind, ...]
+    mode: Way
     passes: int
 
 
-def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> Jacobian:
+def jacobian(
+    output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto"
+) -> Jacobian[Tensor]:
     """The derivative of every entry of ``output`` by every entry of ``inputs``.
 
     Args:
@@ -59,13 +66,32 @@ def jacobian(output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto") -> J
     Raises:
         TooManyEntries: the blocks together are larger than `MAX_ENTRIES`.
     """
-    rows, columns = output.numel(), sum(x.numel() for x in inputs)
-    _check_size(rows * columns)
-    forward = mode == "fwd" or (mode == "auto" and columns < rows)
+    _check_size(output.numel() * sum(x.numel() for x in inputs))
+    way, passes = _way(output, inputs, mode)
     with no_grad():
-        (blocks,) = blocks_of([output], inputs, forward=forward)
-    passes = columns if forward else rows
-    return Jacobian(tuple(blocks), "fwd" if forward else "rev", passes)
+        (blocks,) = blocks_of([output], inputs, forward=way == "fwd")
+    return Jacobian(tuple(blocks), way, passes)
+
+
+def jacobian_matrices(
+    output: Tensor, inputs: Sequence[Tensor], mode: Mode = "auto"
+) -> Jacobian[Block]:
+    """As `jacobian`, with matrices that store no entry that is zero for a known reason.
+
+    Raises:
+        TooManyEntries: the blocks together store more than `MAX_ENTRIES`.
+    """
+    way, passes = _way(output, inputs, mode)
+    with no_grad():
+        (blocks,) = structured([output], inputs, way == "fwd", MAX_ENTRIES)
+    return Jacobian(tuple(blocks), way, passes)
+
+
+def _way(output: Tensor, inputs: Sequence[Tensor], mode: Mode) -> tuple[Way, int]:
+    """The mode to compute in, and how many rows or columns that takes."""
+    rows, columns = output.numel(), sum(x.numel() for x in inputs)
+    forward = mode == "fwd" or (mode == "auto" and columns < rows)
+    return ("fwd", columns) if forward else ("rev", rows)
 
 
 def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
@@ -78,18 +104,36 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
         GradError: the output has more than one entry.
         TooManyEntries: the blocks together are larger than `MAX_ENTRIES`.
     """
+    _demand_scalar(output)
+    _check_size(sum(x.numel() for x in inputs) ** 2)
+    return blocks_of(_gradient(output, inputs), inputs)
+
+
+def hessian_matrices(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Block]]:
+    """As `hessian`, with matrices that store no entry that is zero for a known reason.
+
+    Raises:
+        GradError: the output has more than one entry.
+        TooManyEntries: the blocks together store more than `MAX_ENTRIES`.
+    """
+    _demand_scalar(output)
+    return structured(_gradient(output, inputs), inputs, most=MAX_ENTRIES)
+
+
+def _gradient(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """The gradient by each input, recorded."""
+    first = pull([output], inputs, [ones_for(output)], create_graph=True)
+    return filled(first, inputs)
+
+
+def _demand_scalar(output: Tensor) -> None:
     if output.numel() != 1:
         raise GradError(NOT_SCALAR)
-    _check_size(sum(x.numel() for x in inputs) ** 2)
-    first = pull([output], inputs, [ones_for(output)], create_graph=True)
-    return blocks_of(filled(first, inputs), inputs)
 
 
 def _check_size(entries: int) -> None:
     if entries > MAX_ENTRIES:
-        raise TooManyEntries(
-            f"{entries:,} entries are more than the limit of {MAX_ENTRIES:,}"
-        )
+        raise TooManyEntries(entries, MAX_ENTRIES)
 
 
 def pull(
@@ -136,16 +180,52 @@ def blocks_of(
     Returns:
         Blocks of shape ``output.shape + input.shape``.
     """
-    together = not create_graph and nobody_looks() and not _symbolic(outputs)
+    if not create_graph and _together(outputs):
+        found = structured(outputs, inputs, forward)
+        return [[block.dense() for block in row] for row in found]
     if not forward:
-        if together:
-            return [[b.dense() for b in rows_of(y, inputs)] for y in outputs]
         return [_rows(y, inputs, create_graph) for y in outputs]
-    if together:
-        per_input = [[b.dense() for b in columns_of(outputs, x)] for x in inputs]
-    else:
-        per_input = [_columns(outputs, x, create_graph) for x in inputs]
+    per_input = [_columns(outputs, x, create_graph) for x in inputs]
     return [[blocks[nr] for blocks in per_input] for nr in range(len(outputs))]
+
+
+def structured(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    forward: bool = False,
+    most: int | None = None,
+) -> list[list[Block]]:
+    """As `blocks_of`, with matrices that store no entry that is zero for a known
+    reason; nothing is recorded.
+
+    Args:
+        outputs: tensors of one recorded graph; it is retained.
+        inputs: the tensors to differentiate by.
+        forward: in forward mode rather than reverse mode.
+        most: entries that all blocks together may store; None: any number.
+
+    Raises:
+        TooManyEntries: they store more.
+    """
+    if not _together(outputs):
+        if most is not None:
+            rows, columns = (sum(t.numel() for t in ts) for ts in (outputs, inputs))
+            if rows * columns > most:
+                raise TooManyEntries(rows * columns, most)
+        found = blocks_of(outputs, inputs, forward=forward)
+        return [
+            [Block.of(t, y, x) for t, x in zip(row, inputs, strict=True)]
+            for row, y in zip(found, outputs, strict=True)
+        ]
+    if not forward:
+        return [rows_of(y, inputs, most) for y in outputs]
+    per_input = [columns_of(outputs, x, most) for x in inputs]
+    return [[blocks[nr] for blocks in per_input] for nr in range(len(outputs))]
+
+
+def _together(outputs: Sequence[Tensor]) -> bool:
+    """Whether all rows, or all columns, may be computed at once."""
+    return nobody_looks() and not _symbolic(outputs)
 
 
 def _symbolic(tensors: Sequence[Tensor]) -> bool:

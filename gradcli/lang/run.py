@@ -42,6 +42,7 @@ from gradcli.lang.tensors import TensorLibrary
 
 if TYPE_CHECKING:
     from gradcli.autograd.blocks import Jacobian, Mode
+    from gradcli.engine.jacobian import Block
 
 OUTPUT = "output"
 """What a result is called that the program gave no name."""
@@ -226,21 +227,21 @@ class Run(Record):
         with self.explained():
             return grad([self.output], self._leaves(), [cotangent])
 
-    def jacobian(self, mode: Mode = "auto") -> Jacobian:
+    def jacobian(self, mode: Mode = "auto") -> Jacobian[Block]:
         """The derivative of each entry of the output by each of the inputs."""
-        from gradcli.autograd.blocks import jacobian
+        from gradcli.autograd.blocks import jacobian_matrices
 
         self.require_graph()
         with self.explained():
-            return jacobian(self.output, self._leaves(), mode)
+            return jacobian_matrices(self.output, self._leaves(), mode)
 
-    def hessian(self) -> list[list[Tensor]]:
+    def hessian(self) -> list[list[Block]]:
         """The second derivatives of a scalar: a block per pair of inputs."""
-        from gradcli.autograd.blocks import hessian
+        from gradcli.autograd.blocks import hessian_matrices
 
         self.require_graph()
         with self.explained():
-            return hessian(self.output, self._leaves())
+            return hessian_matrices(self.output, self._leaves())
 
     def _leaves(self) -> list[Tensor]:
         return [given.tensor for given in self.differentiated]

@@ -8,6 +8,6 @@ which terms are added; what is zero for a known reason is neither stored nor com
     blocks.py       the passes
 """
 
-from .blocks import Block, columns_of, nobody_looks, rows_of
+from .blocks import Block, TooManyEntries, columns_of, nobody_looks, rows_of
 
-__all__ = ["Block", "columns_of", "nobody_looks", "rows_of"]
+__all__ = ["Block", "TooManyEntries", "columns_of", "nobody_looks", "rows_of"]

@@ -18,6 +18,7 @@ import numpy as np
 from ..anomaly import ANOMALY
 from ..backward import materialise
 from ..custom import CustomNode
+from ..errors import EngineError
 from ..forward import push
 from ..hooks import HOOKS
 from ..node import AccumulateGrad, Node, Port
@@ -31,6 +32,13 @@ from .namespace import batches_over
 
 MIN_SPARSE_ROWS = 64
 """Fewer rows are dense: they are quicker there."""
+
+
+class TooManyEntries(EngineError):
+    """The blocks would have more entries than are allowed."""
+
+    def __init__(self, entries: int, most: int) -> None:
+        super().__init__(f"{entries:,} entries are more than the limit of {most:,}")
 
 
 class Block:
@@ -48,18 +56,28 @@ class Block:
         self.output = output
         self.x = x
 
+    @classmethod
+    def of(cls, derivative: Tensor, output: Tensor, x: Tensor) -> Block:
+        """The block whose numbers are those of a tensor."""
+        size = (output.numel(), x.numel())
+        return cls(derivative.raw.reshape(size), output, x)
+
     @property
     def sparse(self) -> bool:
         return self.matrix is not None and is_sparse(self.matrix)
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The output's shape followed by the input's."""
+        return (*self.output.shape, *self.x.shape)
+
     def dense(self) -> Tensor:
         """A tensor of the output's shape followed by the input's, in its type."""
-        shape = (*self.output.shape, *self.x.shape)
         raw, xp = self.x.raw, self.x.xp
         if self.matrix is None:
-            return Tensor(xp.new_full(raw, shape, 0), xp)
+            return Tensor(xp.new_full(raw, self.shape, 0), xp)
         matrix = self.matrix.toarray() if self.sparse else self.matrix
-        return Tensor(matrix.reshape(shape).astype(raw.dtype, copy=False), xp)
+        return Tensor(matrix.reshape(self.shape).astype(raw.dtype, copy=False), xp)
 
     def csr(self) -> Any:
         """A ``scipy.sparse.csr_array``."""
@@ -74,15 +92,23 @@ def nobody_looks() -> bool:
     return not (HOOKS.used or ANOMALY.enabled)
 
 
-def rows_of(output: Tensor, inputs: Sequence[Tensor]) -> list[Block]:
+def rows_of(
+    output: Tensor, inputs: Sequence[Tensor], most: int | None = None
+) -> list[Block]:
     """The blocks of an output by reverse rules; nothing is recorded or freed.
+
+    Args:
+        output: a tensor of a recorded graph.
+        inputs: the tensors to differentiate by.
+        most: entries that all blocks together may store; None: any number.
 
     Raises:
         GradError: saved values were freed, or changed in place.
+        TooManyEntries: they store more.
     """
     root = output.edge
     ends = frozenset(x.edge for x in inputs if x.edge is not None)
-    order = [] if root is None else _between(root, ends)
+    order = _between(root, ends) if root is not None and output.numel() else []
     if not order:
         return [Block(None, output, x) for x in inputs]
     needed = frozenset(order)
@@ -100,17 +126,25 @@ def rows_of(output: Tensor, inputs: Sequence[Tensor]) -> list[Block]:
         arrived = accumulate(order, {root: seed}, send, added, keep=ends)
         return [_matrix(arrived.get(x.edge)) for x in inputs]
 
-    found = _in_halves(run, range(output.numel()))
+    found = _in_halves(run, range(output.numel()), most)
     return [Block(m, output, x) for m, x in zip(found, inputs, strict=True)]
 
 
-def columns_of(outputs: Sequence[Tensor], x: Tensor) -> list[Block]:
+def columns_of(
+    outputs: Sequence[Tensor], x: Tensor, most: int | None = None
+) -> list[Block]:
     """The block of each output by forward rules; nothing is recorded or freed.
+
+    Args:
+        outputs: tensors of one recorded graph.
+        x: the tensor to differentiate by.
+        most: entries that all blocks together may store; None: any number.
 
     Raises:
         GradError: saved values were freed, or changed in place.
+        TooManyEntries: they store more.
     """
-    if x.edge is None:
+    if x.edge is None or not x.numel():
         return [Block(None, y, x) for y in outputs]
     roots = [y.edge for y in outputs if y.edge is not None]
     order = [e for e in inputs_first(roots, frozenset([x.edge])) if e is not x.edge]
@@ -129,7 +163,7 @@ def columns_of(outputs: Sequence[Tensor], x: Tensor) -> list[Block]:
                 known[edge] = some
         return [None if y.edge is None else _matrix(known.get(y.edge)) for y in outputs]
 
-    found = _in_halves(run, range(x.numel()))
+    found = _in_halves(run, range(x.numel()), most)
     return [
         Block(None if m is None else _transposed(m), y, x)
         for m, y in zip(found, outputs, strict=True)
@@ -143,7 +177,9 @@ def _seed(value: Tensor, rows: range) -> Batch:
     return identity(rows, shape, value.raw, xp, sparse)
 
 
-def _in_halves(run: Callable[[range], list[Any]], rows: range) -> list[Any]:
+def _in_halves(
+    run: Callable[[range], list[Any]], rows: range, most: int | None
+) -> list[Any]:
     """The matrices that a pass gives for some rows, in several passes if they are too
     large for one."""
     done: list[list[Any]] = []
@@ -155,7 +191,28 @@ def _in_halves(run: Callable[[range], list[Any]], rows: range) -> list[Any]:
         except TooLarge:
             middle = (some.start + some.stop) // 2
             waiting += [range(middle, some.stop), range(some.start, middle)]
+        else:
+            if most is not None:
+                _demand_few(done, len(rows), most)
     return [_stacked(parts) for parts in zip(*done, strict=True)]
+
+
+def _demand_few(done: Sequence[list[Any]], rows: int, most: int) -> None:
+    """See that the matrices store no more than ``most`` entries, in ``rows`` rows.
+
+    Raises:
+        TooManyEntries: they do; where one part is dense, all will be.
+    """
+    entries = 0
+    for parts in zip(*done, strict=True):
+        there = [part for part in parts if part is not None]
+        full = next((part for part in there if not is_sparse(part)), None)
+        if full is None:
+            entries += sum(part.nnz for part in there)
+        else:
+            entries += rows * full.shape[1]
+    if entries > most:
+        raise TooManyEntries(entries, most)
 
 
 def _stacked(parts: Sequence[Any]) -> Any:
