@@ -66,7 +66,7 @@ def jacobian(
     Raises:
         TooManyEntries: the blocks together are larger than `MAX_ENTRIES`.
     """
-    _check_size(output.numel() * sum(x.numel() for x in inputs))
+    check_size(output.numel() * sum(x.numel() for x in inputs))
     way, passes = _way(output, inputs, mode)
     with no_grad():
         (blocks,) = blocks_of([output], inputs, forward=way == "fwd")
@@ -105,7 +105,7 @@ def hessian(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Tensor]]:
         TooManyEntries: the blocks together are larger than `MAX_ENTRIES`.
     """
     _demand_scalar(output)
-    _check_size(sum(x.numel() for x in inputs) ** 2)
+    check_size(sum(x.numel() for x in inputs) ** 2)
     return blocks_of(_gradient(output, inputs), inputs)
 
 
@@ -131,7 +131,12 @@ def _demand_scalar(output: Tensor) -> None:
         raise GradError(NOT_SCALAR)
 
 
-def _check_size(entries: int) -> None:
+def check_size(entries: int) -> None:
+    """See that blocks of so many entries, with their zeros, fit into memory.
+
+    Raises:
+        TooManyEntries: they do not.
+    """
     if entries > MAX_ENTRIES:
         raise TooManyEntries(entries, MAX_ENTRIES)
 

@@ -9,47 +9,68 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..views.derivatives import BlockView, DerivativeView, block_view
-from ..views.numbers import plain
-from .checking import Check, job_for, numbers_in, require_check
+from ..autograd.blocks import check_size
+from ..engine.jacobian import Block
+from ..views.derivatives import DerivativeView, block_view
+from .checking import Check, job_for, require_check
 from .code import as_json, code_lines, code_of
 from .forms import Forms
 from .grad import exit_status
+from .matrices import Matrices
 from .options import Request
 from .output import Printer
 from .session import output_of_run, run_program
 
 if TYPE_CHECKING:
-    from ..engine import Tensor
     from ..lang.run import Run
     from ..verify.process.job import Verification
-
-Claims = Mapping[str, tuple[tuple[int, ...], list[float]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """What a command computed: its blocks, and its numbers by input as claims."""
+    """What a command computed.
+
+    by       each block by the names of its inputs
+    columns  by input the blocks whose rows, one under the other, are its claim
+    """
 
     mode: str
     passes: int
-    blocks: tuple[BlockView, ...]
-    claims: Claims
+    by: Mapping[tuple[str, ...], Block]
+    columns: Mapping[str, Sequence[Block]]
 
 
 def derivative(
     command: str,
     request: Request,
     forms: Forms,
+    matrices: Matrices,
     require: str | None,
     compute: Callable[[Run], Blocks],
 ) -> int:
     """Run the program, compute the blocks and print them; the exit status."""
-    forms.check(request)
+    forms.check(request, sparse=matrices.sparse, dense=matrices.dense,
+                spy=matrices.spy, out=matrices.out)  # fmt: skip
+    matrices.check()
     require_check(request, require)
     check = Check.start(request, needed=forms.formulas)
     run = run_program(request)
     found = compute(run)
+    if check.wanted:
+        from .handing import claim
+
+        claims = {name: claim(own, run.seed) for name, own in found.columns.items()}
+        check.submit(job_for(run, request, command, claims, formulas=forms.formulas))
+    with run.explained():
+        if matrices.dense:
+            check_size(sum(b.output.numel() * b.x.numel() for b in found.by.values()))
+        blocks = [block_view(by, b, matrices.form) for by, b in found.by.items()]
+        files = matrices.paths(blocks)
+        if files is not None:
+            from .matrix_files import write
+
+            for path, block in zip(files, found.by.values(), strict=True):
+                write(path, block)
     view = DerivativeView(
         command=command,
         program=run.source,
@@ -58,23 +79,19 @@ def derivative(
         mode=found.mode,
         passes=found.passes,
         output=output_of_run(run),
-        blocks=found.blocks,
+        blocks=tuple(blocks),
     )
-    return present(request, run, view, found.claims, check, forms, require)
-
-
-def block_of(by: tuple[str, ...], block: Tensor, lead: int) -> BlockView:
-    """A block in plain numbers; its first ``lead`` dimensions are its rows."""
-    return block_view(by, plain(block.raw), tuple(block.shape), lead)
+    return present(request, run, view, check, forms, matrices, files, require)
 
 
 def present(
     request: Request,
     run: Run,
     view: DerivativeView,
-    claims: Claims,
     check: Check,
     forms: Forms,
+    matrices: Matrices,
+    files: Sequence[str] | None = None,
     require: str | None = None,
 ) -> int:
     """Print the blocks, then what could be shown of them; the exit status."""
@@ -83,22 +100,19 @@ def present(
 
     printer = Printer()
     alone = forms.alone(request)
-    if check.wanted:
-        check.submit(
-            job_for(run, request, view.command, claims, formulas=forms.formulas)
-        )
     code = code_of(run, forms.code, view.command)
+    shown = derivatives.Shown(matrices.spy, files)
     if alone:
         printer.lines(code_lines(code or ()))
     elif request.quiet:
-        printer.lines(derivatives.bare(view))
+        printer.lines(derivatives.bare(view, shown))
     elif not request.json:
-        printer.lines(derivatives.blocks(view, printer.layout))
+        printer.lines(derivatives.blocks(view, printer.layout, shown))
     printer.flush()
     verification = check.finish()
     if request.json:
         answer = jsons.derivative(
-            view, verification, forms.formulas, forms.latex, as_json(code)
+            view, verification, forms.formulas, forms.latex, as_json(code), shown
         )
         printer.lines([answer])
     elif verification is not None:
@@ -119,8 +133,3 @@ def _show_verdicts(
 
     labels = {block.by[-1]: verdict_label(view, block) for block in view.blocks}
     printer.lines(verdict_lines(verification, labels, "blocks"))
-
-
-def stacked(blocks: Sequence[Tensor]) -> list[float]:
-    """The entries of blocks of equally many columns, one block under the other."""
-    return [entry for block in blocks for entry in numbers_in(block)]

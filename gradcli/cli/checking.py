@@ -118,18 +118,18 @@ def job_for(
     run: Run,
     request: Request,
     kind: str,
-    claims: Mapping[str, tuple[tuple[int, ...], list[float]]],
+    claims: Mapping[str, Block],
     cotangent: Tensor | None = None,
     formulas: bool = False,
 ) -> Job:
     """Make a job of the program, the point and the derivatives by input."""
-    from ..verify.process.job import Block, Input, Job
+    from ..verify.process.job import Input, Job
 
     inputs = tuple(
         Input(
             given.name,
             _block(given.tensor),
-            Block.of(*claims[given.name]) if given.name in claims else None,
+            claims.get(given.name),
         )
         for given in run.inputs
     )
@@ -150,7 +150,9 @@ def job_for(
 def _block(tensor: Tensor) -> Block:
     from ..verify.process.job import Block
 
-    return Block.of(tuple(tensor.shape), numbers_in(tensor))
+    raw: Any = tensor.raw
+    host = raw.get() if hasattr(raw, "get") else raw
+    return Block(tuple(tensor.shape), host.astype("float64").tobytes())
 
 
 def numbers_in(tensor: Tensor) -> list[float]:

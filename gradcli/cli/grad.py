@@ -190,6 +190,8 @@ def _show_verdicts(
 
 def gradient_job(request: Request, found: Gradients, symbolic: bool = False) -> Job:
     """What to check: the gradients as claims."""
+    from ..verify.process.job import Block
+
     claims = {}
     for given in found.inputs:
         gradient = found.by_name[given.name]
@@ -198,7 +200,7 @@ def gradient_job(request: Request, found: Gradients, symbolic: bool = False) -> 
         numbers = (
             [0.0] * given.tensor.numel() if gradient is None else numbers_in(gradient)
         )
-        claims[given.name] = shape, numbers
+        claims[given.name] = Block.of(shape, numbers)
     return job_for(
         found.run, request, "gradient", claims, found.cotangent, formulas=symbolic
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .forms import Forms
+from .matrices import Matrices
 from .options import Request, Requirement, on_programs
 
 if TYPE_CHECKING:
@@ -13,34 +14,34 @@ if TYPE_CHECKING:
 
 
 @on_programs
-def main(request: Request, forms: Forms, require: Requirement = None) -> int:
+def main(
+    request: Request, forms: Forms, matrices: Matrices, require: Requirement = None
+) -> int:
     """The Hessian of a scalar, a block per pair of inputs.
 
-    A block has the first input's shape followed by the second's.
+    A block has the first input's shape followed by the second's. A large one that is
+    mostly zeros is shown by its structure, and its entries by their coordinates.
 
     Example: gradcli hessian "y = x**2 * sin(z)" x=2 z=0.5
     """
     from .blocks import derivative
 
-    return derivative("hessian", request, forms, require, _blocks)
+    return derivative("hessian", request, forms, matrices, require, _blocks)
 
 
 def _blocks(run: Run) -> Blocks:
     """A block per pair of inputs; all rows of an input's column are its claim."""
-    from .blocks import Blocks, block_of, stacked
+    from .blocks import Blocks
 
-    rows, inputs = run.hessian(), run.differentiated
-    size = sum(given.tensor.numel() for given in inputs)
+    rows = run.hessian()
+    names = [given.name for given in run.differentiated]
     return Blocks(
         "rev",
-        1 + size,
-        tuple(
-            block_of((first.name, second.name), block, len(first.tensor.shape))
-            for first, row in zip(inputs, rows, strict=True)
-            for second, block in zip(inputs, row, strict=True)
-        ),
+        1 + sum(given.tensor.numel() for given in run.differentiated),
         {
-            given.name: ((size, *given.tensor.shape), stacked(column))
-            for given, column in zip(inputs, zip(*rows, strict=True), strict=True)
+            (first, second): block
+            for first, row in zip(names, rows, strict=True)
+            for second, block in zip(names, row, strict=True)
         },
+        dict(zip(names, zip(*rows, strict=True), strict=True)),
     )

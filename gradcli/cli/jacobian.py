@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from .forms import Forms
+from .matrices import Matrices
 from .options import Request, Requirement, on_programs
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 def main(
     request: Request,
     forms: Forms,
+    matrices: Matrices,
     mode: Annotated[
         Literal["auto", "rev", "fwd"],
         typer.Option(
@@ -30,27 +32,27 @@ def main(
 ) -> int:
     """The Jacobian of a program, a block per input.
 
-    A block has the output's shape followed by the input's.
+    A block has the output's shape followed by the input's. A large one that is mostly
+    zeros is shown by its structure, and its entries by their coordinates.
 
     Example: gradcli jacobian "tanh(A @ x)" "A=[[1, 2], [3, 4]]" "x=[0.1, 0.2]"
     """
     from .blocks import derivative
 
     compute = lambda run: _blocks(run, mode)
-    return derivative("jacobian", request, forms, require, compute)
+    return derivative("jacobian", request, forms, matrices, require, compute)
 
 
 def _blocks(run: Run, mode: Mode) -> Blocks:
     """A block per input, whose rows are the entries of the output."""
-    from .blocks import Blocks, block_of
-    from .checking import numbers_in
+    from .blocks import Blocks
 
-    found, lead = run.jacobian(mode), len(run.output.shape)
+    found = run.jacobian(mode)
     names = [given.name for given in run.differentiated]
     by_name = dict(zip(names, found.blocks, strict=True))
     return Blocks(
         found.mode,
         found.passes,
-        tuple(block_of((name,), block, lead) for name, block in by_name.items()),
-        {name: (tuple(b.shape), numbers_in(b)) for name, b in by_name.items()},
+        {(name,): block for name, block in by_name.items()},
+        {name: [block] for name, block in by_name.items()},
     )

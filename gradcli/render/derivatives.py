@@ -7,14 +7,21 @@ dy/dx  (2, 3)  dense
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 from ..lang.excerpt import printable
 from ..views.derivatives import BlockView, DerivativeView
-from .arrays import SHORTENED, array_lines
+from ..views.numbers import plain
+from ..views.pattern import Pattern
+from .arrays import SHORTENED, array_lines, value_lines
 from .gradients import derivative_label, derived
+from .limits import MAX_TERMINAL_ENTRIES
 from .line import BLANK, Layout, Line
-from .numbers import inline
+from .numbers import number
+from .spy import spy
 
 
 def block_label(view: DerivativeView, block: BlockView) -> str:
@@ -32,7 +39,23 @@ def verdict_label(view: DerivativeView, block: BlockView) -> str:
     return f"d2{derived(view.output)}/d* d{printable(block.by[-1])}"
 
 
-def blocks(view: DerivativeView, layout: Layout) -> Iterator[Line]:
+class Shown(NamedTuple):
+    """What stands for the entries of blocks.
+
+    spied  a picture of where they are
+    files  per block the file that they were written to
+    """
+
+    spied: bool = False
+    files: Sequence[str] | None = None
+
+
+ENTRIES = Shown()
+
+
+def blocks(
+    view: DerivativeView, layout: Layout, shown: Shown = ENTRIES
+) -> Iterator[Line]:
     """The blocks, and how they were computed."""
     cut = False
     for nr, block in enumerate(view.blocks):
@@ -45,17 +68,101 @@ def blocks(view: DerivativeView, layout: Layout) -> Iterator[Line]:
                 (f"  {shape}  {block.structure}", "dim"),
             )
         )
-        shortened = yield from array_lines(block.value, "  ", layout)
-        cut = cut or shortened
+        if block.stored is not None:
+            yield Line(((f"  {_summary(block)}", "dim"),))
+        if shown.spied:
+            yield from spy(block.pattern, layout, "  ")
+        if shown.files is not None:
+            yield Line(((f"  written to {printable(shown.files[nr])}", "plain"),))
+        elif not shown.spied:
+            shortened = yield from _entries(block, layout)
+            cut = cut or shortened
     if cut:
         yield SHORTENED
     yield BLANK
+    yield Line(((_passes(view), "dim"),))
+
+
+def _passes(view: DerivativeView) -> str:
+    """How the blocks were computed."""
     kind = {"rev": "backward", "fwd": "forward"}[view.mode]
-    passes = f"{view.passes} {kind} {'pass' if view.passes == 1 else 'passes'}"
-    yield Line(((passes, "dim"),))
+    if all(block.stored is None for block in view.blocks):
+        return f"{view.passes} {kind} {'pass' if view.passes == 1 else 'passes'}"
+    lines = "rows" if view.mode == "rev" else "columns"
+    count = view.passes - (view.command == "hessian")
+    return f"one {kind} pass for all {count:,} {lines}"
 
 
-def bare(view: DerivativeView) -> Iterator[Line]:
-    """The blocks alone, one a line."""
+def _summary(block: BlockView) -> str:
+    """How many entries are stored, and how far from the diagonal."""
+    pattern = block.pattern
+    share = pattern.stored / max(1, pattern.entries)
+    said = f"{pattern.stored:,} of {pattern.entries:,} entries stored ({share:.2g})"
+    if block.structure == "block diagonal":
+        height, width = (side // pattern.blocks for side in pattern.shape)
+        return f"{said}, {pattern.blocks:,} blocks of {height} × {width}"
+    if block.structure != "banded":
+        return said
+    return f"{said}, from {_beside(-pattern.below)} to {_beside(pattern.above)}"
+
+
+def _beside(columns: int) -> str:
+    """Where a diagonal lies."""
+    if not columns:
+        return "the diagonal"
+    return f"{abs(columns)} {'above' if columns > 0 else 'below'}"
+
+
+def _entries(block: BlockView, layout: Layout) -> Generator[Line, None, bool]:
+    """The numbers; whether some had to be left out."""
+    if block.value is not None:
+        return (yield from array_lines(block.value, "  ", layout))
+    if block.structure in ("zero", "identity"):
+        return False
+    pattern = block.pattern
+    if block.structure == "diagonal":
+        along = np.zeros(pattern.shape[0], pattern.values.dtype)
+        along[pattern.rows] = pattern.values
+        return (yield from value_lines("  diagonal", plain(along), layout))
+    if block.structure == "block diagonal" and layout.rows is not None:
+        return (yield from _first_block(pattern, layout))
+    return (yield from _coordinates(block, layout))
+
+
+def _first_block(pattern: Pattern, layout: Layout) -> Generator[Line, None, bool]:
+    height, width = (side // pattern.blocks for side in pattern.shape)
+    inside = pattern.rows < height
+    first = np.zeros((height, width), pattern.values.dtype)
+    first[pattern.rows[inside], pattern.columns[inside]] = pattern.values[inside]
+    yield from value_lines("  the first", plain(first), layout)
+    return True
+
+
+def _coordinates(block: BlockView, layout: Layout) -> Generator[Line, None, bool]:
+    """A line per stored entry, with its index in the block's shape."""
+    stored, pattern = block.stored, block.pattern
+    assert stored is not None
+    most = pattern.stored if layout.rows is None else MAX_TERMINAL_ENTRIES
+    places = pattern.rows[:most] * pattern.shape[1] + pattern.columns[:most]
+    where = zip(*(i.tolist() for i in np.unravel_index(places, block.shape)), strict=True)
+    for index, value in zip(where, stored.values, strict=False):
+        label = ", ".join(map(str, index))
+        yield Line(((f"  [{label}] = ", "name"), (number(value), "number")))
+    return most < pattern.stored
+
+
+def bare(view: DerivativeView, shown: Shown = ENTRIES) -> Iterator[Line]:
+    """The blocks alone, one a line: the numbers, or of a sparse block the lists of its
+    rows, columns and values; or the pictures."""
     for block in view.blocks:
-        yield Line(((inline(block.value), "number"),))
+        if shown.spied:
+            yield from spy(block.pattern, Layout())
+        elif shown.files is not None:
+            continue
+        elif block.stored is None:
+            # Nested lists of floats are written alike by Python itself, and faster.
+            yield Line(((repr(block.value), "number"),))
+        else:
+            stored = block.stored
+            lists = [stored.rows, stored.columns, stored.values]
+            yield Line(((repr(lists), "number"),))

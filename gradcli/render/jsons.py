@@ -17,7 +17,6 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..views.closed_forms import FormulaView, of_blocks, of_gradients
-from ..views.derivatives import DerivativeView
 from ..views.descent import DescentView
 from ..views.gradients import GradView, OutputView
 from ..views.graph import GraphView
@@ -27,6 +26,8 @@ from .line import Line
 if TYPE_CHECKING:
     from ..verify.process.job import InputVerdict, Verification
     from ..views.catalog import FunctionView
+    from ..views.derivatives import BlockView, DerivativeView
+    from .derivatives import Shown
 
 SCHEMA = "gradcli/1"
 
@@ -198,6 +199,7 @@ def derivative(
     symbolic: bool,
     latex: bool = False,
     more: Mapping[str, Any] = EMPTY,
+    shown: Shown | None = None,
 ) -> Line:
     """A Jacobian's or a Hessian's blocks, with ``symbolic`` their formulas too, with
     ``latex`` also as LaTeX; ``more`` is added to the result."""
@@ -206,11 +208,19 @@ def derivative(
     if symbolic:
         written = _written(of_blocks(view, verdicts.values()), latex)
     blocks = []
-    for block, formulas in zip(view.blocks, written, strict=True):
+    for nr, (block, formulas) in enumerate(zip(view.blocks, written, strict=True)):
         both = {"inputs": block.by} if len(block.by) > 1 else {}
         checked = _checked(verdicts.get(block.by[-1]))
         names = {"input": block.by[0], **both}
-        blocks.append({**names, **entries(block, "by"), **checked, **formulas})
+        numbers = _numbers(block)
+        if shown is not None and shown.files is not None:
+            numbers = {"file": shown.files[nr]}
+        if shown is not None and shown.spied:
+            from ..views.pattern import colours_of
+
+            numbers["colours"] = colours_of(block.pattern)
+        told = {"shape": block.shape, **numbers, "structure": block.structure}
+        blocks.append({**names, **told, **checked, **formulas})
     return answer(
         **entries(view, "output", "blocks"),
         output=output_object(view.output),
@@ -218,6 +228,20 @@ def derivative(
         **more,
         verification=verified(verification),
     )
+
+
+def _numbers(block: BlockView) -> dict[str, Any]:
+    """A block's numbers: nested lists, or of a sparse block coordinates and values, as
+    a matrix of ``size``."""
+    if block.stored is None:
+        return {"value": block.value}
+    pattern = block.pattern
+    return {
+        "size": pattern.shape,
+        "stored": pattern.stored,
+        "bandwidth": (pattern.below, pattern.above),
+        **entries(block.stored),
+    }
 
 
 def step(number: int, loss: float, grad_norm: float) -> Line:

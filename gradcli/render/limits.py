@@ -64,3 +64,12 @@ MAX_CURVE_COLUMNS = 100
 
 MIN_CURVE_COLUMNS = 4
 """Columns of a curve, however narrow a terminal is."""
+
+MAX_SPY_COLUMNS = 100
+"""Columns of a picture of a matrix, however wide a terminal is."""
+
+MAX_SPY_ROWS = 24
+"""Lines of a picture of a matrix."""
+
+MAX_TERMINAL_ENTRIES = 12
+"""Entries of a sparse block that a terminal shows."""

@@ -151,6 +151,31 @@ class Row:
             return None
 
 
+class Claimed:
+    """The numbers of an input's claim; its length is theirs and that of the others.
+
+    places  the positions of those that were handed over, in order; None: all were
+    """
+
+    def __init__(self, given: Input) -> None:
+        claim = given.claim
+        assert claim is not None
+        self.numbers: Any = np.frombuffer(claim.data, dtype=np.float64)
+        self.places: Any = None
+        if claim.places is not None:
+            self.places = np.frombuffer(claim.places, dtype=np.int64)
+        self._count = claim.count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def at(self, position: int) -> float:
+        """The number at a position that was handed over."""
+        if self.places is not None:
+            position = int(np.searchsorted(self.places, position))
+        return float(self.numbers[position])
+
+
 class Check:
     """One job under work; the reports hold what has been shown so far."""
 
@@ -163,7 +188,7 @@ class Check:
         self._tell = tell
         self._tape = tape
         self.asked = [i for i in job.inputs if i.claim is not None]
-        self.claims = {i.name: _floats(i) for i in self.asked}
+        self.claims = {i.name: Claimed(i) for i in self.asked}
         self.reports = {n: Report(n, [], unseen=len(c)) for n, c in self.claims.items()}
         self.rows: list[Row] = []
         self._unruled: list[tuple[Row, list[Entry], dict[int, Any]]] = []
@@ -262,17 +287,19 @@ class Check:
         """Per input the positions of its claim, as they are drawn by the seed."""
         random = Random(self.job.seed)
         orders = {}
-        for name, numbers in self.claims.items():
-            first = random.sample(range(len(numbers)), min(ROUNDS[-1], len(numbers)))
-            rest = np.ones(len(numbers), dtype=bool)
+        for name, claim in self.claims.items():
+            count = len(claim.numbers)
+            first = random.sample(range(count), min(ROUNDS[-1], count))
+            rest = np.ones(count, dtype=bool)
             rest[first] = False
-            orders[name] = np.concatenate(
+            order = np.concatenate(
                 [np.array(first, dtype=np.int64), np.flatnonzero(rest)]
             )
+            orders[name] = order if claim.places is None else claim.places[order]
         return orders
 
     def _rounds(self) -> None:
-        most = max(map(len, self.claims.values()), default=0)
+        most = max(map(len, self._orders.values()), default=0)
         left = self._left_to_floats()
         for count in (*(r for r in ROUNDS if r < most), most):
             took = self.budget.spent
@@ -354,7 +381,7 @@ class Check:
         numbers = self.claims[name]
         labels = self._labels(given, chosen)
         entries = [
-            Entry(label, float(numbers[at]))
+            Entry(label, numbers.at(int(at)))
             for label, at in zip(labels, chosen, strict=True)
         ]
         unseen, every = len(numbers) - len(entries), len(numbers)
@@ -608,7 +635,8 @@ class Check:
         found = FloatPass(subject).gradient(self._cotangent(0))
         rounding = unit_roundoff(self.job.dtype)
         for name in unseen:
-            self.reports[name].compare(self.claims[name], *found[name], rounding)
+            numbers = self.claims[name].numbers
+            self.reports[name].compare(numbers, *found[name], rounding)
         self._tell(self._now())
 
 
@@ -628,8 +656,3 @@ def _is_tiny(number: float, true: Ball, job: Job) -> bool:
 def _size(b: Ball) -> float:
     found = abs(to_float(size(b)))
     return found if isfinite(found) else 0.0
-
-
-def _floats(given: Input) -> Any:
-    assert given.claim is not None
-    return np.frombuffer(given.claim.data, dtype=np.float64)

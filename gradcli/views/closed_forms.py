@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from .derivatives import BlockView, DerivativeView
 from .gradients import GradView, OutputView
 from .numbers import nested
 
 if TYPE_CHECKING:
     from ..verify.process.job import InputVerdict
+    from .derivatives import BlockView, DerivativeView
 
 FIRST: Final = ("d", "/d")
 

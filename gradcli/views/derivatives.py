@@ -1,7 +1,8 @@
 """Jacobians and Hessians as labelled blocks.
 
 Invariant: a block's shape is that of what is differentiated followed by that of what
-it is differentiated by; ``structure`` speaks of the numbers at this point only.
+it is differentiated by; ``structure`` speaks of the numbers at this point only. A block
+has either all its numbers or, if most of them are zero, those that are stored.
 
     structure_of([[2.0, 0.0], [0.0, 3.0]], rows=2)     # "diagonal"
 """
@@ -9,21 +10,49 @@ it is differentiated by; ``structure`` speaks of the numbers at this point only.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
+from ..engine.jacobian import Block
 from .gradients import OutputView
-from .numbers import Plain, flat
+from .numbers import Plain, plain
+from .pattern import Pattern, nothing_in, pattern_of
+
+Form: TypeAlias = Literal["auto", "dense", "sparse"]
+"""Whether a block is shown with its zeros; ``auto``: if it is small or has few."""
+
+MIN_SPARSE_ENTRIES = 1 << 12
+"""Blocks of fewer entries are shown with their zeros."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The stored entries of a block, seen as a matrix with a row for each entry of what
+    is differentiated, and a column for each of what it is differentiated by.
+
+    rows, columns  where each entry is, row by row
+    values         its number
+    """
+
+    rows: list[int]
+    columns: list[int]
+    values: list[float]
 
 
 @dataclass(frozen=True, slots=True)
 class BlockView:
-    """One block. ``by`` has the input's name; of a Hessian, both inputs' names."""
+    """One block. ``by`` has the input's name; of a Hessian, both inputs' names.
+
+    value    all its numbers; None: those in ``stored`` are all that are not zero
+    stored   the entries that are shown without the zeros between them
+    pattern  where entries are, for a picture
+    """
 
     by: tuple[str, ...]
     shape: tuple[int, ...]
-    value: Plain
+    value: Plain | None
     structure: str
+    stored: Stored | None
+    pattern: Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,36 +69,30 @@ class DerivativeView:
     blocks: tuple[BlockView, ...]
 
 
-def block_view(by: tuple[str, ...], value: Plain, shape: Any, lead: int) -> BlockView:
-    """A block from its numbers; its first ``lead`` dimensions are its rows."""
-    sizes = tuple(shape)
-    return BlockView(by, sizes, value, structure_of(value, prod(sizes[:lead])))
+def block_view(by: tuple[str, ...], block: Block, form: Form = "auto") -> BlockView:
+    """A block in plain numbers."""
+    pattern = _pattern(block)
+    large = pattern.entries >= MIN_SPARSE_ENTRIES and pattern.is_sparse
+    structure = pattern.sparse_structure() if large else pattern.structure()
+    if form == "dense" or (form == "auto" and not large):
+        value = plain(block.dense().raw)
+        return BlockView(by, block.shape, value, structure, None, pattern)
+    values: Any = plain(pattern.values)
+    stored = Stored(pattern.rows.tolist(), pattern.columns.tolist(), values)
+    return BlockView(by, block.shape, None, structure, stored, pattern)
+
+
+def _pattern(block: Block) -> Pattern:
+    matrix = block.matrix
+    if matrix is None:
+        return nothing_in(block.output.numel(), block.x.numel())
+    return pattern_of(matrix.get() if hasattr(matrix, "get") else matrix)
 
 
 def structure_of(value: Plain, rows: int) -> str:
     """The pattern of zeros of a block seen as a matrix of ``rows`` rows."""
-    entries = flat(value)
-    columns = len(entries) // rows if rows else 0
-    if not any(entries):
-        return "zero"
-    if len(entries) == 1:
-        return "scalar"
-    if rows != columns:
-        return "dense"
-    below = any(entries[r * columns + c] for r in range(rows) for c in range(r))
-    above = any(
-        entries[r * columns + c] for r in range(rows) for c in range(r + 1, columns)
-    )
-    if not below and not above:
-        ones = all(entry == 1 for entry in entries[:: columns + 1])
-        return "identity" if ones else "diagonal"
-    if not below:
-        return "upper triangular"
-    if not above:
-        return "lower triangular"
-    symmetric = all(
-        entries[r * columns + c] == entries[c * columns + r]
-        for r in range(rows)
-        for c in range(r)
-    )
-    return "symmetric" if symmetric else "dense"
+    import numpy
+
+    entries = numpy.asarray(value, dtype=numpy.float64)
+    columns = entries.size // rows if rows else 0
+    return pattern_of(entries.reshape(rows, columns)).structure()

@@ -15,6 +15,7 @@ from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from math import prod
 from typing import Any, ClassVar, Final, Self
 
 PROVED: Final = "proved"
@@ -52,10 +53,15 @@ def unpacked(data: bytes) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Numbers in a shape."""
+    """Numbers in a shape.
+
+    data    the numbers
+    places  where they are, in C order, as int64: these of all alone; None: all are here
+    """
 
     shape: tuple[int, ...]
     data: bytes
+    places: bytes | None = None
 
     @classmethod
     def of(cls, shape: Sequence[int], values: Sequence[float]) -> Block:
@@ -63,6 +69,9 @@ class Block:
 
     @property
     def count(self) -> int:
+        """How many numbers there are, here or not."""
+        if self.places is not None:
+            return prod(self.shape)
         return len(self.data) // array("d").itemsize
 
     def values(self) -> list[float]:
@@ -128,7 +137,14 @@ def _as_text(value: object) -> str:
 
 
 def _block(told: dict[str, Any] | None) -> Block | None:
-    return told and Block(tuple(told["shape"]), b64decode(told["data"]))  # type: ignore[return-value]
+    if told is None:
+        return None
+    places = told["places"]
+    return Block(
+        tuple(told["shape"]),
+        b64decode(told["data"]),
+        None if places is None else b64decode(places),
+    )
 
 
 def _input(told: dict[str, Any]) -> Input:
@@ -228,7 +244,7 @@ class Verification(Answer):
         """Nothing was shown, and why."""
         return cls.about(
             [
-                InputVerdict(i.name, note=reason, of=len(i.claim.values()))
+                InputVerdict(i.name, note=reason, of=i.claim.count)
                 for i in job.inputs
                 if i.claim is not None
             ],

@@ -1,0 +1,90 @@
+"""The options that say how a derivative's blocks are shown and where they go.
+
+Invariant: what cannot be done is refused before any work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .problems import wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..views.derivatives import BlockView, Form
+
+NAME = "{}"
+"""What stands in a file's name for that of a block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrices:
+    """A group of options: blocks with or without their zeros, and files of them."""
+
+    sparse: Annotated[
+        bool,
+        typer.Option(
+            "--sparse",
+            help="Show every block by the coordinates and values of its entries; "
+            "by default large ones that are mostly zeros are.",
+        ),
+    ] = False
+    dense: Annotated[
+        bool, typer.Option("--dense", help="Show every block with all its zeros.")
+    ] = False
+    spy: Annotated[
+        bool,
+        typer.Option(
+            "--spy",
+            help="Show a picture of where the entries of each block are, and how many "
+            "colours its columns need.",
+        ),
+    ] = False
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Write the block to a file: .npz (scipy.sparse), .mtx (Matrix "
+            "Market), .npy (with its zeros). {} in the name of FILE stands for the "
+            "input's, where there are several blocks.",
+        ),
+    ] = None
+
+    @property
+    def form(self) -> Form:
+        return "sparse" if self.sparse else "dense" if self.dense else "auto"
+
+    def check(self) -> None:
+        """Refuse options that exclude each other, and files of no known format."""
+        if self.sparse and self.dense:
+            hint = "leave out one of the two"
+            raise wrong("E590", "--sparse leaves zeros out, --dense shows them", hint)
+        if self.out is not None:
+            from .matrix_files import check_format
+
+            check_format(self.out)
+
+    def paths(self, blocks: Sequence[BlockView]) -> list[str] | None:
+        """The file of each block; None if none was asked for.
+
+        Raises:
+            ProgramError: several blocks would go to one file.
+        """
+        if self.out is None:
+            return None
+        names = ["-".join(block.by) for block in blocks]
+        if len(names) > 1 and NAME not in self.out:
+            stem, dot, suffix = self.out.rpartition(".")
+            raise wrong(
+                "E590",
+                f"--out writes one block, and there are {len(names)}: "
+                f"{', '.join(names)}",
+                f"choose one input with --wrt, or let {{}} stand for the names: "
+                f"--out {stem}-{{}}{dot}{suffix}",
+            )
+        return [self.out.replace(NAME, name) for name in names]

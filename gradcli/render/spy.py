@@ -1,0 +1,47 @@
+"""The pattern of a matrix as a picture of dots, as large as there is room.
+
+Invariant: a dot stands for at least one stored entry, and every stored entry lies under
+a dot; a small matrix has a dot for each.
+
+    4 colours of columns
+    │⠳⣄  │
+    │ ⠈⠳⣄│
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..views.pattern import Pattern, colours_of, dots_of
+from .curve import BITS, DOTS_ACROSS, DOTS_UP, EMPTY
+from .limits import DEFAULT_TERMINAL_COLUMNS, MAX_SPY_COLUMNS, MAX_SPY_ROWS
+from .line import Layout, Line
+
+
+def spy(pattern: Pattern, layout: Layout, indent: str = "") -> Iterator[Line]:
+    """How many colours the columns need, and the picture."""
+    colours = colours_of(pattern)
+    what = "1 colour" if colours == 1 else f"{colours:,} colours"
+    yield Line(((f"{indent}{what} of columns", "dim"),))
+    room = (layout.width or DEFAULT_TERMINAL_COLUMNS) - len(indent) - len("││")
+    for row in picture(pattern, min(MAX_SPY_COLUMNS, max(1, room)), MAX_SPY_ROWS):
+        parts = ((f"{indent}│", "dim"), (row, "number"), ("│", "dim"))
+        yield Line(parts, hang="")  # type: ignore[arg-type]
+
+
+def picture(pattern: Pattern, columns: int, rows: int) -> list[str]:
+    """The lines of a picture of at most so many characters and lines; its sides are to
+    each other as those of the matrix, as far as there is room."""
+    height, width = pattern.shape
+    if not height or not width:
+        return []
+    scale = min(1.0, columns * DOTS_ACROSS / width, rows * DOTS_UP / height)
+    up, across = (max(1, int(side * scale)) for side in (height, width))
+    lines, cells = -(-up // DOTS_UP), -(-across // DOTS_ACROSS)
+    dots = np.zeros((lines * DOTS_UP, cells * DOTS_ACROSS), dtype=np.int64)
+    dots[:up, :across] = dots_of(pattern, up, across)
+    bits = np.array(BITS)[:, ::-1].T
+    parts = dots.reshape(lines, DOTS_UP, cells, DOTS_ACROSS) * bits[:, None, :]
+    return ["".join(map(chr, row)) for row in (EMPTY + parts.sum((1, 3))).tolist()]

@@ -1,0 +1,188 @@
+"""Where the entries of a matrix lie that are not known to be zero.
+
+Invariant: whatever is asked takes time in proportion to the entries that are stored,
+never to those that are zero.
+
+    pattern = pattern_of(matrix)                 # an array or a csr_array
+    pattern.below, pattern.above                 # how far from the diagonal they lie
+    pattern.structure()                          # "banded"
+    colours_of(pattern)                          # groups of columns that share no row
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+FEW = 4
+"""A matrix that stores one entry of so many, or fewer, is sparse."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The stored entries of a matrix row by row, from left to right.
+
+    shape    rows and columns of the matrix
+    rows     the row of each entry
+    columns  its column
+    values   its number
+    """
+
+    shape: tuple[int, int]
+    rows: Any
+    columns: Any
+    values: Any
+
+    @property
+    def stored(self) -> int:
+        return len(self.values)
+
+    @property
+    def entries(self) -> int:
+        """How many entries there are with the zeros."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether most entries are zero."""
+        return self.stored * FEW <= self.entries
+
+    @cached_property
+    def below(self) -> int:
+        """How far below the diagonal entries lie; negative: all lie above it."""
+        return int((self.rows - self.columns).max()) if self.stored else 0
+
+    @cached_property
+    def above(self) -> int:
+        """How far above the diagonal entries lie; negative: all lie below it."""
+        return int((self.columns - self.rows).max()) if self.stored else 0
+
+    @cached_property
+    def some(self) -> Pattern:
+        """The entries whose numbers are not zero."""
+        kept = self.values != 0
+        if kept.all():
+            return self
+        return Pattern(
+            self.shape, self.rows[kept], self.columns[kept], self.values[kept]
+        )
+
+    def structure(self) -> str:
+        """What the zeros of a matrix look like, whatever its size."""
+        some, (rows, columns) = self.some, self.shape
+        if not some.stored:
+            return "zero"
+        if rows == columns == 1:
+            return "scalar"
+        if rows != columns:
+            return "dense"
+        if some.below <= 0 and some.above <= 0:
+            ones = some.stored == rows and bool((some.values == 1).all())
+            return "identity" if ones else "diagonal"
+        if some.below <= 0:
+            return "upper triangular"
+        if some.above <= 0:
+            return "lower triangular"
+        return "symmetric" if some.is_symmetric else "dense"
+
+    def sparse_structure(self) -> str:
+        """What the stored entries of a large matrix look like."""
+        known = self.structure()
+        if known in ("zero", "identity", "diagonal"):
+            return known
+        if self.blocks > 1:
+            return "block diagonal"
+        width = self.below + self.above + 1
+        if width * FEW <= max(self.shape) and self.stored * 2 >= width * min(self.shape):
+            return "banded"
+        return "sparse" if self.is_sparse else known
+
+    @cached_property
+    def is_symmetric(self) -> bool:
+        """Whether the matrix is its own transpose."""
+        n = self.shape[0]
+        if self.stored == n * n:
+            square = self.values.reshape(n, n)
+            return bool((square == square.T).all())
+        order = np.lexsort((self.rows, self.columns))
+        return bool(
+            (self.rows == self.columns[order]).all()
+            and (self.columns == self.rows[order]).all()
+            and (self.values == self.values[order]).all()
+        )
+
+    @cached_property
+    def blocks(self) -> int:
+        """How many blocks of one size, along the diagonal, hold all entries; 1: no
+        such blocks are there, or they are hardly filled."""
+        rows, columns = self.shape
+        if not self.stored:
+            return 1
+        first, last = np.full(rows, columns), np.full(rows, -1)
+        np.minimum.at(first, self.rows, self.columns)
+        np.maximum.at(last, self.rows, self.columns)
+        reached = np.maximum.accumulate(last)
+        ahead = np.minimum.accumulate(first[::-1])[::-1]
+        cuts = np.flatnonzero(reached[:-1] < ahead[1:]) + 1
+        for count in _divisors(len(cuts) + 1, rows, columns):
+            height, width = rows // count, columns // count
+            inside = (self.rows // height == self.columns // width).all()
+            if inside and self.stored * 2 >= height * columns:
+                return count
+        return 1
+
+
+def _divisors(most: int, rows: int, columns: int) -> list[int]:
+    """The numbers of blocks that rows and columns divide into, most first."""
+    common = int(np.gcd(rows, columns))
+    return [n for n in range(min(most, common), 1, -1) if common % n == 0]
+
+
+def pattern_of(matrix: Any) -> Pattern:
+    """The pattern of an array, or of a ``csr_array``."""
+    shape = int(matrix.shape[0]), int(matrix.shape[1])
+    if hasattr(matrix, "indptr"):
+        rows = np.repeat(np.arange(shape[0]), np.diff(matrix.indptr))
+        return Pattern(shape, rows, matrix.indices.astype(np.int64), matrix.data)
+    array = np.asarray(matrix)
+    rows, columns = np.nonzero(array)
+    return Pattern(shape, rows, columns, array[rows, columns])
+
+
+def nothing_in(rows: int, columns: int) -> Pattern:
+    """The pattern of a matrix that stores nothing."""
+    nowhere = np.zeros(0, dtype=np.int64)
+    return Pattern((rows, columns), nowhere, nowhere, np.zeros(0))
+
+
+def colours_of(pattern: Pattern) -> int:
+    """How many groups of columns a greedy colouring needs, so that no two of a group
+    have an entry in one row: as many products with the matrix give all its entries."""
+    used = [0] * pattern.shape[0]
+    order = np.argsort(pattern.columns, kind="stable")
+    rows = pattern.rows[order].tolist()
+    counts = np.bincount(pattern.columns, minlength=pattern.shape[1])
+    start = most = 0
+    for end in np.cumsum(counts).tolist():
+        own, start = rows[start:end], end
+        if not own:
+            continue
+        taken = 0
+        for row in own:
+            taken |= used[row]
+        free = ~taken & (taken + 1)
+        for row in own:
+            used[row] |= free
+        most = max(most, free)
+    return most.bit_length()
+
+
+def dots_of(pattern: Pattern, height: int, width: int) -> Any:
+    """The pattern as ``height`` by ``width`` truths: whether entries lie there."""
+    rows, columns = pattern.shape
+    found = np.zeros((height, width), dtype=bool)
+    found[pattern.rows * height // rows, pattern.columns * width // columns] = True
+    return found
