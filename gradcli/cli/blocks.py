@@ -5,24 +5,27 @@ Invariant: numbers are printed before the check is waited for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..autograd.blocks import check_size
+from ..autograd.blocks import TooManyEntries, check_size
 from ..engine.jacobian import Block
 from ..views.derivatives import DerivativeView, block_view
 from .checking import Check, job_for, require_check
 from .code import as_json, code_lines, code_of
 from .forms import Forms
 from .grad import exit_status
+from .handing import MAX_HANDED, claim
 from .matrices import Matrices
 from .options import Request
 from .output import Printer
+from .problems import wrong
 from .session import output_of_run, run_program
 
 if TYPE_CHECKING:
     from ..lang.run import Run
+    from ..verify.process.job import Block as Numbers
     from ..verify.process.job import Verification
 
 
@@ -57,13 +60,13 @@ def derivative(
     run = run_program(request)
     found = compute(run)
     if check.wanted:
-        from .handing import claim
-
         claims = {name: claim(own, run.seed) for name, own in found.columns.items()}
+        if forms.formulas:
+            _check_formulas(claims.values())
         check.submit(job_for(run, request, command, claims, formulas=forms.formulas))
     with run.explained():
         if matrices.dense:
-            check_size(sum(b.output.numel() * b.x.numel() for b in found.by.values()))
+            _check_dense(found.by.values())
         blocks = [block_view(by, b, matrices.form) for by, b in found.by.items()]
         files = matrices.paths(blocks)
         if files is not None:
@@ -82,6 +85,30 @@ def derivative(
         blocks=tuple(blocks),
     )
     return present(request, run, view, check, forms, matrices, files, require)
+
+
+def _check_dense(blocks: Iterable[Block]) -> None:
+    """See that the blocks can be shown with their zeros.
+
+    Raises:
+        ProgramError: there are too many.
+    """
+    try:
+        check_size(sum(block.output.numel() * block.x.numel() for block in blocks))
+    except TooManyEntries as error:
+        raise wrong("E403", str(error), "leave out --dense, or write --out J.npz") from None
+
+
+def _check_formulas(claims: Iterable[Numbers]) -> None:
+    """See that all entries can be shown as formulas.
+
+    Raises:
+        ProgramError: there are too many.
+    """
+    entries = sum(claim.count for claim in claims)
+    if entries > MAX_HANDED:
+        message = f"{entries:,} entries are too many to be shown as formulas"
+        raise wrong("E406", message, "restrict the inputs with --wrt, or shorten them")
 
 
 def present(

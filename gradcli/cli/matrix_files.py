@@ -27,7 +27,7 @@ def _npz(file: Any, block: Block) -> None:
 def _mtx(file: Any, block: Block) -> None:
     from scipy.io import mmwrite
 
-    mmwrite(file, _on_host(block.csr()))
+    mmwrite(file, _on_host(block.csr()), symmetry="general")
 
 
 def _npy(file: Any, block: Block) -> None:

@@ -306,6 +306,10 @@ class Evaluation:
     ) -> list[Ball]:  # fmt: skip
         """The derivative of ``sum(weight * output)`` in every entry, sure as far as the
         bounds on work let it be; ``followed`` as for `settled`."""
+        if any(weights):
+            # Of a Jacobian's row, the output that it is of is all that matters.
+            pairs = zip(outputs, weights, strict=True)
+            outputs, weights = zip(*[pair for pair in pairs if pair[1]], strict=True)
 
         def compute(bits: int) -> list[Ball]:
             found = self.cotangents(outputs, weights, bits)

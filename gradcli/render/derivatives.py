@@ -90,14 +90,14 @@ def _passes(view: DerivativeView) -> str:
         return f"{view.passes} {kind} {'pass' if view.passes == 1 else 'passes'}"
     lines = "rows" if view.mode == "rev" else "columns"
     count = view.passes - (view.command == "hessian")
-    return f"one {kind} pass for all {count:,} {lines}"
+    return f"one {kind} pass" + (f" for all {count:,} {lines}" if count > 1 else "")
 
 
 def _summary(block: BlockView) -> str:
     """How many entries are stored, and how far from the diagonal."""
     pattern = block.pattern
-    share = pattern.stored / max(1, pattern.entries)
-    said = f"{pattern.stored:,} of {pattern.entries:,} entries stored ({share:.2g})"
+    share = 100 * pattern.stored / max(1, pattern.entries)
+    said = f"{pattern.stored:,} of {pattern.entries:,} entries stored ({share:.2g}%)"
     if block.structure == "block diagonal":
         height, width = (side // pattern.blocks for side in pattern.shape)
         return f"{said}, {pattern.blocks:,} blocks of {height} × {width}"

@@ -39,9 +39,10 @@ def picture(pattern: Pattern, columns: int, rows: int) -> list[str]:
         return []
     scale = min(1.0, columns * DOTS_ACROSS / width, rows * DOTS_UP / height)
     up, across = (max(1, int(side * scale)) for side in (height, width))
-    lines, cells = -(-up // DOTS_UP), -(-across // DOTS_ACROSS)
-    dots = np.zeros((lines * DOTS_UP, cells * DOTS_ACROSS), dtype=np.int64)
+    down, along = -(-up // DOTS_UP), -(-across // DOTS_ACROSS)
+    dots = np.zeros((down * DOTS_UP, along * DOTS_ACROSS), dtype=np.int64)
     dots[:up, :across] = dots_of(pattern, up, across)
     bits = np.array(BITS)[:, ::-1].T
-    parts = dots.reshape(lines, DOTS_UP, cells, DOTS_ACROSS) * bits[:, None, :]
-    return ["".join(map(chr, row)) for row in (EMPTY + parts.sum((1, 3))).tolist()]
+    parts = dots.reshape(down, DOTS_UP, along, DOTS_ACROSS) * bits[:, None, :]
+    cells = EMPTY + parts.sum((1, 3))
+    return ["".join(map(chr, row)).replace(chr(EMPTY), " ") for row in cells.tolist()]
