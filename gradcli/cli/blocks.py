@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..autograd.blocks import TooManyEntries, check_size
-from ..engine.jacobian import Block
+from ..autograd.blocks import check_size
+from ..engine.jacobian import Block, TooManyEntries
 from ..views.derivatives import DerivativeView, block_view
 from .checking import Check, job_for, require_check
 from .code import as_json, code_lines, code_of
@@ -96,7 +96,9 @@ def _check_dense(blocks: Iterable[Block]) -> None:
     try:
         check_size(sum(block.output.numel() * block.x.numel() for block in blocks))
     except TooManyEntries as error:
-        raise wrong("E403", str(error), "leave out --dense, or write --out J.npz") from None
+        raise wrong(
+            "E403", str(error), "leave out --dense, or write --out J.npz"
+        ) from None
 
 
 def _check_formulas(claims: Iterable[Numbers]) -> None:

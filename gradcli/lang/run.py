@@ -255,7 +255,7 @@ class Run(Record):
             raise self._worded(error) from error
 
     def _worded(self, error: EngineError) -> ProgramError:
-        from gradcli.autograd.blocks import TooManyEntries
+        from gradcli.engine.jacobian import TooManyEntries
 
         if str(error) == NOT_SCALAR:
             return self._vector_output()

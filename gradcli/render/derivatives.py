@@ -144,8 +144,8 @@ def _coordinates(block: BlockView, layout: Layout) -> Generator[Line, None, bool
     assert stored is not None
     most = pattern.stored if layout.rows is None else MAX_TERMINAL_ENTRIES
     places = pattern.rows[:most] * pattern.shape[1] + pattern.columns[:most]
-    where = zip(*(i.tolist() for i in np.unravel_index(places, block.shape)), strict=True)
-    for index, value in zip(where, stored.values, strict=False):
+    where = [axis.tolist() for axis in np.unravel_index(places, block.shape)]
+    for index, value in zip(zip(*where, strict=True), stored.values, strict=False):
         label = ", ".join(map(str, index))
         yield Line(((f"  [{label}] = ", "name"), (number(value), "number")))
     return most < pattern.stored

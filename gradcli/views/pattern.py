@@ -96,7 +96,8 @@ class Pattern:
         if self.blocks > 1:
             return "block diagonal"
         width = self.below + self.above + 1
-        if width * FEW <= max(self.shape) and self.stored * 2 >= width * min(self.shape):
+        filled = self.stored * 2 >= width * min(self.shape)
+        if filled and width * FEW <= max(self.shape):
             return "banded"
         return "sparse" if self.is_sparse else known
 

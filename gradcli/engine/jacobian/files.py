@@ -1,0 +1,44 @@
+"""Blocks in files.
+
+Invariant: a sparse format holds a block as a matrix, with a row for each entry of what
+is differentiated; a dense one holds it in its own shape.
+
+    WRITERS[".npz"](file, block)       # scipy.sparse.load_npz reads it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import IO, Any
+
+import numpy as np
+
+from .blocks import Block
+
+
+def _npz(file: IO[bytes], block: Block) -> None:
+    from scipy.sparse import save_npz
+
+    save_npz(file, _on_host(block.csr()))
+
+
+def _mtx(file: IO[bytes], block: Block) -> None:
+    from scipy.io import mmwrite
+
+    mmwrite(file, _on_host(block.csr()), symmetry="general")
+
+
+def _npy(file: IO[bytes], block: Block) -> None:
+    np.save(file, _on_host(block.dense().raw))
+
+
+def _on_host(array: Any) -> Any:
+    return array.get() if hasattr(array, "get") else array
+
+
+WRITERS: Mapping[str, Callable[[IO[bytes], Block], None]] = {
+    ".npz": _npz,
+    ".mtx": _mtx,
+    ".npy": _npy,
+}
+"""By the ending of a file's name: SciPy's own format, Matrix Market, NumPy's."""
