@@ -8,7 +8,7 @@ leaf, or None. ``pull`` maps the output's cotangent to one cotangent per edge.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
@@ -155,13 +155,17 @@ class Node(Inspectable):
             saved, y = self.unpacked()
         return self.apply_rules(self.xp, g, y, saved)
 
-    def apply_rules(self, xp: Any, g: Any, y: Any, inputs: Any) -> tuple[Any, ...]:
-        """Run the row's reverse rules in the number system of ``xp``."""
+    def apply_rules(
+        self, xp: Any, g: Any, y: Any, inputs: Any, edges: Sequence[Edge] | None = None
+    ) -> tuple[Any, ...]:
+        """Run the row's reverse rules in the number system of ``xp``; of ``edges``, its
+        own by default, those that are None are left out."""
         if self.op.variadic:
             return tuple(self.rules(xp, g, y, *inputs, **self.params))
         shapes, params = self.shapes, self.params
         pulled: list[Any] = []
-        for rule, slot, edge in zip(self.rules, self.slots, self.edges, strict=True):
+        live = self.edges if edges is None else edges
+        for rule, slot, edge in zip(self.rules, self.slots, live, strict=True):
             if edge is None:
                 pulled.append(None)
                 continue

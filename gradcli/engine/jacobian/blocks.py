@@ -118,8 +118,9 @@ def rows_of(
             count = len(edge.node.y_shapes())
             yield edge.node, among_outputs(edge.nr, count, g)
         elif isinstance(edge, Node):
-            pairs = zip(edge.edges, pulled(edge, g), strict=True)
-            yield from ((e, gi) for e, gi in pairs if e in needed and gi is not None)
+            wanted = [e if e in needed else None for e in edge.edges]
+            pairs = zip(wanted, pulled(edge, g, wanted), strict=True)
+            yield from ((e, gi) for e, gi in pairs if e and gi is not None)
 
     def run(rows: range) -> list[Any]:
         seed = _seed(output, rows)
@@ -239,8 +240,9 @@ def _between(root: Any, ends: frozenset[Any]) -> list[Any]:
     return list(reversed(needed))
 
 
-def pulled(node: Node, g: Any) -> list[Batch | None]:
-    """The cotangents of a node's edges; a list is one of several outputs."""
+def pulled(node: Node, g: Any, wanted: Sequence[Any]) -> list[Batch | None]:
+    """The cotangents of a node's edges, of those that are ``wanted`` at least; a list
+    is one of several outputs."""
     if CLOCK.now and node.born != CLOCK.now:
         demand_unchanged(node)
     several = isinstance(g, list)
@@ -248,7 +250,7 @@ def pulled(node: Node, g: Any) -> list[Batch | None]:
         inputs, y = node.restored()
         given = materialise(node, g) if several else g
         try:
-            found = node.apply_rules(batches_over(node.xp), given, y, inputs)
+            found = node.apply_rules(batches_over(node.xp), given, y, inputs, wanted)
             return _checked(found, g if several else [g])
         except NotLinear:
             pass
