@@ -273,7 +273,11 @@ class Batch:
             return self.like(self.dense()).times_matrix(b)
         if lines == 1:
             self.demand_room(columns)
-            return self.like(self.matrix @ b, shape)
+            matrix = self.matrix
+            if matrix.nnz == self.count and (np.diff(matrix.indptr) == 1).all():
+                # One entry in each row: rows of b are picked and scaled.
+                return self.like(b[matrix.indices] * matrix.data[:, None], shape)
+            return self.like(matrix @ b, shape)
         return self._lines_times(b, lines, shape)
 
     def _lines_times(self, b: Any, lines: int, shape: Shape) -> Batch:
