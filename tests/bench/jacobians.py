@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -138,27 +139,43 @@ def rosenbrock(casadi: Any) -> Problem:
 SCRIPT = """
 import sys, numpy, torch
 w, x = (torch.tensor(numpy.load(path)) for path in sys.argv[1:])
-print(torch.func.jacrev(lambda x: torch.tanh(w @ x) * torch.sin(x))(x).tolist())
+j = torch.func.jacrev(lambda x: torch.tanh(w @ x) * torch.sin(x))(x)
+print(j if sys.stdout.isatty() else j.tolist())
 """
 
 
-def command(torch: Any, folder: Path) -> Problem:
-    """The whole process, numbers printed."""
+def in_a_pipe(words: list[str]) -> None:
+    """Run Python; every number is printed."""
+    subprocess.run([sys.executable, *words], capture_output=True, check=True)
+
+
+def in_a_terminal(words: list[str]) -> None:
+    """Run Python in a terminal, for which long answers are cut."""
+    ours, theirs = os.openpty()
+    process = subprocess.Popen([sys.executable, *words], stdout=theirs)
+    os.close(theirs)
+    try:
+        while os.read(ours, 1 << 16):
+            continue
+    except OSError:
+        # The terminal's other end is closed.
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+
+
+def command(torch: Any, folder: Path, run: Callable[[list[str]], None]) -> Problem:
+    """The whole process, its answer printed."""
     np.save(folder / "w.npy", np.random.default_rng(0).standard_normal((DENSE, DENSE)))
     np.save(folder / "x.npy", np.linspace(0.0, 1.0, DENSE))
     paths = [str(folder / name) for name in ("w.npy", "x.npy")]
     given = [f"{name}=@{path}" for name, path in zip("wx", paths, strict=True)]
     words = ["jacobian", "tanh(w@x)*sin(x)", *given, "--wrt", "x", "--no-verify"]
-
-    def run(*words: str) -> Once:
-        return lambda: subprocess.run(
-            [sys.executable, *words], capture_output=True, check=True
-        )
-
-    peers = {"gradcli": run("-m", "gradcli", *words)}
+    peers: dict[str, Once] = {"gradcli": lambda: run(["-m", "gradcli", *words])}
     if torch:
-        peers["torch"] = run("-c", SCRIPT, *paths)
-    return f"the command, n = {DENSE:,}", 0.25, peers
+        peers["torch"] = lambda: run(["-c", SCRIPT, *paths])
+    where = run.__name__.replace("_", " ")
+    return f"the command {where}, n = {DENSE:,}", 0.25, peers
 
 
 def measured(problem: Problem, rounds: int) -> dict[str, Any]:
@@ -197,7 +214,9 @@ def results(rounds: int) -> Iterator[dict[str, Any]]:
     yield measured(stencil(casadi), rounds)
     yield measured(rosenbrock(casadi), rounds)
     with tempfile.TemporaryDirectory() as folder:
-        yield measured(command(torch, Path(folder)), max(1, rounds // 3))
+        for run in (in_a_terminal, in_a_pipe):
+            problem = command(torch, Path(folder), run)
+            yield measured(problem, max(1, rounds // 3))
 
 
 def main() -> None:
