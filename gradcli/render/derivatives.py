@@ -8,7 +8,7 @@ dy/dx  (2, 3)  dense
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def blocks(
                 (f"  {shape}  {block.structure}", "dim"),
             )
         )
-        if block.stored is not None:
+        if block.is_sparse:
             yield Line(((f"  {_summary(block)}", "dim"),))
         if shown.spied:
             yield from spy(block.pattern, layout, "  ")
@@ -86,7 +86,7 @@ def blocks(
 def _passes(view: DerivativeView) -> str:
     """How the blocks were computed."""
     kind = {"rev": "backward", "fwd": "forward"}[view.mode]
-    if all(block.stored is None for block in view.blocks):
+    if not any(block.is_sparse for block in view.blocks):
         return f"{view.passes} {kind} {'pass' if view.passes == 1 else 'passes'}"
     lines = "rows" if view.mode == "rev" else "columns"
     count = view.passes - (view.command == "hessian")
@@ -140,12 +140,12 @@ def _first_block(pattern: Pattern, layout: Layout) -> Generator[Line, None, bool
 
 def _coordinates(block: BlockView, layout: Layout) -> Generator[Line, None, bool]:
     """A line per stored entry, with its index in the block's shape."""
-    stored, pattern = block.stored, block.pattern
-    assert stored is not None
+    pattern = block.pattern
     most = pattern.stored if layout.rows is None else MAX_TERMINAL_ENTRIES
     places = pattern.rows[:most] * pattern.shape[1] + pattern.columns[:most]
     where = [axis.tolist() for axis in np.unravel_index(places, block.shape)]
-    for index, value in zip(zip(*where, strict=True), stored.values, strict=False):
+    values: Any = plain(pattern.values[:most])
+    for index, value in zip(zip(*where, strict=True), values, strict=True):
         label = ", ".join(map(str, index))
         yield Line(((f"  [{label}] = ", "name"), (number(value), "number")))
     return most < pattern.stored
@@ -159,10 +159,8 @@ def bare(view: DerivativeView, shown: Shown = ENTRIES) -> Iterator[Line]:
             yield from spy(block.pattern, Layout())
         elif shown.files is not None:
             continue
-        elif block.stored is None:
+        elif not block.is_sparse:
             # Nested lists of floats are written alike by Python itself, and faster.
             yield Line(((repr(block.value), "number"),))
         else:
-            stored = block.stored
-            lists = [stored.rows, stored.columns, stored.values]
-            yield Line(((repr(lists), "number"),))
+            yield Line(((repr(list(block.coordinates)), "number"),))

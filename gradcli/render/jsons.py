@@ -212,9 +212,10 @@ def derivative(
         both = {"inputs": block.by} if len(block.by) > 1 else {}
         checked = _checked(verdicts.get(block.by[-1]))
         names = {"input": block.by[0], **both}
-        numbers = _numbers(block)
-        if shown is not None and shown.files is not None:
-            numbers = {"file": shown.files[nr]}
+        files = None if shown is None else shown.files
+        numbers: dict[str, Any] = (
+            _numbers(block) if files is None else {"file": files[nr]}
+        )
         if shown is not None and shown.spied:
             from ..views.pattern import colours_of
 
@@ -233,14 +234,14 @@ def derivative(
 def _numbers(block: BlockView) -> dict[str, Any]:
     """A block's numbers: nested lists, or of a sparse block coordinates and values, as
     a matrix of ``size``."""
-    if block.stored is None:
+    if not block.is_sparse:
         return {"value": block.value}
     pattern = block.pattern
     return {
         "size": pattern.shape,
         "stored": pattern.stored,
         "bandwidth": (pattern.below, pattern.above),
-        **entries(block.stored),
+        **block.coordinates._asdict(),
     }
 
 

@@ -10,7 +10,7 @@ has either all its numbers or, if most of them are zero, those that are stored.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ..engine.jacobian import Block
 from .gradients import OutputView
@@ -24,14 +24,8 @@ MIN_SPARSE_ENTRIES = 1 << 12
 """Blocks of fewer entries are shown with their zeros."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """The stored entries of a block, seen as a matrix with a row for each entry of what
-    is differentiated, and a column for each of what it is differentiated by.
-
-    rows, columns  where each entry is, row by row
-    values         its number
-    """
+class Coordinates(NamedTuple):
+    """Where the stored entries of a matrix are, row by row, and their numbers."""
 
     rows: list[int]
     columns: list[int]
@@ -42,17 +36,28 @@ class Stored:
 class BlockView:
     """One block. ``by`` has the input's name; of a Hessian, both inputs' names.
 
-    value    all its numbers; None: those in ``stored`` are all that are not zero
-    stored   the entries that are shown without the zeros between them
-    pattern  where entries are, for a picture
+    value    all its numbers; None: it is shown without its zeros
+    pattern  its stored entries, seen as a matrix with a row for each entry of what is
+             differentiated, and a column for each of what it is differentiated by
     """
 
     by: tuple[str, ...]
     shape: tuple[int, ...]
     value: Plain | None
     structure: str
-    stored: Stored | None
     pattern: Pattern
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether it is shown without its zeros."""
+        return self.value is None
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """The stored entries in plain numbers."""
+        stored = self.pattern
+        values: Any = plain(stored.values)
+        return Coordinates(stored.rows.tolist(), stored.columns.tolist(), values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +79,9 @@ def block_view(by: tuple[str, ...], block: Block, form: Form = "auto") -> BlockV
     pattern = _pattern(block)
     large = pattern.entries >= MIN_SPARSE_ENTRIES and pattern.is_sparse
     structure = pattern.sparse_structure() if large else pattern.structure()
-    if form == "dense" or (form == "auto" and not large):
-        value = plain(block.dense().raw)
-        return BlockView(by, block.shape, value, structure, None, pattern)
-    values: Any = plain(pattern.values)
-    stored = Stored(pattern.rows.tolist(), pattern.columns.tolist(), values)
-    return BlockView(by, block.shape, None, structure, stored, pattern)
+    sparse = form == "sparse" or (form == "auto" and large)
+    value = None if sparse else plain(block.dense().raw)
+    return BlockView(by, block.shape, value, structure, pattern)
 
 
 def _pattern(block: Block) -> Pattern:

@@ -99,11 +99,12 @@ def elementwise(count: int) -> object:
 
 def test_size_and_form_decide_whether_zeros_are_kept() -> None:
     small, large = elementwise(63), elementwise(64)
-    assert block_view(("x",), small).stored is None  # type: ignore[arg-type]
-    assert block_view(("x",), large).value is None  # type: ignore[arg-type]
+    assert not block_view(("x",), small).is_sparse  # type: ignore[arg-type]
+    assert block_view(("x",), large).is_sparse  # type: ignore[arg-type]
     dense = block_view(("x",), large, "dense")  # type: ignore[arg-type]
     np.testing.assert_array_equal(dense.value, np.diag(np.cos(np.linspace(1, 2, 64))))
     sparse = block_view(("x",), small, "sparse")  # type: ignore[arg-type]
-    assert sparse.stored is not None
-    assert sparse.stored.rows == sparse.stored.columns == list(range(63))
+    rows, columns, values = sparse.coordinates
+    assert rows == columns == list(range(63))
+    assert values == np.cos(np.linspace(1, 2, 63)).tolist()
     assert sparse.structure == dense.structure == "diagonal"
