@@ -17,12 +17,18 @@ from .arrays import ArrayNamespace
 from .device import device as Device
 from .dtypes import DEFAULT
 from .errors import DeviceError
+from .limits import KEPT_BYTES
 
 # Division by zero and the like have values, and the reports speak of them; a warning
 # from inside a formula would name a line that the user never wrote.
 warnings.filterwarnings(
     "ignore", category=RuntimeWarning, module=r"gradcli\.(ops|engine|nn|optim)\b"
 )
+
+# Memory of an array of up to half of this size, once let go of, stays with the process:
+# the C library of Linux gives back to the system what is larger than the largest block
+# that was ever freed. A training step would ask for the same pages anew each time.
+numpy.empty(KEPT_BYTES, "u1")
 
 NUMPY = ArrayNamespace(numpy, lambda: import_module("scipy.special"), "cpu")
 

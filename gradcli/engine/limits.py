@@ -27,6 +27,9 @@ MAX_NUMBER_OF_ALL_TYPES = 127
 
 BYTES_OF_HALF_FLOAT = 2
 
+MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
+"""From so many entries on, choosing by a mask's bits is faster than branching."""
+
 # nesting
 
 MAX_LIST_DEPTH = 64
@@ -41,6 +44,10 @@ MAX_PASSES_IN_A_THREAD = 20
 way take some fifteen frames of the thousand that Python allows."""
 
 # what is remembered
+
+KEPT_BYTES = 2**25 - 2**16
+"""A block that, asked for and let go of untouched, raises what the C library keeps for
+the next arrays to the most that it allows, 64 MiB."""
 
 MAX_CHANGES_TOLD_APART = 1000
 """How many in-place changes of one array are told apart; older ones are only counted.
