@@ -13,11 +13,13 @@ from typing import Any
 from ..ops.basis import SPECIAL, UFUNCS
 from ..ops.limits import LIMIT, check_size
 from ..ops.memory import check_bounds
+from .choosing import chosen
 from .errors import ValueRangeError
 from .layouts import laid_out
 from .limits import (
     MAX_FACTORIAL_ARGUMENT,
     MIN_GAMMA_ARGUMENT,
+    MIN_SIZE_TO_CHOOSE_BY_BITS,
     check_einsum,
     check_join,
     check_product,
@@ -59,7 +61,8 @@ class ArrayNamespace(Namespace):
         self.plain = True
         self._special = special
         for name, theirs in UFUNCS.items():
-            setattr(self, name, getattr(np, theirs))
+            if name != "where":
+                setattr(self, name, getattr(np, theirs))
 
     def __getattr__(self, name: str) -> Any:
         if name in SPECIAL:
@@ -171,6 +174,12 @@ class ArrayNamespace(Namespace):
     ) -> Any:
         """Replace NaN and the infinities by numbers; None: the dtype's extremes."""
         return self.np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+    def where(self, condition: Any, a: Any, b: Any) -> Any:
+        if getattr(condition, "size", 0) < MIN_SIZE_TO_CHOOSE_BY_BITS:
+            return self.np.where(condition, a, b)
+        found = chosen(self.np, condition, a, b) if self.device == "cpu" else None
+        return self.np.where(condition, a, b) if found is None else found
 
     # reductions and scans; dim None means all
 
