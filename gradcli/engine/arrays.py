@@ -19,7 +19,9 @@ from .layouts import laid_out
 from .limits import (
     MAX_FACTORIAL_ARGUMENT,
     MIN_GAMMA_ARGUMENT,
+    MAX_NUMBER_OF_ALL_TYPES,
     MIN_SIZE_TO_CHOOSE_BY_BITS,
+    MIN_SIZE_TO_FLATTEN,
     check_einsum,
     check_join,
     check_product,
@@ -207,6 +209,18 @@ class ArrayNamespace(Namespace):
     def argmin(self, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         return self.np.asarray(self.np.argmin(x, axis=dim, keepdims=keepdim))
 
+    def largest_of(self, parts: Sequence[Any]) -> tuple[Any, Any]:
+        np = self.np
+        best = np.array(parts[0], order="C")
+        few = len(parts) <= MAX_NUMBER_OF_ALL_TYPES
+        number = np.zeros(best.shape, "i1" if few else "i8")
+        for nr, part in enumerate(map(np.ascontiguousarray, parts[1:]), start=1):
+            beaten = np.logical_not(np.less_equal(part, best))
+            np.logical_and(beaten, np.equal(best, best), out=beaten)
+            np.maximum(number, beaten * number.dtype.type(nr), out=number)
+            best = self.where(beaten, part, best)
+        return best, number
+
     def argsort(self, x: Any, dim: int = -1, descending: bool = False) -> Any:
         """Return the stable order: equal entries keep theirs, in either direction."""
         if not descending:
@@ -331,8 +345,28 @@ class ArrayNamespace(Namespace):
         """Add ``g`` at ``index`` to zeros of ``shape``; repeated positions add up."""
         check_size(shape)
         out = self.np.zeros(tuple(shape), dtype=g.dtype)
-        self.np.add.at(out, index, g)
+        flat = self._numbers_of(out, index) if g.size >= MIN_SIZE_TO_FLATTEN else None
+        if flat is None:
+            self.np.add.at(out, index, g)
+        else:
+            g = self.np.broadcast_to(g, flat.shape)
+            self.np.add.at(out.reshape(-1), flat.reshape(-1), g.reshape(-1))
         return out
+
+    def _numbers_of(self, x: Any, index: Any) -> Any:
+        """The numbers of entries in the flattened array; None where an index is not
+        one array of positions within ``x``, none from the end, per dimension."""
+        if type(index) is not tuple or len(index) != x.ndim:
+            return None
+        found, step = 0, x.size
+        for at, n in zip(index, x.shape, strict=True):
+            if getattr(at, "dtype", None) != "int64" or not at.size:
+                return None
+            if int(at.min()) < 0 or int(at.max()) >= n:
+                return None
+            step //= n
+            found = found + at * step
+        return found
 
     def put_view(self, shape: Sequence[int], index: Any, g: Any) -> Any:
         """Write ``g`` at ``index`` to zeros of ``shape``; no position is repeated."""

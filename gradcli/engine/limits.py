@@ -27,6 +27,9 @@ MAX_NUMBER_OF_ALL_TYPES = 127
 
 BYTES_OF_HALF_FLOAT = 2
 
+MIN_SIZE_TO_FLATTEN = 1024
+"""From so many entries on, adding at positions is faster in the flattened array."""
+
 MIN_SIZE_TO_CHOOSE_BY_BITS = 4096
 """From so many entries on, choosing by a mask's bits is faster than branching."""
 

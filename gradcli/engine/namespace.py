@@ -11,7 +11,7 @@ row of that name, run in this same namespace.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -58,6 +58,14 @@ class Namespace:
     def windowed(self, x: Any, d: int, starts: range, size: int) -> Any:
         """Windows over a dimension, as the last; a view where there is memory."""
         return windowed(self, x, d, starts, size)
+
+    def largest_of(self, parts: Sequence[Any]) -> tuple[Any, Any]:
+        """The largest of several arrays at each place, and the number of the array it
+        is first found in; NaN is larger than any number."""
+        joined = self.stack(parts, -1)
+        number = self.argmax(joined, -1)
+        found = self.gather(joined, -1, self.unsqueeze(number, -1))
+        return self.reshape(found, parts[0].shape), number
 
     def geometry(self, x: Any) -> tuple[tuple[int, ...], int]:
         """The strides, and where the first entry lies, both counted in entries."""

@@ -85,13 +85,22 @@ def largest(xp: Any, x: Any, rows: Spots, columns: Spots) -> tuple[Any, Any]:
         return xp.new_full(x, shape, 0), xp.as_index([]).reshape(shape)
     down, across = level(rows, height), level(columns, width)
     check_size((len(down), len(across), len(down[0]), len(across[0])), LISTED)
-    cells = [[r * width + c for r in tall for c in wide]
-             for tall in down for wide in across]
-    spots = xp.as_index(cells)
-    flat = xp.reshape(x, (*x.shape[:-2], height * width))
-    best = xp.argmax(xp.getitem(flat, (..., spots)), -1)
-    at = spots[(xp.as_index(list(range(len(cells)))), best)]
-    return xp.reshape(xp.gather(flat, -1, at), shape), at.reshape(shape)
+    bands = [xp.getitem(x, (..., line(xp, at), slice(None))) for at in zip(*down)]
+    cells = [xp.getitem(band, (..., line(xp, at)))
+             for band in bands for at in zip(*across)]
+    best, number = xp.largest_of(cells)
+    cell = xp.as_index(range(0, len(down) * len(across) * len(cells), len(cells)))
+    spots = [r * width + c for tall in down for wide in across for r in tall
+             for c in wide]
+    at = cell.reshape(shape[-2:]) + number
+    return best, xp.getitem(xp.as_index(spots), (at,))
+
+
+def line(xp: Any, at: Sequence[int]) -> Any:
+    """What reads these positions of a dimension: a slice where they are even."""
+    step = at[1] - at[0] if len(at) > 1 else 1
+    even = range(at[0], at[0] + len(at) * step, step) if step > 0 else range(0)
+    return slice(even.start, even.stop, step) if (*even,) == at else xp.as_index(at)
 
 
 def flattened(x: Any) -> Shape:
