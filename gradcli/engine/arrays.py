@@ -375,6 +375,15 @@ class ArrayNamespace(Namespace):
         out[index] = g
         return out
 
+    def put_views(
+        self, shape: tuple[int, ...], slices: Sequence[Any], parts: Sequence[Any]
+    ) -> Any:
+        out = self.put_view(shape, slices[0], parts[0])
+        for at, part in zip(slices[1:], parts[1:], strict=True):
+            seen = out[at]
+            seen += part
+        return out
+
     def as_index(self, index: Any) -> Any:
         """Integers or booleans to index with; floats that are integers are taken."""
         if isinstance(index, range):

@@ -67,6 +67,15 @@ class Namespace:
         found = self.gather(joined, -1, self.unsqueeze(number, -1))
         return self.reshape(found, parts[0].shape), number
 
+    def put_views(
+        self, shape: tuple[int, ...], slices: Sequence[Any], parts: Sequence[Any]
+    ) -> Any:
+        """The sum of all parts, each at its slices of zeros of a shape."""
+        total: Any = 0
+        for at, part in zip(slices, parts, strict=True):
+            total = total + self.put_view(shape, at, part)
+        return total
+
     def geometry(self, x: Any) -> tuple[tuple[int, ...], int]:
         """The strides, and where the first entry lies, both counted in entries."""
         return contiguous_strides(x.shape), 0

@@ -56,6 +56,11 @@ class Windows(NamedTuple):
         spans = zip(self.padded(size), self.reach(), self.stride, strict=True)
         return tuple([(n - r) // s + 1 for n, r, s in spans])
 
+    def inner(self, size: Shape) -> tuple[slice, ...]:
+        """Where an input of this size lies in the padded one."""
+        return (slice(None), slice(None), *[
+            slice(p, p + n) for n, p in zip(size, self.padding, strict=True)])
+
     def slices(self, counts: Shape) -> list[tuple[slice, ...]]:
         """For each entry of so many windows, where it lies in the padded input."""
         return [
@@ -67,16 +72,14 @@ class Windows(NamedTuple):
         ]
 
 
-def border(padding: Shape, sign: int = 1) -> Shape:
-    """The widths that `constant_pad_nd` takes, the last dimension's first."""
-    return tuple([sign * p for p in reversed(padding) for _ in range(2)])
-
-
 # Chellapilla, Puri, Simard 2006, High performance convolutional neural networks for
 # document processing: windows as columns of a matrix.
 def entries(xp: Any, x: Any, windows: Windows, groups: int, counts: Shape) -> Any:
     """The input by group, by channel and position in the window, by window."""
-    padded = xp.constant_pad_nd(x, border(windows.padding))
+    padded = x
+    if any(windows.padding):
+        wide = (*x.shape[:2], *windows.padded(x.shape[2:]))
+        padded = xp.put_view(wide, windows.inner(x.shape[2:]), x)
     parts = [xp.getitem(padded, at) for at in windows.slices(counts)]
     rows = x.shape[1] // groups * len(parts)
     return xp.reshape(xp.stack(parts, 2), (x.shape[0], groups, rows, prod(counts)))
@@ -87,11 +90,10 @@ def overlaid(xp: Any, cells: Any, size: Shape, windows: Windows, counts: Shape) 
     wide = (*size[:2], *windows.padded(size[2:]))
     slices = windows.slices(counts)
     parts = xp.reshape(cells, (*size[:2], len(slices), *counts))
-    total = 0
-    for i, at in enumerate(slices):
-        part = xp.getitem(parts, (slice(None), slice(None), i))
-        total = total + xp.put_view(wide, at, part)
-    return xp.constant_pad_nd(total, border(windows.padding, -1))
+    cells = [xp.getitem(parts, (slice(None), slice(None), i))
+             for i in range(len(slices))]
+    total = xp.put_views(wide, slices, cells)
+    return xp.getitem(total, windows.inner(size[2:])) if any(windows.padding) else total
 
 
 def by_group(xp: Any, weight: Any, groups: int) -> Any:
