@@ -3,13 +3,16 @@
 Invariant: a gradient's memory is its leaf's own, and is of its leaf's type; passes in
 threads add one after another.
 
-    finish(x.edge, g)                    # x.grad is g, or x.grad + g
+    finish(x.edge, [g])                  # x.grad is g, or x.grad + g
 """
 
 from __future__ import annotations
 
+from sys import getrefcount
 from threading import Lock
 from typing import Any
+
+from numpy import ndarray
 
 from . import hooks
 from .cast import in_type
@@ -19,31 +22,61 @@ from .record import call
 from .tensor import Tensor
 
 
-def finish(end: AccumulateGrad, g: Any) -> None:
-    """Add to a leaf's gradient, between its hooks."""
+def finish(end: AccumulateGrad, held: list[Any]) -> None:
+    """Add to a leaf's gradient, between its hooks.
+
+    Args:
+        held: what arrived, alone in a list: memory that nothing else holds becomes the
+            gradient itself.
+    """
     if HOOKS.used:
-        g = hooks.before(end, g)
+        held = [hooks.before(end, held[0])]
     with _ADDING:
-        _add(end, g)
+        _add(end, held)
     if HOOKS.used:
         hooks.accumulated(end)
-        hooks.after(end, (), g)
+        hooks.after(end, (), held[0])
 
 
 _ADDING = Lock()
 """Held while a leaf's gradient is read and written: passes may run in threads."""
 
 
-def _add(end: AccumulateGrad, g: Any) -> None:
+def _add(end: AccumulateGrad, held: list[Any]) -> None:
     """Add to the leaf's gradient, whose memory is the leaf's own."""
     if end.grad is not None:
-        _add_to_held(end, end.grad, g)
-        return
-    g = in_type(g, end.raw.dtype)
-    if isinstance(g, Tensor):
-        end.grad = _copied(g)
+        _add_to_held(end, end.grad, held[0])
+    elif _is_lone(end, held):
+        end.grad = Tensor(held[0], end.xp)
     else:
-        end.grad = Tensor(g.copy() if g.shape else g, end.xp)
+        g = in_type(held[0], end.raw.dtype)
+        if isinstance(g, Tensor):
+            end.grad = _copied(g)
+        else:
+            end.grad = Tensor(g.copy() if g.shape else g, end.xp)
+
+
+def _is_lone(end: AccumulateGrad, held: list[Any]) -> bool:
+    """Whether an array, or the one that it is all of, is held by the list alone.
+
+    Whatever else sees this memory, a view, a saved value or a tensor, holds one of the
+    two; what is called while hooks are in use may hold them for longer.
+    """
+    if getrefcount(held[0]) != _HELD_ONCE or HOOKS.used:
+        return False
+    g = held[0]
+    if type(g) is not ndarray or g.dtype != end.raw.dtype:
+        return False
+    if not (g.flags.c_contiguous and g.flags.writeable):
+        return False
+    if g.base is None:
+        return bool(g.flags.owndata)
+    whole = type(g.base) is ndarray and g.base.size == g.size
+    return whole and g.base.flags.owndata and getrefcount(g.base) == _HELD_ONCE
+
+
+_HELD_ONCE = getrefcount([object()][0]) + 1
+"""What Python counts for an object of a list: the list's reference and the call's."""
 
 
 def _copied(g: Tensor) -> Tensor:

@@ -404,6 +404,12 @@ class ArrayNamespace(Namespace):
             check_product(a.shape, b.shape)
         return self.np.matmul(a, b)
 
+    def matmul_like(self, a: Any, b: Any, like: Any) -> Any:
+        flags = like.flags
+        if flags.c_contiguous or not flags.f_contiguous or a.ndim != 2 or b.ndim != 2:
+            return self.matmul(a, b)
+        return self.matmul(b.T, a.T).T
+
     def einsum(self, equation: str, *operands: Any) -> Any:
         check_einsum(equation, [o.shape for o in operands])
         return self.np.einsum(equation, *operands, optimize=len(operands) > 2)

@@ -194,6 +194,8 @@ def _visit(
     before = MODE.enabled
     MODE.record(create_graph)
     node: Any = None
+    pulled: Any
+    gi: Any
     try:
         while ready:
             node = ready.pop()
@@ -211,7 +213,9 @@ def _visit(
             kind = type(node)
             if kind is AccumulateGrad:
                 if captured is None and g is not None:
-                    finish(node, g)
+                    held = [g]
+                    g = gi = pulled = None
+                    finish(node, held)
                 continue
             if kind is Port:
                 _deliver(node, g, arrived, waiting, ready)
@@ -220,7 +224,7 @@ def _visit(
                 demand_unchanged(node)
             edges = node.edges
             if g is None and not isinstance(node, CustomNode):
-                pulled: tuple[Any, ...] = (None,) * len(edges)
+                pulled = (None,) * len(edges)
             elif special:
                 pulled = _pull_with_care(node, g, on_tensors)
             else:

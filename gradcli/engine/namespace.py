@@ -67,6 +67,10 @@ class Namespace:
         found = self.gather(joined, -1, self.unsqueeze(number, -1))
         return self.reshape(found, parts[0].shape), number
 
+    def matmul_like(self, a: Any, b: Any, like: Any) -> Any:
+        """``a @ b``, in memory in the order of ``like`` where there is memory."""
+        return self.matmul(a, b)
+
     def put_views(
         self, shape: tuple[int, ...], slices: Sequence[Any], parts: Sequence[Any]
     ) -> Any:

@@ -86,7 +86,7 @@ row("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
     fwd=mm, jvp=MULTILINEAR,
     one_type="expected m1 and m2 to have the same dtype, but got: {c0} != {c1}",
     vjp=(lambda xp, g, y, a, b: xp.matmul(g, turned(xp, b)),
-         lambda xp, g, y, a, b: xp.matmul(turned(xp, a), g)),
+         lambda xp, g, y, a, b: xp.matmul_like(turned(xp, a), g, b)),
     cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))],
     saves=("b", "a"))
 
@@ -221,7 +221,7 @@ def by_left(xp: Any, g: Any, a: Any, b: Any) -> Any:
 
 
 def by_right(xp: Any, g: Any, a: Any, b: Any) -> Any:
-    return xp.matmul(turned(xp, a), g)
+    return xp.matmul_like(turned(xp, a), g, b)
 
 
 fused("addmm", "AddmmBackward0", "mm", left=by_left, right=by_right,
