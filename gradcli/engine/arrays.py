@@ -18,8 +18,8 @@ from .errors import ValueRangeError
 from .layouts import laid_out
 from .limits import (
     MAX_FACTORIAL_ARGUMENT,
-    MIN_GAMMA_ARGUMENT,
     MAX_NUMBER_OF_ALL_TYPES,
+    MIN_GAMMA_ARGUMENT,
     MIN_SIZE_TO_CHOOSE_BY_BITS,
     MIN_SIZE_TO_FLATTEN,
     check_einsum,

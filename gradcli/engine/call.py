@@ -35,7 +35,7 @@ class Signature:
 
     __slots__ = (
         "called", "entry", "formula", "free", "inputs", "least", "missing", "most",
-        "names", "operands", "star", "variadic",
+        "names", "operands", "star", "star_at", "variadic",
     )  # fmt: skip
 
     def __init__(self, entry: Op | Composite) -> None:
@@ -46,6 +46,7 @@ class Signature:
         self.entry: Any = entry
         self.names = names = parameters(entry)
         self.star = entry.star
+        self.star_at = 0 if entry.star is None else names.index(entry.star)
         self.variadic = isinstance(entry, Op) and entry.variadic
         self.operands = [names.index(n) for n in getattr(entry, "operands", ())]
         self.most = formula.__code__.co_argcount - 1
@@ -146,13 +147,12 @@ class Signature:
 
     def _gathered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Collect the numbers of ``x.view(2, 3)`` into one parameter."""
-        star = self.star
-        if star is None:
-            takes_many = bool(self.formula.__code__.co_flags & CO_VARARGS)
-            if len(args) > len(self.names) and not takes_many:
+        if self.star is None:
+            too_many = len(args) > len(self.names)
+            if too_many and not self.formula.__code__.co_flags & CO_VARARGS:
                 self._refuse(len(args))
             return args
-        at = self.names.index(star)
+        at = self.star_at
         rest = args[at:]
         if len(rest) > 1 or (len(rest) == 1 and not isinstance(rest[0], list | tuple)):
             return (*args[:at], tuple(rest))

@@ -55,10 +55,21 @@ PLAIN = (UnaryNode, BinaryNode, ConstantNode)
 class Recorder:
     """One row, ready to run on tensors; its node class is made on first use."""
 
-    __slots__ = ("bind", "cls", "fwd", "of_one", "of_two", "op", "slots", "views")
+    __slots__ = (
+        "asks",
+        "bind",
+        "cls",
+        "fwd",
+        "of_one",
+        "of_two",
+        "op",
+        "slots",
+        "views",
+    )
 
     def __init__(self, op: Op) -> None:
         self.op = op
+        self.asks = op.query
         self.fwd = placed(op)
         signature = Signature(op)
         self.bind = signature.bind
@@ -271,14 +282,14 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
         if op is None:
             return function(name)(*args, **kwargs)
         record = recorder(op)
-    if record.op.query:
+    if record.asks:
         return ask(record.op, *args)
     return record(*record.bind(args, kwargs))
 
 
 def ask(op: Op, x: Any, *args: Any) -> Any:
     """Return the plain answer of a row that is a question."""
-    t = constant(x)
+    t = x if isinstance(x, Tensor) else constant(x)
     return op.fwd(t.xp, t.raw, *args)
 
 

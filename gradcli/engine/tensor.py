@@ -75,12 +75,12 @@ class Tensor(Methods):
 
     @property
     def shape(self) -> Size:
-        return Size(self.raw.shape)
+        return _known_size(Size, self.raw.shape)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
         if dim is None:
-            return Size(self.raw.shape)
+            return _known_size(Size, self.raw.shape)
         return self.raw.shape[dim_of(self.raw.shape, dim)]
 
     @property
@@ -286,6 +286,10 @@ class Tensor(Methods):
         if not self.raw.shape and type(self) is Tensor:
             return format(self.item(), spec)
         return object.__format__(self, spec)
+
+
+_known_size = tuple.__new__
+"""Makes a `Size` of sizes that are numbers for certain."""
 
 
 def as_number(t: Tensor) -> float | int | bool:

@@ -85,15 +85,20 @@ def largest(xp: Any, x: Any, rows: Spots, columns: Spots) -> tuple[Any, Any]:
         return xp.new_full(x, shape, 0), xp.as_index([]).reshape(shape)
     down, across = level(rows, height), level(columns, width)
     check_size((len(down), len(across), len(down[0]), len(across[0])), LISTED)
-    bands = [xp.getitem(x, (..., line(xp, at), slice(None))) for at in zip(*down)]
+    bands = [xp.getitem(x, (..., line(xp, at), slice(None))) for at in turn(down)]
     cells = [xp.getitem(band, (..., line(xp, at)))
-             for band in bands for at in zip(*across)]
+             for band in bands for at in turn(across)]
     best, number = xp.largest_of(cells)
     cell = xp.as_index(range(0, len(down) * len(across) * len(cells), len(cells)))
     spots = [r * width + c for tall in down for wide in across for r in tall
              for c in wide]
     at = cell.reshape(shape[-2:]) + number
     return best, xp.getitem(xp.as_index(spots), (at,))
+
+
+def turn(windows: list[list[int]]) -> list[tuple[int, ...]]:
+    """For each place in a window its positions in all windows of one length."""
+    return list(zip(*windows, strict=True))
 
 
 def line(xp: Any, at: Sequence[int]) -> Any:

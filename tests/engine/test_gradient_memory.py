@@ -48,7 +48,9 @@ def test_a_saved_value_is_copied():
     y.backward(retain_graph=True)
     x.grad.zero_()
     y.backward()
-    assert (w == 3).all() and (x.grad == 3).all() and apart(x.grad, w)
+    assert (w == 3).all()
+    assert (x.grad == 3).all()
+    assert apart(x.grad, w)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,8 @@ def test_gradients_through_views_are_whole_and_in_order(see):
     x, other = leaf(), leaf()
     y = see(x)
     (y * 2 + see(other)).sum().backward()
-    assert x.grad.is_contiguous() and apart(x, other, x.grad, other.grad)
+    assert x.grad.is_contiguous()
+    assert apart(x, other, x.grad, other.grad)
     x.grad.zero_()
     assert other.grad.sum() == y.numel()
 
@@ -74,7 +77,9 @@ def test_weights_of_a_layer_take_what_arrives():
     layer, x = gradcli.nn.Linear(4, 3), leaf((5, 4))
     layer(x).sum().backward()
     first = layer.weight.grad
-    assert first.is_contiguous() and (first == 5).all()
+    assert first.is_contiguous()
+    assert (first == 5).all()
     layer(x).sum().backward()
-    assert layer.weight.grad is first and (first == 10).all()
+    assert layer.weight.grad is first
+    assert (first == 10).all()
     assert apart(layer.weight, layer.bias, first, layer.bias.grad, x, x.grad)
