@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -28,7 +29,8 @@ warnings.filterwarnings(
 # Memory of an array of up to half of this size, once let go of, stays with the process:
 # the C library of Linux gives back to the system what is larger than the largest block
 # that was ever freed. A training step would ask for the same pages anew each time.
-numpy.empty(KEPT_BYTES, "u1")
+with suppress(MemoryError):
+    numpy.empty(KEPT_BYTES, "u1")
 
 NUMPY = ArrayNamespace(numpy, lambda: import_module("scipy.special"), "cpu")
 
