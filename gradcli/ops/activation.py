@@ -302,6 +302,10 @@ row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight
     partials=(
         lambda xp, y, x, weight: xp.where(xp.gt(x, 0), 1, below(xp, x, weight)),
         lambda xp, y, x, weight: xp.where(xp.ge(x, 0), 0, x)),
+    vjp=(
+        lambda xp, g, y, x, weight:
+        xp.where(xp.gt(x, 0), g, g * below(xp, x, weight)),
+        lambda xp, g, y, x, weight: xp.where(xp.ge(x, 0), 0, g * x)),
     cases=[case((3, 4), (4,), low=0.1), case((3, 4), (1, 1), low=-2.0, high=-0.1)],
     saves=("x weight", "x"))
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any
 
 from .arithmetic import doubled
-from .checks import ArgumentError, KindError, ShapeError, dim_of
-from .gather import SCATTER, cell, grown, lined, slices_at, src_part
+from .checks import ArgumentError, KindError, ShapeError
+from .gather import SCATTER, cell, grown, lined, slices_at, src_part, whole_slices
 from .index import is_mask
 from .limits import LISTED, check_size
 from .op import (
@@ -190,7 +191,8 @@ class Gathering:
         own, brought = prod(x.shape), prod(src.shape)
         met = xp.call("places.lines", at, own, include_self)
         weights = self._weights(xp, y, x, src, met)
-        shares = xp.unsqueeze(xp.take(g, met[:, 0]), 1) * weights
+        shares = xp.where(
+            met[:, 1:] >= 0, xp.unsqueeze(xp.take(g, met[:, 0]), 1) * weights, 0)
         both = xp.call("take.backward", shares, met[:, 1:], (own + brought,))
         kept = xp.index_fill(g, 0, met[:, 0], 0)
         return kept + xp.narrow(both, 0, 0, own), xp.narrow(both, 0, own, brought)
@@ -201,13 +203,13 @@ class Gathering:
     ) -> Any:  # fmt: skip
         met = xp.call("places.lines", at, prod(x.shape), include_self)
         along = tabled(xp, *t, met) * self._weights(xp, y, x, src, met)
+        along = xp.where(met[:, 1:] >= 0, along, 0)
         return xp.scatter(t[0], 0, met[:, 0], xp.sum(along, 1))
 
     def _weights(self, xp: Any, y: Any, x: Any, src: Any, met: Any) -> Any:
-        """The derivatives by the entries of the lines; 0 where there is none."""
+        """The derivatives by the entries of the lines; any where there is none."""
         table, there = tabled(xp, x, src, met), met[:, 1:] >= 0
-        found = self.weights(xp, table, there, xp.take(y, met[:, 0]))
-        return xp.where(there, found, 0)
+        return self.weights(xp, table, there, xp.take(y, met[:, 0]))
 
 
 def tabled(xp: Any, x: Any, src: Any, met: Any) -> Any:
@@ -226,25 +228,6 @@ BUT_SUM: dict[str, Way] = {
     "amin": Gathering(extremum("amin"), equal_shares),
 }
 ALL: dict[str, Way] = {"sum": SUM, **BUT_SUM}
-
-
-def whole_slices(xp: Any, x: Any, index: Any, source: Any, dim: int) -> Any:
-    """What is brought in slices, one for each position.
-
-    Raises:
-        ShapeError: there are more or fewer slices, or they are of another shape.
-    """
-    d = dim_of(x.shape, dim)
-    count, have = prod(index.shape), tuple(source.shape)
-    if d >= max(len(have), 1) or (have and have[d] != count):
-        raise ShapeError(
-            f"index_reduce_(): Number of indices ({count}) should be equal to "
-            f"source.size(dim): ({have[d] if d < len(have) else 1}), for dim: {d}")
-    if (*have[:d], *have[d + 1:]) != (*x.shape[:d], *x.shape[d + 1:]):
-        raise ShapeError(
-            "source tensor shape must match self tensor shape, excluding the specified "
-            f"dimension. Got self.shape = {list(x.shape)} source.shape = {list(have)}")
-    return source
 
 
 def reducing(
@@ -331,7 +314,7 @@ function("scatter_reduce", lambda call, x, dim, index, src, reduce, include_self
              "prod, mean, amax or amin.")
 
 reducing("index_reduce.default", "IndexReduceBackward0", "places.slices",
-         whole_slices, BUT_SUM,
+         partial(whole_slices, "index_reduce_()"), BUT_SUM,
          "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but "
          "got {}.", "index_func_",
          lambda way, include: way == "mean" or not include,

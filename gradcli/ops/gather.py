@@ -275,21 +275,25 @@ function("index_select", lambda call, x, dim, index:
          call("index_select.default", x, index, dim),
          operands=("x", "index"))
 
+def whole_slices(name: str, xp: Any, x: Any, index: Any, source: Any, dim: int) -> Any:
+    """What is brought in slices, one for each position.
 
-def slices_of(xp: Any, shape: Shape, dim: int, index: Any, source: Any) -> Any:
-    """The slices to be added, one per position, each as large as those of ``shape``."""
-    d, given = dim_of(shape, dim), tuple(source.shape)
-    if shape and d >= len(given):
-        raise ShapeError(f"index_add_(): Indexing dim {d} is out of bounds of the "
-                         f"source tensor with dim {len(given)}")
-    count = xp.as_index(index).size
-    if shape and given != (*shape[:d], count, *shape[d + 1:]):
-        if given[d] != count:
-            raise ShapeError(f"index_add_(): Number of indices ({count}) should be "
-                             f"equal to source.size(dim): ({given[d]}), for dim: {d}")
-        raise ShapeError("source tensor shape must match self tensor shape, excluding "
-                         f"the specified dimension. Got self.shape = {list(shape)} "
-                         f"source.shape = {list(given)}")
+    Raises:
+        ShapeError: there are more or fewer slices, or they are of another shape.
+    """
+    d = dim_of(x.shape, dim)
+    count, have = prod(index.shape), tuple(source.shape)
+    if d >= max(len(have), 1):
+        raise ShapeError(f"{name}: Indexing dim {d} is out of bounds of the source "
+                         f"tensor with dim {len(have)}")
+    if have and have[d] != count:
+        raise ShapeError(
+            f"{name}: Number of indices ({count}) should be equal to "
+            f"source.size(dim): ({have[d]}), for dim: {d}")
+    if (*have[:d], *have[d + 1:]) != (*x.shape[:d], *x.shape[d + 1:]):
+        raise ShapeError(
+            "source tensor shape must match self tensor shape, excluding the specified "
+            f"dimension. Got self.shape = {list(x.shape)} source.shape = {list(have)}")
     return source
 
 
@@ -299,7 +303,7 @@ row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
     formula="y[i, index[j]] += alpha source[i, j]",
     fwd=lambda xp, x, index, source, dim, alpha=1:
     x + alpha * xp.put_add(x.shape, slices_at(xp, x.shape, dim, index),
-                           slices_of(xp, x.shape, dim, index, source)),
+                           whole_slices("index_add_()", xp, x, index, source, dim)),
     vjp=(lambda xp, g, y, x, index, source, dim, alpha=1: g, None,
          lambda xp, g, y, x, index, source, dim, alpha=1:
          xp.index_select(g, dim, index) * alpha),

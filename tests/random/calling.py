@@ -19,7 +19,7 @@ import torch
 from gradcli.ops import ALIASES, FUNCTIONS, parameters
 from tests.random import theirs
 from tests.random.program import Line, Program
-from tests.random.theirs import THEIRS, function, namespace
+from tests.random.theirs import THEIRS, function, jacobian_of, namespace
 
 CALL = "_call"
 LIBRARIES = ("linalg", "special")
@@ -137,8 +137,10 @@ def meant(name: str, value: Any) -> Any:
     if name in DIMENSIONS and any(type(v) is bool for v in spread(value)):
         whole = [int(v) for v in spread(value)]
         return whole if isinstance(value, tuple | list) else whole[0]
-    if name in SWITCHES and not isinstance(value, bool | torch.Tensor):
-        return bool(value)
+    if name in SWITCHES and not isinstance(value, bool):
+        # One of many entries can only be one that nothing looks at.
+        many = isinstance(value, torch.Tensor)
+        return bool(value.any()) if many else bool(value)
     kind = KINDS.get(name)
     if kind is None or not is_float(value):
         return value
@@ -184,7 +186,7 @@ def any_tensor(value: Any) -> bool:
     return any(isinstance(v, torch.Tensor) for v in value)
 
 
-def run(program: Program) -> Any:
+def run(program: Program, given: tuple[torch.Tensor, ...] | None = None) -> Any:
     lines = [line for s in program.statements for line in s.lines]
     tree = ast.fix_missing_locations(Calls().visit(ast.parse("\n".join(lines))))
     *first, last = ast.unparse(tree).splitlines()
@@ -195,8 +197,8 @@ def run(program: Program) -> Any:
         program.dtype,
     )
     with theirs.beside({CALL: put}):
-        return theirs.run(text)
+        return theirs.run(text, given)
 
 
-CALLED = replace(THEIRS, run=run)
+CALLED = replace(THEIRS, run=run, jacobian=jacobian_of(run))
 """PyTorch, called in its own form."""

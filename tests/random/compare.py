@@ -21,7 +21,7 @@ from torch.autograd.graph import saved_tensors_hooks
 from tests.random import slopes
 from tests.random.noise import RUNS, Moved
 from tests.random.ours import OURS
-from tests.random.outcome import MOST_ROWS, STAGES, Outcome, Side, outcome, weights
+from tests.random.outcome import MOST_ROWS, ORDERS, Outcome, Side, outcome, weights
 from tests.random.program import Program
 from tests.random.theirs import THEIRS
 
@@ -107,6 +107,7 @@ def _difference(program: Program, other: Side, graph: bool) -> Difference | None
         or beside_slopes(program, ours, theirs, other)
         or refused
         or firsts(program, ours, theirs, other)
+        or wholes(program, ours, theirs, other)
         or seconds(program, ours, theirs, other)
     )
 
@@ -117,9 +118,9 @@ def beside_slopes(
     """Where PyTorch refuses a pass, the derivative is the slope of what it gave: of its
     values, or of its gradient."""
     refused = theirs.refusal
-    if refused is None or not slopes.applies(program):
+    if refused is None or refused.stage == "Jacobian" or not slopes.applies(program):
         return None
-    order = STAGES.index(refused.stage) - 1
+    order = ORDERS[refused.stage] - 1
     wide = replace(program, dtype="float64")
     if wide != program:
         ours = outcome(OURS, wide)
@@ -153,6 +154,16 @@ def firsts(
 ) -> Difference | None:
     """A gradient may be another non-number where the value is none itself."""
     found = numbers(program, "gradient", ours.gradients, theirs.gradients, other)
+    if found is None or np.isnan(theirs.value).any():
+        return found
+    return replace(found, numberless=False)
+
+
+def wholes(
+    program: Program, ours: Outcome, theirs: Outcome, other: Side
+) -> Difference | None:
+    """A Jacobian may hold other non-numbers where the value is none itself."""
+    found = numbers(program, "Jacobian", ours.jacobians, theirs.jacobians, other)
     if found is None or np.isnan(theirs.value).any():
         return found
     return replace(found, numberless=False)
@@ -198,7 +209,10 @@ def graphs(ours: Outcome, theirs: Outcome) -> Difference | None:
     return Difference("graph", "; ".join(ours.graph), "; ".join(theirs.graph))
 
 
-FIELDS = {"value": "value", "gradient": "gradients", "second derivative": "seconds"}
+FIELDS = {
+    "value": "value", "gradient": "gradients", "Jacobian": "jacobians",
+    "second derivative": "seconds",
+}  # fmt: skip
 
 
 def numbers(
@@ -263,7 +277,7 @@ def explained(program: Program, what: str, at: int, a: Any, b: Any, other: Side)
     small = slight(a, b)
     for seed in range(2 * RUNS if small else RUNS):
         with Moved(seed, ties=seed < RUNS):
-            again = outcome(other, program, list(FIELDS).index(what))
+            again = outcome(other, program, ORDERS[what])
         parts = getattr(again, FIELDS[what])
         part = parts if what == "value" else parts[at] if at < len(parts) else None
         if part is not None and part.shape == b.shape:

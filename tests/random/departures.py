@@ -23,6 +23,8 @@ from tests.random.program import Line, Program
 from tests.random.rewritten import (
     REWRITTEN,
     InOtherWords,
+    LaidOutAsHere,
+    LostShapes,
     OneByOne,
     PowerOfTensors,
     under,
@@ -79,7 +81,7 @@ def tamed(program: Program) -> Program:
     return replace(program, inputs=inputs, statements=typed_finite(program))
 
 
-NUMBERS = ("value", "gradient", "second derivative")
+NUMBERS = ("value", "gradient", "Jacobian", "second derivative")
 
 
 SAID = under(CALLED, lambda: InOtherWords(()))
@@ -389,6 +391,16 @@ def spread_further(program: Program, d: Difference) -> bool:
     )
 
 
+def product_of_nothing(program: Program, d: Difference) -> bool:
+    """The graphs differ below views of a product without terms, whose shape PyTorch
+    loses; no number differs once it keeps it."""
+    if d.what != "graph" or "AddmvBackward0" not in d.theirs:
+        return False
+    mode = LostShapes()
+    outcome(under(SAID, lambda: mode), program, 0)
+    return mode.lost and the_rest(program, d, False)
+
+
 def deprecated(program: Program) -> bool:
     """Whether a factor stands between the operands of a sum or a difference."""
     for node in ast.walk(ast.parse(program.text)):
@@ -488,6 +500,20 @@ DEPARTURES = (
         "view read anew",
         "PyTorch reads a view anew once its base is written to, through detach() too",
         in_the_graph("", "AsStridedBackward0"),
+    ),
+    Departure(
+        "order in memory",
+        "an elementwise result lies in memory as NumPy's; where a dimension of size 1 "
+        "is broadcast PyTorch's lies otherwise, and is copied where this is viewed",
+        lambda program, d: (
+            d.what == "graph"
+            and difference(program, under(SAID, LaidOutAsHere)) is None
+        ),
+    ),
+    Departure(
+        "product of nothing in the graph",
+        "added to a number it is of the product's shape, and so are views of it",
+        product_of_nothing,
     ),
     Departure(
         "after an infinity",
@@ -656,7 +682,7 @@ DEPARTURES = (
     Departure(
         "no number",
         "where the value is NaN, a gradient is NaN or infinite, as the formula has it",
-        lambda program, d: d.what == "gradient" and d.numberless,
+        lambda program, d: d.what in ("gradient", "Jacobian") and d.numberless,
     ),
     Departure(
         "old order",

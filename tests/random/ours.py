@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from gradcli.autograd.functional import jacobian
 from gradcli.engine import AccumulateGrad, Node, Port, Tensor, grad
 from gradcli.engine.errors import EngineError
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.run import execute, prepare
+from gradcli.lang.run import Session, prepare
 from tests.random.outcome import Side
 from tests.random.program import Program
 
@@ -18,13 +19,18 @@ MOST_STEPS = 10_000
 """A loop that runs longer is taken to be endless, and is not run in PyTorch."""
 
 
-def run(program: Program) -> tuple[Tensor, list[tuple[str, Tensor]]]:
+def run(
+    program: Program, given: tuple[Tensor, ...] | None = None
+) -> tuple[Tensor, list[tuple[str, Tensor]]]:
     words = [f"{name}={value}" for name, value in program.inputs.items()]
     bindings = read_bindings(words)
     ready = prepare(program.text, bindings, strict=True, dtype=program.dtype)
-    done = execute(ready, max_steps=MOST_STEPS)
-    given = {each.name: each.tensor for each in done.inputs}
-    return done.output, [(name, given[name]) for name in program.inputs]
+    session = Session(ready, max_steps=MOST_STEPS)
+    if given is not None:
+        session.rebind(dict(zip(program.inputs, given, strict=True)))
+    done = session.run()
+    tensors = {each.name: each.tensor for each in done.inputs}
+    return done.output, [(name, tensors[name]) for name in program.inputs]
 
 
 def gradient(
@@ -32,6 +38,13 @@ def gradient(
 ) -> list[Tensor | None]:
     with np.errstate(all="ignore"):
         return grad(outputs, leaves, v, retain_graph=True, create_graph=create)
+
+
+def whole(program: Program, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """The whole derivative by the inputs, all rows at once."""
+    with np.errstate(all="ignore"):
+        found: tuple[Tensor, ...] = jacobian(lambda *own: run(program, own)[0], inputs)
+    return found
 
 
 def root(tensor: Tensor) -> tuple[Node | AccumulateGrad, int] | None:
@@ -48,6 +61,7 @@ def array(tensor: Tensor) -> Any:
 OURS = Side(
     run=run,
     grad=gradient,
+    jacobian=whole,
     array=array,
     tensor=lambda values, like: Tensor(
         np.asarray(values).astype(like.raw.dtype), like.xp

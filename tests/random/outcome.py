@@ -15,7 +15,12 @@ import numpy as np
 MOST_ROWS = 9
 """Of a Hessian with more rows only a product with a vector is compared."""
 
-STAGES = ("value", "gradient", "second derivative")
+MOST_ENTRIES = 12
+"""Of an output with more entries no whole Jacobian is compared."""
+
+STAGES = ("value", "gradient", "Jacobian", "second derivative")
+ORDERS = {"value": 0, "gradient": 1, "Jacobian": 1, "second derivative": 2}
+"""How often a program is differentiated for what is compared at a stage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class Outcome:
     requires_grad: bool = False
     graph: tuple[str, ...] = ()
     gradients: list[Any] = field(default_factory=list)
+    jacobians: list[Any] = field(default_factory=list)
     seconds: list[Any] = field(default_factory=list)
     refusal: Refusal | None = None
 
@@ -54,15 +60,18 @@ def weights(shape: tuple[int, ...], number: int = 0) -> Any:
 class Side:
     """How one of the two libraries runs a program and differentiates it.
 
-    run      program -> the output tensor and the inputs, in the inputs' order
+    run      program, inputs' tensors (None: leaves that are made) -> the output tensor
+             and the inputs, in the inputs' order
     grad     outputs, inputs, cotangents, create_graph -> a gradient or None each
+    jacobian program, inputs' tensors -> the whole derivative, a block per input
     array    a tensor as NumPy's array
     tensor   NumPy's array as a tensor of the type of another
     root     a tensor's place in the graph: a node and an output number, or None
     """
 
-    run: Callable[[Any], tuple[Any, list[tuple[str, Any]]]]
+    run: Callable[..., tuple[Any, list[tuple[str, Any]]]]
     grad: Callable[..., list[Any]]
+    jacobian: Callable[[Any, tuple[Any, ...]], tuple[Any, ...]]
     array: Callable[[Any], Any]
     tensor: Callable[[Any, Any], Any]
     root: Callable[[Any], Any]
@@ -88,10 +97,14 @@ def outcome(
         v = side.tensor(weights(found.value.shape), output)
         first = side.grad([output], leaves, [v], orders > 1)
         found.gradients = [None if g is None else side.array(g) for g in first]
+        stage = STAGES[2]
+        if 1 < found.value.size <= MOST_ENTRIES:
+            blocks = side.jacobian(program, tuple(leaves))
+            found.jacobians = [side.array(block) for block in blocks]
         kept = {n: g for n, g in enumerate(first) if g is not None and g.requires_grad}
         if not kept or orders < 2:
             return found
-        stage = STAGES[2]
+        stage = STAGES[3]
         found.seconds = second(side, first, leaves, rows)
     except side.refusals as error:
         found.refusal = Refusal(stage, type(error).__name__, str(error))

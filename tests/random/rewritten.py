@@ -83,7 +83,7 @@ FAR = 1e4
 
 
 class Psi(torch.autograd.Function):
-    """A derivative of log gamma, from mpmath; NaN at its poles."""
+    """A derivative of log gamma, from the second on mpmath's; infinite at its poles."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, n: int) -> Any:
@@ -99,12 +99,11 @@ class Psi(torch.autograd.Function):
 
 
 def psi(n: int, x: float) -> float:
-    if n < 0:
-        return float(torch.lgamma(torch.tensor(x, dtype=torch.float64)))
+    if n < 1:
+        known = torch.digamma if not n else torch.lgamma
+        return float(known(torch.tensor(x, dtype=torch.float64)))
     if x <= 0 and x == np.floor(x):
-        if not n and not x:
-            return float(-np.copysign(np.inf, x))
-        return POLES[n % 2] if n else float("nan")
+        return POLES[n % 2]
     if abs(x) < FAR:
         return float(mpmath.psi(n, x))
     return float(torch.polygamma(n, torch.tensor(x, dtype=torch.float64)))
@@ -223,7 +222,7 @@ def symmetric(run: Run, a: Any, *args: Any, **how: Any) -> Any:
 
 def inside_domain(run: Run, x: Any) -> Any:
     out = x < 1
-    none = torch.where(out, x, 1) * torch.where(out, torch.nan, 1)
+    none = torch.sqrt(torch.where(out, x - 2, 1))
     return torch.where(out, none, run(torch.where(out, 2, x)))
 
 
@@ -244,6 +243,9 @@ def from_first(run: Run, x: Any, *args: Any, **how: Any) -> Any:
     if not x.numel() or not x.ndim:
         return run(x, *args, **how)
     over = range(x.ndim) if dims is None else [dims] if isinstance(dims, int) else dims
+    if dims is None and how.get("correction") is not None:
+        how["dim"] = tuple(over)
+        args = ()
     first = x.detach()
     for d in over:
         first = first.narrow(d, 0, 1)
@@ -273,6 +275,35 @@ def gathered(run: Run, x: Any, indices: Any, dim: int) -> Any:
     mine = x.expand(*shape[:d], x.shape[d], *shape[d:]).clone()
     at = indices.expand(*shape[:d], indices.shape[d], *shape[d:]).clone()
     return mine.gather(d, at)
+
+
+def cosine(run: Run, x: Any, other: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """A length below the least one counts as that, in derivatives of every order."""
+
+    def unit(v: Any) -> Any:
+        short = torch.linalg.vector_norm(v.detach(), 2, dim, True) <= eps
+        size = torch.linalg.vector_norm(torch.where(short, 1, v), 2, dim, True)
+        return v / torch.where(short, eps, size)
+
+    return (unit(x) * unit(other)).sum(dim)
+
+
+def brought_in(how: str) -> Run:
+    """What is not included is overwritten first, in derivatives of every order.
+
+    Args:
+        how: the function that writes a number to the same places.
+    """
+
+    def run_without(
+        run: Run, x: Any, dim: int, index: Any, source: Any, reduce: str,
+        include_self: bool = True, **rest: Any,
+    ) -> Any:  # fmt: skip
+        if not include_self and x.ndim:
+            x = getattr(x, how)(dim, index, 1.0)
+        return run(x, dim, index, source, reduce, include_self=include_self, **rest)
+
+    return run_without
 
 
 def distances(run: Run, x1: Any, x2: Any, p: float = 2.0, **how: Any) -> Any:
@@ -361,7 +392,7 @@ def both_ends(run: Run, x: Any, *, dim: Any = None, keepdim: bool = False) -> An
     )
 
 
-def of_sums(run: Run, x: Any, order: Any, *rest: Any, **how: Any) -> Any:
+def of_sums(run: Run, x: Any, order: Any = "fro", *rest: Any, **how: Any) -> Any:
     """The largest or the smallest sum of sizes along a line, by its own words."""
     if isinstance(order, str) or abs(order) not in (1, float("inf")):
         return run(x, order, *rest, **how)
@@ -520,7 +551,9 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "einsum": ("einsum of a leaf", lambda run, *args: run(*args).clone()),
     "take_along_dim": ("positions beside broadcasting", gathered),
     "cdist": ("distance of infinities", distances),
-    "logit": ("masked", logit),
+    "logit": ("masked", logit), "cosine_similarity": ("masked", cosine),
+    "index_reduce": ("masked", brought_in("index_fill")),
+    "scatter_reduce": ("masked", brought_in("scatter")),
     "logaddexp": ("overflow on the way", sum_of_powers(np.e)),
     "logaddexp2": ("overflow on the way", sum_of_powers(2)),
     "pow": ("powers of 0", power), "__pow__": ("powers of 0", power),
@@ -558,6 +591,21 @@ class InOtherWords(TorchFunctionMode):
         return words(func, *args, **kwargs)
 
 
+class LostShapes(TorchFunctionMode):
+    """Notes whether a product of a matrix and a vector, added to a tensor, is of
+    another shape than the product itself."""
+
+    lost = False
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if getattr(func, "__name__", "") == "addmv":
+            self.lost |= result.shape != torch.mv(*args[1:3]).shape
+        return result
+
+
 class OneByOne(TorchDispatchMode):
     """Elementwise operations without the processor's vectors: on every other entry of
     a memory of twice the size."""
@@ -575,6 +623,25 @@ def spaced(value: Any) -> Any:
     if not isinstance(value, torch.Tensor) or value.dim() == 0:
         return value
     return torch.stack((value, value), -1)[..., 0]
+
+
+class LaidOutAsHere(TorchDispatchMode):
+    """Elementwise results with their dimensions in NumPy's order in memory, which is
+    another where a dimension of size 1 is broadcast."""
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if torch.Tag.pointwise not in func.tags or func._schema.is_mutable:
+            return result
+        given = [a.detach().numpy() for a in args if isinstance(a, torch.Tensor)]
+        kinds = [*[["readonly"]] * len(given), ["writeonly", "allocate"]]
+        dtypes = [*[None] * len(given), result.numpy().dtype]
+        made = np.nditer([*given, None], ["zerosize_ok"], kinds, dtypes).operands[-1]
+        steps = [step // made.itemsize for step in made.strides]
+        again = torch.empty_strided(result.shape, steps, dtype=result.dtype)
+        return again.copy_(result)
 
 
 class PowerOfTensors(TorchDispatchMode):
@@ -599,4 +666,9 @@ def under(side: Side, mode: Callable[[], AbstractContextManager[Any]]) -> Side:
 
         return run
 
-    return replace(side, run=within(side.run), grad=within(side.grad))
+    return replace(
+        side,
+        run=within(side.run),
+        grad=within(side.grad),
+        jacobian=within(side.jacobian),
+    )

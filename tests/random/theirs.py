@@ -28,6 +28,8 @@ MEANT: dict[str, Callable[..., Any]] = {
 
 FOUND = "_found"
 
+Run = Callable[..., tuple[torch.Tensor, list[tuple[str, torch.Tensor]]]]
+
 
 def known(name: str, method: bool) -> bool:
     """Whether PyTorch has a function of the name, or a method."""
@@ -79,12 +81,16 @@ def beside(names: dict[str, Any]) -> Iterator[None]:
         _BESIDE.clear()
 
 
-def run(program: Program) -> tuple[torch.Tensor, list[tuple[str, torch.Tensor]]]:
+def run(
+    program: Program, given: tuple[torch.Tensor, ...] | None = None
+) -> tuple[torch.Tensor, list[tuple[str, torch.Tensor]]]:
     dtype = getattr(torch, program.dtype)
-    inputs = {
-        name: torch.tensor(value, dtype=dtype, requires_grad=True)
-        for name, value in program.inputs.items()
-    }
+    if given is None:
+        given = tuple(
+            torch.tensor(value, dtype=dtype, requires_grad=True)
+            for value in program.inputs.values()
+        )
+    inputs = dict(zip(program.inputs, given, strict=True))
     scope = {**namespace(), **_BESIDE, **inputs}
     *first, last = program.statements
     assert isinstance(last, Line)
@@ -130,6 +136,13 @@ def gradient(
     )  # fmt: skip
 
 
+def jacobian_of(run: Run) -> Callable[[Any, tuple[Any, ...]], tuple[Any, ...]]:
+    """The whole derivative of a program by its inputs, row by row."""
+    return lambda program, inputs: torch.autograd.functional.jacobian(
+        lambda *own: run(program, own)[0], inputs
+    )
+
+
 def root(tensor: torch.Tensor) -> tuple[Any, int] | None:
     if not tensor.requires_grad:
         return None
@@ -140,6 +153,7 @@ def root(tensor: torch.Tensor) -> tuple[Any, int] | None:
 THEIRS = Side(
     run=run,
     grad=gradient,
+    jacobian=jacobian_of(run),
     array=lambda tensor: np.array(tensor.detach().numpy(force=True)),
     tensor=lambda values, like: torch.tensor(np.asarray(values), dtype=like.dtype),
     root=root,
