@@ -29,6 +29,9 @@ from .limits import (
 from .namespace import Namespace
 from .versions import apart, owner
 
+NEAR_POLES = -0.5
+"""Below, digamma has poles that are not at 0."""
+
 Dims = int | Sequence[int] | None
 
 
@@ -119,6 +122,22 @@ class ArrayNamespace(Namespace):
         tiny = np.logical_and(np.abs(x) < MIN_GAMMA_ARGUMENT, np.not_equal(x, 0))
         y = np.where(np.isinf(y), np.abs(y), y)
         return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), y)
+
+    def digamma(self, x: Any) -> Any:
+        """The derivative of `lgamma`: beside a pole below 0 by reflection at it.
+
+        The library's function has few digits there. DLMF 5.5.4.
+        """
+        np, library = self.np, in_own_type(self._special().digamma)
+        y = library(x)
+        gap = x - np.rint(x)
+        near = np.logical_and(np.less(x, NEAR_POLES), np.abs(gap) < 0.25)
+        near = np.logical_and(near, np.not_equal(gap, 0))
+        if not np.any(near):
+            return y
+        other = library(1 - np.where(near, x, 0))
+        slope = math.pi / np.tan(math.pi * np.where(near, gap, 0.25))
+        return np.where(near, other - slope, y).astype(y.dtype)
 
     def sinc(self, x: Any) -> Any:
         """``sin(pi x)/(pi x)``; of half floats by single ones, as in PyTorch."""

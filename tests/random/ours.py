@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from gradcli.autograd.functional import jacobian
 from gradcli.engine import AccumulateGrad, Node, Port, Tensor, grad
 from gradcli.engine.errors import EngineError
+from gradcli.engine.jacobian import blocks
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.run import Session, prepare
@@ -41,10 +43,12 @@ def gradient(
 
 
 def whole(program: Program, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """The whole derivative by the inputs, all rows at once."""
-    with np.errstate(all="ignore"):
-        found: tuple[Tensor, ...] = jacobian(lambda *own: run(program, own)[0], inputs)
-    return found
+    """The whole derivative by the inputs, all rows at once; dense and sparse ones."""
+    found: list[Tensor] = []
+    for least in (blocks.MIN_SPARSE_ROWS, 1):
+        with np.errstate(all="ignore"), patch.object(blocks, "MIN_SPARSE_ROWS", least):
+            found += jacobian(lambda *own: run(program, own)[0], inputs)
+    return tuple(found)
 
 
 def root(tensor: Tensor) -> tuple[Node | AccumulateGrad, int] | None:

@@ -63,7 +63,8 @@ class Side:
     run      program, inputs' tensors (None: leaves that are made) -> the output tensor
              and the inputs, in the inputs' order
     grad     outputs, inputs, cotangents, create_graph -> a gradient or None each
-    jacobian program, inputs' tensors -> the whole derivative, a block per input
+    jacobian program, inputs' tensors -> the whole derivative, a block per input, for
+             each of the ways in which gradcli has it
     array    a tensor as NumPy's array
     tensor   NumPy's array as a tensor of the type of another
     root     a tensor's place in the graph: a node and an output number, or None

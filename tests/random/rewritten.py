@@ -83,7 +83,7 @@ FAR = 1e4
 
 
 class Psi(torch.autograd.Function):
-    """A derivative of log gamma, from the second on mpmath's; infinite at its poles."""
+    """A derivative of log gamma, from mpmath; NaN at its poles."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, n: int) -> Any:
@@ -99,11 +99,12 @@ class Psi(torch.autograd.Function):
 
 
 def psi(n: int, x: float) -> float:
-    if n < 1:
-        known = torch.digamma if not n else torch.lgamma
-        return float(known(torch.tensor(x, dtype=torch.float64)))
+    if n < 0:
+        return float(torch.lgamma(torch.tensor(x, dtype=torch.float64)))
     if x <= 0 and x == np.floor(x):
-        return POLES[n % 2]
+        if not n and not x:
+            return float(-np.copysign(np.inf, x))
+        return POLES[n % 2] if n else float("nan")
     if abs(x) < FAR:
         return float(mpmath.psi(n, x))
     return float(torch.polygamma(n, torch.tensor(x, dtype=torch.float64)))

@@ -137,9 +137,11 @@ def gradient(
 
 
 def jacobian_of(run: Run) -> Callable[[Any, tuple[Any, ...]], tuple[Any, ...]]:
-    """The whole derivative of a program by its inputs, row by row."""
-    return lambda program, inputs: torch.autograd.functional.jacobian(
-        lambda *own: run(program, own)[0], inputs
+    """The whole derivative of a program by its inputs, row by row; once for each of
+    the ways in which gradcli has it."""
+    return lambda program, inputs: (
+        2
+        * torch.autograd.functional.jacobian(lambda *own: run(program, own)[0], inputs)
     )
 
 

@@ -174,6 +174,8 @@ class Batch:
 
     def scaled(self, factor: Any, divide: bool = False) -> Batch:
         """Each entry times, or divided by, that of an array that broadcasts to it."""
+        if type(factor) in (int, float):
+            factor = self.np.asarray(factor, self.dtype)  # infinite here if too large
         shape = np.broadcast_shapes(self.shape, np.shape(factor))
         wide = self.expanded(shape)
         each = self.np.broadcast_to(factor, shape).ravel()
