@@ -290,10 +290,11 @@ def whole_slices(name: str, xp: Any, x: Any, index: Any, source: Any, dim: int) 
         raise ShapeError(
             f"{name}: Number of indices ({count}) should be equal to "
             f"source.size(dim): ({have[d]}), for dim: {d}")
-    if (*have[:d], *have[d + 1:]) != (*x.shape[:d], *x.shape[d + 1:]):
+    own = tuple(x.shape)
+    if len(have) != len(own) or have[:d] + have[d + 1:] != own[:d] + own[d + 1:]:
         raise ShapeError(
             "source tensor shape must match self tensor shape, excluding the specified "
-            f"dimension. Got self.shape = {list(x.shape)} source.shape = {list(have)}")
+            f"dimension. Got self.shape = {list(own)} source.shape = {list(have)}")
     return source
 
 

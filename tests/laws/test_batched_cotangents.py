@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gradcli.autograd.blocks import pull
-from gradcli.engine import Tensor
+from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.forward import jvp
 from gradcli.engine.jacobian import batch, blocks, columns_of, rows_of
 from gradcli.engine.record import call
@@ -91,3 +91,21 @@ def test_what_is_too_large_is_computed_in_halves(
         for block, expected in zip(rows_of(out, leaves), whole, strict=True):
             np.testing.assert_allclose(block.dense().raw, expected, **ALIKE)
         monkeypatch.undo()
+
+
+@KINDS
+@pytest.mark.parametrize("factor", [1e200, 0.1, float("nan")])
+def test_a_number_is_a_factor_in_the_type_of_the_batch(
+    factor: float, fewest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", fewest)
+    x = Tensor(np.array([1.0, -3.0, 0.7], dtype=np.float32), NUMPY, True)
+    y = x * factor
+    with np.errstate(all="ignore"):
+        (block,) = rows_of(y, [x])
+        (slow,) = by_rows(y, [x])
+        (column,) = columns_of([y], x)
+        aside = by_columns(y, x)
+    for made, expected in ((block, slow), (column, aside)):
+        assert made.dense().raw.dtype == np.float32
+        np.testing.assert_array_equal(made.dense().raw, expected)

@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from gradcli.engine.jacobian import blocks
 from tests.random import compare, planted
 from tests.random.compare import Difference, difference, near
 from tests.random.outcome import Outcome, outcome
@@ -39,7 +40,13 @@ PROGRAM = Program(
 )
 
 
-def beside(monkeypatch: pytest.MonkeyPatch, **other: Any) -> Difference | None:
+VECTOR = replace(PROGRAM, statements=(Line("v0 = sin(x)*x", "v0"), Line("v0 @ A")),
+                 inputs={"x": [0.3, 1.7], "A": [[1.0, 2.0], [-1.0, 0.5]]})  # fmt: skip
+
+
+def beside(
+    monkeypatch: pytest.MonkeyPatch, program: Program = PROGRAM, **other: Any
+) -> Difference | None:
     """What differs, where PyTorch is made to have given something else."""
 
     def spoiled(side: Any, program: Program, orders: int = 2) -> Outcome:
@@ -50,7 +57,7 @@ def beside(monkeypatch: pytest.MonkeyPatch, **other: Any) -> Difference | None:
         return found
 
     monkeypatch.setattr(compare, "outcome", spoiled)
-    return difference(PROGRAM)
+    return difference(program)
 
 
 def test_a_program_that_is_the_same_has_no_difference() -> None:
@@ -68,6 +75,31 @@ def test_an_error_of_a_part_in_a_thousand_million_is_seen(
     assert found is not None
     assert found.what == what
     assert found.relative == pytest.approx(1e-9, rel=1e-3)
+
+
+def test_an_error_of_a_jacobian_alone_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert difference(VECTOR) is None
+    found = beside(
+        monkeypatch, VECTOR, jacobians=lambda blocks: [b * (1 + 1e-9) for b in blocks]
+    )
+    assert found is not None
+    assert found.what == "Jacobian"
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_a_fault_of_sparse_or_of_dense_batches_alone_is_seen(
+    monkeypatch: pytest.MonkeyPatch, sparse: bool
+) -> None:
+    made = blocks._seed
+
+    def off(value: Any, rows: range) -> Any:
+        found = made(value, rows)
+        return found * (1 + 1e-9) if found.sparse == sparse else found
+
+    monkeypatch.setattr(blocks, "_seed", off)
+    found = difference(VECTOR)
+    assert found is not None
+    assert found.what == "Jacobian"
 
 
 def test_another_value_graph_type_and_shape_are_seen(

@@ -1,0 +1,83 @@
+"""What is written at positions is whole; what is not finite stays in its place.
+
+The numbers are PyTorch 2.13's, but for digamma's, which are mpmath's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradcli.engine import NUMPY, Tensor, function, grad
+from gradcli.engine.forward import jvp
+
+ALONE = ((2, 3), -1, ())
+ONE_OF_TWO = ((2, 3), 0, (1,))
+
+
+def leaf(values: Any) -> Tensor:
+    return Tensor(np.array(values, dtype=float), NUMPY, True)
+
+
+@pytest.mark.parametrize("name", ["index_add", "index_reduce"])
+@pytest.mark.parametrize(
+    ("shape", "dim", "source", "words"),
+    [
+        (
+            *ALONE,
+            "_(): Indexing dim 1 is out of bounds of the source tensor with dim 0",
+        ),
+        (*ONE_OF_TWO, "source tensor shape must match self tensor shape"),
+        ((2, 3), 0, (2, 3), "_(): Number of indices (1) should be equal to source."),
+        ((3,), 0, (), "source tensor shape must match self tensor shape"),
+        ((), 0, (1,), "source tensor shape must match self tensor shape"),
+    ],
+)
+def test_slices_are_whole(
+    name: str, shape: tuple[int, ...], dim: int, source: tuple[int, ...], words: str
+) -> None:
+    how = ["prod"] if name == "index_reduce" else []
+    index = Tensor(np.array([0]), NUMPY)
+    given = leaf(np.ones(shape)), dim, index, leaf(np.ones(source)), *how
+    said = name + words if words.startswith("_") else words
+    with pytest.raises(RuntimeError) as error:
+        function(name)(*given)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("way", ["prod", "amax", "amin"])
+def test_nan_stays_in_the_line_of_its_position(way: str) -> None:
+    x, source = leaf(np.ones((3, 2))), leaf([[2.0, 3.0], [5.0, 7.0], [11.0, 13.0]])
+    index = Tensor(np.array([0, 2, 0]), NUMPY)
+    y = function("index_reduce")(x, 0, index, source, way, False)
+    g = np.ones((3, 2))
+    g[2, 0] = np.nan
+    _, found = grad([y], [x, source], [Tensor(g, NUMPY)], retain_graph=True)
+    assert found is not None
+    where = np.zeros((3, 2), dtype=bool)
+    where[1, 0] = True
+    np.testing.assert_array_equal(np.isnan(found.raw), where)
+    (t,) = jvp([y], [source], [Tensor(np.where(where, np.nan, 1.0), NUMPY)])
+    assert np.isnan(t.raw).tolist() == [[False] * 2, [False] * 2, [True, False]]
+
+
+def test_a_slope_that_is_not_used_passes_no_infinity() -> None:
+    x, weight = leaf([[2.0, -2.0]]), leaf([0.25])
+    g = Tensor(np.array([[np.inf, 1.0]]), NUMPY)
+    found = grad([function("prelu")(x, weight)], [x, weight], [g])
+    assert [t.raw.tolist() for t in found if t is not None] == [
+        [[np.inf, 0.25]],
+        [-2.0],
+    ]
+
+
+def test_digamma_has_its_digits_beside_poles() -> None:
+    at = [-0.9944, -1.0056, -2.003, -49.9999, -1.24999, -0.504]
+    expected = [
+        -178.1338385763946, 178.97939457350992, 334.2474321147953,
+        -9996.077682987927, 3.714330945196334, 7.420716047053968e-4,
+    ]  # fmt: skip
+    y = function("digamma")(leaf(at)).raw
+    np.testing.assert_allclose(y, expected, rtol=1e-15)
