@@ -26,7 +26,9 @@ from tests.random.rewritten import (
     LaidOutAsHere,
     LostShapes,
     OneByOne,
+    OperandsCopied,
     PowerOfTensors,
+    TruthAsNumbers,
     under,
 )
 
@@ -307,20 +309,25 @@ def square(program: Program, found: Outcome) -> Any:
     return np.hstack([b if len(b) else np.zeros((rows, b.shape[1])) for b in blocks])
 
 
-def put_right(words: str, stage: str = "") -> Applies:
+def put_right(words: str, stage: str = "", mode: Any = None) -> Applies:
     """PyTorch refuses in these words; it does not where it is called in its own form,
     saves what is overwritten and has all derivatives, and then nothing differs but
-    what another entry explains."""
+    what another entry explains.
+
+    Args:
+        mode: what PyTorch runs in besides; then the graphs may differ too.
+    """
     refused = refuses(words, stage)
     return lambda program, d: (
         (refused(program, d) or (d.what == "slope" and stage != "value"))
-        and the_rest(program, d, True)
+        and the_rest(program, d, mode is None, mode)
     )
 
 
-def the_rest(program: Program, d: Difference, graph: bool) -> bool:
+def the_rest(program: Program, d: Difference, graph: bool, mode: Any = None) -> bool:
     """Whether another entry explains what else differs, if anything does."""
-    found = difference(program, SAID, graph)
+    side = SAID if mode is None else under(SAID, mode)
+    found = difference(program, side, graph)
     return found is None or (
         (found.what, found.theirs) != (d.what, d.theirs)
         and departure(program, found) is not None
@@ -421,8 +428,9 @@ DEPARTURES = (
     ),
     Departure(
         "one place of memory",
-        "a change of what is expanded is one of a copy; PyTorch refuses it",
-        refuses("refer to a single memory location"),
+        "a change reads what its operands held; PyTorch refuses those that lie partly "
+        "in the memory that it changes",
+        put_right("refer to a single memory location", "value", OperandsCopied),
     ),
     Departure(
         "no derivative",
@@ -473,7 +481,7 @@ DEPARTURES = (
     Departure(
         "truth values",
         "truth values are the numbers 0 and 1 in every sum; PyTorch refuses `-`",
-        refuses("with (a|two) bool tensor"),
+        put_right("with (a|two) bool tensor", "value", TruthAsNumbers),
     ),
     Departure(
         "broken rule",

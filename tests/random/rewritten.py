@@ -592,6 +592,42 @@ class InOtherWords(TorchFunctionMode):
         return words(func, *args, **kwargs)
 
 
+class OperandsCopied(TorchFunctionMode):
+    """A change in place reads copies of its operands."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        name = getattr(func, "__name__", "")
+        if name.startswith("__i") or (name.endswith("_") and name[:2] != "__"):
+            args = (args[0], *map(copied, args[1:]))
+        return func(*args, **(kwargs or {}))
+
+
+def copied(value: Any) -> Any:
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
+class TruthAsNumbers(TorchFunctionMode):
+    """Truth values are the numbers 0 and 1 where one is taken from another."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if getattr(func, "__name__", "").strip("_") in DIFFERENCES:
+            args = tuple(as_numbers(value) for value in args)
+            kwargs = {key: as_numbers(value) for key, value in (kwargs or {}).items()}
+        return func(*args, **(kwargs or {}))
+
+
+DIFFERENCES = ("sub", "isub", "rsub", "subtract", "neg", "negative", "dist")
+
+
+def as_numbers(value: Any) -> Any:
+    truth = isinstance(value, torch.Tensor) and value.dtype is torch.bool
+    return value.to(torch.get_default_dtype()) if truth else value
+
+
 class LostShapes(TorchFunctionMode):
     """Notes whether a product of a matrix and a vector, added to a tensor, is of
     another shape than the product itself."""
