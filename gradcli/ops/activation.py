@@ -304,8 +304,9 @@ row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight
         lambda xp, y, x, weight: xp.where(xp.ge(x, 0), 0, x)),
     vjp=(
         lambda xp, g, y, x, weight:
-        xp.where(xp.gt(x, 0), g, g * below(xp, x, weight)),
-        lambda xp, g, y, x, weight: xp.where(xp.ge(x, 0), 0, g * x)),
+        xp.where(xp.gt(x, 0), g, xp.where(xp.gt(x, 0), 0, g) * below(xp, x, weight)),
+        lambda xp, g, y, x, weight:
+        xp.where(xp.ge(x, 0), 0, g) * xp.where(xp.ge(x, 0), 0, x)),
     cases=[case((3, 4), (4,), low=0.1), case((3, 4), (1, 1), low=-2.0, high=-0.1)],
     saves=("x weight", "x"))
 
