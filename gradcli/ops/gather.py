@@ -275,6 +275,7 @@ function("index_select", lambda call, x, dim, index:
          call("index_select.default", x, index, dim),
          operands=("x", "index"))
 
+
 def whole_slices(name: str, xp: Any, x: Any, index: Any, source: Any, dim: int) -> Any:
     """What is brought in slices, one for each position.
 
