@@ -620,7 +620,10 @@ class TruthAsNumbers(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-DIFFERENCES = ("sub", "isub", "rsub", "subtract", "neg", "negative", "dist")
+DIFFERENCES = (
+    "sub", "isub", "rsub", "subtract", "neg", "negative", "dist",
+    "binary_cross_entropy_with_logits",
+)  # fmt: skip
 
 
 def as_numbers(value: Any) -> Any:
