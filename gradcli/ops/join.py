@@ -83,7 +83,9 @@ def _repeat(xp: Any, x: Any, repeats: Any) -> Any:
     counts, shape = repeated(x.shape, repeats)
     lone = xp.reshape(x, interleaved((1,) * len(shape), shape))
     spread = xp.expand(lone, interleaved(counts, shape))
-    return xp.reshape(spread, tuple(map(int.__mul__, counts, shape)))
+    y = xp.reshape(spread, tuple(map(int.__mul__, counts, shape)))
+    seen = all(1 in pair for pair in zip(counts, shape, strict=True))
+    return xp.clone(y, "contiguous") if seen else y
 
 
 def _repeat_vjp(xp: Any, g: Any, y: Any, x: Any, repeats: Any) -> Any:
