@@ -268,8 +268,8 @@ def outer(call: Any, a: Any, b: Any) -> Any:
 
 
 def linear(call: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-    """``x @ weight.T + bias``; with a bias PyTorch makes one node of it, on ``x`` with
-    all but its last dimension merged."""
+    """``x @ weight.T + bias``; with a bias of dimensions PyTorch makes one node of it, on
+    ``x`` with all but its last dimension merged."""
     if not x.shape or not weight.shape:
         raise ShapeError("both arguments to linear need to be at least 1D, but they "
                          f"are {len(x.shape)}D and {len(weight.shape)}D")
@@ -277,7 +277,7 @@ def linear(call: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         return call("matmul", x, call("t", weight))
     if len(x.shape) == 2:
         return call("addmm", bias, x, call("t", weight))
-    if not call("is_contiguous", x):
+    if not bias.shape or not call("is_contiguous", x):
         return call("add", call("matmul", x, call("t", weight)), bias)
     flat = call("reshape", x, (count_of(x.shape[:-1]), x.shape[-1]))
     y = call("addmm", bias, flat, call("t", weight))
