@@ -268,7 +268,7 @@ def outer(call: Any, a: Any, b: Any) -> Any:
 
 
 def linear(call: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-    """``x @ weight.T + bias``; with a bias of dimensions PyTorch makes one node of it, on
+    """``x @ weight.T + bias``; with a bias per output PyTorch makes one node of it, on
     ``x`` with all but its last dimension merged."""
     if not x.shape or not weight.shape:
         raise ShapeError("both arguments to linear need to be at least 1D, but they "
