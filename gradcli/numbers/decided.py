@@ -126,6 +126,7 @@ def _to_integer(rounding: str, system: System, e: Any) -> Any:
     """A rounding to integers, locally constant between its jumps."""
     value = system.value(e)
     if is_nan(value) or is_infinite(value):
+        system.kink(e, f"{rounding} has no finite value there")
         return system.fixed(e, to_float(value))
     if not value.is_finite():
         return e

@@ -60,7 +60,8 @@ def test_json_has_the_program_beside_the_formulas() -> None:
 
 def test_a_loop_too_long_for_a_text_is_refused_with_status_4() -> None:
     ended = gradcli("grad", "for i in range(90000): y = sin(y)*y", "y=1",
-                    "--code", "gradcli", "--no-verify")  # fmt: skip
+                    "--code", "gradcli", "--no-verify",
+                    "--max-seconds", "600")  # fmt: skip
     assert ended.returncode == 4
     assert ended.stderr == (
         "error[E406]: the adjoint program would be made of more than 200000 parts\n"

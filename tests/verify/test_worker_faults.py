@@ -134,7 +134,7 @@ def test_check_that_takes_memory_without_end_says_so_itself() -> None:
 def test_command_outlives_its_checking_process() -> None:
     endless = ["y = x\nfor i in range(40000): y = sin(y) + lgamma(y*y + 3)", "x=0.5"]
     command = [sys.executable, "-m", "gradcli", "grad", *endless,
-               "--verify-seconds", "60"]  # fmt: skip
+               "--verify-seconds", "60", "--max-seconds", "600"]  # fmt: skip
     running = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
