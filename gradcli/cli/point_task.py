@@ -7,14 +7,14 @@ depends on the block alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..lang.compiled import Compiled
 from ..lang.errors import ProgramError
-from ..lang.points import Block, Points
+from ..lang.points import Block
 from ..render.columns import KINDS
 
 
@@ -62,34 +62,31 @@ class Task:
 
     def __call__(self, block: Block) -> Done:
         """Compute the value and the gradients at each point of a block."""
-        return replace(self._done(block()), size=block.size)
-
-    def _done(self, points: Points) -> Done:
-        if self.on_error != "stop":
-            return self._computed(points, {})
-        if not points.bad:
-            return self._computed(points, None)
-        bad = points.bad[0]
-        done = self._computed(points.before(bad.nr), None)
-        error = ProgramError("E517", f"{bad.place}: {bad.reason}")
-        return Done(done.rows, done.count, (), error)
-
-    def _computed(self, points: Points, failed: dict[int, ProgramError] | None) -> Done:
+        points, stop, error = block(), self.on_error == "stop", None
+        if stop and points.bad:
+            bad = points.bad[0]
+            error = ProgramError("E517", f"{bad.place}: {bad.reason}")
+            points = points.before(bad.nr)
+        failed: dict[int, ProgramError] = {}
         found = self.program.at_rows(points.columns, self.shared, failed)
         columns = [
             *(points.columns[name] for name in self.given),
             found.value,
             *(found.grads[name] for name in self.wanted),
         ]
-        lost = failed or {}
-        if self.on_error == "skip" and lost:
-            columns = [np.delete(column, list(lost), axis=0) for column in columns]
+        lost = list(failed)
+        if stop and failed:
+            error = failed[min(failed)]
+            lost = list(range(min(failed), points.rows))
         if self.on_error == "nan":
             for bad in points.bad:
                 columns = [np.insert(c, bad.nr, np.nan, axis=0) for c in columns]
+        elif lost:
+            columns = [np.delete(column, lost, axis=0) for column in columns]
         told: list[tuple[int | None, str]] = [
             (None, f"{bad.place}: {bad.reason}") for bad in points.bad
         ]
-        told += [(points.number(nr), error.message) for nr, error in lost.items()]
+        told += [(points.number(nr), e.message) for nr, e in failed.items()]
         rows = KINDS[self.suffix].encoded(header(self.given, self.wanted), columns)
-        return Done(rows, points.rows + len(points.bad), tuple(told))
+        count = points.rows + len(points.bad)
+        return Done(rows, count, () if stop else tuple(told), error, block.size)

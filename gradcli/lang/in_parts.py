@@ -28,8 +28,6 @@ class RunInParts(Run):
     """A run whose gradients are known; its graph is that of the first part."""
 
     found: tuple[Tensor | None, ...]
-    count: int
-    """How many parts there were."""
 
     def gradients(self, cotangent: Tensor | None = None) -> list[Tensor | None]:
         return list(self.found)
@@ -52,8 +50,7 @@ def run_in_parts(prepared: Prepared) -> RunInParts | None:
     run = Session(_on_part(prepared, *first)).run()
     value.edge = run.output.edge
     of, name, variables, notes = run.of, run.output_name, run.variables, run.notes
-    count = sum(1 for _ in tiles.parts(0, _count(prepared)))
-    return RunInParts(prepared, of, value, name, variables, notes, tuple(found), count)
+    return RunInParts(prepared, of, value, name, variables, notes, tuple(found))
 
 
 def in_parts(prepared: Prepared, reading: Reading) -> Gradients | None:

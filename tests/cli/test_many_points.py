@@ -79,6 +79,19 @@ def test_a_bad_row_ends_the_work_where_that_is_asked_for(
     assert ended.err == (f"error[E517]: {table}, line 4: x is 'abc', not a number\n")
 
 
+def test_rows_before_a_failure_are_written_where_it_ends_the_work(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text("i\n0\n1\n5\n0\n")
+    words = ["k = int(i.item()); v[k]*i", "v=[3, 4]", "--wrt", "i"]
+    ended = gradcli("grad", *words, "--table", str(path), "--on-error", "stop")
+    assert ended.status == 3
+    assert [row["grad_i"] for row in rows(ended.out)] == [3, 4]
+    assert "index 5 is out of bounds" in ended.err
+    assert ended.err.startswith("error[")
+
+
 def test_a_row_at_which_the_program_fails_is_told(gradcli: Run, tmp_path: Path) -> None:
     path = tmp_path / "points.jsonl"
     path.write_text('{"x": 0, "v": [1, 2]}\n{"x": 2, "v": [1, 2]}\n')

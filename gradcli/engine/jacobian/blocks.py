@@ -184,6 +184,7 @@ def _in_halves(
     """The matrices that a pass gives for some rows, in several passes if they are too
     large for one."""
     done: list[list[Any]] = []
+    ranges: list[range] = []
     waiting = [rows]
     while waiting:
         some = waiting.pop()
@@ -193,9 +194,10 @@ def _in_halves(
             middle = (some.start + some.stop) // 2
             waiting += [range(middle, some.stop), range(some.start, middle)]
         else:
+            ranges.append(some)
             if most is not None:
                 _demand_few(done, len(rows), most)
-    return [_stacked(parts) for parts in zip(*done, strict=True)]
+    return [_stacked(parts, ranges) for parts in zip(*done, strict=True)]
 
 
 def _demand_few(done: Sequence[list[Any]], rows: int, most: int) -> None:
@@ -216,12 +218,20 @@ def _demand_few(done: Sequence[list[Any]], rows: int, most: int) -> None:
         raise TooManyEntries(entries, most)
 
 
-def _stacked(parts: Sequence[Any]) -> Any:
-    """Matrices one under the other; dense if one of them is, None if none is there."""
-    if len(parts) == 1 or all(part is None for part in parts):
-        return parts[0]
-    from scipy.sparse import vstack
+def _stacked(parts: Sequence[Any], ranges: Sequence[range]) -> Any:
+    """Matrices of some rows each, one under the other; dense if one of them is, None if
+    none is there."""
+    like = next((part for part in parts if part is not None), None)
+    if len(parts) == 1 or like is None:
+        return like
+    from scipy.sparse import csr_array, vstack
 
+    parts = [
+        csr_array((len(rows), like.shape[1]), dtype=like.dtype)
+        if part is None
+        else part
+        for part, rows in zip(parts, ranges, strict=True)
+    ]
     if all(is_sparse(part) for part in parts):
         return vstack(parts, format="csr")
     return np.concatenate([p.toarray() if is_sparse(p) else p for p in parts])
