@@ -33,7 +33,7 @@ from ..render.numbers import six_digits
 from ..render.progress import Bar, wants_bar
 from .ending import before_exit
 from .exits import Exit
-from .limits import bound_memory, renew
+from .limits import begin, renew
 from .many import Many
 from .options import Request
 from .output import Printer, note, standard_output
@@ -85,7 +85,7 @@ class _Work:
 
     def __init__(self, request: Request, many: Many) -> None:
         source, words = program_and_bindings(request)
-        bound_memory()
+        begin()
         self.many = many
         self.program = compiled.compile(
             source,

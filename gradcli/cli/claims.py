@@ -23,7 +23,7 @@ from ..verify.claims.entries import positions
 from ..verify.claims.lists import with_arrays
 from ..verify.claims.task import ClaimsTask, Given
 from ..verify.claims.text import Claim, read_claim
-from .limits import bound_memory
+from .limits import begin
 from .options import Request
 from .problems import wrong
 from .session import listed
@@ -50,7 +50,7 @@ def claims_task(
         ProgramError: the program, an input, a shape or a claim does not fit.
     """
     source, words = program_and_bindings(request)
-    bound_memory()
+    begin()
     programs = [source] if same is None else [source, same]
     prepared = _prepared(programs, read_bindings(words), request)
     inputs = _inputs(prepared, _shapes(shapes))

@@ -121,9 +121,11 @@ class _Watch:
         relief.append(self.free_memory)
         Thread(target=self._look, daemon=True).start()
 
-    def bound_memory(self) -> None:
-        """Let the system refuse memory beyond the limit, counted from what is there:
-        threads of linear algebra reserve more than they ever use."""
+    def begin(self) -> None:
+        """Count seconds from here, and let the system refuse memory beyond the limit,
+        counted from what is there: threads of linear algebra reserve more than they
+        ever use."""
+        self.renew()
         if self._ended is None:
             return
         from ..ops.limits import LIMIT
@@ -230,9 +232,9 @@ def make_room(argv: Sequence[str]) -> None:
         raise ProgramError("E403", message, hint=hint)
 
 
-def bound_memory() -> None:
-    """Bound memory from here, where the libraries are loaded."""
-    _watch.bound_memory()
+def begin() -> None:
+    """Bound seconds and memory from here, where the libraries are loaded."""
+    _watch.begin()
 
 
 def renew() -> None:

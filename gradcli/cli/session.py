@@ -19,7 +19,7 @@ from ..lang.machine import Trace
 from ..lang.run import Input, Prepared, Run, all_finite, execute, prepare
 from ..lang.tiles import MIN_ENTRIES
 from ..views.gradients import GradView, OutputView, input_views, output_view
-from .limits import bound_memory
+from .limits import begin
 from .options import Request
 from .output import note
 from .sources import program_and_bindings
@@ -46,7 +46,7 @@ def run_program(
         more: values beside those of the command line.
     """
     source, words = program_and_bindings(request)
-    bound_memory()
+    begin()
     prepared = prepare(
         source,
         (*read_bindings(words), *more),
