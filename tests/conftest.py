@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.processes import warm
 
 TESTS = Path(__file__).parent
 
@@ -33,3 +36,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "filterwarnings",
         r"ignore::RuntimeWarning:gradcli\.(ops|engine|nn|optim|numbers|verify)\b",
     )
+
+
+@pytest.fixture(scope="session")
+def warm_command() -> Iterator[list[str]]:
+    """The words of a command that does what ``python -m gradcli`` does, but sooner."""
+    with warm() as command:
+        yield command

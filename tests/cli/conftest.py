@@ -1,11 +1,10 @@
-"""Real processes: every test here runs ``python -m gradcli`` as a shell would."""
+"""Real processes: tests here run what ``python -m gradcli`` runs, as a shell would."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +12,9 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-COMMAND = [sys.executable, "-m", "gradcli"]
+from tests.processes import COLD, ROOT
+
+COMMAND = COLD
 COLOUR_WISHES = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "GITHUB_ACTIONS")
 
 FIVE = "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d"
@@ -57,8 +57,11 @@ Run = Callable[..., Ended]
 
 
 @pytest.fixture
-def gradcli(tmp_path: Path) -> Run:
-    """Runs the command line in an empty folder."""
+def gradcli(tmp_path: Path, warm_command: list[str]) -> Run:
+    """Runs the command line in an empty folder.
+
+    An environment that changes how Python starts is given to a process of its own.
+    """
 
     def run(
         *args: str,
@@ -67,8 +70,9 @@ def gradcli(tmp_path: Path) -> Run:
         timeout: float = 60,
     ) -> Ended:
         given = stdin.encode() if isinstance(stdin, str) else stdin
+        command = COLD if set(env or ()).difference(COLOUR_WISHES) else warm_command
         done = subprocess.run(
-            [*COMMAND, *args[:1], *_patience(args), *args[1:]],
+            [*command, *args[:1], *_patience(args), *args[1:]],
             input=given,
             capture_output=True,
             timeout=timeout,

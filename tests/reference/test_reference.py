@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +18,24 @@ RECORDS = [
 TOLERANCE = 1e-12
 
 
-def gradcli(command: str, record: dict[str, Any]) -> dict[str, Any]:
-    """The JSON that ``gradcli command`` prints for a record."""
-    bindings = [f"{name}={json.dumps(v)}" for name, v in record["inputs"].items()]
-    options = ["--json", *(["--no-verify"] if command == "grad" else [])]
-    words = [command, record["program"], *bindings, *options]
-    run = subprocess.run(
-        [sys.executable, "-m", "gradcli", *words],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert run.returncode == 0, run.stderr
-    printed: dict[str, Any] = json.loads(run.stdout)
+Record = dict[str, Any]
+
+
+@pytest.fixture
+def gradcli(warm_command: list[str]) -> Callable[[str, Record], dict[str, Any]]:
+    """Gives the JSON that ``gradcli command`` prints for a record."""
+
+    def printed(command: str, record: Record) -> dict[str, Any]:
+        bindings = [f"{name}={json.dumps(v)}" for name, v in record["inputs"].items()]
+        options = ["--json", *(["--no-verify"] if command == "grad" else [])]
+        words = [command, record["program"], *bindings, *options]
+        run = subprocess.run(
+            [*warm_command, *words], capture_output=True, text=True, timeout=60
+        )
+        assert run.returncode == 0, run.stderr
+        read: dict[str, Any] = json.loads(run.stdout)
+        return read
+
     return printed
 
 
@@ -61,7 +66,7 @@ def notation(graph: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=[r["name"] for r in RECORDS])
-def test_values_and_gradients_are_pytorchs(record: dict[str, Any]) -> None:
+def test_values_and_gradients_are_pytorchs(record: Record, gradcli: Any) -> None:
     printed = gradcli("grad", record)
     assert printed["output"]["name"] == record["output"]["name"]
     assert not far(printed["output"]["value"], record["output"]["value"])
@@ -72,7 +77,7 @@ def test_values_and_gradients_are_pytorchs(record: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=[r["name"] for r in RECORDS])
-def test_graph_is_pytorchs_node_for_node(record: dict[str, Any]) -> None:
+def test_graph_is_pytorchs_node_for_node(record: Record, gradcli: Any) -> None:
     assert notation(gradcli("graph", record)) == record["graph"]
 
 

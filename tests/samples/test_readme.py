@@ -6,7 +6,6 @@ import doctest
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -24,8 +23,10 @@ def without_seconds(text: str) -> str:
 
 
 @pytest.mark.parametrize(("command", "shown"), EXAMPLES, ids=[c for c, _ in EXAMPLES])
-def test_readme_shows_what_is_printed(command: str, shown: str) -> None:
-    gradcli = f'gradcli() {{ {shlex.quote(sys.executable)} -m gradcli "$@"; }}'
+def test_readme_shows_what_is_printed(
+    command: str, shown: str, warm_command: list[str]
+) -> None:
+    gradcli = f'gradcli() {{ {shlex.join(warm_command)} "$@"; }}'
     run = subprocess.run(
         ["bash", "-c", f"{gradcli}\n{command}"],
         capture_output=True,

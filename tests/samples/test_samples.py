@@ -6,8 +6,8 @@ import json
 import math
 import os
 import re
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,10 @@ SAMPLE_OF_RECORD = {
 
 
 @pytest.fixture
-def gradcli(tmp_path: Path) -> str:
+def gradcli(tmp_path: Path, warm_command: list[str]) -> str:
     """A command that runs this checkout, for shells to find."""
     command = tmp_path / "gradcli"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gradcli "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec {shlex.join(warm_command)} "$@"\n')
     command.chmod(0o755)
     return str(command)
 
