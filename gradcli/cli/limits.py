@@ -53,6 +53,9 @@ HEADROOM_BYTES: Final = 30_000_000
 """What small objects may take beyond the limit before the thread looks again: where
 the system refuses those, Python itself breaks."""
 
+MAX_LOADING_SECONDS: Final = 30.0
+"""Of processor time for loading libraries, which is not the program's work."""
+
 SLEEP_SECONDS: Final = 0.05
 """Seconds between two looks of the thread."""
 
@@ -96,6 +99,7 @@ class _Watch:
         self._bounded = False
         self.spare: bytearray | None = None
         self.renew()
+        self.allow(MAX_LOADING_SECONDS)
 
     def renew(self) -> None:
         """Restart the count of seconds."""

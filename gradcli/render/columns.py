@@ -164,10 +164,14 @@ KINDS: dict[str, type[Columns]] = {
 
 @contextmanager
 def columns_to(file: IO[bytes], suffix: str, names: Sequence[str]) -> Iterator[Columns]:
-    """Columns written to an open file in the format of a suffix."""
+    """Columns written to an open file in the format of a suffix; what was written
+    before a failure is in the file."""
     columns = KINDS[suffix](file, names)
-    yield columns
-    columns.end()
+    try:
+        yield columns
+    finally:
+        columns.end()
+        file.flush()
 
 
 def format_of(path: str) -> str:

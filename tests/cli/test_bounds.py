@@ -149,12 +149,12 @@ def test_one_value_that_is_too_large_is_a_limit_at_its_place(
     assert ended.resident_bytes < MAX_RESIDENT_BYTES
 
 
-def test_more_is_allowed_on_demand(gradcli: Run) -> None:
+def test_more_is_allowed_on_demand(gradcli: Run, tmp_path: Path) -> None:
     """What one flag refuses, the flag allows."""
     program = ["grad", "(ones(10**6)*x).sum()", "x=1", "-q", "--no-verify"]
-    assert gradcli(*program, "--max-memory", "100MB").out == "1000000.0\n"
+    assert measured(tmp_path, *program, "--max-memory", "100MB").out == "1000000.0\n"
     loop = ["grad", "for i in range(300000): x = x*1", "x=1", "-q", "--no-verify"]
-    refusal = gradcli(*loop, "--max-seconds", "0.2")
+    refusal = gradcli(*loop, "--max-seconds", "0.1")
     assert refusal.status == 4
     assert gradcli(*loop, "--max-seconds", "600").out == "1.0\n"
 
@@ -416,7 +416,7 @@ LIMITED = 'ulimit -v "$1"; shift; exec "$@"'
 
 
 @linux
-@pytest.mark.parametrize("kibibytes", [40_000, 100_000, 200_000, 400_000, 1_000_000])
+@pytest.mark.parametrize("kibibytes", [40_000, 100_000, 200_000, 400_000])
 @pytest.mark.parametrize(
     "args",
     [
