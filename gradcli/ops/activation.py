@@ -244,6 +244,8 @@ row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
     fwd=lambda xp, x: x * (xp.minimum(xp.maximum(x + 3, 0), 6) / 6),
     partials=(lambda xp, y, x: xp.where(
         xp.le(x, -3), 0, xp.where(xp.lt(x, 3), x / 3 + 0.5, 1)),),
+    vjp=(lambda xp, g, y, x: xp.where(
+        xp.le(x, -3), 0, xp.where(xp.lt(x, 3), g * (x / 3 + 0.5), g)),),
     cases=[*ALL, case((3,), low=3.1, high=4.0), case((3,), low=-4.0, high=-3.1)])
 
 def soft_shrunk(xp: Any, x: Any, lambd: float = 0.5) -> Any:

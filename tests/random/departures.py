@@ -86,8 +86,11 @@ def tamed(program: Program) -> Program:
 NUMBERS = ("value", "gradient", "Jacobian", "second derivative")
 
 
-SAID = under(CALLED, lambda: InOtherWords(()))
-"""PyTorch, called in its own form, with the derivatives that it has not written."""
+SAID = under(
+    under(under(CALLED, lambda: InOtherWords(())), TruthAsNumbers), OperandsCopied
+)
+"""PyTorch, called in its own form, with the derivatives that it has not written, truth
+values taken from one another, and operands in the memory that is changed."""
 
 
 def same_under(program: Program, mode: Any) -> bool:
@@ -325,25 +328,24 @@ def square(program: Program, found: Outcome) -> Any:
     return np.hstack([b if len(b) else np.zeros((rows, b.shape[1])) for b in blocks])
 
 
-def put_right(words: str, stage: str = "", mode: Any = None) -> Applies:
+def put_right(words: str, stage: str = "", graph: bool = True) -> Applies:
     """PyTorch refuses in these words; it does not where it is called in its own form,
     saves what is overwritten and has all derivatives, and then nothing differs but
     what another entry explains.
 
     Args:
-        mode: what PyTorch runs in besides; then the graphs may differ too.
+        graph: whether the graphs are compared then.
     """
     refused = refuses(words, stage)
     return lambda program, d: (
         (refused(program, d) or (d.what == "slope" and stage != "value"))
-        and the_rest(program, d, mode is None, mode)
+        and the_rest(program, d, graph)
     )
 
 
-def the_rest(program: Program, d: Difference, graph: bool, mode: Any = None) -> bool:
+def the_rest(program: Program, d: Difference, graph: bool) -> bool:
     """Whether another entry explains what else differs, if anything does."""
-    side = SAID if mode is None else under(SAID, mode)
-    found = difference(program, side, graph)
+    found = difference(program, SAID, graph)
     return found is None or (
         (found.what, found.theirs) != (d.what, d.theirs)
         and departure(program, found) is not None
@@ -446,7 +448,7 @@ DEPARTURES = (
         "one place of memory",
         "a change reads what its operands held; PyTorch refuses those that lie partly "
         "in the memory that it changes",
-        put_right("refer to a single memory location", "value", OperandsCopied),
+        put_right("refer to a single memory location", "value", graph=False),
     ),
     Departure(
         "no derivative",
@@ -496,8 +498,9 @@ DEPARTURES = (
     ),
     Departure(
         "truth values",
-        "truth values are the numbers 0 and 1 in every sum; PyTorch refuses `-`",
-        put_right("with (a|two) bool tensor", "value", TruthAsNumbers),
+        "truth values are the numbers 0 and 1 in every sum, and as exponents; PyTorch "
+        "refuses `-`, in the rule of a power too",
+        put_right("with (a|two) bool tensor", graph=False),
     ),
     Departure(
         "broken rule",

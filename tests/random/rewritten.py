@@ -594,15 +594,17 @@ class InOtherWords(TorchFunctionMode):
 
 
 class OperandsCopied(TorchFunctionMode):
-    """A change in place reads copies of its operands."""
+    """A change in place reads copies of operands that lie in the memory it changes."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        name = getattr(func, "__name__", "")
-        if name.startswith("__i") or (name.endswith("_") and name[:2] != "__"):
-            args = (args[0], *map(copied, args[1:]))
-        return func(*args, **(kwargs or {}))
+        try:
+            return func(*args, **(kwargs or {}))
+        except RuntimeError as error:
+            if "refer to a single memory location" not in str(error):
+                raise
+            return func(args[0], *map(copied, args[1:]), **(kwargs or {}))
 
 
 def copied(value: Any) -> Any:
@@ -610,7 +612,8 @@ def copied(value: Any) -> Any:
 
 
 class TruthAsNumbers(TorchFunctionMode):
-    """Truth values are the numbers 0 and 1 where one is taken from another."""
+    """Truth values are the numbers 0 and 1 where one is taken from another, and as
+    exponents, whose rule does that."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -623,7 +626,7 @@ class TruthAsNumbers(TorchFunctionMode):
 
 DIFFERENCES = (
     "sub", "isub", "rsub", "subtract", "neg", "negative", "dist",
-    "binary_cross_entropy_with_logits",
+    "binary_cross_entropy_with_logits", "pow", "ipow", "float_power",
 )  # fmt: skip
 
 
