@@ -34,9 +34,9 @@ def _diff(
         raise ShapeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise ShapeError(f"order must be non-negative but got {n}")
-    d = dim_of(x.shape, dim)
     if n == 0:
         return call("copy_.default", call("zeros_like", x), x)
+    d = dim_of(x.shape, dim)
     beside = [t for t in (prepend, x, append) if t is not None]
     if len(beside) > 1:
         x = call("cat", beside, d)

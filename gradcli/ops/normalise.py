@@ -274,10 +274,21 @@ def batch_norm(call: Any, x: Any, running_mean: Any, running_var: Any,
     if eps < 0 or (training and eps == 0):
         wanted = "positive during training" if training else "non-negative"
         raise ValueRangeError(f"batch_norm eps must be {wanted}, but got {eps}")
+    if 0 in x.shape:
+        return of_nothing(call, x, weight, bias)
     if training:
         running_mean = running_var = None
     return call("batch_norm.default", x, weight, bias, running_mean, running_var,
                 training, eps)
+
+
+def of_nothing(call: Any, x: Any, weight: Any, bias: Any) -> Any:
+    """What PyTorch records of a batch without entries: a copy, and the first factor."""
+    y = call("clone", x)
+    for name, factor in (("mul", weight), ("add", bias)):
+        if factor is not None and 0 not in factor.shape:
+            y = call(name, y, call("select", factor, 0, 0))
+    return y
 
 
 function("batch_norm", batch_norm,

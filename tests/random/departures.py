@@ -203,15 +203,17 @@ def finite(program: Program) -> Program:
     return replace(program, inputs=inputs, statements=typed_finite(program))
 
 
-HUGE = r"((?:[-+*/%]|\*\*|//)=? ?\(?)(?:inf|1e200)\b"
-"""An operator, and after it an infinity that is typed, or what soon is one."""
+HUGE = r"((?:[-+*/%]|\*\*|//)=? ?\(?)(?:inf|1e200)\b|\b(?:inf|1e200)(?= [-+*/%])"
+"""An infinity that is typed beside an operator, or what soon is one."""
 
 
 def typed_finite(program: Program) -> tuple[Any, ...]:
     """The statements with numbers in place of infinities among their operands."""
 
     def tame(line: Line) -> Line:
-        return replace(line, text=re.sub(HUGE, r"\g<1>2.5", line.text))
+        return replace(
+            line, text=re.sub(HUGE, lambda m: f"{m[1] or ''}2.5", line.text)
+        )
 
     return tuple(
         tame(s)
@@ -724,6 +726,22 @@ DEPARTURES = (
         "one value",
         "a batch of one value is 0 by the formula; PyTorch's layers refuse it",
         refuses("Expected more than 1 value per channel when training", "value"),
+    ),
+    Departure(
+        "no channels",
+        "a batch without entries needs no factor; PyTorch reads the first of none",
+        lambda program, d: (
+            refuses(r"select\(\): index 0 out of range for tensor of size \[0\]", "value")(
+                program, d
+            )
+            and same_under(program, lambda: InOtherWords(("batch_norm",)))
+        ),
+    ),
+    Departure(
+        "vectors without entries",
+        "a block of none takes no place; PyTorch's rule reads its neighbours' gradients "
+        "beside it",
+        in_other_words("vectors without entries"),
     ),
     Departure(
         "channels",

@@ -467,6 +467,25 @@ def commonest(run: Run, x: Any, dim: int = -1, keepdim: bool = False) -> Any:
     return (values, at) if keepdim else (values.squeeze(dim), at.squeeze(dim))
 
 
+def placed(run: Run, *tensors: Any) -> Any:
+    """Each block with zeros around it."""
+    run(*tensors)
+    blocks = [t if t.ndim == 2 else t.reshape(1, -1) for t in tensors]
+    rows, columns = (sum(b.shape[d] for b in blocks) for d in (0, 1))
+    y, row, column = torch.zeros(rows, columns), 0, 0
+    for b in blocks:
+        n, m = b.shape
+        wide = (column, columns - column - m, row, rows - row - n)
+        y = y + F.pad(b, wide)
+        row, column = row + n, column + m
+    return y
+
+
+def of_no_entries(run: Run, x: Any, *given: Any, **named: Any) -> Any:
+    """A copy: no factor is read."""
+    return run(x, *given, **named) if x.numel() else x.clone()
+
+
 class Floored(torch.autograd.Function):
     """`//`, whose derivative is 0."""
 
@@ -567,6 +586,8 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "topk": ("equal entries in order", in_order),
     "mode": ("commonest beside NaN", commonest),
     "bilinear": ("order of a product of three", trilinear),
+    "block_diag": ("vectors without entries", placed),
+    "batch_norm": ("no channels", of_no_entries),
 }  # fmt: skip
 """By the function's name: the departure that it belongs to, and its other words."""
 
@@ -657,10 +678,18 @@ class OneByOne(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        if torch.Tag.pointwise in func.tags:
+        if is_elementwise(func):
             written = func._schema.is_mutable
             args = [*args[:written], *[spaced(value) for value in args[written:]]]
         return func(*args, **(kwargs or {}))
+
+
+def is_elementwise(func: Any) -> bool:
+    """Whether PyTorch says so of the operation, or of the one whose rule it is."""
+    name = func.overloadpacket.__name__
+    own = getattr(torch.ops.aten, name.removesuffix("_backward"), func.overloadpacket)
+    tags = [*func.tags, *[t for n in own.overloads() for t in getattr(own, n).tags]]
+    return torch.Tag.pointwise in tags
 
 
 def spaced(value: Any) -> Any:
