@@ -240,7 +240,7 @@ row("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6
 def hard_swish_pulled(xp: Any, g: Any, x: Any, inside: Any) -> Any:
     """Nothing of what lies beyond -3, in a second derivative either."""
     bent = xp.where(inside, g, 0) * (xp.where(inside, x, 0) / 3 + 0.5)
-    return xp.where(inside, bent, xp.where(xp.ge(x, 3), g, 0))
+    return xp.where(inside, bent, xp.where(xp.le(x, -3), 0, g))
 
 
 # Howard et al. 2019, arXiv:1905.02244, section 5.2.

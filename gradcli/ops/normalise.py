@@ -43,6 +43,12 @@ def scaled(x: Any, weight: Any, bias: Any = None) -> Any:
     return x if bias is None else x + bias
 
 
+def shaped(xp: Any, found: Any, like: Any) -> Any:
+    """A cotangent in the shape of its operand, which may have more dimensions."""
+    same = tuple(found.shape) == tuple(like.shape)
+    return found if same else xp.reshape(found, like.shape)
+
+
 class Normal(NamedTuple):
     """Values of mean 0 and variance 1, and how a weight and a bias belong to them.
 
@@ -78,11 +84,11 @@ def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> dict[str, 
     def by_weight(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
                   **how: Any) -> Any:
         normal = normal_of(xp, x, *rest, **how)
-        return normal.gather(g * normal.values()[0])
+        return shaped(xp, normal.gather(g * normal.values()[0]), weight)
 
     def by_bias(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
                 **how: Any) -> Any:
-        return normal_of(xp, x, *rest, **how).gather(g)
+        return shaped(xp, normal_of(xp, x, *rest, **how).gather(g), bias)
 
     def along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
               **how: Any) -> Any:

@@ -120,9 +120,11 @@ def of_order(run: Run, *given: Any) -> Any:
 def sinc(run: Run, x: Any) -> Any:
     """By its series near 0, to the last digit."""
     t = torch.pi * x
-    near = sum((-1) ** k * t ** (2 * k) / factorial(2 * k + 1) for k in range(9))
+    close = t.abs() < 0.5
+    low = torch.where(close, t, 0)
+    near = sum((-1) ** k * low ** (2 * k) / factorial(2 * k + 1) for k in range(9))
     far = torch.where(x == 0, 1, t)
-    return torch.where(t.abs() < 0.5, near, torch.sin(far) / far)
+    return torch.where(close, near, torch.sin(far) / far)
 
 
 def product(run: Run, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
@@ -287,6 +289,7 @@ def cosine(run: Run, x: Any, other: Any, dim: int = 1, eps: float = 1e-8) -> Any
         size = torch.linalg.vector_norm(torch.where(short, 1, v), 2, dim, True)
         return v / torch.where(short, eps, size)
 
+    x, other = torch.broadcast_tensors(x, other)
     return (unit(x) * unit(other)).sum(dim)
 
 
@@ -669,6 +672,29 @@ class LostShapes(TorchFunctionMode):
         if getattr(func, "__name__", "") == "addmv":
             self.lost |= result.shape != torch.mv(*args[1:3]).shape
         return result
+
+
+class WrittenOver(TorchFunctionMode):
+    """Notes whether a tensor is changed in place whose entries share memory."""
+
+    found = False
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        name = getattr(func, "__name__", "")
+        changes = name.startswith("__i") or (name.endswith("_") and name[:2] != "__")
+        if changes and isinstance(args[0], torch.Tensor):
+            self.found |= shares_memory(args[0])
+        return func(*args, **(kwargs or {}))
+
+
+def shares_memory(x: Any) -> bool:
+    """Whether two entries lie at one place."""
+    at = torch.zeros(x.shape, dtype=torch.long)
+    for d, (n, step) in enumerate(zip(x.shape, x.stride(), strict=True)):
+        at = at + (torch.arange(n) * step).reshape(-1, *[1] * (x.ndim - d - 1))
+    return at.unique().numel() < at.numel()
 
 
 class OneByOne(TorchDispatchMode):
