@@ -269,14 +269,27 @@ function("fmod", lambda call, a, b:
 
 # powers
 
+LARGE_EXPONENT = 2**53
+"""From here on a float does not hold every integer."""
+
+
+def one_less(xp: Any, x: Any, exponent: float) -> Any:
+    """An exponent less 1: of a large one in the numbers of ``x``, which may be exact."""
+    if abs(exponent) < LARGE_EXPONENT:
+        return exponent - 1
+    return xp.new_full(x, (), exponent) - 1
+
+
 row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
     formula="x ** exponent", doc="A tensor to the power of a number.",
     kink="the derivative for exponent 0 is 0, also at x = 0",
     result=AS_IS, fwd=lambda xp, x, exponent: x**exponent,
     partials=(lambda xp, y, x, exponent:
-              xp.zeros_like(x) if exponent == 0 else exponent * x**(exponent - 1),),
+              xp.zeros_like(x) if exponent == 0
+              else exponent * x**one_less(xp, x, exponent),),
     vjp=(lambda xp, g, y, x, exponent:
-         xp.zeros_like(g) if exponent == 0 else g * (exponent * x**(exponent - 1)),),
+         xp.zeros_like(g) if exponent == 0
+         else g * (exponent * x**one_less(xp, x, exponent)),),
     cases=[case((3, 4), exponent=3), case((3,), exponent=2.5, low=0.5),
            case((), exponent=-1.5, low=0.5), case((2,), exponent=0),
            case((2, 3), exponent=2), case((2,), exponent=1)])

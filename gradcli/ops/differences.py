@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import ShapeError, dim_of
-from .op import Formula, case, function
+from .checks import ShapeError, dim_of, holds
+from .op import TRUTHS, Formula, case, function
 
 # fmt: off
 
@@ -24,6 +24,14 @@ def sides(call: Formula, x: Any, dim: int) -> tuple[Any, Any]:
 def gaps(call: Formula, x: Any, dim: int) -> Any:
     left, right = sides(call, x, dim)
     return call("sub", right, left)
+
+
+def changes(call: Formula, x: Any, dim: int) -> Any:
+    """The gaps; of truth values, which are not subtracted, where they change."""
+    if not holds(TRUTHS, x):
+        return gaps(call, x, dim)
+    left, right = sides(call, x, dim)
+    return call("logical_xor", right, left)
 
 
 def _diff(
@@ -41,12 +49,13 @@ def _diff(
     if len(beside) > 1:
         x = call("cat", beside, d)
     for _ in range(min(n, x.shape[d])):
-        x = gaps(call, x, d)
+        x = changes(call, x, d)
     return x
 
 
 function("diff", _diff, operands=("x", "prepend", "append"), formula="x[i + 1] - x[i]",
-         doc="Differences of neighbours along a dimension, n times.",
+         doc="Differences of neighbours along a dimension, n times; of truth values, "
+             "whether neighbours differ.",
          cases=[case((4, 3)), case((4, 3), n=2, dim=0), case((3,), n=5)])
 
 
