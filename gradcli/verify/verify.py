@@ -527,7 +527,7 @@ class Check:
             evaluation.short = False
         rules = evaluation.settled(row.steps)
         return [
-            Reference(b, rule, step)
+            Reference(b, rule, step, is_nan(rule) and subject.is_lone(step))
             for b, rule, step in zip(row.found, rules, row.steps, strict=True)
         ]
 
