@@ -19,9 +19,11 @@ from .changes import (
     demand_changeable,
     edge_of,
     grid,
+    note_change,
     on_host,
     rebase,
     renew_views,
+    settle_memory,
     write,
 )
 from .convert import to
@@ -162,9 +164,14 @@ def _reshaping(name: str) -> Callable[..., Tensor]:
 
     def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         demand_changeable(self)
-        before = self.edge
+        before, held = self.edge, self.raw
         seen = apply(self, *args, **kwargs)
-        self.raw, self.edge = seen.raw, seen.edge
+        if MODE.recording:
+            self.raw, self.edge = seen.raw, seen.edge
+        else:
+            settle_memory(self, seen.raw)
+        if self.xp.writeable and not MODE.renews:
+            note_change(held, self.raw)
         if isinstance(self.edge, Node) and self.edge is not before:
             self.edge.__class__ = turned_class(type(self.edge))
             renew_views(self, but=self)

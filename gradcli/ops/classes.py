@@ -10,9 +10,26 @@ from __future__ import annotations
 from math import log, pi
 from typing import Any
 
-from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
+from .checks import (
+    KindError,
+    ShapeError,
+    ValueRangeError,
+    broadcast_shape,
+    count_of,
+    holds,
+)
 from .loss import fixed, known
-from .op import ONE_TYPE, PACKED, Fixed, Rule, case, function, no_kernel, row
+from .op import (
+    ONE_TYPE,
+    PACKED,
+    WHOLES,
+    Fixed,
+    Rule,
+    case,
+    function,
+    no_kernel,
+    row,
+)
 
 # fmt: off
 
@@ -221,6 +238,8 @@ def averaged(call: Any, losses: Any, reduction: str) -> Any:
 
 def kl_div(call: Any, x: Any, target: Any, reduction: str = "mean",
            log_target: bool = False) -> Any:
+    if holds(WHOLES, x) or holds(WHOLES, target):
+        raise KindError("kl_div: Integral inputs not supported.")
     if log_target:
         losses = call("mul", call("exp", target), call("sub", target, x))
     else:

@@ -330,6 +330,20 @@ def check_picture(input: Any, rank: int, name: str) -> None:
         "non-empty 3D or 4D (batch mode) tensor expected for input")
 
 
+def check_filled(input: Any, rank: int, name: str) -> None:
+    """Refuse pictures without entries; a batch may have no pictures."""
+    batch = len(input.shape) == rank + 2
+    if 0 not in input.shape[batch:]:
+        return
+    shape = list(input.shape)
+    lead, dims = f"{name}: ", "2D or 3D"
+    if name != "max_pool1d":
+        lead, dims = "", "3D or 4D"
+        shape[-1:-1] = [1] * (2 - rank)
+    raise ShapeError(f"{lead}Expected {dims} (batch mode) tensor with optional 0 dim "
+                     f"batch size for input, but got:{shape}")
+
+
 def check_something(input: Any, name: str) -> None:
     """Refuse items without entries; a batch may have no items."""
     empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
@@ -370,6 +384,7 @@ def enter(rank: int) -> None:
                  padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
                  return_indices: bool = False) -> Any:
         check_picture(input, rank, f"max_pool{rank}d")
+        check_filled(input, rank, f"max_pool{rank}d")
         how = options(kernel_size, stride, padding, dilation, rank)
 
         def run(x: Any) -> Any:
@@ -382,6 +397,7 @@ def enter(rank: int) -> None:
                  padding: Any = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: Any = None) -> Any:
         check_picture(input, rank, f"avg_pool{rank}d")
+        check_filled(input, rank, f"avg_pool{rank}d")
         if divisor_override == 0:
             raise ValueRangeError("divisor must be not zero")
         kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)

@@ -295,7 +295,9 @@ def pushed(node: Node, arriving: list[Any]) -> Any:
 
 
 def _checked(parts: Sequence[Any], given: Sequence[Any]) -> list[Batch | None]:
-    """What rules gave; a matrix that two hold, or that came in, is nobody's own."""
+    """What rules gave; a matrix that two hold, or that came in, is nobody's own. Zeros
+    go on as such: times a derivative that is not finite they are NaN."""
+    some = next(part for part in given if part is not None)
     met = [id(part.matrix) for part in given if part is not None]
     found: list[Batch | None] = []
     for part in parts:
@@ -304,8 +306,10 @@ def _checked(parts: Sequence[Any], given: Sequence[Any]) -> list[Batch | None]:
                 part.own = False
             met.append(id(part.matrix))
             found.append(part)
-        elif part is None or not part.any():
+        elif part is None:
             found.append(None)
+        elif not part.any():
+            found.append(some.zeros(part.shape))
         else:
             raise NotLinear
     return found
