@@ -192,7 +192,7 @@ class _Judge:
         """Whether the engine's rules, run on balls, give the true number; None where
         that cannot be told."""
         rule = self.reference.rule
-        if rule is None:
+        if rule is None or rule.is_nan():
             return None
         gap = rule - self.true
         if not is_known(rule, ACCURATE_BITS) and not _is_small(rule):
