@@ -195,7 +195,7 @@ class _Judge:
         """Whether the engine's rules, run on balls, give the true number; None where
         that cannot be told."""
         rule = self.reference.rule
-        if rule is None:
+        if rule is None or rule.is_nan():
             return None
         if is_nan(rule):
             return False if self.reference.lone else None
