@@ -88,7 +88,7 @@ def pictures() -> tuple[Once, Once]:
 
     def loss(library: Any, net: Any) -> Callable[[], Any]:
         given = library.tensor(x)
-        return lambda: net(given).sum()
+        return lambda: net(given).mean()
 
     return _both(make, loss)
 
@@ -101,7 +101,7 @@ def attention() -> tuple[Once, Once]:
 
     def loss(library: Any, net: Any) -> Callable[[], Any]:
         given = library.tensor(x)
-        return lambda: net(given, given, given)[0].sum()
+        return lambda: net(given, given, given)[0].mean()
 
     return _both(make, loss)
 
@@ -114,9 +114,7 @@ def views() -> Iterator[tuple[str, Once, Once]]:
         "x.T": lambda x: x.T,
         "x.reshape(8, 2)": lambda x: x.reshape(8, 2),
     }
-    made = [
-        library.ones(4, 4, requires_grad=True) + 0 for library in (gradcli, torch)
-    ]
+    made = [library.ones(4, 4, requires_grad=True) + 0 for library in (gradcli, torch)]
     for name, see in seen.items():
         ours, theirs = (lambda x=x, see=see: see(x) for x in made)
         yield name, ours, theirs
