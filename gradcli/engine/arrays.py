@@ -212,10 +212,10 @@ class ArrayNamespace(Namespace):
         return self.np.prod(x, axis=_axes(dim), keepdims=keepdim)
 
     def amax(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-        return self.np.max(x, axis=_axes(dim), keepdims=keepdim)
+        return self.np.maximum.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
     def amin(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-        return self.np.min(x, axis=_axes(dim), keepdims=keepdim)
+        return self.np.minimum.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
     def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return self.np.all(x, axis=_axes(dim), keepdims=keepdim)
@@ -302,7 +302,9 @@ class ArrayNamespace(Namespace):
         return x.swapaxes(dim0, dim1)
 
     def unsqueeze(self, x: Any, dim: int) -> Any:
-        return self.np.expand_dims(x, dim)
+        shape = x.shape
+        d = dim + len(shape) + 1 if dim < 0 else dim
+        return x.reshape((*shape[:d], 1, *shape[d:]))
 
     def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
         check_join(tensors)
@@ -435,7 +437,7 @@ class ArrayNamespace(Namespace):
             if size > LIMIT.entries:
                 check_product(a.shape, b.shape)
             if self.device == "cpu":
-                return product(self.np.matmul, a, b)
+                return product(a, b)
         return self.np.matmul(a, b)
 
     def matmul_like(self, a: Any, b: Any, like: Any) -> Any:
