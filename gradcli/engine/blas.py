@@ -9,6 +9,7 @@ one that NumPy's packages carry, nothing is changed.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
@@ -62,10 +63,11 @@ def _library() -> _Bound | None:
     """The library, if it is known how to hold it to one thread and it has several."""
     import ctypes
 
-    from numpy._core import _multiarray_umath
-
+    core = sys.modules.get("numpy._core._multiarray_umath")
+    if core is None or core.__file__ is None:
+        return None
     try:
-        loaded = ctypes.CDLL(_multiarray_umath.__file__)
+        loaded = ctypes.CDLL(core.__file__)
     except OSError:
         return None
     for prefix in PREFIXES:
@@ -80,7 +82,7 @@ _found: list[_Bound | None] = []
 
 
 def _is_wide(a: Any, b: Any) -> bool:
-    return (
+    return bool(
         a.dtype == b.dtype == np.float32
         and a.ndim == b.ndim == 2
         and WIDE * a.shape[0] <= b.shape[1]

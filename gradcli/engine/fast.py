@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from weakref import ref
 
 from ..ops import Formula, Op, parameters
+from ..ops.basis import BINARY
 from ..ops.limits import LIMIT
 from .limits import MIN_VIEWS_TO_SWEEP
 from .modes import MODE
@@ -157,6 +158,24 @@ def guarded(
     return operate
 
 
+class _Asked:
+    """An operand that says which operators it meets."""
+
+
+for _name in BINARY:
+    setattr(_Asked, f"__{_name}__", lambda a, b, name=_name: (name, a, b))
+
+
+def operator_of(fwd: Formula) -> Callable[[Any, Any], Any] | None:
+    """The operator that a formula of two operands is, where it is one and no more."""
+    a, b = _Asked(), _Asked()
+    try:
+        made = fwd(None, a, b)
+    except Exception:
+        return None
+    return next((each for each in BINARY.values() if each(a, b) == made), None)
+
+
 def binary(
     record: General, lifted: Callable[[Any], Any] = constant
 ) -> Callable[[Tensor, Any], Any]:
@@ -167,6 +186,7 @@ def binary(
     """
     fwd, cls, slow = record.fwd, record.cls, record.general
     keeps = any(callable(p) for p in record.op.partials or ())
+    operator = operator_of(fwd)
 
     def call(t: Tensor, other: Any) -> Any:
         a, xp, edge_a = t.raw, t.xp, t.edge
@@ -189,7 +209,7 @@ def binary(
             other = lifted(other)
             return other if other is NotImplemented else call(t, other)
         try:
-            y = fwd(xp, a, b)
+            y = fwd(xp, a, b) if operator is None else operator(a, b)
         except Exception:
             return slow((t, other), _NO_PARAMS)
         out: Tensor = _new(Tensor)

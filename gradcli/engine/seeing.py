@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from numpy import ndarray
+
 from ..ops import OPS
 from .modes import MODE
 from .record import recorder
@@ -72,20 +74,22 @@ def reshaping(general: General) -> General:
     assert view is not None
 
     def reshape(*args: Any, **kwargs: Any) -> Any:
-        if len(args) > 1 and MODE.fast and not kwargs and isinstance(args[0], Tensor):
-            x = args[0]
-            raw = x.raw
-            shape = args[1] if len(args) == 2 else args[1:]
-            if type(shape) is tuple and x.xp.plain and raw.shape:
-                for n in shape:
-                    if type(n) is not int or n < -1:
-                        return general(*args)
-                if raw.flags.c_contiguous and raw.size:
-                    try:
-                        y = raw.reshape(shape)
-                    except ValueError:
-                        return general(*args)
-                    return view(x, raw, y, {"shape": y.shape})
-        return general(*args, **kwargs)
+        if kwargs or len(args) < 2 or not MODE.fast:
+            return general(*args, **kwargs)
+        x = args[0]
+        shape = args[1] if len(args) == 2 else args[1:]
+        if type(shape) is not tuple or not isinstance(x, Tensor):
+            return general(*args)
+        for n in shape:
+            if type(n) is not int or n < -1:
+                return general(*args)
+        raw = x.raw
+        if type(raw) is not ndarray or not x.xp.plain or not raw.flags.c_contiguous:
+            return general(*args)
+        try:
+            y = raw.reshape(shape)
+        except ValueError:
+            return general(*args)
+        return view(x, raw, y, {"shape": y.shape})
 
     return reshape

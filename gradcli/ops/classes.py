@@ -34,7 +34,7 @@ def counted(xp: Any, x: Any, target: Any, weight: Any, ignore_index: int
     classes = xp.unsqueeze(xp.as_index(target), dim)
     size = x.shape[dim]
     if weight is None and not 0 <= ignore_index < size and classes.size and (
-            0 <= int(classes.min()) and int(classes.max()) < size):
+            int(classes.min()) >= 0 and int(classes.max()) < size):
         return classes, None, None
     ignored = xp.eq(classes, ignore_index)
     classes = xp.where(ignored, 0, classes)
