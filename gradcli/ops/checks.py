@@ -83,6 +83,8 @@ def dim_of(shape: Sequence[int], dim: int) -> int:
 
 def dims_of(shape: Sequence[int], dim: Dims) -> tuple[int, ...]:
     """The dimensions meant, counted from the front; None and () mean all."""
+    if type(dim) is int and shape:
+        return (dim_of(shape, dim),)
     everything = tuple(range(len(shape)))
     if dim is None:
         return everything

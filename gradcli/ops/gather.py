@@ -45,7 +45,7 @@ def cell(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
 def in_place(xp: Any, shape: Shape, dim: int) -> Any:
     """0, 1, 2, ... along one dimension, to broadcast over the others."""
     lone = [n if i == dim else 1 for i, n in enumerate(shape)]
-    return xp.as_index(list(range(shape[dim]))).reshape(lone)
+    return xp.as_index(range(shape[dim])).reshape(lone)
 
 
 # -- gather and scatter ---------------------------------------------------------------

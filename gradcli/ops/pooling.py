@@ -59,6 +59,8 @@ def adaptive(n: int, count: int) -> Spots:
 
 def inside(window: range, n: int) -> range:
     """The part of a window that is not in the padding."""
+    if window and window[0] >= 0 and window[-1] < n:
+        return window
     before, behind = (max(0, -((window.start - end) // window.step)) for end in (0, n))
     return window[before:behind]
 
@@ -90,10 +92,10 @@ def largest(xp: Any, x: Any, rows: Spots, columns: Spots) -> tuple[Any, Any]:
              for band in bands for at in turn(across)]
     best, number = xp.largest_of(cells)
     cell = xp.as_index(range(0, len(down) * len(across) * len(cells), len(cells)))
-    spots = [r * width + c for tall in down for wide in across for r in tall
-             for c in wide]
+    tall = xp.as_index(down).reshape((len(down), 1, len(down[0]), 1)) * width
+    wide = xp.as_index(across).reshape((1, len(across), 1, len(across[0])))
     at = cell.reshape(shape[-2:]) + number
-    return best, xp.getitem(xp.as_index(spots), (at,))
+    return best, xp.getitem((tall + wide).reshape((-1,)), (at,))
 
 
 def turn(windows: list[list[int]]) -> list[tuple[int, ...]]:
