@@ -147,6 +147,19 @@ def job_for(
     )
 
 
+def claimed(gradients: Mapping[str, tuple[Tensor, Tensor | None]]) -> dict[str, Block]:
+    """Gradients as claims, of inputs by name; one that does not arrive claims that it
+    is zero."""
+    from ..verify.process.job import Block
+
+    claims = {}
+    for name, (tensor, gradient) in gradients.items():
+        none = gradient is None
+        numbers = [0.0] * tensor.numel() if none else numbers_in(gradient)
+        claims[name] = Block.of(tuple(tensor.shape), numbers)
+    return claims
+
+
 def _block(tensor: Tensor) -> Block:
     from ..verify.process.job import Block
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .box import read_boxes, tell_middles
-from .checking import Check, job_for, numbers_in, require_check
+from .checking import Check, claimed, job_for, require_check
 from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
 from .exits import Exit
@@ -190,17 +190,7 @@ def _show_verdicts(
 
 def gradient_job(request: Request, found: Gradients, symbolic: bool = False) -> Job:
     """What to check: the gradients as claims."""
-    from ..verify.process.job import Block
-
-    claims = {}
-    for given in found.inputs:
-        gradient = found.by_name[given.name]
-        shape = tuple(given.tensor.shape)
-        # A gradient that does not arrive claims that it is zero.
-        numbers = (
-            [0.0] * given.tensor.numel() if gradient is None else numbers_in(gradient)
-        )
-        claims[given.name] = Block.of(shape, numbers)
+    claims = claimed({i.name: (i.tensor, found.by_name[i.name]) for i in found.inputs})
     return job_for(
         found.run, request, "gradient", claims, found.cotangent, formulas=symbolic
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Request, on_programs
+from .options import GradOutput, Request, on_programs
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ..views.graph import GraphView
 
 FORMS = ("tree", "chain", "dot", "mermaid", "json")
+
+HEATED = (".svg", ".png", ".pdf")
+"""Endings of pictures with colours."""
 
 
 @on_programs
@@ -30,6 +33,31 @@ def main(
     ] = False,
     dot: Annotated[bool, typer.Option("--dot", help="Write Graphviz.")] = False,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Write Mermaid.")] = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write a picture; the name's ending says which kind: .svg, .html (to "
+            "click through), .png, .pdf, .dot, .mmd, .graphml, .json.",
+        ),
+    ] = None,
+    heat: Annotated[
+        bool,
+        typer.Option(
+            "--heat",
+            help="In a picture (.svg, .png, .pdf), colour each node by the size of its "
+            "gradient.",
+        ),
+    ] = False,
+    unfold: Annotated[
+        bool,
+        typer.Option(
+            "--unfold", help="In a picture, draw every step of a loop instead of one."
+        ),
+    ] = False,
+    grad_output: GradOutput = None,
 ) -> int:
     """The autograd graph that a program records.
 
@@ -37,9 +65,23 @@ def main(
     input, at this point. A node that several edges lead to is drawn once.
 
     Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7
+
+    Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7 -o g.html
     """
     asked = dict(zip(FORMS, (tree, chain, dot, mermaid, request.json), strict=True))
     form = _only(asked)
+    if out is not None:
+        others = [name for name, wanted in asked.items() if wanted and name != "json"]
+        if others:
+            hint = "the name's ending says what is written"
+            raise wrong("E590", f"--{others[0]} and --out exclude each other", hint)
+        return _written(request, out, heat, unfold, grad_output)
+    for name, given in (
+        ("heat", heat), ("unfold", unfold), ("grad-output", grad_output)
+    ):  # fmt: skip
+        if given:
+            hint = "name the picture's file with -o, as in -o g.svg"
+            raise wrong("E590", f"--{name} is for pictures in files", hint)
     from ..render.jsons import graph as as_json
     from .output import show
     from .session import graph_of, run_program
@@ -58,6 +100,35 @@ def _only(asked: dict[str, bool]) -> str:
         both = " and ".join(f"--{form}" for form in chosen)
         raise wrong("E590", f"{both} exclude each other", "choose one of them")
     return chosen[0] if chosen else "tree"
+
+
+def _written(
+    request: Request, out: str, heat: bool, unfold: bool, grad_output: str | None
+) -> int:
+    """Write a picture to a file, and say so."""
+    from .drawing import check_ending, drawn, write
+
+    suffix = check_ending(out)
+    if heat and suffix not in HEATED:
+        hint = "a page has a switch for it" if suffix == ".html" else "as in -o g.svg"
+        raise wrong("E590", f"--heat: no colours in a file that ends {suffix}", hint)
+    found = drawn(request, grad_output, suffix == ".html", not unfold)
+    write(out, suffix, found, heat)
+    from ..lang.excerpt import printable
+    from ..render.jsons import answer
+    from ..render.line import Line
+    from .output import show
+
+    nodes = len(found.picture.nodes)
+    said = f"written to {printable(out)}: {nodes:,} node{'s' * (nodes != 1)}"
+    return show(
+        request,
+        json=lambda: [
+            answer("graph", program=found.view.program, file=out, nodes=nodes)
+        ],  # fmt: skip
+        bare=list,
+        text=lambda layout: [Line(((said, "plain"),))],
+    )
 
 
 def _drawn(form: str, view: GraphView, layout: Layout) -> Iterable[Line]:

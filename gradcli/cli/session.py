@@ -6,7 +6,7 @@ and what is worth knowing of them goes to stderr as notes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from sys import maxsize
 from typing import TYPE_CHECKING
@@ -26,6 +26,8 @@ from .sources import program_and_bindings
 
 if TYPE_CHECKING:
     from ..diagnosis.blame import Trouble
+    from ..lang.factory import Factory
+    from ..lang.tensors import TensorLibrary
     from ..views.graph import GraphView
     from ..views.names import Names
 
@@ -35,6 +37,7 @@ def run_program(
     trace: Trace | None = None,
     parts: bool = False,
     more: Iterable[Binding] = (),
+    library: Callable[[Factory], TensorLibrary] | None = None,
 ) -> Run:
     """Read the program and its inputs and run it.
 
@@ -44,6 +47,7 @@ def run_program(
         parts: only value and gradients are going to be asked for, so that large arrays
             may be gone through part by part.
         more: values beside those of the command line.
+        library: makes what the program calls; None: the functions on tensors.
     """
     source, words = program_and_bindings(request)
     begin()
@@ -58,7 +62,10 @@ def run_program(
     )
     # The limits on seconds and memory are the bounds here.
     run = _in_parts(prepared) if parts and request.of is None else None
-    run = run or execute(prepared, of=request.of, max_steps=maxsize, trace=trace)
+    own = None if library is None else library(prepared.factory)
+    run = run or execute(
+        prepared, of=request.of, max_steps=maxsize, trace=trace, library=own
+    )
     for text in (*_notes_on_inputs(run), *run.notes, *_not_finite(run)):
         note(f"note: {text}")
     return run
@@ -73,12 +80,14 @@ def _in_parts(prepared: Prepared) -> Run | None:
     return run_in_parts(prepared)
 
 
-def run_with_names(request: Request) -> tuple[Run, Names]:
+def run_with_names(
+    request: Request, library: Callable[[Factory], TensorLibrary] | None = None
+) -> tuple[Run, Names]:
     """Run the program, and collect the names of the values in its graph."""
     from ..views.names import Names
 
     names = Names()
-    run = run_program(request, names.heard)
+    run = run_program(request, names.heard, library=library)
     names.settle(run.inputs, run.variables, run.prepared.code.assigned)
     return run, names
 
@@ -142,6 +151,7 @@ def graph_of(run: Run, local_gradients: bool, at_once: bool = True) -> GraphView
         source=run.source,
         name=run.output_name,
         variables={**run.prepared.environment, **run.variables},
+        inputs=run.prepared.environment,
         local_gradients=local_gradients,
         at_once=at_once,
     )

@@ -284,13 +284,15 @@ def execute(
     of: str | None = None,
     max_steps: int = MAX_STEPS,
     trace: Trace | None = None,
+    library: TensorLibrary | None = None,
 ) -> Run:
     """Run a program once; the arguments are those of `Session`.
 
     Raises:
         ProgramError: the program fails, or has no output.
     """
-    return Session(prepared, of, max_steps=max_steps, trace=trace).run()
+    session = Session(prepared, of, max_steps=max_steps, trace=trace, library=library)
+    return session.run()
 
 
 def evaluate(

@@ -9,13 +9,14 @@ what arrives at a step is what the steps before it sent there, added up in that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from numpy import errstate
 
-from ..engine import AccumulateGrad, Node, Port, Tensor
+from ..engine import AccumulateGrad, Node, Port, Tensor, grad
 from ..engine.walk import inputs_first
 from .gradients import OutputView
 from .graph import GraphView, NodeView, Shape
@@ -28,11 +29,13 @@ from .partials import raw_partials
 class Send:
     """What one edge carries on.
 
-    ``to`` is the receiver's node, ``name`` what the program calls the value, its text,
-    or None; ``held`` is what had arrived there before, ``total`` what is there now.
+    ``to`` is the receiver's node and ``id`` its number in the graph, ``name`` what the
+    program calls the value, its text, or None; ``held`` is what had arrived there
+    before, ``total`` what is there now.
     ``reduced``: the product was summed to the shape of an input that was broadcast.
     """
 
+    id: int
     to: str
     name: str | None
     output_nr: int
@@ -45,9 +48,11 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """One node runs. ``incoming`` has an entry per output: None where none arrived."""
+    """One node runs. ``id`` is its number in the graph; ``incoming`` has an entry per
+    output: None where none arrived."""
 
     number: int
+    id: int
     node: str
     name: str | None
     source: str | None
@@ -77,20 +82,49 @@ class Explanation:
 
 @errstate(all="ignore")
 def explain(
-    output: Tensor, cotangent: Tensor, names: Names, view: GraphView
+    output: Tensor,
+    cotangent: Tensor,
+    names: Names,
+    view: GraphView,
+    shown: Callable[[Any], Any] = plain,
 ) -> tuple[StepView, ...]:
     """Run the backward pass of ``output`` and write down every step of it.
 
     Leaves accumulate their gradients, and saved values are freed.
+
+    Args:
+        output: where the pass starts.
+        cotangent: what it starts with.
+        names: what the program called its values.
+        view: the graph below the output.
+        shown: what becomes of a raw number or array in the steps.
     """
-    watch = _Watch(output, cotangent, names, view)
-    below = [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]
-    handles = [handle for node in below for handle in watch.over(node)]
-    try:
+    watch = _Watch(output, cotangent, names, view, shown)
+    with watch.looking(output):
         output.backward(cotangent)
-    finally:
-        for handle in handles:
-            handle.remove()
+    return tuple(watch.steps)
+
+
+@errstate(all="ignore")
+def rehearse(
+    output: Tensor,
+    cotangent: Tensor,
+    names: Names,
+    view: GraphView,
+    shown: Callable[[Any], Any] = plain,
+) -> tuple[StepView, ...]:
+    """The steps that `explain` writes down, of a pass that leaves everything as it was.
+
+    No leaf's gradient is added to and nothing is freed; the leaves' steps come last.
+    """
+    watch = _Watch(output, cotangent, names, view, shown)
+    with watch.looking(output) as below:
+        leaves = [node for node in below if isinstance(node, AccumulateGrad)]
+        inputs = [leaf.variable for leaf in leaves]
+        found = grad([output], inputs, [cotangent], retain_graph=True)
+    for leaf, arriving in zip(leaves, found, strict=True):
+        if arriving is not None:
+            watch.rehearsed(leaf, arriving)
     return tuple(watch.steps)
 
 
@@ -98,15 +132,39 @@ class _Watch:
     """Writes the steps down while the engine takes them."""
 
     def __init__(
-        self, output: Tensor, cotangent: Tensor, names: Names, view: GraphView
+        self,
+        output: Tensor,
+        cotangent: Tensor,
+        names: Names,
+        view: GraphView,
+        shown: Callable[[Any], Any],
     ) -> None:
         self.steps: list[StepView] = []
+        self._shown = shown
         self._names = names
         self._nodes: Mapping[int, NodeView] = {n.address: n for n in view.nodes}
         self._arrived: dict[Any, Any] = {output.edge: cotangent.raw}
         self._before: Plain | None = None
 
-    def over(self, node: Node | AccumulateGrad) -> Iterator[Any]:
+    @contextmanager
+    def looking(self, output: Tensor) -> Iterator[list[Node | AccumulateGrad]]:
+        """Watch the nodes below an output; they are handed out, inputs first."""
+        below = [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]
+        handles = [handle for node in below for handle in self._over(node)]
+        try:
+            yield below
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def rehearsed(self, leaf: AccumulateGrad, arriving: Tensor) -> None:
+        """A leaf's step in a pass that ended before it."""
+        came, held = arriving.raw, leaf.grad
+        after = came if held is None else held.raw + came
+        before = None if held is None else self._shown(held.raw)
+        self._tell(leaf, (self._shown(came),), (), before, self._shown(after))
+
+    def _over(self, node: Node | AccumulateGrad) -> Iterator[Any]:
         """Hooks for one node."""
         if isinstance(node, AccumulateGrad):
             yield node.register_prehook(lambda arriving: self._see_leaf(node))
@@ -115,11 +173,11 @@ class _Watch:
             yield node.register_hook(lambda sent, given: self._node(node, sent, given))
 
     def _see_leaf(self, leaf: AccumulateGrad) -> None:
-        self._before = None if leaf.grad is None else plain(leaf.grad.raw)
+        self._before = None if leaf.grad is None else self._shown(leaf.grad.raw)
 
     def _leaf(self, leaf: AccumulateGrad, arriving: Tensor) -> None:
-        after = None if leaf.grad is None else plain(leaf.grad.raw)
-        self._tell(leaf, (plain(arriving.raw),), (), self._before, after)
+        after = None if leaf.grad is None else self._shown(leaf.grad.raw)
+        self._tell(leaf, (self._shown(arriving.raw),), (), self._before, after)
 
     def _node(
         self, node: Node, sent: tuple[Tensor | None, ...], given: tuple[Any, ...]
@@ -131,7 +189,7 @@ class _Watch:
             for edge, g, partial in edges
             if edge is not None and g is not None
         ]
-        incoming = tuple(None if g is None else plain(g.raw) for g in given)
+        incoming = tuple(None if g is None else self._shown(g.raw) for g in given)
         self._tell(node, incoming, tuple(sends), None, None)
 
     def _send(self, edge: Any, g: Any, partial: Any, shape: Shape) -> Send:
@@ -142,16 +200,17 @@ class _Watch:
         made = self._nodes[id(receiver)]
         several = isinstance(edge, Port)
         return Send(
+            id=made.id,
             to=made.name,
             name=self._names.of(edge) or (None if several else made.source),
             output_nr=edge.nr if isinstance(edge, Port) else 0,
-            local_gradient=None if partial is None else plain(partial),
-            gradient=plain(g),
+            local_gradient=None if partial is None else self._shown(partial),
+            gradient=self._shown(g),
             reduced=tuple(g.shape)
             if partial is not None and g.shape != shape
             else None,
-            held=None if before is None else plain(before),
-            total=plain(total),
+            held=None if before is None else self._shown(before),
+            total=self._shown(total),
         )
 
     def _tell(
@@ -166,6 +225,7 @@ class _Watch:
         self.steps.append(
             StepView(
                 number=len(self.steps) + 1,
+                id=made.id,
                 node=made.name,
                 name=self._names.of(node) or made.variable or made.output,
                 source=made.source,

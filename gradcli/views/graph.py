@@ -85,6 +85,7 @@ def graph_view(
     source: str,
     name: str,
     variables: Mapping[str, object],
+    inputs: Mapping[str, object] | None = None,
     local_gradients: bool = True,
     at_once: bool = True,
 ) -> GraphView:
@@ -95,6 +96,7 @@ def graph_view(
         source: the program's text, which the nodes' spans point into.
         name: what the output is called.
         variables: the program's variables, to name leaves and intermediate values.
+        inputs: what its inputs were at the start, whatever their names mean now.
         local_gradients: evaluate the partials on the saved values.
         at_once: view all nodes now; else each when it is asked for, which takes a
             quarter of the memory, and no local gradients after a backward pass.
@@ -105,7 +107,8 @@ def graph_view(
         return GraphView(source, name, shape, None, output.output_nr, ())
     ids, shapes = _discover(root, shape)
     places = Places(source, MAX_SOURCE_CHARACTERS)
-    nodes = _Nodes(ids, shapes, _names(variables), places, local_gradients)
+    names = _names(variables) | _names(inputs or {})
+    nodes = _Nodes(ids, shapes, names, places, local_gradients)
     made = tuple(nodes) if at_once else nodes
     return GraphView(source, name, shape, 0, output.output_nr, made)
 

@@ -262,14 +262,14 @@ def conditions(decisions: Iterable[Tree]) -> Iterator[str]:
             opposite = OPPOSITES.get(tree.head)
             if not tree.value and opposite:
                 tree = tree.xp.operate(opposite, *tree.args)
-            text = _inline(tree)
+            text = inline(tree)
             shown = text.written if tree.value else f"not {text:SUM}"
             if shown not in said:
                 said.add(shown)
                 yield shown
 
 
-def _inline(tree: Tree) -> Text:
+def inline(tree: Tree) -> Text:
     """The tree in one expression; dots stand for what is long."""
     texts: dict[int, Text] = {}
     for part in reachable([tree]):

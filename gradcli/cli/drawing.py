@@ -1,0 +1,212 @@
+"""A run as a picture, and pictures in files: the name's ending says which kind.
+
+Invariant: what a file cannot be written without is asked for before any work is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+from ..lang.errors import ProgramError
+from ..views.picture import Picture
+from .checking import Check, claimed, job_for
+from .options import Request
+from .output import note
+from .problems import wrong
+
+if TYPE_CHECKING:
+    from ..engine import Tensor
+    from ..lang.run import Run
+    from ..render.line import Line
+    from ..views.explanation import StepView
+    from ..views.graph import GraphView
+    from ..views.names import Names
+
+ENDINGS: Final = {
+    ".svg": ("igraph",),
+    ".html": ("igraph",),
+    ".png": ("igraph", "cairosvg"),
+    ".pdf": ("igraph", "cairosvg"),
+    ".dot": (),
+    ".gv": (),
+    ".mmd": (),
+    ".graphml": (),
+    ".json": (),
+}
+"""What a picture's file may end with, and the libraries that this takes."""
+
+EXTRA: Final = "pip install 'gradcli[pictures]'"
+
+MAX_BOXES: Final = 5000
+"""Boxes that a layout is made for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A picture, and the view of its graph, which the older forms are made of."""
+
+    picture: Picture
+    view: GraphView
+
+
+def check_ending(path: str, endings: Iterable[str] = tuple(ENDINGS)) -> str:
+    """The ending of a picture's file.
+
+    Raises:
+        ProgramError: there is no such picture, or a library is missing for it.
+    """
+    suffix = PurePath(path).suffix.lower()
+    if suffix not in endings:
+        said = f"ends with {suffix!r}" if suffix else "has no ending"
+        known = ", ".join(endings)
+        raise wrong("E595", f"--out: {path!r} {said}, which is no picture", known)
+    missing = [name for name in ENDINGS[suffix] if find_spec(name) is None]
+    if missing:
+        away = "; -o g.svg needs no cairosvg, and a browser prints it as PDF"
+        other = away if missing == ["cairosvg"] else "; --dot and --mermaid need none"
+        raise wrong(
+            "E595",
+            f"a picture that ends with {suffix} needs {' and '.join(missing)}",
+            f"{EXTRA}{other}",
+        )
+    return suffix
+
+
+def drawn(
+    request: Request, grad_output: str | None, checked: bool, folded: bool
+) -> Drawn:
+    """Run the program and look at everything that a picture shows.
+
+    Args:
+        request: the shared options.
+        grad_output: what an output of several numbers is contracted with.
+        checked: whether the verdicts on the gradients are shown, too.
+        folded: whether what repeats may be drawn once.
+    """
+    check = Check.start(request) if checked else None
+    from ..render.code.rules import Rules
+    from ..views.picture import picture_of
+    from ..views.values import Listener, values
+    from .session import graph_of, run_with_names
+
+    listeners: list[Listener] = []
+
+    def listening(factory: object) -> Listener:
+        listeners.append(Listener(factory))  # type: ignore[arg-type]
+        return listeners[-1]
+
+    run, names = run_with_names(request, listening)
+    view = graph_of(run, local_gradients=True)
+    made = values(run.output, listeners[-1].heard) if view.nodes else {}
+    rules = Rules(names, view)
+    # Words need what the nodes saved, which the pass frees.
+    picture = picture_of(run.output, view, made, rules, folded)
+    steps, cotangent = _passed(run, names, view, grad_output)
+    verdicts = {}
+    if check is not None and check.wanted and cotangent is not None:
+        verdicts = _verdicts(check, request, run, cotangent if grad_output else None)
+    return Drawn(picture.after(steps, verdicts), view)
+
+
+def _passed(
+    run: Run, names: Names, view: GraphView, grad_output: str | None
+) -> tuple[tuple[StepView, ...], Tensor | None]:
+    """The backward pass, where one can be begun."""
+    from ..views.briefly import briefly
+    from ..views.explanation import explain
+
+    if view.root is None:
+        return (), None
+    if grad_output is None and run.output.numel() != 1:
+        shape = list(run.output.shape)
+        note(
+            f"note: the output has the shape {shape}, so no gradients are shown: add "
+            ".sum() or give --grad-output"
+        )
+        return (), None
+    cotangent = run.first_cotangent(grad_output)
+    with run.explained():
+        return explain(run.output, cotangent, names, view, briefly), cotangent
+
+
+def _verdicts(
+    check: Check, request: Request, run: Run, cotangent: Tensor | None
+) -> dict[str, str]:
+    """What the check says of each gradient."""
+    found = {i.name: (i.tensor, i.tensor.grad) for i in run.differentiated}
+    check.submit(job_for(run, request, "gradient", claimed(found), cotangent))
+    verification = check.finish()
+    given = verification.inputs if verification is not None else ()
+    return {each.name: each.verdict for each in given}
+
+
+def write(path: str, suffix: str, found: Drawn, heated: bool) -> None:
+    """Write a picture to a file.
+
+    Raises:
+        ProgramError: the file cannot be written, or the graph is too large to draw.
+    """
+    content = content_of(suffix, found, heated)
+    put(path, content)
+
+
+def put(path: str, content: bytes) -> None:
+    """Write a file.
+
+    Raises:
+        ProgramError: it cannot be written.
+    """
+    try:
+        with open(path, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = "give a file in a folder that can be written to"
+        message = f"cannot write {path}: {reason}"
+        raise ProgramError("E598", message, hint=hint) from None
+
+
+def content_of(suffix: str, found: Drawn, heated: bool) -> bytes:
+    """What a file of this kind holds."""
+    from ..render import jsons, pictures
+
+    texts: dict[str, Callable[[GraphView], Iterable[Line]]] = {
+        ".dot": pictures.dot,
+        ".gv": pictures.dot,
+        ".mmd": pictures.mermaid,
+        ".json": jsons.graph,
+    }
+    if suffix in texts:
+        lines = [line.text + "\n" for line in texts[suffix](found.view)]
+        return "".join(lines).encode()
+    from ..render.graphs.svg import svg, whole
+
+    if suffix == ".graphml":
+        from ..render.graphs.graphml import graphml
+
+        return whole(graphml(found.picture)).encode()
+    _refuse_crowd(found.picture)
+    if suffix == ".html":
+        from ..render.graphs.page import page
+
+        return whole(page(found.picture)).encode()
+    document = whole(svg(found.picture, heated))
+    if suffix == ".svg":
+        return document.encode()
+    from ..render.graphs.pixels import converted
+
+    return converted(document, suffix)
+
+
+def _refuse_crowd(picture: Picture) -> None:
+    count = len(picture.nodes) - sum(
+        len(fold.nodes) - 1 for fold in picture.folds
+    )  # fmt: skip
+    if count > MAX_BOXES:
+        message = f"a picture of {count:,} boxes would be too large to look at"
+        hint = "--of NAME draws the graph of one value; .dot and .graphml hold any"
+        raise ProgramError("E403", message, hint=hint)

@@ -1,0 +1,81 @@
+"""How large a gradient is, as a colour: one decade, one shade.
+
+Blue is below 1 and vanishes, red is above 1 and explodes; what is between 1 and 10 is
+nearly white. A shade means the same in every picture.
+
+    decade(0.02)                # "-2"
+    rules(["-2"], dark=False)   # [".h-2 .box{fill:#…}"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import floor, isfinite, log, log10
+from typing import Final
+
+FULL: Final = 24
+"""Decades from 1 at which a shade is full; near 1 shades change faster."""
+
+MAX_SHOWN: Final = 13
+"""Decades that a legend shows."""
+
+NOTHING: Final = "none"
+STRANGE: Final = "nan"
+"""Of a gradient that is 0, and of one that is no finite number."""
+
+_COLD: Final = {False: (128, 178, 250), True: (24, 78, 170)}
+_HOT: Final = {False: (250, 140, 120), True: (160, 44, 32)}
+_NEUTRAL: Final = {False: (250, 250, 250), True: (38, 43, 51)}
+_OTHER: Final = {
+    NOTHING: {False: "#d9dde3", True: "#4b535e"},
+    STRANGE: {False: "#e7a1ee", True: "#86308f"},
+}
+
+
+def decade(size: float | None) -> str | None:
+    """The decade of a size, as text; None where nothing arrives."""
+    if size is None:
+        return None
+    if not isfinite(size):
+        return STRANGE
+    return str(floor(log10(size))) if size else NOTHING
+
+
+def shade(name: str) -> str:
+    """The class that a decade's boxes have."""
+    return f"h{name}"
+
+
+def colour(name: str, dark: bool) -> str:
+    """The fill of a decade's boxes."""
+    if name in (NOTHING, STRANGE):
+        return _OTHER[name][dark]
+    power = int(name)
+    share = min(1.0, log(1 + abs(power)) / log(1 + FULL))
+    end = (_COLD if power < 0 else _HOT)[dark]
+    mixed = [round(a + (b - a) * share) for a, b in zip(_NEUTRAL[dark], end,
+                                                        strict=True)]  # fmt: skip
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def rules(names: Iterable[str], dark: bool) -> list[str]:
+    """The style rules of decades."""
+    return [f".{shade(n)} .box{{fill:{colour(n, dark)}}}" for n in names]
+
+
+def listed(names: Iterable[str]) -> list[str]:
+    """Decades for a legend, the smallest first; of very many every second, third, …"""
+    found = set(names)
+    powers = sorted(int(n) for n in found if n not in (NOTHING, STRANGE))
+    every = -(-len(powers) // MAX_SHOWN) or 1
+    shown = [str(power) for power in powers[::every]]
+    if powers and str(powers[-1]) not in shown:
+        shown.append(str(powers[-1]))
+    return [*({NOTHING} & found), *shown, *({STRANGE} & found)]
+
+
+def said(name: str) -> str:
+    """What a legend calls a decade."""
+    if name == NOTHING:
+        return "0"
+    return "not finite" if name == STRANGE else f"1e{name}"

@@ -1,0 +1,349 @@
+"""Where boxes stand: layers from above to below, with room for every label and line.
+
+igraph chooses the order inside each layer so that few lines cross; the positions are
+then the nearest to straight lines at which nothing overlaps.
+
+Invariant: boxes of a layer do not overlap, and every line goes from one layer to the
+next: what spans several has a bend in each, and its label a place of its own.
+
+    placed = place(sizes, lines)        # needs igraph, the extra `pictures`
+    placed.boxes[0], placed.bends[0]    # (x, y) of a middle; points of a line
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+BOX_GAP: Final = 26.0
+"""Between two boxes."""
+
+BEND_GAP: Final = 14.0
+"""Beside a line."""
+
+LAYER_GAP: Final = 20.0
+"""Between two layers, in which lines bend."""
+
+LABEL_HEIGHT: Final = 18.0
+
+MAX_BENDS: Final = 6000
+"""Bends of all lines together; beyond, the longest lines are only hinted at."""
+
+SWEEPS: Final = 10
+"""Times that the order of the rows is looked over."""
+
+ROUNDS: Final = 12
+"""Times that positions are improved."""
+
+UPRIGHT: Final = 0.08
+"""How much the middle pulls, so that long pictures do not lean to a side."""
+
+STRAIGHT: Final = 8.0
+"""How much more a line's bends pull at each other than at a box."""
+
+
+class Line(NamedTuple):
+    """From one box to another, with the width of its label."""
+
+    start: int
+    end: int
+    label: float
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where everything stands.
+
+    boxes   the middle of each
+    bends   per line its points from the start's edge to the end's; two of each layer
+            that it goes through; None: it is only hinted at
+    labels  the middle of each line's label
+    """
+
+    boxes: list[Point]
+    bends: list[list[Point] | None]
+    labels: list[Point]
+    width: float
+    height: float
+
+
+def place(sizes: Sequence[tuple[float, float]], lines: Sequence[Line]) -> Placed:
+    """Place boxes of these widths and heights, joined by lines that form no circle.
+
+    Raises:
+        ImportError: igraph is missing.
+    """
+    depths = _depths(len(sizes), lines)
+    hinted = _too_long(depths, lines)
+    grid = _Grid(sizes, lines, depths, hinted)
+    grid.order()
+    grid.untangle()
+    grid.settle()
+    return grid.placed()
+
+
+def _depths(count: int, lines: Sequence[Line]) -> list[int]:
+    """The layer of each box: below all that lead to it."""
+    following: list[list[int]] = [[] for _ in range(count)]
+    waiting = [0] * count
+    for start, end, _ in lines:
+        following[start].append(end)
+        waiting[end] += 1
+    depths = [0] * count
+    ready = [n for n in range(count) if not waiting[n]]
+    while ready:
+        box = ready.pop()
+        for each in following[box]:
+            depths[each] = max(depths[each], depths[box] + 1)
+            waiting[each] -= 1
+            if not waiting[each]:
+                ready.append(each)
+    return depths
+
+
+def _too_long(depths: Sequence[int], lines: Sequence[Line]) -> frozenset[int]:
+    """The longest lines, where all together have too many bends."""
+    spans = [depths[end] - depths[start] for start, end, _ in lines]
+    order = sorted(range(len(lines)), key=spans.__getitem__)
+    room, kept = MAX_BENDS + 2 * len(lines), set()
+    for nr in order:
+        room -= 2 * spans[nr]
+        if room < 0:
+            break
+        kept.add(nr)
+    return frozenset(range(len(lines))) - kept
+
+
+class _Grid:
+    """Boxes, labels and bends in layers; boxes stand in the even ones."""
+
+    def __init__(
+        self,
+        sizes: Sequence[tuple[float, float]],
+        lines: Sequence[Line],
+        depths: Sequence[int],
+        hinted: frozenset[int],
+    ) -> None:
+        self._sizes, self._lines = sizes, lines
+        self._layer = [2 * depth for depth in depths]
+        self._width = [width + BOX_GAP for width, _ in sizes]
+        self._real = len(sizes)
+        self._links: list[tuple[int, int]] = []
+        self._chains: list[list[int]] = []
+        for nr, line in enumerate(lines):
+            self._chains.append(self._chain(line, nr in hinted))
+        count = max(self._layer, default=0) + 1
+        self._rows: list[list[int]] = [[] for _ in range(count)]
+        self._x = [0.0] * len(self._layer)
+        self._above: list[list[int]] = [[] for _ in self._layer]
+        self._below: list[list[int]] = [[] for _ in self._layer]
+        for a, b in self._links:
+            self._below[a].append(b)
+            self._above[b].append(a)
+        self._places: list[dict[int, int]] = []
+
+    def _chain(self, line: Line, hinted: bool) -> list[int]:
+        """The thing after thing that a line goes through; the first is its label."""
+        first, last = self._layer[line.start] + 1, self._layer[line.end] - 1
+        chain = []
+        for layer in range(first, first + 1 if hinted else last + 1):
+            width = max(line.label, 0) if layer == first else 0
+            chain.append(len(self._layer))
+            self._layer.append(layer)
+            self._width.append(width + BEND_GAP)
+        path = [line.start, *chain, *([] if hinted else [line.end])]
+        self._links.extend(pairwise(path))
+        return chain
+
+    def order(self) -> None:
+        """Fill the rows, in the order that igraph finds."""
+        from igraph import Graph
+
+        graph: Any = Graph(len(self._layer), self._links, directed=True)
+        found = graph.layout_sugiyama(layers=self._layer)
+        across = [point[0] for point in list(found)[: len(self._layer)]]
+        for thing in sorted(range(len(self._layer)), key=across.__getitem__):
+            self._rows[self._layer[thing]].append(thing)
+
+    def untangle(self) -> None:
+        """Move things in their rows as long as fewer lines cross then."""
+        best, fewest = [list(row) for row in self._rows], self._crossings()
+        for turn in range(SWEEPS):
+            if not fewest:
+                break
+            rows, near = (
+                (self._rows, self._above) if turn % 2 else
+                (self._rows[::-1], self._below)
+            )  # fmt: skip
+            for row in rows:
+                self._sort(row, near)
+            self._swap()
+            count = self._crossings()
+            if count < fewest:
+                best, fewest = [list(row) for row in self._rows], count
+        self._rows = best
+
+    def _ranks(self) -> list[int]:
+        """The place of each thing in its row."""
+        rank = [0] * len(self._layer)
+        for row in self._rows:
+            for at, thing in enumerate(row):
+                rank[thing] = at
+        return rank
+
+    def _sort(self, row: list[int], near: Sequence[Sequence[int]]) -> None:
+        """Order a row as what it is joined to."""
+        found: dict[int, float] = {}
+        for at, thing in enumerate(row):
+            joined = near[thing]
+            places = self._places[self._layer[joined[0]]] if joined else {}
+            found[thing] = (
+                sum(map(places.__getitem__, joined)) / len(joined) if (joined) else at
+            )
+        row.sort(key=found.__getitem__)
+        self._places[self._layer[row[0]]] = {t: at for at, t in enumerate(row)}
+
+    def _swap(self) -> None:
+        """Let neighbours change places where fewer lines cross then."""
+        rank = self._ranks()
+        for row in self._rows:
+            for at in range(len(row) - 1):
+                a, b = row[at], row[at + 1]
+                gain = sum(
+                    (rank[p] > rank[q]) - (rank[p] < rank[q])
+                    for near in (self._above, self._below)
+                    for p in near[a]
+                    for q in near[b]
+                )
+                if gain > 0:
+                    row[at], row[at + 1] = b, a
+                    rank[a], rank[b] = at + 1, at
+
+    def _crossings(self) -> int:
+        """How many pairs of lines cross; renews the places of all."""
+        self._places = [{t: at for at, t in enumerate(row)} for row in self._rows]
+        count = 0
+        for row, places in zip(self._rows, self._places[1:], strict=False):
+            met: list[int] = []
+            for thing in row:
+                ends = sorted(places[n] for n in self._below[thing])
+                for end in ends:
+                    count += len(met) - bisect_right(met, end)
+                for end in ends:
+                    insort(met, end)
+        return count
+
+    def settle(self) -> None:
+        """Give each thing its place: near to what it is joined to, beside its
+        neighbours."""
+        up: list[list[tuple[int, float]]] = [[] for _ in self._layer]
+        down: list[list[tuple[int, float]]] = [[] for _ in self._layer]
+        for a, b in self._links:
+            pull = STRAIGHT if min(a, b) >= self._real else 1.0
+            down[a].append((b, pull))
+            up[b].append((a, pull))
+        for row in self._rows:
+            self._spread(row, [(0.0, 1.0)] * len(row))
+        for turn in range(ROUNDS):
+            downwards = turn % 2 == 0
+            rows = self._rows if downwards else self._rows[::-1]
+            for row in rows:
+                self._spread(row, [self._wish(n, up, down, downwards) for n in row])
+
+    def _wish(
+        self,
+        thing: int,
+        up: list[list[tuple[int, float]]],
+        down: list[list[tuple[int, float]]],
+        downwards: bool,
+    ) -> tuple[float, float]:
+        """Where a thing would stand best, and how much that matters."""
+        near = up[thing] if downwards else down[thing]
+        far = down[thing] if downwards else up[thing]
+        if not near:
+            near = far
+        total = sum(pull for _, pull in near)
+        if not total:
+            return self._x[thing], 0.1
+        leaning = sum(self._x[n] * pull for n, pull in near) / total
+        return leaning * (1 - UPRIGHT), total
+
+    def _spread(self, row: list[int], wishes: list[tuple[float, float]]) -> None:
+        """The places nearest to the wishes at which the row's things keep their order
+        and their room: a regression that only rises, on places less the room."""
+        offsets, at = [], 0.0
+        for left, thing in zip([None, *row], row, strict=False):
+            if left is not None:
+                at += (self._width[left] + self._width[thing]) / 2
+            offsets.append(at)
+        blocks: list[tuple[float, float, int]] = []
+        for (wish, weight), offset in zip(wishes, offsets, strict=True):
+            mean, total, count = wish - offset, weight, 1
+            while blocks and blocks[-1][0] > mean:
+                other, heavy, many = blocks.pop()
+                mean = (mean * total + other * heavy) / (total + heavy)
+                total, count = total + heavy, count + many
+            blocks.append((mean, total, count))
+        places = [mean for mean, _, count in blocks for _ in range(count)]
+        for thing, place_, offset in zip(row, places, offsets, strict=True):
+            self._x[thing] = place_ + offset
+
+    def placed(self) -> Placed:
+        """Places with the upper left corner at 0, 0."""
+        tops, heights = self._heights()
+        left = min((x - w / 2 for x, w in zip(self._x, self._width, strict=True)))
+        right = max((x + w / 2 for x, w in zip(self._x, self._width, strict=True)))
+        self._x = [x - left for x in self._x]
+        middle = [top + h / 2 for top, h in zip(tops, heights, strict=True)]
+        boxes = [Point(self._x[n], middle[self._layer[n]]) for n in range(self._real)]
+        leaving, arriving = self._ports()
+        bends: list[list[Point] | None] = []
+        labels = []
+        for nr, (line, chain) in enumerate(zip(self._lines, self._chains, strict=True)):
+            labels.append(Point(self._x[chain[0]], middle[self._layer[chain[0]]]))
+            start, end = boxes[line.start], boxes[line.end]
+            points = [
+                Point(start.x + leaving[nr], start.y + self._sizes[line.start][1] / 2)
+            ]
+            for thing in chain:
+                x, layer = self._x[thing], self._layer[thing]
+                points += Point(x, tops[layer]), Point(x, tops[layer] + heights[layer])
+            if self._layer[chain[-1]] + 1 == self._layer[line.end]:
+                above = end.y - self._sizes[line.end][1] / 2
+                points.append(Point(end.x + arriving[nr], above))
+            bends.append(points)
+        return Placed(boxes, bends, labels, right - left, tops[-1] + heights[-1])
+
+    def _heights(self) -> tuple[list[float], list[float]]:
+        tops, heights, top = [], [], 0.0
+        for nr, row in enumerate(self._rows):
+            real = [self._sizes[n][1] for n in row if n < self._real]
+            height = max(real, default=LABEL_HEIGHT if nr % 2 else 0.0)
+            tops.append(top)
+            heights.append(height)
+            top += height + LAYER_GAP
+        return tops, heights
+
+    def _ports(self) -> tuple[list[float], list[float]]:
+        """Where a line leaves its box and where it arrives, beside the middle."""
+        leaving, arriving = [0.0] * len(self._lines), [0.0] * len(self._lines)
+        starts: dict[int, list[int]] = {}
+        ends: dict[int, list[int]] = {}
+        for nr, line in enumerate(self._lines):
+            starts.setdefault(line.start, []).append(nr)
+            ends.setdefault(line.end, []).append(nr)
+        for by_box, ports, at in ((starts, leaving, 0), (ends, arriving, -1)):
+            for box, own in by_box.items():
+                own.sort(key=lambda nr: self._x[self._chains[nr][at]])
+                step = self._sizes[box][0] / (len(own) + 1)
+                for place_, nr in enumerate(own, 1):
+                    ports[nr] = step * place_ - self._sizes[box][0] / 2
+        return leaving, arriving

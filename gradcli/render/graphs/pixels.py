@@ -1,0 +1,36 @@
+"""A picture as PNG or PDF, made of its SVG by cairosvg.
+
+converted(document, ".png")
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+SCALE: Final = 2.0
+"""Pixels of a PNG per unit of the picture, so that it is sharp on fine screens."""
+
+MAX_PIXELS: Final = 30_000
+"""Cairo makes no image that is larger in one direction."""
+
+
+def converted(document: str, suffix: str) -> bytes:
+    """The bytes of a file that ends so.
+
+    Raises:
+        ImportError: cairosvg is missing.
+    """
+    import cairosvg
+
+    draw: Any = cairosvg.svg2pdf if suffix == ".pdf" else cairosvg.svg2png
+    largest = max(map(float, _sizes(document)))
+    scale = min(SCALE, MAX_PIXELS / largest) if suffix == ".png" else 1.0
+    found: bytes = draw(bytestring=document.encode(), scale=scale)
+    return found
+
+
+def _sizes(document: str) -> tuple[str, str]:
+    head = document[: document.index(">")]
+    return head.split('width="')[1].split('"')[0], head.split('height="')[1].split('"')[
+        0
+    ]

@@ -1,0 +1,269 @@
+"""A picture as boxes with texts and lines with labels, folds drawn as one box each.
+
+Invariant: every node of the picture belongs to one box, and every edge to one line but
+those inside a fold; a box is as large as its texts.
+
+    scene = scene_of(picture)
+    scene.boxes[0].text, scene.lines[0].label       # ("L = 10 - d", "-1")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from ...lang.excerpt import printable
+from ...views.briefly import Brief, Extent, extent, magnitude
+from ...views.folds import Fold
+from ...views.picture import Picture, PictureNode
+from ..labels import leaf_name, shape_text, shorten, source_text
+from ..numbers import ELLIPSIS, six_digits
+from . import heat
+
+CHARACTER: Final = 7.25
+"""Width of a character of a text, and of a small one of a title."""
+SMALL_CHARACTER: Final = 6.35
+
+PADDING: Final = 12.0
+MIN_WIDTH: Final = 92.0
+BETWEEN: Final = 3
+"""Characters between value and gradient."""
+
+MAX_TEXT: Final = 34
+"""Characters of a text, of a number and of a line's label."""
+MAX_NUMBER: Final = 20
+MAX_LABEL: Final = 24
+
+ROW: Final = 16.0
+"""Height of a line of text; a box has two or three."""
+
+TIMES: Final = "×"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One box.
+
+    nodes     the ids of the nodes that it stands for
+    fold      the number of the fold, if it is one
+    title     the operation, or the input's name
+    text      how the program says it; may be empty
+    value     what was made, on the left below
+    gradient  what arrives, on the right below
+    decade    of the gradient's size
+    shape     of what was made
+    leaf      whether it is an input
+    """
+
+    nodes: tuple[int, ...]
+    fold: int | None
+    title: str
+    text: str
+    value: str
+    gradient: str
+    decade: str | None
+    shape: str
+    leaf: bool
+
+    @property
+    def rows(self) -> int:
+        return 2 + bool(self.text)
+
+    @property
+    def width(self) -> float:
+        title = f"{self.title} {self.shape}".rstrip()
+        below = len(self.value) + BETWEEN + len(self.gradient)
+        texts = max(_cells(self.text), below) * CHARACTER
+        room = CHARACTER if self.leaf else SMALL_CHARACTER
+        return max(MIN_WIDTH, texts, _cells(title) * room) + 2 * PADDING
+
+    @property
+    def height(self) -> float:
+        return self.rows * ROW + PADDING
+
+
+class Edge(NamedTuple):
+    """The edge that a node leaves by, and where it leads."""
+
+    node: int
+    nr: int
+    to: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A line from one box to another, for one edge or, at a fold, for several."""
+
+    start: int
+    end: int
+    label: str
+    rule: str
+    edges: tuple[Edge, ...]
+
+    @property
+    def width(self) -> float:
+        return _cells(self.label) * SMALL_CHARACTER + 8 if self.label else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What is to be drawn."""
+
+    boxes: tuple[Box, ...]
+    links: tuple[Link, ...]
+
+
+def scene_of(picture: Picture) -> Scene:
+    """The whole picture, its folds closed."""
+    owner: dict[int, int] = {}
+    boxes: list[Box] = []
+    folded = {n: nr for nr, fold in enumerate(picture.folds) for n in fold.nodes}
+    at: dict[int, int] = {}
+    for node in picture.nodes:
+        nr = folded.get(node.node.id)
+        if nr is None:
+            owner[node.node.id] = len(boxes)
+            boxes.append(_box(node))
+            continue
+        if nr not in at:
+            at[nr] = len(boxes)
+            boxes.append(_fold_box(picture, nr))
+        owner[node.node.id] = at[nr]
+    return Scene(tuple(boxes), tuple(_links(picture.nodes, owner, boxes)))
+
+
+def inside(picture: Picture, fold: Fold) -> Scene:
+    """The inside of a fold: its nodes and the edges among them."""
+    nodes = [picture.nodes[n] for n in fold.nodes]
+    owner = {node.node.id: at for at, node in enumerate(nodes)}
+    boxes = [_box(node) for node in nodes]
+    return Scene(tuple(boxes), tuple(_links(nodes, owner, boxes)))
+
+
+def _box(node: PictureNode) -> Box:
+    view = node.node
+    return Box(
+        nodes=(view.id,),
+        fold=None,
+        title=shorten(leaf_name(view) if view.is_leaf else view.name, MAX_TEXT),
+        text="" if view.is_leaf else shorten(source_text(view), MAX_TEXT),
+        value=_said("= ", node.value),
+        gradient=_said("grad ", node.gradient),
+        decade=heat.decade(magnitude(node.gradient)),
+        shape=shape_text(view.shape),
+        leaf=view.is_leaf,
+    )
+
+
+def _fold_box(picture: Picture, nr: int) -> Box:
+    """What stands for equal parts: the last one's text, and from the first to the last
+    the values; the gradient from where it comes in to where it goes out."""
+    fold = picture.folds[nr]
+    place = _exit(picture, fold)
+    first, last = picture.nodes[fold.parts[0][place]], picture.nodes[
+        fold.parts[-1][place]
+    ]  # fmt: skip
+    value = _arrow("= ", first.value, last.value)
+    gradient = _arrow("grad ", last.gradient, first.gradient)
+    return Box(
+        nodes=fold.nodes,
+        fold=nr,
+        title=f"{TIMES}{fold.count:,} {shorten(last.node.name, MAX_TEXT)}",
+        text=shorten(source_text(last.node), MAX_TEXT),
+        value=value,
+        gradient=gradient,
+        decade=heat.decade(magnitude(first.gradient)),
+        shape=shape_text(last.node.shape),
+        leaf=False,
+    )
+
+
+def _exit(picture: Picture, fold: Fold) -> int:
+    """The place in a part of the node whose value goes on outside."""
+    places = {n: at for at, n in enumerate(fold.parts[-1])}
+    inner = set(fold.nodes)
+    if picture.root in places:
+        return places[picture.root]
+    for node in picture.nodes:
+        if node.node.id not in inner:
+            for child, _ in node.node.next_functions:
+                if child in places:
+                    return places[child]
+    return len(places) - 1
+
+
+def _arrow(before: str, start: Brief | None, end: Brief | None) -> str:
+    texts = [brief(each) for each in (start, end) if each is not None]
+    if len(texts) == 2 and texts[0] != texts[1]:
+        return before + " → ".join(texts)
+    return before + texts[0] if texts else ""
+
+
+def _said(before: str, value: Brief | None) -> str:
+    return "" if value is None else before + brief(value)
+
+
+def brief(value: Brief, room: int = MAX_NUMBER) -> str:
+    """A number by six digits, a small array, or what a larger one ranges over."""
+    if isinstance(value, Extent):
+        return _range(value)
+    if not isinstance(value, list):
+        return six_digits(value)
+    text = _inline(value)
+    return text if len(text) <= room else _range(extent(value))
+
+
+def _range(value: Extent) -> str:
+    """From the smallest entry to the largest, by three digits."""
+    known = f"{value.low:.3g} {ELLIPSIS} {value.high:.3g}"
+    parts = [known] * (value.low <= value.high) + ["nan"] * value.nan
+    return ", ".join(parts) or "[]"
+
+
+def _inline(value: Brief) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    assert not isinstance(value, Extent)
+    return six_digits(value)
+
+
+def _links(
+    nodes: Iterable[PictureNode], owner: Mapping[int, int], boxes: Sequence[Box]
+) -> Iterable[Link]:
+    """A link per edge; those at a fold are joined where they lead to the same box."""
+    joined: dict[tuple[int, int], list[tuple[Edge, str, str]]] = {}
+    for node in nodes:
+        start = owner[node.node.id]
+        for nr, (child, output) in enumerate(node.node.next_functions):
+            if child is None or owner.get(child, start) == start:
+                continue
+            edge = Edge(node.node.id, nr, child)
+            end = owner[child]
+            label, rule = _label(node, nr, output), node.rules[nr] or ""
+            if boxes[start].fold is None and boxes[end].fold is None:
+                yield Link(start, end, label, rule, (edge,))
+            else:
+                joined.setdefault((start, end), []).append((edge, label, rule))
+    for (start, end), found in joined.items():
+        edges = tuple(edge for edge, _, _ in found)
+        label = found[0][1] if len(found) == 1 else f"{TIMES}{len(found):,}"
+        yield Link(start, end, label, found[0][2], edges)
+
+
+def _label(node: PictureNode, nr: int, output: int) -> str:
+    """The local gradient, or the rule where there is none or where it is large."""
+    value, rule = node.node.local_gradients[nr], node.rules[nr]
+    text = "" if value is None else brief(value, MAX_LABEL)
+    if rule is not None and (not text or ELLIPSIS in text):
+        text = shorten(printable(rule), MAX_LABEL)
+    return text + (f" #{output}" if output else "")
+
+
+def _cells(text: str) -> int:
+    """Columns of a text; letters of the East take two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text.replace(ELLIPSIS, "."))

@@ -1,0 +1,225 @@
+"""A scene as SVG: boxes with values on the left and gradients on the right, lines with
+local gradients, and colours for light and dark screens and for paper.
+
+Invariant: the picture is a complete XML document that names nothing outside itself.
+
+    "\\n".join(svg(picture))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+from typing import Final
+from xml.sax.saxutils import escape, quoteattr
+
+from ...lang.excerpt import printable
+from ...views.picture import Picture
+from . import heat
+from .layers import LABEL_HEIGHT, Line, Placed, Point, place
+from .scene import PADDING, ROW, Box, Link, Scene, scene_of
+
+MARGIN: Final = 24.0
+NOTE: Final = 22.0
+"""Height of a line of the legend."""
+
+HEATED: Final = ' class="heated"'
+
+SWATCH: Final = 66.0
+"""Width of a decade in the legend."""
+
+MIN_LEGEND: Final = 470.0
+"""Width that the legend takes."""
+
+LEGEND: Final = (
+    "left: value · right: gradient · on a line: local gradient",
+    "gradients flow down, values flow up",
+)
+
+
+def svg(picture: Picture, heated: bool = False) -> Iterator[str]:
+    """The lines of a document.
+
+    Args:
+        picture: what to draw.
+        heated: whether boxes are coloured by the size of their gradients.
+
+    Raises:
+        ImportError: igraph is missing.
+    """
+    scene = scene_of(picture)
+    placed = place_scene(scene)
+    decades = heat.listed({b.decade for b in scene.boxes if b.decade}) if heated else []
+    width = max(placed.width, MIN_LEGEND, SWATCH * len(decades)) + 2 * MARGIN
+    below = MARGIN + placed.height + MARGIN
+    height = below + NOTE * (len(LEGEND) + 2 * bool(decades)) + MARGIN / 2
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
+        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+        f'aria-labelledby="name"{heated * HEATED}>'
+    )
+    yield f'<title id="name">{escaped("Graph of " + picture.program)}</title>'
+    used = {box.decade for box in scene.boxes if box.decade} if heated else set()
+    yield "<style>" + style(sorted(used | set(decades))) + "</style>"
+    yield TIP
+    yield '<rect class="paper" width="100%" height="100%"/>'
+    left = (width - placed.width) / 2
+    yield f'<g transform="translate({left:.1f} {MARGIN:.1f})">'
+    yield from drawn(scene, placed, heated)
+    yield "</g>"
+    yield from _legend(below, decades)
+    yield "</svg>"
+
+
+TIP: Final = (
+    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+    'markerHeight="7" orient="auto"><path class="tip" d="M0 0.8 8 4 0 7.2z"/></marker>'
+    "</defs>"
+)
+
+
+def place_scene(scene: Scene) -> Placed:
+    """Where the boxes of a scene stand; raises ImportError where igraph is missing."""
+    return place(
+        [(box.width, box.height) for box in scene.boxes],
+        [Line(link.start, link.end, link.width) for link in scene.links],
+    )
+
+
+def style(decades: Sequence[str]) -> str:
+    """The style sheet: light by default and on paper, dark where that is preferred."""
+    light = sheet("graph.css") + "".join(heat.rules(decades, dark=False))
+    dark = sheet("graph-dark.css") + "".join(heat.rules(decades, dark=True))
+    return f"{light}@media screen and (prefers-color-scheme:dark){{{dark}}}"
+
+
+def sheet(name: str) -> str:
+    """A file of this folder, on one line."""
+    text = (files(__package__) / name).read_text(encoding="utf-8")
+    return "".join(line.strip() for line in text.splitlines())
+
+
+def drawn(
+    scene: Scene, placed: Placed, heated: bool, prefix: str = ""
+) -> Iterator[str]:
+    """The lines, their labels and the boxes, in this order."""
+    for nr, (link, points) in enumerate(zip(scene.links, placed.bends, strict=True)):
+        yield from _line(link, points, placed.labels[nr], f"{prefix}e{nr}", scene)
+    for nr, (box, middle) in enumerate(zip(scene.boxes, placed.boxes, strict=True)):
+        yield from _box(box, middle, heated, f"{prefix}b{nr}")
+
+
+def _line(
+    link: Link, points: Sequence[Point] | None, label: Point, name: str, scene: Scene
+) -> Iterator[str]:
+    assert points is not None
+    hinted = len(points) == 3
+    yield f'<g class="edge" id="{name}">'
+    said = f"to {scene.boxes[link.end].title}" + (f": {link.rule}" * bool(link.rule))
+    yield f"<title>{escaped(said)}</title>"
+    tip = "" if hinted else ' marker-end="url(#tip)"'
+    dashed = ' stroke-dasharray="3 3"' if hinted else ""
+    yield f'<path class="line" d="{path(points)}"{tip}{dashed}/>'
+    text = f"{link.label} ↓ {scene.boxes[link.end].title}" if hinted else link.label
+    if text:
+        x, y = label
+        if not hinted:
+            left, top = x - link.width / 2, y - LABEL_HEIGHT / 2
+            yield (
+                f'<rect class="back" x="{left:.1f}" y="{top:.1f}" '
+                f'width="{link.width:.1f}" height="{LABEL_HEIGHT}"/>'
+            )
+        yield (
+            f'<text class="label" x="{x:.1f}" y="{y + 4:.1f}" '
+            f'text-anchor="middle">{escaped(text)}</text>'
+        )
+    yield "</g>"
+
+
+def path(points: Sequence[Point]) -> str:
+    """A line that leaves and enters every layer upright."""
+    (x, y), *others = points
+    drawn = [f"M{x:.1f} {y:.1f}"]
+    for nr, (to_x, to_y) in enumerate(others):
+        if nr % 2 or abs(to_x - x) < 0.1:
+            drawn.append(f"L{to_x:.1f} {to_y:.1f}")
+        else:
+            half = (y + to_y) / 2
+            curve = f"{x:.1f} {half:.1f} {to_x:.1f} {half:.1f} {to_x:.1f} {to_y:.1f}"
+            drawn.append(f"C{curve}")
+        x, y = to_x, to_y
+    return "".join(drawn)
+
+
+def _box(box: Box, middle: Point, heated: bool, name: str) -> Iterator[str]:
+    kinds = ["node", *["leaf"] * box.leaf, *["fold"] * (box.fold is not None)]
+    if heated and box.decade is not None:
+        kinds.append(heat.shade(box.decade))
+    left, top = middle.x - box.width / 2, middle.y - box.height / 2
+    round_ = box.height / 2 if box.leaf else 7.0
+    yield f'<g class="{" ".join(kinds)}" id="{name}">'
+    yield f"<title>{escaped(described(box))}</title>"
+    yield (
+        f'<rect class="box" x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" '
+        f'height="{box.height:.1f}" rx="{round_:.1f}"/>'
+    )
+    title = f"{box.title} {box.shape}".rstrip()
+    rows = [("title", title), *([("text", box.text)] if box.text else [])]
+    y = top + PADDING / 2 + ROW - 4
+    for kind, text in rows:
+        yield (
+            f'<text class="{kind}" x="{middle.x:.1f}" y="{y:.1f}" '
+            f'text-anchor="middle">{escaped(text)}</text>'
+        )
+        y += ROW
+    for kind, text, x, anchor in (
+        ("value", box.value, left + PADDING, "start"),
+        ("grad", box.gradient, left + box.width - PADDING, "end"),
+    ):
+        if text:
+            yield (
+                f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" '
+                f'text-anchor="{anchor}">{escaped(text)}</text>'
+            )
+    yield "</g>"
+
+
+def described(box: Box) -> str:
+    """A box in words."""
+    said = [f"{box.title} {box.shape}".rstrip(), box.text, box.value, box.gradient]
+    return ", ".join(filter(None, said))
+
+
+def _legend(top: float, decades: Sequence[str]) -> Iterator[str]:
+    y = top + NOTE / 2
+    for text in LEGEND:
+        yield f'<text class="note" x="{MARGIN}" y="{y:.1f}">{escaped(text)}</text>'
+        y += NOTE
+    if not decades:
+        return
+    note = "colour: the largest gradient at the node"
+    yield f'<text class="note" x="{MARGIN}" y="{y:.1f}">{escaped(note)}</text>'
+    y += NOTE / 2
+    for nr, name in enumerate(decades):
+        x = MARGIN + nr * SWATCH
+        yield (
+            f'<g class="{heat.shade(name)}"><rect class="box" x="{x:.1f}" '
+            f'y="{y:.1f}" width="{SWATCH}" height="{NOTE - 4}"/>'
+            f'<text class="label" x="{x + SWATCH / 2:.1f}" y="{y + 13:.1f}" '
+            f'text-anchor="middle">{escaped(heat.said(name))}</text></g>'
+        )
+
+
+def escaped(text: str) -> str:
+    """Text of the user inside an element."""
+    return escape(printable(text))
+
+
+def attribute(text: str) -> str:
+    """Text of the user as an attribute, with its quotes."""
+    return quoteattr(printable(text))
+
+
+def whole(lines: Iterable[str]) -> str:
+    """The lines as one text."""
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,129 @@
+"""What repeats in a graph: runs of equal parts one behind another, as loops leave them.
+
+Invariant: a fold is a stretch of an order in which every node stands after all that it
+depends on. No path leaves such a stretch and comes back to it, so folds may be drawn as
+one node each, all at once, and the picture has no circle.
+
+    runs("abcabcabcabc")        # [Run(start=0, period=3, count=4)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from .graph import GraphView, NodeView
+
+MIN_TIMES: Final = 4
+"""How often a part has to stand there to be folded."""
+
+MAX_PERIOD: Final = 256
+"""Nodes of a part that are looked for."""
+
+
+class Run(NamedTuple):
+    """From ``start`` on ``period`` things, ``count`` times."""
+
+    start: int
+    period: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Equal parts of a graph: the ids of their nodes, part by part, inputs first."""
+
+    parts: tuple[tuple[int, ...], ...]
+
+    @property
+    def count(self) -> int:
+        """How many parts there are."""
+        return len(self.parts)
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """All nodes of the fold."""
+        return tuple(each for part in self.parts for each in part)
+
+
+def folds(view: GraphView) -> tuple[Fold, ...]:
+    """What repeats below a graph's root.
+
+    Parts are equal if their nodes have the same names and shapes and come from the same
+    text. Inputs with a name belong to no part.
+    """
+    order = [n for n in _inputs_first(view) if not _stands_alone(view.nodes[n])]
+    found = runs([_kind(view.nodes[n]) for n in order])
+    return tuple(
+        Fold(
+            tuple(
+                tuple(order[at : at + run.period])
+                for at in range(
+                    run.start, run.start + run.period * run.count, run.period
+                )
+            )
+        )
+        for run in found
+    )
+
+
+def _stands_alone(node: NodeView) -> bool:
+    return node.is_leaf and node.variable is not None
+
+
+def _kind(node: NodeView) -> Hashable:
+    return node.name, node.shape, node.span
+
+
+def _inputs_first(view: GraphView) -> list[int]:
+    """The ids with every node after those that it depends on."""
+    if view.root is None:
+        return []
+    order: list[int] = []
+    seen: set[int] = set()
+    stack = [(view.root, False)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            order.append(node)
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            below = [n for n, _ in view.nodes[node].next_functions if n is not None]
+            stack.extend((n, False) for n in reversed(below) if n not in seen)
+    return order
+
+
+def runs(things: Sequence[Hashable]) -> list[Run]:
+    """The repetitions, from the left, the longest first where several begin; of
+    equally long ones that with the shortest period."""
+    numbers: dict[Hashable, int] = {}
+    row = np.array([numbers.setdefault(t, len(numbers)) for t in things], dtype=int)
+    size = len(row)
+    lengths, periods = np.zeros(size, dtype=int), np.ones(size, dtype=int)
+    for period in range(1, min(MAX_PERIOD, size // MIN_TIMES) + 1):
+        whole = _covered(row, period)
+        better = whole > lengths
+        lengths[better], periods[better] = whole[better], period
+    found: list[Run] = []
+    at = 0
+    while at < size:
+        period = int(periods[at])
+        count = int(lengths[at]) // period
+        if count:
+            found.append(Run(at, period, count))
+        at += period * count or 1
+    return found
+
+
+def _covered(row: np.ndarray, period: int) -> np.ndarray:
+    """How many things from each place on are whole repetitions of the first ones."""
+    size = len(row)
+    same = np.append(row[:-period] == row[period:], np.zeros(period, dtype=bool))
+    ends = np.where(same, size, np.arange(size))
+    equal = np.minimum.accumulate(ends[::-1])[::-1] - np.arange(size)
+    count = (equal + period) // period
+    return np.where(count >= MIN_TIMES, count * period, 0)
