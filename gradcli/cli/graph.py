@@ -125,7 +125,7 @@ def _written(
         request,
         json=lambda: [
             answer("graph", program=found.view.program, file=out, nodes=nodes)
-        ],  # fmt: skip
+        ],
         bare=list,
         text=lambda layout: [Line(((said, "plain"),))],
     )

@@ -4,7 +4,7 @@ Blue is below 1 and vanishes, red is above 1 and explodes; what is between 1 and
 nearly white. A shade means the same in every picture.
 
     decade(0.02)                # "-2"
-    rules(["-2"], dark=False)   # [".h-2 .box{fill:#…}"]
+    rules(["-2"], dark=False)   # [".heated .h-2 .box{fill:#…}"]
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def colour(name: str, dark: bool) -> str:
 
 def rules(names: Iterable[str], dark: bool) -> list[str]:
     """The style rules of decades."""
-    return [f".{shade(n)} .box{{fill:{colour(n, dark)}}}" for n in names]
+    return [f".heated .{shade(n)} .box{{fill:{colour(n, dark)}}}" for n in names]
 
 
 def listed(names: Iterable[str]) -> list[str]:

@@ -100,13 +100,25 @@ def sheet(name: str) -> str:
 
 
 def drawn(
-    scene: Scene, placed: Placed, heated: bool, prefix: str = ""
+    scene: Scene,
+    placed: Placed,
+    heated: bool,
+    live: bool = False,
+    prefix: str = "",
 ) -> Iterator[str]:
-    """The lines, their labels and the boxes, in this order."""
+    """The lines, their labels and the boxes, in this order.
+
+    Args:
+        scene: what is drawn.
+        placed: where it stands.
+        heated: whether boxes bear the class of their decade.
+        live: whether boxes are to be chosen in a page.
+        prefix: begins every name, so that names differ in one document.
+    """
     for nr, (link, points) in enumerate(zip(scene.links, placed.bends, strict=True)):
         yield from _line(link, points, placed.labels[nr], f"{prefix}e{nr}", scene)
     for nr, (box, middle) in enumerate(zip(scene.boxes, placed.boxes, strict=True)):
-        yield from _box(box, middle, heated, f"{prefix}b{nr}")
+        yield from _box(box, middle, heated, live, f"{prefix}b{nr}")
 
 
 def _line(
@@ -151,13 +163,14 @@ def path(points: Sequence[Point]) -> str:
     return "".join(drawn)
 
 
-def _box(box: Box, middle: Point, heated: bool, name: str) -> Iterator[str]:
+def _box(box: Box, middle: Point, heated: bool, live: bool, name: str) -> Iterator[str]:
     kinds = ["node", *["leaf"] * box.leaf, *["fold"] * (box.fold is not None)]
     if heated and box.decade is not None:
         kinds.append(heat.shade(box.decade))
     left, top = middle.x - box.width / 2, middle.y - box.height / 2
     round_ = box.height / 2 if box.leaf else 7.0
-    yield f'<g class="{" ".join(kinds)}" id="{name}">'
+    role = f' role="button" tabindex="-1" aria-label={attribute(described(box))}'
+    yield f'<g class="{" ".join(kinds)}" id="{name}"{role * live}>'
     yield f"<title>{escaped(described(box))}</title>"
     yield (
         f'<rect class="box" x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" '
@@ -199,13 +212,17 @@ def _legend(top: float, decades: Sequence[str]) -> Iterator[str]:
         return
     note = "colour: the largest gradient at the node"
     yield f'<text class="note" x="{MARGIN}" y="{y:.1f}">{escaped(note)}</text>'
-    y += NOTE / 2
+    yield from swatches(decades, MARGIN, y + NOTE / 2)
+
+
+def swatches(decades: Sequence[str], left: float, top: float) -> Iterator[str]:
+    """The colours of decades, each with its name."""
     for nr, name in enumerate(decades):
-        x = MARGIN + nr * SWATCH
+        x = left + nr * SWATCH
         yield (
             f'<g class="{heat.shade(name)}"><rect class="box" x="{x:.1f}" '
-            f'y="{y:.1f}" width="{SWATCH}" height="{NOTE - 4}"/>'
-            f'<text class="label" x="{x + SWATCH / 2:.1f}" y="{y + 13:.1f}" '
+            f'y="{top:.1f}" width="{SWATCH}" height="{NOTE - 4}"/>'
+            f'<text class="label" x="{x + SWATCH / 2:.1f}" y="{top + 13:.1f}" '
             f'text-anchor="middle">{escaped(heat.said(name))}</text></g>'
         )
 

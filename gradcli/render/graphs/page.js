@@ -1,0 +1,522 @@
+"use strict";
+// The page of a graph: what is shown follows from `state`, and `render` alone shows it.
+
+const STEP = 1.25;
+const LIMITS = [0.02, 6];
+
+/** Where a point goes while folds are open: further from the middle, further down. */
+function moved(point, open) {
+  let [x, y] = point;
+  for (const { box, width, height } of open) {
+    const half = box.w / 2, off = point[0] - box.x;
+    const wider = (width - box.w) / 2;
+    if (width > box.w) {
+      x += Math.abs(off) >= half ? Math.sign(off) * wider : (off / half) * wider;
+    }
+    if (point[1] >= box.y + box.h / 2 - 0.01) y += height - box.h;
+  }
+  return [x, y];
+}
+
+/** A line that leaves and enters every layer upright. */
+function path(points) {
+  let [x, y] = points[0];
+  let drawn = `M${x.toFixed(1)} ${y.toFixed(1)}`;
+  points.slice(1).forEach(([toX, toY], nr) => {
+    const half = (y + toY) / 2;
+    drawn += nr % 2 || Math.abs(toX - x) < 0.1
+      ? `L${toX.toFixed(1)} ${toY.toFixed(1)}`
+      : `C${x.toFixed(1)} ${half.toFixed(1)} ${toX.toFixed(1)} ${half.toFixed(1)} ` +
+        `${toX.toFixed(1)} ${toY.toFixed(1)}`;
+    [x, y] = [toX, toY];
+  });
+  return drawn;
+}
+
+/** What can be reached from a node along these edges, the node among it. */
+function reached(start, next) {
+  const found = new Set([start]), waiting = [start];
+  while (waiting.length) {
+    for (const each of next[waiting.pop()]) {
+      if (!found.has(each)) {
+        found.add(each);
+        waiting.push(each);
+      }
+    }
+  }
+  return found;
+}
+
+/** What has arrived at the nodes and gone along the edges after so many steps. */
+function passed(data, count) {
+  const arrived = new Map(), sent = new Map();
+  if (data.steps.length) arrived.set(data.steps[0].id, data.steps[0].incoming);
+  for (const step of data.steps.slice(0, count)) {
+    for (const [nr, to, gradient, total] of step.sends) {
+      arrived.set(to, total);
+      sent.set(`${step.id}:${nr}`, gradient);
+    }
+  }
+  return { arrived, sent };
+}
+
+/** The nodes whose name or text holds the words. */
+function matching(data, words) {
+  const wanted = words.trim().toLowerCase();
+  if (!wanted) return [];
+  return data.nodes
+    .filter((node) => `${node.name} ${node.title} ${node.text}`.toLowerCase().includes(wanted))
+    .map((node) => node.id);
+}
+
+function start(document, window) {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const at = (id) => document.getElementById(id);
+  const svg = at("picture"), world = at("world"), stage = at("stage");
+  const state = {
+    zoom: 1, x: 0, y: 0, picked: null, open: new Set(), step: null, hits: [], hit: -1,
+  };
+  const below = data.nodes.map((node) => node.edges.map((edge) => edge[1]));
+  const above = data.nodes.map(() => []);
+  below.forEach((ends, id) => ends.forEach((end) => above[end].push(id)));
+  const root = (id) => at(`b${data.nodes[id].box}`);
+  const inner = (id) => {
+    const node = data.nodes[id];
+    return node.inner === null ? null : at(`f${data.boxes[node.box].fold}-b${node.inner}`);
+  };
+  const isOpen = (id) => state.open.has(data.boxes[data.nodes[id].box].fold);
+  const element = (id) => (inner(id) && isOpen(id) ? inner(id) : root(id));
+  const everyNode = [...svg.querySelectorAll(".node")];
+  const owner = new Map();
+  data.boxes.forEach((box, nr) => owner.set(at(`b${nr}`), box.nodes));
+  data.nodes.forEach((node) => {
+    if (inner(node.id)) owner.set(inner(node.id), [node.id]);
+  });
+  const links = data.links.map((link, nr) => ({ ...link, drawn: at(`e${nr}`), inside: null }));
+  data.folds.forEach((fold, number) => fold.links.forEach((edges, nr) => {
+    links.push({ edges, drawn: at(`f${number}-e${nr}`), inside: number });
+  }));
+  const original = new Map();
+  svg.querySelectorAll(".grad,.label").forEach((text) => original.set(text, text.textContent));
+
+  // what is open
+
+  const opened = () => [...state.open].map((nr) => {
+    const box = data.boxes.find((each) => each.fold === nr);
+    return { nr, box, width: data.folds[nr].width, height: data.folds[nr].height };
+  });
+
+  function arrange() {
+    const open = opened();
+    data.boxes.forEach((box, nr) => {
+      const [x, y] = moved([box.x, box.y], open);
+      at(`b${nr}`).setAttribute("transform", `translate(${x - box.x} ${y - box.y})`);
+      at(`b${nr}`).classList.toggle("off", box.fold !== null && state.open.has(box.fold));
+    });
+    links.forEach((link) => {
+      if (link.inside !== null) return;
+      const points = link.points.map((point) => moved(point, open));
+      link.drawn.querySelector(".line").setAttribute("d", path(points));
+      const [x, y] = moved(link.label, open);
+      const shift = `translate(${x - link.label[0]} ${y - link.label[1]})`;
+      link.drawn.querySelectorAll(".label,.back")
+        .forEach((part) => part.setAttribute("transform", shift));
+    });
+    data.folds.forEach((fold, nr) => {
+      const group = at(`f${nr}`), box = data.boxes.find((each) => each.fold === nr);
+      group.classList.toggle("off", !state.open.has(nr));
+      const others = open.filter((each) => each.nr !== nr);
+      const [x, y] = moved([box.x, box.y - box.h / 2], others);
+      group.setAttribute("transform", `translate(${x - fold.width / 2} ${y})`);
+    });
+  }
+
+  function toggle(fold) {
+    const box = data.boxes.find((each) => each.fold === fold);
+    const before = moved([box.x, box.y - box.h / 2], opened());
+    if (!state.open.delete(fold)) state.open.add(fold);
+    const after = moved([box.x, box.y - box.h / 2], opened());
+    state.x -= (after[0] - before[0]) * state.zoom;
+    state.y -= (after[1] - before[1]) * state.zoom;
+    arrange();
+    render();
+  }
+
+  // what is shown
+
+  function render() {
+    world.setAttribute("transform", `translate(${state.x} ${state.y}) scale(${state.zoom})`);
+    everyNode.forEach((each) => each.classList.remove("lit", "picked", "hit", "now", "reached"));
+    links.forEach((link) => link.drawn.classList.remove("lit", "sent"));
+    original.forEach((text, each) => { if (each.textContent !== text) each.textContent = text; });
+    svg.classList.toggle("lighting", state.picked !== null);
+    svg.classList.toggle("stepping", state.step !== null);
+    const mark = (id, kind) => {
+      root(id).classList.add(kind);
+      if (inner(id)) inner(id).classList.add(kind);
+    };
+    if (state.picked !== null) {
+      const up = reached(state.picked, above), down = reached(state.picked, below);
+      up.forEach((id) => mark(id, "lit"));
+      down.forEach((id) => mark(id, "lit"));
+      mark(state.picked, "picked");
+      links.forEach((link) => {
+        const on = link.edges.some(([id, nr, to]) =>
+          (up.has(id) && up.has(to)) || (down.has(id) && down.has(to)));
+        link.drawn.classList.toggle("lit", on);
+      });
+    }
+    state.hits.forEach((id) => mark(id, "hit"));
+    if (state.step !== null) showStep(mark);
+    everyNode.forEach((each) => each.setAttribute("aria-pressed",
+      String(each.classList.contains("picked"))));
+    showPanel();
+    at("step").value = String(state.step ?? 0);
+    at("steps").textContent = state.step === null ? "" : `${state.step}/${data.steps.length}`;
+  }
+
+  function showStep(mark) {
+    const { arrived, sent } = passed(data, state.step);
+    arrived.forEach((gradient, id) => {
+      mark(id, "reached");
+      for (const each of [inner(id), root(id)]) {
+        const text = each && each.querySelector(".grad");
+        if (text) text.textContent = `grad ${gradient}`;
+      }
+    });
+    links.forEach((link) => {
+      const gone = link.edges.map(([id, nr]) => sent.get(`${id}:${nr}`))
+        .filter((gradient) => gradient !== undefined);
+      link.drawn.classList.toggle("sent", gone.length > 0);
+      const label = link.drawn.querySelector(".label");
+      if (gone.length && label && link.edges.length === 1) label.textContent = gone[0];
+    });
+    if (state.step > 0) mark(data.steps[state.step - 1].id, "now");
+  }
+
+  function rows(list) {
+    const shown = at("facts");
+    shown.replaceChildren();
+    for (const [name, text] of list) {
+      if (text === null || text === "" || text === undefined) continue;
+      const term = document.createElement("dt"), told = document.createElement("dd");
+      term.textContent = name;
+      told.textContent = text;
+      shown.append(term, told);
+    }
+  }
+
+  function showPanel() {
+    const id = state.picked ?? (state.step ? data.steps[state.step - 1].id : null);
+    const node = id === null ? null : data.nodes[id];
+    showProgram(node);
+    at("help").hidden = node !== null;
+    if (node === null) {
+      at("what").textContent = state.step === 0 ? "The pass begins at the output" : "Nothing chosen";
+      rows([]);
+      return;
+    }
+    at("what").textContent = node.text && node.text !== node.title
+      ? `${node.title}  ${node.text}` : node.title;
+    const known = state.step === null ? null : passed(data, state.step).arrived.get(id);
+    rows([
+      ["node", node.name],
+      ["place", node.line === null ? null : `line ${node.line}, column ${node.column}`],
+      ["shape", node.shape],
+      ["formula", node.formula],
+      ["value", node.value],
+      [state.step === null ? "gradient" : "gradient so far", state.step === null ? node.gradient : known],
+      ["verdict", node.verdict],
+      ...node.edges.map(([nr, to, local, rule, output]) => [
+        `to ${data.nodes[to].text || data.nodes[to].title}${output ? ` #${output}` : ""}`,
+        [local && `local gradient ${local}`, rule && `rule ${rule}`].filter(Boolean).join("\n"),
+      ]),
+      ...stepRows(id),
+    ]);
+  }
+
+  function stepRows(id) {
+    if (!state.step) return [];
+    const step = data.steps[state.step - 1];
+    if (step.id !== id) return [];
+    return [
+      ["arrives in this step", step.incoming],
+      ...step.sends.map(([nr, to, gradient, total]) => [
+        `goes to ${data.nodes[to].text || data.nodes[to].title}`,
+        gradient === total ? gradient : `${gradient}, together ${total}`,
+      ]),
+    ];
+  }
+
+  function showProgram(node) {
+    const shown = at("program"), text = data.program;
+    shown.replaceChildren();
+    if (node === null || node.span === null) {
+      shown.textContent = text;
+      return;
+    }
+    const [from, to] = node.span, letters = [...text];
+    const marked = document.createElement("mark");
+    marked.textContent = letters.slice(from, to).join("");
+    shown.append(letters.slice(0, from).join(""), marked, letters.slice(to).join(""));
+  }
+
+  // moving about
+
+  function bounds() {
+    const open = opened();
+    let right = data.width, bottom = data.height;
+    open.forEach(({ box, width, height }) => {
+      right += Math.max(0, width - box.w);
+      bottom += height - box.h;
+    });
+    return [right, bottom];
+  }
+
+  function fit() {
+    const [width, height] = [data.width, bounds()[1]];
+    const area = stage.getBoundingClientRect();
+    const whole = Math.min(area.width / (width + 40), area.height / (height + 40));
+    state.zoom = Math.min(1.2, Math.max(LIMITS[0], whole));
+    if (state.zoom < 0.12) state.zoom = Math.min(1, area.width / (width + 40));
+    state.x = (area.width - width * state.zoom) / 2;
+    state.y = Math.max(20, (area.height - height * state.zoom) / 2);
+    render();
+  }
+
+  function zoom(by, x, y) {
+    const area = stage.getBoundingClientRect();
+    const [px, py] = [x ?? area.width / 2, y ?? area.height / 2];
+    const now = Math.min(LIMITS[1], Math.max(LIMITS[0], state.zoom * by));
+    state.x = px - ((px - state.x) * now) / state.zoom;
+    state.y = py - ((py - state.y) * now) / state.zoom;
+    state.zoom = now;
+    place();
+  }
+
+  const place = () => world.setAttribute(
+    "transform", `translate(${state.x} ${state.y}) scale(${state.zoom})`);
+
+  function centre(id) {
+    const shown = element(id).querySelector(".box").getBoundingClientRect();
+    const area = stage.getBoundingClientRect();
+    const inside = shown.left > area.left && shown.right < area.right &&
+      shown.top > area.top && shown.bottom < area.bottom;
+    if (inside) return;
+    state.x += area.left + area.width / 2 - (shown.left + shown.width / 2);
+    state.y += area.top + area.height / 2 - (shown.top + shown.height / 2);
+    place();
+  }
+
+  function focus(id) {
+    const target = element(id);
+    everyNode.forEach((each) => each.setAttribute("tabindex", each === target ? "0" : "-1"));
+    centre(id);
+    target.focus({ preventScroll: true });
+  }
+
+  function pick(id) {
+    state.picked = id;
+    render();
+    const node = id === null ? null : data.nodes[id];
+    if (node) tell(`${node.title} ${node.text}, value ${node.value ?? "unknown"}, gradient ${node.gradient ?? "none"}`);
+  }
+
+  const tell = (text) => { at("said").textContent = text; };
+
+  function beside(id, sideways) {
+    const own = element(id).querySelector(".box").getBoundingClientRect();
+    const ids = data.nodes.map((node) => node.id).filter((each) => each !== id);
+    const seen = new Set(), near = [];
+    for (const each of ids) {
+      const shown = element(each);
+      if (seen.has(shown) || shown === element(id)) continue;
+      seen.add(shown);
+      const box = shown.querySelector(".box").getBoundingClientRect();
+      const row = Math.abs(box.top + box.height / 2 - own.top - own.height / 2);
+      const ahead = (box.left - own.left) * sideways;
+      if (row < own.height && ahead > 0) near.push([ahead, each]);
+    }
+    near.sort((a, b) => a[0] - b[0]);
+    return near.length ? near[0][1] : null;
+  }
+
+  function next(id, ways) {
+    const here = element(id);
+    const from = here.classList.contains("fold") ? owner.get(here) : [id];
+    for (const each of from) {
+      const found = ways[each].find((other) => element(other) !== here);
+      if (found !== undefined) return found;
+    }
+    return null;
+  }
+
+  // the backward pass
+
+  function step(to) {
+    state.step = Math.min(data.steps.length, Math.max(0, to));
+    state.picked = null;
+    render();
+    if (state.step === 0) {
+      tell("the pass begins");
+      return;
+    }
+    const now = data.steps[state.step - 1], node = data.nodes[now.id];
+    centre(now.id);
+    const goes = now.sends.map(([nr, end, gradient]) =>
+      `${gradient} to ${data.nodes[end].text || data.nodes[end].title}`);
+    tell(`step ${state.step} of ${data.steps.length}: ${node.title} ${node.text}, ` +
+      `${now.incoming} arrives${goes.length ? `, ${goes.join(", ")}` : ""}`);
+  }
+
+  function leaveSteps() {
+    state.step = null;
+    render();
+    tell("the whole pass is shown");
+  }
+
+  // what is done with the page
+
+  function search(words) {
+    state.hits = matching(data, words);
+    state.hit = -1;
+    render();
+    at("found").textContent = words.trim() ? `${state.hits.length} found` : "";
+    if (state.hits.length) centre(state.hits[0]);
+  }
+
+  function nextHit() {
+    if (!state.hits.length) return;
+    state.hit = (state.hit + 1) % state.hits.length;
+    const id = state.hits[state.hit];
+    pick(id);
+    centre(id);
+    at("found").textContent = `${state.hit + 1} of ${state.hits.length}`;
+  }
+
+  function chosen(target) {
+    const shut = target.closest(".shut");
+    if (shut) {
+      toggle(Number(shut.dataset.fold));
+      return true;
+    }
+    const shown = target.closest(".node");
+    if (!shown) return false;
+    const ids = owner.get(shown);
+    const fold = shown.classList.contains("fold");
+    pick(fold ? ids[ids.length - 1] : ids[0]);
+    if (fold) toggle(data.nodes[ids[0]].fold);
+    else focus(ids[0]);
+    return true;
+  }
+
+  const pointers = new Map();
+  let travelled = 0;
+  svg.addEventListener("pointerdown", (event) => {
+    pointers.set(event.pointerId, [event.clientX, event.clientY]);
+    travelled = 0;
+    svg.classList.add("held");
+  });
+  window.addEventListener("pointermove", (event) => {
+    const before = pointers.get(event.pointerId);
+    if (!before) return;
+    const now = [event.clientX, event.clientY];
+    if (pointers.size === 2) {
+      const other = [...pointers].find(([id]) => id !== event.pointerId)[1];
+      const apart = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) || 1;
+      const area = stage.getBoundingClientRect();
+      zoom(apart(now, other) / apart(before, other),
+        (now[0] + other[0]) / 2 - area.left, (now[1] + other[1]) / 2 - area.top);
+    }
+    state.x += (now[0] - before[0]) / pointers.size;
+    state.y += (now[1] - before[1]) / pointers.size;
+    travelled += Math.abs(now[0] - before[0]) + Math.abs(now[1] - before[1]);
+    pointers.set(event.pointerId, now);
+    place();
+  });
+  const released = (event) => {
+    pointers.delete(event.pointerId);
+    if (!pointers.size) svg.classList.remove("held");
+  };
+  window.addEventListener("pointerup", released);
+  window.addEventListener("pointercancel", released);
+  svg.addEventListener("click", (event) => {
+    if (travelled > 6) return;
+    if (!chosen(event.target)) pick(null);
+  });
+  stage.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const area = stage.getBoundingClientRect();
+    const by = event.deltaY * (event.deltaMode === 1 ? 16 : 1);
+    zoom(Math.exp(-by / 500), event.clientX - area.left, event.clientY - area.top);
+  }, { passive: false });
+
+  const current = () => {
+    const shown = document.activeElement && document.activeElement.closest(".node");
+    if (shown) {
+      const ids = owner.get(shown);
+      return ids.includes(state.picked) ? state.picked : ids[0];
+    }
+    return state.picked ?? 0;
+  };
+  const keys = {
+    "+": () => zoom(STEP), "=": () => zoom(STEP), "-": () => zoom(1 / STEP), "0": fit,
+    n: () => step((state.step ?? 0) + 1), p: () => step((state.step ?? 1) - 1),
+    a: leaveSteps, h: heat,
+    "/": () => at("search").focus(), Home: () => data.nodes.length && focus(0),
+    Escape: () => { state.hits = []; at("search").value = ""; at("found").textContent = ""; state.step = null; pick(null); },
+  };
+  const moves = {
+    ArrowDown: (id) => next(id, below), ArrowUp: (id) => next(id, above),
+    ArrowLeft: (id) => beside(id, -1), ArrowRight: (id) => beside(id, 1),
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = event.target.closest("input");
+    if (typing) {
+      if (typing.id === "search" && event.key === "Enter") nextHit();
+      if (event.key === "Escape") { keys.Escape(); svg.focus(); }
+      return;
+    }
+    const onControl = event.target.closest("button");
+    if (event.key in moves && !onControl && data.nodes.length) {
+      event.preventDefault();
+      if (event.shiftKey) {
+        state.x += { ArrowLeft: 60, ArrowRight: -60 }[event.key] ?? 0;
+        state.y += { ArrowUp: 60, ArrowDown: -60 }[event.key] ?? 0;
+        place();
+        return;
+      }
+      const to = moves[event.key](current());
+      if (to !== null) focus(to);
+    } else if ((event.key === "Enter" || event.key === " ") && !onControl) {
+      if (chosen(event.target)) event.preventDefault();
+    } else if (event.key in keys) {
+      event.preventDefault();
+      keys[event.key]();
+    }
+  });
+
+  function heat() {
+    const on = svg.classList.toggle("heated");
+    at("heat").setAttribute("aria-pressed", String(on));
+    at("legend").hidden = !on;
+  }
+
+  at("search").addEventListener("input", (event) => search(event.target.value));
+  at("in").addEventListener("click", () => zoom(STEP));
+  at("out").addEventListener("click", () => zoom(1 / STEP));
+  at("fit").addEventListener("click", fit);
+  at("heat").addEventListener("click", heat);
+  at("back").addEventListener("click", () => step((state.step ?? 1) - 1));
+  at("on").addEventListener("click", () => step((state.step ?? 0) + 1));
+  at("all").addEventListener("click", leaveSteps);
+  at("step").addEventListener("input", (event) => step(Number(event.target.value)));
+  window.addEventListener("resize", fit);
+  arrange();
+  fit();
+  document.documentElement.dataset.ready = "yes";
+}
+
+if (typeof document !== "undefined") start(document, window);
+if (typeof module !== "undefined") module.exports = { moved, path, reached, passed, matching };

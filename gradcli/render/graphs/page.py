@@ -1,0 +1,312 @@
+"""A picture as a page to click through: one file, and nothing that it loads.
+
+The script finds its data as JSON in the page and puts text of the user there as text
+alone. A policy in the page lets run what stands in this folder, by its hash, and
+nothing else.
+
+    "\\n".join(page(picture))
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
+from typing import Any, Final
+
+from ...lang.excerpt import printable
+from ...views.briefly import Brief
+from ...views.explanation import StepView
+from ...views.picture import Picture, PictureNode
+from ..jsons import dumps
+from ..labels import leaf_name, shape_text, source_text
+from ..numbers import inline
+from . import heat
+from .layers import Placed, Point
+from .scene import Box, Edge, Scene, brief, inside, scene_of
+from .svg import (
+    NOTE,
+    SWATCH,
+    TIP,
+    drawn,
+    escaped,
+    place_scene,
+    style,
+    swatches,
+)
+
+INSET: Final = 18.0
+"""Between an open fold's frame and what is inside."""
+
+HANDLE: Final = 26.0
+"""Height of what closes an open fold."""
+
+MAX_WHOLE_CHARACTERS: Final = 600
+"""Characters of an array that the page writes out."""
+
+POLICY: Final = (
+    "default-src 'none'; script-src '{script}'; style-src '{style}'; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+BAR: Final = """<header>
+<h1>{title}</h1>
+<div class="group" role="search"><label for="search" class="quiet">Find</label>
+<input type="search" id="search" autocomplete="off" aria-describedby="found">
+<span id="found" class="quiet" role="status"></span></div>
+<div class="group" role="group" aria-label="Zoom">
+<button id="out" aria-label="Zoom out">−</button>
+<button id="in" aria-label="Zoom in">+</button>
+<button id="fit">Fit</button>
+<button id="heat" aria-pressed="false">Heat</button></div>
+<div class="group" role="group" aria-label="Backward pass">
+<button id="back" aria-label="Step back">◀</button>
+<input type="range" id="step" min="0" max="{steps}" value="0" aria-label="Step">
+<button id="on" aria-label="Step on">▶</button>
+<button id="all">All</button>
+<span id="steps" class="quiet"></span></div>
+</header>"""
+
+PANEL: Final = """<aside aria-label="Details">
+<pre id="program" tabindex="0" aria-label="Program"></pre>
+<h2 id="what"></h2>
+<div id="help" class="quiet">
+<p>Click a node: its paths light up, and what is known of it stands here. A thick frame
+with × stands for a loop or for equal parts: click to unfold.</p>
+<p>In each box on the left the value, on the right the gradient; on a line the local
+gradient, or the rule by which <b>g</b>, what arrives, goes on; <b>y</b> is what the
+node made.</p>
+<p><kbd>↑</kbd> <kbd>↓</kbd> <kbd>←</kbd> <kbd>→</kbd> go from node to node,
+<kbd>Enter</kbd> chooses, <kbd>Shift</kbd> with an arrow moves the picture,
+<kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom, <kbd>/</kbd> finds, <kbd>n</kbd>
+<kbd>p</kbd> step the backward pass on and back, <kbd>a</kbd> shows all of it,
+<kbd>h</kbd> colours, <kbd>Esc</kbd> clears.</p></div>
+<dl id="facts"></dl>
+<p id="said" class="quiet" aria-live="polite"></p>
+</aside>"""
+
+
+def page(picture: Picture) -> Iterator[str]:
+    """The lines of a page.
+
+    Raises:
+        ImportError: igraph is missing.
+    """
+    scene = scene_of(picture)
+    placed = place_scene(scene)
+    insides = [inside(picture, fold) for fold in picture.folds]
+    rooms = [place_scene(each) for each in insides]
+    boxes = [box for each in (scene, *insides) for box in each.boxes]
+    used = {box.decade for box in boxes if box.decade}
+    script = file("page.js")
+    styles = style(sorted(used)) + file("page.css")
+    policy = POLICY.format(script=_hash(script), style=_hash(styles))
+    title = escaped(picture.program.strip().split("\n")[-1])
+    yield "<!DOCTYPE html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>Graph of {title}</title>"
+    yield f"<style>{styles}</style></head><body>"
+    yield BAR.format(title=title, steps=len(picture.steps))
+    yield '<main><div id="stage">'
+    yield (
+        '<svg id="picture" xmlns="http://www.w3.org/2000/svg" tabindex="-1" '
+        'role="group" aria-label="Graph, the output above, the inputs below">'
+    )
+    yield TIP
+    yield '<g id="world">'
+    yield from drawn(scene, placed, heated=True, live=True)
+    for nr, (each, room) in enumerate(zip(insides, rooms, strict=True)):
+        yield from _open_fold(nr, each, room, picture.folds[nr].count)
+    yield "</g></svg></div>"
+    yield PANEL + "</main>"
+    yield from _legend(heat.listed(used))
+    yield '<script type="application/json" id="data">'
+    yield embedded(_data(picture, scene, placed, insides, rooms))
+    yield "</script>"
+    yield f"<script>{script}</script>"
+    yield "</body></html>"
+
+
+def file(name: str) -> str:
+    """A file of this folder."""
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return "sha256-" + base64.b64encode(digest).decode()
+
+
+def embedded(data: Any) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = dumps(data)
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def _open_fold(nr: int, scene: Scene, room: Placed, count: int) -> Iterator[str]:
+    width, height = _size(room)
+    yield f'<g class="off" id="f{nr}">'
+    yield f'<rect class="frame" width="{width:.1f}" height="{height:.1f}" rx="9"/>'
+    yield (
+        f'<g class="shut" role="button" tabindex="0" data-fold="{nr}" '
+        f'aria-label="Fold {count} parts again">'
+        f'<rect width="{min(width, 150.0):.1f}" height="{HANDLE}" rx="9"/>'
+        f'<text x="12" y="{HANDLE - 8:.1f}">× {count:,} fold</text></g>'
+    )
+    yield f'<g transform="translate({INSET} {INSET + HANDLE})">'
+    yield from drawn(scene, room, heated=True, live=True, prefix=f"f{nr}-")
+    yield "</g></g>"
+
+
+def _size(room: Placed) -> tuple[float, float]:
+    """Width and height of an open fold."""
+    return room.width + 2 * INSET, room.height + 2 * INSET + HANDLE
+
+
+def _legend(decades: Sequence[str]) -> Iterator[str]:
+    width = SWATCH * max(1, len(decades)) + 4
+    yield '<div id="legend" hidden><span class="quiet">the largest gradient at a node'
+    yield (
+        f'</span><svg class="heated" width="{width:.0f}" height="{NOTE:.0f}" '
+        'role="img" aria-label="Colours by decade">'
+    )
+    yield from swatches(decades, 2.0, 2.0)
+    yield "</svg></div>"
+
+
+def _data(
+    picture: Picture,
+    scene: Scene,
+    placed: Placed,
+    insides: Sequence[Scene],
+    rooms: Sequence[Placed],
+) -> Mapping[str, Any]:
+    """What the script works with."""
+    box_of = {n: at for at, box in enumerate(scene.boxes) for n in box.nodes}
+    inner = {
+        n: at
+        for fold in picture.folds
+        for at, n in enumerate(fold.nodes)
+    }  # fmt: skip
+    fold_of = {n: nr for nr, fold in enumerate(picture.folds) for n in fold.nodes}
+    return {
+        "program": printable_lines(picture.program),
+        "width": placed.width,
+        "height": placed.height,
+        "nodes": [
+            _node(n, box_of[n.node.id], inner.get(n.node.id), fold_of.get(n.node.id))
+            for n in picture.nodes
+        ],
+        "boxes": [
+            _box(box, at) for box, at in zip(scene.boxes, placed.boxes, strict=True)
+        ],
+        "links": [
+            {
+                "points": [_point(p) for p in points or ()],
+                "label": _point(label),
+                "edges": _edges(link.edges),
+            }
+            for link, points, label in zip(
+                scene.links, placed.bends, placed.labels, strict=True
+            )
+        ],
+        "folds": [
+            {
+                "width": _size(room)[0],
+                "height": _size(room)[1],
+                "links": [_edges(link.edges) for link in each.links],
+            }
+            for each, room in zip(insides, rooms, strict=True)
+        ],
+        "steps": [_step(step, picture) for step in picture.steps],
+    }
+
+
+def printable_lines(text: str) -> str:
+    """A text of several lines, its other control characters escaped one for one."""
+    return "".join(
+        letter
+        if letter == "\n" or letter.isprintable()
+        else "\N{REPLACEMENT CHARACTER}"
+        for letter in text
+    )
+
+
+def _point(point: Point) -> list[float]:
+    return [round(point.x, 1), round(point.y, 1)]
+
+
+def _edges(edges: Iterable[Edge]) -> list[list[int]]:
+    return [[edge.node, edge.nr, edge.to] for edge in edges]
+
+
+def _box(box: Box, middle: Point) -> Mapping[str, Any]:
+    x, y = _point(middle)
+    size = {"w": round(box.width, 1), "h": round(box.height, 1)}
+    return {"x": x, "y": y, **size, "fold": box.fold, "nodes": box.nodes}
+
+
+def _node(
+    node: PictureNode, box: int, inner: int | None, fold: int | None
+) -> Mapping[str, Any]:
+    view = node.node
+    title = leaf_name(view) if view.is_leaf else view.name
+    return {
+        "id": view.id,
+        "name": view.name,
+        "title": title,
+        "text": "" if view.is_leaf else source_text(view),
+        "line": view.line,
+        "column": view.column,
+        "span": view.span,
+        "shape": shape_text(view.shape),
+        "value": _whole(node.value),
+        "gradient": _whole(node.gradient),
+        "formula": node.formula,
+        "verdict": node.verdict,
+        "box": box,
+        "inner": inner,
+        "fold": fold,
+        "edges": [
+            [nr, child, _whole(local), rule and printable(rule), output]
+            for nr, ((child, output), local, rule) in enumerate(
+                zip(view.next_functions, view.local_gradients, node.rules, strict=True)
+            )
+            if child is not None
+        ],
+    }
+
+
+def _whole(value: Brief | None) -> str | None:
+    """A number by all its digits; a large array by what it ranges over."""
+    if value is None:
+        return None
+    if isinstance(value, float | int):
+        return inline(value)
+    if isinstance(value, list):
+        text = inline(value)
+        if len(text) <= MAX_WHOLE_CHARACTERS:
+            return text
+    return brief(value)
+
+
+def _step(step: StepView, picture: Picture) -> Mapping[str, Any]:
+    """What arrives at a node and goes on, with the edges that it goes on along."""
+    node = picture.nodes[step.id].node
+    ways = [(nr, to) for nr, (to, _) in enumerate(node.next_functions)]
+    sends = []
+    for send in step.sends:
+        nr = next(n for n, to in ways if to == send.id)
+        ways.remove((nr, send.id))
+        sends.append([nr, send.id, brief(send.gradient), brief(send.total)])
+    arrived = [g for g in step.incoming if g is not None]
+    return {
+        "id": step.id,
+        "incoming": ", ".join(map(brief, arrived)),
+        "sends": sends,
+    }
