@@ -154,8 +154,8 @@ def claimed(gradients: Mapping[str, tuple[Tensor, Tensor | None]]) -> dict[str, 
 
     claims = {}
     for name, (tensor, gradient) in gradients.items():
-        none = gradient is None
-        numbers = [0.0] * tensor.numel() if none else numbers_in(gradient)
+        zeros = [0.0] * tensor.numel()
+        numbers = zeros if gradient is None else numbers_in(gradient)
         claims[name] = Block.of(tuple(tensor.shape), numbers)
     return claims
 

@@ -4,7 +4,7 @@ Invariant: a fold is a stretch of an order in which every node stands after all 
 depends on. No path leaves such a stretch and comes back to it, so folds may be drawn as
 one node each, all at once, and the picture has no circle.
 
-    runs("abcabcabcabc")        # [Run(start=0, period=3, count=4)]
+    runs("abcabcabcabc")        # [Run(start=0, period=3, times=4)]
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ MAX_PERIOD: Final = 256
 
 
 class Run(NamedTuple):
-    """From ``start`` on ``period`` things, ``count`` times."""
+    """From ``start`` on ``period`` things, so many ``times``."""
 
     start: int
     period: int
-    count: int
+    times: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def folds(view: GraphView) -> tuple[Fold, ...]:
             tuple(
                 tuple(order[at : at + run.period])
                 for at in range(
-                    run.start, run.start + run.period * run.count, run.period
+                    run.start, run.start + run.period * run.times, run.period
                 )
             )
         )

@@ -64,12 +64,13 @@ class Placed:
 
     boxes   the middle of each
     bends   per line its points from the start's edge to the end's; two of each layer
-            that it goes through; None: it is only hinted at
+            that it goes through; of a line that is only hinted at no further than to
+            its label
     labels  the middle of each line's label
     """
 
     boxes: list[Point]
-    bends: list[list[Point] | None]
+    bends: list[list[Point]]
     labels: list[Point]
     width: float
     height: float
@@ -305,7 +306,7 @@ class _Grid:
         middle = [top + h / 2 for top, h in zip(tops, heights, strict=True)]
         boxes = [Point(self._x[n], middle[self._layer[n]]) for n in range(self._real)]
         leaving, arriving = self._ports()
-        bends: list[list[Point] | None] = []
+        bends: list[list[Point]] = []
         labels = []
         for nr, (line, chain) in enumerate(zip(self._lines, self._chains, strict=True)):
             labels.append(Point(self._x[chain[0]], middle[self._layer[chain[0]]]))

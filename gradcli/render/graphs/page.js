@@ -96,8 +96,37 @@ function start(document, window) {
   data.folds.forEach((fold, number) => fold.links.forEach((edges, nr) => {
     links.push({ edges, drawn: at(`f${number}-e${nr}`), inside: number });
   }));
-  const original = new Map();
-  svg.querySelectorAll(".grad,.label").forEach((text) => original.set(text, text.textContent));
+  const marked = new Map(), retold = new Map();
+
+  /** Give an element a class until the next time that everything is shown. */
+  function mark(shown, kind) {
+    if (!shown) return;
+    shown.classList.add(kind);
+    if (!marked.has(shown)) marked.set(shown, new Set());
+    marked.get(shown).add(kind);
+  }
+
+  /** Give a text another wording until then. */
+  function retell(text, words) {
+    if (!text) return;
+    if (!retold.has(text)) retold.set(text, text.textContent);
+    text.textContent = words;
+  }
+
+  function markNode(id, kind) {
+    mark(root(id), kind);
+    mark(inner(id), kind);
+  }
+
+  function unmark() {
+    marked.forEach((kinds, shown) => {
+      shown.classList.remove(...kinds);
+      if (kinds.has("picked")) shown.setAttribute("aria-pressed", "false");
+    });
+    retold.forEach((words, text) => { text.textContent = words; });
+    marked.clear();
+    retold.clear();
+  }
 
   // what is open
 
@@ -146,52 +175,44 @@ function start(document, window) {
 
   function render() {
     world.setAttribute("transform", `translate(${state.x} ${state.y}) scale(${state.zoom})`);
-    everyNode.forEach((each) => each.classList.remove("lit", "picked", "hit", "now", "reached"));
-    links.forEach((link) => link.drawn.classList.remove("lit", "sent"));
-    original.forEach((text, each) => { if (each.textContent !== text) each.textContent = text; });
+    unmark();
     svg.classList.toggle("lighting", state.picked !== null);
     svg.classList.toggle("stepping", state.step !== null);
-    const mark = (id, kind) => {
-      root(id).classList.add(kind);
-      if (inner(id)) inner(id).classList.add(kind);
-    };
     if (state.picked !== null) {
       const up = reached(state.picked, above), down = reached(state.picked, below);
-      up.forEach((id) => mark(id, "lit"));
-      down.forEach((id) => mark(id, "lit"));
-      mark(state.picked, "picked");
+      up.forEach((id) => markNode(id, "lit"));
+      down.forEach((id) => markNode(id, "lit"));
+      markNode(state.picked, "picked");
+      element(state.picked).setAttribute("aria-pressed", "true");
       links.forEach((link) => {
         const on = link.edges.some(([id, nr, to]) =>
           (up.has(id) && up.has(to)) || (down.has(id) && down.has(to)));
-        link.drawn.classList.toggle("lit", on);
+        if (on) mark(link.drawn, "lit");
       });
     }
-    state.hits.forEach((id) => mark(id, "hit"));
-    if (state.step !== null) showStep(mark);
-    everyNode.forEach((each) => each.setAttribute("aria-pressed",
-      String(each.classList.contains("picked"))));
+    state.hits.forEach((id) => markNode(id, "hit"));
+    if (state.step !== null) showStep();
     showPanel();
     at("step").value = String(state.step ?? 0);
     at("steps").textContent = state.step === null ? "" : `${state.step}/${data.steps.length}`;
   }
 
-  function showStep(mark) {
+  function showStep() {
     const { arrived, sent } = passed(data, state.step);
     arrived.forEach((gradient, id) => {
-      mark(id, "reached");
+      markNode(id, "reached");
       for (const each of [inner(id), root(id)]) {
-        const text = each && each.querySelector(".grad");
-        if (text) text.textContent = `grad ${gradient}`;
+        retell(each && each.querySelector(".grad"), `grad ${gradient}`);
       }
     });
     links.forEach((link) => {
       const gone = link.edges.map(([id, nr]) => sent.get(`${id}:${nr}`))
         .filter((gradient) => gradient !== undefined);
-      link.drawn.classList.toggle("sent", gone.length > 0);
-      const label = link.drawn.querySelector(".label");
-      if (gone.length && label && link.edges.length === 1) label.textContent = gone[0];
+      if (!gone.length) return;
+      mark(link.drawn, "sent");
+      if (link.edges.length === 1) retell(link.drawn.querySelector(".label"), gone[0]);
     });
-    if (state.step > 0) mark(data.steps[state.step - 1].id, "now");
+    if (state.step > 0) markNode(data.steps[state.step - 1].id, "now");
   }
 
   function rows(list) {
@@ -513,8 +534,8 @@ function start(document, window) {
   at("all").addEventListener("click", leaveSteps);
   at("step").addEventListener("input", (event) => step(Number(event.target.value)));
   window.addEventListener("resize", fit);
-  arrange();
   fit();
+  if (data.nodes.length) element(0).setAttribute("tabindex", "0");
   document.documentElement.dataset.ready = "yes";
 }
 

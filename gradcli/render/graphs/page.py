@@ -207,7 +207,7 @@ def _data(
         ],
         "links": [
             {
-                "points": [_point(p) for p in points or ()],
+                "points": [_point(p) for p in points],
                 "label": _point(label),
                 "edges": _edges(link.edges),
             }

@@ -72,9 +72,9 @@ def svg(picture: Picture, heated: bool = False) -> Iterator[str]:
 
 
 TIP: Final = (
-    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-    'markerHeight="7" orient="auto"><path class="tip" d="M0 0.8 8 4 0 7.2z"/></marker>'
-    "</defs>"
+    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" '
+    'markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">'
+    '<path class="tip" d="M0 0.8 8 4 0 7.2z"/></marker></defs>'
 )
 
 
@@ -116,19 +116,24 @@ def drawn(
         prefix: begins every name, so that names differ in one document.
     """
     for nr, (link, points) in enumerate(zip(scene.links, placed.bends, strict=True)):
-        yield from _line(link, points, placed.labels[nr], f"{prefix}e{nr}", scene)
+        yield from _line(link, points, placed.labels[nr], f"{prefix}e{nr}", scene, live)
     for nr, (box, middle) in enumerate(zip(scene.boxes, placed.boxes, strict=True)):
         yield from _box(box, middle, heated, live, f"{prefix}b{nr}")
 
 
 def _line(
-    link: Link, points: Sequence[Point] | None, label: Point, name: str, scene: Scene
+    link: Link,
+    points: Sequence[Point],
+    label: Point,
+    name: str,
+    scene: Scene,
+    live: bool,
 ) -> Iterator[str]:
-    assert points is not None
     hinted = len(points) == 3
     yield f'<g class="edge" id="{name}">'
     said = f"to {scene.boxes[link.end].title}" + (f": {link.rule}" * bool(link.rule))
-    yield f"<title>{escaped(said)}</title>"
+    if not live:
+        yield f"<title>{escaped(said)}</title>"
     tip = "" if hinted else ' marker-end="url(#tip)"'
     dashed = ' stroke-dasharray="3 3"' if hinted else ""
     yield f'<path class="line" d="{path(points)}"{tip}{dashed}/>'
@@ -171,7 +176,8 @@ def _box(box: Box, middle: Point, heated: bool, live: bool, name: str) -> Iterat
     round_ = box.height / 2 if box.leaf else 7.0
     role = f' role="button" tabindex="-1" aria-label={attribute(described(box))}'
     yield f'<g class="{" ".join(kinds)}" id="{name}"{role * live}>'
-    yield f"<title>{escaped(described(box))}</title>"
+    if not live:
+        yield f"<title>{escaped(described(box))}</title>"
     yield (
         f'<rect class="box" x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" '
         f'height="{box.height:.1f}" rx="{round_:.1f}"/>'
