@@ -1,0 +1,128 @@
+"""``gradcli graph -o``: what each file holds, read by readers that know no gradcli."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from gradcli.cli import drawing
+from gradcli.cli.app import run
+
+from .conftest import AT, FIVE
+
+pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
+
+Draw = Callable[..., bytes]
+
+
+@pytest.fixture
+def draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Draw:
+    """Writes a picture of the five neurons in this process, and gives its bytes."""
+
+    def drawn(name: str, *options: str) -> bytes:
+        path = tmp_path / name
+        words = ["graph", FIVE, *AT, "-o", str(path), "--no-verify", *options]
+        assert run(words) == 0
+        assert capsys.readouterr().out == f"written to {path}: 11 nodes\n"
+        return path.read_bytes()
+
+    return drawn
+
+
+def test_svg_and_its_heat(draw: Draw) -> None:
+    plain, hot = (ElementTree.fromstring(draw("g.svg", *o)) for o in ((), ("--heat",)))
+    assert plain.get("class") is None
+    assert hot.get("class") == "heated"
+
+
+def test_png_is_sharp(draw: Draw) -> None:
+    pytest.importorskip("cairosvg", reason="cairosvg is not installed")
+    content = draw("g.PNG")
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", content[16:24])
+    assert min(width, height) > 1000
+
+
+def test_pdf(draw: Draw) -> None:
+    pytest.importorskip("cairosvg", reason="cairosvg is not installed")
+    assert draw("g.pdf").startswith(b"%PDF-")
+
+
+def test_json_is_that_of_the_option(
+    draw: Draw, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = json.loads(draw("g.json"))
+    run(["graph", FIVE, *AT, "--json"])
+    assert written == json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_dot_is_read_by_pydot(draw: Draw) -> None:
+    pydot = pytest.importorskip("pydot", reason="pydot is not installed")
+    (found,) = pydot.graph_from_dot_data(draw("g.dot").decode())
+    assert len(found.get_edges()) == 11
+
+
+def test_mermaid_graphml_and_a_page_begin_as_they_must(draw: Draw) -> None:
+    assert draw("g.mmd").startswith(b"flowchart TD\n")
+    assert draw("g.graphml").startswith(b"<?xml")
+    assert draw("g.html").startswith(b"<!DOCTYPE html>\n")
+
+
+def test_a_page_has_the_verdicts(
+    gradcli: Callable[..., object], tmp_path: Path
+) -> None:
+    done = gradcli("graph", FIVE, *AT, "-o", "g.html", "--verify-seconds", "600")
+    assert (done.status, done.err) == (0, "")  # type: ignore[attr-defined]
+    text = (tmp_path / "g.html").read_text()
+    assert text.count('"verdict": "proved"') == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("-o", "g.txt"), "ends with '.txt', which is no picture"),
+        (("-o", "g"), "has no ending, which is no picture"),
+        (("-o", "g.svg", "--dot"), "--dot and --out exclude each other"),
+        (("--heat",), "--heat is for pictures in files"),
+        (("--unfold",), "--unfold is for pictures in files"),
+        (("-o", "g.html", "--heat"), "no colours in a file that ends .html"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    words: tuple[str, ...], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["graph", "x*x", "x=1", *words]) == 2
+    assert error in capsys.readouterr().err
+
+
+def test_a_missing_library_is_named_with_the_way_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(drawing, "find_spec", lambda name: None)
+    assert run(["graph", "x*x", "x=1", "-o", "g.png"]) == 2
+    told = capsys.readouterr().err
+    assert "needs igraph and cairosvg" in told
+    assert "pip install 'gradcli[pictures]'" in told
+
+
+def test_a_folder_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["graph", "x*x", "x=1", "-o", "nowhere/g.dot"]) == 74
+    assert "cannot write nowhere/g.dot" in capsys.readouterr().err
+
+
+def test_an_output_of_several_numbers_is_drawn_without_gradients(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "g.svg"
+    assert run(["graph", "sin(x)", "x=[1,2]", "-o", str(path)]) == 0
+    assert "--grad-output" in capsys.readouterr().err
+    assert 'class="grad"' not in path.read_text()
+    words = ["graph", "sin(x)", "x=[1,2]", "-o", str(path), "--grad-output", "[1,0]"]
+    assert run(words) == 0
+    assert "grad [1, 0]" in path.read_text()

@@ -1,0 +1,319 @@
+"""The page of a graph: read as text, its script in node, and used in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
+
+from gradcli.render.graphs.page import embedded, file, page
+from gradcli.render.graphs.svg import whole
+from gradcli.views.picture import Picture
+from tests.render.graphs.conftest import picture
+
+HOSTILE = (
+    'y = x*2 # </script><script>document.title="taken"</script><img src=x '
+    'onerror=document.title="taken"> \u202e'
+)
+
+
+def written(found: Picture) -> str:
+    return whole(page(found))
+
+
+def data(text: str) -> Any:
+    return json.loads(text.split('id="data">')[1].split("</script>")[0])
+
+
+def test_the_policy_lets_run_what_is_in_the_page_and_nothing_else(
+    five: Picture,
+) -> None:
+    text = written(five)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    script = text.rsplit("<script>", 1)[1].split("</script>")[0]
+    style = text.split("<style>")[1].split("</style>")[0]
+    for source in (script, style):
+        digest = hashlib.sha256(source.encode()).digest()
+        assert f"'sha256-{base64.b64encode(digest).decode()}'" in policy[1]
+    assert policy[1].startswith("default-src 'none'; ")
+    assert "unsafe" not in policy[1]
+    assert not re.search(r'\sstyle="|\son\w+="|(src|href)="', text)
+
+
+def test_the_data_hold_the_whole_graph_and_its_pass(loop: Picture) -> None:
+    found = data(written(loop))
+    assert len(found["nodes"]) == 403
+    assert len(found["steps"]) == 403
+    assert found["nodes"][0]["gradient"] == "1.0"
+    (fold,) = found["folds"]
+    assert len(fold["links"]) == 399
+    edges = {(n["id"], e[0]) for n in found["nodes"] for e in n["edges"]}
+    drawn = [(e[0], e[1]) for link in found["links"] for e in link["edges"]]
+    within = [(e[0], e[1]) for link in fold["links"] for e in link]
+    assert sorted([*drawn, *within]) == sorted(edges)
+
+
+def test_the_users_text_is_data() -> None:
+    text = written(picture(HOSTILE, "x=1"))
+    assert text.count("<script") == 2
+    assert "<img" not in text
+    assert "\u202e" not in text
+    assert data(text)["program"].startswith("y = x*2 # </script><script>")
+
+
+def test_embedded_json_ends_no_element() -> None:
+    hostile = {"a": "</script><!--&amp;", "b": [1.5, None]}
+    assert not set("<>&") & set(embedded(hostile))
+    assert json.loads(embedded(hostile)) == hostile
+
+
+NODE = shutil.which("node")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def test_the_scripts_own_functions(tmp_path: Path) -> None:
+    (tmp_path / "page.js").write_text(file("page.js"))
+    (tmp_path / "test.js").write_text(
+        """
+const assert = require("node:assert");
+const { moved, path, reached, passed, matching } = require("./page.js");
+const open = [{ box: { x: 100, y: 50, w: 80, h: 40 }, width: 200, height: 340 }];
+assert.deepStrictEqual(moved([100, 20], open), [100, 20]);
+assert.deepStrictEqual(moved([100, 70], open), [100, 370]);
+assert.deepStrictEqual(moved([200, 20], open), [260, 20]);
+assert.deepStrictEqual(moved([60, 20], open), [0, 20]);
+assert.deepStrictEqual(moved([120, 70], open), [150, 370]);
+assert.strictEqual(path([[0, 0], [0, 5], [0, 9], [4, 13]]),
+  "M0.0 0.0L0.0 5.0L0.0 9.0C0.0 11.0 4.0 11.0 4.0 13.0");
+assert.deepStrictEqual([...reached(0, [[1, 2], [3], [3], []])].sort(), [0, 1, 2, 3]);
+const data = { steps: [
+  { id: 0, incoming: "1", sends: [[0, 1, "2", "2"], [1, 2, "3", "3"]] },
+  { id: 1, incoming: "2", sends: [[0, 2, "4", "7"]] }],
+  nodes: [{ id: 0, name: "AddBackward0", title: "AddBackward0", text: "u + v" },
+          { id: 1, name: "AccumulateGrad", title: "w", text: "" }] };
+assert.deepStrictEqual([...passed(data, 0).arrived], [[0, "1"]]);
+assert.deepStrictEqual([...passed(data, 1).arrived], [[0, "1"], [1, "2"], [2, "3"]]);
+assert.strictEqual(passed(data, 2).arrived.get(2), "7");
+assert.strictEqual(passed(data, 2).sent.get("1:0"), "4");
+assert.deepStrictEqual(matching(data, " U + V"), [0]);
+assert.deepStrictEqual(matching(data, "  "), []);
+console.log("done");
+"""
+    )
+    assert NODE is not None
+    done = subprocess.run(
+        [NODE, "test.js"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("done\n", "")
+
+
+def chromium() -> str | None:
+    """A browser that is there, or None."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = [os.environ.get("GRADCLI_CHROMIUM"), *map(shutil.which, names)]
+    return next(filter(None, found), None)
+
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed"
+    )
+    path = chromium()
+    if path is None:
+        pytest.skip("there is no Chromium: set GRADCLI_CHROMIUM or install it")
+    with api.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Open]:
+    """Open a picture's page; that it asked for nothing else and raised nothing is
+    looked at in the end."""
+    asked: list[str] = []
+    wrong: list[str] = []
+    pages: list[Any] = []
+
+    def go(found: Picture, width: int = 1000, height: int = 700) -> Any:
+        target = tmp_path / "page.html"
+        target.write_text(written(found), encoding="utf-8")
+        shown = browser.new_page(viewport={"width": width, "height": height})
+        shown.on("request", lambda request: asked.append(request.url))
+        shown.on("pageerror", lambda error: wrong.append(str(error)))
+        shown.on("console", lambda message: wrong.append(message.text))
+        shown.goto(target.as_uri())
+        shown.wait_for_selector("html[data-ready]")
+        pages.append(shown)
+        return shown
+
+    yield go
+    assert wrong == []
+    assert len(asked) == len(pages)
+    for shown in pages:
+        shown.close()
+
+
+def facts(shown: Any) -> dict[str, str]:
+    terms = shown.locator("#facts dt").all_inner_texts()
+    told = shown.locator("#facts dd").all_inner_texts()
+    return dict(zip(terms, told, strict=True))
+
+
+def node(found: Picture, source: str) -> int:
+    return next(
+        n.node.id for n in found.nodes if source in (n.node.source, n.node.variable)
+    )
+
+
+@pytest.mark.slow
+def test_a_click_shows_what_is_known_and_lights_the_paths(
+    opened: Open, five: Picture
+) -> None:
+    shown = opened(five)
+    shown.click(f"#b{node(five, 'w1*a')}")
+    assert shown.inner_text("#what").startswith("MulBackward0")
+    told = facts(shown)
+    assert (told["value"], told["gradient"]) == ("1.0", "-3.0")
+    assert told["to a"] == "local gradient 0.5\nrule w1"
+    assert shown.inner_text("#program mark") == "w1*a"
+    lit = {each.split("b")[1] for each in shown.eval_on_selector_all(
+        ".node.lit", "all => all.map(one => one.id)")}  # fmt: skip
+    names = ("10 - d", "w3*b + w4*c", "w3*b", "w1*a", "w1", "a")
+    assert lit == {str(node(five, name)) for name in names}
+    shown.click(f"#b{node(five, 'a')}")
+    assert facts(shown)["verdict"] == "proved"
+    shown.mouse.click(20, 600)
+    assert shown.locator(".node.lit").count() == 0
+
+
+@pytest.mark.slow
+def test_the_pass_steps_on_and_back(opened: Open, five: Picture) -> None:
+    shown = opened(five)
+    shown.keyboard.press("n")
+    assert "step 1 of 11: RsubBackward1" in shown.inner_text("#said")
+    assert shown.locator(".node.reached").count() == 2
+    for _ in range(3):
+        shown.click("#on")
+    assert shown.inner_text("#steps") == "4/11"
+    leaf = shown.locator(f"#b{node(five, 'a')} .grad")
+    assert leaf.text_content() == "grad 0.375"
+    shown.keyboard.press("p")
+    assert shown.locator(f"#b{node(five, 'a')}.reached").count() == 0
+    shown.fill("#step", "11")
+    assert leaf.text_content() == "grad -1.125"
+    shown.click("#all")
+    assert shown.locator(".stepping").count() == 0
+
+
+@pytest.mark.slow
+def test_a_fold_opens_and_closes(opened: Open, loop: Picture) -> None:
+    shown = opened(loop)
+    fold = shown.locator(".node.fold")
+    below = shown.locator(".node", has_text="= 0.9").first
+    before = below.bounding_box()
+    fold.click()
+    assert shown.locator("#f0 .node").count() == 400
+    assert not fold.is_visible()
+    assert below.bounding_box()["y"] > before["y"] + 1000
+    shown.click("#f0-b398")
+    assert facts(shown)["formula"] in ("a * b", "sin(x)")
+    shown.locator("#fit").click()
+    shown.locator(".shut").click()
+    assert fold.is_visible()
+
+
+@pytest.mark.slow
+def test_words_are_found(opened: Open, five: Picture) -> None:
+    shown = opened(five)
+    shown.keyboard.press("/")
+    shown.keyboard.type("w4")
+    assert shown.inner_text("#found") == "3 found"
+    assert shown.locator(".node.hit").count() == 3
+    shown.keyboard.press("Enter")
+    assert shown.inner_text("#found") == "1 of 3"
+    assert "w4" in shown.inner_text("#what")
+
+
+@pytest.mark.slow
+def test_the_keyboard_alone_is_enough(opened: Open, five: Picture) -> None:
+    shown = opened(five)
+    shown.keyboard.press("Home")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "Enter"):
+        shown.keyboard.press(key)
+    assert shown.inner_text("#what") in ("w4", "MulBackward0 c = w2*a")
+    assert shown.evaluate("document.activeElement.getAttribute('aria-pressed')") == (
+        "true"
+    )
+    shown.keyboard.press("ArrowUp")
+    assert "w4*c" in shown.evaluate("document.activeElement.getAttribute('aria-label')")
+    before = shown.locator("#b0").bounding_box()["width"]
+    shown.keyboard.press("+")
+    assert shown.locator("#b0").bounding_box()["width"] > before
+    shown.keyboard.press("h")
+    assert shown.locator("#legend").is_visible()
+
+
+@pytest.mark.slow
+def test_the_wheel_zooms_and_the_pointer_moves(opened: Open, five: Picture) -> None:
+    shown = opened(five)
+    before = shown.locator("#b0").bounding_box()
+    shown.mouse.move(400, 500)
+    shown.mouse.wheel(0, -300)
+    zoomed = shown.locator("#b0").bounding_box()
+    assert zoomed["width"] > 1.5 * before["width"]
+    shown.mouse.down()
+    shown.mouse.move(460, 540)
+    shown.mouse.up()
+    after = shown.locator("#b0").bounding_box()
+    assert after["x"] - zoomed["x"] == pytest.approx(60, abs=1)
+    assert shown.inner_text("#what") == "Nothing chosen"
+
+
+@pytest.mark.slow
+def test_a_phone_shows_it_all_without_scrolling_sideways(
+    opened: Open, five: Picture
+) -> None:
+    shown = opened(five, 360, 740)
+    assert shown.evaluate("document.documentElement.scrollWidth") == 360
+    for each in shown.locator(".node").all():
+        box = each.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
+    shown.click("#b0")
+    assert shown.locator("#facts").is_visible()
+
+
+@pytest.mark.slow
+def test_everything_to_press_has_a_name(opened: Open, five: Picture) -> None:
+    shown = opened(five)
+    for each in shown.locator("button, [role=button], input").all():
+        name = each.get_attribute("aria-label") or each.inner_text()
+        labelled = each.get_attribute("id") == "search"
+        assert name.strip() or labelled
+
+
+@pytest.mark.slow
+def test_hostile_text_does_nothing(opened: Open) -> None:
+    shown = opened(picture(HOSTILE, "x=1"))
+    assert shown.title().startswith("Graph of y = x*2 # </script>")
+    shown.click("#b0")
+    assert "onerror" in shown.inner_text("#program")
+    assert shown.locator("img").count() == 0

@@ -1,0 +1,144 @@
+"""SVG and GraphML, read back by XML parsers that know nothing of gradcli."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+pytest.importorskip("igraph", reason="the extra `pictures` is not installed")
+
+from gradcli.render.graphs import heat
+from gradcli.render.graphs.graphml import graphml
+from gradcli.render.graphs.scene import brief, inside, scene_of
+from gradcli.render.graphs.svg import svg, whole
+from gradcli.views.briefly import Extent
+from gradcli.views.picture import Picture
+from tests.render.graphs.conftest import picture
+
+SVG = "{http://www.w3.org/2000/svg}"
+GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
+
+
+def read(found: Picture, heated: bool = False) -> ElementTree.Element:
+    return ElementTree.fromstring(whole(svg(found, heated)))
+
+
+def texts(root: ElementTree.Element, kind: str) -> list[str]:
+    return [t.text or "" for t in root.iter(f"{SVG}text") if t.get("class") == kind]
+
+
+def test_every_node_and_every_edge_is_drawn_with_its_numbers(five: Picture) -> None:
+    root = read(five)
+    groups = [g.get("class", "") for g in root.iter(f"{SVG}g")]
+    assert sum("node" in each.split() for each in groups) == 11
+    assert groups.count("edge") == 11
+    assert "= 7.75" in texts(root, "value")
+    assert "grad -1.125" in texts(root, "grad")
+    assert sorted(texts(root, "label")) == sorted(
+        ["-1", "1", "1", "1", "3", "-3", "0.25", "2", "0.5", "2", "-1.5"]
+    )
+    assert {"b = w1*a", "L = 10 - d"} <= {*texts(root, "text")}
+    assert {"a", "w1"} <= {*texts(root, "title")}
+
+
+def test_boxes_hold_their_texts_and_the_picture_holds_its_boxes(
+    matrix: Picture,
+) -> None:
+    root = read(matrix)
+    width, height = float(root.get("width", 0)), float(root.get("height", 0))
+    for group in root.iter(f"{SVG}g"):
+        box = group.find(f"{SVG}rect[@class='box']")
+        if box is None:
+            continue
+        x, y, w, h = (float(box.get(k, 0)) for k in ("x", "y", "width", "height"))
+        assert x >= 0
+        assert x + w <= width
+        assert y + h <= height
+        below = [t for t in group.iter(f"{SVG}text")
+                 if t.get("class") in ("value", "grad")]  # fmt: skip
+        assert sum(len(t.text or "") for t in below) * 7.3 <= w
+
+
+def test_light_and_dark_are_in_the_style_and_nothing_is_loaded(five: Picture) -> None:
+    document = whole(svg(five))
+    assert "@media screen and (prefers-color-scheme:dark)" in document
+    assert not re.search(r"(href|src|@import|url\((?!#))", document)
+
+
+def test_the_users_text_stays_text() -> None:
+    hostile = 'y = x*2 # </text><script>alert("1")</script> &amp; ]]> \x07'
+    root = read(picture(hostile, "x=1"))
+    assert not list(root.iter(f"{SVG}script"))
+    assert "</text><script>" in (root.findtext(f"{SVG}title") or "")
+
+
+def test_a_loop_is_one_box_with_its_count(loop: Picture) -> None:
+    scene = scene_of(loop)
+    (box,) = (box for box in scene.boxes if box.fold is not None)
+    assert (len(scene.boxes), len(box.nodes)) == (4, 400)
+    assert box.title == "×200 MulBackward0"
+    assert box.text == "x = sin(x)*w"
+    assert box.value == "= 0.757324 → 4.13505e-10"
+    ends = {scene.boxes[link.end].title: link.label for link in scene.links[1:]}
+    assert ends["w"] == "×200"
+    assert len(inside(loop, loop.folds[0]).boxes) == 400
+    assert sum(len(link.edges) for link in scene.links) == 1 + 200 + 1
+
+
+def test_unfolded_nothing_is_folded() -> None:
+    found = picture("for i in range(5): x = sin(x)\nx", "x=1", folded=False)
+    assert [box.fold for box in scene_of(found).boxes] == [None] * 6
+
+
+def test_heat_has_a_legend_in_decades(loop: Picture) -> None:
+    root = read(loop, heated=True)
+    assert {"1e-19", "1e-17", "1e0"} <= {*texts(root, "label")}
+    style = root.findtext(f"{SVG}style") or ""
+    for name in ("h-19", "h-17", "h0"):
+        assert style.count(f".heated .{name} .box") == 2
+        assert any(name in g.get("class", "").split() for g in root.iter(f"{SVG}g"))
+
+
+@pytest.mark.parametrize(
+    ("size", "name"),
+    [(1.0, "0"), (9.99, "0"), (0.02, "-2"), (1e5, "5"), (0.0, heat.NOTHING),
+     (float("nan"), heat.STRANGE), (float("inf"), heat.STRANGE)],
+)  # fmt: skip
+def test_decades(size: float, name: str) -> None:
+    assert heat.decade(size) == name
+
+
+def test_a_long_legend_keeps_its_ends() -> None:
+    listed = heat.listed([str(n) for n in range(-40, 3)] + [heat.STRANGE])
+    assert (listed[0], listed[-2], listed[-1]) == ("-40", "2", heat.STRANGE)
+    assert len(listed) <= heat.MAX_SHOWN + 2
+
+
+def test_numbers_are_short() -> None:
+    assert brief(2 / 3) == "0.666667"
+    assert brief([1.0, -2.5]) == "[1, -2.5]"
+    assert brief(Extent((100,), -1.0, 2.0, True)) == "-1 … 2, nan"
+    assert brief([[1 / 3] * 3] * 3) == "0.333 … 0.333"
+
+
+def test_graphml_is_the_graph(five: Picture) -> None:
+    root = ElementTree.fromstring(whole(graphml(five)).encode())
+    nodes = list(root.iter(f"{GRAPHML}node"))
+    edges = {(e.get("source"), e.get("target")) for e in root.iter(f"{GRAPHML}edge")}
+    assert len(nodes) == 11
+    assert edges == {
+        (f"n{n.node.id}", f"n{child}")
+        for n in five.nodes
+        for child, _ in n.node.next_functions
+    }
+
+
+def test_networkx_reads_the_graphml(five: Picture) -> None:
+    networkx = pytest.importorskip("networkx", reason="networkx is not installed")
+    found = networkx.parse_graphml(whole(graphml(five)))
+    assert found.nodes["n0"]["source"] == "10 - d"
+    assert found.nodes["n0"]["value"] == "7.75"
+    assert found.edges["n0", "n1"]["local_gradient"] == "-1.0"
+    assert networkx.is_directed_acyclic_graph(found)

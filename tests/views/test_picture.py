@@ -1,0 +1,46 @@
+"""A picture has every value, every gradient and the rule of every edge."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradcli.views.briefly import MAX_WHOLE_ENTRIES, Extent
+from tests.render.graphs.conftest import AT, FIVE, MATRIX, MATRIX_AT, picture
+
+
+def test_values_and_gradients_stand_at_their_nodes() -> None:
+    nodes = {n.node.variable or n.node.source: n for n in picture(FIVE, *AT).nodes}
+    made = {name: (n.value, n.gradient) for name, n in nodes.items()}
+    assert made["10 - d"] == (7.75, 1.0)
+    assert made["w3*b + w4*c"] == (2.25, -1.0)
+    assert made["w1*a"] == (1.0, -3.0)
+    assert made["a"] == (2.0, -1.125)
+    assert nodes["w3*b"].rules == ("b", "w3")
+    assert (nodes["a"].verdict, nodes["w1"].verdict) == ("proved", None)
+
+
+def test_a_matrix_rule_is_a_formula_in_the_programs_names() -> None:
+    nodes = {n.node.name: n for n in picture(MATRIX, *MATRIX_AT).nodes}
+    assert nodes["MmBackward0"].rules == ("g @ W.T", "X.T @ g")
+    assert nodes["TanhBackward0"].rules == ("1 - h * h",)
+    assert nodes["MmBackward0"].value == [[pytest.approx(0.7), pytest.approx(0.6)],
+                                          [1.5, 1.0]]  # fmt: skip
+
+
+def test_a_large_array_is_what_it_ranges_over() -> None:
+    count = MAX_WHOLE_ENTRIES + 1
+    root, square, leaf = picture("sum(x**2)", f"x=arange({count})").nodes
+    assert square.value == Extent((count,), 0.0, (count - 1.0) ** 2, False)
+    assert leaf.gradient == Extent((count,), 0.0, 2.0 * (count - 1), False)
+    assert root.gradient == 1.0
+
+
+def test_an_input_keeps_its_name_where_the_program_gives_it_away() -> None:
+    names = {n.node.variable for n in picture("x = x*2; x = x + 1; x", "x=3").nodes}
+    assert "x" in names
+
+
+def test_values_changed_in_place_are_those_of_their_time() -> None:
+    found = picture("y = x*2; y *= 3; sum(y + 1)", "x=[1]")
+    made = [n.value for n in found.nodes]
+    assert made == [7.0, [7.0], [6.0], [2.0], [1.0]]
