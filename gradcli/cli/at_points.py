@@ -298,3 +298,25 @@ def _suffix(table: str | None) -> str:
     """The format of rows on standard output: the table's, if that is text."""
     suffix = "" if table is None else splitext(table)[1].lower()
     return suffix if suffix in (".tsv", ".jsonl") else ".csv"
+
+
+def over_sweep(request: Request, many: Many) -> tuple[dict[str, Any], Any]:
+    """The swept values by name, and value and gradients at all combinations of them,
+    the last name's moving fastest; NaN where there is none.
+
+    Raises:
+        ProgramError: there is no value at any of them.
+    """
+    work = _Work(request, many)
+    if work.free:
+        hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3:3"
+        raise wrong("E506", f"no value for {enumerated(work.free)}", hint)
+    grid = np.meshgrid(*work.swept.values(), indexing="ij")
+    columns = {n: g.ravel() for n, g in zip(work.swept, grid, strict=True)}
+    failed: dict[int, ProgramError] = {}
+    found = work.program.at_rows(columns, work.shared, failed)
+    if failed and len(failed) == len(grid[0].ravel()):
+        raise next(iter(failed.values()))
+    if failed:
+        note(f"note: nothing is drawn at {len(failed):,} points, which have no value")
+    return work.swept, found

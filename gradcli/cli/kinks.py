@@ -44,12 +44,13 @@ def main(
     from .session import gradients, run_program
 
     found = gradients(run_program(request), grad_output, with_graph=False)
-    report = _report(gradient_job(request, found), radius)
+    report = report_of(gradient_job(request, found), radius)
     view = kinks_view(found.run.source, found.view.output, report)
     return show(request, json=lambda: [as_json(view)], text=lambda _: lines(view))
 
 
-def _report(job: Job, radius: float) -> Report:
+def report_of(job: Job, radius: float) -> Report:
+    """The kinks within a radius; raises a ProgramError where they cannot be found."""
     from ..lang.errors import ProgramError
     from ..numbers.system import NoMeaning
     from ..verify.kinks.report import kinks_of

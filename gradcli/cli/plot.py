@@ -1,0 +1,260 @@
+"""``gradcli plot``: a value and its derivative over a range of an input, or of two."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .many import Many
+from .options import Request, on_programs
+from .problems import wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ..lang.run import Run
+    from ..render.line import Line
+    from ..views.plot import Curve, Field, KinkMark
+
+POINTS = 401
+"""Points of a curve."""
+
+SIDE_POINTS = 81
+"""Points along each side where two inputs have a range."""
+
+ENDINGS = (".svg", ".png", ".pdf", ".json")
+
+_RANGE = re.compile(r"(?P<name>[^\W\d]\w*)=(?P<ends>[^@\[:]*:[^:]*?)(?P<count>:\d+)?")
+
+
+@on_programs
+def main(
+    request: Request,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write a picture: .svg, .png, .pdf, or .json for the numbers.",
+        ),
+    ] = None,
+) -> int:
+    """A value and its derivative over a range of an input: NAME=START:STOP.
+
+    In a terminal it is a curve; of two inputs with a range, lines of equal value with
+    arrows uphill. Kinks are marked. NAME=START:STOP:COUNT says how many points.
+
+    Example: gradcli plot "x^2*sin(x)" x=-3:3
+    """
+    if out is not None:
+        from .drawing import check_ending
+
+        check_ending(out, ENDINGS)
+    asked, sweep = _ranges(request)
+    many = Many(sweep=sweep, plot=True)
+    if out is None and not request.json:
+        return _in_terminal(asked, many)
+    from .at_points import over_sweep
+
+    axes, found = over_sweep(asked, many)
+    view = _curve(asked, axes, found) if len(axes) == 1 else _field(asked, axes, found)
+    if request.json:
+        return _printed(request, view)
+    assert out is not None
+    return _written(request, view, out)
+
+
+def _ranges(request: Request) -> tuple[Request, list[str]]:
+    """The request without its ranges, and the ranges as sweeps.
+
+    Raises:
+        ProgramError: there is none, or there are more than two.
+    """
+    words = list(request.words or ())
+    first = 0 if request.file is not None else 1
+    ranges = {word: _RANGE.fullmatch(word) for word in words[first:]}
+    found = {word: match for word, match in ranges.items() if match is not None}
+    if not 1 <= len(found) <= 2:
+        said = "no input has a range" if not found else "more than two ranges"
+        raise wrong("E595", f"plot: {said}", "give one or two: x=-3:3")
+    usual = POINTS if len(found) == 1 else SIDE_POINTS
+    sweeps = [
+        f"{m['name']}={m['ends']}{m['count'] or f':{usual}'}" for m in found.values()
+    ]
+    kept = words[:first] + [word for word in words[first:] if word not in found]
+    return replace(request, words=kept), sweeps
+
+
+def _in_terminal(request: Request, many: Many) -> int:
+    """The curve of dots, and the kinks below it."""
+    from .at_points import run
+    from .output import Printer
+
+    if len(many.sweep or ()) > 1:
+        hint = "write a file: -o field.svg"
+        raise wrong("E590", "plot: two ranges are drawn in a file", hint)
+    status = run(request, many, {})
+    ((name, values),) = _axes(request, many).items()
+    marks = _kinks(request, name, float(min(values)), float(max(values)))
+    Printer().lines(_told(name, marks))
+    return status
+
+
+def _axes(request: Request, many: Many) -> dict[str, Any]:
+    from ..engine import resolve
+    from ..lang.factory import Factory
+    from .at_points import swept
+
+    factory = Factory(resolve(request.device), request.dtype, request.seed)
+    return swept(many.sweep or (), factory)
+
+
+def _told(name: str, marks: Sequence[KinkMark] | None) -> Iterator[Line]:
+    from ..lang.excerpt import printable
+    from ..render.line import Line
+    from ..render.numbers import number
+
+    for mark in marks or ():
+        where = f"kink at {printable(name)} = {number(mark.at)}"
+        yield Line(((where, "fair"), (f"  {printable(mark.text)}", "plain")))
+
+
+def _kinks(
+    request: Request, name: str, low: float, high: float
+) -> tuple[KinkMark, ...] | None:
+    """The kinks between two values; None where they cannot be looked for."""
+    if request.no_verify:
+        return None
+    from ..lang.errors import ProgramError
+    from ..views.kinks import kinks_view
+    from ..views.plot import KinkMark
+    from .grad import gradient_job
+    from .kinks import report_of
+    from .output import note
+    from .session import gradients
+
+    middle, radius = (low + high) / 2, (high - low) / 2
+    alone = replace(request, wrt=name)
+    try:
+        found = gradients(_run_at(alone, name, middle), None, with_graph=False)
+        report = report_of(gradient_job(alone, found), radius)
+    except ProgramError as error:
+        note(f"note: kinks are not marked: {error.message}")
+        return None
+    view = kinks_view(found.run.source, found.view.output, report)
+    marks: dict[float, str] = {}
+    for kink, where in zip(report.kinks, view.where, strict=True):
+        values = dict(report.places[kink.place].values)
+        others_stay = all(n == name for n in values)
+        at = values.get(name, middle) if others_stay else None
+        if at is not None and low <= at <= high:
+            marks.setdefault(at, where.text or kink.condition or kink.function)
+    return tuple(KinkMark(at, marks[at]) for at in sorted(marks))
+
+
+def _run_at(request: Request, name: str, value: float) -> Run:
+    """The program at one point."""
+    from sys import maxsize
+
+    from ..lang.bindings import read_bindings
+    from ..lang.run import execute, prepare
+    from .sources import program_and_bindings
+
+    source, words = program_and_bindings(request)
+    prepared = prepare(
+        source,
+        read_bindings([*words, f"{name}={value!r}"]),
+        wrt=[name],
+        seed=request.seed,
+        dtype=request.dtype,
+        device=request.device,
+    )
+    return execute(prepared, of=request.of, max_steps=maxsize)
+
+
+def _curve(request: Request, axes: Mapping[str, Any], found: Any) -> Curve:
+    from ..views.plot import Curve
+
+    ((name, x),) = axes.items()
+    if getattr(found.value, "ndim", 1) > 1:
+        raise _several()
+    source, output = _named(request)
+    kinks = _kinks(request, name, float(min(x)), float(max(x)))
+    slope = found.grads.get(name)
+    return Curve(source, output, name, x, found.value, slope, kinks)
+
+
+def _field(request: Request, axes: Mapping[str, Any], found: Any) -> Field:
+    from ..views.plot import Field
+
+    (across, x), (up, y) = axes.items()
+    if getattr(found.value, "ndim", 1) > 1:
+        raise _several()
+    shape = len(x), len(y)
+    slopes = [found.grads[n].reshape(shape).T for n in (across, up)]
+    source, output = _named(request)
+    value = found.value.reshape(shape).T
+    return Field(source, output, across, up, x, y, value, (slopes[0], slopes[1]))
+
+
+def _several() -> Exception:
+    hint = "choose one, as in y[0], or add .sum()"
+    return wrong("E590", "plot: the value is not one number", hint)
+
+
+def _named(request: Request) -> tuple[str, str]:
+    """The program's text, and the name that it gives its value."""
+    from ..lang.compiler import compile_program
+    from ..lang.parser import parse
+    from .sources import program_and_bindings
+
+    source, _ = program_and_bindings(request)
+    if request.of is not None:
+        return source, request.of
+    assigned = compile_program(parse(source, ())).assigned
+    statement = re.split("[;\n]", source.strip())[-1]
+    found = re.fullmatch(r"\s*([^\W\d]\w*)\s*=[^=].*", statement)
+    name = found[1] if found else ""
+    return source, name if name in assigned else ""
+
+
+def _printed(request: Request, view: Curve | Field) -> int:
+    from .output import Printer
+
+    printer = Printer()
+    printer.lines([_as_json(view)])
+    printer.flush()
+    return 0
+
+
+def _as_json(view: Curve | Field) -> Line:
+    from ..render.graphs.plot import as_json
+
+    return as_json(view)
+
+
+def _written(request: Request, view: Curve | Field, out: str) -> int:
+    from ..lang.excerpt import printable
+    from ..render.graphs.plot import plot
+    from ..render.graphs.svg import whole
+    from ..render.line import Line
+    from .drawing import check_ending, put
+    from .output import show
+
+    suffix = check_ending(out, ENDINGS)
+    if suffix == ".json":
+        content = (_as_json(view).text + "\n").encode()
+    else:
+        document = whole(plot(view))
+        content = document.encode()
+        if suffix != ".svg":
+            from ..render.graphs.pixels import converted
+
+            content = converted(document, suffix)
+    put(out, content)
+    said = Line(((f"written to {printable(out)}", "plain"),))
+    return show(request, json=list, bare=list, text=lambda layout: [said])

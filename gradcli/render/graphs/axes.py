@@ -1,0 +1,66 @@
+"""Axes: round numbers between two ends, and where a number stands in a picture.
+
+ticks(-3.0, 3.0)        # [-3.0, -2.0, ..., 3.0]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor, isfinite, log10
+from typing import Any, Final
+
+import numpy as np
+
+PACES: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
+"""Distances of round numbers, times powers of ten."""
+
+STEEP: Final = 8.0
+"""How many times as high as its middle half a curve may be drawn: beyond it is cut,
+so that a pole leaves something to be seen."""
+
+ROOM: Final = 0.06
+"""Of the height, free above and below a curve."""
+
+
+def ticks(low: float, high: float, most: int = 7) -> list[float]:
+    """At most so many round numbers from ``low`` to ``high``."""
+    span = high - low
+    if not (isfinite(span) and span > 0):
+        return [low]
+    power = 10.0 ** floor(log10(span / most))
+    pace = next(p * power for p in PACES if span / (p * power) <= most - 1 + 1e-9)
+    first, last = ceil(low / pace - 1e-9), floor(high / pace + 1e-9)
+    return [n * pace for n in range(first, last + 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Numbers from ``low`` to ``high`` at places from ``start`` to ``end``."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, number: Any) -> Any:
+        """Where a number stands."""
+        share = (number - self.low) / ((self.high - self.low) or 1.0)
+        return self.start + share * (self.end - self.start)
+
+    def ticks(self) -> list[float]:
+        return ticks(self.low, self.high)
+
+
+def heights(numbers: Any) -> tuple[float, float]:
+    """The ends of an axis for these numbers, a pole cut off; 0 to 1 of none."""
+    known = numbers[np.isfinite(numbers)]
+    if not known.size:
+        return 0.0, 1.0
+    low, high = float(known.min()), float(known.max())
+    first, third = np.quantile(known, (0.25, 0.75))
+    middle = float(third - first)
+    if middle > 0:
+        low = max(low, float(first) - STEEP * middle)
+        high = min(high, float(third) + STEEP * middle)
+    span = (high - low) or abs(high) or 1.0
+    return low - ROOM * span, high + ROOM * span

@@ -1,0 +1,313 @@
+"""A curve with its derivative, or a field with its gradients, as SVG.
+
+Invariant: what is not finite is not drawn, and no line goes across a pole.
+
+    "\\n".join(plot(curve))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil, floor, log10
+from typing import Any, Final
+
+import numpy as np
+
+from ...lang.excerpt import printable
+from ...views.numbers import plain
+from ...views.plot import Curve, Field
+from ..curve import DECADES
+from ..jsons import answer
+from ..labels import shorten
+from ..line import Line
+from ..numbers import number, six_digits
+from .axes import Axis, heights, ticks
+from .svg import escaped, sheet
+
+WIDTH: Final = 720.0
+PANEL: Final = 250.0
+LEFT: Final = 84.0
+RIGHT: Final = 24.0
+TOP: Final = 58.0
+BETWEEN: Final = 46.0
+BELOW: Final = 52.0
+SIDE: Final = 560.0
+"""Of a field: the length of its longer side."""
+
+MAX_TITLE: Final = 84
+ARROWS: Final = 15
+"""Arrows along each side of a field."""
+
+LEVELS: Final = 11
+"""Lines of equal value, at most."""
+
+COLOURS: Final = (
+    "#2b4fa8", "#2f6fc0", "#2e8fc0", "#22a6a6", "#3cb07c", "#76b247", "#b3ab2c",
+    "#d6922a", "#dd6f2b", "#d54a33", "#b92c4a",
+)  # fmt: skip
+"""From the lowest line to the highest."""
+
+
+def plot(view: Curve | Field) -> Iterator[str]:
+    """The lines of a document.
+
+    Raises:
+        ImportError: contourpy is missing, which a field needs.
+    """
+    return _curve(view) if isinstance(view, Curve) else _field(view)
+
+
+def as_json(view: Curve | Field) -> Line:
+    """The numbers of a plot as one object."""
+    common = {"program": view.program, "output": view.output or None}
+    if isinstance(view, Curve):
+        return answer(
+            "plot", **common, inputs=[view.across], x=plain(view.x),
+            value=plain(view.value),
+            grad=None if view.slope is None else plain(view.slope),
+            kinks=None if view.kinks is None else list(view.kinks),
+        )  # fmt: skip
+    return answer(
+        "plot", **common, inputs=[view.across, view.up], x=plain(view.x),
+        y=plain(view.y), value=plain(view.value),
+        grads=[plain(each) for each in view.slopes],
+    )  # fmt: skip
+
+
+def _opened(width: float, height: float, title: str) -> Iterator[str]:
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
+        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+        'aria-labelledby="name">'
+    )
+    yield f'<title id="name">{escaped(title)}</title>'
+    levels = "".join(f".l{nr}{{stroke:{c}}}" for nr, c in enumerate(COLOURS))
+    dark = sheet("plot-dark.css")
+    yield (
+        f"<style>{sheet('plot.css')}{levels}"
+        f"@media screen and (prefers-color-scheme:dark){{{dark}}}</style>"
+    )
+    yield '<rect class="paper" width="100%" height="100%"/>'
+    shown = shorten(" ".join(printable(title).split()), MAX_TITLE)
+    yield f'<text class="name" x="{LEFT}" y="24">{escaped(shown)}</text>'
+
+
+def _curve(view: Curve) -> Iterator[str]:
+    name = view.output
+    panels = [(name or "value", view.value, "")]
+    if view.slope is not None:
+        panels.append((f"d{name}/d{view.across}", view.slope, " slope"))
+    height = TOP + len(panels) * PANEL + (len(panels) - 1) * BETWEEN + BELOW
+    yield from _opened(WIDTH, height, view.program)
+    across = Axis(float(view.x[0]), float(view.x[-1]), LEFT, WIDTH - RIGHT)
+    top = TOP
+    for nr, (label, numbers, kind) in enumerate(panels):
+        up = Axis(*heights(numbers), top + PANEL, top)
+        yield f'<text class="name" x="{LEFT}" y="{top - 8:.1f}">{escaped(label)}</text>'
+        yield from _grid(across, up)
+        for mark in view.kinks or ():
+            x = across.at(mark.at)
+            yield (
+                f'<g class="mark"><title>{escaped(f"kink at {number(mark.at)}: ")}'
+                f"{escaped(mark.text)}</title>"
+                f'<line class="kink" x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" '
+                f'y2="{top + PANEL:.1f}"/></g>'
+            )
+        yield (
+            f'<clipPath id="panel{nr}"><rect x="{LEFT}" y="{top}" '
+            f'width="{WIDTH - LEFT - RIGHT}" height="{PANEL}"/></clipPath>'
+        )
+        for stretch in stretches(view.x, numbers, up, _breaks(view)):
+            path = " ".join(f"{across.at(x):.2f},{up.at(y):.2f}" for x, y in stretch)
+            yield (
+                f'<polyline class="curve{kind}" clip-path="url(#panel{nr})" '
+                f'points="{path}"/>'
+            )
+        top += PANEL + BETWEEN
+    for mark in view.kinks or ():
+        value = np.interp(mark.at, view.x, view.value)
+        up = Axis(*heights(view.value), TOP + PANEL, TOP)
+        if np.isfinite(value) and up.low <= value <= up.high:
+            at = f'cx="{across.at(mark.at):.1f}" cy="{up.at(value):.1f}"'
+            yield f'<circle class="dot" {at} r="3.5"/>'
+    foot = height - 12
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    yield _note(middle, foot, "middle", view.across)
+    if view.kinks:
+        told = ", ".join(f"{mark.at:.6g}" for mark in view.kinks[:6])
+        more = "" if len(view.kinks) <= 6 else ", …"
+        yield _note(WIDTH - RIGHT, foot, "end", f"no derivative at {told}{more}")
+    yield "</svg>"
+
+
+def _breaks(view: Curve) -> list[float]:
+    """Where the derivative jumps, so that no line goes across."""
+    return [mark.at for mark in view.kinks or ()]
+
+
+def stretches(
+    x: Any, y: Any, up: Axis, breaks: Sequence[float] = ()
+) -> Iterator[list[tuple[float, float]]]:
+    """The pieces of a curve that are drawn without a stop.
+
+    It stops where a number is missing, and where it leaves the picture on one side and
+    is back on the other, as at a pole. At a break it stops if it jumps there by more
+    than its neighbours do.
+    """
+    piece: list[tuple[float, float]] = []
+    span = up.high - up.low
+    points = [(float(a), float(b)) for a, b in zip(x, y, strict=True)]
+    steps = np.abs(np.diff(y))
+    usual = float(np.median(steps[np.isfinite(steps)])) if len(steps) else 0.0
+    before: tuple[float, float] | None = None
+    for point in points:
+        here = point[1]
+        if not np.isfinite(here):
+            if len(piece) > 1:
+                yield piece
+            piece, before = [], None
+            continue
+        if before is not None:
+            away = (before[1] > up.high and here < up.low) or (
+                before[1] < up.low and here > up.high
+            )
+            far = abs(here - before[1]) > 10 * usual + 1e-12
+            jumps = far and any(before[0] <= b <= point[0] for b in breaks)
+            if away or jumps:
+                if len(piece) > 1:
+                    yield piece
+                piece = []
+        piece.append((point[0], min(max(here, up.low - span), up.high + span)))
+        before = point
+    if len(piece) > 1:
+        yield piece
+
+
+def _grid(across: Axis, up: Axis) -> Iterator[str]:
+    left, right = across.start, across.end
+    bottom, top = up.start, up.end
+    for tick in across.ticks():
+        x = across.at(tick)
+        kind = "zero" if tick == 0 else "grid"
+        yield (
+            f'<line class="{kind}" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{bottom}"/>'
+        )
+        yield _note(x, bottom + 17, "middle", _short(tick))
+    for tick in up.ticks():
+        y = up.at(tick)
+        kind = "zero" if tick == 0 else "grid"
+        yield (
+            f'<line class="{kind}" x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}"/>'
+        )
+        yield _note(left - 8, y + 4, "end", _short(tick))
+    yield (
+        f'<rect class="frame" x="{left}" y="{top}" width="{right - left:.1f}" '
+        f'height="{bottom - top:.1f}"/>'
+    )
+
+
+def _short(tick: float) -> str:
+    return six_digits(tick + 0.0)
+
+
+def _note(x: float, y: float, anchor: str, text: str, kind: str = "") -> str:
+    own = f' class="{kind}"' if kind else ""
+    return (
+        f'<text{own} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
+        f"{escaped(text)}</text>"
+    )
+
+
+def _field(view: Field) -> Iterator[str]:
+    width, height = LEFT + SIDE + RIGHT, TOP + SIDE + BELOW
+    yield from _opened(width, height, view.program)
+    across = Axis(float(view.x[0]), float(view.x[-1]), LEFT, LEFT + SIDE)
+    up = Axis(float(view.y[0]), float(view.y[-1]), TOP + SIDE, TOP)
+    yield (
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
+        '<path class="tip" d="M0 0.8 8 4 0 7.2z"/></marker></defs>'
+    )
+    yield from _grid(across, up)
+    named: list[str] = []
+    for nr, level, lines in levels(view):
+        for line in lines:
+            points = " ".join(f"{across.at(x):.2f},{up.at(y):.2f}" for x, y in line)
+            yield f'<polyline class="level l{nr}" points="{points}"/>'
+        longest = max(lines, key=len)
+        x, y = longest[len(longest) // 2]
+        label = _short(level)
+        at = across.at(x), up.at(y) + 4
+        named += [_note(*at, "middle", label, "halo"), _note(*at, "middle", label)]
+    yield from _arrows(view, across, up)
+    yield from named
+    foot = height - 12
+    yield _note(LEFT + SIDE / 2, foot, "middle", view.across)
+    yield _note(LEFT, TOP - 10, "start", view.up)
+    told = f"lines of equal {view.output or 'value'}, arrows uphill"
+    yield _note(LEFT + SIDE, TOP - 10, "end", told)
+    yield "</svg>"
+
+
+def levels(view: Field) -> Iterator[tuple[int, float, list[Any]]]:
+    """The number of the colour, the value, and the points of each line."""
+    from contourpy import contour_generator
+
+    known = np.ma.masked_invalid(view.value)
+    found = contour_generator(view.x, view.y, known)
+    shown = [
+        (level, lines)
+        for level in _round_levels(view.value[np.isfinite(view.value)])
+        if (
+            lines := [line for line in found.lines(level) if np.ptp(line, axis=0).any()]
+        )
+    ]
+    for nr, (level, lines) in enumerate(shown):
+        share = nr / max(1, len(shown) - 1)
+        yield round(share * (len(COLOURS) - 1)), level, lines
+
+
+def _round_levels(known: Any) -> list[float]:
+    """Round numbers among these; of numbers above 0 that span decades 1, 2, 5 times
+    powers of ten."""
+    if not known.size:
+        return []
+    low, high = (float(q) for q in np.quantile(known, (0.02, 1.0)))
+    if low <= 0 or high < low * 10**DECADES:
+        return ticks(*heights(known), LEVELS)
+    powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    found = [pace * 10.0**p for p in powers for pace in (1, 2, 5)]
+    found = [level for level in found if low <= level <= high]
+    every = -(-len(found) // LEVELS)
+    return found[:: every or 1]
+
+
+def _arrows(view: Field, across: Axis, up: Axis) -> Iterator[str]:
+    """Uphill as it is seen in the picture, longer where it is steeper."""
+    pace = SIDE / ARROWS
+    places = [
+        np.unique(np.linspace(0, len(ends) - 1, ARROWS + 2)[1:-1].round().astype(int))
+        for ends in (view.x, view.y)
+    ]
+    rows, columns = np.meshgrid(places[1], places[0], indexing="ij")
+    scale = (across.high - across.low) / (up.high - up.low)
+    # A direction in the picture: the gradient by the places, not by the inputs.
+    right = view.slopes[0][rows, columns]
+    above = view.slopes[1][rows, columns] / scale
+    sizes = np.hypot(right, above)
+    usable = np.isfinite(sizes) & (sizes > 0)
+    if not usable.any():
+        return
+    steepest = float(np.quantile(sizes[usable], 0.95))
+    for row, column, dx, dy, size, ok in zip(
+        *(a.ravel() for a in (rows, columns, right, above, sizes, usable)), strict=True
+    ):
+        if not ok or size < 1e-3 * steepest:
+            continue
+        length = 0.8 * pace * max(0.25, min(1.0, size / steepest) ** 0.5) / 2
+        x, y = across.at(view.x[column]), up.at(view.y[row])
+        ax, ay = length * dx / size, -length * dy / size
+        yield (
+            f'<line class="arrow" x1="{x - ax:.1f}" y1="{y - ay:.1f}" '
+            f'x2="{x + ax:.1f}" y2="{y + ay:.1f}" marker-end="url(#tip)"/>'
+        )
