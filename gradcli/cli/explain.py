@@ -11,6 +11,7 @@ from .options import GradOutput, Request, on_programs
 from .problems import wrong
 
 if TYPE_CHECKING:
+    from ..render.worked.rows import Rules
     from ..views.explanation import Explanation
 
 
@@ -20,20 +21,38 @@ def main(
     step: Annotated[
         bool, typer.Option("--step", help="Wait for a key after each step; q quits.")
     ] = False,
+    latex: Annotated[
+        bool,
+        typer.Option(
+            "--latex", help="Write the pass as equations in LaTeX, each with its rule."
+        ),
+    ] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Write it as Markdown, with the rules.")
+    ] = False,
+    html: Annotated[
+        bool, typer.Option("--html", help="Write it as a page of HTML, with the rules.")
+    ] = False,
     grad_output: GradOutput = None,
 ) -> int:
     """The backward pass as it happens, node by node.
 
     Shown is what arrives at each node, and what goes on to the next.
 
+    As --latex, --markdown or --html it is a worked solution, with the rule beside every
+    number.
+
     Example: gradcli explain "u = x*y; L = u + x" x=2 y=3
     """
+    written = _form(request, step, latex=latex, markdown=markdown, html=html)
     if step:
         _require_terminal(request)
     from ..render import explanation as draw
     from .output import show
 
-    explanation = _explained(request, grad_output)
+    explanation, rules = _explained(request, grad_output, written is not None)
+    if written is not None:
+        return _worked(written, explanation, rules)
     if step:
         return _stepwise(explanation)
     return show(
@@ -59,7 +78,41 @@ def _require_terminal(request: Request) -> None:
         )
 
 
-def _explained(request: Request, grad_output: str | None) -> Explanation:
+def _form(request: Request, step: bool, **asked: bool) -> str | None:
+    """The kind of document that was asked for.
+
+    Raises:
+        ProgramError: options exclude each other.
+    """
+    wanted = [name for name, given in asked.items() if given]
+    others = {"json": request.json, "quiet": request.quiet, "step": step}
+    if wanted:
+        wanted += [name for name, given in others.items() if given]
+    if len(wanted) > 1:
+        both = " and ".join(f"--{name}" for name in wanted[:2])
+        raise wrong("E590", f"{both} exclude each other", "choose one of them")
+    return wanted[0] if wanted else None
+
+
+def _worked(form: str, explanation: Explanation, rules: Rules) -> int:
+    """Print the pass as a document."""
+    from ..render.worked.latex import latex
+    from ..render.worked.markdown import markdown
+    from ..render.worked.page import page
+    from .output import Printer
+
+    draw = {"latex": latex, "markdown": markdown, "html": page}[form]
+    printer = Printer()
+    printer.lines(draw(explanation, rules))
+    printer.flush()
+    return Exit.DONE
+
+
+def _explained(
+    request: Request, grad_output: str | None, with_rules: bool
+) -> tuple[Explanation, Rules]:
+    """The pass, and before it frees what they need the rules of its edges."""
+    from ..render.code.stated import rules_of
     from ..views.explanation import Explanation, explain
     from ..views.numbers import plain
     from .session import graph_of, output_of_run, run_with_names
@@ -68,10 +121,11 @@ def _explained(request: Request, grad_output: str | None) -> Explanation:
     run.require_graph()
     start = run.first_cotangent(grad_output)
     view = graph_of(run, local_gradients=False)
+    rules = rules_of(run.output, view) if with_rules else {}
     with run.explained():
         steps = explain(run.output, start, names, view)
     output, given = output_of_run(run), grad_output is not None
-    return Explanation(run.source, output, plain(start.raw), given, steps)
+    return Explanation(run.source, output, plain(start.raw), given, steps), rules
 
 
 def _stepwise(explanation: Explanation) -> int:

@@ -41,6 +41,9 @@ def main(
             help="List only the N paths with the largest products.",
         ),
     ] = 10,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Write the paths as equations in LaTeX.")
+    ] = False,
     grad_output: GradOutput = None,
 ) -> int:
     """The chain rule, path by path, with each path's product.
@@ -61,6 +64,14 @@ def main(
         run = run.of_value(name, _value(run, name, "--from", _outputs(run)))
     run.require_graph()
     answer = _answer(run, names, to, most, grad_output)
+    if latex:
+        from ..render.worked.latex import paths_latex
+
+        return show(
+            request,
+            json=lambda: draw.as_json(answer),
+            text=lambda layout: paths_latex(answer),
+        )
     return show(
         request,
         json=lambda: draw.as_json(answer),

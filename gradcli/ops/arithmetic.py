@@ -67,10 +67,12 @@ NO_NEGATION: dict[Types, str] = {
     TRUTHS: f"Negation, the `-` operator, on a bool tensor is not supported. {INVERT}"}
 
 row("add.Tensor", node="AddBackward0", latex="{0} + {1}", formula="a + b",
+    taught="sum rule",
     doc="Sum, elementwise with broadcasting.",
     fwd=lambda xp, a, b: a + b, partials=(1, 1), cases=PAIR)
 
 row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
+    taught="sum rule",
     formula="a + alpha*b", doc="Sum with a multiple of the second operand.",
     result=WHOLE, fractions=NO_FRACTION, fits=True,
     fwd=lambda xp, a, b, alpha: a + alpha * b,
@@ -83,16 +85,19 @@ function("add", lambda call, a, b, alpha=1:
          overflows=True, roundings=1)
 
 row("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
+    taught="sum rule",
     doc="A tensor plus a number, inside functions PyTorch builds itself.",
     fwd=lambda xp, x, number: x + number,
     partials=(1,), cases=[case((3, 4), number=2), case((), number=-0.5)])
 
 row("sub.Tensor", node="SubBackward0", latex="{0} - {1}", formula="a - b",
+    taught="sum rule",
     refuses=NO_TWO_TRUTHS, no_truths=A_TRUTH,
     doc="Difference, elementwise with broadcasting.",
     fwd=lambda xp, a, b: a - b, partials=(1, -1), cases=PAIR)
 
 row("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
+    taught="sum rule",
     refuses=NO_TWO_TRUTHS, no_truths=A_TRUTH,
     formula="a - alpha*b", doc="Difference with a multiple of the second operand.",
     result=WHOLE, fractions=NO_FRACTION, fits=True,
@@ -107,16 +112,19 @@ function("sub", lambda call, a, b, alpha=1:
          aliases=("subtract",), formula="a - alpha*b", overflows=True, roundings=1)
 
 row("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
+    taught="sum rule",
     no_truths=A_TRUTH,
     doc="A number minus a tensor.",
     fwd=lambda xp, x, number: number - x, partials=(-1,),
     cases=[case((3, 4), number=10), case((), number=0.5)])
 
 row("rsub.Tensor", node="RsubBackward0", latex="{1} - {0}", formula="b - a",
+    taught="sum rule",
     doc="Difference, the other way round.",
     fwd=lambda xp, a, b: b - a, partials=(-1, 1), cases=PAIR)
 
 row("rsub.alpha", node="RsubBackward0", latex=r"{1} - \alpha {0}",
+    taught="sum rule",
     refuses=NO_TWO_TRUTHS,
     formula="b - alpha*a", doc="Difference from a multiple, the other way round.",
     result=WHOLE, fractions=NO_FRACTION,
@@ -125,6 +133,7 @@ row("rsub.alpha", node="RsubBackward0", latex=r"{1} - \alpha {0}",
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
 row("rsub.Scalar_alpha", node="RsubBackward1", latex=r"c - \alpha {0}",
+    taught="sum rule",
     no_truths=A_TRUTH,
     formula="number - alpha*x", doc="A number minus a multiple of a tensor.",
     fwd=lambda xp, x, number, alpha: number - alpha * x,
@@ -145,6 +154,7 @@ function("rsub", rsub, doc="Difference, the other way round.", formula="b - alph
          in_place=False)
 
 row("neg", node="NegBackward0", latex="-{0}", formula="-x", doc="Negation.",
+    taught="constant factor rule",
     refuses=NO_NEGATION,
     aliases=("negative",),
     fwd=lambda xp, x: -x, partials=(-1,), cases=[case((3, 4)), case(())], roundings=0)
@@ -156,18 +166,21 @@ function("positive", lambda call, x: x,
 # products and quotients
 
 row("mul", node="MulBackward0", latex=r"{0} \cdot {1}", formula="a * b",
+    taught="product rule",
     doc="Product, elementwise with broadcasting.", aliases=("multiply",),
     fwd=lambda xp, a, b: a * b,
     partials=(lambda xp, y, a, b: b, lambda xp, y, a, b: a), cases=PAIR,
     saves=("b", "a"), overflows=True, roundings=1)
 
 row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number",
+    taught="constant factor rule",
     doc="A tensor times a number, inside functions PyTorch builds itself.",
     fwd=lambda xp, x, number: x * number,
     partials=(lambda xp, y, x, number: number,),
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
 row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b",
+    taught="quotient rule",
     doc="Quotient, elementwise with broadcasting.",
     result=AS_IS, fwd=lambda xp, a, b: a / b,
     partials=(lambda xp, y, a, b: over(1, b), lambda xp, y, a, b: -(a / b) / b),
@@ -175,6 +188,7 @@ row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a 
 
 
 row("div.Scalar", node="DivBackward1", latex=r"\frac{{{0}}}{{c}}", formula="x / number",
+    taught="constant factor rule",
     doc="A tensor over a number, inside functions PyTorch builds itself.",
     result=AS_IS, fwd=lambda xp, x, number: x / number,
     partials=(lambda xp, y, x, number: over(1, number),),
@@ -222,6 +236,7 @@ row("floor_divide", node="NotImplemented", formula="floor(a / b)",
     jumps_at=0)
 
 row("reciprocal", node="ReciprocalBackward0", latex=r"\frac{{1}}{{{0}}}",
+    taught="power rule",
     formula="1 / x", doc="Reciprocal.",
     fwd=lambda xp, x: 1 / x, partials=(lambda xp, y, x: -y * y,),
     cases=[case((3, 4), low=0.5, high=2.0), case((3,), low=-2.0, high=-0.5)],
@@ -281,6 +296,7 @@ def one_less(xp: Any, x: Any, exponent: float) -> Any:
 
 
 row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
+    taught="power rule",
     formula="x ** exponent", doc="A tensor to the power of a number.",
     kink="the derivative for exponent 0 is 0, also at x = 0",
     result=AS_IS, fwd=lambda xp, x, exponent: x**exponent,
@@ -317,6 +333,7 @@ row("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}", formula="a **
     cases=AWAY[:3], saves=("a b", "a b y"))
 
 row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** x",
+    taught="exponential rule",
     memory=PACKED,
     doc="A number to the power of a tensor.",
     kink="for base 0 the derivative is 0 where x >= 0",

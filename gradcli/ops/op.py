@@ -291,6 +291,7 @@ class Op(Entry):
                integers; empty: they are taken
     jumps_at   the value jumps where what is rounded lies this far above an integer
     smooth_at_zero  it does not where that is 0
+    taught     what textbooks call the rule of its derivative
     query      a question that composites ask: inside them `call` gives the plain
                answer, not a tensor
 
@@ -321,6 +322,7 @@ class Op(Entry):
     smooth_at_zero: bool = False
     query: bool = False
     latex: str = ""
+    taught: str = ""
 
     def __post_init__(self) -> None:
         ruled = self.partials is not None or None not in (self.vjp, self.jvp)

@@ -27,7 +27,7 @@ from .partials import raw_partials
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """What one edge carries on.
+    """What one edge carries on; ``edge`` is its number among the node's.
 
     ``to`` is the receiver's node and ``id`` its number in the graph, ``name`` what the
     program calls the value, its text, or None; ``held`` is what had arrived there
@@ -35,6 +35,7 @@ class Send:
     ``reduced``: the product was summed to the shape of an input that was broadcast.
     """
 
+    edge: int
     id: int
     to: str
     name: str | None
@@ -185,14 +186,14 @@ class _Watch:
         shapes = [tuple(g.shape) for g in given if g is not None]
         edges = zip(node.edges, sent, raw_partials(node), strict=True)
         sends = [
-            self._send(edge, g.raw, partial, shapes[0])
-            for edge, g, partial in edges
+            self._send(nr, edge, g.raw, partial, shapes[0])
+            for nr, (edge, g, partial) in enumerate(edges)
             if edge is not None and g is not None
         ]
         incoming = tuple(None if g is None else self._shown(g.raw) for g in given)
         self._tell(node, incoming, tuple(sends), None, None)
 
-    def _send(self, edge: Any, g: Any, partial: Any, shape: Shape) -> Send:
+    def _send(self, nr: int, edge: Any, g: Any, partial: Any, shape: Shape) -> Send:
         before = self._arrived.get(edge)
         total = g if before is None else before + g
         self._arrived[edge] = total
@@ -200,6 +201,7 @@ class _Watch:
         made = self._nodes[id(receiver)]
         several = isinstance(edge, Port)
         return Send(
+            edge=nr,
             id=made.id,
             to=made.name,
             name=self._names.of(edge) or (None if several else made.source),

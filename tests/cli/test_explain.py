@@ -114,8 +114,8 @@ def test_the_json_lists_the_steps(gradcli: Run) -> None:
     assert all(keys <= step.keys() for step in told["steps"])
     eighth = told["steps"][7]
     assert eighth["sends"][1] == {
-        "id": 6, "to": "AccumulateGrad", "name": "a", "output_nr": 0, "gradient": -1.5,
-        "held": 0.375, "total": -1.125,
+        "edge": 1, "id": 6, "to": "AccumulateGrad", "name": "a", "output_nr": 0,
+        "gradient": -1.5, "held": 0.375, "total": -1.125,
     }  # fmt: skip
     leaf = told["steps"][8]
     assert (leaf["grad_before"], leaf["grad_after"]) == (None, -1.125)

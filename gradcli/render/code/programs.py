@@ -269,11 +269,11 @@ def conditions(decisions: Iterable[Tree]) -> Iterator[str]:
                 yield shown
 
 
-def inline(tree: Tree) -> Text:
+def inline(tree: Tree, dialect: Dialect = LANGUAGE) -> Text:
     """The tree in one expression; dots stand for what is long."""
     texts: dict[int, Text] = {}
     for part in reachable([tree]):
-        text = LANGUAGE.text(part, texts)
+        text = dialect.text(part, texts)
         is_short = len(text.written) <= MAX_CONDITION_CHARACTERS
         texts[part.serial] = text if is_short else Text("...")
     return texts[tree.serial]

@@ -100,11 +100,11 @@ def _worded(
     try:
         with np.errstate(all="ignore"):
             inputs = [
-                each if _shape(each) is None else xp.named(name, _numbers(each))
+                each if _shape(each) is None else xp.named(name, numbers(each))
                 for name, each in zip(called, raw, strict=True)
             ]
             made = node.op.fwd(xp, *inputs, **node.params).value if y is None else y
-            result = xp.named(RESULT, _numbers(made))
+            result = xp.named(RESULT, numbers(made))
             g = xp.named(COTANGENT, np.ones(result.shape))
             found = inline(rule(xp, g, result, *inputs, **node.params)).written
     except (Unwritable, TooLong, AttributeError, ValueError, TypeError):
@@ -112,7 +112,7 @@ def _worded(
     return found if len(found) <= MAX_RULE_CHARACTERS else None
 
 
-def _numbers(raw: Any) -> Any:
+def numbers(raw: Any) -> Any:
     """An array on the host; of a shape alone, ones."""
     if isinstance(raw, Shaped):
         return np.ones(raw.shape)

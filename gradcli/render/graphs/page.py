@@ -223,7 +223,7 @@ def _data(
             }
             for each, room in zip(insides, rooms, strict=True)
         ],
-        "steps": [_step(step, picture) for step in picture.steps],
+        "steps": [_step(step) for step in picture.steps],
     }
 
 
@@ -295,15 +295,12 @@ def _whole(value: Brief | None) -> str | None:
     return brief(value)
 
 
-def _step(step: StepView, picture: Picture) -> Mapping[str, Any]:
+def _step(step: StepView) -> Mapping[str, Any]:
     """What arrives at a node and goes on, with the edges that it goes on along."""
-    node = picture.nodes[step.id].node
-    ways = [(nr, to) for nr, (to, _) in enumerate(node.next_functions)]
-    sends = []
-    for send in step.sends:
-        nr = next(n for n, to in ways if to == send.id)
-        ways.remove((nr, send.id))
-        sends.append([nr, send.id, brief(send.gradient), brief(send.total)])
+    sends = [
+        [send.edge, send.id, brief(send.gradient), brief(send.total)]
+        for send in step.sends
+    ]
     arrived = [g for g in step.incoming if g is not None]
     return {
         "id": step.id,

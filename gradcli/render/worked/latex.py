@@ -1,0 +1,169 @@
+r"""A worked solution as LaTeX, which compiles with the package amsmath.
+
+Invariant: an equation stands on one line, with the rule beside it; what the program
+gives no name is called by its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from ...lang.excerpt import printable
+from ...views.explanation import Explanation
+from ...views.numbers import Plain, flat, sizes
+from ...views.paths import PathsAnswer, PathsView, PathView
+from ..code.latex import Latex
+from ..code.latex_names import Symbols, matrix, verbatim
+from ..gradients import derived
+from ..jsons import unbroken
+from ..line import Line
+from ..numbers import six_digits
+from .rows import ROUNDED, Move, Row, Rules, rows_of
+
+MAX_ENTRIES: Final = 9
+"""Entries of an array that is written out."""
+
+MAX_NAME: Final = 40
+"""Characters of a text that stands for a value without a name."""
+
+_DIALECT: Final = Latex()
+
+OUTPUT: Final = "y"
+"""What an output is called that the program gave no name."""
+
+
+def latex(explanation: Explanation, rules: Rules) -> Iterator[Line]:
+    """The lines of an align environment."""
+    rows = rows_of(explanation, rules)
+    output = derived(explanation.output) or OUTPUT
+    symbols = Symbols([output, *(row.name for row in rows if row.name.isidentifier())])
+    equations = [
+        f"{symbol(output, symbols)} &= {value(explanation.output.value)}",
+        f"{ratio(output, output, symbols)} &= {value(explanation.start)}",
+    ]
+    for row in rows:
+        equations += _row(row, output, symbols)
+    return _aligned(equations)
+
+
+def _row(row: Row, output: str, symbols: Symbols) -> Iterator[str]:
+    for move in row.moves:
+        left = ratio(output, move.to, symbols)
+        right = " = ".join(_sums(row, move, output, symbols))
+        sign = r"&\mathrel{{+}{=}}" if move.held is not None else "&="
+        beside = _rule(move)
+        yield f"{left} {sign} {right}" + (f" && {beside}" if beside else "")
+        if move.held is not None:
+            added = f"{value(move.held)} + {factor(move.result)}"
+            yield f"{left} &= {added} = {value(move.total)}"
+
+
+def _sums(row: Row, move: Move, output: str, symbols: Symbols) -> Iterator[str]:
+    if len(move.factors) == 2:
+        arrived, local = move.factors
+        chain = ratio(output, row.name, symbols), ratio(row.name, move.to, symbols)
+        yield r" \, ".join(chain)
+        sign = r" \cdot " if isinstance(local, float) else r" \odot "
+        yield f"{factor(arrived)}{sign}{factor(local)}"
+    yield value(move.result)
+
+
+def _rule(move: Move) -> str:
+    if move.rule is None:
+        return ""
+    name = rf"\text{{{move.rule.name}: }} " if move.rule.name else ""
+    behind = rf"\text{{, summed to }} {move.reduced}" if move.reduced else ""
+    return name + move.rule.latex + behind
+
+
+def _aligned(equations: list[str]) -> Iterator[Line]:
+    yield unbroken(f"% {ROUNDED}")
+    yield unbroken(r"\begin{align*}")
+    for each in equations[:-1]:
+        yield unbroken(rf"  {each} \\")
+    for each in equations[-1:]:
+        yield unbroken(f"  {each}")
+    yield unbroken(r"\end{align*}")
+
+
+def paths_latex(answer: PathsAnswer) -> Iterator[Line]:
+    """The chain rule path by path: a sum of products of derivatives."""
+    names = {n for t in answer.targets for p in t.paths for n in p.variables}
+    symbols = Symbols([n for n in names if n.isidentifier()])
+    for target in answer.targets:
+        yield from _aligned(list(_target(answer, target, symbols)))
+
+
+def _target(answer: PathsAnswer, target: PathsView, symbols: Symbols) -> Iterator[str]:
+    start = answer.derived or OUTPUT
+    left = ratio(start, target.to, symbols)
+    if not target.paths:
+        yield f"{left} &= 0"
+        return
+    more = [r"\cdots"] if len(target.paths) < target.count else []
+    ways = [_chain(path, start, symbols) for path in target.paths]
+    if any(" " in way for way in ways) or len(ways) > 1:
+        yield f"{left} &= {' + '.join([*ways, *more])}"
+        left = ""
+    products = [p for path in target.paths if (p := _product(path))]
+    if len(products) == len(target.paths):
+        yield f"{left} &= {' + '.join([*products, *more])}"
+        left = ""
+    if len(target.paths) > 1:
+        terms = [factor(path.product) for path in target.paths]
+        yield f"{left} &= {' + '.join([*terms, *more])}"
+        left = ""
+    yield f"{left} &= {value(target.sum)}"
+
+
+def _chain(path: PathView, start: str, symbols: Symbols) -> str:
+    names = [start, *path.variables[1:]]
+    steps = [ratio(above, below, symbols) for above, below in pairwise(names)]
+    return r" \, ".join(steps) or "1"
+
+
+def _product(path: PathView) -> str:
+    if not path.elementwise or len(path.local_gradients) < 2:
+        return ""
+    known = [p for p in path.local_gradients if p is not None]
+    sign = r" \odot " if any(isinstance(p, list) for p in known) else r" \cdot "
+    return sign.join(map(factor, known))
+
+
+def ratio(of: str, by: str, symbols: Symbols) -> str:
+    """A derivative."""
+    above, below = symbol(of, symbols), symbol(by, symbols)
+    return rf"\frac{{\partial {above}}}{{\partial {below}}}"
+
+
+def symbol(name: str, symbols: Symbols) -> str:
+    """A name as a symbol; any other text as it is, in brackets."""
+    if name.isidentifier():
+        return symbols[name]
+    told = printable(name)
+    short = told if len(told) <= MAX_NAME else told[: MAX_NAME - 1] + "…"
+    plain = short.replace("^", "**").replace("\\", "/")
+    return rf"({verbatim(plain)})"
+
+
+def value(number: Plain) -> str:
+    """A number, a small matrix, or the shape of a larger one."""
+    if not isinstance(number, list):
+        return _DIALECT.plain(float(six_digits(number))).written
+    shape = sizes(number)
+    entries = flat(number)
+    if len(entries) > MAX_ENTRIES or len(shape) > 2:
+        return _sized(shape)
+    return matrix([value(each) for each in entries], shape)
+
+
+def _sized(shape: list[int]) -> str:
+    return "[" + r" \times ".join(map(str, shape)) + "]"
+
+
+def factor(number: Plain) -> str:
+    """A number in a product or a sum, a negative one in brackets."""
+    text = value(number)
+    return rf"\left({text}\right)" if text.startswith("-") else text

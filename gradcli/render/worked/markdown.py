@@ -1,0 +1,86 @@
+"""A worked solution as Markdown.
+
+Invariant: the program's text stands between backticks that it cannot close.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...lang.excerpt import printable
+from ...views.explanation import Explanation
+from ..gradients import derived
+from ..jsons import unbroken
+from ..line import Line
+from .rows import ROUNDED, Move, Row, Rules, rows_of, shown
+
+
+def markdown(explanation: Explanation, rules: Rules) -> Iterator[Line]:
+    """The lines of a document."""
+    return map(unbroken, _lines(explanation, rules))
+
+
+def _lines(explanation: Explanation, rules: Rules) -> Iterator[str]:
+    output = explanation.output
+    seed = derived(output) or "output"
+    yield "## The backward pass"
+    yield ""
+    fence = "`" * max(3, 1 + _longest_ticks(explanation.program))
+    yield fence
+    yield from map(printable, explanation.program.strip().splitlines())
+    yield fence
+    yield ""
+    yield f"{code(output.name)} = {shown(output.value)}. The pass starts with"
+    named = f"d{printable(seed)}/d{printable(seed)}"
+    yield f"{named} = {shown(explanation.start)}. {ROUNDED}"
+    yield ""
+    for row in rows_of(explanation, rules):
+        yield from _row(row)
+    yield ""
+
+
+def _row(row: Row) -> Iterator[str]:
+    arrives = ", ".join(map(shown, row.arrives))
+    yield f"{row.number}. {row.node} {code(row.text)}: **{arrives}** arrives"
+    indent = " " * (len(str(row.number)) + 2)
+    if row.is_leaf:
+        yield f"{indent}- {code(row.name + '.grad')} = **{shown(row.grad)}**"
+    for move in row.moves:
+        yield f"{indent}- to {code(move.to)}: {sum_of(move)}" + _rule(move)
+
+
+def sum_of(move: Move, times: str = " × ") -> str:
+    """``1.0 × 3.0 = 3.0``, and what had arrived before."""
+    parts = [times.join(map(bracketed, move.factors))] if move.factors else []
+    reduced = f" (summed to {move.reduced})" if move.reduced else ""
+    parts.append(f"**{shown(move.result)}**{reduced}")
+    said = " = ".join(parts)
+    if move.held is not None:
+        said += f"; {shown(move.held)} had arrived: together **{shown(move.total)}**"
+    return said
+
+
+def bracketed(value: object) -> str:
+    """A factor; brackets around one with a sign."""
+    text = shown(value)  # type: ignore[arg-type]
+    return f"({text})" if text.startswith("-") else text
+
+
+def _rule(move: Move) -> str:
+    if move.rule is None:
+        return ""
+    name = f"{move.rule.name}, " if move.rule.name else ""
+    return f" — {name}{code(move.rule.text)}"
+
+
+def code(text: str) -> str:
+    """Text between backticks."""
+    told = printable(text)
+    ticks = "`" * (1 + _longest_ticks(told))
+    room = " " if told[:1] == "`" or told[-1:] == "`" else ""
+    return f"{ticks}{room}{told}{room}{ticks}"
+
+
+def _longest_ticks(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)

@@ -1,0 +1,98 @@
+"""A worked solution as a page of HTML: one file, nothing that it loads, no script.
+
+Invariant: text of the user is escaped wherever it stands.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from importlib.resources import files
+from xml.sax.saxutils import escape
+
+from ...lang.excerpt import printable
+from ...views.explanation import Explanation
+from ..gradients import derived
+from ..jsons import unbroken
+from ..line import Line
+from .markdown import bracketed
+from .rows import ROUNDED, Move, Row, Rules, rows_of, shown
+
+
+def page(explanation: Explanation, rules: Rules) -> Iterator[Line]:
+    """The lines of a page."""
+    return map(unbroken, _lines(explanation, rules))
+
+
+def _lines(explanation: Explanation, rules: Rules) -> Iterator[str]:
+    output = explanation.output
+    seed = _told(derived(output) or "output")
+    sheet = (files(__package__) / "worked.css").read_text(encoding="utf-8").strip()
+    digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'"
+    yield "<!DOCTYPE html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield "<title>The backward pass</title>"
+    yield f"<style>{sheet}</style></head><body><main>"
+    yield "<h1>The backward pass</h1>"
+    program = "\n".join(map(printable, explanation.program.strip().splitlines()))
+    yield f"<pre>{escape(program)}</pre>"
+    yield (
+        f"<p><code>{_told(output.name)}</code> = {shown(output.value)}. The pass "
+        f"starts with d{seed}/d{seed} = {shown(explanation.start)}. {ROUNDED}</p>"
+    )
+    yield '<div class="wide"><table><thead><tr>'
+    for head in ("", "node", "arrives", "goes to", "as", "by"):
+        yield f'<th scope="col">{head}</th>'
+    yield "</tr></thead>"
+    for row in rows_of(explanation, rules):
+        yield from _row(row)
+    yield "</table></div></main></body></html>"
+
+
+def _row(row: Row) -> Iterator[str]:
+    count = max(1, len(row.moves))
+    span = f' rowspan="{count}"' if count > 1 else ""
+    arrives = ", ".join(map(shown, row.arrives))
+    yield "<tbody>"
+    first = (
+        f'<th scope="row"{span}>{row.number}</th><td{span}><span>{_told(row.node)}'
+        f"</span><code>{_told(row.text)}</code></td>"
+        f'<td class="number"{span}>{arrives}</td>'
+    )
+    if not row.moves:
+        told = f"<code>{_told(row.name)}.grad</code>" if row.is_leaf else ""
+        result = shown(row.grad) if row.is_leaf else ""
+        yield (
+            f"<tr>{first}<td>{told}</td><td class='number'><b>{result}</b></td>"
+            "<td></td></tr>"
+        )
+    for move in row.moves:
+        yield f"<tr>{first}{_move(move)}</tr>"
+        first = ""
+    yield "</tbody>"
+
+
+def _move(move: Move) -> str:
+    product = " × ".join(map(bracketed, move.factors))
+    said = f"{product} = " if product else ""
+    said += f"<b>{shown(move.result)}</b>"
+    said += f" (summed to {move.reduced})" if move.reduced else ""
+    if move.held is not None:
+        held, total = shown(move.held), shown(move.total)
+        said += f"<br>{held} had arrived: together <b>{total}</b>"
+    rule = ""
+    if move.rule is not None:
+        name = f"<i>{move.rule.name}</i> " if move.rule.name else ""
+        rule = f"{name}<code>{_told(move.rule.text)}</code>"
+    return (
+        f"<td><code>{_told(move.to)}</code></td><td class='number'>{said}</td>"
+        f"<td>{rule}</td>"
+    )
+
+
+def _told(text: str) -> str:
+    return escape(printable(text))

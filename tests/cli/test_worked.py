@@ -1,0 +1,159 @@
+"""``explain --latex|--markdown|--html`` and ``paths --latex``: worked solutions."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from gradcli.cli.app import run
+
+from .conftest import AT, FIVE
+
+Captured = pytest.CaptureFixture[str]
+
+
+def told(capsys: Captured, *words: str) -> str:
+    assert run([*words]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def assert_balanced(latex: str) -> None:
+    depth = 0
+    for sign in re.sub(r"\\[{}]", "", latex):
+        depth += (sign == "{") - (sign == "}")
+        assert depth >= 0
+    assert depth == 0
+    assert len(re.findall(r"\\left\W", latex)) == len(re.findall(r"\\right\W", latex))
+    begun, ended = (re.findall(rf"\\{w}{{(\w+\*?)}}", latex) for w in ("begin", "end"))
+    assert sorted(begun) == sorted(ended)
+
+
+def test_every_number_of_the_five_neurons_has_its_rule(capsys: Captured) -> None:
+    latex = told(capsys, "explain", FIVE, *AT, "--latex")
+    assert_balanced(latex)
+    lines = latex.splitlines()
+    assert sum("&&" in line for line in lines) == 11
+    assert (
+        r"  \frac{\partial L}{\partial b} &= \frac{\partial L}{\partial "
+        r"(\mathtt{w3*b})} \, \frac{\partial (\mathtt{w3*b})}{\partial b} = "
+        r"\left(-1\right) \cdot 3 = -3 && \text{product rule: } "
+        r"\frac{\partial}{\partial b} \left(a \cdot b\right) = a \\"
+    ) in lines
+    assert r"0.375 + \left(-1.5\right) = -1.125" in lines[-2]
+
+
+def test_names_and_texts_do_not_break_the_latex(capsys: Captured) -> None:
+    program = "x_max = relu(x)^2; θ = 1/x_max; (θ*x)^2 * 1e300"
+    assert_balanced(told(capsys, "explain", program, "x=3", "--latex"))
+
+
+def test_matrix_rules_and_sums_over_broadcast_inputs(capsys: Captured) -> None:
+    words = ["explain", "(X@W + b).sum()", "X=[[1,2],[3,4]]", "W=[[1,2],[3,4]]",
+             "b=[1,2]"]  # fmt: skip
+    latex = told(capsys, *words, "--latex")
+    assert_balanced(latex)
+    assert r"\bar{a} = g \, b^{\top}" in latex
+    assert r"= 1\text{, summed to } [2]" in latex
+    assert r"\begin{pmatrix} 4 & 4 \\ 6 & 6 \end{pmatrix}" in latex
+    text = told(capsys, *words, "--markdown")
+    assert "- to `b`: [[1, 1], [1, 1]] × 1 = **[2, 2]** (summed to [2])" in text
+    assert "`a @ b: b gets a.T @ g`" in text
+
+
+MARKDOWN = """\
+## The backward pass
+
+```
+L = tanh(x)*y + x
+```
+
+`L` = 4.89208. The pass starts with
+dL/dL = 1. Numbers are shown to six digits.
+
+1. AddBackward0 `L = tanh(x)*y + x`: **1** arrives
+   - to `tanh(x)*y`: 1 × 1 = **1** — sum rule, `d(a + b)/da = 1`
+   - to `x`: 1 × 1 = **1** — sum rule, `d(a + b)/db = 1`
+2. MulBackward0 `tanh(x)*y`: **1** arrives
+   - to `tanh(x)`: 1 × 3 = **3** — product rule, `d(a * b)/da = b`
+   - to `y`: 1 × 0.964028 = **0.964028** — product rule, `d(a * b)/db = a`
+3. AccumulateGrad `y`: **0.964028** arrives
+   - `y.grad` = **0.964028**
+4. TanhBackward0 `tanh(x)`: **3** arrives
+   - to `x`: 3 × 0.0706508 = **0.211952**; 1 had arrived: together **1.21195** — \
+`d tanh(x)/dx = 1 - tanh(x) * tanh(x)`
+5. AccumulateGrad `x`: **1.21195** arrives
+   - `x.grad` = **1.21195**
+
+"""
+
+
+def test_markdown(capsys: Captured) -> None:
+    words = ["explain", "L = tanh(x)*y + x", "x=2", "y=3", "--markdown"]
+    assert told(capsys, *words) == MARKDOWN
+
+
+def test_backticks_stay_inside(capsys: Captured) -> None:
+    text = told(capsys, "explain", "x*x # ```` `", "x=2", "--markdown")
+    assert "\n`````\nx*x # ```` `\n`````\n" in text
+
+
+class Tags(HTMLParser):
+    """The elements of a page, and the text in its cells."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.cells: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.seen.append(tag)
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "td" in self.open:
+            self.cells[-1] += data
+
+
+def test_html(capsys: Captured) -> None:
+    page = told(capsys, "explain", "x*y # </pre><script>x</script>", "x=2", "y=3",
+                "--html")  # fmt: skip
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert not {"script", "link", "img"} & set(tags.seen)
+    assert "1 × 3 = 3" in tags.cells
+    assert "product rule d(a * b)/da = b" in tags.cells
+    assert "default-src 'none'; style-src 'sha256-" in page
+
+
+def test_paths_as_latex(capsys: Captured) -> None:
+    latex = told(capsys, "paths", FIVE, *AT, "--to", "a", "--latex")
+    assert_balanced(latex)
+    numbers = [line.strip() for line in latex.splitlines()[3:-1]]
+    assert numbers == [
+        r"&= \left(-1\right) \cdot 1 \cdot 3 \cdot 0.5 + "
+        r"\left(-1\right) \cdot 1 \cdot 0.25 \cdot \left(-1.5\right) \\",
+        r"&= \left(-1.5\right) + 0.375 \\",
+        r"&= -1.125",
+    ]
+    many = told(capsys, "paths", FIVE, *AT, "--to", "a", "--most", "1", "--latex")
+    assert r"+ \cdots" in many
+    assert told(capsys, "paths", "x*0 + y", "x=1", "y=1", "--to", "y", "--latex")
+
+
+@pytest.mark.parametrize("words", [("--latex", "--html"), ("--markdown", "--json"),
+                                   ("--html", "-q")])  # fmt: skip
+def test_one_form_at_a_time(words: tuple[str, str], capsys: Captured) -> None:
+    assert run(["explain", "x*x", "x=2", *words]) == 2
+    assert "exclude each other" in capsys.readouterr().err
