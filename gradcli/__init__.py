@@ -48,6 +48,7 @@ _HOMES = {
     "set_anomaly_enabled",
     "autograd.vmap": "vmap",
     "lang.compiled": "compile",
+    "render.graphs.shown": "graph",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -171,6 +171,9 @@ from .autograd.vmap import (
 from .lang.compiled import (
     compile as compile,
 )
+from .render.graphs.shown import (
+    graph as graph,
+)
 from .engine.methods import Dims, Operand, MinAndMax, SignAndLogabsdet, ValuesAndIndices
 
 __version__: builtins.str

@@ -5,14 +5,13 @@ Invariant: what a file cannot be written without is asked for before any work is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from ..lang.errors import ProgramError
-from ..views.picture import Picture
+from ..render.graphs.shown import ENDINGS, ShownGraph
 from .checking import Check, claimed, job_for
 from .options import Request
 from .output import note
@@ -21,64 +20,59 @@ from .problems import wrong
 if TYPE_CHECKING:
     from ..engine import Tensor
     from ..lang.run import Run
-    from ..render.line import Line
     from ..views.explanation import StepView
     from ..views.graph import GraphView
     from ..views.names import Names
 
-ENDINGS: Final = {
-    ".svg": ("igraph",),
-    ".html": ("igraph",),
-    ".png": ("igraph", "cairosvg"),
-    ".pdf": ("igraph", "cairosvg"),
-    ".dot": (),
-    ".gv": (),
-    ".mmd": (),
-    ".graphml": (),
-    ".json": (),
-}
-"""What a picture's file may end with, and the libraries that this takes."""
+LAYOUT: Final = ("igraph",)
+"""What places boxes."""
 
-EXTRA: Final = "pip install 'gradcli[pictures]'"
-
-MAX_BOXES: Final = 5000
-"""Boxes that a layout is made for."""
+PIXELS: Final = {".png": ("cairosvg",), ".pdf": ("cairosvg",)}
+"""What an ending takes that is no text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A picture, and the view of its graph, which the older forms are made of."""
-
-    picture: Picture
-    view: GraphView
-
-
-def check_ending(path: str, endings: Iterable[str] = tuple(ENDINGS)) -> str:
+def check_ending(path: str, endings: Iterable[str] = ENDINGS) -> str:
     """The ending of a picture's file.
 
     Raises:
-        ProgramError: there is no such picture, or a library is missing for it.
+        ProgramError: there is no such picture.
     """
     suffix = PurePath(path).suffix.lower()
     if suffix not in endings:
         said = f"ends with {suffix!r}" if suffix else "has no ending"
         known = ", ".join(endings)
         raise wrong("E595", f"--out: {path!r} {said}, which is no picture", known)
-    missing = [name for name in ENDINGS[suffix] if find_spec(name) is None]
-    if missing:
-        away = "; -o g.svg needs no cairosvg, and a browser prints it as PDF"
-        other = away if missing == ["cairosvg"] else "; --dot and --mermaid need none"
-        raise wrong(
-            "E595",
-            f"a picture that ends with {suffix} needs {' and '.join(missing)}",
-            f"{EXTRA}{other}",
-        )
     return suffix
+
+
+def require(suffix: str, libraries: Iterable[str], otherwise: str) -> None:
+    """See that what a picture takes is installed.
+
+    Args:
+        suffix: the ending of the picture's file.
+        libraries: what it takes beside what its ending takes.
+        otherwise: another way to a picture.
+
+    Raises:
+        ProgramError: a library is missing.
+    """
+    needed = (*libraries, *PIXELS.get(suffix, ()))
+    missing = [name for name in needed if find_spec(name) is None]
+    if not missing:
+        return
+    if missing == ["cairosvg"]:
+        otherwise = "a .svg needs it not, and any browser prints that as PDF"
+    raise wrong(
+        "E595",
+        f"a picture that ends with {suffix} needs {' and '.join(missing)}",
+        f"pip install {' '.join(missing)}, or gradcli with its extra 'pictures'; "
+        f"{otherwise}",
+    )
 
 
 def drawn(
     request: Request, grad_output: str | None, checked: bool, folded: bool
-) -> Drawn:
+) -> ShownGraph:
     """Run the program and look at everything that a picture shows.
 
     Args:
@@ -109,7 +103,7 @@ def drawn(
     verdicts = {}
     if check is not None and check.wanted and cotangent is not None:
         verdicts = _verdicts(check, request, run, cotangent if grad_output else None)
-    return Drawn(picture.after(steps, verdicts), view)
+    return ShownGraph(view, picture.after(steps, verdicts))
 
 
 def _passed(
@@ -144,13 +138,17 @@ def _verdicts(
     return {each.name: each.verdict for each in given}
 
 
-def write(path: str, suffix: str, found: Drawn, heated: bool) -> None:
+def write(path: str, suffix: str, found: ShownGraph, heated: bool) -> None:
     """Write a picture to a file.
 
     Raises:
         ProgramError: the file cannot be written, or the graph is too large to draw.
     """
-    content = content_of(suffix, found, heated)
+    try:
+        content = found.content(suffix, heated)
+    except ValueError as error:
+        hint = "--of NAME draws the graph of one value"
+        raise ProgramError("E403", str(error), hint=hint) from None
     put(path, content)
 
 
@@ -168,45 +166,3 @@ def put(path: str, content: bytes) -> None:
         hint = "give a file in a folder that can be written to"
         message = f"cannot write {path}: {reason}"
         raise ProgramError("E598", message, hint=hint) from None
-
-
-def content_of(suffix: str, found: Drawn, heated: bool) -> bytes:
-    """What a file of this kind holds."""
-    from ..render import jsons, pictures
-
-    texts: dict[str, Callable[[GraphView], Iterable[Line]]] = {
-        ".dot": pictures.dot,
-        ".gv": pictures.dot,
-        ".mmd": pictures.mermaid,
-        ".json": jsons.graph,
-    }
-    if suffix in texts:
-        lines = [line.text + "\n" for line in texts[suffix](found.view)]
-        return "".join(lines).encode()
-    from ..render.graphs.svg import svg, whole
-
-    if suffix == ".graphml":
-        from ..render.graphs.graphml import graphml
-
-        return whole(graphml(found.picture)).encode()
-    _refuse_crowd(found.picture)
-    if suffix == ".html":
-        from ..render.graphs.page import page
-
-        return whole(page(found.picture)).encode()
-    document = whole(svg(found.picture, heated))
-    if suffix == ".svg":
-        return document.encode()
-    from ..render.graphs.pixels import converted
-
-    return converted(document, suffix)
-
-
-def _refuse_crowd(picture: Picture) -> None:
-    count = len(picture.nodes) - sum(
-        len(fold.nodes) - 1 for fold in picture.folds
-    )  # fmt: skip
-    if count > MAX_BOXES:
-        message = f"a picture of {count:,} boxes would be too large to look at"
-        hint = "--of NAME draws the graph of one value; .dot and .graphml hold any"
-        raise ProgramError("E403", message, hint=hint)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 FORMS = ("tree", "chain", "dot", "mermaid", "json")
 
+LAID_OUT = (".svg", ".html", ".png", ".pdf")
+"""Endings of pictures whose boxes have places."""
+
 HEATED = (".svg", ".png", ".pdf")
 """Endings of pictures with colours."""
 
@@ -106,9 +109,11 @@ def _written(
     request: Request, out: str, heat: bool, unfold: bool, grad_output: str | None
 ) -> int:
     """Write a picture to a file, and say so."""
-    from .drawing import check_ending, drawn, write
+    from .drawing import LAYOUT, check_ending, drawn, require, write
 
     suffix = check_ending(out)
+    if suffix in LAID_OUT:
+        require(suffix, LAYOUT, "--dot and --mermaid need nothing")
     if heat and suffix not in HEATED:
         hint = "a page has a switch for it" if suffix == ".html" else "as in -o g.svg"
         raise wrong("E590", f"--heat: no colours in a file that ends {suffix}", hint)

@@ -50,11 +50,14 @@ def main(
 
     Example: gradcli plot "x^2*sin(x)" x=-3:3
     """
-    if out is not None:
-        from .drawing import check_ending
-
-        check_ending(out, ENDINGS)
     asked, sweep = _ranges(request)
+    if out is not None:
+        from .drawing import check_ending, require
+
+        suffix = check_ending(out, ENDINGS)
+        if suffix != ".json":
+            lines = ("contourpy",) if len(sweep) > 1 else ()
+            require(suffix, lines, "-o p.json needs nothing")
     many = Many(sweep=sweep, plot=True)
     if out is None and not request.json:
         return _in_terminal(asked, many)

@@ -42,6 +42,7 @@ ELSEWHERE = {
     "_set_grad:set_grad _set_data:set_data",
     "legacy": "_floats_of:floats_of",
     "show": "__repr__:show",
+    "cells": "_repr_html_:as_cells",
     "copies": "__deepcopy__:deeply __reduce_ex__:reduced",
     "real": "conj conj_physical resolve_conj resolve_neg is_complex is_conj is_neg "
     "isreal",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -79,22 +80,39 @@ def _kind(node: NodeView) -> Hashable:
 
 
 def _inputs_first(view: GraphView) -> list[int]:
-    """The ids with every node after those that it depends on."""
-    if view.root is None:
-        return []
+    """The ids with every node after those that it depends on, and as near as can be to
+    what is made of it: so a step of a loop, or a layer, stands in one piece."""
+    heights = _heights(view)
+    waiting = view.uses()
     order: list[int] = []
+    ready = [] if view.root is None else [(0, view.root)]
+    while ready:
+        # What few steps lead to goes first, so that side branches are not put off.
+        _, node = heappop(ready)
+        order.append(node)
+        for child, _ in view.nodes[node].next_functions:
+            if child is not None:
+                waiting[child] -= 1
+                if not waiting[child]:
+                    heappush(ready, (heights[child], child))
+    return order[::-1]
+
+
+def _heights(view: GraphView) -> dict[int, int]:
+    """How long the longest path is from each node to the end of the graph."""
+    heights: dict[int, int] = {}
+    stack = [] if view.root is None else [(view.root, False)]
     seen: set[int] = set()
-    stack = [(view.root, False)]
     while stack:
         node, expanded = stack.pop()
+        below = [n for n, _ in view.nodes[node].next_functions if n is not None]
         if expanded:
-            order.append(node)
+            heights[node] = 1 + max((heights[n] for n in below), default=-1)
         elif node not in seen:
             seen.add(node)
             stack.append((node, True))
-            below = [n for n, _ in view.nodes[node].next_functions if n is not None]
-            stack.extend((n, False) for n in reversed(below) if n not in seen)
-    return order
+            stack.extend((n, False) for n in below if n not in seen)
+    return heights
 
 
 def runs(things: Sequence[Hashable]) -> list[Run]:

@@ -108,7 +108,7 @@ def test_a_missing_library_is_named_with_the_way_to_get_it(
     assert run(["graph", "x*x", "x=1", "-o", "g.png"]) == 2
     told = capsys.readouterr().err
     assert "needs igraph and cairosvg" in told
-    assert "pip install 'gradcli[pictures]'" in told
+    assert "pip install igraph cairosvg, or gradcli with its extra" in told
 
 
 def test_a_folder_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

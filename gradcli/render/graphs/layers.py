@@ -29,6 +29,10 @@ LAYER_GAP: Final = 20.0
 
 LABEL_HEIGHT: Final = 18.0
 
+MISSING: Final = (
+    "a picture needs igraph: pip install igraph, or gradcli with its extra 'pictures'"
+)
+
 MAX_BENDS: Final = 6000
 """Bends of all lines together; beyond, the longest lines are only hinted at."""
 
@@ -166,7 +170,10 @@ class _Grid:
 
     def order(self) -> None:
         """Fill the rows, in the order that igraph finds."""
-        from igraph import Graph
+        try:
+            from igraph import Graph
+        except ImportError as error:
+            raise ImportError(MISSING) from error
 
         graph: Any = Graph(len(self._layer), self._links, directed=True)
         found = graph.layout_sugiyama(layers=self._layer)

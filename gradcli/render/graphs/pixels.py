@@ -10,6 +10,11 @@ from typing import Any, Final
 SCALE: Final = 2.0
 """Pixels of a PNG per unit of the picture, so that it is sharp on fine screens."""
 
+MISSING: Final = (
+    "a PNG or PDF needs cairosvg: pip install cairosvg, or gradcli with its extra "
+    "'pictures'; a .svg needs it not"
+)
+
 MAX_PIXELS: Final = 30_000
 """Cairo makes no image that is larger in one direction."""
 
@@ -20,8 +25,10 @@ def converted(document: str, suffix: str) -> bytes:
     Raises:
         ImportError: cairosvg is missing.
     """
-    import cairosvg
-
+    try:
+        import cairosvg
+    except ImportError as error:
+        raise ImportError(MISSING) from error
     draw: Any = cairosvg.svg2pdf if suffix == ".pdf" else cairosvg.svg2png
     largest = max(map(float, _sizes(document)))
     scale = min(SCALE, MAX_PIXELS / largest) if suffix == ".png" else 1.0

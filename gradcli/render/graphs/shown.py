@@ -1,0 +1,210 @@
+"""The graph below a tensor as a picture, in a notebook and in files.
+
+import gradcli
+
+picture = gradcli.graph(loss)       # shows itself in a notebook
+picture.save("g.html")
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from html import escape
+from os import PathLike, fspath
+from pathlib import PurePath
+from typing import Any, Final
+
+from ...engine import Tensor
+from ...engine.errors import EngineError, GradError
+from ...views.briefly import briefly
+from ...views.explanation import rehearse
+from ...views.graph import GraphView, graph_view
+from ...views.names import Names
+from ...views.picture import Picture, picture_of
+from ...views.values import values
+from ..code.rules import Rules
+from ..jsons import graph as as_json
+from ..line import Line
+from ..pictures import dot, mermaid
+
+ENDINGS: Final = (
+    ".svg", ".html", ".png", ".pdf", ".dot", ".gv", ".mmd", ".graphml", ".json"
+)  # fmt: skip
+"""What a picture's file may end with."""
+
+MAX_BOXES: Final = 5000
+"""Boxes that a layout is made for."""
+
+FREED: Final = (
+    "the graph was freed by a backward pass: take its picture before, or call "
+    "backward(retain_graph=True)"
+)
+
+
+class ShownGraph:
+    """A graph that shows itself; made by `graph`."""
+
+    def __init__(self, view: GraphView, picture: Picture) -> None:
+        self.view = view
+        self.picture = picture
+
+    def __repr__(self) -> str:
+        count = len(self.picture.nodes)
+        nodes = "1 node" if count == 1 else f"{count:,} nodes"
+        return f"<graph of {self.view.name}: {nodes}>"
+
+    def svg(self, heat: bool = False) -> str:
+        """The picture as SVG.
+
+        Args:
+            heat: colour each node by the size of its gradient.
+
+        Raises:
+            ImportError: igraph is missing; it comes with the extra ``pictures``.
+            ValueError: the graph is too large to be drawn.
+        """
+        from .svg import svg, whole
+
+        self._refuse_crowd()
+        return whole(svg(self.picture, heat))
+
+    def html(self) -> str:
+        """A page to click through, which loads nothing; raises what `svg` does."""
+        from .page import page
+        from .svg import whole
+
+        self._refuse_crowd()
+        return whole(page(self.picture))
+
+    def save(self, path: str | PathLike[str], heat: bool = False) -> None:
+        """Write a file; the name's ending says which kind.
+
+        Args:
+            path: ends with .svg, .html, .png, .pdf, .dot, .gv, .mmd, .graphml or .json.
+            heat: colour each node of an .svg, a .png or a .pdf by the size of its
+                gradient.
+
+        Raises:
+            ValueError: the name ends with none of these.
+            ImportError: a library of the extra ``pictures`` is missing.
+            OSError: the file cannot be written.
+        """
+        content = self.content(PurePath(path).suffix.lower(), heat)
+        with open(fspath(path), "wb") as file:
+            file.write(content)
+
+    def content(self, suffix: str, heat: bool = False) -> bytes:
+        """What a file with this ending holds; raises what `save` does."""
+        texts = {".dot": dot, ".gv": dot, ".mmd": mermaid, ".json": as_json}
+        if suffix in texts:
+            lines: list[Line] = list(texts[suffix](self.view))
+            return "".join(line.text + "\n" for line in lines).encode()
+        if suffix == ".graphml":
+            from .graphml import graphml
+            from .svg import whole
+
+            return whole(graphml(self.picture)).encode()
+        if suffix == ".html":
+            return self.html().encode()
+        if suffix not in ENDINGS:
+            known = ", ".join(ENDINGS)
+            raise ValueError(f"a picture's name ends with {known}, not {suffix!r}")
+        document = self.svg(heat)
+        if suffix == ".svg":
+            return document.encode()
+        from .pixels import converted
+
+        return converted(document, suffix)
+
+    def _refuse_crowd(self) -> None:
+        folded = sum(len(fold.nodes) - 1 for fold in self.picture.folds)
+        count = len(self.picture.nodes) - folded
+        if count > MAX_BOXES:
+            raise ValueError(
+                f"a picture of {count:,} boxes would be too large to look at; "
+                ".dot and .graphml hold any"
+            )
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows; None where it cannot be drawn, so that it shows the
+        repr."""
+        try:
+            return self.svg()
+        except (ImportError, ValueError):
+            return None
+
+    def _repr_html_(self) -> str | None:
+        """The picture for a notebook's cell: as an image, so that its style and its
+        names stay its own."""
+        found = self._repr_svg_()
+        if found is None:
+            return None
+        coded = base64.b64encode(found.encode()).decode()
+        said = f"graph of {escape(self.view.name, quote=True)}"
+        return f'<img alt="{said}" src="data:image/svg+xml;base64,{coded}">'
+
+
+def graph(
+    output: Tensor,
+    names: Mapping[str, Tensor] | None = None,
+    *,
+    grad_output: Tensor | None = None,
+    fold: bool = True,
+) -> ShownGraph:
+    """The autograd graph below a tensor, as a picture with values and gradients.
+
+    Nothing is changed: no leaf's ``grad`` is added to and nothing is freed. Hooks that
+    the graph has are called, as in any backward pass.
+
+    Args:
+        output: where the graph begins.
+        names: what leaves and values in between are called.
+        grad_output: the cotangent of an output of several numbers; without one no
+            gradients are shown there.
+        fold: whether equal parts one behind another are drawn once.
+
+    Returns:
+        A picture that shows itself in a notebook; `ShownGraph.save` writes it.
+
+    Raises:
+        TypeError: ``output`` is no tensor.
+        GradError: a backward pass has freed the graph.
+    """
+    if not isinstance(output, Tensor):
+        raise TypeError(f"graph() takes a tensor, not {type(output).__name__}")
+    called = dict(names or {})
+    own = next((n for n, t in called.items() if t is output), "output")
+    view = _view(output, own, called)
+    known = Names()
+    known.settle((), called, frozenset())
+    made = values(output, {}) if view.nodes else {}
+    picture = picture_of(output, view, made, Rules(known, view), fold)
+    return ShownGraph(view, _passed(output, grad_output, known, view, picture))
+
+
+def _view(output: Tensor, name: str, called: Mapping[str, Tensor]) -> GraphView:
+    """The graph, whose shapes and numbers are read off what its nodes saved."""
+    try:
+        return graph_view(output, source="", name=name, variables=called)
+    except GradError as error:
+        raise GradError(FREED) from error
+
+
+def _passed(
+    output: Tensor,
+    grad_output: Tensor | None,
+    names: Names,
+    view: GraphView,
+    picture: Picture,
+) -> Picture:
+    """The picture with what a backward pass brings, where one can be made."""
+    if view.root is None or (grad_output is None and output.numel() != 1):
+        return picture
+    start: Any = grad_output
+    if start is None:
+        start = Tensor(output.xp.ones_like(output.raw), output.xp)
+    try:
+        return picture.after(rehearse(output, start, names, view, briefly), {})
+    except EngineError:
+        return picture
