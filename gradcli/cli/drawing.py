@@ -94,8 +94,9 @@ def drawn(
         return listeners[-1]
 
     run, names = run_with_names(request, listening)
+    run.require_graph()
     view = graph_of(run, local_gradients=True)
-    made = values(run.output, listeners[-1].heard) if view.nodes else {}
+    made = values(run.output, listeners[-1].heard)
     rules = Rules(names, view)
     # Words need what the nodes saved, which the pass frees.
     picture = picture_of(run.output, view, made, rules, folded)
@@ -113,8 +114,6 @@ def _passed(
     from ..views.briefly import briefly
     from ..views.explanation import explain
 
-    if view.root is None:
-        return (), None
     if grad_output is None and run.output.numel() != 1:
         shape = list(run.output.shape)
         note(

@@ -124,7 +124,8 @@ class Request:
         bool,
         typer.Option(
             "--no-verify",
-            help="Do not verify the result; graph, explain and paths never verify.",
+            help="Do not verify the result; explain and paths never do, graph only for "
+            "a page (-o g.html).",
         ),
     ] = False
     verify_seconds: Annotated[

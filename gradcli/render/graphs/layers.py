@@ -86,6 +86,8 @@ def place(sizes: Sequence[tuple[float, float]], lines: Sequence[Line]) -> Placed
     Raises:
         ImportError: igraph is missing.
     """
+    if not sizes:
+        return Placed([], [], [], 0.0, 0.0)
     depths = _depths(len(sizes), lines)
     hinted = _too_long(depths, lines)
     grid = _Grid(sizes, lines, depths, hinted)
