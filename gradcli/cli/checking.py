@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """The commands that have something to check."""
 
+PAGE = ".html"
+"""What a picture's name ends with that shows verdicts."""
+
 _UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep"})
 
 NO_THREAD = "there is no memory left to hand it to the checking process"
@@ -32,8 +35,14 @@ _waiting: list[Any] = []
 def head_start(argv: list[str]) -> None:
     """Start the process before the command line is even read, if it looks as if it
     will be needed: SymPy's import is what the verdicts wait for."""
-    if argv and argv[0] in CHECKED and _UNCHECKED.isdisjoint(argv):
+    if argv and _looks_checked(argv) and _UNCHECKED.isdisjoint(argv):
         _waiting.append(_start())
+
+
+def _looks_checked(argv: list[str]) -> bool:
+    """Whether the command has something to check: of `graph` a page has."""
+    page = argv[0] == "graph" and any(word.endswith(PAGE) for word in argv)
+    return argv[0] in CHECKED or page
 
 
 def _start() -> Any:

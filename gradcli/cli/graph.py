@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .checking import PAGE
 from .options import GradOutput, Request, on_programs
 from .problems import wrong
 
@@ -117,7 +118,7 @@ def _written(
     if heat and suffix not in HEATED:
         hint = "a page has a switch for it" if suffix == ".html" else "as in -o g.svg"
         raise wrong("E590", f"--heat: no colours in a file that ends {suffix}", hint)
-    found = drawn(request, grad_output, suffix == ".html", not unfold)
+    found = drawn(request, grad_output, suffix == PAGE, not unfold)
     write(out, suffix, found, heat)
     from ..lang.excerpt import printable
     from ..render.jsons import answer
