@@ -534,6 +534,7 @@ function start(document, window) {
   at("all").addEventListener("click", leaveSteps);
   at("step").addEventListener("input", (event) => step(Number(event.target.value)));
   window.addEventListener("resize", fit);
+  window.matchMedia("print").addEventListener("change", fit);
   fit();
   if (data.nodes.length) element(0).setAttribute("tabindex", "0");
   document.documentElement.dataset.ready = "yes";

@@ -83,7 +83,7 @@ node made.</p>
 <kbd>p</kbd> step the backward pass on and back, <kbd>a</kbd> shows all of it,
 <kbd>h</kbd> colours, <kbd>Esc</kbd> clears.</p></div>
 <dl id="facts"></dl>
-<p id="said" class="quiet" aria-live="polite"></p>
+<p id="said" aria-live="polite"></p>
 </aside>"""
 
 
