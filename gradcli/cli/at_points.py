@@ -137,6 +137,9 @@ class _Work:
     def plot(self) -> int:
         """Draw value and derivative over the one input that is swept; the exit
         status."""
+        if len(self.swept) > 1:
+            hint = "draw it in a file: gradcli plot EXPR x=0:1 y=0:1 -o field.svg"
+            raise wrong("E590", "two ranges are not drawn on the terminal", hint)
         ((name, values),) = self.swept.items()
         failed: dict[int, ProgramError] = {}
         found = self.program.at_rows({name: values}, self.shared, failed)

@@ -97,10 +97,9 @@ def _in_terminal(request: Request, many: Many) -> int:
     from .at_points import run
     from .output import Printer
 
-    if len(many.sweep or ()) > 1:
-        hint = "write a file: -o field.svg"
-        raise wrong("E590", "plot: two ranges are drawn in a file", hint)
     status = run(request, many, {})
+    if len(many.sweep or ()) > 1:
+        return status
     ((name, values),) = _axes(request, many).items()
     marks = _kinks(request, name, float(min(values)), float(max(values)))
     Printer().lines(_told(name, marks))

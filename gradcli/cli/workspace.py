@@ -29,6 +29,9 @@ ON_PROGRAMS = frozenset(COMMANDS) - {"ops", "repl", "tour"}
 """The commands that take a program and values of its inputs."""
 
 _BINDING = re.compile(r"[^\W\d]\w*=(?!=)")
+_RANGE = re.compile(r"[^\W\d]\w*=[^=@\[:][^@\[:]*:")
+"""A range of an input, as `plot` takes it."""
+
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -137,7 +140,7 @@ def _is_changed(name: str, line: str) -> bool:
 
 def _is_beside(position: int, word: str) -> bool:
     """Whether a word after a command is no part of the program."""
-    if re.match(r"--[A-Za-z]|-[A-Za-z]$", word):
+    if re.match(r"--[A-Za-z]|-[A-Za-z]$", word) or _RANGE.match(word):
         return True
     return position > 0 and _BINDING.match(word) is not None
 

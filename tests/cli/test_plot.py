@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradcli.cli.app import run
+from gradcli.cli.workspace import Workspace
 
 Captured = pytest.CaptureFixture[str]
 
@@ -47,6 +48,16 @@ def test_a_curve_in_a_file(tmp_path: Path, capsys: Captured) -> None:
     assert run(["plot", "1/x", "x=-1:1", "-o", str(path), "--no-verify"]) == 0
     assert path.read_text().count("<polyline") == 4
     assert capsys.readouterr().out == f"written to {path}\n"
+
+
+def test_a_session_plots_what_was_typed() -> None:
+    typed = Workspace()
+    typed.take("x = 3")
+    typed.take("y = x^2")
+    assert typed.take("plot x=-1:1") == ["plot", "y = x^2", "x=-1:1"]
+    assert typed.take("plot x*y x=-1:1:9 -o p.svg") == [
+        "plot", "y = x^2\nx*y", "x=-1:1:9", "-o", "p.svg",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
