@@ -45,8 +45,8 @@ def main(
 ) -> int:
     """A value and its derivative over a range of an input: NAME=START:STOP.
 
-    In a terminal it is a curve; of two inputs with a range, lines of equal value with
-    arrows uphill. Kinks are marked. NAME=START:STOP:COUNT says how many points.
+    Kinks are marked. Of two inputs with a range, -o FILE draws lines of equal value with
+    arrows uphill. NAME=START:STOP:COUNT says how many points.
 
     Example: gradcli plot "x^2*sin(x)" x=-3:3
     """

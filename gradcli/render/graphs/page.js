@@ -418,16 +418,19 @@ function start(document, window) {
   function chosen(target) {
     const shut = target.closest(".shut");
     if (shut) {
-      toggle(Number(shut.dataset.fold));
+      const fold = Number(shut.dataset.fold);
+      toggle(fold);
+      focus(data.nodes.find((node) => node.fold === fold).id);
       return true;
     }
     const shown = target.closest(".node");
     if (!shown) return false;
     const ids = owner.get(shown);
     const fold = shown.classList.contains("fold");
-    pick(fold ? ids[ids.length - 1] : ids[0]);
-    if (fold) toggle(data.nodes[ids[0]].fold);
-    else focus(ids[0]);
+    const id = fold ? ids[ids.length - 1] : ids[0];
+    if (fold) toggle(data.nodes[id].fold);
+    pick(id);
+    focus(id);
     return true;
   }
 

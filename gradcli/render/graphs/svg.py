@@ -175,6 +175,7 @@ def _box(box: Box, middle: Point, heated: bool, live: bool, name: str) -> Iterat
     left, top = middle.x - box.width / 2, middle.y - box.height / 2
     round_ = box.height / 2 if box.leaf else 7.0
     role = f' role="button" tabindex="-1" aria-label={attribute(described(box))}'
+    role += ' aria-expanded="false"' * (box.fold is not None)
     yield f'<g class="{" ".join(kinds)}" id="{name}"{role * live}>'
     if not live:
         yield f"<title>{escaped(described(box))}</title>"

@@ -238,6 +238,12 @@ def test_a_fold_opens_and_closes(opened: Open, loop: Picture) -> None:
     shown.locator("#fit").click()
     shown.locator(".shut").click()
     assert fold.is_visible()
+    named = "document.activeElement.getAttribute('aria-label')"
+    assert shown.evaluate(named).startswith("×200 MulBackward0")
+    shown.keyboard.press("Enter")
+    assert shown.evaluate(named).startswith("MulBackward0, x = sin(x)*w")
+    shown.keyboard.press("ArrowDown")
+    assert shown.evaluate(named).startswith("SinBackward0, sin(x)")
 
 
 @pytest.mark.slow
