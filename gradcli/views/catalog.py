@@ -120,7 +120,8 @@ def _written(word: Word, given: tuple[str, ...]) -> str:
     return word
 
 
-def _derivatives(op: Op) -> dict[str, str | None]:
+def derivatives(op: Op) -> dict[str, str | None]:
+    """The partials of an elementwise row as formulas, by the inputs' names."""
     if op.partials is None:
         return {}
     names = parameters(op)
@@ -153,5 +154,5 @@ def _row(op: Op) -> RowView:
         op.elementwise,
         op.kink,
         _jumps(op),
-        _derivatives(op),
+        derivatives(op),
     )

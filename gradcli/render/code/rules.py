@@ -8,6 +8,7 @@ partial derivative, of any other what becomes of the cotangent ``g``.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -15,9 +16,9 @@ import numpy as np
 from ...engine import Node
 from ...engine.node import ConstantNode, Shaped
 from ...numbers.trees.namespace import TreeNamespace
-from ...numbers.trees.texts import Text, partial_text
-from ...numbers.trees.tree import TooLong, Unwritable
+from ...numbers.trees.tree import TooLong, Tree, Unwritable
 from ...ops import Op, parameters
+from ...views.catalog import derivatives
 from ...views.factors import Factors
 from ...views.graph import GraphView
 from ...views.names import Names
@@ -28,6 +29,9 @@ RESULT: Final = "y"
 
 MAX_RULE_ENTRIES: Final = 4096
 """Entries of an input up to which the rule is run to be worded."""
+
+CANNOT_SAY: Final = (Unwritable, TooLong, AttributeError, ValueError, TypeError)
+"""What is raised where a rule, or a part of it, has no words."""
 
 MAX_RULE_CHARACTERS: Final = 80
 """Characters of a formula that is still worth reading."""
@@ -45,17 +49,18 @@ class Rules:
         if node.op.partials is None:
             return self._pulled(node, nr)
         local = self._factors.local(node, nr)
-        return general(node.op, nr) if local is None else local.written
+        return general(node.op, node.slots[nr]) if local is None else local.written
 
     def _pulled(self, node: Node, nr: int) -> str | None:
-        op = node.op
-        if op.variadic or op.returns != 1 or isinstance(node, ConstantNode):
+        if isinstance(node, ConstantNode):
             return None
-        raw, y = node.raw_inputs(), node.restored()[1]
+        op, raw = node.op, node.raw_inputs()
+        if op.variadic:
+            return None
         called = self._called(node, raw)
         key = (op.name, nr, called, tuple(map(_shape, raw)), repr(node.params))
         if key not in self._found:
-            self._found[key] = _worded(node, nr, raw, y, called)
+            self._found[key] = _worded(node, nr, raw, called)
         return self._found[key]
 
     def _called(self, node: Node, raw: tuple[Any, ...]) -> tuple[str, ...]:
@@ -71,17 +76,10 @@ class Rules:
         return tuple(called) if clear else tuple(own)
 
 
-def general(op: Op, nr: int) -> str | None:
-    """The partial derivative by an edge's input, in the names of the row."""
-    if op.partials is None:
-        return None
-    names = parameters(op)
-    count = len(op.partials)
-    given = {name: Text(name) for name in names[count:]}
-    slots = [slot for slot, partial in enumerate(op.partials) if partial is not None]
-    inputs = [Text(name) for name in names[:count]]
-    text = partial_text(op.partials[slots[nr]], Text(RESULT), inputs, given)
-    return None if text is None else text.written
+@cache
+def general(op: Op, slot: int) -> str | None:
+    """The partial derivative by an input, in the names of the row."""
+    return derivatives(op).get(parameters(op)[slot])
 
 
 def _shape(raw: Any) -> Any:
@@ -89,27 +87,53 @@ def _shape(raw: Any) -> Any:
 
 
 def _worded(
-    node: Node, nr: int, raw: tuple[Any, ...], y: Any, called: tuple[str, ...]
+    node: Node, nr: int, raw: tuple[Any, ...], called: tuple[str, ...]
 ) -> str | None:
-    rules: Any = node.op.vjp
-    rule = rules[node.slots[nr]]
+    try:
+        tree = pulled(node, nr, raw, called)
+    except CANNOT_SAY:
+        return None
+    found = "" if tree is None else inline(tree).written
+    return found if 0 < len(found) <= MAX_RULE_CHARACTERS else None
+
+
+def pulled(
+    node: Node, nr: int, raw: tuple[Any, ...], called: tuple[str, ...]
+) -> Tree | None:
+    """What becomes of the cotangent ``g`` along an edge of a node that is not
+    elementwise: its rule, run on names.
+
+    Args:
+        node: its saved values decide shapes and indices, and no number of the result.
+        nr: the edge.
+        raw: the node's inputs.
+        called: the names of the inputs.
+
+    Returns:
+        None where the rule is of many outputs, or the inputs are too large for it.
+
+    Raises:
+        CANNOT_SAY: what happens where a rule has no words.
+    """
+    op = node.op
+    if op.variadic or op.returns != 1 or op.vjp is None:
+        return None
     arrays = [each for each in raw if _shape(each) is not None]
     if any(np.prod(each.shape) > MAX_RULE_ENTRIES for each in arrays):
         return None
+    rules: Any = op.vjp
+    y = node.restored()[1]
     xp = TreeNamespace(words=True)
-    try:
-        with np.errstate(all="ignore"):
-            inputs = [
-                each if _shape(each) is None else xp.named(name, numbers(each))
-                for name, each in zip(called, raw, strict=True)
-            ]
-            made = node.op.fwd(xp, *inputs, **node.params).value if y is None else y
-            result = xp.named(RESULT, numbers(made))
-            g = xp.named(COTANGENT, np.ones(result.shape))
-            found = inline(rule(xp, g, result, *inputs, **node.params)).written
-    except (Unwritable, TooLong, AttributeError, ValueError, TypeError):
-        return None
-    return found if len(found) <= MAX_RULE_CHARACTERS else None
+    with np.errstate(all="ignore"):
+        inputs = [
+            each if _shape(each) is None else xp.named(name, numbers(each))
+            for name, each in zip(called, raw, strict=True)
+        ]
+        made = op.fwd(xp, *inputs, **node.params).value if y is None else y
+        result = xp.named(RESULT, numbers(made))
+        g = xp.named(COTANGENT, np.ones(result.shape))
+        found: Tree = rules[node.slots[nr]](xp, g, result, *inputs, **node.params)
+    return found
 
 
 def numbers(raw: Any) -> Any:

@@ -17,12 +17,12 @@ from ...engine import Node, Tensor
 from ...engine.walk import inputs_first
 from ...numbers.trees.namespace import TreeNamespace
 from ...numbers.trees.texts import Text
-from ...numbers.trees.tree import TooLong, Tree, Unwritable
+from ...numbers.trees.tree import Tree
 from ...ops import Op, parameters
 from ...views.graph import GraphView
 from .latex import Latex, symbol
 from .programs import inline
-from .rules import COTANGENT, MAX_RULE_ENTRIES, RESULT, numbers
+from .rules import CANNOT_SAY, pulled
 
 INSIDE: Final = 0.7
 """How far from the lower end of its domain a row is tried."""
@@ -48,7 +48,7 @@ def stated(node: Node, nr: int) -> Stated | None:
     try:
         with np.errstate(all="ignore"):
             return _partial(node, nr) if node.op.elementwise else _pulled(node, nr)
-    except (Unwritable, TooLong, AttributeError, ValueError, TypeError, KeyError):
+    except (*CANNOT_SAY, KeyError):
         return None
 
 
@@ -110,29 +110,16 @@ def _inside(op: Op) -> float:
 
 
 def _pulled(node: Node, nr: int) -> Stated | None:
-    op = node.op
-    if op.variadic or op.returns != 1 or op.vjp is None:
-        return None
-    raw, y = node.raw_inputs(), node.restored()[1]
-    arrays = [each for each in raw if hasattr(each, "shape")]
-    if any(np.prod(each.shape) > MAX_RULE_ENTRIES for each in arrays):
-        return None
+    op, raw = node.op, node.raw_inputs()
     names = parameters(op)[: len(raw)]
-    xp = TreeNamespace(words=True)
-    operands = [
-        xp.named(name, numbers(each)) if hasattr(each, "shape") else each
-        for name, each in zip(names, raw, strict=True)
-    ]
-    made = op.fwd(xp, *operands, **node.params).value if y is None else y
-    result = xp.named(RESULT, numbers(made))
-    g = xp.named(COTANGENT, np.ones(result.shape))
-    rules: Any = op.vjp
-    slot = node.slots[nr]
-    found = rules[slot](xp, g, result, *operands, **node.params)
+    found = None if op.variadic else pulled(node, nr, raw, names)
+    if found is None:
+        return None
+    by = names[node.slots[nr]]
     return Stated(
         op.taught,
-        f"{op.formula or op.name}: {names[slot]} gets {inline(found).written}",
-        rf"\bar{{{symbol(names[slot])}}} = {_in_latex(found)}",
+        f"{op.formula or op.name}: {by} gets {inline(found).written}",
+        rf"\bar{{{symbol(by)}}} = {_in_latex(found)}",
     )
 
 
