@@ -27,6 +27,7 @@ from ..lang.factory import Factory
 from ..lang.inputs import value_of
 from ..lang.point import check_names
 from ..lang.points import Block, Points, point_blocks, total_size
+from ..lang.prepare import data_among
 from ..render.columns import Columns, columns_to, format_of, open_columns
 from ..render.curve import curve
 from ..render.numbers import six_digits
@@ -39,7 +40,7 @@ from .options import Request
 from .output import Printer, note, standard_output
 from .point_task import Done, Task, header
 from .problems import wrong
-from .session import listed
+from .session import listed, tell_data
 from .sources import program_and_bindings
 
 Mapper = Callable[[Task, Iterable[Block]], Iterable[Done]]
@@ -87,14 +88,15 @@ class _Work:
         source, words = program_and_bindings(request)
         begin()
         self.many = many
-        self.program = compiled.compile(
+        compile_by = partial(
+            compiled.compile,
             source,
-            wrt=listed(request.wrt),
             dtype=request.dtype,
             device=request.device,
             seed=request.seed,
             of=request.of,
         )
+        self.program = compile_by(wrt=listed(request.wrt))
         factory = Factory(resolve(request.device), request.dtype, request.seed)
         bindings = read_bindings(words)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
@@ -107,6 +109,10 @@ class _Work:
         self.names = self.program.reading(known).names
         self.free = [name for name in self.names if name not in known]
         check_names(self.names, known, self.free)
+        data = data_among(self.names, bindings)
+        if data and request.wrt is None:
+            tell_data([name for name in self.names if name in data])
+            self.program = compile_by(wrt=[n for n in self.names if n not in data])
         self.suffix = ".jsonl" if request.json else _suffix(many.table)
         self.bad = 0
         self.count = 1

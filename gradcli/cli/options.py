@@ -61,7 +61,9 @@ class Request:
             metavar="EXPR [NAME=VALUE]...",
             help="The program and a value for each of its inputs. EXPR is '-' to read "
             "the program from standard input. VALUE is an expression, @FILE (.npy, "
-            ".npz:key, .csv, .tsv, .json), or @- for standard input.",
+            ".npz:key, .csv, .tsv, .json), a column of a table (@points.csv:x), or @- "
+            "for standard input. What is read from a file is data: nothing is "
+            "differentiated by it, unless --wrt names it or all inputs are read.",
             show_default=False,
         ),
     ] = None

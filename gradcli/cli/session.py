@@ -6,7 +6,7 @@ and what is worth knowing of them goes to stderr as notes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from sys import maxsize
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ def run_program(
     trace: Trace | None = None,
     parts: bool = False,
     more: Iterable[Binding] = (),
+    differentiate: bool = True,
 ) -> Run:
     """Read the program and its inputs and run it.
 
@@ -44,6 +45,7 @@ def run_program(
         parts: only value and gradients are going to be asked for, so that large arrays
             may be gone through part by part.
         more: values beside those of the command line.
+        differentiate: whether derivatives are going to be asked for.
     """
     source, words = program_and_bindings(request)
     begin()
@@ -59,9 +61,25 @@ def run_program(
     # The limits on seconds and memory are the bounds here.
     run = _in_parts(prepared) if parts and request.of is None else None
     run = run or execute(prepared, of=request.of, max_steps=maxsize, trace=trace)
+    if differentiate:
+        tell_data([given.name for given in run.inputs if given.data])
     for text in (*_notes_on_inputs(run), *run.notes, *_not_finite(run)):
         note(f"note: {text}")
     return run
+
+
+def tell_data(names: Sequence[str]) -> None:
+    """Note on stderr which inputs are data, and what asks for derivatives by them."""
+    if not names:
+        return
+    are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    listed_names, wrt = enumerated(names), ",".join(names)
+    note(
+        printable(
+            f"note: {listed_names} {are} read from a file, so taken as data: nothing "
+            f"is differentiated by {them}; --wrt {wrt} does"
+        )
+    )
 
 
 def _in_parts(prepared: Prepared) -> Run | None:

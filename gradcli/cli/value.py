@@ -25,7 +25,7 @@ def main(request: Request) -> int:
     from .output import show
     from .session import output_of_run, run_program
 
-    run = run_program(request)
+    run = run_program(request, differentiate=False)
     view = output_of_run(run)
     return show(
         request,

@@ -5,6 +5,7 @@ archive may unpack to a large one. Nothing that could run code is loaded. Every 
 comes back as float64.
 
     read_file("data.npz:weights")     # the member "weights" of an archive
+    read_file("points.csv:x")         # the column "x" of a table
     read_file("-")                    # standard input: JSON, a table, or .npy
 """
 
@@ -19,6 +20,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from gradcli.lang.excerpt import enumerated
 from gradcli.lang.limits import (
     MAX_JSON_INTEGER_DIGITS,
     MAX_LIST_DEPTH,
@@ -44,6 +46,13 @@ _MORE = "take a part of it, or allow more with --max-memory"
 _AGAIN = "save it again: numpy.save"
 _READABLE = "give a file that exists and that you may read"
 _KINDS = "a file of numbers is .npy, .npz, .csv, .tsv or .json"
+_TABLES = (".csv", ".tsv", ".jsonl", ".npy", ".parquet")
+"""Endings of files whose columns have names."""
+
+_KEYED = re.compile(
+    r"(?P<path>.*(?P<suffix>\.(npz|json|csv|tsv|jsonl|npy|parquet))):(?P<key>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -52,7 +61,8 @@ def read_file(source: str, limit: int | None = None) -> Array:
     """The array in a file; `source` is a path, `path.npz:key`, or `-`.
 
     Args:
-        source: where it is.
+        source: where it is; behind a colon the member of an archive or of an object,
+            or the column of a table.
         limit: bytes that it may hold, as it lies there and as numbers in memory;
             None: what one result may take.
 
@@ -65,8 +75,10 @@ def read_file(source: str, limit: int | None = None) -> Array:
     if not source:
         raise NotAnArray("E511", "there is no file name after '@'", _KINDS)
     path, key = _path_and_key(source)
-    _, suffix = os.path.splitext(path)
-    read = _READERS.get(suffix.lower(), _by_look)
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in _TABLES and (key is not None or suffix not in _READERS):
+        return _column(path, key or "", limit)
+    read = _READERS.get(suffix, _by_look)
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -99,18 +111,34 @@ def _unreadable(what: str, error: OSError) -> NotAnArray:
 
 def _path_and_key(source: str) -> tuple[str, str | None]:
     source = os.path.expanduser(source)
-    head, mark, key = source.rpartition(".npz:")
-    return (f"{head}.npz", key) if mark else (source, None)
+    found = _KEYED.fullmatch(source)
+    if found is None or os.path.isfile(source):
+        return source, None
+    return found["path"], found["key"]
 
 
-def _near(path: str) -> str | None:
-    """A hint with the name of a similar file in the same directory."""
+def _column(path: str, key: str, limit: int) -> Array:
+    """The column of a table."""
+    from gradcli.lang.columns import read_column
+    from gradcli.lang.errors import ProgramError
+
+    try:
+        return read_column(path, key, limit)
+    except ProgramError as error:
+        if error.code == "E511":
+            near = _near(path, f":{key}" if key else "")
+            raise NotAnArray("E511", f"there is no file {path!r}", near) from None
+        raise
+
+
+def _near(path: str, end: str = "") -> str | None:
+    """A hint with the name of a similar file in the same directory, and ``end``."""
     directory, name = os.path.split(path)
     try:
         found = nearest(name, os.listdir(directory or "."))
     except OSError:
         return None
-    return f"did you mean '@{os.path.join(directory, found)}'?" if found else None
+    return f"did you mean '@{os.path.join(directory, found)}{end}'?" if found else None
 
 
 def _check_size(count: int, what: str, limit: int) -> None:
@@ -181,9 +209,14 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         raise NotAnArray(
             "E513", f"{what} is not JSON: {error}", "as in [1, 2, 3]"
         ) from None
+    if key is not None:
+        value = _value_of_key(value, what, key)
     if isinstance(value, dict):
         message = f"{what} is an object, not a number or a list"
-        hint = f"take one of its values: {', '.join(list(value)[:MAX_SHOWN_KEYS])}"
+        listed = ", ".join(list(value)[:MAX_SHOWN_KEYS])
+        hint = (
+            f"take one of its values: {listed}, as in @{what}:{next(iter(value), '')}"
+        )
         raise NotAnArray("E513", message, hint if value else None)
     try:
         return array_of(value, _json_number)
@@ -191,6 +224,22 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         message = f"{what}: {problem.message}"
         hint = problem.hint or "as in [1, 2, 3]"
         raise NotAnArray(problem.code, message, hint) from None
+
+
+def _value_of_key(value: Any, what: str, key: str) -> Any:
+    """A value of an object; of a list of objects, each one's."""
+    if isinstance(value, dict):
+        if key in value:
+            return value[key]
+        listed = ", ".join(list(value)[:MAX_SHOWN_KEYS])
+        hint = did_you_mean(key, value)
+        message = f"{what} has no value {key!r}, it has {listed or 'none'}"
+        raise NotAnArray("E518", message, hint)
+    if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+        return [_value_of_key(row, f"{what}, object {nr}", key)
+                for nr, row in enumerate(value, 1)]  # fmt: skip
+    message = f"{what} is no object, so it has no value {key!r}"
+    raise NotAnArray("E518", message, f"leave :{key} out")
 
 
 def _json_integer(digits: str) -> int | float:
@@ -253,6 +302,8 @@ def _check_kind(dtype: Any, what: str) -> None:
         raise NotAnArray("E514", message, "save numbers: x.astype(float)")
     if dtype.kind not in "biuf" or dtype.names:
         hint = "numbers are real: save x.real and x.imag" if dtype.kind == "c" else None
+        if dtype.names:
+            hint = f"name one of {enumerated(dtype.names)}: @{what}:{dtype.names[0]}"
         raise NotAnArray("E514", f"{what} holds {dtype}, not real numbers", hint)
 
 

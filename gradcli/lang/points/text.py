@@ -11,6 +11,7 @@ from functools import partial
 from importlib.util import find_spec
 from io import BytesIO, StringIO
 from itertools import chain
+from sys import modules
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ from gradcli.lang.points.row import BadRow, Block, Points, demand_columns, refus
 
 BLOCK_BYTES = 1 << 22
 """Of text that is read at once."""
+
+ARROW_BYTES = 1 << 17
+"""Of text that is worth importing pyarrow for."""
 
 MAX_LINE_BYTES = 1 << 24
 """Of one line of text."""
@@ -103,11 +107,18 @@ def _layout(
 
 def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
     """The rows of a block of text, whose first line has the number ``line``."""
-    quick = _by_arrow if find_spec("pyarrow") else _by_numpy
+    quick = _by_arrow if _worth_arrow(data) else _by_numpy
     found = quick(data, layout)
     if found is not None:
         return Points(dict(zip(layout.names, found, strict=True)), ())
     return _cell_by_cell(data, line, layout, what)
+
+
+def _worth_arrow(data: bytes) -> bool:
+    """Whether pyarrow is there, and its import takes less time than it saves."""
+    if len(data) < ARROW_BYTES and "pyarrow" not in modules:
+        return False
+    return find_spec("pyarrow") is not None
 
 
 def _by_arrow(data: bytes, layout: Layout) -> list[Any] | None:
