@@ -24,6 +24,9 @@ CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 
 _UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep"})
 
+MAX_NUMBERS = 1 << 23
+"""Of a job: the values of inputs and output, and their derivatives."""
+
 NO_THREAD = "there is no memory left to hand it to the checking process"
 
 _waiting: list[Any] = []
@@ -64,6 +67,7 @@ class Check:
     def __init__(self, checker: Any) -> None:
         self._checker = checker
         self._job: Job | None = None
+        self._refusal = NO_THREAD
         self._handed = False
 
     @classmethod
@@ -78,13 +82,19 @@ class Check:
         self._job = job
         self._handed = self._submitted(job)
 
+    def decline(self, job: Job, reason: str) -> None:
+        """Check nothing of a job, and say why."""
+        self._job = job
+        self._refusal = reason
+        self._checker.stop()
+
     def finish(self) -> Verification | None:
         """The verdicts that were reached within the job's time; None without a job."""
         job = self._job
         if job is None:
             return None
         if not self._handed:
-            return job.unanswered().ended(NO_THREAD)
+            return job.unanswered().ended(self._refusal)
         updates = list(self._checker.results(job.seconds))
         self._checker.stop()
         return updates[-1] if updates else None
@@ -121,14 +131,16 @@ def job_for(
     claims: Mapping[str, Block],
     cotangent: Tensor | None = None,
     formulas: bool = False,
+    numbers: bool = True,
 ) -> Job:
-    """Make a job of the program, the point and the derivatives by input."""
+    """Make a job of the program, the point and the derivatives by input; with or
+    without the numbers of the point."""
     from ..verify.process.job import Input, Job
 
     inputs = tuple(
         Input(
             given.name,
-            _block(given.tensor),
+            block_of(given.tensor, numbers),
             claims.get(given.name),
         )
         for given in run.inputs
@@ -136,10 +148,10 @@ def job_for(
     return Job(
         run.source,
         inputs,
-        _block(run.output),
+        block_of(run.output, numbers),
         kind=kind,
         of=request.of,
-        cotangent=None if cotangent is None else _block(cotangent),
+        cotangent=None if cotangent is None else block_of(cotangent),
         dtype=run.dtype,
         seconds=request.verify_seconds,
         seed=run.seed,
@@ -147,12 +159,16 @@ def job_for(
     )
 
 
-def _block(tensor: Tensor) -> Block:
+def block_of(tensor: Tensor, numbers: bool = True) -> Block:
+    """A tensor as it is handed over; without its numbers: its shape alone."""
     from ..verify.process.job import Block
 
+    shape = tuple(tensor.shape)
+    if not numbers:
+        return Block(shape, b"", b"")
     raw: Any = tensor.raw
     host = raw.get() if hasattr(raw, "get") else raw
-    return Block(tuple(tensor.shape), host.astype("float64").tobytes())
+    return Block(shape, host.astype("float64").tobytes())
 
 
 def numbers_in(tensor: Tensor) -> list[float]:

@@ -92,6 +92,10 @@ class Downhill:
             raise ProgramError(
                 "E509", "--batch: no input is left to optimize", hint=UNCUT
             )
+        for given in self._moving:
+            own = given.tensor.raw
+            if not getattr(getattr(own, "flags", None), "writeable", True):
+                given.tensor.raw = own.copy()
         self._batches = self._batches_of(cut, rows) if cut else None
         self._optimizer = self._optimizer_of(self._moving)
         self._printer = Printer()

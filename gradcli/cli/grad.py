@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .box import read_boxes, tell_middles
-from .checking import Check, job_for, numbers_in, require_check
+from .checking import MAX_NUMBERS, Check, block_of, job_for, require_check
 from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
 from .exits import Exit
@@ -92,9 +92,14 @@ def main(
     found = gradients(session, grad_output, with_graph=drawn)
     precise = digits is not None or bool(boxes)
     needed = check.wanted or precise
-    job = gradient_job(request, found, forms.formulas) if needed else None
+    count = 0 if precise else numbers_of(found)
+    too_many = count > MAX_NUMBERS
+    job = gradient_job(request, found, forms.formulas, not too_many) if needed else None
     if job is not None and check.wanted:
-        check.submit(job)
+        if too_many:
+            check.decline(job, f"{count:,} numbers are too many to be checked")
+        else:
+            check.submit(job)
     printer = Printer()
     if not (request.json or alone or (request.quiet and precise)):
         _show_numbers(printer, request, found.view)
@@ -188,21 +193,34 @@ def _show_verdicts(
     printer.lines(verdict_lines(verification, labels(view), "gradients"))
 
 
-def gradient_job(request: Request, found: Gradients, symbolic: bool = False) -> Job:
-    """What to check: the gradients as claims."""
-    from ..verify.process.job import Block
+def numbers_of(found: Gradients) -> int:
+    """How many numbers there are to be handed to the checking process."""
+    values = [given.tensor for given in found.run.inputs]
+    wanted = [given.tensor for given in found.inputs]
+    return sum(tensor.numel() for tensor in (*values, *wanted, found.run.output))
+
+
+def gradient_job(
+    request: Request, found: Gradients, symbolic: bool = False, numbers: bool = True
+) -> Job:
+    """What to check: the gradients as claims; with or without their numbers."""
+    from ..engine import Tensor
 
     claims = {}
     for given in found.inputs:
-        gradient = found.by_name[given.name]
-        shape = tuple(given.tensor.shape)
-        # A gradient that does not arrive claims that it is zero.
-        numbers = (
-            [0.0] * given.tensor.numel() if gradient is None else numbers_in(gradient)
-        )
-        claims[given.name] = Block.of(shape, numbers)
+        gradient, x = found.by_name[given.name], given.tensor
+        if gradient is None:
+            # A gradient that does not arrive claims that it is zero.
+            gradient = Tensor(x.xp.zeros_like(x.raw), x.xp) if numbers else x
+        claims[given.name] = block_of(gradient, numbers)
     return job_for(
-        found.run, request, "gradient", claims, found.cotangent, formulas=symbolic
+        found.run,
+        request,
+        "gradient",
+        claims,
+        found.cotangent,
+        formulas=symbolic,
+        numbers=numbers,
     )
 
 

@@ -2,7 +2,7 @@
 
 Sizes are read before anything is allocated: a header may claim petabytes, and a small
 archive may unpack to a large one. Nothing that could run code is loaded. Every array
-comes back as float64.
+comes back as float64; one of many numbers may be the file itself, not to be written to.
 
     read_file("data.npz:weights")     # the member "weights" of an archive
     read_file("points.csv:x")         # the column "x" of a table
@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from math import prod
 from stat import S_ISREG
 from typing import IO, Any
@@ -36,6 +36,9 @@ _NPY_MAGIC = b"\x93NUMPY"
 _ZIP_MAGIC = b"PK"
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 """How the numbers that JSON does not have are written in it, also by gradcli."""
+
+MAPPED_ENTRIES = 1 << 17
+"""A file of at least so many numbers is not copied into memory."""
 
 _PIECE_BYTES = 1 << 20
 _COPIES_OF_STREAM = 4
@@ -275,15 +278,50 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
     _check_shape(shape, what)
     count = prod(shape)
     _check_size(count * max(dtype.itemsize, 8), what, limit)
-    data = _part(file, count * dtype.itemsize).getbuffer()
-    if data.nbytes < count * dtype.itemsize:
-        claimed = _size(count * dtype.itemsize)
+    flat = _mapped(file, dtype, count) if count >= MAPPED_ENTRIES else None
+    if flat is None:
+        flat = _numbers(file, what, dtype, count)
+    return flat.reshape(shape, order="F" if by_column else "C")
+
+
+def _mapped(file: IO[bytes], dtype: Any, count: int) -> Array | None:
+    """The rest of a file as it lies on the disk, not to be written to; None where it
+    is not float64, or no file."""
+    start = file.tell()
+    if dtype != np.float64 or not isinstance(file, BufferedReader):
+        return None
+    if os.fstat(file.fileno()).st_size < start + count * dtype.itemsize:
+        return None
+    return np.asarray(np.memmap(file, dtype, "r", start, (count,)))
+
+
+def _numbers(file: IO[bytes], what: str, dtype: Any, count: int) -> Array:
+    """So many numbers that follow in a stream.
+
+    Memory is taken for what is there, not for what may be.
+    """
+    parts = []
+    missing = count * dtype.itemsize
+    while missing and (piece := file.read(min(_PIECE_BYTES, missing))):
+        missing -= len(piece)
+        parts.append(piece)
+    if missing:
+        claimed = count * dtype.itemsize
         message = (
-            f"{what} is cut off: it claims {claimed} and holds {_size(data.nbytes)}"
+            f"{what} is cut off: it claims {_size(claimed)} and holds "
+            f"{_size(claimed - missing)}"
         )
         raise NotAnArray("E513", message, _AGAIN)
-    flat = np.frombuffer(data, dtype=dtype).astype(np.float64)
-    return flat.reshape(shape, order="F" if by_column else "C")
+    flat, at, rest = np.empty(count, np.float64), 0, b""
+    parts.reverse()
+    while parts:
+        # Each piece is let go of as soon as its numbers are there.
+        piece = rest + parts.pop()
+        whole = len(piece) // dtype.itemsize
+        rest = piece[whole * dtype.itemsize :]
+        flat[at : at + whole] = np.frombuffer(piece, dtype, whole)
+        at += whole
+    return flat
 
 
 def _check_shape(shape: tuple[Any, ...], what: str) -> None:

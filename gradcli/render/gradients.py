@@ -15,10 +15,9 @@ from collections.abc import Iterator
 
 from ..lang.excerpt import printable
 from ..views.gradients import GradView, OutputView
-from .arrays import SHORTENED, value_lines
+from .arrays import SHORTENED, bare_line, value_lines
 from .chain import steps
 from .line import BLANK, Layout, Line, title
-from .numbers import inline
 
 
 def derivative_label(output: OutputView, name: str) -> str:
@@ -70,5 +69,4 @@ def answer(view: GradView, layout: Layout) -> Iterator[Line]:
 def bare(view: GradView) -> Iterator[Line]:
     """The gradients alone, one a line, in the order of the inputs."""
     for given in view.differentiated:
-        text = "None" if given.grad is None else inline(given.grad)
-        yield Line(((text, "number"),))
+        yield bare_line(given.grad)

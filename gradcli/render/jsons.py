@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,10 @@ from ..views.closed_forms import FormulaView, of_blocks, of_gradients
 from ..views.descent import DescentView
 from ..views.gradients import GradView, OutputView
 from ..views.graph import GraphView
+from ..views.numbers import Entries
 from .latex_forms import equations
-from .line import Line
+from .line import Line, LongLine
+from .long import listed as listed_pieces
 
 if TYPE_CHECKING:
     from ..verify.process.job import InputVerdict, Verification
@@ -82,6 +84,47 @@ def _finite(value: Any) -> Any:
     return {key: _finite(entry) for key, entry in known.items()}
 
 
+def line_of(value: Any) -> Line:
+    """JSON on a line of its own; with large arrays it is made while it is written."""
+    if _holds_entries(value):
+        return LongLine.of(lambda: _pieces(value))
+    return unbroken(dumps(value))
+
+
+def _holds_entries(value: Any) -> bool:
+    """Whether there is a large array in an answer."""
+    if isinstance(value, Mapping):
+        return any(map(_holds_entries, value.values()))
+    if isinstance(value, list | tuple):
+        return not _are_numbers(value) and any(map(_holds_entries, value))
+    return isinstance(value, Entries) or (
+        is_dataclass(value) and _holds_entries(entries(value))
+    )
+
+
+def _are_numbers(value: Sequence[Any]) -> bool:
+    return not value or isinstance(value[0], int | float | str)
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    """JSON piece by piece, in the words of `dumps`."""
+    if isinstance(value, Entries):
+        yield from listed_pieces(value, dumps)
+    elif not _holds_entries(value):
+        yield dumps(value)
+    elif isinstance(value, list | tuple):
+        for nr, entry in enumerate(value):
+            yield ", " if nr else "["
+            yield from _pieces(entry)
+        yield "]"
+    else:
+        known = value if isinstance(value, Mapping) else entries(value)
+        for nr, (key, entry) in enumerate(known.items()):
+            yield (", " if nr else "{") + dumps(key) + ": "
+            yield from _pieces(entry)
+        yield "}"
+
+
 def unbroken(text: str) -> Line:
     """A line that stays one, so that it can be copied out of a terminal."""
     return Line(((text, "plain"),), hang="")
@@ -89,7 +132,7 @@ def unbroken(text: str) -> Line:
 
 def answer(command: str, **parts: Any) -> Line:
     """The result of a command."""
-    return unbroken(dumps({"schema": SCHEMA, "command": command, **parts}))
+    return line_of({"schema": SCHEMA, "command": command, **parts})
 
 
 def listed(head: Line, key: str, objects: Iterable[Any]) -> Iterator[Line]:

@@ -10,7 +10,7 @@ from math import prod
 
 from ..lang.excerpt import printable
 from ..views.graph import GraphView, NodeView
-from ..views.numbers import Plain, sizes
+from ..views.numbers import Plain, Shown, sizes
 from .numbers import ELLIPSIS, inline, number
 
 CHANGE = re.compile(r"\s*[^\w\s=<>!]+=")
@@ -54,7 +54,7 @@ def gradient_text(value: Plain | None, longest: int) -> str:
     return size_text(value)
 
 
-def size_text(value: Plain) -> str:
+def size_text(value: Shown) -> str:
     """``[2×3]``: the shape of an array that is not written out."""
     return f"[{'×'.join(map(str, sizes(value)))}]"
 

@@ -1,6 +1,7 @@
 """What `gradcli grad` shows: an output, its inputs and their gradients.
 
-Invariant: everything is on the host, in plain numbers; nothing here is computed again.
+Invariant: everything is on the host, in plain numbers, large arrays as they are;
+nothing here is computed again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from ..engine import Tensor
 from ..lang.run import Input
 from .graph import GraphView
-from .numbers import Plain, plain
+from .numbers import Shown, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class OutputView:
     name: str
     named: bool
     shape: tuple[int, ...]
-    value: Plain
+    value: Shown
     grad_fn: str | None
 
 
@@ -35,10 +36,10 @@ class InputView:
 
     name: str
     shape: tuple[int, ...]
-    value: Plain
+    value: Shown
     sampled: bool
     requires_grad: bool
-    grad: Plain | None
+    grad: Shown | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def output_view(output: Tensor, name: str, named: bool) -> OutputView:
     """The output in plain numbers."""
     made = output.grad_fn
     node = type(made).__name__ if made else None
-    return OutputView(name, named, tuple(output.shape), plain(output.raw), node)
+    return OutputView(name, named, tuple(output.shape), shown(output.raw), node)
 
 
 def input_views(
@@ -77,10 +78,10 @@ def input_views(
             InputView(
                 name=given.name,
                 shape=tuple(given.tensor.shape),
-                value=plain(given.tensor.raw),
+                value=shown(given.tensor.raw),
                 sampled=given.sampled,
                 requires_grad=given.requires_grad,
-                grad=None if grad is None else plain(grad.raw),
+                grad=None if grad is None else shown(grad.raw),
             )
         )
     return tuple(views)
