@@ -19,7 +19,7 @@ from .many import Many
 from .options import GradOutput, Request, Requirement, on_programs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from ..render.line import Line
     from ..verify.process.job import Job, Verification
@@ -92,6 +92,11 @@ def main(
     found = gradients(session, grad_output, with_graph=drawn)
     precise = digits is not None or bool(boxes)
     needed = check.wanted or precise
+    files: dict[str, str] = {}
+    if many.out is not None:
+        from .gradient_files import write
+
+        files = write(many.out, found)
     count = 0 if precise else numbers_of(found)
     too_many = count > MAX_NUMBERS
     job = gradient_job(request, found, forms.formulas, not too_many) if needed else None
@@ -102,13 +107,14 @@ def main(
             check.submit(job)
     printer = Printer()
     if not (request.json or alone or (request.quiet and precise)):
-        _show_numbers(printer, request, found.view)
+        _show_numbers(printer, request, found.view, files)
     answer = Answer(
         found,
         forms,
         code_of(session, forms.code, "gradient", found.cotangent),
         program_of_gradients(found) if forms.symbolic else None,
         extras_of(request, found, job, grad_output, digits, condition, boxes),
+        files,
     )
     if not request.json:
         printer.lines(answer.unchecked(drawn, alone, precise))
@@ -129,6 +135,7 @@ class Answer:
     code     a function's lines, if one was asked for
     program  the adjoint program, if there is one to be shown
     extras   more digits, condition numbers, ranges over a box
+    files    by input where its gradient was written
     """
 
     found: Gradients
@@ -136,6 +143,7 @@ class Answer:
     code: list[str] | None
     program: ProgramView | None
     extras: Extras
+    files: Mapping[str, str]
 
     def unchecked(self, drawn: bool, alone: bool, precise: bool) -> Iterable[Line]:
         """Lines that can be printed before the verdicts are known."""
@@ -165,22 +173,32 @@ class Answer:
     def as_json(self, verification: Verification | None) -> Line:
         """The whole answer as one object."""
         from ..render.jsons import grad as as_json
+        from ..views.gradients import without
 
-        whole, by_input = self.extras.as_json(self.found)
+        whole, more = self.extras.as_json(self.found)
+        by_input = dict(more)
+        for name, place in self.files.items():
+            by_input[name] = {**by_input.get(name, {}), "file": place}
+        view = self.found.view
         return as_json(
-            self.found.view, verification, self.forms.formulas,
-            {**whole, **code_json(self.code, self.program)}, by_input,
+            without(view, self.files) if self.files else view,
+            verification,
+            self.forms.formulas,
+            {**whole, **code_json(self.code, self.program)},
+            by_input,
             self.forms.latex,
-        )  # fmt: skip
+        )
 
 
-def _show_numbers(printer: Printer, request: Request, view: GradView) -> None:
+def _show_numbers(
+    printer: Printer, request: Request, view: GradView, files: Mapping[str, str]
+) -> None:
     from ..render import gradients
 
-    layout = printer.layout
-    printer.lines(
-        gradients.bare(view) if request.quiet else gradients.answer(view, layout)
-    )
+    if request.quiet:
+        printer.lines(gradients.bare(view, files))
+    else:
+        printer.lines(gradients.answer(view, printer.layout, files))
     printer.flush()
 
 

@@ -48,7 +48,8 @@ class Many:
         typer.Option(
             "--out",
             metavar="FILE",
-            help="Write the rows to a file, in the format that its name ends with.",
+            help="Write the rows to a file, in the format that its name ends with; at "
+            "one point the value and gradients to a .npz, or a gradient to a .npy.",
         ),
     ] = None
     on_error: Annotated[
@@ -85,8 +86,13 @@ class Many:
             raise wrong("E590", "--plot draws one --sweep, on the terminal", hint)
         if self.table is not None or self.sweep:
             return True
-        for name, value in (("--out", self.out), ("--cluster", self.cluster)):
-            if value is not None:
-                hint = "give points with --table or --sweep"
-                raise wrong("E590", f"{name} is for many points", hint)
+        hint = "give points with --table or --sweep"
+        if self.cluster is not None:
+            raise wrong("E590", "--cluster is for many points", hint)
+        if self.out is not None:
+            from .gradient_files import is_for_one_point
+
+            if not is_for_one_point(self.out):
+                hint += "; gradients at one point go to a .npz or .npy"
+                raise wrong("E590", "--out is for many points", hint)
         return False

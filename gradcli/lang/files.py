@@ -13,6 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from io import BufferedReader, BytesIO
 from math import prod
 from stat import S_ISREG
@@ -292,7 +293,22 @@ def _mapped(file: IO[bytes], dtype: Any, count: int) -> Array | None:
         return None
     if os.fstat(file.fileno()).st_size < start + count * dtype.itemsize:
         return None
+    status = os.fstat(file.fileno())
+    _in_use.add((status.st_dev, status.st_ino))
     return np.asarray(np.memmap(file, dtype, "r", start, (count,)))
+
+
+_in_use: set[tuple[int, int]] = set()
+"""The files whose numbers lie in memory as they lie on the disk."""
+
+
+def make_way(path: str) -> None:
+    """Let a file be written over although an input is read from it: the old one lives
+    on under no name."""
+    with suppress(OSError):
+        status = os.stat(path)
+        if (status.st_dev, status.st_ino) in _in_use:
+            os.unlink(os.path.realpath(path))
 
 
 def _numbers(file: IO[bytes], what: str, dtype: Any, count: int) -> Array:

@@ -6,13 +6,13 @@ nothing here is computed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from ..engine import Tensor
 from ..lang.run import Input
 from .graph import GraphView
-from .numbers import Shown, shown
+from .numbers import Entries, Shown, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class OutputView:
 @dataclass(frozen=True, slots=True)
 class InputView:
     """An input; ``grad`` is None if it was not asked for or the output does not
-    depend on it."""
+    depend on it, and where it was written to a file."""
 
     name: str
     shape: tuple[int, ...]
-    value: Shown
+    value: Shown | None
     sampled: bool
     requires_grad: bool
     grad: Shown | None
@@ -85,3 +85,17 @@ def input_views(
             )
         )
     return tuple(views)
+
+
+def without(view: GradView, names: Container[str]) -> GradView:
+    """The same, without the gradients by some inputs, which are written elsewhere, and
+    without the values of large inputs."""
+    inputs = tuple(
+        replace(
+            given,
+            grad=None if given.name in names else given.grad,
+            value=None if isinstance(given.value, Entries) else given.value,
+        )
+        for given in view.inputs
+    )
+    return replace(view, inputs=inputs)
