@@ -26,7 +26,7 @@ from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
 from ..lang.point import check_names
-from ..lang.points import Block, Points, point_blocks, total_size
+from ..lang.points import STANDARD_INPUT, Block, Points, point_blocks, total_size
 from ..lang.prepare import data_among
 from ..render.columns import Columns, columns_to, format_of, open_columns
 from ..render.curve import curve
@@ -37,6 +37,7 @@ from .exits import Exit
 from .limits import begin, renew
 from .many import Many
 from .options import Request
+from .ordered import mapped
 from .output import Printer, note, standard_output
 from .point_task import Done, Task, header
 from .problems import wrong
@@ -204,7 +205,9 @@ class _Work:
 
     def _mapping(self) -> AbstractContextManager[Mapper]:
         if self.many.cluster is None:
-            return nullcontext(map)
+            # What comes by a pipe may be waited for: nothing is held back for it.
+            streamed = self.many.table == STANDARD_INPUT
+            return nullcontext(map if streamed else mapped)
         from .cluster import mapping
 
         return mapping(self.many.cluster)

@@ -7,12 +7,12 @@ not grow with the table.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
+from .ordered import in_order
 from .problems import wrong
 
 LOCAL = "local:"
@@ -69,14 +69,11 @@ def _mapper(client: Any) -> Mapper:
 
     def mapped(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         shared = client.scatter(function, broadcast=True)
-        waiting: deque[Any] = deque()
-        for item in items:
-            waiting.append(client.submit(_applied, shared, item, pure=False))
-            workers = max(1, len(client.scheduler_info()["workers"]))
-            while len(waiting) > BLOCKS_PER_WORKER * workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        futures = (client.submit(_applied, shared, x, pure=False) for x in items)
+        return in_order(futures, ahead)
+
+    def ahead() -> int:
+        return BLOCKS_PER_WORKER * max(1, len(client.scheduler_info()["workers"]))
 
     return mapped
 
