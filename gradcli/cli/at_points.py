@@ -43,6 +43,7 @@ from .point_task import Done, Task, header
 from .problems import wrong
 from .session import listed, tell_data
 from .sources import program_and_bindings
+from .tracing import tell
 
 Mapper = Callable[[Task, Iterable[Block]], Iterable[Done]]
 """What computes blocks, in their order."""
@@ -63,13 +64,16 @@ BLOCK_POINTS = 1 << 16
 """Points of a grid that are computed at once."""
 
 
-def run(request: Request, many: Many, others: Mapping[str, object]) -> int:
+def run(
+    request: Request, many: Many, others: Mapping[str, object], trace: bool = False
+) -> int:
     """Compute value and gradients at every point; the exit status.
 
     Args:
         request: the shared options.
         many: the points.
         others: further options by name, which are not for many points.
+        trace: tell how the first rows are computed.
 
     Raises:
         ProgramError: the program, a value or a file is wrong.
@@ -78,17 +82,18 @@ def run(request: Request, many: Many, others: Mapping[str, object]) -> int:
     if extra:
         message = f"{extra[0]} is not for many points"
         raise wrong("E590", message, "leave it out, or ask at one point")
-    work = _Work(request, many)
+    work = _Work(request, many, trace)
     return work.plot() if many.plot else work.run()
 
 
 class _Work:
     """A program and its points on their way to results."""
 
-    def __init__(self, request: Request, many: Many) -> None:
+    def __init__(self, request: Request, many: Many, trace: bool = False) -> None:
         source, words = program_and_bindings(request)
         begin()
         self.many = many
+        self.trace = trace
         compile_by = partial(
             compiled.compile,
             source,
@@ -122,6 +127,8 @@ class _Work:
         blocks = self._blocks()
         # What is wrong with the table is told before anything is written.
         first = list(islice(blocks, 1))
+        if self.trace and first:
+            tell(self.program.fusion(first[0]().columns, self.shared))
         with (
             self._mapping() as mapping,
             self._opened() as out,
@@ -146,6 +153,8 @@ class _Work:
         status."""
         ((name, values),) = self.swept.items()
         failed: dict[int, ProgramError] = {}
+        if self.trace:
+            tell(self.program.fusion({name: values}, self.shared))
         found = self.program.at_rows({name: values}, self.shared, failed)
         heights = {"value": found.value}
         if name in self.wanted:

@@ -17,10 +17,12 @@ from .forms import Forms
 from .limits import MAX_DIGITS
 from .many import Many
 from .options import GradOutput, Request, Requirement, on_programs
+from .tracing import begin_trace, tell, trace_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ..lang.fusion import Fusion
     from ..render.line import Line
     from ..verify.process.job import Job, Verification
     from ..views.closed_forms import ProgramView
@@ -62,6 +64,14 @@ def main(
             "where an input lies anywhere between two values.",
         ),
     ] = None,
+    trace: Annotated[
+        bool,
+        typer.Option(
+            "--trace",
+            help="Tell on stderr which region of the program was computed part by "
+            "part on all cores, and why the rest was not.",
+        ),
+    ] = False,
     require: Requirement = None,
 ) -> int:
     """Gradients of a program by its inputs, checked.
@@ -74,7 +84,7 @@ def main(
         others = {"digits": digits, "condition": condition, "require": require,
                   "symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
                   "grad-output": grad_output, "box": box}  # fmt: skip
-        return run(request, many, others)
+        return run(request, many, others, trace)
     forms.check(request, digits=digits, condition=condition, box=box)
     require_check(request, require)
     boxes = read_boxes(request, box)
@@ -82,10 +92,18 @@ def main(
     from .output import Printer
     from .session import gradients, run_program
 
-    plain = not (forms.formulas or forms.code or grad_output or digits or condition)
+    beside = {"symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
+              "grad-output": grad_output, "digits": digits, "condition": condition,
+              "box": boxes}  # fmt: skip
+    wholly = [f"--{name}" for name, value in beside.items() if value]
+    fusion = begin_trace(wholly) if trace else None
     session = run_program(
-        request, parts=plain and not boxes, more=[each.middle() for each in boxes]
+        request,
+        parts=not wholly,
+        more=[each.middle() for each in boxes],
+        fusion=fusion,
     )
+    tell(fusion)
     tell_middles(boxes)
     alone = forms.alone(request)
     drawn = not (request.json or request.quiet or alone)
@@ -115,6 +133,7 @@ def main(
         program_of_gradients(found) if forms.symbolic else None,
         extras_of(request, found, job, grad_output, digits, condition, boxes),
         files,
+        fusion,
     )
     if not request.json:
         printer.lines(answer.unchecked(drawn, alone, precise))
@@ -136,6 +155,7 @@ class Answer:
     program  the adjoint program, if there is one to be shown
     extras   more digits, condition numbers, ranges over a box
     files    by input where its gradient was written
+    fusion   what was computed part by part, if that was asked for
     """
 
     found: Gradients
@@ -144,6 +164,7 @@ class Answer:
     program: ProgramView | None
     extras: Extras
     files: Mapping[str, str]
+    fusion: Fusion | None
 
     def unchecked(self, drawn: bool, alone: bool, precise: bool) -> Iterable[Line]:
         """Lines that can be printed before the verdicts are known."""
@@ -184,7 +205,11 @@ class Answer:
             without(view, self.files) if self.files else view,
             verification,
             self.forms.formulas,
-            {**whole, **code_json(self.code, self.program)},
+            {
+                **whole,
+                **code_json(self.code, self.program),
+                **trace_json(self.fusion),
+            },
             by_input,
             self.forms.latex,
         )

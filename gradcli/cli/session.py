@@ -26,6 +26,7 @@ from .sources import program_and_bindings
 
 if TYPE_CHECKING:
     from ..diagnosis.blame import Trouble
+    from ..lang.fusion import Fusion
     from ..views.graph import GraphView
     from ..views.names import Names
 
@@ -36,6 +37,7 @@ def run_program(
     parts: bool = False,
     more: Iterable[Binding] = (),
     differentiate: bool = True,
+    fusion: Fusion | None = None,
 ) -> Run:
     """Read the program and its inputs and run it.
 
@@ -46,6 +48,7 @@ def run_program(
             may be gone through part by part.
         more: values beside those of the command line.
         differentiate: whether derivatives are going to be asked for.
+        fusion: is told what was run part by part, and why the rest was not.
     """
     source, words = program_and_bindings(request)
     begin()
@@ -59,7 +62,11 @@ def run_program(
         device=request.device,
     )
     # The limits on seconds and memory are the bounds here.
-    run = _in_parts(prepared) if parts and request.of is None else None
+    if request.of is not None and parts:
+        parts = False
+        if fusion is not None:
+            fusion.refused("--of asks for another value than the last")
+    run = _in_parts(prepared, fusion) if parts else None
     run = run or execute(prepared, of=request.of, max_steps=maxsize, trace=trace)
     if differentiate:
         tell_data([given.name for given in run.inputs if given.data])
@@ -82,13 +89,15 @@ def tell_data(names: Sequence[str]) -> None:
     )
 
 
-def _in_parts(prepared: Prepared) -> Run | None:
+def _in_parts(prepared: Prepared, fusion: Fusion | None) -> Run | None:
     """The program's run part by part, where its arrays are large enough."""
-    if all(given.tensor.numel() < MIN_ENTRIES for given in prepared.inputs):
+    if fusion is None and all(
+        given.tensor.numel() < MIN_ENTRIES for given in prepared.inputs
+    ):
         return None
     from ..lang.in_parts import run_in_parts
 
-    return run_in_parts(prepared)
+    return run_in_parts(prepared, fusion)
 
 
 def run_with_names(request: Request) -> tuple[Run, Names]:
