@@ -29,6 +29,7 @@ from ..lang.point import check_names
 from ..lang.points import STANDARD_INPUT, Block, Points, point_blocks, total_size
 from ..lang.prepare import data_among
 from ..render.columns import Columns, columns_to, format_of, open_columns
+from ..render.contours import Surface, contours
 from ..render.curve import curve
 from ..render.numbers import six_digits
 from ..render.progress import Bar, wants_bar
@@ -149,8 +150,9 @@ class _Work:
         return Exit.PROGRAM if self.bad else Exit.DONE
 
     def plot(self) -> int:
-        """Draw value and derivative over the one input that is swept; the exit
-        status."""
+        """Draw value and derivatives over what is swept; the exit status."""
+        if len(self.swept) > 1:
+            return self._contours()
         ((name, values),) = self.swept.items()
         failed: dict[int, ProgramError] = {}
         if self.trace:
@@ -179,6 +181,38 @@ class _Work:
             printer.lines(curve(shown, label, width, ends))
         printer.flush()
         return Exit.PROGRAM if failed else Exit.DONE
+
+    def _contours(self) -> int:
+        """Draw lines of equal value over two inputs, and their gradients."""
+        failed: dict[int, ProgramError] = {}
+        sizes = [len(values) for values in self.swept.values()]
+        across, up = self.swept
+        grid = np.meshgrid(*self.swept.values(), indexing="ij")
+        columns = {n: g.ravel() for n, g in zip(self.swept, grid, strict=True)}
+        if self.trace:
+            tell(self.program.fusion(columns, self.shared))
+        found = self.program.at_rows(columns, self.shared, failed)
+        if np.ndim(found.value) > 1 or min(sizes) < MIN_PLOT_POINTS:
+            hint = "of a program with one number as its value, at 2 points or more each"
+            raise wrong("E590", "--plot: no lines can be drawn", hint)
+        value = np.reshape(found.value, sizes).T
+        nothing = np.full(sizes, np.nan).T
+        slopes = [
+            np.reshape(found.grads[n], sizes).T if n in self.wanted else nothing
+            for n in (across, up)
+        ]
+        unknown = int((~np.isfinite(value)).sum())
+        if unknown:
+            note(f"note: not drawn where not finite, at {unknown:,} of the points")
+        status = Exit.PROGRAM if failed else Exit.DONE
+        if unknown < value.size:
+            x, y = self.swept.values()
+            printer = Printer()
+            width = printer.layout.width or PLOT_COLUMNS
+            surface = Surface(across, up, x, y, value, (slopes[0], slopes[1]))
+            printer.lines(contours(surface, width))
+            printer.flush()
+        return status
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[int], None]]:

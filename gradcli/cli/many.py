@@ -40,7 +40,9 @@ class Many:
     plot: Annotated[
         bool,
         typer.Option(
-            "--plot", help="Draw value and derivative over a sweep instead of rows."
+            "--plot",
+            help="Draw value and derivative over a sweep instead of rows; over two "
+            "sweeps lines of equal value, with arrows that point uphill.",
         ),
     ] = False
     out: Annotated[
@@ -81,9 +83,12 @@ class Many:
         if self.table is not None and self.sweep:
             hint = "leave out one of the two"
             raise wrong("E590", "--table and --sweep both give points", hint)
-        if self.plot and (len(self.sweep or ()) != 1 or self.out or self.cluster):
+        swept = len(self.sweep or ())
+        if self.plot and (swept not in (1, 2) or self.out or self.cluster):
             hint = "as in --sweep x=0:1:101 --plot"
-            raise wrong("E590", "--plot draws one --sweep, on the terminal", hint)
+            raise wrong(
+                "E590", "--plot draws one --sweep or two, on the terminal", hint
+            )
         if self.table is not None or self.sweep:
             return True
         hint = "give points with --table or --sweep"
