@@ -82,6 +82,13 @@ class Check:
         self._job = job
         self._handed = self._submitted(job)
 
+    def hand(self, job: Job, reason: str | None) -> None:
+        """Hand over a job, unless there is a reason not to."""
+        if reason is None:
+            self.submit(job)
+        else:
+            self.decline(job, reason)
+
     def decline(self, job: Job, reason: str) -> None:
         """Check nothing of a job, and say why."""
         self._job = job

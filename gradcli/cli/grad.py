@@ -119,10 +119,8 @@ def main(
     too_many = count > MAX_NUMBERS
     job = gradient_job(request, found, forms.formulas, not too_many) if needed else None
     if job is not None and check.wanted:
-        if too_many:
-            check.decline(job, f"{count:,} numbers are too many to be checked")
-        else:
-            check.submit(job)
+        reason = f"{count:,} numbers are too many to be checked"
+        check.hand(job, reason if too_many else None)
     printer = Printer()
     if not (request.json or alone or (request.quiet and precise)):
         _show_numbers(printer, request, found.view, files)

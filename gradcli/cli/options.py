@@ -42,6 +42,17 @@ GradOutput: TypeAlias = Annotated[
 ]
 """An option that several commands have, but not all."""
 
+Times: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--times",
+        metavar="NAME=VALUE",
+        help="Only the product with a vector, without the matrix: VALUE is the part of "
+        "the vector for an input, of its shape; of inputs that are not named it is 0.",
+        show_default=False,
+    ),
+]
+
 Requirement: TypeAlias = Annotated[
     Literal["proved", "certified", "sampled"] | None,
     typer.Option(

@@ -168,7 +168,7 @@ def grad(
         verdict = verdicts.get(given.name)
         closed_form = {"closed_form": verdict.closed_form if verdict else None}
         further = (by_input.get(given.name, EMPTY), formulas.get(given.name, EMPTY))
-        inputs.append(entries(given) | closed_form | _checked(verdict))
+        inputs.append(entries(given) | closed_form | checked(verdict))
         for each in further:
             inputs[-1] |= each
     return answer(
@@ -187,7 +187,7 @@ def _verdicts(verification: Verification | None) -> Mapping[str, InputVerdict]:
     return {v.name: v for v in verification.inputs} if verification else {}
 
 
-def _checked(verdict: InputVerdict | None) -> dict[str, Any]:
+def checked(verdict: InputVerdict | None) -> dict[str, Any]:
     """What was shown of one derivative."""
     return {
         "verdict": verdict.verdict if verdict else "unknown",
@@ -253,7 +253,7 @@ def derivative(
     blocks = []
     for nr, (block, formulas) in enumerate(zip(view.blocks, written, strict=True)):
         both = {"inputs": block.by} if len(block.by) > 1 else {}
-        checked = _checked(verdicts.get(block.by[-1]))
+        verdict = checked(verdicts.get(block.by[-1]))
         names = {"input": block.by[0], **both}
         files = None if shown is None else shown.files
         numbers: dict[str, Any] = (
@@ -264,7 +264,7 @@ def derivative(
 
             numbers["colours"] = colours_of(block.pattern)
         told = {"shape": block.shape, **numbers, "structure": block.structure}
-        blocks.append({**names, **told, **checked, **formulas})
+        blocks.append({**names, **told, **verdict, **formulas})
     return answer(
         **entries(view, "output", "blocks"),
         output=output_object(view.output),
