@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -138,12 +139,20 @@ def answer(command: str, **parts: Any) -> Line:
 def listed(head: Line, key: str, objects: Iterable[Any]) -> Iterator[Line]:
     """The result with a list at its end, a line per object, so that a long one is
     written as it is read."""
-    before = head.text[:-1] + f', "{key}": ['
+    before = unbroken(head.text[:-1] + f', "{key}": [')
+    end = ""
     for each in objects:
-        yield unbroken(before)
-        before = dumps(each) + ","
-    yield unbroken(before.removesuffix(","))
+        yield _with(before, end)
+        before, end = line_of(each), ","
+    yield _with(before, "")
     yield unbroken("]}")
+
+
+def _with(line: Line, end: str) -> Line:
+    """A line with something behind it."""
+    if isinstance(line, LongLine):
+        return LongLine.of(lambda: chain(line.pieces(), (end,)))
+    return unbroken(line.text + end)
 
 
 def grad(

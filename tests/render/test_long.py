@@ -11,7 +11,7 @@ import pytest
 
 from gradcli.render import long
 from gradcli.render.arrays import bare_line, value_lines
-from gradcli.render.jsons import dumps, line_of
+from gradcli.render.jsons import dumps, line_of, listed
 from gradcli.render.line import Layout, Line, LongLine
 from gradcli.render.numbers import draw, inline
 from gradcli.render.terminal import TerminalWriter
@@ -69,6 +69,18 @@ def test_a_long_line_is_written_to_a_pipe_and_to_a_terminal_as_it_is() -> None:
         writer = make(stream)
         writer.lines([Line((("before", "plain"),)), bare_line(Entries(np.zeros(30)))])
         assert stream.getvalue() == "before\n" + repr([0.0] * 30) + "\n"
+
+
+def test_objects_of_a_list_stand_on_lines_of_their_own() -> None:
+    big, head = array((20,)), line_of({"a": 1})
+    for objects in ([], [{"n": 1}], [{"v": Entries(big)}, {"n": [2.0]}]):
+        lines = [line.text for line in listed(head, "of", objects)]
+        plainly = [{k: plain(v.raw) if k == "v" else v for k, v in o.items()}
+                   for o in objects]  # fmt: skip
+        assert lines[1:-1] == [
+            dumps(o) + "," * (nr < len(objects)) for nr, o in enumerate(plainly, 1)
+        ]
+        assert (lines[0], lines[-1]) == ('{"a": 1, "of": [', "]}")
 
 
 def test_json_without_large_arrays_is_one_text() -> None:
