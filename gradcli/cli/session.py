@@ -83,7 +83,7 @@ def tell_data(names: Sequence[str]) -> None:
     listed_names, wrt = enumerated(names), ",".join(names)
     note(
         printable(
-            f"note: {listed_names} {are} read from a file, so taken as data: nothing "
+            f"note: {listed_names} {are} read in, not typed, so taken as data: nothing "
             f"is differentiated by {them}; --wrt {wrt} does"
         )
     )

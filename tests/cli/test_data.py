@@ -24,7 +24,7 @@ def test_data_is_noted_and_left_out(capsys: Capture, table: str) -> None:
     out, err = capsys.readouterr()
     assert out == "6.0\n"
     assert err == (
-        "note: x is read from a file, so taken as data: nothing is differentiated by "
+        "note: x is read in, not typed, so taken as data: nothing is differentiated by "
         "it; --wrt x does\n"
     )
     assert run([*words, "-q", "--wrt", "x,w"]) == 0
@@ -43,7 +43,7 @@ def test_a_descent_moves_what_is_no_data(capsys: Capture, table: str) -> None:
     found = dict(line.split("=") for line in out.splitlines())
     assert set(found) == {"w", "b"}
     assert float(found["w"]) == pytest.approx(2)
-    assert err.startswith("note: x, y are read from a file")
+    assert err.startswith("note: x, y are read in, not typed")
 
 
 def test_data_shared_by_many_points_has_no_column(capsys: Capture, table: str) -> None:
