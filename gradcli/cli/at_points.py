@@ -61,7 +61,7 @@ MAX_TOLD_ROWS = 20
 MAX_SWEPT_POINTS = 1 << 24
 """Points of a grid."""
 
-BLOCK_POINTS = 1 << 16
+BLOCK_POINTS = 1 << 14
 """Points of a grid that are computed at once."""
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from gradcli.lang.excerpt import shortened
 from gradcli.lang.points.row import BadRow, Block, Points, demand_columns, refused
 
-BLOCK_BYTES = 1 << 22
+BLOCK_BYTES = 1 << 20
 """Of text that is read at once."""
 
 ARROW_BYTES = 1 << 17
