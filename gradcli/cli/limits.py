@@ -181,7 +181,7 @@ class _Watch:
     def _look(self) -> None:
         assert self._ended is not None
         while not self._ended.wait(SLEEP_SECONDS):
-            if self._bounded and self.used > self._allowed and not self._pauses:
+            if self.used > self._allowed and not self._pauses:
                 allowed = f"{self._limits.seconds:g} s of processor time"
                 self._stop("E405", f"the work took more than {allowed}", MORE_SECONDS)
             if self._bounded and self.taken > self._limits.memory_bytes:
