@@ -208,7 +208,7 @@ def blocks_of(
     Returns:
         Blocks of shape ``output.shape + input.shape``.
     """
-    if not create_graph and _together(outputs):
+    if not create_graph and _together(outputs, inputs, forward):
         found = structured(outputs, inputs, forward)
         return [[block.dense() for block in row] for row in found]
     if not forward:
@@ -235,7 +235,7 @@ def structured(
     Raises:
         TooManyEntries: they store more.
     """
-    if not _together(outputs):
+    if not _together(outputs, inputs, forward):
         if most is not None:
             rows, columns = (sum(t.numel() for t in ts) for ts in (outputs, inputs))
             if rows * columns > most:
@@ -251,9 +251,13 @@ def structured(
     return [[blocks[nr] for blocks in per_input] for nr in range(len(outputs))]
 
 
-def _together(outputs: Sequence[Tensor]) -> bool:
-    """Whether all rows, or all columns, may be computed at once."""
-    return nobody_looks() and not _symbolic(outputs)
+def _together(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], forward: bool
+) -> bool:
+    """Whether all rows, or all columns, may be computed at once; no hook sees
+    tangents."""
+    looked_at = outputs, () if forward else inputs
+    return nobody_looks(*looked_at) and not _symbolic(outputs)
 
 
 def _symbolic(tensors: Sequence[Tensor]) -> bool:

@@ -25,6 +25,17 @@ INTERNAL = 70
 INTERRUPTED = 130
 NO_MEMORY = 4
 
+START = """\
+Gradients, Jacobians and autograd graphs of what you type.
+
+  gradcli grad "x^2*sin(x)" x=3           value and gradient, checked
+  gradcli graph "x*y + x" x=2 y=3 --tree  the graph that PyTorch records
+  gradcli check "y = x^3" --claim "dy/dx = 3*x^2"
+  gradcli tour                            a first look around, in eight keys
+  gradcli repl                            a session in which names stay
+  gradcli --help                          all commands
+"""
+
 
 def main() -> NoReturn:
     """Run the command line given to this process, and end the process."""
@@ -116,9 +127,18 @@ def _dispatch(argv: list[str]) -> int:
     head_start(argv)
     if argv and argv[0] in COMMANDS and ending.process_is_ours:
         make_room(argv)
+    if not argv and _is_terminal():
+        sys.stdout.write(START)
+        return 0
     from .group import application
 
     return application(argv or ["--help"])
+
+
+def _is_terminal() -> bool:
+    from .keys import terminal
+
+    return terminal()
 
 
 def _problem(error: Exception) -> ProgramError:

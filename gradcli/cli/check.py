@@ -3,6 +3,7 @@ what is wrong with it; are two programs the same function."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 DIAGNOSIS_SECONDS = 3.0
 """Most time for finding the mistake in one claim."""
+
+_CLAIM = re.compile(r"d\w*\s*/\s*d.*=")
 
 
 @on_programs
@@ -87,7 +90,8 @@ def main(
 def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None:
     """Refuse options that have no effect on claims."""
     if not claim and same is None:
-        hint = 'give --claim "d/dx = EXPR" or --same EXPR'
+        claims = (word for word in request.words or () if _CLAIM.match(word))
+        hint = f'give --claim "{next(claims, "d/dx = EXPR")}" or --same EXPR'
         raise wrong("E590", "there is nothing to check", hint)
     if request.dtype != "float64":
         hint = "leave --dtype out"

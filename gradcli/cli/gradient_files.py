@@ -15,6 +15,7 @@ import numpy as np
 
 from ..lang.errors import ProgramError
 from ..lang.files import make_way
+from ..lang.refusals import FOLDER, refusal
 from .matrices import NAME
 from .problems import wrong
 
@@ -68,11 +69,8 @@ def _save(path: str, arrays: Any | Mapping[str, Any]) -> None:
             else:
                 np.save(file, _on_host(arrays))
     except OSError as error:
-        reason = error.strerror or str(error)
-        hint = "give --out a file in a folder that can be written to"
-        raise ProgramError(
-            "E598", f"cannot write {path}: {reason}", hint=hint
-        ) from None
+        message, hint = refusal(path, error, FOLDER, "written")
+        raise ProgramError("E598", f"--out: {message}", hint=hint) from None
 
 
 def _on_host(array: Any) -> Any:

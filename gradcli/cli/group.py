@@ -28,6 +28,16 @@ Example: gradcli grad "L = 10 - (w3*(w1*a) + w4*(w2*a))" a=2 w1=0.5 w2=-1.5 w3=3
 """
 
 
+def command_of(name: str) -> Any:
+    """The command of a name, with its options."""
+    module = import_module(f"gradcli.cli.{name}")
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(name, cls=ExpressionCommand, context_settings=HELP_NAMES)(
+        module.main
+    )
+    return get_command(single)
+
+
 class Commands(TyperGroup):
     """Finds commands by importing their modules."""
 
@@ -35,14 +45,7 @@ class Commands(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"gradcli.cli.{cmd_name}")
-        single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(cmd_name, cls=ExpressionCommand, context_settings=HELP_NAMES)(
-            module.main
-        )
-        return get_command(single)
+        return command_of(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in COMMANDS and not ctx.resilient_parsing:

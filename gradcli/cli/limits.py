@@ -185,7 +185,9 @@ class _Watch:
                 allowed = f"{self._limits.seconds:g} s of processor time"
                 self._stop("E405", f"the work took more than {allowed}", MORE_SECONDS)
             if self._bounded and self.taken > self._limits.memory_bytes:
-                allowed = f"{self._limits.memory_bytes / 1e6:,.4g} MB of memory"
+                from ..ops.limits import size_text
+
+                allowed = f"{size_text(self._limits.memory_bytes)} of memory"
                 self._stop("E403", f"the work took more than {allowed}", MORE_MEMORY)
             left = address_space_left()
             if left is not None and left < HEADROOM_BYTES:

@@ -29,8 +29,8 @@ class Matrices:
         bool,
         typer.Option(
             "--sparse",
-            help="Show every block by the coordinates and values of its entries; "
-            "by default large ones that are mostly zeros are.",
+            help="Show every block by the coordinates and values of its entries, as "
+            "large ones that are mostly zeros are shown anyway.",
         ),
     ] = False
     dense: Annotated[

@@ -12,6 +12,7 @@ from ..engine.jacobian import Block
 from ..engine.jacobian.files import WRITERS
 from ..lang.errors import ProgramError
 from ..lang.files import make_way
+from ..lang.refusals import FOLDER, refusal
 from .problems import wrong
 
 DENSE = ".npy"
@@ -49,8 +50,5 @@ def write(path: str, block: Block) -> None:
         with open(path, "wb") as file:
             WRITERS[suffix](file, block)
     except OSError as error:
-        reason = error.strerror or str(error)
-        hint = "give --out a file in a folder that can be written to"
-        raise ProgramError(
-            "E598", f"cannot write {path}: {reason}", hint=hint
-        ) from None
+        message, hint = refusal(path, error, FOLDER, "written")
+        raise ProgramError("E598", f"--out: {message}", hint=hint) from None

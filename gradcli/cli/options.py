@@ -167,8 +167,9 @@ class Request:
             "--max-memory",
             metavar="SIZE",
             parser=bytes_of,
-            show_default="450MB",
-            help="Stop a computation that takes more memory, such as 2GB.",
+            show_default=False,
+            help="Stop a computation that takes more memory than this, such as 2GB "
+            "(default: 450MB).",
         ),
     ] = MAX_MEMORY_BYTES
     max_program: Annotated[
@@ -177,8 +178,8 @@ class Request:
             "--max-program",
             metavar="SIZE",
             parser=bytes_of,
-            show_default="2MB",
-            help="Refuse a longer program text, such as 10MB.",
+            show_default=False,
+            help="Refuse a longer program text, such as 10MB (default: 2MB).",
         ),
     ] = MAX_PROGRAM_BYTES
     debug: Annotated[

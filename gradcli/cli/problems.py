@@ -6,6 +6,7 @@ and says what to do instead.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -66,8 +67,8 @@ def _bounds(numbers: Any) -> str:
     """Name the range that a number must be in."""
     least, most = getattr(numbers, "min", None), getattr(numbers, "max", None)
     if most is None:
-        return "" if least is None else f" of at least {least}"
-    return f" of at most {most}" if least is None else f" from {least} to {most}"
+        return "" if least is None else f" of at least {least:g}"
+    return f" of at most {most:g}" if least is None else f" from {least:g} to {most:g}"
 
 
 def no_number(option: str, value: float) -> ProgramError:
@@ -77,6 +78,9 @@ def no_number(option: str, value: float) -> ProgramError:
 
 def _sentence(text: str) -> str:
     text = " ".join(text.split()).rstrip(".")
+    text = re.sub(
+        r"^Got unexpected extra argument\S* \((.*)\)$", r"too many words: \1", text
+    )
     return text[:1].lower() + text[1:]
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from os import listdir
-from os.path import isdir, isfile, split
+from os.path import isfile
 from typing import IO
 
 from .options import Request
@@ -65,20 +64,10 @@ def _contents(path: str, limit: int) -> bytes:
         with open(path, "rb") as file:
             return _read(file, path, limit)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        hint = _near(path) or "give a file of text, or '-' for standard input"
-        raise wrong("E594", f"cannot read {path!r}: {reason}", hint) from None
+        from ..lang.refusals import refusal
 
-
-def _near(path: str) -> str | None:
-    """A hint with the name of a similar file in the same folder."""
-    from ..lang.suggest import did_you_mean
-
-    folder, name = split(path)
-    try:
-        return None if isdir(path) else did_you_mean(name, listdir(folder or "."))
-    except OSError:
-        return None
+        hint = "give a file of text, or '-' for standard input"
+        raise wrong("E594", *refusal(path, error, hint)) from None
 
 
 def _read(file: IO[bytes], origin: str, limit: int) -> bytes:
@@ -92,7 +81,8 @@ def _read(file: IO[bytes], origin: str, limit: int) -> bytes:
 
 def _standard_input(limit: int) -> bytes:
     if sys.stdin is None:
-        raise wrong("E594", "cannot read the program: standard input is closed")
+        hint = "write the program, or -f FILE"
+        raise wrong("E594", "standard input is closed", hint)
     if sys.stdin.isatty():
         from .output import note
 
@@ -100,8 +90,10 @@ def _standard_input(limit: int) -> bytes:
     try:
         return _read(sys.stdin.buffer, "standard input", limit)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise wrong("E594", f"cannot read standard input: {reason}") from None
+        from ..lang.refusals import reason_of
+
+        message = f"standard input cannot be read: {reason_of(error)}"
+        raise wrong("E594", message, "write the program, or -f FILE") from None
 
 
 def _decoded(data: bytes, origin: str) -> str:

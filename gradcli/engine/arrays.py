@@ -13,6 +13,7 @@ from typing import Any
 from ..ops.basis import SPECIAL, UFUNCS
 from ..ops.limits import LIMIT, check_size
 from ..ops.memory import check_bounds
+from .blas import MIN_WORK_SPLIT, product
 from .choosing import chosen
 from .errors import ValueRangeError
 from .layouts import laid_out
@@ -211,10 +212,10 @@ class ArrayNamespace(Namespace):
         return self.np.prod(x, axis=_axes(dim), keepdims=keepdim)
 
     def amax(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-        return self.np.max(x, axis=_axes(dim), keepdims=keepdim)
+        return self.np.maximum.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
     def amin(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-        return self.np.min(x, axis=_axes(dim), keepdims=keepdim)
+        return self.np.minimum.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
     def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return self.np.all(x, axis=_axes(dim), keepdims=keepdim)
@@ -230,10 +231,20 @@ class ArrayNamespace(Namespace):
 
     def largest_of(self, parts: Sequence[Any]) -> tuple[Any, Any]:
         np = self.np
+        parts = [np.ascontiguousarray(part) for part in parts]
         best = np.array(parts[0], order="C")
         few = len(parts) <= MAX_NUMBER_OF_ALL_TYPES
         number = np.zeros(best.shape, "i1" if few else "i8")
-        for nr, part in enumerate(map(np.ascontiguousarray, parts[1:]), start=1):
+        for part in parts[1:]:
+            np.maximum(best, part, out=best)
+        if best.dtype.kind != "f" or not np.isnan(np.max(best, initial=-math.inf)):
+            beaten = np.ones(best.shape, "?")
+            for part in parts[:-1]:
+                np.logical_and(beaten, np.not_equal(part, best), out=beaten)
+                np.add(number, beaten, out=number)
+            return best, number
+        best = parts[0].copy()
+        for nr, part in enumerate(parts[1:], start=1):
             beaten = np.logical_not(np.less_equal(part, best))
             np.logical_and(beaten, np.equal(best, best), out=beaten)
             np.maximum(number, beaten * number.dtype.type(nr), out=number)
@@ -291,7 +302,9 @@ class ArrayNamespace(Namespace):
         return x.swapaxes(dim0, dim1)
 
     def unsqueeze(self, x: Any, dim: int) -> Any:
-        return self.np.expand_dims(x, dim)
+        shape = x.shape
+        d = dim + len(shape) + 1 if dim < 0 else dim
+        return x.reshape((*shape[:d], 1, *shape[d:]))
 
     def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
         check_join(tensors)
@@ -419,8 +432,12 @@ class ArrayNamespace(Namespace):
     # linear algebra, on the last two dimensions
 
     def matmul(self, a: Any, b: Any) -> Any:
-        if a.size * b.size > LIMIT.entries:
-            check_product(a.shape, b.shape)
+        size = a.size * b.size
+        if size > MIN_WORK_SPLIT:
+            if size > LIMIT.entries:
+                check_product(a.shape, b.shape)
+            if self.device == "cpu":
+                return product(a, b)
         return self.np.matmul(a, b)
 
     def matmul_like(self, a: Any, b: Any, like: Any) -> Any:

@@ -24,7 +24,7 @@ from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
 from .hooks import HOOKS
 from .joined import joined
 from .modes import MODE
-from .node import AccumulateGrad, Edge, Node, Port, carried, output_at
+from .node import FREED, AccumulateGrad, Edge, Node, Port, carried, output_at
 from .passes import Pass, in_a_thread, is_crowded
 from .record import RECORDING
 from .tensor import Tensor, lifted, ones_for, with_edge
@@ -194,12 +194,18 @@ def _visit(
     before = MODE.enabled
     MODE.record(create_graph)
     node: Any = None
+    following: Any = None
+    carried_on: Any = None
     pulled: Any
     gi: Any
     try:
-        while ready:
-            node = ready.pop()
-            g = arrived.pop(node, None)
+        while ready or following is not None:
+            if following is not None:
+                node, g = following, carried_on
+                following = carried_on = None
+            else:
+                node = ready.pop()
+                g = arrived.pop(node, None)
             if watched:
                 if captured is not None and node in captured:
                     if node in ends:
@@ -230,17 +236,32 @@ def _visit(
             else:
                 pulled = node.pull(g if type(g) is not list else materialise(node, g))
             if frees and node.holds:
-                node.free()
+                if node.lets_go:
+                    node.saved = FREED
+                    node.y = None
+                else:
+                    node.free()
+            # What becomes ready last is run next, straight from here.
             for edge, gi in zip(edges, pulled):  # noqa: B905 (hot; both are one per edge)
                 if edge is None or (pruned and edge not in waiting):
                     continue
-                if gi is not None:
-                    arrived[edge] = arrived[edge] + gi if edge in arrived else gi
                 left = waiting[edge] - 1
                 if left:
                     waiting[edge] = left
+                    if gi is not None:
+                        arrived[edge] = arrived[edge] + gi if edge in arrived else gi
+                    continue
+                if following is not None:
+                    ready.append(following)
+                    if carried_on is not None:
+                        arrived[following] = carried_on
+                following = edge
+                if edge in arrived:
+                    carried_on = arrived.pop(edge)
+                    if gi is not None:
+                        carried_on = carried_on + gi
                 else:
-                    ready.append(edge)
+                    carried_on = gi
     except Exception as error:
         if ANOMALY.enabled and node is not None:
             ANOMALY.blame(node, error)

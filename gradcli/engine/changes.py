@@ -135,7 +135,7 @@ def write(t: Tensor, at: Any, value: Any) -> None:
     """Write ``value`` at an index of ``t``'s memory; () means all of it."""
     raw = t.raw
     if not t.xp.writeable:
-        _settle_memory(t, value)
+        settle_memory(t, value)
         return
     steps = zip(raw.shape, raw.strides, strict=True) if 0 in raw.strides else ()
     if raw.size and any(n > 1 and not step for n, step in steps):
@@ -146,15 +146,23 @@ def write(t: Tensor, at: Any, value: Any) -> None:
         return
     MODE.change(raw)
     if isinstance(raw, np.generic):
-        _settle_memory(t, t.xp.clone(raw))
+        settle_memory(t, t.xp.clone(raw))
         t.raw[at or ...] = value
-        replaced(raw, t.raw)
+        note_change(raw, t.raw)
         return
     if not getattr(raw.flags, "writeable", True):  # an array of CuPy's always is
         _make_writeable(raw)
     raw[at if at != () else ...] = value
-    touch(raw)
+    note_change(raw, raw)
     lose_views(t)
+
+
+def note_change(before: Any, now: Any) -> None:
+    """Count a change of a tensor's memory: of its entries, or of how they are seen."""
+    if isinstance(before, np.generic):
+        replaced(before, now)
+    else:
+        touch(now)
 
 
 def renew(t: Tensor) -> bool:
@@ -166,7 +174,7 @@ def renew(t: Tensor) -> bool:
     xp, before = t.xp, owner(t.raw)
     after = xp.clone(before)
     if isinstance(before, np.generic):
-        _settle_memory(t, after)
+        settle_memory(t, after)
         return True
     if before.size and after.strides != before.strides:
         return False
@@ -175,11 +183,12 @@ def renew(t: Tensor) -> bool:
         raw = each.raw
         address = moved + xp.address(raw) - start
         whole = raw is before
-        _settle_memory(each, after if whole else xp.carried(raw, after, address))
+        settle_memory(each, after if whole else xp.carried(raw, after, address))
     return True
 
 
-def _settle_memory(t: Tensor, raw: Any) -> None:
+def settle_memory(t: Tensor, raw: Any) -> None:
+    """Let an array be what a tensor, and a leaf's end, reads from now on."""
     t.raw = raw
     if isinstance(t.edge, AccumulateGrad):
         t.edge.raw = raw

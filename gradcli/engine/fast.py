@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Protocol
+from weakref import ref
 
 from ..ops import Formula, Op, parameters
+from ..ops.basis import BINARY
 from ..ops.limits import LIMIT
+from .limits import MIN_VIEWS_TO_SWEEP
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
 from .tensor import Tensor, constant
 from .versions import CLOCK, own
-from .views import note_sharer, note_view
+from .views import note, note_sharer, note_view
 
 _new = object.__new__
 _NO_PARAMS: dict[str, Any] = {}
@@ -42,8 +45,8 @@ class General(Protocol):
         """The class of its nodes; None: it has no gradient."""
 
     @property
-    def views(self) -> bool:
-        """Whether its output is a view of its input."""
+    def see(self) -> Seen | None:
+        """The recorder of its view, where its output is a view of its input."""
 
     def general(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Tensor:
         """Run the row and record its node."""
@@ -63,6 +66,7 @@ def unary(record: General) -> Callable[[Tensor], Tensor]:
         out: Tensor = _new(Tensor)
         out.raw = y
         out.xp = xp
+        out.view_of = out.views = None
         if edge is None or not MODE.fast:
             if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
                 return slow((t,), _NO_PARAMS)
@@ -98,6 +102,7 @@ def with_number(record: General) -> Callable[[Tensor, float], Tensor]:
         out: Tensor = _new(Tensor)
         out.raw = y
         out.xp = xp
+        out.view_of = out.views = None
         if edge is None or not MODE.fast:
             if MODE.looked_at or xp.inference or x.dtype.kind in WHOLE:
                 return slow((t,), {parameter: number})
@@ -153,6 +158,24 @@ def guarded(
     return operate
 
 
+class _Asked:
+    """An operand that says which operators it meets."""
+
+
+for _name in BINARY:
+    setattr(_Asked, f"__{_name}__", lambda a, b, name=_name: (name, a, b))
+
+
+def operator_of(fwd: Formula) -> Callable[[Any, Any], Any] | None:
+    """The operator that a formula of two operands is, where it is one and no more."""
+    a, b = _Asked(), _Asked()
+    try:
+        made = fwd(None, a, b)
+    except Exception:
+        return None
+    return next((each for each in BINARY.values() if each(a, b) == made), None)
+
+
 def binary(
     record: General, lifted: Callable[[Any], Any] = constant
 ) -> Callable[[Tensor, Any], Any]:
@@ -163,6 +186,7 @@ def binary(
     """
     fwd, cls, slow = record.fwd, record.cls, record.general
     keeps = any(callable(p) for p in record.op.partials or ())
+    operator = operator_of(fwd)
 
     def call(t: Tensor, other: Any) -> Any:
         a, xp, edge_a = t.raw, t.xp, t.edge
@@ -185,12 +209,13 @@ def binary(
             other = lifted(other)
             return other if other is NotImplemented else call(t, other)
         try:
-            y = fwd(xp, a, b)
+            y = fwd(xp, a, b) if operator is None else operator(a, b)
         except Exception:
             return slow((t, other), _NO_PARAMS)
         out: Tensor = _new(Tensor)
         out.raw = y
         out.xp = xp
+        out.view_of = out.views = None
         if (edge_a is None and edge_b is None) or not MODE.fast:
             if MODE.looked_at or xp.inference or a.dtype.kind in WHOLE:
                 return slow((t, other), _NO_PARAMS)
@@ -213,10 +238,65 @@ def binary(
     return call
 
 
+Seen = Callable[[Tensor, Any, Any, dict[str, Any]], Tensor]
+"""Records a view: a tensor, its array, what is seen of that, and the parameters."""
+
+
+def of_view(record: General) -> Seen:
+    """The recorder of a row whose output, which is there already, is a view.
+
+    To be called while `MODE` says that nobody looks, with a tensor of plain arrays.
+    """
+    cls = record.cls
+
+    def see(t: Tensor, x: Any, y: Any, params: dict[str, Any]) -> Tensor:
+        out: Tensor = _new(Tensor)
+        out.raw = y
+        out.xp = xp = t.xp
+        out.views = None
+        edge = t.edge
+        if edge is None:
+            out.edge = None
+        else:
+            seen = _new(Shaped)
+            seen.shape = x.shape
+            node: Node = _new(cls)
+            node.edges = (edge,)
+            node.xp = xp
+            node.params = params
+            node.saved = (seen,)
+            node.shapes = node.span = node.y = None
+            node.born = CLOCK.now
+            out.edge = node
+        base = y.base
+        if base is x or (base is not None and base is x.base) or y is x:
+            below = getattr(t, "view_of", None)
+            if below is None:
+                below = t
+                out.fragile = ""
+            else:
+                out.fragile = t.fragile
+            out.view_of = below
+            views = getattr(below, "views", None)
+            if views is None:
+                below.views = [ref(out)]
+            elif len(views) < MIN_VIEWS_TO_SWEEP:
+                views.append(ref(out))
+            else:
+                note(views, out)
+        else:
+            out.view_of = None
+            note_view(t, out)
+        return out
+
+    return see
+
+
 def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
     """The recorder of any row with one input and one output."""
     fwd, cls, slow = record.fwd, record.cls, record.general
-    views, shares = record.views, not record.op.owns
+    shares = not record.op.owns
+    see = record.see
     plainly_kept = cls is not None and cls.keep is Node.keep
     linear = record.op.keeps_shapes
 
@@ -233,9 +313,12 @@ def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
                 y = own(y, (x,))
         except Exception:
             return slow((t,), params)
+        if see is not None and recorded:
+            return see(t, x, y, params)
         out: Tensor = _new(Tensor)
         out.raw = y
         out.xp = xp
+        out.view_of = out.views = None
         if edge is None or cls is None or not recorded:
             out.edge = None
         else:
@@ -258,7 +341,7 @@ def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
                     node.saved = (x,)
                     node.y = y
             out.edge = node
-        if views:
+        if see is not None:
             note_view(t, out)
         elif shares:
             note_sharer(t, out)

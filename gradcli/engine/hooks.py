@@ -94,6 +94,14 @@ def extras_of(node: Inspectable) -> Extras:
     return found
 
 
+def is_hooked(node: Inspectable) -> bool:
+    """Whether a hook is called with what arrives at a node or leaves it."""
+    e: Extras | None = getattr(node, "extras", None)
+    return e is not None and any(
+        (*e.tensor.values(), e.retained, e.before, e.after, e.accumulated)
+    )
+
+
 metadata = property(lambda node: extras_of(node).metadata)
 """Whatever somebody wants to remember with a node, by name."""
 

@@ -19,9 +19,11 @@ from .changes import (
     demand_changeable,
     edge_of,
     grid,
+    note_change,
     on_host,
     rebase,
     renew_views,
+    settle_memory,
     write,
 )
 from .convert import to
@@ -38,6 +40,7 @@ from .public import found
 from .record import call
 from .size import sizes_of
 from .tensor import Tensor
+from .versions import touch
 from .views import demand_sturdy
 
 
@@ -68,11 +71,41 @@ def _changed(apply: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
 def _augmented(operator: str) -> Callable[..., Any]:
     apply = getattr(Tensor, operator)
+    general = guarded(lambda x, other: change(x, lambda old: apply(old, other)))
 
-    def run(self: Tensor, other: Any) -> Tensor:
-        return change(self, lambda old: apply(old, other))
+    def run(self: Tensor, other: Any) -> Any:
+        if not _is_unheard(self) or getattr(other, "edge", None) is not None:
+            return general(self, other)
+        result = apply(self, other)
+        raw = self.raw
+        if (
+            type(result) is not Tensor
+            or result.raw.dtype is not raw.dtype
+            or result.raw.shape != raw.shape
+        ):
+            return general(self, other)
+        raw[...] = result.raw
+        touch(raw)
+        return self
 
-    return guarded(run)
+    return run
+
+
+def _is_unheard(t: Tensor) -> bool:
+    """Whether a change of all of a tensor by what needs no gradient is one of its
+    memory alone: no graph, no view and no observer has to hear of it."""
+    raw = t.raw
+    return (
+        t.edge is None
+        and MODE.fast
+        and not (MODE.renews or MODE.on_change or MODE.before_change)
+        and type(raw) is np.ndarray
+        and t.xp.plain
+        and t.view_of is None
+        and not t.__dict__
+        and raw.flags.writeable
+        and 0 not in raw.strides
+    )
 
 
 def _given(self: Tensor, value: Any) -> Tensor:
@@ -162,9 +195,14 @@ def _reshaping(name: str) -> Callable[..., Tensor]:
 
     def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         demand_changeable(self)
-        before = self.edge
+        before, held = self.edge, self.raw
         seen = apply(self, *args, **kwargs)
-        self.raw, self.edge = seen.raw, seen.edge
+        if MODE.recording:
+            self.raw, self.edge = seen.raw, seen.edge
+        else:
+            settle_memory(self, seen.raw)
+        if self.xp.writeable and not MODE.renews:
+            note_change(held, self.raw)
         if isinstance(self.edge, Node) and self.edge is not before:
             self.edge.__class__ = turned_class(type(self.edge))
             renew_views(self, but=self)

@@ -3,7 +3,7 @@
 Invariant: what broadcasting and products are about to make is counted from shapes
 alone, before it is allocated; how much is allowed stands in `gradcli.ops.limits`.
 
-    check_product((100_000, 1), (1, 100_000))      # LimitError: ... needs 74.5 GiB
+    check_product((100_000, 1), (1, 100_000))      # LimitError: ... needs 80 GB
 """
 
 from __future__ import annotations

@@ -117,6 +117,9 @@ class Node(Inspectable):
     rules: ClassVar[Any]
     slots: ClassVar[tuple[int, ...]]
     holds: ClassVar[bool]
+    lets_go: ClassVar[bool] = False
+    """Whether freeing a node is nothing but letting go of what it saved; known once a
+    node was freed."""
     reading: ClassVar[tuple[bool, ...]]
     """Per edge whether its rule reads values; known once a node was freed."""
     edges: tuple[Edge, ...]
@@ -196,6 +199,7 @@ class Node(Inspectable):
         reading = reading_slots(self.op)
         found = Node._let_go if all(reading) else Node._let_go_if_read
         cls.reading = reading
+        cls.lets_go = found is Node._let_go
         setattr(cls, "free", found)  # noqa: B010  # mypy: a method in a method's place
         found(self)
 
@@ -296,6 +300,37 @@ class BinaryNode(Node):
             if gb is not None:
                 gb = sum_to(self.xp, gb, shapes[1])
         return ga, gb
+
+
+class ProductNode(BinaryNode):
+    """Two inputs, each the other's partial."""
+
+    __slots__ = ()
+
+    def pull(self, g: Any) -> tuple[Any, ...]:
+        saved = self.saved
+        if saved is FREED:
+            saved, _ = self.unpacked()
+        a, b = saved
+        edge_a, edge_b = self.edges
+        ga = None if edge_a is None else g * b
+        gb = None if edge_b is None else g * a
+        shapes = self.shapes
+        if shapes is not None:
+            if ga is not None:
+                ga = sum_to(self.xp, ga, shapes[0])
+            if gb is not None:
+                gb = sum_to(self.xp, gb, shapes[1])
+        return ga, gb
+
+
+def _is_product(partials: Any) -> bool:
+    """Whether each of two partials is the other input itself."""
+    y, a, b = object(), object(), object()
+    try:
+        return partials[0](None, y, a, b) is b and partials[1](None, y, a, b) is a
+    except Exception:
+        return False
 
 
 class ConstantNode(Node):
@@ -422,7 +457,7 @@ def node_class(op: Op) -> type[Node]:
             base = UnaryNode
             members["partial"] = staticmethod(partials[0])
         elif len(partials) == 2 and all(callable(p) for p in partials):
-            base = BinaryNode
+            base = ProductNode if _is_product(partials) else BinaryNode
             members["partial_a"] = staticmethod(partials[0])
             members["partial_b"] = staticmethod(partials[1])
     rules = reverse_rules(op)

@@ -17,7 +17,8 @@ from .fast import WHOLE, binary, guarded, operand, plain, with_number
 from .indexing import getitem, rows_of
 from .limits import MAX_NUMBER_OF_ALL_TYPES
 from .members import install as members_of_tensors
-from .record import call, function, recorder
+from .record import call, function, recorder, replace
+from .seeing import reading, reshaping, turning
 from .tensor import Tensor
 
 TRANSPOSES = {"T": "numpy_T", "mT": "mT", "H": "matrix_H", "mH": "mH"}
@@ -51,7 +52,7 @@ def install() -> None:
         "__invert__": bits.bitwise_not,
         "__pow__": _chosen(_with_number("pow.Tensor_Scalar"), _named("pow")),
         "__rpow__": _chosen(_with_number("pow.Scalar"), _named("pow", reflected=True)),
-        "__getitem__": getitem,
+        "__getitem__": reading(getitem),
         "__iter__": rows_of,
         "__hash__": object.__hash__,
         # NumPy's own operators give way to a tensor's on their right.
@@ -67,6 +68,8 @@ def install() -> None:
         members[f"__r{name}__"] = guarded(bits.OPERATORS[name], reflected=True)
     for name, member in members.items():
         setattr(Tensor, name, member)
+    replace("reshape", reshaping)
+    replace("numpy_T", turning)
     members_of_tensors()
     for name, transposed in TRANSPOSES.items():
         setattr(Tensor, name, property(function(transposed)))

@@ -121,14 +121,15 @@ def in_one_type(
     """
     first = None
     alike = True
-    for r in raw:
+    for slot, r in enumerate(raw):
         found = getattr(r, "dtype", None)
         if found is None or found is first:
             continue
-        if first is not None:
+        if first is None:
+            first = found
+        elif found.kind != "i" or not _is_of_positions(op, slot):
             alike = False
             break
-        first = found
     if first is None or (alike and first.kind == "f"):
         if op.refuses and first is not None and first.itemsize == BYTES_OF_HALF_FLOAT:
             _refuse(op, arrays_of(raw))
@@ -154,6 +155,12 @@ def in_one_type(
             raw = tuple([_held(r, result, op.fits) for r in raw])
             params = {k: _held(v, result, op.fits) for k, v in params.items()}
     return raw, params, all(getattr(r, "dtype", first).kind != "f" for r in raw)
+
+
+def _is_of_positions(op: Op, slot: int) -> bool:
+    """Whether the integers of an input stay what they are beside floats."""
+    rules = op.vjp
+    return not op.elementwise and type(rules) is tuple and rules[slot] is None
 
 
 def _refuse(op: Op, operands: list[Any]) -> None:

@@ -18,7 +18,7 @@ from . import dtypes
 from .call import Signature
 from .errors import DeviceError
 from .failures import explain_failure
-from .fast import binary, of_one, unary
+from .fast import binary, of_one, of_view, unary
 from .inference import (
     inference_was_used,
     plain_namespace,
@@ -63,8 +63,8 @@ class Recorder:
         "of_one",
         "of_two",
         "op",
+        "see",
         "slots",
-        "views",
     )
 
     def __init__(self, op: Op) -> None:
@@ -76,7 +76,8 @@ class Recorder:
         differentiable = op.node is not None
         self.cls: Any = node_class(op) if differentiable else None
         self.slots = differentiable_slots(op) if differentiable else ()
-        self.views = op.memory is VIEW
+        views = op.memory is VIEW and op.returns == 1 and not op.variadic
+        self.see = of_view(self) if views else None
         lone = signature.inputs == 1 and op.returns == 1 and not op.variadic
         self.of_one = of_one(self) if lone and not self._is_choosy else None
         self.of_two = binary(self) if self.is_plain and not lone else None
@@ -118,7 +119,7 @@ class Recorder:
                 for i, part in enumerate(y)
             ]
             out = CLASSES.get(op.base, tuple)(parts)
-        if self.views and isinstance(inputs[0], Tensor) and not xp.inference:
+        if op.memory is VIEW and isinstance(inputs[0], Tensor) and not xp.inference:
             several = op.returns != 1
             for part in out if several else (out,):
                 note_view(inputs[0], part, several)
@@ -299,6 +300,12 @@ def function(name: str) -> Callable[..., Any]:
     if found is None:
         found = FUNCTIONS_ON_TENSORS[name] = made(name, lambda _, run: run)
     return found
+
+
+def replace(name: str, wrapped: Callable[[Callable[..., Any]], Any]) -> None:
+    """Put another function in a public function's place, made of it."""
+    run = wrapped(function(name))
+    FUNCTIONS_ON_TENSORS[name] = named(run, name, function(name).__doc__ or "")
 
 
 def made(name: str, outermost: Outermost) -> Callable[..., Any]:

@@ -54,8 +54,8 @@ class Tensor(Methods):
     raw: Any
     xp: Any
     edge: Edge
-    view_of: Tensor
-    views: list[Any]
+    view_of: Tensor | None
+    views: list[Any] | None
     group: list[Any]
     """Of tensors that share memory without being views: all of them, held weakly."""
     fragile: str
@@ -69,6 +69,7 @@ class Tensor(Methods):
             self.raw, self.xp = self._floats_of(data), devices.NUMPY
         if MODE.inference:
             self.xp = present_namespace(self.xp)
+        self.view_of = self.views = None
         self.edge = AccumulateGrad(self) if requires_grad else None
 
     # what it is
@@ -319,6 +320,7 @@ def with_edge(raw: Any, xp: Any, edge: Edge) -> Tensor:
     out.raw = raw
     out.xp = xp
     out.edge = edge
+    out.view_of = out.views = None
     return out
 
 

@@ -83,7 +83,7 @@ def note_sharer(source: Tensor, out: Tensor) -> None:
     group = getattr(base, "group", None)
     if group is None:
         group = base.group = [ref(base)]
-    _append(group, out)
+    note(group, out)
     out.group = group
 
 
@@ -97,12 +97,13 @@ def sharers(t: Tensor) -> list[Tensor]:
 
 def base_of(t: Tensor) -> Tensor:
     """Return the tensor that ``t`` is a view of; itself if it is none."""
-    return getattr(t, "view_of", t)
+    below: Tensor | None = getattr(t, "view_of", None)
+    return t if below is None else below
 
 
 def live_views(base: Tensor) -> list[Tensor]:
     """List the views of a tensor that somebody still holds."""
-    found = [held() for held in getattr(base, "views", ())]
+    found = [held() for held in getattr(base, "views", None) or ()]
     return [view for view in found if view is not None]
 
 
@@ -112,7 +113,7 @@ def demand_sturdy(t: Tensor) -> None:
     Raises:
         EngineError: in PyTorch's words.
     """
-    if hasattr(t, "view_of") and t.fragile:
+    if getattr(t, "view_of", None) is not None and t.fragile:
         raise EngineError(_why(t, ITSELF))
 
 
@@ -126,7 +127,7 @@ def lose(view: Tensor) -> None:
 def lose_views(t: Tensor) -> None:
     """Mark the fragile views of a changed tensor's memory as lost."""
     base = base_of(t)
-    if hasattr(base, "views") and base.edge is not None:
+    if getattr(base, "views", None) and base.edge is not None:
         for view in live_views(base):
             if view.fragile:
                 lose(view)
@@ -155,10 +156,11 @@ def _note(base: Tensor, view: Tensor) -> None:
     if views is None:
         base.views = [ref(view)]
     else:
-        _append(views, view)
+        note(views, view)
 
 
-def _append(held_weakly: list[Any], t: Tensor) -> None:
+def note(held_weakly: list[Any], t: Tensor) -> None:
+    """Add a tensor to those that are held weakly, and now and then drop the dead."""
     count = len(held_weakly)
     if count >= MIN_VIEWS_TO_SWEEP and not count & (count - 1):
         held_weakly[:] = [held for held in held_weakly if held() is not None]

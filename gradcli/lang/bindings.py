@@ -44,8 +44,9 @@ def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:
         ProgramError: an argument is no binding, or a name is given a value twice.
     """
     bindings: dict[str, Binding] = {}
-    for argument in arguments:
-        binding = read_binding(argument)
+    words = list(arguments)
+    for argument, after in zip(words, [*words[1:], ""], strict=False):
+        binding = read_binding(argument, after)
         if binding.name in bindings:
             first = bindings[binding.name].argument
             raise ProgramError(
@@ -59,11 +60,11 @@ def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:
     return tuple(bindings.values())
 
 
-def read_binding(argument: str) -> Binding:
-    """The binding that one argument makes."""
+def read_binding(argument: str, after: str = "") -> Binding:
+    """The binding that one argument makes; ``after`` is the argument behind it."""
     head, equals, text = argument.partition("=")
     if not equals:
-        raise _no_binding(argument)
+        raise _no_binding(argument, after)
     if text.startswith("="):
         span = Span(len(head), len(head) + 2)
         hint = f"one '=' gives a value: {_brief(head + text)}"
@@ -78,12 +79,14 @@ def read_binding(argument: str) -> Binding:
     return Binding(name, argument, Span(start, len(argument)))
 
 
-def _no_binding(argument: str) -> ProgramError:
+def _no_binding(argument: str, after: str) -> ProgramError:
     span = Span(0, len(argument))
     if not argument.strip():
         hint = "a program and its bindings are arguments of their own"
         return ProgramError("E501", "an argument is empty", None, argument, hint=hint)
-    if argument.strip().isidentifier():
+    if argument.strip().isidentifier() and after == "=":
+        hint = f"write {_brief(argument.strip())}=3, without blanks around '='"
+    elif argument.strip().isidentifier():
         hint = f"give it a value: {_brief(argument.strip())}=3"
     else:
         hint = "write NAME=VALUE; put quotes around a program: 'x**2 + 1'"

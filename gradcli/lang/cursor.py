@@ -23,6 +23,7 @@ _UNSEEN = {
     "indent": "an indented line",
     "dedent": "the end of the body",
 }
+AN_EXPRESSION = "an expression"
 _BODY = "':'"
 
 
@@ -87,6 +88,10 @@ class Cursor:
             hint = "to compare, write '=='"
         elif hint is None and self._counts_up():
             hint = "to count, write i += 1 or i -= 1"
+        elif hint is None and wanted.startswith("'"):
+            hint = f"write {wanted} before it"
+        elif hint is None and before and wanted == AN_EXPRESSION:
+            hint = f"write a value after '{self._text(before)}'"
         message = f"expected {wanted}, found {found}"
         return self.fail("E207", message, token.span, hint)
 

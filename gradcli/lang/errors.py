@@ -64,7 +64,7 @@ CODES: dict[str, str] = {
     "E508": "standard input is asked for twice",
     "E509": "an option's value that cannot be used",
     "E511": "a file that does not exist",
-    "E512": "a file that cannot be read",
+    "E512": "a file that cannot be read or written",
     "E513": "a file whose content is not what it should be",
     "E514": "a file of values that are not real numbers",
     "E515": "the limit on the size of a file",

@@ -12,7 +12,7 @@ operation and not to the operand.
 from typing import Any
 
 from gradcli.lang import syntax
-from gradcli.lang.cursor import Cursor
+from gradcli.lang.cursor import AN_EXPRESSION, Cursor
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.lexicon import DOTTED, PREFIX_HEADS, PREFIXES
 from gradcli.lang.tokens import Token
@@ -32,7 +32,6 @@ PREFIX_FLOOR = {"-": POWER, "+": POWER, "not": NEGATION}
 CONSTANTS: dict[str, Any] = {"True": True, "False": False, "None": None}
 _OPENERS = frozenset("([.")
 _ITEM_ENDS = frozenset(",]")
-_AN_EXPRESSION = "an expression"
 
 
 class ExpressionParser(Cursor):
@@ -175,7 +174,7 @@ class ExpressionParser(Cursor):
         if token.kind == "[":
             listed: syntax.Expression = yield self._list()
             return listed
-        raise self.unexpected(_AN_EXPRESSION)
+        raise self.unexpected(AN_EXPRESSION)
 
     def _name(self) -> syntax.Expression:
         text, token = self.expect_name("a name")

@@ -28,9 +28,10 @@ from gradcli.lang.limits import (
     MAX_SHOWN_KEYS,
 )
 from gradcli.lang.nested import NotAnArray, array_of
-from gradcli.lang.suggest import did_you_mean, nearest
+from gradcli.lang.refusals import reason_of, refusal
+from gradcli.lang.suggest import did_you_mean
 from gradcli.lang.tables import UTF8, read_table
-from gradcli.ops.limits import LIMIT
+from gradcli.ops.limits import LIMIT, size_text
 
 STANDARD_INPUT = "-"
 _NPY_MAGIC = b"\x93NUMPY"
@@ -48,7 +49,6 @@ _COPIES_OF_STREAM = 4
 _NOT_BLANK = re.compile(rb"[^\xef\xbb\xbf \t\r\n]")
 _MORE = "take a part of it, or allow more with --max-memory"
 _AGAIN = "save it again: numpy.save"
-_READABLE = "give a file that exists and that you may read"
 _KINDS = "a file of numbers is .npy, .npz, .csv, .tsv or .json"
 _TABLES = (".csv", ".tsv", ".jsonl", ".npy", ".parquet")
 """Endings of files whose columns have names."""
@@ -91,12 +91,9 @@ def read_file(source: str, limit: int | None = None) -> Array:
                 return read(file, path, key, limit)
             # What does not say its size may never end.
             return read(_all_of(file, path, limit), path, key, limit)
-    except FileNotFoundError:
-        raise NotAnArray("E511", f"there is no file {path!r}", _near(path)) from None
-    except IsADirectoryError:
-        raise NotAnArray("E512", f"{path!r} is a directory", _KINDS) from None
     except OSError as error:
-        raise _unreadable(repr(path), error) from None
+        code = "E511" if isinstance(error, FileNotFoundError) else "E512"
+        raise NotAnArray(code, *refusal(path, error, _KINDS, mark="@")) from None
 
 
 def _standard_input(limit: int) -> Array:
@@ -105,12 +102,8 @@ def _standard_input(limit: int) -> Array:
     try:
         return _by_look(sys.stdin.buffer, "standard input", None, limit)
     except OSError as error:
-        raise _unreadable("standard input", error) from None
-
-
-def _unreadable(what: str, error: OSError) -> NotAnArray:
-    reason = (error.strerror or str(error)).lower()
-    return NotAnArray("E512", f"{what} cannot be read: {reason}", _READABLE)
+        message = f"standard input cannot be read: {reason_of(error)}"
+        raise NotAnArray("E512", message, "write a file's name") from None
 
 
 def _path_and_key(source: str) -> tuple[str, str | None]:
@@ -129,34 +122,19 @@ def _column(path: str, key: str, limit: int) -> Array:
     try:
         return read_column(path, key, limit)
     except ProgramError as error:
-        if error.code == "E511":
-            near = _near(path, f":{key}" if key else "")
-            raise NotAnArray("E511", f"there is no file {path!r}", near) from None
-        raise
-
-
-def _near(path: str, end: str = "") -> str | None:
-    """A hint with the name of a similar file in the same directory, and ``end``."""
-    directory, name = os.path.split(path)
-    try:
-        found = nearest(name, os.listdir(directory or "."))
-    except OSError:
-        return None
-    return f"did you mean '@{os.path.join(directory, found)}{end}'?" if found else None
+        if error.code != "E511":
+            raise
+        message, hint = refusal(path, FileNotFoundError(), _KINDS, mark="@")
+        if key:
+            hint = hint.replace("'?", f":{key}'?")
+        raise NotAnArray("E511", message, hint) from None
 
 
 def _check_size(count: int, what: str, limit: int) -> None:
     if count > limit:
-        message = f"{what} holds {_size(count)}, more than the {_size(limit)} allowed"
+        allowed = size_text(limit)
+        message = f"{what} holds {size_text(count)}, more than the {allowed} allowed"
         raise NotAnArray("E515", message, _MORE)
-
-
-def _size(count: float) -> str:
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
-        if count < 1024:
-            return f"{count:.4g} {unit}"
-        count /= 1024
-    return f"{count:.4g} PiB"
 
 
 def _by_look(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
@@ -181,7 +159,7 @@ def _all_of(file: IO[bytes], what: str, limit: int) -> BytesIO:
     limit //= _COPIES_OF_STREAM
     data = _part(file, limit + 1)
     if data.getbuffer().nbytes > limit:
-        message = f"{what} holds more than the {_size(limit)} allowed"
+        message = f"{what} holds more than the {size_text(limit)} allowed"
         raise NotAnArray("E515", message, _MORE)
     return data
 
@@ -324,8 +302,7 @@ def _numbers(file: IO[bytes], what: str, dtype: Any, count: int) -> Array:
     if missing:
         claimed = count * dtype.itemsize
         message = (
-            f"{what} is cut off: it claims {_size(claimed)} and holds "
-            f"{_size(claimed - missing)}"
+            f"{what} is cut off: it has {claimed - missing:,} of {claimed:,} bytes"
         )
         raise NotAnArray("E513", message, _AGAIN)
     flat, at, rest = np.empty(count, np.float64), 0, b""

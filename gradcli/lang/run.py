@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from gradcli.engine.jacobian import Block
 
 OUTPUT = "output"
+_CONTRACTED = "give --grad-output, or use gradcli jacobian"
 """What a result is called that the program gave no name."""
 
 
@@ -195,14 +196,17 @@ class Run(Record):
             )
         raise ProgramError("E596", message, hint=hint)
 
-    def require_scalar(self) -> None:
-        """See that a gradient needs no cotangent.
+    def require_scalar(self, other: str = "or choose one entry, as [0]") -> None:
+        """See that the output has one entry.
+
+        Args:
+            other: the ways out beside a sum.
 
         Raises:
             ProgramError: PyTorch's for a vector output, with the ways out.
         """
         if self.output.numel() != 1:
-            raise self._vector_output()
+            raise self._vector_output(other)
 
     def cotangent(self, text: str) -> Tensor:
         """The value of ``--grad-output``, of the output's shape."""
@@ -212,14 +216,14 @@ class Run(Record):
             return given
         raise self._refusal(
             f"--grad-output has shape {shape}, the output {wanted}",
-            "give a value of the output's shape",
+            "give a value of the output's shape" if wanted else "give one number",
         )
 
     def first_cotangent(self, text: str | None) -> Tensor:
         """The output's cotangent: the ``--grad-output`` given, or 1 for a scalar."""
         if text is not None:
             return self.cotangent(text)
-        self.require_scalar()
+        self.require_scalar(_CONTRACTED)
         return Tensor(self.output.xp.ones_like(self.output.raw), self.output.xp)
 
     def gradients(self, cotangent: Tensor | None = None) -> list[Tensor | None]:
@@ -240,6 +244,7 @@ class Run(Record):
         from gradcli.autograd.blocks import hessian_matrices
 
         self.require_graph()
+        self.require_scalar()
         with self.explained():
             return hessian_matrices(self.output, self._leaves())
 
@@ -264,9 +269,9 @@ class Run(Record):
             return ProgramError("E403", str(error), hint=hint)
         return self._refusal(str(error))
 
-    def _vector_output(self) -> ProgramError:
-        ways = "add .sum(), give --grad-output, or use gradcli jacobian"
-        return self._refusal(NOT_SCALAR, f"shape {list(self.output.shape)}: {ways}")
+    def _vector_output(self, other: str = _CONTRACTED) -> ProgramError:
+        shape = list(self.output.shape)
+        return self._refusal(NOT_SCALAR, f"shape {shape}: add .sum(), {other}")
 
     def _refusal(self, message: str, hint: str | None = None) -> ProgramError:
         """An error that points at the operation that made the output."""

@@ -197,7 +197,8 @@ class _Tokenizer:
         follower = source[end : end + 1]
         if follower == "." and source[end + 1 : end + 2].isdigit():
             stop = _end_of_run(source, end)
-            raise self.fail("E203", "a number with two decimal points", start, stop)
+            message = "a number with two decimal points"
+            raise self.fail("E203", message, start, stop, "keep one of the points")
         if follower in FOREIGN_CHARACTERS or not (
             follower == "_" or follower.isalnum()
         ):

@@ -9,6 +9,7 @@ value if all three are as long as the embedding, three matrices do it otherwise.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..engine.dtypes import bool_
@@ -16,7 +17,6 @@ from ..engine.record import call
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
-from .functional.shared import with_mask
 from .heads import add_parameters, head
 from .linear import Linear
 from .module import Module
@@ -120,60 +120,76 @@ class MultiheadAttention(Module):
             )
         batched = query.ndim == 3
         if not batched:
-            query, key, value = (t.unsqueeze(1) for t in (query, key, value))
+            query, key, value = _alike((query, key, value), lambda t: t.unsqueeze(1))
             if key_padding_mask is not None:
                 key_padding_mask = key_padding_mask.unsqueeze(0)
         elif self.batch_first:
-            query, key, value = (t.transpose(0, 1) for t in (query, key, value))
-        if query.shape[-1] != self.embed_dim:
+            query, key, value = _alike((query, key, value), lambda t: t.transpose(1, 0))
+        length, items, size = query.shape
+        if size != self.embed_dim:
             raise AssertionError(
-                f"was expecting embedding dimension of {self.embed_dim}, but got "
-                f"{query.shape[-1]}"
+                f"was expecting embedding dimension of {self.embed_dim}, but got {size}"
             )
         q, k, v = (self._split(t) for t in self._projected(query, key, value))
         mask = self._mask(query, key, attn_mask, key_padding_mask)
         out, weights = self._attend(q, k, v, mask)
-        length, items = query.shape[:2]
-        out = out.permute(2, 0, 1, 3).reshape(length * items, self.embed_dim)
-        out = self.out_proj(out).view(length, items, self.embed_dim)
+        out = out.transpose(0, 1).reshape(length * items, size)
+        out = self.out_proj(out).reshape(length, items, size)
         shown = None
         if need_weights:
-            shown = weights.mean(1) if average_attn_weights else weights
+            shown = weights.reshape(items, self.num_heads, length, weights.shape[-1])
+            shown = shown.mean(1) if average_attn_weights else shown
         if not batched:
             return out.squeeze(1), None if shown is None else shown.squeeze(0)
-        return (out.transpose(0, 1) if self.batch_first else out), shown
+        return (out.transpose(1, 0) if self.batch_first else out), shown
 
-    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
-        if self.in_proj_weight is not None:
-            weights = self.in_proj_weight.chunk(3)
+    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
+        """Query, key and value as the heads see them: in one product what is the same
+        sequence."""
+        weight, bias = self.in_proj_weight, self.in_proj_bias
+        size = self.embed_dim
+        if weight is not None and key is value:
+            if query is key:
+                return _in_parts(query, weight, bias, 3)
+            halves = [size, 2 * size]
+            of_query, of_both = weight.split(halves)
+            biases = (None, None) if bias is None else bias.split(halves)
+            keys = _in_parts(key, of_both, biases[1], 2)
+            return [F.linear(query, of_query, biases[0]), *keys]
+        if weight is not None:
+            weights = weight.chunk(3)
         else:
             weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
-        bias = self.in_proj_bias
         biases = (None,) * 3 if bias is None else bias.chunk(3)
         inputs = (query, key, value)
         return [F.linear(*each) for each in zip(inputs, weights, biases, strict=True)]
 
     def _split(self, x: Tensor) -> Tensor:
-        """Split (L, N, E) by head: (N, heads, L, E/heads)."""
+        """Split (L, N, E) by head: (N*heads, L, E/heads)."""
         length, items = x.shape[:2]
-        x = x.reshape(length, items, self.num_heads, self.head_dim)
-        return x.permute(1, 2, 0, 3)
+        x = x.reshape(length, items * self.num_heads, self.head_dim)
+        return x.transpose(0, 1)
 
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        scores = (query / math.sqrt(self.head_dim)) @ key.transpose(-2, -1)
-        if mask is not None:
-            scores = with_mask(scores, mask)
+        query = query * math.sqrt(1 / self.head_dim)
+        key = key.transpose(-2, -1)
+        scores: Tensor = (
+            call("bmm", query, key)
+            if mask is None
+            else call("baddbmm", mask, query, key)
+        )
         weights: Tensor = call("softmax", scores, -1)
         if self.dropout and self.training:
             weights = F.dropout(weights, self.dropout)
-        return weights @ value, weights
+        out: Tensor = call("bmm", weights, value)
+        return out, weights
 
     def _mask(
         self, query: Tensor, key: Tensor, looks: Tensor | None, padding: Tensor | None
     ) -> Tensor | None:
-        """Add both masks up to one of numbers, (N or 1, heads or 1, L or 1, S)."""
+        """Add both masks up to one of numbers, (N*heads or 1, L or 1, S)."""
         (length, items), count = query.shape[:2], key.shape[0]
         masks = []
         if looks is not None:
@@ -183,9 +199,8 @@ class MultiheadAttention(Module):
                     f"The shape of the {looks.ndim}D attn_mask is "
                     f"{looks.size()}, but should be {shapes[looks.ndim - 2]}."
                 )
-            if looks.ndim == 3:
-                looks = looks.view(items, self.num_heads, length, count)
-            masks.append(_numbers(looks, query))
+            looks = _numbers(looks, query)
+            masks.append(looks.unsqueeze(0) if looks.ndim == 2 else looks)
         if padding is not None:
             if tuple(padding.shape) != (items, count):
                 at = next(i for i in (0, 1) if padding.shape[i] != (items, count)[i])
@@ -193,13 +208,33 @@ class MultiheadAttention(Module):
                     f"Expected key_padded_mask.shape[{at}] to be {(items, count)[at]}, "
                     f"but got {padding.shape[at]}"
                 )
-            masks.append(_numbers(padding.view(items, 1, 1, count), query))
+            each = _numbers(padding, query).view(items, 1, 1, count)
+            each = each.expand(-1, self.num_heads, -1, -1)
+            masks.append(each.reshape(items * self.num_heads, 1, count))
         return masks[0] + masks[1] if len(masks) == 2 else next(iter(masks), None)
 
 
+def _alike(
+    sequences: tuple[Tensor, ...], turn: Callable[[Tensor], Tensor]
+) -> list[Tensor]:
+    """Each sequence turned; one that comes twice stays one."""
+    turned = {id(each): turn(each) for each in sequences}
+    return [turned[id(each)] for each in sequences]
+
+
+def _in_parts(
+    x: Tensor, weight: Tensor, bias: Tensor | None, count: int
+) -> list[Tensor]:
+    """The projections of a sequence by so many matrices, which stand in one."""
+    y = F.linear(x, weight, bias).unflatten(-1, (count, -1))
+    y = y.unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+    return [y[nr] for nr in range(count)]
+
+
 def _numbers(mask: Tensor, like: Tensor) -> Tensor:
-    """Turn a mask that is True where not to look into numbers to add to scores."""
+    """Turn a mask that is True where not to look into numbers to add to scores; numbers
+    take the scores' type."""
     if mask.dtype != bool_:
-        return mask
+        return mask if mask.dtype == like.dtype else mask.to(like.dtype)
     zeros: Tensor = call("new_zeros", like, mask.shape)
     return zeros.masked_fill(mask, -math.inf)

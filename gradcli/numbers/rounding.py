@@ -136,20 +136,24 @@ class Roundings:
 
     def _drift_of(self, step: int, bits: int) -> tuple[float, ...]:
         own = self._own(step, bits)
-        drifts = [own * self._draw.choice((-1, 1)) for _ in range(SIGN_TRIALS)]
+        drifts = [own * self._unit_drawn() for _ in range(SIGN_TRIALS)]
         graph = self.evaluation.graph
         args = graph.args(step)
         if graph.name(step) in ("total", "dot"):
             # Whatever the order of a sum, its roundings are those of its addends.
             for part in self._addends(step, bits):
                 error = part * self.unit
-                drifts = [d + error * self._draw.choice((-1, 1)) for d in drifts]
+                drifts = [d + error * self._unit_drawn() for d in drifts]
         for position, arg in enumerate(args):
             arriving = self._drift[arg]
             if any(arriving):
                 slope = to_float(self.evaluation.slope(step, position, bits))
                 drifts = [d + slope * a for d, a in zip(drifts, arriving, strict=True)]
         return tuple(drifts)
+
+    def _unit_drawn(self) -> float:
+        """A unit with a sign; never quite 1, so that no two cancel in every trial."""
+        return self._draw.choice((-1, 1)) * self._draw.uniform(0.75, 1.25)
 
     def _addends(self, step: int, bits: int) -> Iterator[float]:
         args = self.evaluation.graph.args(step)
@@ -168,7 +172,19 @@ class Roundings:
             return 0.0
         if name == "number":
             return 0.0 if is_float(exact(graph.leaf(step))) else value * self.unit
-        return roundings_of(name) * value * self.unit
+        return roundings_of(name) * value * self.unit + self._inner(step, bits)
+
+    def _inner(self, step: int, bits: int) -> float:
+        """What a step makes of its operand's rounding inside it."""
+        graph = self.evaluation.graph
+        name = graph.name(step)
+        count = FUNCTIONS[name].inner_roundings if name in FUNCTIONS else 0
+        if not count:
+            return 0.0
+        (arg,) = graph.args(step)
+        operand = to_float(self.evaluation.value(arg, bits))
+        slope = to_float(self.evaluation.slope(step, 0, bits))
+        return abs(count * operand * slope) * self.unit
 
     # the sum over all steps, for one number
 
@@ -268,7 +284,7 @@ class Roundings:
         if name in ("total", "dot"):
             every = list(self._addends(step, bits))
             return sum(every) * self.unit * (1 + log2(len(every) or 1)) + ZERO
-        return value * count * self.unit + self.least
+        return value * count * self.unit + self._inner(step, bits) + self.least
 
 
 def _middle_of_sum(a: Ball, b: Ball) -> Ball:

@@ -236,6 +236,13 @@ row("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6
     vjp=(lambda xp, g, y, x: xp.where(between(xp, x, -3, 3), g / 6, 0),),
     cases=[*ALL, case((3,), low=3.1, high=4.0)])
 
+
+def hard_swish_pulled(xp: Any, g: Any, x: Any, inside: Any) -> Any:
+    """Nothing of what lies beyond -3, in a second derivative either."""
+    bent = xp.where(inside, g, 0) * (xp.where(inside, x, 0) / 3 + 0.5)
+    return xp.where(inside, bent, xp.where(xp.le(x, -3), 0, g))
+
+
 # Howard et al. 2019, arXiv:1905.02244, section 5.2.
 row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
     refuses=no_kernel("hardswish_cpu"),
@@ -244,6 +251,7 @@ row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
     fwd=lambda xp, x: x * (xp.minimum(xp.maximum(x + 3, 0), 6) / 6),
     partials=(lambda xp, y, x: xp.where(
         xp.le(x, -3), 0, xp.where(xp.lt(x, 3), x / 3 + 0.5, 1)),),
+    vjp=(lambda xp, g, y, x: hard_swish_pulled(xp, g, x, between(xp, x, -3, 3)),),
     cases=[*ALL, case((3,), low=3.1, high=4.0), case((3,), low=-4.0, high=-3.1)])
 
 def soft_shrunk(xp: Any, x: Any, lambd: float = 0.5) -> Any:

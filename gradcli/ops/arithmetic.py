@@ -269,15 +269,36 @@ function("fmod", lambda call, a, b:
 
 # powers
 
+LARGE_EXPONENT = 2**53
+"""From here on a float does not hold every integer."""
+
+
+def one_less(xp: Any, x: Any, exponent: float) -> Any:
+    """An exponent less 1: of a large one in the numbers of ``x``, which may be exact."""
+    if abs(exponent) < LARGE_EXPONENT:
+        return exponent - 1
+    return xp.new_full(x, (), exponent) - 1
+
+
 row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
     formula="x ** exponent", doc="A tensor to the power of a number.",
     kink="the derivative for exponent 0 is 0, also at x = 0",
     result=AS_IS, fwd=lambda xp, x, exponent: x**exponent,
     partials=(lambda xp, y, x, exponent:
-              xp.zeros_like(x) if exponent == 0 else exponent * x**(exponent - 1),),
+              xp.zeros_like(x) if exponent == 0
+              else exponent * x**one_less(xp, x, exponent),),
+    vjp=(lambda xp, g, y, x, exponent:
+         xp.zeros_like(g) if exponent == 0
+         else g * (exponent * x**one_less(xp, x, exponent)),),
     cases=[case((3, 4), exponent=3), case((3,), exponent=2.5, low=0.5),
            case((), exponent=-1.5, low=0.5), case((2,), exponent=0),
            case((2, 3), exponent=2), case((2,), exponent=1)])
+
+
+def of_base(xp: Any, a: Any, b: Any, none: Any) -> Any:
+    """The derivative of a power by its base; of 0 to the 0 it is 0 and stays so."""
+    return xp.where(none, 0, b) * a ** (xp.where(none, 1, b) - 1)
+
 
 # Where the derivative is 0 by convention a factor is made 0 inside the formula, not
 # outside it: an infinity in a branch that `where` discards would still make the second
@@ -289,8 +310,8 @@ row("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}", formula="a **
          "derivative by the base is 0 for exponent 0",
     fwd=lambda xp, a, b: a**b,
     partials=(
-        lambda xp, y, a, b: b * a ** (
-            xp.where(xp.logical_and(xp.eq(b, 0), xp.eq(a, 0)), 1, b) - 1),
+        lambda xp, y, a, b: of_base(
+            xp, a, b, xp.logical_and(xp.eq(b, 0), xp.eq(a, 0))),
         lambda xp, y, a, b: y * xp.log(
             xp.where(xp.logical_and(xp.eq(a, 0), xp.ge(b, 0)), 1, a))),
     cases=AWAY[:3], saves=("a b", "a b y"))

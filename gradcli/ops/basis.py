@@ -56,6 +56,11 @@ ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
 }
 """What formulas reach by Python's operators alone, by the table's name."""
 
+BINARY: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    own: getattr(operator, own) for own in _ARITHMETIC if own != "neg"
+}
+"""Those of two operands, by Python's name."""
+
 NEUTRAL: Final[Mapping[str, tuple[int, tuple[int, ...]]]] = {
     "add": (0, (0, 1)), "sub": (0, (1,)),
     "mul": (1, (0, 1)), "div": (1, (1,)), "pow": (1, (1,)),

@@ -41,6 +41,11 @@ class ArgumentError(EngineError):
     """A parameter's value that the operation does not know."""
 
 
+def holds(kinds: str, x: Any) -> bool:
+    """Whether the entries of a tensor are of a kind that is named by its letter."""
+    return getattr(getattr(x, "dtype", None), "code", " ")[0] in kinds
+
+
 def as_integer(value: Any) -> int:
     """A size or a count, which may come as a number or as a tensor of one."""
     if type(value) is int:
@@ -78,6 +83,8 @@ def dim_of(shape: Sequence[int], dim: int) -> int:
 
 def dims_of(shape: Sequence[int], dim: Dims) -> tuple[int, ...]:
     """The dimensions meant, counted from the front; None and () mean all."""
+    if type(dim) is int and shape:
+        return (dim_of(shape, dim),)
     everything = tuple(range(len(shape)))
     if dim is None:
         return everything

@@ -10,9 +10,26 @@ from __future__ import annotations
 from math import log, pi
 from typing import Any
 
-from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
+from .checks import (
+    KindError,
+    ShapeError,
+    ValueRangeError,
+    broadcast_shape,
+    count_of,
+    holds,
+)
 from .loss import fixed, known
-from .op import ONE_TYPE, PACKED, Fixed, Rule, case, function, no_kernel, row
+from .op import (
+    ONE_TYPE,
+    PACKED,
+    WHOLES,
+    Fixed,
+    Rule,
+    case,
+    function,
+    no_kernel,
+    row,
+)
 
 # fmt: off
 
@@ -26,12 +43,19 @@ def class_dim(x: Any) -> int:
 def counted(xp: Any, x: Any, target: Any, weight: Any, ignore_index: int
             ) -> tuple[Any, Any, Any]:
     """Each target's class, with its dimension in place, the weight it counts with, and
-    whether it is ignored: then nothing of it counts, not even an infinity."""
+    whether it is ignored: then nothing of it counts, not even an infinity.
+
+    The last two are None where every target counts once.
+    """
     dim = class_dim(x)
     classes = xp.unsqueeze(xp.as_index(target), dim)
+    size = x.shape[dim]
+    if weight is None and not 0 <= ignore_index < size and classes.size and (
+            int(classes.min()) >= 0 and int(classes.max()) < size):
+        return classes, None, None
     ignored = xp.eq(classes, ignore_index)
     classes = xp.where(ignored, 0, classes)
-    outside = xp.logical_or(xp.lt(classes, 0), xp.ge(classes, x.shape[dim]))
+    outside = xp.logical_or(xp.lt(classes, 0), xp.ge(classes, size))
     if bool(xp.any(outside)):
         worst = xp.amax(xp.where(outside, xp.abs(classes), 0))
         raise IndexError(f"Target {int(worst)} is out of bounds.")
@@ -45,14 +69,16 @@ def weighed(xp: Any, losses: Any, weights: Any, reduction: str) -> Any:
     if known(reduction) == "none":
         return losses
     total = xp.sum(losses)
-    return total / xp.sum(weights) if reduction == "mean" else total
+    if reduction == "sum":
+        return total
+    return total / (count_of(losses.shape) if weights is None else xp.sum(weights))
 
 
 def nll(xp: Any, x: Any, target: Any, weight: Any = None, reduction: str = "mean",
         ignore_index: int = -100) -> Any:
     classes, weights, ignored = counted(xp, x, target, weight, ignore_index)
     scores = xp.gather(x, class_dim(x), classes)
-    losses = xp.where(ignored, 0, -(scores * weights))
+    losses = -scores if ignored is None else xp.where(ignored, 0, -(scores * weights))
     return weighed(xp, xp.squeeze(losses, class_dim(x)), weights, reduction)
 
 
@@ -61,9 +87,12 @@ def nll_rule(xp: Any, g: Any, y: Any, x: Any, target: Any, weight: Any = None,
     classes, weights, ignored = counted(xp, x, target, weight, ignore_index)
     dim = class_dim(x)
     if reduction == "mean":
-        g = g / xp.sum(weights)
+        g = g / (count_of(target.shape) if weights is None else xp.sum(weights))
     at = xp.unsqueeze(g, dim) if reduction == "none" else g
-    each = xp.where(ignored, 0, -at * weights)
+    if ignored is None:
+        each = xp.expand(-at, classes.shape)
+    else:
+        each = xp.where(ignored, 0, -at * weights)
     return xp.call("gather.backward", each, classes, x.shape, dim)
 
 
@@ -92,9 +121,12 @@ nll_row("nll_loss.2d", "NllLoss2DBackward0", "nll_loss2d_forward_out_frame",
 
 
 def check_classes(x: Any, target: Any, weight: Any) -> None:
-    if not x.shape:
+    shape = tuple(x.shape)
+    if not shape:
         raise ShapeError("Expected 1 or more dimensions (got 0)")
-    wanted = x.shape[:1] + x.shape[2:] if len(x.shape) > 1 else ()
+    wanted = shape[:1] + shape[2:] if len(shape) > 1 else ()
+    if weight is None and tuple(target.shape) == wanted:
+        return
     if len(x.shape) > 1 and target.shape and target.shape[0] != x.shape[0]:
         raise ShapeError(f"Expected input batch_size ({x.shape[0]}) to match target "
                          f"batch_size ({target.shape[0]}).")
@@ -110,9 +142,15 @@ def check_classes(x: Any, target: Any, weight: Any) -> None:
 
 def nll_loss(call: Any, x: Any, target: Any, weight: Any = None,
              ignore_index: int = -100, reduction: str = "mean") -> Any:
-    """Scores of rank 3, or over 4, are seen as images of height 1, as PyTorch does."""
     fixed("nll_loss_forward", weight=weight)
     check_classes(x, target, weight)
+    return by_number(call, x, target, weight, ignore_index, reduction)
+
+
+def by_number(call: Any, x: Any, target: Any, weight: Any, ignore_index: int,
+              reduction: str) -> Any:
+    """The loss of classes that were looked at. Scores of rank 3, or over 4, are seen as
+    images of height 1, as PyTorch does."""
     if len(x.shape) <= 2:
         return call("nll_loss.default", x, target, weight, reduction, ignore_index)
     if len(x.shape) == 4:
@@ -160,7 +198,7 @@ def along(call: Any, weight: Any, x: Any) -> Any:
 # Label smoothing: Szegedy et al. 2015, arXiv:1512.00567, section 7.
 def by_class(call: Any, scores: Any, target: Any, weight: Any, ignore_index: int,
              reduction: str, smoothing: float) -> Any:
-    loss = nll_loss(call, scores, target, weight, ignore_index, reduction)
+    loss = by_number(call, scores, target, weight, ignore_index, reduction)
     if not smoothing:
         return loss
     smooth = smooth_part(call, scores, target, weight, reduction, ignore_index)
@@ -221,6 +259,8 @@ def averaged(call: Any, losses: Any, reduction: str) -> Any:
 
 def kl_div(call: Any, x: Any, target: Any, reduction: str = "mean",
            log_target: bool = False) -> Any:
+    if holds(WHOLES, x) or holds(WHOLES, target):
+        raise KindError("kl_div: Integral inputs not supported.")
     if log_target:
         losses = call("mul", call("exp", target), call("sub", target, x))
     else:

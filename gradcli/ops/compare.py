@@ -279,7 +279,7 @@ def lower_takes(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
     taken = xp.lt(x, min)
     if max is None:
         return xp.as_type_of(taken, x) + xp.as_type_of(xp.eq(x, min), x) / 2
-    return xp.as_type_of(xp.logical_and(taken, xp.lt(min, max)), x)
+    return xp.as_type_of(xp.logical_and(taken, xp.le(min, max)), x)
 
 
 def upper_takes(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
@@ -294,7 +294,8 @@ def upper_takes(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
 row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
     latex=r"\operatorname{{clamp}}({0}, {1}, {2})",
     doc="Limits values to intervals given by tensors.",
-    kink="at one bound alone each operand gets half; between two x keeps it all",
+    kink="at one bound alone each operand gets half; between two x keeps it all; two "
+         "that are equal: what lies below is the lower one's",
     fwd=lambda xp, x, min=None, max=None: clamped(xp, x, min, max),
     partials=(reaches, lower_takes, upper_takes),
     vjp=masked((reaches, lower_takes, upper_takes)),

@@ -113,7 +113,7 @@ def with_bias(xp: Any, y: Any, bias: Any) -> Any:
 
 
 def by_bias(xp: Any, g: Any) -> Any:
-    return xp.sum(g, tuple([d for d in range(len(g.shape)) if d != 1]))
+    return xp.sum(xp.sum(g, 0), tuple(range(1, len(g.shape) - 1)))
 
 
 def windows_of(kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
@@ -155,9 +155,9 @@ def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shap
     """The transpose of `convolve` in its weight; ``size`` is the weight's."""
     check_size(size)
     windows = windows_of(tuple(size), stride, padding, dilation)
-    cells = xp.transpose(entries(xp, x, windows, groups, g.shape[2:]), -2, -1)
-    each = xp.matmul(outputs_by_group(xp, g, groups), cells)
-    return xp.reshape(xp.sum(each, 0), tuple(size))
+    cells = entries(xp, x, windows, groups, g.shape[2:])
+    each = xp.matmul(cells, xp.transpose(outputs_by_group(xp, g, groups), -2, -1))
+    return xp.packed(xp.reshape(xp.transpose(xp.sum(each, 0), -2, -1), tuple(size)))
 
 
 def along(name: str) -> Formula:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .checks import ShapeError, dim_of
-from .op import Formula, case, function
+from .checks import ShapeError, dim_of, holds
+from .op import TRUTHS, Formula, case, function
 
 # fmt: off
 
@@ -26,6 +26,14 @@ def gaps(call: Formula, x: Any, dim: int) -> Any:
     return call("sub", right, left)
 
 
+def changes(call: Formula, x: Any, dim: int) -> Any:
+    """The gaps; of truth values, which are not subtracted, where they change."""
+    if not holds(TRUTHS, x):
+        return gaps(call, x, dim)
+    left, right = sides(call, x, dim)
+    return call("logical_xor", right, left)
+
+
 def _diff(
     call: Formula, x: Any, n: int = 1, dim: int = -1, prepend: Any = None,
     append: Any = None,
@@ -34,19 +42,20 @@ def _diff(
         raise ShapeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise ShapeError(f"order must be non-negative but got {n}")
-    d = dim_of(x.shape, dim)
     if n == 0:
         return call("copy_.default", call("zeros_like", x), x)
+    d = dim_of(x.shape, dim)
     beside = [t for t in (prepend, x, append) if t is not None]
     if len(beside) > 1:
         x = call("cat", beside, d)
     for _ in range(min(n, x.shape[d])):
-        x = gaps(call, x, d)
+        x = changes(call, x, d)
     return x
 
 
 function("diff", _diff, operands=("x", "prepend", "append"), formula="x[i + 1] - x[i]",
-         doc="Differences of neighbours along a dimension, n times.",
+         doc="Differences of neighbours along a dimension, n times; of truth values, "
+             "whether neighbours differ.",
          cases=[case((4, 3)), case((4, 3), n=2, dim=0), case((3,), n=5)])
 
 

@@ -45,7 +45,7 @@ def cell(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
 def in_place(xp: Any, shape: Shape, dim: int) -> Any:
     """0, 1, 2, ... along one dimension, to broadcast over the others."""
     lone = [n if i == dim else 1 for i, n in enumerate(shape)]
-    return xp.as_index(list(range(shape[dim]))).reshape(lone)
+    return xp.as_index(range(shape[dim])).reshape(lone)
 
 
 # -- gather and scatter ---------------------------------------------------------------
@@ -239,8 +239,8 @@ function("scatter_add", lambda call, x, dim, index, src:
 # -- slices by a list of positions ----------------------------------------------------
 
 
-def slices_at(xp: Any, shape: Shape, dim: int, index: Any, from_end: bool = False
-              ) -> tuple[Any, ...]:
+def slices_at(xp: Any, shape: Shape, dim: int, index: Any, from_end: bool = False,
+              beyond: str = "index out of range in self: ") -> tuple[Any, ...]:
     d, at = dim_of(shape, dim), xp.as_index(index)
     if at.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
@@ -248,7 +248,7 @@ def slices_at(xp: Any, shape: Shape, dim: int, index: Any, from_end: bool = Fals
         raise ShapeError("index_select(): Index to scalar can have only 1 value, got "
                          f"{at.size} value(s)")
     check_positions(shape[d] if shape else 1, d, at, from_end=from_end,
-                    words="index out of range in self: " + OUTSIDE)
+                    words=beyond + OUTSIDE)
     return along(d, at.reshape([-1])) if shape else ()
 
 

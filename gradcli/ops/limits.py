@@ -4,7 +4,7 @@ Invariant: sizes are counted from shapes and parameters alone. An entry of an ar
 counts 8 bytes in every number system; what a rule lists as numbers of Python's own
 counts what those take.
 
-    check_size((100_000, 100_000))      # LimitError: ... needs 74.5 GiB
+    check_size((100_000, 100_000))      # LimitError: ... needs 80 GB
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def check_size(shape: Sequence[int], each: int = BYTES_PER_ENTRY) -> None:
 
 
 def size_text(count: int) -> str:
-    """Bytes in words: ``74.5 GiB``."""
-    for exponent, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if count >= 1 << exponent:
-            amount = f"{count / (1 << exponent):,.1f}".removesuffix(".0")
+    """Bytes in words, as options take them: ``80 GB``."""
+    for exponent, unit in ((12, "TB"), (9, "GB"), (6, "MB"), (3, "kB")):
+        if count >= 10**exponent:
+            amount = f"{count / 10**exponent:,.1f}".removesuffix(".0")
             return f"{amount} {unit}"
     return f"{count} bytes"

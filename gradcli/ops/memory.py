@@ -217,7 +217,8 @@ def _as_strided(
 
 function("as_strided", _as_strided, operands=("x",),
          formula="y[i, j] = memory[start + i stride[0] + j stride[1]]",
-         doc="What lies at given places of a tensor's memory, as a view of it.",
+         doc="What lies at given places of a tensor's memory, as a view of it. No "
+             "gradient reaches what lies beside the tensor itself.",
          cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
                 case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
 

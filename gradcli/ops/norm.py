@@ -44,7 +44,7 @@ def extreme_slope(xp: Any, x: Any, y: Any, p: float, dims: tuple[int, ...]) -> A
     return xp.sign(x) * share(xp, xp.abs(x), y, dims)
 
 
-# PyTorch's derivatives.yaml, linalg_vector_norm: norm_backward, by order.
+# PyTorch's derivatives.yaml, linalg_vector_norm_backward, by order.
 NORMS: dict[float, tuple[Rule, Rule]] = {
     0: (lambda xp, x, p, dims: xp.sum(xp.as_type_of(xp.ne(x, 0), x), dims, True),
         lambda xp, x, y, p, dims: xp.zeros_like(x)),

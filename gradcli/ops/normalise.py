@@ -43,6 +43,12 @@ def scaled(x: Any, weight: Any, bias: Any = None) -> Any:
     return x if bias is None else x + bias
 
 
+def shaped(xp: Any, found: Any, like: Any) -> Any:
+    """A cotangent in the shape of its operand, which may have more dimensions."""
+    same = tuple(found.shape) == tuple(like.shape)
+    return found if same else xp.reshape(found, like.shape)
+
+
 class Normal(NamedTuple):
     """Values of mean 0 and variance 1, and how a weight and a bias belong to them.
 
@@ -78,11 +84,11 @@ def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> dict[str, 
     def by_weight(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
                   **how: Any) -> Any:
         normal = normal_of(xp, x, *rest, **how)
-        return normal.gather(g * normal.values()[0])
+        return shaped(xp, normal.gather(g * normal.values()[0]), weight)
 
     def by_bias(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
                 **how: Any) -> Any:
-        return normal_of(xp, x, *rest, **how).gather(g)
+        return shaped(xp, normal_of(xp, x, *rest, **how).gather(g), bias)
 
     def along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
               **how: Any) -> Any:
@@ -274,10 +280,21 @@ def batch_norm(call: Any, x: Any, running_mean: Any, running_var: Any,
     if eps < 0 or (training and eps == 0):
         wanted = "positive during training" if training else "non-negative"
         raise ValueRangeError(f"batch_norm eps must be {wanted}, but got {eps}")
+    if 0 in x.shape:
+        return of_nothing(call, x, weight, bias)
     if training:
         running_mean = running_var = None
     return call("batch_norm.default", x, weight, bias, running_mean, running_var,
                 training, eps)
+
+
+def of_nothing(call: Any, x: Any, weight: Any, bias: Any) -> Any:
+    """What PyTorch records of a batch without entries: a copy, and the first factor."""
+    y = call("clone", x)
+    for name, factor in (("mul", weight), ("add", bias)):
+        if factor is not None and 0 not in factor.shape:
+            y = call(name, y, call("select", factor, 0, 0))
+    return y
 
 
 function("batch_norm", batch_norm,

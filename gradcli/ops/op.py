@@ -208,6 +208,7 @@ class Entry:
                number system to hold
     roundings  units of rounding that its value in floats may be off by; None: as many
                as a function of a library
+    inner_roundings  units of rounding that its operand is off by inside it
     literal    a number that is written as an operand is part of its formula: an order,
                an exponent
     sym        its SymPy expression, ``(sp, *operands)`` with SymPy as ``sp``, where the
@@ -232,6 +233,7 @@ class Entry:
     bounds: Formula | None = field(default=None, kw_only=True)
     overflows: bool = field(default=False, kw_only=True)
     roundings: int | None = field(default=None, kw_only=True)
+    inner_roundings: int = field(default=0, kw_only=True)
     literal: bool = field(default=False, kw_only=True)
     sym: Formula | None = field(default=None, kw_only=True)
 

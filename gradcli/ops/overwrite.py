@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from .arrange import on_diagonal
-from .checks import ShapeError, broadcast_shape
+from .checks import PositionError, ShapeError, broadcast_shape, dim_of
 from .gather import MASK, as_mask, grown, slices_at, surviving
 from .index import checked_entries, select_at, slice_at
 from .op import FIRST, KEPT, LINEAR, Fixed, Formula, case, function, row
@@ -87,18 +87,51 @@ row("diagonal_scatter", node="DiagonalScatterBackward0", jvp=LINEAR, result=FIRS
          lambda xp, g, y, x, src, **at: xp.diagonal(g, **at)),
     cases=[case((3, 4), (3,)), case((3, 3), (2,), offset=1)])
 
+def with_slices(xp: Any, x: Any, index: Any, source: Any, dim: int) -> Any:
+    """``x`` with slices of ``source``, which may be one number, at positions."""
+    demand_slices(x.shape, xp.as_index(index).shape, source.shape, dim)
+    at = slices_at(xp, x.shape, dim, index, beyond="index_copy_(): ")
+    return replaced(xp, x, at, xp.reshape(source, xp.getitem(x, at).shape))
+
+
+def demand_slices(own: Shape, index: Shape, source: Shape, dim: int) -> None:
+    """Refuse slices that are not of the size, or as many, as those they replace."""
+    d, count = dim_of(own, dim), prod(index)
+    if len(index) > 1:
+        raise PositionError("index_copy_(): Index should have dimension 1 or 0 (got "
+                            f"{len(index)})")
+    if not source and count != 1:
+        raise PositionError("index_copy_(): When source is scalar, index should have "
+                            f"one element (got {count})")
+    if own and source and len(own) != len(source):
+        raise PositionError(
+            "index_copy_(): When source and destination are not scalars, their "
+            f"dimensionality must match. Source dimensionality ({len(source)}), "
+            f"destination dimensionality ({len(own)})")
+    want, have = (" ".join(map(str, shape[:d] + shape[d + 1:]))
+                  for shape in (own, source))
+    if want != have:
+        raise ShapeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. "
+            f"Destination slice shape: {want} at dimension {d} and source slice shape: "
+            f"{have} at dimension 0.")
+    if source and source[d] != count:
+        raise PositionError(f"index_copy_(): Number of indices ({count}) should be "
+                            f"equal to source.size(dim) ({source[d]})")
+
+
 row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR,
     one_type="index_copy_(): self and source expected to have the same dtype, but got "
     "(self) {0} and (source) {1}",
     doc="Slices replaced at a list of positions.",
     formula="y[i, index[j]] = source[i, j]",
-    fwd=lambda xp, x, index, source, dim:
-    replaced(xp, x, slices_at(xp, x.shape, dim, index), source),
+    fwd=with_slices,
     vjp=(lambda xp, g, y, x, index, source, dim: xp.index_fill(g, dim, index, 0), None,
          lambda xp, g, y, x, index, source, dim: surviving(
              xp, g, lambda to, numbers: xp.index_copy(to, dim, index, numbers),
-             lambda of: xp.index_select(of, dim, index))),
+             lambda of: xp.reshape(xp.index_select(of, dim, index), source.shape))),
     cases=[case((3, 4), Fixed([2, 0]), (2, 4), dim=0),
+           case((3,), Fixed([1]), (), dim=0),
            case((3, 4), Fixed([1]), (3, 1), dim=-1)])
 
 row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST,

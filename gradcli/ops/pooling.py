@@ -59,6 +59,8 @@ def adaptive(n: int, count: int) -> Spots:
 
 def inside(window: range, n: int) -> range:
     """The part of a window that is not in the padding."""
+    if window and window[0] >= 0 and window[-1] < n:
+        return window
     before, behind = (max(0, -((window.start - end) // window.step)) for end in (0, n))
     return window[before:behind]
 
@@ -90,10 +92,10 @@ def largest(xp: Any, x: Any, rows: Spots, columns: Spots) -> tuple[Any, Any]:
              for band in bands for at in turn(across)]
     best, number = xp.largest_of(cells)
     cell = xp.as_index(range(0, len(down) * len(across) * len(cells), len(cells)))
-    spots = [r * width + c for tall in down for wide in across for r in tall
-             for c in wide]
+    tall = xp.as_index(down).reshape((len(down), 1, len(down[0]), 1)) * width
+    wide = xp.as_index(across).reshape((1, len(across), 1, len(across[0])))
     at = cell.reshape(shape[-2:]) + number
-    return best, xp.getitem(xp.as_index(spots), (at,))
+    return best, xp.getitem((tall + wide).reshape((-1,)), (at,))
 
 
 def turn(windows: list[list[int]]) -> list[tuple[int, ...]]:
@@ -330,6 +332,20 @@ def check_picture(input: Any, rank: int, name: str) -> None:
         "non-empty 3D or 4D (batch mode) tensor expected for input")
 
 
+def check_filled(input: Any, rank: int, name: str) -> None:
+    """Refuse pictures without entries; a batch may have no pictures."""
+    batch = len(input.shape) == rank + 2
+    if 0 not in input.shape[batch:]:
+        return
+    shape = list(input.shape)
+    lead, dims = f"{name}: ", "2D or 3D"
+    if name != "max_pool1d":
+        lead, dims = "", "3D or 4D"
+        shape[-1:-1] = [1] * (2 - rank)
+    raise ShapeError(f"{lead}Expected {dims} (batch mode) tensor with optional 0 dim "
+                     f"batch size for input, but got:{shape}")
+
+
 def check_something(input: Any, name: str) -> None:
     """Refuse items without entries; a batch may have no items."""
     empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
@@ -370,6 +386,7 @@ def enter(rank: int) -> None:
                  padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
                  return_indices: bool = False) -> Any:
         check_picture(input, rank, f"max_pool{rank}d")
+        check_filled(input, rank, f"max_pool{rank}d")
         how = options(kernel_size, stride, padding, dilation, rank)
 
         def run(x: Any) -> Any:
@@ -382,6 +399,7 @@ def enter(rank: int) -> None:
                  padding: Any = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: Any = None) -> Any:
         check_picture(input, rank, f"avg_pool{rank}d")
+        check_filled(input, rank, f"avg_pool{rank}d")
         if divisor_override == 0:
             raise ValueRangeError("divisor must be not zero")
         kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)

@@ -191,6 +191,11 @@ function("matmul", matmul, operands=("a", "b"),
 # a product added to a tensor
 
 
+def scaled(x: Any, factor: float) -> Any:
+    """``factor*x``; itself where that changes nothing."""
+    return x if factor == 1 else factor * x
+
+
 def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str,
           formula: str, cases: list[Any], one_type: str = ONE_TYPE,
           **facts: Any) -> None:
@@ -200,20 +205,24 @@ def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str
         return xp.call(product, a, b)
 
     def fwd(xp: Any, x: Any, a: Any, b: Any, beta: float = 1, alpha: float = 1) -> Any:
-        y = alpha * times(xp, a, b)
-        if broadcast_shape(x.shape, y.shape) != y.shape:
+        y = scaled(times(xp, a, b), alpha)
+        if x.shape != y.shape[-len(x.shape):] and (
+                broadcast_shape(x.shape, y.shape) != y.shape):
             raise ShapeError(f"{name}: input of shape {list(x.shape)} does not expand "
                              f"to the product's shape {list(y.shape)}")
-        return beta * x + y
+        return scaled(x, beta) + y
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
         one_type=one_type, result=WHOLE, in_place=True,
         saves=("", "a b", "a b"), **facts,
-        vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1: sum_to(xp, beta * g, x.shape),
-             lambda xp, g, y, x, a, b, beta=1, alpha=1: left(xp, alpha * g, a, b),
-             lambda xp, g, y, x, a, b, beta=1, alpha=1: right(xp, alpha * g, a, b)),
-        jvp=lambda xp, t, y, x, a, b, beta=1, alpha=1: beta * t[0] + alpha * (
-            times(xp, t[1], b) + times(xp, a, t[2])))
+        vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1:
+             sum_to(xp, scaled(g, beta), x.shape),
+             lambda xp, g, y, x, a, b, beta=1, alpha=1:
+             left(xp, scaled(g, alpha), a, b),
+             lambda xp, g, y, x, a, b, beta=1, alpha=1:
+             right(xp, scaled(g, alpha), a, b)),
+        jvp=lambda xp, t, y, x, a, b, beta=1, alpha=1: scaled(t[0], beta) + scaled(
+            times(xp, t[1], b) + times(xp, a, t[2]), alpha))
 
 
 def by_left(xp: Any, g: Any, a: Any, b: Any) -> Any:

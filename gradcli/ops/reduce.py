@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .checks import ShapeError, count_of, dim_of, dims_of, kept_shape
+from .checks import ArgumentError, ShapeError, count_of, dim_of, dims_of, kept_shape
 from .op import LINEAR, PACKED, TRUTHS, WHOLES, Formula, Types, case, function, row
 from .scan import before, has_line, outer
 
@@ -303,10 +303,17 @@ def extremum(name: str, node: str, word: str) -> None:
         cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
                case((3, 4), dim=-1, keepdim=True, make="distinct")])
 
-    function(name, lambda call, x, dim=None, keepdim=False:
-             call(f"{name}.default", x) if dim is None
-             else call(f"{name}.dim", x, dim, keepdim) if isinstance(dim, int)
-             else call(f"{name}imum", x, dim),
+    def public(call: Formula, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        if dim is None:
+            return call(f"{name}.default", x)
+        if isinstance(dim, int):
+            return call(f"{name}.dim", x, dim, keepdim)
+        if keepdim:
+            raise ArgumentError(f"{name} of two operands goes entry by entry and keeps "
+                                "every dimension: leave keepdim out, or give dim")
+        return call(f"{name}imum", x, dim)
+
+    function(name, public,
              doc=f"The {word} of all entries; with dim also where it stands; of two "
                  "tensors, entry by entry.", formula=f"{name}(x, dim)")
 

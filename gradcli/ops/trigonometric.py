@@ -152,6 +152,7 @@ row("sinc", node="SincBackward0", latex=r"\operatorname{{sinc}} {0}",
     fwd=lambda xp, x: xp.sinc(x), partials=(sinc_slope,),
     cases=[*ALL, case((4,), low=-0.009, high=0.009), case((2,), low=0.02, high=0.1),
            case((2,), low=0.0095, high=0.0099)], special="sinc", saves="x y",
+    inner_roundings=2,
     sym=lambda sp, x: sp.sinc(sp.pi * x))
 
 row("deg2rad", node="Deg2RadBackward0", latex=r"\frac{{\pi}}{{180}} {0}",

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..lang.errors import ProgramError
 from ..lang.files import make_way
+from ..lang.refusals import FOLDER, refusal
 from .jsons import dumps
 
 
@@ -203,9 +204,8 @@ def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
     try:
         file = Path(path).expanduser().open("wb")
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        message = f"--out: {path!r} cannot be written: {reason}"
-        raise ProgramError("E512", message) from None
+        message, hint = refusal(path, error, FOLDER, "written")
+        raise ProgramError("E512", f"--out: {message}", hint=hint) from None
     with file, columns_to(file, suffix, names) as columns:
         yield columns
 

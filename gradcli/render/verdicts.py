@@ -76,7 +76,7 @@ def summary(
     """``proved: 2 of 3 gradients (2 proved, 1 unknown), 0.25 s``"""
     counts = Counter(verdicts)
     said = counts[overall] if overall in EXCEPTIONS and counts else total
-    text = f": {said} of {total} {what}"
+    text = f": 1 {what[:-1]}" if total == 1 else f": {said} of {total} {what}"
     if len(counts) > 1:
         text += f" ({', '.join(f'{n} {verdict}' for verdict, n in counts.items())})"
     role = ROLES.get(overall, "plain")

@@ -22,6 +22,7 @@ from ..numbers.balls import (
     ball,
     close,
     is_known,
+    is_nan,
     size,
     text,
     to_float,
@@ -60,11 +61,13 @@ class Reference:
 
     rule  what the rules give on balls; None: they do not run there
     step  the step that the rules give; the program's own for a value
+    lone  that the rules are made of numbers alone, so that a NaN is one of theirs
     """
 
     true: Ball
     rule: Ball | None = None
     step: int | None = None
+    lone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +195,10 @@ class _Judge:
         """Whether the engine's rules, run on balls, give the true number; None where
         that cannot be told."""
         rule = self.reference.rule
-        if rule is None:
+        if rule is None or rule.is_nan():
             return None
+        if is_nan(rule):
+            return False if self.reference.lone else None
         gap = rule - self.true
         if not is_known(rule, ACCURATE_BITS) and not _is_small(rule):
             # A rule that is sure enough to be elsewhere is wrong all the same.

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..engine import NUMPY, Tensor, grad
 from ..numbers.arrays import ObjectArray, boxed
-from ..numbers.balls import START_BITS, working
+from ..numbers.balls import START_BITS, is_infinite, working
 from ..numbers.decision import Deciding
 from ..numbers.namespace import ObjectNamespace
 from ..numbers.rounding import Roundings
@@ -61,11 +61,21 @@ class Subject:
         self.evaluation = system.evaluation
         self.roundings = system.roundings or Roundings(system.evaluation, job.dtype)
         self.kinks = [(what, step) for step, what in system.kinks.items()]
+        self._own_steps = int(self.evaluation.graph.steps)
 
     @property
     def unsure(self) -> bool:
         """Whether rounding decides a tie or a jump."""
         return bool(self.namespace.system.unsure)
+
+    def is_lone(self, step: int) -> bool:
+        """Whether a rule's step is made of no infinity, and the program's own steps in
+        it are numbers."""
+        steps = self.evaluation.below([step])
+        return not any(
+            is_infinite(b) or (s < self._own_steps and not b.is_finite())
+            for s, b in zip(steps, self.evaluation.settled(steps), strict=True)
+        )
 
     def mark(self, positions: Mapping[str, Any]) -> int:
         """Prepare for the derivatives by these entries; how many steps they take."""

@@ -442,7 +442,11 @@ class Check:
         for entry in lost:
             if boundless is not None:
                 entry.withhold(f"{entry.label}: {boundless}")
-        for step, entry in zip(self._steps(where), entries, strict=True):
+        steps = self._steps(where)
+        refuted = [s for s, e in zip(steps, entries, strict=True) if e.verdict == REFUTED]
+        if undefined and refuted:
+            undefined |= self._passed_over(refuted, row.cotangent, undefined)
+        for step, entry in zip(steps, entries, strict=True):
             if step in undefined:
                 entry.withhold(undefined[step])
             elif step in on:
@@ -523,7 +527,7 @@ class Check:
             evaluation.short = False
         rules = evaluation.settled(row.steps)
         return [
-            Reference(b, rule, step)
+            Reference(b, rule, step, is_nan(rule) and subject.is_lone(step))
             for b, rule, step in zip(row.found, rules, row.steps, strict=True)
         ]
 
@@ -567,6 +571,19 @@ class Check:
                 for step in subject.evaluation.entries_below([steps[k]]):
                     found.setdefault(step, reason)
         return found
+
+    def _passed_over(
+        self, refuted: Sequence[int], cotangent: Sequence[float],
+        undefined: Mapping[int, str],
+    ) -> dict[int, str]:  # fmt: skip
+        """Of entries the ones that no output with a value is made of: an output that is
+        NaN may have been chosen in their place."""
+        evaluation, steps = self.subject.evaluation, self.subject.outputs
+        weighed = [steps[k] for k, w in enumerate(cotangent) if w]
+        values = zip(weighed, evaluation.settled(weighed), strict=True)
+        below = evaluation.entries_below([s for s, b in values if not is_nan(b)])
+        reason = next(iter(undefined.values()))
+        return {s: reason for s in refuted if s not in below}
 
     def _boundless(self, cotangent: Sequence[float]) -> str | None:
         """That an output has no finite value, if one that is weighed has none."""

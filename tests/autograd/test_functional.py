@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import gradcli as torch
-from gradcli.autograd import grad
+from gradcli.autograd import blocks, grad
 from gradcli.autograd.functional import hessian, hvp, jacobian, jvp, vhp, vjp
 
 
@@ -199,3 +199,84 @@ def test_what_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def one(x: torch.Tensor) -> list[torch.Tensor]:
+    return [x.sin() * x]
+
+
+def views(x: torch.Tensor) -> list[torch.Tensor]:
+    a, b = x.unbind()
+    return [a * x, b]
+
+
+def changed(x: torch.Tensor) -> list[torch.Tensor]:
+    y = x * 2
+    y[0] *= x[1]
+    return [y]
+
+
+def watched(f: Any, hook: Any, at: str) -> tuple[list[Any], torch.Tensor]:
+    """A function's values and its input, looked at in one place."""
+    x = vector(0.5, -1.5).requires_grad_()
+    inner = x.exp()
+    outputs = f(inner)
+    place = {"output": outputs[0], "inside": inner, "input": x, "aside": inner.cos()}
+    seen = outputs[0].grad_fn if at == "node" else place[at]
+    seen.register_hook(hook)
+    return outputs, x
+
+
+def passes(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """A list that grows by one with every reverse pass."""
+    made: list[Any] = []
+    pull = blocks.pull
+    monkeypatch.setattr(blocks, "pull", lambda *a: made.append(a) or pull(*a))
+    return made
+
+
+PLACES = ["output", "node", "inside", "input"]
+
+
+@pytest.mark.parametrize("at", PLACES)
+@pytest.mark.parametrize("f", [one, views, changed])
+def test_a_hook_sees_every_row_of_a_jacobian_and_changes_it(
+    f: Any, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    outputs, x = watched(f, lambda *gs: seen.append(gs), at)
+    made = passes(monkeypatch)
+    looked = blocks.blocks_of(outputs, [x])
+    rows = sum(y.numel() for y in outputs)
+    behind = outputs[0].numel() if at in ("output", "node") else rows
+    assert (len(made), len(seen)) == (rows, behind)
+    alone = x.detach().requires_grad_()
+    batched = blocks.blocks_of(f(alone.exp()), [alone])
+    assert len(made) == rows
+    assert close(tuple(r[0] for r in looked), tuple(r[0] for r in batched))
+    if at == "input":
+        outputs, x = watched(f, lambda g: g * 10, at)
+        tenfold = blocks.blocks_of(outputs, [x])
+        assert close(tuple(r[0] for r in tenfold), tuple(10 * r[0] for r in batched))
+
+
+@pytest.mark.parametrize("end", ["aside", "removed", "forward", "beyond"])
+def test_hooks_that_see_no_row_leave_a_jacobian_in_one_pass(
+    end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    x = vector(0.5, -1.5).requires_grad_()
+    inner = x.exp()
+    y = inner.sin() * inner
+    place = inner.cos() if end == "aside" else x if end == "beyond" else inner
+    handle = place.register_hook(seen.append)
+    if end == "removed":
+        handle.remove()
+    made = passes(monkeypatch)
+    by = inner if end == "beyond" else x
+    ((found,),) = blocks.blocks_of([y], [by], forward=end == "forward")
+    assert (made, seen) == ([], [])
+    rows = [
+        grad([y], [by], [unit], retain_graph=True)[0] for unit in torch.eye(2).double()
+    ]
+    assert close(found, torch.stack(rows))

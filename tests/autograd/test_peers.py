@@ -73,3 +73,20 @@ def test_gradcheck_agrees_with_pytorchs(name: str) -> None:
         x.requires_grad_()
         assert module.autograd.gradcheck(f, x)
         assert module.autograd.gradgradcheck(f, x)
+
+
+def test_hooks_inside_a_jacobian_are_called_as_often() -> None:
+    counts = []
+    for module in (gradcli, torch):
+        seen: list[str] = []
+
+        def f(x: Any, m: Any = module, seen: list[str] = seen) -> Any:
+            x.register_hook(lambda g: seen.append("x"))
+            y = x.exp()
+            y.register_hook(lambda g: seen.append("y"))
+            x.cos().register_hook(lambda g: seen.append("aside"))
+            return m.stack([y.sum(), (y * x).prod(), x[0]])
+
+        module.autograd.functional.jacobian(f, module.tensor([0.5, -1.5]))
+        counts.append(sorted(seen))
+    assert counts[0] == counts[1]

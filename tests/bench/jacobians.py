@@ -1,24 +1,12 @@
-"""Jacobians and Hessians, dense and sparse: gradcli beside torch and CasADi.
-
-    python tests/bench/jacobians.py [--json FILE] [--rounds N]
-
-Peers take turns, the best of several rounds counts for each, and the median is shown
-beside it. A peer that is not installed is left out. Sparse peers start from the
-expressions: finding the pattern is a part of the work.
-"""
+"""Jacobians and Hessians, dense and sparse. Sparse peers start from the expressions:
+finding the pattern is a part of the work."""
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from statistics import median
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,9 +15,7 @@ import gradcli
 from gradcli.autograd import functional
 from gradcli.autograd.blocks import hessian_matrices, jacobian_matrices
 
-Once = Callable[[], Any]
-Problem = tuple[str, float, dict[str, Once]]
-"""What it is, the bar, and what each peer does; gradcli's own come first."""
+from .compare import Comparison, Maker, Once, folder
 
 DENSE = 1000
 STENCIL = 100_000
@@ -37,104 +23,144 @@ ROSENBROCK = 10_000
 WIDTH = 256
 
 
-def dense(torch: Any) -> Problem:
-    """``tanh(W@x)*sin(x)`` of 1,000 entries."""
-    w = np.random.default_rng(0).standard_normal((DENSE, DENSE))
-    x = np.linspace(0.0, 1.0, DENSE)
-    ours, own = gradcli.tensor(w), gradcli.tensor(x)
-    peers: dict[str, Once] = {
-        "gradcli functional": lambda: functional.jacobian(
-            lambda x: gradcli.tanh(ours @ x) * gradcli.sin(x), own
-        ),
-        "gradcli func": lambda: gradcli.func.jacrev(
-            lambda x: gradcli.tanh(ours @ x) * gradcli.sin(x)
-        )(own),
-    }
-    if torch:
-        theirs, at = torch.tensor(w), torch.tensor(x)
-        peers["torch"] = lambda: torch.func.jacrev(
-            lambda x: torch.tanh(theirs @ x) * torch.sin(x)
-        )(at)
-    return f"dense, n = {DENSE:,}", 0.15, peers
+def alike(ours: Any, theirs: Any) -> bool:
+    return bool(np.allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-4, atol=1e-6))
 
 
-def layers(torch: Any) -> Problem:
-    """A network of two layers."""
+def of_dense(jacrev: Callable[..., Any], library: Any) -> Once:
+    w = library.tensor(np.random.default_rng(0).standard_normal((DENSE, DENSE)))
+    x = library.tensor(np.linspace(0.0, 1.0, DENSE))
+    return lambda: jacrev(lambda x: library.tanh(w @ x) * library.sin(x), x)
+
+
+def dense_torch() -> Once:
+    import torch
+
+    return of_dense(lambda f, x: torch.func.jacrev(f)(x), torch)
+
+
+def dense_jax() -> Once:
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    w = jnp.asarray(np.random.default_rng(0).standard_normal((DENSE, DENSE)))
+    x = jnp.linspace(0.0, 1.0, DENSE)
+    jacrev = jax.jit(jax.jacrev(lambda x: jnp.tanh(w @ x) * jnp.sin(x)))
+    return lambda: jax.block_until_ready(jacrev(x))
+
+
+def of_layers(jacrev: Callable[..., Any], library: Any) -> Once:
     rng = np.random.default_rng(0)
     numbers = [rng.standard_normal((WIDTH, WIDTH)) / WIDTH**0.5 for _ in range(2)]
-    point = rng.standard_normal(WIDTH)
-
-    def network(library: Any) -> tuple[Callable[[Any], Any], Any]:
-        net = library.nn.Sequential(
-            library.nn.Linear(WIDTH, WIDTH),
-            library.nn.Tanh(),
-            library.nn.Linear(WIDTH, WIDTH),
-        )
-        with library.no_grad():
-            for layer, w in zip((net[0], net[2]), numbers, strict=True):
-                layer.weight.copy_(library.tensor(w))
-        return net, library.tensor(point, dtype=library.float32)
-
-    net, x = network(gradcli)
-    peers: dict[str, Once] = {
-        "gradcli": lambda: functional.jacobian(lambda v: net(v), x)
-    }
-    if torch:
-        other, at = network(torch)
-        peers["torch"] = lambda: torch.func.jacrev(lambda v: other(v))(at)
-    return f"{WIDTH} -> {WIDTH} -> {WIDTH} tanh", 1, peers
+    point = library.tensor(rng.standard_normal(WIDTH), dtype=library.float32)
+    nn = library.nn
+    net = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Linear(WIDTH, WIDTH))
+    with library.no_grad():
+        for layer, w in zip((net[0], net[2]), numbers, strict=True):
+            layer.weight.copy_(library.tensor(w))
+            layer.bias.zero_()
+    return lambda: jacrev(lambda v: net(v), point).detach()
 
 
-def stencil(casadi: Any) -> Problem:
-    """A sparse Jacobian, the pattern included."""
+def layers_torch() -> Once:
+    import torch
+
+    return of_layers(lambda f, x: torch.func.jacrev(f)(x), torch)
+
+
+# Sparse: gradcli's result is a SciPy array.
+
+
+def apart(ours: Any, theirs: Any) -> float:
+    """The largest difference of two sparse matrices."""
+    from scipy.sparse import coo_array, csr_array
+
+    if hasattr(theirs, "indices") and hasattr(theirs, "todense"):
+        rows, columns = np.asarray(theirs.indices).T
+        data = np.asarray(theirs.data)
+        theirs = coo_array((data, (rows, columns)), theirs.shape)
+    elif hasattr(theirs, "sparse"):
+        theirs = theirs.sparse()
+    return float(abs(ours - csr_array(theirs)).max())
+
+
+def close(ours: Any, theirs: Any) -> bool:
+    return apart(ours, theirs) < 1e-9
+
+
+def stencil() -> Once:
     x = np.linspace(0.0, 1.0, STENCIL)
 
-    def ours() -> Any:
+    def once() -> Any:
         leaf = gradcli.tensor(x, requires_grad=True)
         y = leaf[2:] - 2 * leaf[1:-1] * leaf[1:-1] + gradcli.sin(leaf[:-2])
         return jacobian_matrices(y, [leaf]).blocks[0].csr()
 
-    peers: dict[str, Once] = {"gradcli": ours}
-    if casadi:
+    return once
 
-        def theirs() -> Any:
-            v = casadi.MX.sym("x", STENCIL)
-            y = v[2:] - 2 * v[1:-1] * v[1:-1] + casadi.sin(v[:-2])
-            return casadi.Function("J", [v], [casadi.jacobian(y, v)])(x)
 
-        assert abs(ours() - theirs().sparse()).max() == 0
-        peers["casadi"] = theirs
+def stencil_casadi(prepared: bool) -> Once:
+    import casadi
+
+    x = np.linspace(0.0, 1.0, STENCIL)
+
+    def made() -> Any:
         v = casadi.MX.sym("x", STENCIL)
         y = v[2:] - 2 * v[1:-1] * v[1:-1] + casadi.sin(v[:-2])
-        ready = casadi.Function("J", [v], [casadi.jacobian(y, v)])
-        peers["casadi, prepared"] = lambda: ready(x)
-    return f"stencil, n = {STENCIL:,}", 1, peers
+        return casadi.Function("J", [v], [casadi.jacobian(y, v)])
+
+    ready = made()
+    return (lambda: ready(x)) if prepared else (lambda: made()(x))
 
 
-def rosenbrock(casadi: Any) -> Problem:
-    """A sparse Hessian, the pattern included."""
+def rosenbrock() -> Once:
     x = np.linspace(0.0, 1.0, ROSENBROCK)
 
-    def ours() -> Any:
+    def once() -> Any:
         leaf = gradcli.tensor(x, requires_grad=True)
         y = (100 * (leaf[1:] - leaf[:-1] ** 2) ** 2 + (1 - leaf[:-1]) ** 2).sum()
         return hessian_matrices(y, [leaf])[0][0].csr()
 
-    peers: dict[str, Once] = {"gradcli": ours}
-    if casadi:
+    return once
 
-        def prepared() -> Any:
-            v = casadi.MX.sym("x", ROSENBROCK)
-            y = 100 * (v[1:] - v[:-1] ** 2) ** 2 + (1 - v[:-1]) ** 2
-            return casadi.Function("H", [v], [casadi.hessian(casadi.sum1(y), v)[0]])
 
-        gap = abs(ours() - prepared()(x).sparse()).max()
-        assert gap < 1e-9, gap
-        peers["casadi"] = lambda: prepared()(x)
-        ready = prepared()
-        peers["casadi, prepared"] = lambda: ready(x)
-    return f"Rosenbrock's Hessian, n = {ROSENBROCK:,}", 1.5, peers
+def rosenbrock_casadi(prepared: bool) -> Once:
+    import casadi
 
+    x = np.linspace(0.0, 1.0, ROSENBROCK)
+
+    def made() -> Any:
+        v = casadi.MX.sym("x", ROSENBROCK)
+        y = casadi.sum1(100 * (v[1:] - v[:-1] ** 2) ** 2 + (1 - v[:-1]) ** 2)
+        return casadi.Function("H", [v], [casadi.hessian(y, v)[0]])
+
+    ready = made()
+    return (lambda: ready(x)) if prepared else (lambda: made()(x))
+
+
+def of_asdex(kind: str, prepared: bool) -> Once:
+    import asdex
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+    count = STENCIL if kind == "jacobian" else ROSENBROCK
+    x = jnp.linspace(0.0, 1.0, count)
+
+    def f(v: Any) -> Any:
+        if kind == "jacobian":
+            return v[2:] - 2 * v[1:-1] * v[1:-1] + jnp.sin(v[:-2])
+        return (100 * (v[1:] - v[:-1] ** 2) ** 2 + (1 - v[:-1]) ** 2).sum()
+
+    derivative = getattr(asdex, kind)
+    if prepared:
+        ready = jax.jit(derivative(f, x))
+        return lambda: jax.block_until_ready(ready(x))
+    return lambda: jax.block_until_ready(derivative(f, x)(x))
+
+
+# Whole processes, their answer printed.
 
 SCRIPT = """
 import sys, numpy, torch
@@ -164,78 +190,88 @@ def in_a_terminal(words: list[str]) -> None:
     assert process.wait() == 0
 
 
-def command(torch: Any, folder: Path, run: Callable[[list[str]], None]) -> Problem:
-    """The whole process, its answer printed."""
-    np.save(folder / "w.npy", np.random.default_rng(0).standard_normal((DENSE, DENSE)))
-    np.save(folder / "x.npy", np.linspace(0.0, 1.0, DENSE))
-    paths = [str(folder / name) for name in ("w.npy", "x.npy")]
-    given = [f"{name}=@{path}" for name, path in zip("wx", paths, strict=True)]
-    words = ["jacobian", "tanh(w@x)*sin(x)", *given, "--wrt", "x", "--no-verify"]
-    peers: dict[str, Once] = {"gradcli": lambda: run(["-m", "gradcli", *words])}
-    if torch:
-        peers["torch"] = lambda: run(["-c", SCRIPT, *paths])
-    where = run.__name__.replace("_", " ")
-    return f"the command {where}, n = {DENSE:,}", 0.25, peers
+def command(where: Callable[[list[str]], None]) -> Comparison:
+    def paths() -> list[str]:
+        return [str(folder() / f"{name}.npy") for name in "wx"]
+
+    def ours() -> Once:
+        w, x = paths()
+        rng = np.random.default_rng(0)
+        np.save(w, rng.standard_normal((DENSE, DENSE)))
+        np.save(x, np.linspace(0.0, 1.0, DENSE))
+        words = ["jacobian", "tanh(w@x)*sin(x)", f"w=@{w}", f"x=@{x}", "--wrt", "x",
+                 "--no-verify"]  # fmt: skip
+        return lambda: where(["-m", "gradcli", *words])
+
+    def theirs() -> Once:
+        import torch as torch
+
+        return lambda: where(["-c", SCRIPT, *paths()])
+
+    words = where.__name__.replace("_", " ")
+    return Comparison(
+        f"jacobian-command-{words.split()[-1]}",
+        f"the command {words}, the same Jacobian",
+        ours,
+        {"torch": theirs},
+        {"torch": 0.25},
+        rounds=3,
+    )
 
 
-def measured(problem: Problem, rounds: int) -> dict[str, Any]:
-    """Seconds of each peer, and what part of the first other's gradcli's are."""
-    what, bar, peers = problem
-    times: dict[str, list[float]] = {name: [] for name in peers}
-    for _ in range(rounds):
-        for name, once in peers.items():
-            start = time.perf_counter()
-            once()
-            times[name].append(time.perf_counter() - start)
-    others = [name for name in peers if not name.startswith("gradcli")]
-    best = {name: min(spent) for name, spent in times.items()}
-    ratios = {
-        f"{name} / {other}": best[name] / best[other]
-        for name in peers
-        if name not in others
-        for other in others
-    }
-    medians = {name: median(spent) for name, spent in times.items()}
-    return {"what": what, "bar": bar, "best": best, "median": medians, "ratios": ratios}
+DENSE_PEERS: dict[str, Maker] = {"torch": dense_torch, "jax": dense_jax}
 
-
-def found(name: str) -> Any:
-    """A peer, or None where it is not installed."""
-    try:
-        return __import__(name)
-    except ImportError:
-        return None
-
-
-def results(rounds: int) -> Iterator[dict[str, Any]]:
-    torch, casadi = found("torch"), found("casadi")
-    yield measured(dense(torch), rounds)
-    yield measured(layers(torch), rounds)
-    yield measured(stencil(casadi), rounds)
-    yield measured(rosenbrock(casadi), rounds)
-    with tempfile.TemporaryDirectory() as folder:
-        for run in (in_a_terminal, in_a_pipe):
-            problem = command(torch, Path(folder), run)
-            yield measured(problem, max(1, rounds // 3))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", metavar="FILE")
-    parser.add_argument("--rounds", type=int, default=9)
-    asked = parser.parse_args()
-    told = []
-    for each in results(asked.rounds):
-        told.append(each)
-        print(f"{each['what']} (bar {each['bar']})")
-        for name, seconds in each["best"].items():
-            middle = each["median"][name]
-            print(f"  {name:20} {seconds * 1e3:9.2f} ms   median {middle * 1e3:9.2f}")
-        for name, ratio in each["ratios"].items():
-            print(f"  {name}: {ratio:.3f}")
-    if asked.json:
-        Path(asked.json).write_text(json.dumps(told, indent=1))
-
-
-if __name__ == "__main__":
-    main()
+COMPARISONS = [
+    Comparison(
+        "jacobian-functional",
+        f"functional.jacobian of tanh(W@x)*sin(x), n = {DENSE:,}",
+        lambda: of_dense(functional.jacobian, gradcli),
+        DENSE_PEERS,
+        {"torch": 0.15},
+        alike,
+    ),
+    Comparison(
+        "jacobian-func",
+        "func.jacrev of the same",
+        lambda: of_dense(lambda f, x: gradcli.func.jacrev(f)(x), gradcli),
+        DENSE_PEERS,
+        {"torch": 0.15},
+        alike,
+    ),
+    Comparison(
+        "jacobian-layers",
+        f"two layers, {WIDTH} -> {WIDTH} -> {WIDTH} tanh",
+        lambda: of_layers(functional.jacobian, gradcli),
+        {"torch": layers_torch},
+        {"torch": 1},
+        alike,
+    ),
+    Comparison(
+        "jacobian-sparse",
+        f"a sparse Jacobian, stencil, n = {STENCIL:,}, with its pattern",
+        stencil,
+        {
+            "casadi": lambda: stencil_casadi(False),
+            "casadi, prepared": lambda: stencil_casadi(True),
+            "asdex": lambda: of_asdex("jacobian", False),
+            "asdex, prepared": lambda: of_asdex("jacobian", True),
+        },
+        {"casadi": 1},
+        close,
+    ),
+    Comparison(
+        "hessian-sparse",
+        f"the sparse Hessian of Rosenbrock's function, n = {ROSENBROCK:,}",
+        rosenbrock,
+        {
+            "casadi": lambda: rosenbrock_casadi(False),
+            "casadi, prepared": lambda: rosenbrock_casadi(True),
+            "asdex": lambda: of_asdex("hessian", False),
+            "asdex, prepared": lambda: of_asdex("hessian", True),
+        },
+        {"casadi": 1.5},
+        close,
+    ),
+    command(in_a_terminal),
+    command(in_a_pipe),
+]

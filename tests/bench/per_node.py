@@ -1,89 +1,79 @@
-"""Forward and backward per node, eager: gradcli beside torch and HIPS autograd.
-
-    python tests/bench/per_node.py
-
-A chain that alternates a product and a sum with two leaves; peers take turns, the best
-of several rounds counts for each.
-"""
+"""Forward and backward per node, eager: a chain that alternates a product and a sum
+with two leaves."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-import torch
 
 from gradcli.engine import NUMPY, Tensor, function
 
+from .compare import Comparison, Once
+
 NODES = 2000
-ROUNDS = 15
-SHAPES: tuple[tuple[int, ...], ...] = ((), (3, 3), (100,))
-BAR = 0.7
+
+Shape = tuple[int, ...]
 
 
-def of_gradcli(shape: tuple[int, ...]) -> float:
-    x = Tensor(np.ones(shape), NUMPY, True)
-    w = Tensor(np.full(shape, 0.999), NUMPY, True)
-    start = time.perf_counter()
-    y = x
-    for _ in range(NODES // 2):
-        y = y * w
-        y = y + x
-    (function("sum")(y) if shape else y).backward()
-    return (time.perf_counter() - start) / NODES
+def of_gradcli(shape: Shape) -> Once:
+    total = function("sum")
+
+    def once() -> Any:
+        x = Tensor(np.ones(shape), NUMPY, True)
+        w = Tensor(np.full(shape, 0.999), NUMPY, True)
+        y = x
+        for _ in range(NODES // 2):
+            y = y * w
+            y = y + x
+        (total(y) if shape else y).backward()
+        return x.grad.numpy()
+
+    return once
 
 
-def of_torch(shape: tuple[int, ...]) -> float:
-    x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
-    w = torch.full(shape, 0.999, dtype=torch.float64, requires_grad=True)
-    start = time.perf_counter()
-    y = x
-    for _ in range(NODES // 2):
-        y = y * w
-        y = y + x
-    (y.sum() if shape else y).backward()
-    return (time.perf_counter() - start) / NODES
+def of_torch(shape: Shape) -> Once:
+    import torch
 
-
-def peers() -> dict[str, Callable[[tuple[int, ...]], float]]:
-    found: dict[str, Callable[[tuple[int, ...]], float]] = {
-        "gradcli": of_gradcli,
-        "torch": of_torch,
-    }
-    try:
-        from autograd import grad
-    except ImportError:
-        return found
-
-    def of_autograd(shape: tuple[int, ...]) -> float:
-        def chain(x: np.ndarray) -> float:
-            y = x
-            for _ in range(NODES // 2):
-                y = y * 0.999
-                y = y + x
-            return y.sum()
-
-        start = time.perf_counter()
-        grad(chain)(np.ones(shape))
-        return (time.perf_counter() - start) / NODES
-
-    found["autograd"] = of_autograd
-    return found
-
-
-def main() -> None:
     torch.set_num_threads(1)
-    measured = peers()
-    for shape in SHAPES:
-        best = dict.fromkeys(measured, float("inf"))
-        for _ in range(ROUNDS):
-            for name, once in measured.items():
-                best[name] = min(best[name], once(shape))
-        figures = "   ".join(f"{n} {t * 1e6:6.2f} µs" for n, t in best.items())
-        ratio = best["gradcli"] / best["torch"]
-        print(f"{shape!s:8} {figures}   of torch {ratio:.2f} (bar {BAR})")
+
+    def once() -> Any:
+        x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
+        w = torch.full(shape, 0.999, dtype=torch.float64, requires_grad=True)
+        y = x
+        for _ in range(NODES // 2):
+            y = y * w
+            y = y + x
+        (y.sum() if shape else y).backward()
+        return x.grad.numpy()
+
+    return once
 
 
-if __name__ == "__main__":
-    main()
+def of_autograd(shape: Shape) -> Once:
+    from autograd import grad
+
+    def chain(x: Any, w: Any) -> Any:
+        y = x
+        for _ in range(NODES // 2):
+            y = y * w
+            y = y + x
+        return y.sum()
+
+    pulled = grad(chain, (0, 1))
+    return lambda: pulled(np.ones(shape), np.full(shape, 0.999))[0]
+
+
+def comparison(shape: Shape, bar: float) -> Comparison:
+    return Comparison(
+        f"per-node-{'x'.join(map(str, shape)) or 'scalar'}",
+        f"a chain of {NODES:,} nodes, forward and backward, shape {shape}",
+        lambda: of_gradcli(shape),
+        {"torch": lambda: of_torch(shape), "autograd": lambda: of_autograd(shape)},
+        {"torch": bar},
+        lambda a, b: bool(np.allclose(a, b)),
+        15,
+    )
+
+
+COMPARISONS = [comparison((), 0.55), comparison((3, 3), 0.6), comparison((100,), 0.6)]

@@ -79,7 +79,7 @@ def test_gradients_in_files_are_named(capsys: Capture, tmp_path: Path) -> None:
     assert run([*words, f"{tmp_path}/g.npy"]) == 2
     assert "one gradient to a .npy, and there are 2: a, b" in capsys.readouterr().err
     assert run([*words, f"{tmp_path}/none/g.npz"]) == 74
-    assert "cannot write" in capsys.readouterr().err
+    assert "cannot be written" in capsys.readouterr().err
 
 
 def test_what_is_read_from_the_file_itself_is_not_changed(

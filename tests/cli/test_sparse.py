@@ -140,7 +140,11 @@ def test_several_blocks_are_written_by_their_names(
     [
         (["--out", "J.csv"], 2, "'J.csv' ends with '.csv', which is no format"),
         (["--out", "J"], 2, "'J' has no ending"),
-        (["--out", "nowhere/J.npz"], 74, "cannot write nowhere/J.npz: No such file"),
+        (
+            ["--out", "nowhere/J.npz"],
+            74,
+            "'nowhere/J.npz' cannot be written: there is no folder 'nowhere'",
+        ),
         (["--sparse", "--dense"], 2, "--sparse leaves zeros out, --dense shows them"),
         (["--spy", "--code", "numpy"], 2, "--code prints the code alone"),
     ],

@@ -20,7 +20,7 @@ BAD_COMMAND_LINES = {
     "a value out of range": (["grad", "x", "x=1", "--seed", "-1"], "--seed"),
     "an unknown device": (["grad", "x", "x=1", "--device", "tpu"], "--device"),
     "no program": (["grad"], "gradcli grad"),
-    "a file that does not exist": (["grad", "-f", "missing.grad"], "No such file"),
+    "a file that does not exist": (["grad", "-f", "missing.grad"], "there is no file"),
     "a folder": (["grad", "-f", "."], "directory"),
     "an argument that binds nothing": (["grad", "x**2", "x=3", "y"], "y=3"),
     "a comparison for a binding": (["grad", "x**2", "x==3"], "x=3"),

@@ -153,7 +153,7 @@ error[E504]: 'x' is given no value
     "x=1+*2": """\
 error[E207]: expected an expression, found '*'
   1 | x=1+*2
-    |     ^""",
+    |     ^ write a value after '+'""",
     "x=2*y": """\
 error[E101]: unknown name 'y' in a value
   1 | x=2*y
@@ -183,8 +183,8 @@ error[E516]: entry 2 is a list of 1 entry, the first is a number
   1 | x=[1, [2]]
     |   ^^^^^^^^ all rows need the same length""",
     "x=zeros(10**6, 10**6)": """\
-error[E403]: a result of shape [1000000, 1000000] needs 7,450.6 GiB, more than the \
-4 GiB allowed
+error[E403]: a result of shape [1000000, 1000000] needs 8 TB, more than the 4.3 GB \
+allowed
   1 | x=zeros(10**6, 10**6)
     |   ^^^^^ take fewer entries or steps, or allow more with --max-memory""",
     "x=randn(2, requires_grad=True)": """\

@@ -46,7 +46,7 @@ error[E208]: no operator between 2 and (
     "for i in range(3) x": """\
 error[E207]: expected ':', found 'x'
   1 | for i in range(3) x
-    |                   ^""",
+    |                   ^ write ':' before it""",
     "x++": """\
 error[E207]: expected an expression, found the end of the line
   1 | x++
@@ -170,7 +170,7 @@ error[E206]: expected an indented body
     "y = x +": """\
 error[E207]: expected an expression, found the end of the line
   1 | y = x +
-    |        ^""",
+    |        ^ write a value after '+'""",
     "if x = 3: y = 1": """\
 error[E207]: expected ':', found '='
   1 | if x = 3: y = 1

@@ -136,7 +136,7 @@ def test_a_parquet_file_is_read_and_its_empty_cells_told(tmp_path: Path) -> None
 
 
 REFUSED = {
-    "missing.csv": ("E511", "cannot be read: no such file"),
+    "missing.csv": ("E511", "there is no file"),
     "t.xlsx": ("E513", "is no table that is known here"),
     "other.csv": ("E518", "has no column 'b'"),
     "garbage.npy": ("E513", "is no array"),

@@ -225,6 +225,8 @@ POINTS = [
     at("clamp.Tensor", 1.0, 1.0, None, grads=(0.5, 0.5), why=NEWER),
     at("clamp.Tensor", 1.0, None, 1.0, grads=(0.5, 0.5), why=NEWER),
     at("clamp.Tensor", 1.0, 1.0, 2.0, grads=(1.0, 0.0, 0.0), torch="torch.clamp"),
+    at("clamp.Tensor", 0.0, 1.0, 1.0, grads=(0.0, 1.0, 0.0),
+       why="the bounds are one number, whose derivative PyTorch loses"),
     at("clamp.Tensor", 0.0, 2.0, 1.0, grads=(0.0, 0.0, 1.0), torch="torch.clamp"),
     # reductions
     at("max.default", [1.0, 3.0, 3.0], grads=[0.0, 0.5, 0.5], torch="torch.max"),

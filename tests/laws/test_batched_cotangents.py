@@ -108,3 +108,20 @@ def test_a_number_is_a_factor_in_the_type_of_the_batch(
     for made, expected in ((block, slow), (column, aside)):
         assert made.dense().raw.dtype == np.float32
         np.testing.assert_array_equal(made.dense().raw, expected)
+
+
+@KINDS
+def test_zeros_of_a_batch_times_nan_are_nan(
+    fewest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", fewest)
+    x = Tensor(np.array([1.0, -2.0, 0.7]), NUMPY, True)
+    with np.errstate(all="ignore"):
+        y = call("sign", call("pow.Tensor_Tensor", x, x))
+        (block,) = rows_of(y, [x])
+        (slow,) = by_rows(y, [x])
+        (column,) = columns_of([y], x)
+        aside = by_columns(y, x)
+    assert np.isnan(slow).any()
+    np.testing.assert_array_equal(block.dense().raw, slow)
+    np.testing.assert_array_equal(column.dense().raw, aside)

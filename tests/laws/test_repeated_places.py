@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from gradcli.engine.jacobian import blocks, columns_of, rows_of
 from gradcli.ops import OPS, Fixed
 from gradcli.ops.op import case
 
 from .draw import Spot, draw
 from .measure import LAWS
+from .test_batched_cotangents import by_columns, by_rows
 
 WRITES = {
     "index_put.default": [
@@ -48,6 +51,21 @@ def test_an_entry_that_was_overwritten_has_no_gradient(
     repeated = WRITES[name][place]
     drawn = draw(_with_case(op, repeated), 0)
     assert law(Spot(op, repeated, drawn.arrays)) <= 1
+
+
+@pytest.mark.parametrize("fewest", [1, 10**9], ids=["sparse", "dense"])
+@pytest.mark.parametrize(("name", "place"), spots())
+def test_it_has_none_in_a_jacobian_either(
+    name: str, place: int, fewest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "MIN_SPARSE_ROWS", fewest)
+    op = OPS[name]
+    leaves, y = draw(_with_case(op, WRITES[name][place]), 0).run()
+    for block, slow in zip(rows_of(y, leaves), by_rows(y, leaves), strict=True):
+        np.testing.assert_array_equal(block.dense().raw, slow)
+    for x in leaves:
+        (block,) = columns_of([y], x)
+        np.testing.assert_array_equal(block.dense().raw, by_columns(y, x))
 
 
 def _with_case(op: Any, repeated: Any) -> Any:

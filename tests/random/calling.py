@@ -59,6 +59,8 @@ def put(name: str, *args: Any, **named: Any) -> Any:
         TypeError: it takes none of them.
     """
     run = torch_function(name)
+    if switched(name, run, len(args)):
+        run = of_tensors(name)[0]
     refused: TypeError | None = None
     for args_, named_ in forms(name, args, named):
         for one in (run, *methods(name, args_), *of_tensors(name)):
@@ -72,6 +74,14 @@ def put(name: str, *args: Any, **named: Any) -> Any:
                 refused = refused or TypeError(str(error))
     assert refused is not None
     raise refused
+
+
+def switched(name: str, run: Any, count: int) -> bool:
+    """Whether PyTorch's layer would take one of so many arguments for ``inplace``."""
+    if run is not getattr(torch.nn.functional, name, None) or not of_tensors(name):
+        return False
+    theirs_ = getattr(getattr(run, "__code__", None), "co_varnames", ())[:count]
+    return "inplace" in theirs_ and "inplace" not in own_names(name)[:count]
 
 
 def methods(name: str, args: list[Any]) -> list[Any]:

@@ -16,7 +16,8 @@ import numpy as np
 
 from tests.random import slopes
 from tests.random.calling import CALLED
-from tests.random.compare import Difference, difference, near, saving_copies
+from tests.random.compare import Difference, difference, inside, near, saving_copies
+from tests.random.noise import RUNS, Moved
 from tests.random.ours import OURS
 from tests.random.outcome import Outcome, Side, outcome
 from tests.random.program import Line, Program
@@ -29,6 +30,7 @@ from tests.random.rewritten import (
     OperandsCopied,
     PowerOfTensors,
     TruthAsNumbers,
+    WrittenOver,
     under,
 )
 
@@ -86,8 +88,11 @@ def tamed(program: Program) -> Program:
 NUMBERS = ("value", "gradient", "Jacobian", "second derivative")
 
 
-SAID = under(CALLED, lambda: InOtherWords(()))
-"""PyTorch, called in its own form, with the derivatives that it has not written."""
+SAID = under(
+    under(under(CALLED, lambda: InOtherWords(())), TruthAsNumbers), OperandsCopied
+)
+"""PyTorch, called in its own form, with the derivatives that it has not written, truth
+values taken from one another, and operands in the memory that is changed."""
 
 
 def same_under(program: Program, mode: Any) -> bool:
@@ -179,9 +184,13 @@ def beyond_range(program: Program, d: Difference) -> bool:
 
 
 def alike(program: Program) -> bool:
-    """Whether nothing differs, in other words if need be."""
-    names = called(program)
-    return same_under(program, lambda: InOtherWords(names))
+    """Whether nothing differs, in other words if need be, as far as PyTorch goes."""
+    side = under(SAID, lambda: InOtherWords(called(program)))
+    found = difference(program, side, graph=False)
+    return found is None or refuses(UNWRITTEN)(program, found)
+
+
+UNWRITTEN = "derivative for \\S+ is not implemented|not differentiable"
 
 
 def at_infinity(program: Program, d: Difference) -> bool:
@@ -200,15 +209,17 @@ def finite(program: Program) -> Program:
     return replace(program, inputs=inputs, statements=typed_finite(program))
 
 
-HUGE = r"((?:[-+*/%]|\*\*|//)=? ?\(?)(?:inf|1e200)\b"
-"""An operator, and after it an infinity that is typed, or what soon is one."""
+HUGE = r"((?:[-+*/%]|\*\*|//)=? ?\(?)(?:inf|1e200)\b|\b(?:inf|1e200)(?= [-+*/%])"
+"""An infinity that is typed beside an operator, or what soon is one."""
 
 
 def typed_finite(program: Program) -> tuple[Any, ...]:
     """The statements with numbers in place of infinities among their operands."""
 
     def tame(line: Line) -> Line:
-        return replace(line, text=re.sub(HUGE, r"\g<1>2.5", line.text))
+        return replace(
+            line, text=re.sub(HUGE, lambda m: f"{m[1] or ''}2.5", line.text)
+        )
 
     return tuple(
         tame(s)
@@ -265,10 +276,24 @@ def line(program: Program, found: Outcome) -> Any:
     return np.concatenate([np.reshape(part, -1) for part in parts])
 
 
+def calm(program: Program) -> Program:
+    """The program at inputs close to 0."""
+    again = finite(program)
+    largest = max(np.abs(np.array(v)).max(initial=1.0) for v in again.inputs.values())
+    inputs = {
+        name: (np.array(value) / (4 * largest)).tolist()
+        for name, value in again.inputs.items()
+    }
+    return replace(again, inputs=inputs)
+
+
 def by_its_slopes(program: Program, d: Difference) -> bool:
-    """PyTorch's gradient is not the slope of its own values, and gradcli's is."""
+    """PyTorch's gradient is not the slope of its own values, and gradcli's is; where
+    the value is NaN and has no slopes, at inputs close to 0."""
     if d.what != "gradient" or not slopes.applies(program):
         return False
+    if np.isnan(outcome(CALLED, program, 0).value).any():
+        program = calm(program)
     program = replace(program, dtype="float64")
     ours, theirs = outcome(OURS, program, 1), outcome(CALLED, program, 1)
     seen = False
@@ -299,6 +324,22 @@ def asymmetric(program: Program, d: Difference) -> bool:
     return bool(far.any() and (torn | torn.T)[far].all() and whole[far].all())
 
 
+def in_either_order(program: Program, d: Difference) -> bool:
+    """Each second derivative is what rounding may make of PyTorch's in one order or in
+    the other."""
+    if d.what != "second derivative":
+        return False
+    ours, drawn = hessian(OURS, program), [hessian(SAID, program)]
+    for seed in range(2 * RUNS):
+        with Moved(seed, ties=seed < RUNS):
+            drawn.append(hessian(SAID, program))
+    whole = [h for h in drawn if h is not None]
+    if ours is None or any(h.shape != ours.shape for h in whole) or not whole:
+        return False
+    both = np.array([*whole, *[h.T for h in whole]])
+    return bool(inside(both, ours).all())
+
+
 def hessian(side: Side, program: Program) -> Any:
     return square(program, outcome(side, program))
 
@@ -325,25 +366,24 @@ def square(program: Program, found: Outcome) -> Any:
     return np.hstack([b if len(b) else np.zeros((rows, b.shape[1])) for b in blocks])
 
 
-def put_right(words: str, stage: str = "", mode: Any = None) -> Applies:
+def put_right(words: str, stage: str = "", graph: bool = True) -> Applies:
     """PyTorch refuses in these words; it does not where it is called in its own form,
     saves what is overwritten and has all derivatives, and then nothing differs but
     what another entry explains.
 
     Args:
-        mode: what PyTorch runs in besides; then the graphs may differ too.
+        graph: whether the graphs are compared then.
     """
     refused = refuses(words, stage)
     return lambda program, d: (
         (refused(program, d) or (d.what == "slope" and stage != "value"))
-        and the_rest(program, d, mode is None, mode)
+        and the_rest(program, d, graph)
     )
 
 
-def the_rest(program: Program, d: Difference, graph: bool, mode: Any = None) -> bool:
+def the_rest(program: Program, d: Difference, graph: bool) -> bool:
     """Whether another entry explains what else differs, if anything does."""
-    side = SAID if mode is None else under(SAID, mode)
-    found = difference(program, side, graph)
+    found = difference(program, SAID, graph)
     return found is None or (
         (found.what, found.theirs) != (d.what, d.theirs)
         and departure(program, found) is not None
@@ -424,6 +464,13 @@ def product_of_nothing(program: Program, d: Difference) -> bool:
     return mode.lost and the_rest(program, d, False)
 
 
+def written_over(program: Program) -> bool:
+    """Whether PyTorch changes a tensor in which one place of memory is two entries."""
+    mode = WrittenOver()
+    outcome(under(SAID, lambda: mode), program, 0)
+    return mode.found
+
+
 def deprecated(program: Program) -> bool:
     """Whether a factor stands between the operands of a sum or a difference."""
     for node in ast.walk(ast.parse(program.text)):
@@ -446,7 +493,13 @@ DEPARTURES = (
         "one place of memory",
         "a change reads what its operands held; PyTorch refuses those that lie partly "
         "in the memory that it changes",
-        put_right("refer to a single memory location", "value", OperandsCopied),
+        put_right("refer to a single memory location", "value", graph=False),
+    ),
+    Departure(
+        "written over itself",
+        "a change of entries that share memory: of PyTorch's it says that they may be "
+        "wrong; here the last one counts",
+        lambda program, d: d.what in NUMBERS and written_over(program),
     ),
     Departure(
         "no derivative",
@@ -457,12 +510,12 @@ DEPARTURES = (
     Departure(
         "derivative not written",
         "PyTorch has not written this derivative; the slope of its values is compared",
-        refuses("derivative for \\S+ is not implemented|not differentiable", "t"),
+        refuses(UNWRITTEN, "t"),
     ),
     Departure(
         "no second derivative",
         "PyTorch has not written this second derivative",
-        refuses("derivative for \\S+ is not implemented|not differentiable", "e"),
+        refuses(UNWRITTEN, "e"),
     ),
     Departure(
         "no node",
@@ -485,7 +538,7 @@ DEPARTURES = (
         put_right(
             "^TypeError|^AttributeError: 'tuple'|^IndexError: tensors used as|"
             "condition to be a boolean|BoolTensor|boolean masks|dtype int32 or "
-            "int64 for index",
+            "int64 for index|^RuntimeError: a leaf Variable that requires grad is being",
             "value",
         ),
     ),
@@ -496,8 +549,9 @@ DEPARTURES = (
     ),
     Departure(
         "truth values",
-        "truth values are the numbers 0 and 1 in every sum; PyTorch refuses `-`",
-        put_right("with (a|two) bool tensor", "value", TruthAsNumbers),
+        "truth values are the numbers 0 and 1 in every sum, and as exponents; PyTorch "
+        "refuses `-`, in the rule of a power too",
+        put_right("with (a|two) bool tensor", graph=False),
     ),
     Departure(
         "broken rule",
@@ -674,6 +728,11 @@ DEPARTURES = (
         in_a_mode(PowerOfTensors),
     ),
     Departure(
+        "rounding in one order",
+        "mixed second derivatives are one number; its rounding depends on their order",
+        in_either_order,
+    ),
+    Departure(
         "order of derivatives",
         "PyTorch's mixed second derivatives depend on their order",
         asymmetric,
@@ -721,6 +780,22 @@ DEPARTURES = (
         "one value",
         "a batch of one value is 0 by the formula; PyTorch's layers refuse it",
         refuses("Expected more than 1 value per channel when training", "value"),
+    ),
+    Departure(
+        "no channels",
+        "a batch without entries needs no factor; PyTorch reads the first of none",
+        lambda program, d: (
+            refuses(r"select\(\): index 0 out of range for tensor of size \[0\]", "value")(
+                program, d
+            )
+            and same_under(program, lambda: InOtherWords(("batch_norm",)))
+        ),
+    ),
+    Departure(
+        "vectors without entries",
+        "a block of none takes no place; PyTorch's rule reads its neighbours' gradients "
+        "beside it",
+        in_other_words("vectors without entries"),
     ),
     Departure(
         "channels",

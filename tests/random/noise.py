@@ -76,7 +76,8 @@ class Moved(TorchDispatchMode):
         u = torch.rand(x.shape, generator=self.generator, dtype=x.dtype) * 2 - 1
         info = torch.finfo(x.dtype)
         least = info.smallest_normal * info.eps
-        return torch.where(x == 0, x, x * (1 + u * info.eps) + torch.round(u) * least)
+        near = torch.where(x == 0, x, x * (1 + u * info.eps) + torch.round(u) * least)
+        return laid_out(x, near)
 
     def kept(
         self, exact: torch.Tensor, noisy: torch.Tensor, given: list[torch.Tensor]
@@ -89,8 +90,16 @@ class Moved(TorchDispatchMode):
         )
         for other in given:
             if self.ties and other.dtype == exact.dtype and other.numel():
-                still |= torch.isin(exact, other)
+                still |= torch.isin(exact.contiguous(), other.contiguous())
         return torch.where(still, exact, noisy)
+
+
+def laid_out(like: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """The values in memory as another tensor lies there: views ask for that."""
+    if any(n > 1 and not step for n, step in zip(like.shape, like.stride())):
+        return values
+    found = torch.empty_strided(like.shape, like.stride(), dtype=like.dtype)
+    return found.copy_(values)
 
 
 def movable(value: Any) -> bool:

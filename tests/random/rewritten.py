@@ -120,9 +120,11 @@ def of_order(run: Run, *given: Any) -> Any:
 def sinc(run: Run, x: Any) -> Any:
     """By its series near 0, to the last digit."""
     t = torch.pi * x
-    near = sum((-1) ** k * t ** (2 * k) / factorial(2 * k + 1) for k in range(9))
+    close = t.abs() < 0.5
+    low = torch.where(close, t, 0)
+    near = sum((-1) ** k * low ** (2 * k) / factorial(2 * k + 1) for k in range(9))
     far = torch.where(x == 0, 1, t)
-    return torch.where(t.abs() < 0.5, near, torch.sin(far) / far)
+    return torch.where(close, near, torch.sin(far) / far)
 
 
 def product(run: Run, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
@@ -287,6 +289,7 @@ def cosine(run: Run, x: Any, other: Any, dim: int = 1, eps: float = 1e-8) -> Any
         size = torch.linalg.vector_norm(torch.where(short, 1, v), 2, dim, True)
         return v / torch.where(short, eps, size)
 
+    x, other = torch.broadcast_tensors(x, other)
     return (unit(x) * unit(other)).sum(dim)
 
 
@@ -467,6 +470,25 @@ def commonest(run: Run, x: Any, dim: int = -1, keepdim: bool = False) -> Any:
     return (values, at) if keepdim else (values.squeeze(dim), at.squeeze(dim))
 
 
+def placed(run: Run, *tensors: Any) -> Any:
+    """Each block with zeros around it."""
+    run(*tensors)
+    blocks = [t if t.ndim == 2 else t.reshape(1, -1) for t in tensors]
+    rows, columns = (sum(b.shape[d] for b in blocks) for d in (0, 1))
+    y, row, column = torch.zeros(rows, columns), 0, 0
+    for b in blocks:
+        n, m = b.shape
+        wide = (column, columns - column - m, row, rows - row - n)
+        y = y + F.pad(b, wide)
+        row, column = row + n, column + m
+    return y
+
+
+def of_no_entries(run: Run, x: Any, *given: Any, **named: Any) -> Any:
+    """A copy: no factor is read."""
+    return run(x, *given, **named) if x.numel() else x.clone()
+
+
 class Floored(torch.autograd.Function):
     """`//`, whose derivative is 0."""
 
@@ -567,6 +589,8 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "topk": ("equal entries in order", in_order),
     "mode": ("commonest beside NaN", commonest),
     "bilinear": ("order of a product of three", trilinear),
+    "block_diag": ("vectors without entries", placed),
+    "batch_norm": ("no channels", of_no_entries),
 }  # fmt: skip
 """By the function's name: the departure that it belongs to, and its other words."""
 
@@ -594,15 +618,17 @@ class InOtherWords(TorchFunctionMode):
 
 
 class OperandsCopied(TorchFunctionMode):
-    """A change in place reads copies of its operands."""
+    """A change in place reads copies of operands that lie in the memory it changes."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        name = getattr(func, "__name__", "")
-        if name.startswith("__i") or (name.endswith("_") and name[:2] != "__"):
-            args = (args[0], *map(copied, args[1:]))
-        return func(*args, **(kwargs or {}))
+        try:
+            return func(*args, **(kwargs or {}))
+        except RuntimeError as error:
+            if "refer to a single memory location" not in str(error):
+                raise
+            return func(args[0], *map(copied, args[1:]), **(kwargs or {}))
 
 
 def copied(value: Any) -> Any:
@@ -610,7 +636,8 @@ def copied(value: Any) -> Any:
 
 
 class TruthAsNumbers(TorchFunctionMode):
-    """Truth values are the numbers 0 and 1 where one is taken from another."""
+    """Truth values are the numbers 0 and 1 where one is taken from another, and as
+    exponents, whose rule does that."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -623,7 +650,7 @@ class TruthAsNumbers(TorchFunctionMode):
 
 DIFFERENCES = (
     "sub", "isub", "rsub", "subtract", "neg", "negative", "dist",
-    "binary_cross_entropy_with_logits",
+    "binary_cross_entropy_with_logits", "pow", "ipow", "float_power",
 )  # fmt: skip
 
 
@@ -647,6 +674,29 @@ class LostShapes(TorchFunctionMode):
         return result
 
 
+class WrittenOver(TorchFunctionMode):
+    """Notes whether a tensor is changed in place whose entries share memory."""
+
+    found = False
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        name = getattr(func, "__name__", "")
+        changes = name.startswith("__i") or (name.endswith("_") and name[:2] != "__")
+        if changes and isinstance(args[0], torch.Tensor):
+            self.found |= shares_memory(args[0])
+        return func(*args, **(kwargs or {}))
+
+
+def shares_memory(x: Any) -> bool:
+    """Whether two entries lie at one place."""
+    at = torch.zeros(x.shape, dtype=torch.long)
+    for d, (n, step) in enumerate(zip(x.shape, x.stride(), strict=True)):
+        at = at + (torch.arange(n) * step).reshape(-1, *[1] * (x.ndim - d - 1))
+    return at.unique().numel() < at.numel()
+
+
 class OneByOne(TorchDispatchMode):
     """Elementwise operations without the processor's vectors: on every other entry of
     a memory of twice the size."""
@@ -654,10 +704,18 @@ class OneByOne(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        if torch.Tag.pointwise in func.tags:
+        if is_elementwise(func):
             written = func._schema.is_mutable
             args = [*args[:written], *[spaced(value) for value in args[written:]]]
         return func(*args, **(kwargs or {}))
+
+
+def is_elementwise(func: Any) -> bool:
+    """Whether PyTorch says so of the operation, or of the one whose rule it is."""
+    name = func.overloadpacket.__name__
+    own = getattr(torch.ops.aten, name.removesuffix("_backward"), func.overloadpacket)
+    tags = [*func.tags, *[t for n in own.overloads() for t in getattr(own, n).tags]]
+    return torch.Tag.pointwise in tags
 
 
 def spaced(value: Any) -> Any:

@@ -12,7 +12,6 @@ from gradcli.cli import handing
 from gradcli.cli.checking import job_for
 from gradcli.cli.handing import claim
 from gradcli.cli.options import Request
-from gradcli.engine.hooks import HOOKS
 from gradcli.lang.bindings import read_bindings
 from gradcli.lang.run import Run, execute, prepare
 from gradcli.verify.process.job import REFUTED, SAMPLED, Block, Job
@@ -36,8 +35,6 @@ def columns_of(run: Run, kind: str) -> list[Any]:
 @pytest.fixture(params=sorted(PROGRAMS))
 def handed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Job:
     """A job of whose claim not all numbers are handed over."""
-    # A hook on any tensor of the process makes passes go row by row.
-    monkeypatch.setattr(HOOKS, "used", False)
     monkeypatch.setattr(handing, "MAX_HANDED", 100)
     monkeypatch.setattr(handing, "DRAWN", 20)
     kind, source = PROGRAMS[request.param]

@@ -8,7 +8,7 @@ number has digits of the true one; a point within rounding of a jump or a tie is
 from __future__ import annotations
 
 from dataclasses import replace
-from math import nan
+from math import isnan, nan
 from typing import Any
 
 import mpmath
@@ -277,6 +277,14 @@ def test_all_entries_of_a_large_program_are_held_against_a_pass_in_floats(
     first = next(iter(values))
     wrong = claiming(given, first, lambda g: g * 1.001)
     assert checked(wrong).verdict == REFUTED
+
+
+def test_a_rule_without_a_value_is_no_rounding() -> None:
+    wrong = job("where(x > 0, sqrt(x), 0*x)", {"x": -1.0})
+    assert [isnan(n) for n in wrong.inputs[0].claim.values()] == [True]
+    found = checked(wrong)
+    assert found.verdict == UNKNOWN
+    assert "the engine gave nan, the true value is 0.0" in str(found.inputs[0].note)
 
 
 def test_a_number_that_underflows_is_certified_and_said_to() -> None:

@@ -107,9 +107,16 @@ def drawn(seed: int, wild: bool) -> Text:
     return Text(program.text, values, program.dtype)
 
 
+WITHOUT_DERIVATIVE = {
+    "as_type_of": "it makes numbers of masks and indices, which carry no derivative",
+    "as_strided": "it reads memory beside its operand, whose derivative is lost, as it "
+                  "is in PyTorch",
+}  # fmt: skip
+"""Functions of right values whose gradients are not those of the program."""
+
+
 def _has_derivative(name: str, method: bool) -> bool:
-    """Of masks and indices, which carry none, `as_type_of` makes numbers."""
-    return name != "as_type_of"
+    return name not in WITHOUT_DERIVATIVE
 
 
 KINDS: dict[str, Callable[[int], Text]] = {

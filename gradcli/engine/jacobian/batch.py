@@ -118,6 +118,14 @@ class Batch:
         """The batch of an array ``(count, *shape)``."""
         return self.like(batch.reshape(self.count, -1), batch.shape[1:])
 
+    def zeros(self, shape: Shape) -> Batch:
+        """As many rows of zeros of ``shape``, stored as these are."""
+        size = prod(shape)
+        if self.sparse:
+            return self.like(type(self.matrix)((self.count, size), dtype=self.dtype), shape)
+        self.demand_room(size)
+        return self.like(self.np.zeros((self.count, size), self.dtype), shape)
+
     # -- entries in other positions ----------------------------------------------------
 
     def reshape(self, *shape: Any) -> Batch:

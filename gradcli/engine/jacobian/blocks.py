@@ -20,7 +20,7 @@ from ..backward import materialise
 from ..custom import CustomNode
 from ..errors import EngineError
 from ..forward import push
-from ..hooks import HOOKS
+from ..hooks import HOOKS, is_hooked
 from ..node import AccumulateGrad, Node, Port
 from ..reverse import accumulate, added, among_outputs
 from ..tensor import Tensor
@@ -87,9 +87,16 @@ class Block:
         return csr_array(shape) if self.matrix is None else csr_array(self.matrix)
 
 
-def nobody_looks() -> bool:
-    """Whether no hook and no search for NaN wants to see single cotangents."""
-    return not (HOOKS.used or ANOMALY.enabled)
+def nobody_looks(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> bool:
+    """Whether no hook between inputs and outputs, and no search for NaN, wants to see
+    single cotangents."""
+    if ANOMALY.enabled:
+        return False
+    if not HOOKS.used:
+        return True
+    ends = _ends(inputs)
+    roots = [y.edge for y in outputs if y.edge is not None]
+    return not any(map(is_hooked, _between(roots, ends)))
 
 
 def rows_of(
@@ -106,9 +113,8 @@ def rows_of(
         GradError: saved values were freed, or changed in place.
         TooManyEntries: they store more.
     """
-    root = output.edge
-    ends = frozenset(x.edge for x in inputs if x.edge is not None)
-    order = _between(root, ends) if root is not None and output.numel() else []
+    root, ends = output.edge, _ends(inputs)
+    order = _between([root], ends) if root is not None and output.numel() else []
     if not order:
         return [Block(None, output, x) for x in inputs]
     needed = frozenset(order)
@@ -241,10 +247,15 @@ def _transposed(matrix: Any) -> Any:
     return once(matrix.T.tocsr()) if is_sparse(matrix) else matrix.T
 
 
-def _between(root: Any, ends: frozenset[Any]) -> list[Any]:
-    """What leads from ``root`` to ``ends``, each after all that lead to it."""
+def _ends(inputs: Sequence[Tensor]) -> frozenset[Any]:
+    """The edges of inputs that have a graph."""
+    return frozenset(x.edge for x in inputs if x.edge is not None)
+
+
+def _between(roots: Sequence[Any], ends: frozenset[Any]) -> list[Any]:
+    """What leads from ``roots`` to ``ends``, each after all that lead to it."""
     needed: dict[Any, None] = {}
-    for edge in inputs_first([root]):
+    for edge in inputs_first(roots):
         if edge in ends or any(e in needed for e in edge.edges):
             needed[edge] = None
     return list(reversed(needed))
@@ -295,7 +306,9 @@ def pushed(node: Node, arriving: list[Any]) -> Any:
 
 
 def _checked(parts: Sequence[Any], given: Sequence[Any]) -> list[Batch | None]:
-    """What rules gave; a matrix that two hold, or that came in, is nobody's own."""
+    """What rules gave; a matrix that two hold, or that came in, is nobody's own. Zeros
+    go on as such: times a derivative that is not finite they are NaN."""
+    some = next(part for part in given if part is not None)
     met = [id(part.matrix) for part in given if part is not None]
     found: list[Batch | None] = []
     for part in parts:
@@ -304,8 +317,10 @@ def _checked(parts: Sequence[Any], given: Sequence[Any]) -> list[Batch | None]:
                 part.own = False
             met.append(id(part.matrix))
             found.append(part)
-        elif part is None or not part.any():
+        elif part is None:
             found.append(None)
+        elif not part.any():
+            found.append(some.zeros(part.shape))
         else:
             raise NotLinear
     return found

@@ -158,7 +158,18 @@ class BatchNamespace(Namespace):
         positions = self.base.np.arange(prod(shape)).reshape(tuple(shape))[index]
         return g.put(positions, tuple(shape))
 
-    put_view = put_add
+    def put_view(self, shape: Any, index: Any, g: Any) -> Any:
+        """Zeros with ``g`` written at an index; of equal places the last is."""
+        if not isinstance(g, Batch):
+            return self.base.put_view(shape, index, g)
+        parts = index if isinstance(index, tuple) else (index,)
+        if not any(isinstance(part, list) or hasattr(part, "dtype") for part in parts):
+            return self.put_add(shape, index, g)
+        positions = self.base.np.arange(prod(shape)).reshape(tuple(shape))[index]
+        own = self.base.np.arange(g.size).reshape(g.shape)
+        last = self.base.np.zeros(prod(shape), own.dtype)
+        last[positions.ravel()] = own.ravel()
+        return g.where(last[positions] == own).put(positions, tuple(shape))
 
     # -- products ----------------------------------------------------------------------
 

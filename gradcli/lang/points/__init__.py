@@ -10,7 +10,7 @@ read is told by its place and is in no block, so that the rows of a block are go
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from glob import glob
+from glob import glob, has_magic
 from os.path import splitext
 from pathlib import Path
 from sys import stdin
@@ -18,12 +18,13 @@ from typing import IO
 
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.points.arrays import npy_blocks, parquet_blocks
+from gradcli.lang.points.row import TABLES, refused
 from gradcli.lang.points.row import BadRow as BadRow
 from gradcli.lang.points.row import Block as Block
 from gradcli.lang.points.row import NoColumn as NoColumn
 from gradcli.lang.points.row import Points as Points
-from gradcli.lang.points.row import refused
 from gradcli.lang.points.text import SEPARATORS, text_blocks
+from gradcli.lang.refusals import refusal
 
 STANDARD_INPUT = "-"
 
@@ -70,8 +71,12 @@ def _files(place: str) -> list[str]:
         return [place]
     if path.is_dir():
         found = [p for p in path.iterdir() if p.suffix.lower() in SUFFIXES]
+        if not found:
+            raise refused("E512", f"there is no table in the directory {place!r}")
     else:
         found = [Path(name) for name in glob(str(path))]
+        if not found and has_magic(place):
+            raise refused("E511", f"no file has a name like {place!r}")
     return [str(p) for p in sorted(found)] or [place]
 
 
@@ -95,9 +100,9 @@ def _worded(place: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
         code = "E511" if isinstance(error, FileNotFoundError) else "E512"
-        raise ProgramError(code, f"{place!r} cannot be read: {reason}") from None
+        message, hint = refusal(place, error, TABLES)
+        raise ProgramError(code, message, hint=hint) from None
 
 
 @contextmanager

@@ -53,10 +53,12 @@ class Block(NamedTuple):
         return self.read()
 
 
+TABLES = "a table is .csv, .tsv, .jsonl, .npy, .parquet, or - for standard input"
+
+
 def refused(code: str, message: str) -> ProgramError:
     """The error of a file that is no table."""
-    hint = "a table is .csv, .tsv, .jsonl, .npy, .parquet, or - for standard input"
-    return ProgramError(code, message, hint=hint)
+    return ProgramError(code, message, hint=TABLES)
 
 
 class NoColumn(ProgramError):

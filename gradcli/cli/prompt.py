@@ -1,0 +1,123 @@
+"""Lines typed at a prompt, with history and completion.
+
+Invariant: prompt_toolkit where it is installed, else the interpreter's own readline;
+lines of a pipe are read as they are, without a prompt.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from .keys import terminal
+
+PROMPT, MORE = "> ", ". "
+
+Complete = Callable[[str], tuple[str, list[str]]]
+"""From what stands before the cursor: the word that was begun, and what it could be."""
+
+
+def typed(complete: Complete, goes_on: Callable[[str], bool]) -> Iterator[str]:
+    """What is typed, a line or a block at a time, until Ctrl-D.
+
+    Ctrl-C drops what is being typed.
+
+    Args:
+        complete: what a word that was begun could be.
+        goes_on: whether more lines belong to a text.
+    """
+    line = _editor(complete)
+    while True:
+        try:
+            text = line(PROMPT)
+            while goes_on(text):
+                more = line(MORE)
+                text = f"{text}\n{more}"
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+        if text.strip():
+            yield text.rstrip("\n")
+
+
+def _editor(complete: Complete) -> Callable[[str], str]:
+    """Reads one line after a prompt; raises EOFError at the end."""
+    if not terminal():
+        return _piped
+    try:
+        import prompt_toolkit
+    except ImportError:
+        return _with_readline(complete)
+    return _with_toolkit(prompt_toolkit, complete)
+
+
+def _piped(prompt: str) -> str:
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")
+
+
+def _with_toolkit(toolkit: Any, complete: Complete) -> Callable[[str], str]:
+    from prompt_toolkit.completion import Completer, Completion
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    class Words(Completer):
+        def get_completions(self, document: Any, event: Any) -> Iterator[Completion]:
+            begun, words = complete(document.text_before_cursor)
+            for word in words:
+                yield Completion(word, start_position=-len(begun))
+
+    path = _history("history")
+    session = toolkit.PromptSession(
+        history=InMemoryHistory() if path is None else FileHistory(str(path)),
+        completer=Words(),
+        complete_while_typing=False,
+        enable_history_search=True,
+    )
+    read: Callable[[str], str] = session.prompt
+    return read
+
+
+def _with_readline(complete: Complete) -> Callable[[str], str]:
+    try:
+        import readline
+    except ImportError:
+        return input
+    import atexit
+
+    path = _history("readline")
+    if path is not None:
+        with suppress(OSError):
+            readline.read_history_file(path)
+        atexit.register(_keep, readline, path)
+
+    def nth(begun: str, state: int) -> str | None:
+        _, words = complete(readline.get_line_buffer()[: readline.get_endidx()])
+        return words[state] if state < len(words) else None
+
+    readline.set_completer(nth)
+    readline.set_completer_delims(" \t\n()[]{},;=+-*/^%@'\"")
+    readline.parse_and_bind("tab: complete")
+    return input
+
+
+def _keep(readline: Any, path: Path) -> None:
+    with suppress(OSError):
+        readline.write_history_file(path)
+
+
+def _history(name: str) -> Path | None:
+    """Where lines are kept from one session to the next; None: nowhere."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    folder = Path(state) / "gradcli"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder / name

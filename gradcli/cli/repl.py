@@ -1,0 +1,183 @@
+"""``gradcli repl``: a session in which names stay."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from ..lang.errors import ProgramError
+from . import children
+from .commands import COMMANDS
+from .exits import Exit
+from .keys import terminal
+from .output import note
+from .problems import wrong
+from .prompt import typed
+from .workspace import Workspace, goes_on
+
+WELCOME = """\
+Type a value (x = 3), a formula (y = x^2), then grad, graph --tree, check --claim ...
+Tab completes, %help says more, Ctrl-D ends."""
+
+HELP = """\
+x = 3            a value of the input x; a new one changes all that follows from it
+x = @data.csv    the same, from a file
+y = x^2 + 1      a line of the program; an expression alone is its value so far
+grad             every command of gradcli, on what was typed: its options go behind
+grad x*y z=2     the same, of another expression, with further values
+%names           the values and the program so far
+%undo            forget the last line
+%reset           forget all
+%save FILE       write the program to a file, with the command that runs it
+%quit            end; so does Ctrl-D"""
+
+OWN = ("%help", "%names", "%undo", "%reset", "%save", "%quit")
+
+
+def main() -> int:
+    """A session at a prompt: names stay, every command works on what was typed.
+
+    Lines of a pipe are run as if they were typed.
+
+    Example: gradcli repl
+    """
+    if terminal():
+        note(WELCOME)
+    children.load()
+    # Ctrl-C drops what is being typed; elsewhere it ends the process.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    return Session().run()
+
+
+class Session:
+    """The lines of a session, one after the other."""
+
+    def __init__(self) -> None:
+        self.typed = Workspace()
+        self._before: list[Workspace] = []
+        self._own: dict[str, Callable[[str], None]] = {
+            "%help": lambda rest: note(HELP),
+            "%names": lambda rest: self._names(),
+            "%undo": lambda rest: self._undo(),
+            "%reset": lambda rest: self._reset(),
+            "%save": self._save,
+        }
+
+    def run(self) -> int:
+        """Read lines to their end; the status of the last one that failed."""
+        status: int = Exit.DONE
+        for text in typed(self.complete, goes_on):
+            if text.strip() in ("%quit", "quit", "exit"):
+                break
+            try:
+                status = self.take(text) or status
+            except KeyboardInterrupt:
+                continue
+        return status
+
+    def take(self, text: str) -> int:
+        """Run what was typed; its exit status. What failed leaves nothing behind."""
+        before = self.typed.copy()
+        try:
+            if text.lstrip().startswith("%"):
+                return self._perform(text.strip())
+            words = self.typed.take(text)
+        except ProgramError as problem:
+            self.typed = before
+            note(problem.render())
+            return problem.exit_status
+        status = children.ran(words) if words else Exit.DONE
+        if status and self.typed != before:
+            self.typed = before
+        elif self.typed != before:
+            self._before.append(before)
+        return status
+
+    def complete(self, before: str) -> tuple[str, list[str]]:
+        """The word begun before the cursor, and what it could be."""
+        found = re.search(r"(?:@|%save )(\S*)$", before)
+        if found is not None:
+            return found[1], _files(found[1])
+        first = before.split(maxsplit=1)[0] if before.split() else ""
+        begun = re.search(r"[-%\w]*$", before)
+        word = begun[0] if begun else ""
+        if word.startswith("%"):
+            return word, [name for name in OWN if name.startswith(word)]
+        if word.startswith("-"):
+            return word, [o for o in _options(first) if o.startswith(word)]
+        names = [*self.typed.names, *_functions()]
+        if word == before.lstrip():
+            names += COMMANDS
+        return word, sorted({n for n in names if n.startswith(word)}) if word else []
+
+    def _perform(self, text: str) -> int:
+        name, _, rest = text.partition(" ")
+        if name not in self._own:
+            from ..lang.suggest import did_you_mean
+
+            hint = did_you_mean(name, OWN) or "%help lists what there is"
+            raise wrong("E592", f"no command {name!r}", hint)
+        self._own[name](rest.strip())
+        return Exit.DONE
+
+    def _names(self) -> None:
+        for name, text in self.typed.values.items():
+            note(f"{name} = {text}")
+        if self.typed.program:
+            note(self.typed.program)
+
+    def _undo(self) -> None:
+        if not self._before:
+            raise wrong(
+                "E590", "there is nothing to undo", "%names shows what is there"
+            )
+        self.typed = self._before.pop()
+
+    def _reset(self) -> None:
+        self._before.append(self.typed)
+        self.typed = Workspace()
+
+    def _save(self, path: str) -> None:
+        if not path:
+            raise wrong("E590", "%save needs the name of a file", "%save mine.grad")
+        if not self.typed.program:
+            raise wrong("E593", "no program", "type one first: y = x^2")
+        try:
+            Path(path).expanduser().write_text(self.typed.saved(path), encoding="utf-8")
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise wrong("E598", f"cannot write {path!r}: {reason}") from None
+        note(f"wrote {path}")
+
+
+def _files(begun: str) -> list[str]:
+    """The files and folders that a path could be."""
+    folder, name = os.path.split(begun)
+    try:
+        found = sorted(os.listdir(os.path.expanduser(folder) or "."))
+    except OSError:
+        return []
+    return [os.path.join(folder, each) for each in found if each.startswith(name)]
+
+
+def _functions() -> list[str]:
+    from ..views.catalog import known_names
+
+    return sorted(known_names())
+
+
+def _options(command: str) -> list[str]:
+    """The long options of a command."""
+    from .group import command_of
+
+    if command not in COMMANDS:
+        return []
+    return sorted(
+        option
+        for parameter in command_of(command).params
+        for option in parameter.opts
+        if option.startswith("--")
+    )

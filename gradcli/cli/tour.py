@@ -1,0 +1,68 @@
+"""``gradcli tour``: the five-neuron network in eight keystrokes."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import Final
+
+from . import children
+from .exits import Exit
+from .keys import ENDS, key, terminal
+from .output import note
+from .workspace import Workspace
+
+VALUES: Final = ("a = 2", "w1 = 0.5", "w2 = -1.5", "w3 = 3", "w4 = 0.25")
+
+NETWORK: Final = ("b = w1*a", "c = w2*a", "d = w3*b + w4*c", "L = 10 - d")
+
+STEPS: Final = (
+    ("Five neurons: a goes through two weights into b and c, those through two more "
+     "into d, and the loss L is what d lacks of 10. Its value at these weights:",
+     "value"),
+    ("Every gradient of L at once, in one backward pass. The last line says how far "
+     "they can be trusted.", "grad"),
+    ("The graph that the pass goes through backward, as PyTorch records it.",
+     "graph --tree"),
+    ("The pass itself: what arrives at each node, and what goes on.", "explain"),
+    ("L depends on a in two ways, through b and through c. The chain rule multiplies "
+     "along a path and adds up over the paths.", "paths --wrt a"),
+    ("The same derivatives as formulas, found by SymPy.",
+     "grad --symbolic --wrt a,w1"),
+    ("A derivative worked out on paper is proved or refuted, and the slip is named.",
+     'check --claim "dL/da = -w3*w1 - w4*w2" --claim "dL/da = -w3*w1 + w4*w2"'),
+    ("The weights go downhill, to the least of (L - 1)^2.",
+     'descend "(L - 1)^2" a=2 --wrt w1,w2,w3,w4 --steps 20 --lr 0.01'),
+)  # fmt: skip
+"""What is said, and the line of a session that is run after it."""
+
+COLUMNS: Final = 78
+"""Of what is said."""
+
+ASKED: Final = "(any key goes on, q ends)"
+
+
+def main() -> int:
+    """A first look around, step by step: values, gradients, graph, paths, claims.
+
+    In a pipe all steps follow each other.
+
+    Example: gradcli tour
+    """
+    children.load()
+    waits = terminal()
+    typed = Workspace()
+    for line in (*VALUES, *NETWORK):
+        typed.take(line)
+    note("\n".join([*(f"> {line}" for line in VALUES), *(f"> {n}" for n in NETWORK)]))
+    for number, (text, line) in enumerate(STEPS, start=1):
+        said = fill(f"{number} of {len(STEPS)}. {text}", width=COLUMNS)
+        note(f"\n{said}\n> {line}")
+        words = typed.take(line)
+        if words:
+            children.ran(words)
+        if waits and number < len(STEPS):
+            note(ASKED)
+            if key() in ENDS:
+                break
+    note("\nGo on by yourself: gradcli repl, or gradcli --help")
+    return Exit.DONE

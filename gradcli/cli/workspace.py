@@ -1,0 +1,180 @@
+"""What was typed in a session so far: values of inputs, and a program.
+
+Invariant: it is text alone; every line is run as a command line of its own, so that no
+error, limit or interruption of one takes anything from the session.
+
+    typed = Workspace()
+    typed.take("x = 3")            # ["value", "x", "x=3", "--of", "x"], to be run
+    typed.take("y = x^2")
+    typed.take("grad")             # ["grad", "y = x^2", "x=3"]
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..lang.bindings import read_binding
+from ..lang.errors import ProgramError
+from .commands import COMMANDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..lang.syntax import Program
+
+ON_PROGRAMS = frozenset(COMMANDS) - {"ops", "repl", "tour"}
+"""The commands that take a program and values of its inputs."""
+
+_BINDING = re.compile(r"[^\W\d]\w*=(?!=)")
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+@dataclass(slots=True)
+class Workspace:
+    """The inputs' values, and the statements in the order in which they were typed."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    statements: list[str] = field(default_factory=list)
+    output: str | None = None
+    """An expression typed after the last statement, whose value is the program's."""
+
+    @property
+    def program(self) -> str:
+        """The text of all statements, and of the expression after them."""
+        return "\n".join([*self.statements, *([self.output] if self.output else [])])
+
+    @property
+    def names(self) -> list[str]:
+        """The names that stand for something, for the completion of words."""
+        return sorted({*self.values, *_assigned(self.program)})
+
+    def take(self, line: str) -> list[str] | None:
+        """Add a line to what there is; the words of the command line that shows what
+        it made, None where there is nothing to show.
+
+        Raises:
+            ProgramError: the line is no line of the language.
+        """
+        first, *_ = line.split(maxsplit=1)
+        if first in COMMANDS and not _is_changed(first, line):
+            return self._command(first, line)
+        given = _given(line)
+        if given is not None and given[0] not in _assigned(self.program):
+            name, text = given
+            self.values[name] = text
+            return self._words("value", name, ["--of", name])
+        if _is_expression(line):
+            self.output = line
+        else:
+            self.statements.append(line)
+            self.output = None
+        return self._words("value", self.program, [])
+
+    def copy(self) -> Workspace:
+        """What there is now, to return to after a line that failed."""
+        return Workspace(dict(self.values), list(self.statements), self.output)
+
+    def saved(self, path: str) -> str:
+        """The text of a program's file, which opens with the command that runs it."""
+        values = [f"{name}={text}" for name, text in self._read(self.program)]
+        command = shlex.join(["gradcli", "grad", "-f", path, *values])
+        return f"# {command}\n{self.program}\n"
+
+    def _command(self, name: str, line: str) -> list[str]:
+        """The words of a command: its program is what was typed, or that after it."""
+        words = shlex.split(line)[1:]
+        if name not in ON_PROGRAMS or "-f" in words or "--file" in words:
+            return [name, *words]
+        end = next((i for i, word in enumerate(words) if _is_beside(i, word)), None)
+        expression = " ".join(words[:end])
+        rest = [] if end is None else words[end:]
+        if not expression:
+            return self._words(name, self.program, rest)
+        text = "\n".join([*self.statements, expression])
+        return self._words(name, text, rest)
+
+    def _words(self, command: str, program: str, rest: Sequence[str]) -> list[str]:
+        """A command line on a program, with the values that it reads."""
+        own = {word.split("=", 1)[0] for word in rest if _BINDING.match(word)}
+        values = [f"{n}={text}" for n, text in self._read(program) if n not in own]
+        return [command, program, *values, *rest]
+
+    def _read(self, program: str) -> list[tuple[str, str]]:
+        """The values of those inputs that a program reads."""
+        from ..lang.prepare import input_names
+
+        try:
+            names = input_names(_parsed(program, self.values), self.values)
+        except ProgramError:
+            # The command line itself says what is wrong.
+            names = tuple(self.values)
+        return [(name, self.values[name]) for name in names if name in self.values]
+
+
+def goes_on(text: str) -> bool:
+    """Whether more lines belong to what was typed: a block that was opened and has not
+    been ended by an empty line, or a bracket that has not been closed."""
+    first, *_ = text.split(maxsplit=1) or [""]
+    if first in COMMANDS:
+        return False
+    bare = re.sub(r"#.*|'[^'\n]*'|\"[^\"\n]*\"", "", text)
+    depth = sum(map(bare.count, _OPENING)) - sum(map(bare.count, _CLOSING))
+    if depth > 0:
+        return True
+    lines = bare.rstrip("\n").split("\n")
+    block = any(line.rstrip().endswith(":") for line in lines)
+    return block and not text.endswith("\n")
+
+
+def _is_changed(name: str, line: str) -> bool:
+    """Whether a line gives a value to a name that is also a command's."""
+    after = line[len(name) :].lstrip()
+    return bool(re.match(r"[-+*/%@^]?\*?=(?!=)|[,[(]", after))
+
+
+def _is_beside(position: int, word: str) -> bool:
+    """Whether a word after a command is no part of the program."""
+    if re.match(r"--[A-Za-z]|-[A-Za-z]$", word):
+        return True
+    return position > 0 and _BINDING.match(word) is not None
+
+
+def _given(line: str) -> tuple[str, str] | None:
+    """The name and the value of a line that gives one: an expression without names."""
+    name, equals, text = line.partition("=")
+    if not equals or text.startswith("=") or not name.strip().isidentifier():
+        return None
+    if text.strip().startswith("@"):
+        return read_binding(f"{name.strip()}={text.strip()}").name, text.strip()
+    from ..lang.prepare import input_names
+
+    try:
+        reads = input_names(_parsed(text.strip()))
+    except ProgramError:
+        return None
+    return None if reads else (name.strip(), text.strip())
+
+
+def _is_expression(line: str) -> bool:
+    from ..lang.syntax import Evaluate
+
+    body = _parsed(line).body.statements
+    return len(body) == 1 and isinstance(body[0], Evaluate)
+
+
+def _assigned(program: str) -> frozenset[str]:
+    from ..lang.names import assigned_names
+
+    try:
+        return frozenset(assigned_names(_parsed(program)))
+    except ProgramError:
+        return frozenset()
+
+
+def _parsed(text: str, variables: Sequence[str] | dict[str, str] = ()) -> Program:
+    from ..lang.parser import parse
+
+    return parse(text, variables)

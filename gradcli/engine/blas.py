@@ -1,0 +1,110 @@
+"""How many threads NumPy's library of linear algebra takes for a product.
+
+Invariant: a product that is done before its threads have met runs in one; the library's
+own number stands again once no such product runs. Where the library is another than the
+one that NumPy's packages carry, nothing is changed.
+
+    product(a, b)           # a @ b
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+MIN_WORK_SPLIT = 1 << 18
+"""Up to so many multiplications the library itself takes one thread."""
+
+MIN_WORK_OF_THREADS = 1 << 22
+"""A product of fewer multiplications is done in less than a tenth of a millisecond:
+waiting for threads that others keep from running takes many times as long."""
+
+WIDE = 4
+MIN_INNER_OF_WIDE = 256
+"""A product with this many times as many columns as rows, of so long single floats and
+a transposed matrix, is faster the other way round: ``(b.T @ a.T).T``."""
+
+PREFIXES = ("scipy_openblas_{}64_", "openblas_{}64_", "openblas_{}")
+"""What the functions of the library are called, as it was built."""
+
+
+class _Bound:
+    """Holds the library to one thread while products run that ask for it.
+
+    ``asked`` counts them; ``before`` is the number of threads that stood before.
+    """
+
+    def __init__(self, read: Callable[[], int], write: Callable[[int], Any]) -> None:
+        self.read = read
+        self.write = write
+        self.asked = self.before = 0
+        self.lock = Lock()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.asked:
+                self.before = self.read()
+                if self.before > 1:
+                    self.write(1)
+            self.asked += 1
+
+    def __exit__(self, *problem: object) -> None:
+        with self.lock:
+            self.asked -= 1
+            if not self.asked and self.before > 1:
+                self.write(self.before)
+
+
+def _library() -> _Bound | None:
+    """The library, if it is known how to hold it to one thread and it has several."""
+    import ctypes
+
+    core = sys.modules.get("numpy._core._multiarray_umath")
+    if core is None or core.__file__ is None:
+        return None
+    try:
+        loaded = ctypes.CDLL(core.__file__)
+    except OSError:
+        return None
+    for prefix in PREFIXES:
+        read = getattr(loaded, prefix.format("get_num_threads"), None)
+        write = getattr(loaded, prefix.format("set_num_threads"), None)
+        if read is not None and write is not None:
+            return _Bound(read, write) if read() > 1 else None
+    return None
+
+
+_found: list[_Bound | None] = []
+
+
+def _is_wide(a: Any, b: Any) -> bool:
+    return bool(
+        a.dtype == b.dtype == np.float32
+        and a.ndim == b.ndim == 2
+        and WIDE * a.shape[0] <= b.shape[1]
+        and a.shape[1] >= MIN_INNER_OF_WIDE
+        and b.flags.f_contiguous
+        and a.flags.c_contiguous
+    )
+
+
+def product(a: Any, b: Any) -> Any:
+    """``a @ b``; in one thread where matrices are small."""
+    if a.ndim < 2 or b.ndim < 2:
+        return np.matmul(a, b)
+    if _is_wide(a, b):
+        return np.ascontiguousarray(product(b.T, a.T).T)
+    work = a.shape[-2] * a.shape[-1] * b.shape[-1]
+    if not MIN_WORK_SPLIT < work < MIN_WORK_OF_THREADS:
+        return np.matmul(a, b)
+    if not _found:
+        _found.append(_library())
+    bound = _found[0]
+    if bound is None:
+        return np.matmul(a, b)
+    with bound:
+        return np.matmul(a, b)

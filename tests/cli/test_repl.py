@@ -1,0 +1,203 @@
+"""A session: names stay, commands work on what was typed, errors leave nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from gradcli.cli import prompt
+from gradcli.cli.repl import Session
+from gradcli.cli.workspace import Workspace, goes_on
+from gradcli.lang.errors import ProgramError
+
+from .conftest import Run, environment
+
+NETWORK = "x = 3\ny = x^2 + 1\n"
+
+
+def words_of(*lines: str) -> list[list[str] | None]:
+    typed = Workspace()
+    return [typed.take(line) for line in lines]
+
+
+def test_values_are_inputs_and_lines_are_a_program() -> None:
+    assert words_of("x = 3", "y = x^2 + 1", "y*2", "grad") == [
+        ["value", "x", "x=3", "--of", "x"],
+        ["value", "y = x^2 + 1", "x=3"],
+        ["value", "y = x^2 + 1\ny*2", "x=3"],
+        ["grad", "y = x^2 + 1\ny*2", "x=3"],
+    ]
+
+
+def test_a_new_value_of_an_input_is_a_value_and_of_another_name_a_line() -> None:
+    *_, of_input, of_name = words_of("x = 3", "y = x^2", "x = 4", "y = 5")
+    assert of_input == ["value", "x", "x=4", "--of", "x"]
+    assert of_name == ["value", "y = x^2\ny = 5", "x=4"]
+
+
+def test_what_stands_behind_a_command_is_its_program_its_values_and_options() -> None:
+    *_, words = words_of("x = 3", "y = x^2", "grad z * y z=2 --wrt z")
+    assert words == ["grad", "y = x^2\nz * y", "x=3", "z=2", "--wrt", "z"]
+    *_, words = words_of("x = 3", 'grad "-x + 1" x=5 -q')
+    assert words == ["grad", "-x + 1", "x=5", "-q"]
+    assert words_of("ops tanh") == [["ops", "tanh"]]
+
+
+def test_a_name_may_be_that_of_a_command() -> None:
+    typed = Workspace()
+    typed.take("value = 2")
+    assert typed.values == {"value": "2"}
+
+
+def test_files_are_values() -> None:
+    typed = Workspace()
+    typed.take("x = @data.npy")
+    assert typed.values == {"x": "@data.npy"}
+
+
+def test_a_line_that_cannot_be_read_is_an_error() -> None:
+    with pytest.raises(ProgramError, match="found '='"):
+        Workspace().take("x = = 3")
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("x = [1,", True),
+        ("x = [1,\n2]", False),
+        ("for i in range(3):", True),
+        ("for i in range(3):\n  y = y*x", True),
+        ("for i in range(3):\n  y = y*x\n", False),
+        ("for i in range(3): y = y*x", False),
+        ("grad x --wrt [", False),
+        ("y = einsum('(:', x)", False),
+    ],
+)
+def test_a_block_ends_with_an_empty_line_and_a_bracket_where_it_closes(
+    text: str, more: bool
+) -> None:
+    assert goes_on(text) is more
+
+
+def test_a_session_of_a_pipe_runs_its_lines(gradcli: Run) -> None:
+    ended = gradcli("repl", stdin=f"{NETWORK}grad --no-verify -q\nx = 4\ny\n")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out == "x = 3.0\ny = 10.0\n6.0\nx = 4.0\noutput = 17.0\n"
+
+
+def test_a_line_that_failed_leaves_nothing_and_the_session_goes_on(
+    gradcli: Run,
+) -> None:
+    ended = gradcli("repl", stdin=f"{NETWORK}y = tahn(y)\ny\n%nams\n")
+    assert ended.out.endswith("output = 10.0\n")
+    assert "error[E101]: unknown name 'tahn'" in ended.err
+    assert "did you mean '%names'?" in ended.err
+    assert ended.status == 2
+
+
+def test_the_last_line_can_be_undone(gradcli: Run) -> None:
+    ended = gradcli("repl", stdin=f"{NETWORK}y = 0*y\n%undo\ny\n%undo\n%undo\n%undo\n")
+    assert ended.out.endswith("output = 10.0\n")
+    assert ended.err == ""
+    ended = gradcli("repl", stdin="%undo\n")
+    assert "there is nothing to undo" in ended.err
+
+
+def test_a_saved_session_is_a_program_that_runs(gradcli: Run, tmp_path: Path) -> None:
+    gradcli("repl", stdin=f"{NETWORK}unread = 7\n%save mine.grad\n")
+    head, *program = (tmp_path / "mine.grad").read_text().splitlines()
+    assert head == "# gradcli grad -f mine.grad x=3"
+    assert program == ["y = x^2 + 1"]
+    ended = gradcli("grad", "-f", "mine.grad", "x=3", "-q", "--no-verify")
+    assert ended.out == "6.0\n"
+
+
+def test_own_commands_say_what_they_need(gradcli: Run) -> None:
+    ended = gradcli("repl", stdin="%save\n%save x.grad\n%help\n%names\n")
+    assert "%save needs the name of a file" in ended.err
+    assert "no program" in ended.err
+    assert "%undo" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("before", "word", "among"),
+    [
+        ("gr", "gr", {"grad", "graph"}),
+        ("y = wid", "wid", {"width"}),
+        ("y = tan", "tan", {"tan", "tanh"}),
+        ("grad y --ver", "--ver", {"--verify-seconds"}),
+        ("%s", "%s", {"%save"}),
+        ("x = @da", "da", {"data.csv"}),
+        ("%save da", "da", {"data.csv"}),
+    ],
+)
+def test_words_are_completed(
+    before: str, word: str, among: set[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").touch()
+    session = Session()
+    session.typed.take("width = 2")
+    begun, words = session.complete(before)
+    assert begun == word
+    assert among <= set(words)
+    assert all(each.startswith(word) for each in words)
+
+
+def test_without_prompt_toolkit_lines_are_read_by_readline(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
+    monkeypatch.setattr(prompt, "terminal", lambda: True)
+    monkeypatch.setattr("atexit.register", lambda *args: None)
+    assert prompt._editor(lambda before: ("", [])) is input
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+def test_a_session_in_a_terminal(tmp_path: Path) -> None:
+    """Lines, a block, an interrupted loop, and the end by Ctrl-D."""
+    child = pexpect.spawn(
+        sys.executable, ["-m", "gradcli", "repl"], cwd=str(tmp_path), encoding="utf-8",
+        env=environment(TERM="xterm", PROMPT_TOOLKIT_NO_CPR="1", NO_COLOR="1",
+                        XDG_STATE_HOME=str(tmp_path)),
+        timeout=60, dimensions=(40, 80),
+    )  # fmt: skip
+    child.expect("Ctrl-D ends")
+    for line, shown in (("x = 3", "x = 3.0"), ("y = x^2", "y = 9.0")):
+        child.send(f"{line}\r")
+        child.expect_exact(shown)
+    child.send("for i in range(2):\r  y = y*x\r\r")
+    child.expect_exact("y = 81.0")
+    child.send("while True: y = y*1\r")
+    child.expect_exact("True: y = y*1")
+    child.send("\x03")
+    child.send("grad --no-verify -q\r")
+    child.expect_exact("108.0")
+    child.send("\x04")
+    child.expect(pexpect.EOF)
+    assert "y = x^2" in (tmp_path / "gradcli" / "history").read_text()
+
+
+def test_a_tour_shows_eight_steps(gradcli: Run) -> None:
+    ended = gradcli("tour")
+    assert ended.status == 0
+    assert "1 of 8" in ended.err
+    assert "8 of 8" in ended.err
+    assert "proved: 5 of 5 gradients" in ended.out
+    assert "dL/da = -w3*w1 + w4*w2  refuted" in ended.out
+    assert "error[" not in ended.err
+
+
+def test_gradcli_alone_in_a_terminal_shows_what_to_type(tmp_path: Path) -> None:
+    shown = pexpect.run(
+        f"{sys.executable} -m gradcli", cwd=str(tmp_path), env=environment(TERM="dumb"),
+        encoding="utf-8", timeout=60,
+    )  # fmt: skip
+    lines = shown.splitlines()
+    assert any("gradcli tour" in line for line in lines)
+    assert max(map(len, lines)) <= 80
