@@ -122,7 +122,8 @@ class Downhill:
         try:
             return make(tensors, lr=self._lr, **self._kind.options, **own)
         except ValueError as error:
-            raise wrong("E595", f"{choice.optimizer}: {error}") from None
+            hint = "see gradcli descend --help"
+            raise wrong("E595", f"{choice.optimizer}: {error}", hint) from None
 
     def run(self) -> int:
         """Go down and print where that ended; the exit status.

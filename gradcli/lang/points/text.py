@@ -18,6 +18,7 @@ import numpy as np
 
 from gradcli.lang.excerpt import shortened
 from gradcli.lang.points.row import BadRow, Block, Points, demand_columns, refused
+from gradcli.ops.limits import size_text
 
 BLOCK_BYTES = 1 << 20
 """Of text that is read at once."""
@@ -89,7 +90,8 @@ def _pieces(file: IO[bytes], what: str) -> Iterator[bytes]:
             yield rest[:end]
             rest = rest[end:]
         elif len(rest) > MAX_LINE_BYTES:
-            raise refused("E515", f"{what} has a line of more than 16 MiB")
+            most = size_text(MAX_LINE_BYTES)
+            raise refused("E515", f"{what} has a line of more than {most}")
     if rest:
         yield rest
 
