@@ -120,6 +120,29 @@ def hessian_matrices(output: Tensor, inputs: Sequence[Tensor]) -> list[list[Bloc
     return structured(_gradient(output, inputs), inputs, most=MAX_ENTRIES)
 
 
+def hessian_product(
+    output: Tensor, inputs: Sequence[Tensor], vectors: Sequence[Tensor]
+) -> list[Tensor]:
+    """The Hessian of a scalar times a vector: one reverse pass through the recorded
+    gradient.
+
+    Args:
+        output: a recorded tensor with one entry.
+        inputs: leaves of its graph, or others, whose parts are zero.
+        vectors: the vector's part for each input, of its shape.
+
+    Returns:
+        The product's part for each input, of its shape.
+
+    Raises:
+        GradError: the output has more than one entry.
+    """
+    _demand_scalar(output)
+    gradient = _gradient(output, inputs)
+    with no_grad():
+        return filled(pull(gradient, inputs, vectors), inputs)
+
+
 def _gradient(output: Tensor, inputs: Sequence[Tensor]) -> list[Tensor]:
     """The gradient by each input, recorded."""
     first = pull([output], inputs, [ones_for(output)], create_graph=True)

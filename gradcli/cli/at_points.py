@@ -26,8 +26,10 @@ from ..lang.excerpt import enumerated
 from ..lang.factory import Factory
 from ..lang.inputs import value_of
 from ..lang.point import check_names
-from ..lang.points import Block, Points, point_blocks, total_size
+from ..lang.points import STANDARD_INPUT, Block, Points, point_blocks, total_size
+from ..lang.prepare import data_among
 from ..render.columns import Columns, columns_to, format_of, open_columns
+from ..render.contours import Surface, contours
 from ..render.curve import curve
 from ..render.numbers import six_digits
 from ..render.progress import Bar, wants_bar
@@ -36,11 +38,13 @@ from .exits import Exit
 from .limits import begin, renew
 from .many import Many
 from .options import Request
+from .ordered import mapped
 from .output import Printer, note, standard_output
 from .point_task import Done, Task, header
 from .problems import wrong
-from .session import listed
+from .session import listed, tell_data
 from .sources import program_and_bindings
+from .tracing import tell
 
 Mapper = Callable[[Task, Iterable[Block]], Iterable[Done]]
 """What computes blocks, in their order."""
@@ -57,17 +61,20 @@ MAX_TOLD_ROWS = 20
 MAX_SWEPT_POINTS = 1 << 24
 """Points of a grid."""
 
-BLOCK_POINTS = 1 << 16
+BLOCK_POINTS = 1 << 14
 """Points of a grid that are computed at once."""
 
 
-def run(request: Request, many: Many, others: Mapping[str, object]) -> int:
+def run(
+    request: Request, many: Many, others: Mapping[str, object], trace: bool = False
+) -> int:
     """Compute value and gradients at every point; the exit status.
 
     Args:
         request: the shared options.
         many: the points.
         others: further options by name, which are not for many points.
+        trace: tell how the first rows are computed.
 
     Raises:
         ProgramError: the program, a value or a file is wrong.
@@ -76,25 +83,27 @@ def run(request: Request, many: Many, others: Mapping[str, object]) -> int:
     if extra:
         message = f"{extra[0]} is not for many points"
         raise wrong("E590", message, "leave it out, or ask at one point")
-    work = _Work(request, many)
+    work = _Work(request, many, trace)
     return work.plot() if many.plot else work.run()
 
 
 class _Work:
     """A program and its points on their way to results."""
 
-    def __init__(self, request: Request, many: Many) -> None:
+    def __init__(self, request: Request, many: Many, trace: bool = False) -> None:
         source, words = program_and_bindings(request)
         begin()
         self.many = many
-        self.program = compiled.compile(
+        self.trace = trace
+        compile_by = partial(
+            compiled.compile,
             source,
-            wrt=listed(request.wrt),
             dtype=request.dtype,
             device=request.device,
             seed=request.seed,
             of=request.of,
         )
+        self.program = compile_by(wrt=listed(request.wrt))
         factory = Factory(resolve(request.device), request.dtype, request.seed)
         bindings = read_bindings(words)
         self.shared = {b.name: value_of(b, factory) for b in bindings}
@@ -107,6 +116,10 @@ class _Work:
         self.names = self.program.reading(known).names
         self.free = [name for name in self.names if name not in known]
         check_names(self.names, known, self.free)
+        data = data_among(self.names, bindings)
+        if data and request.wrt is None:
+            tell_data([name for name in self.names if name in data])
+            self.program = compile_by(wrt=[n for n in self.names if n not in data])
         self.suffix = ".jsonl" if request.json else _suffix(many.table)
         self.bad = 0
         self.count = 1
@@ -115,6 +128,8 @@ class _Work:
         blocks = self._blocks()
         # What is wrong with the table is told before anything is written.
         first = list(islice(blocks, 1))
+        if self.trace and first:
+            tell(self.program.fusion(first[0]().columns, self.shared))
         with (
             self._mapping() as mapping,
             self._opened() as out,
@@ -135,13 +150,13 @@ class _Work:
         return Exit.PROGRAM if self.bad else Exit.DONE
 
     def plot(self) -> int:
-        """Draw value and derivative over the one input that is swept; the exit
-        status."""
+        """Draw value and derivatives over what is swept; the exit status."""
         if len(self.swept) > 1:
-            hint = "draw it in a file: gradcli plot EXPR x=0:1 y=0:1 -o field.svg"
-            raise wrong("E590", "two ranges are not drawn on the terminal", hint)
+            return self._contours()
         ((name, values),) = self.swept.items()
         failed: dict[int, ProgramError] = {}
+        if self.trace:
+            tell(self.program.fusion({name: values}, self.shared))
         found = self.program.at_rows({name: values}, self.shared, failed)
         heights = {"value": found.value}
         if name in self.wanted:
@@ -166,6 +181,38 @@ class _Work:
             printer.lines(curve(shown, label, width, ends))
         printer.flush()
         return Exit.PROGRAM if failed else Exit.DONE
+
+    def _contours(self) -> int:
+        """Draw lines of equal value over two inputs, and their gradients."""
+        failed: dict[int, ProgramError] = {}
+        sizes = [len(values) for values in self.swept.values()]
+        across, up = self.swept
+        grid = np.meshgrid(*self.swept.values(), indexing="ij")
+        columns = {n: g.ravel() for n, g in zip(self.swept, grid, strict=True)}
+        if self.trace:
+            tell(self.program.fusion(columns, self.shared))
+        found = self.program.at_rows(columns, self.shared, failed)
+        if np.ndim(found.value) > 1 or min(sizes) < MIN_PLOT_POINTS:
+            hint = "of a program with one number as its value, at 2 points or more each"
+            raise wrong("E590", "--plot: no lines can be drawn", hint)
+        value = np.reshape(found.value, sizes).T
+        nothing = np.full(sizes, np.nan).T
+        slopes = [
+            np.reshape(found.grads[n], sizes).T if n in self.wanted else nothing
+            for n in (across, up)
+        ]
+        unknown = int((~np.isfinite(value)).sum())
+        if unknown:
+            note(f"note: not drawn where not finite, at {unknown:,} of the points")
+        status = Exit.PROGRAM if failed else Exit.DONE
+        if unknown < value.size:
+            x, y = self.swept.values()
+            printer = Printer()
+            width = printer.layout.width or PLOT_COLUMNS
+            surface = Surface(across, up, x, y, value, (slopes[0], slopes[1]))
+            printer.lines(contours(surface, width))
+            printer.flush()
+        return status
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[int], None]]:
@@ -201,7 +248,9 @@ class _Work:
 
     def _mapping(self) -> AbstractContextManager[Mapper]:
         if self.many.cluster is None:
-            return nullcontext(map)
+            # What comes by a pipe may be waited for: nothing is held back for it.
+            streamed = self.many.table == STANDARD_INPUT
+            return nullcontext(map if streamed else mapped)
         from .cluster import mapping
 
         return mapping(self.many.cluster)

@@ -27,6 +27,9 @@ PAGE = ".html"
 
 _UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep"})
 
+MAX_NUMBERS = 1 << 23
+"""Of a job: the values of inputs and output, and their derivatives."""
+
 NO_THREAD = "there is no memory left to hand it to the checking process"
 
 _waiting: list[Any] = []
@@ -73,6 +76,7 @@ class Check:
     def __init__(self, checker: Any) -> None:
         self._checker = checker
         self._job: Job | None = None
+        self._refusal = NO_THREAD
         self._handed = False
 
     @classmethod
@@ -87,13 +91,26 @@ class Check:
         self._job = job
         self._handed = self._submitted(job)
 
+    def hand(self, job: Job, reason: str | None) -> None:
+        """Hand over a job, unless there is a reason not to."""
+        if reason is None:
+            self.submit(job)
+        else:
+            self.decline(job, reason)
+
+    def decline(self, job: Job, reason: str) -> None:
+        """Check nothing of a job, and say why."""
+        self._job = job
+        self._refusal = reason
+        self._checker.stop()
+
     def finish(self) -> Verification | None:
         """The verdicts that were reached within the job's time; None without a job."""
         job = self._job
         if job is None:
             return None
         if not self._handed:
-            return job.unanswered().ended(NO_THREAD)
+            return job.unanswered().ended(self._refusal)
         updates = list(self._checker.results(job.seconds))
         self._checker.stop()
         return updates[-1] if updates else None
@@ -130,14 +147,16 @@ def job_for(
     claims: Mapping[str, Block],
     cotangent: Tensor | None = None,
     formulas: bool = False,
+    numbers: bool = True,
 ) -> Job:
-    """Make a job of the program, the point and the derivatives by input."""
+    """Make a job of the program, the point and the derivatives by input; with or
+    without the numbers of the point."""
     from ..verify.process.job import Input, Job
 
     inputs = tuple(
         Input(
             given.name,
-            _block(given.tensor),
+            block_of(given.tensor, numbers),
             claims.get(given.name),
         )
         for given in run.inputs
@@ -145,10 +164,10 @@ def job_for(
     return Job(
         run.source,
         inputs,
-        _block(run.output),
+        block_of(run.output, numbers),
         kind=kind,
         of=request.of,
-        cotangent=None if cotangent is None else _block(cotangent),
+        cotangent=None if cotangent is None else block_of(cotangent),
         dtype=run.dtype,
         seconds=request.verify_seconds,
         seed=run.seed,
@@ -156,25 +175,31 @@ def job_for(
     )
 
 
-def claimed(gradients: Mapping[str, tuple[Tensor, Tensor | None]]) -> dict[str, Block]:
-    """Gradients as claims, of inputs by name; one that does not arrive claims that it
-    is zero."""
-    from ..verify.process.job import Block
+def claimed(
+    gradients: Mapping[str, tuple[Tensor, Tensor | None]], numbers: bool = True
+) -> dict[str, Block]:
+    """Gradients as claims, of inputs by name; with or without their numbers. One that
+    does not arrive claims that it is zero."""
+    from ..engine import Tensor
 
     claims = {}
-    for name, (tensor, gradient) in gradients.items():
-        zeros = [0.0] * tensor.numel()
-        numbers = zeros if gradient is None else numbers_in(gradient)
-        claims[name] = Block.of(tuple(tensor.shape), numbers)
+    for name, (x, gradient) in gradients.items():
+        if gradient is None:
+            gradient = Tensor(x.xp.zeros_like(x.raw), x.xp) if numbers else x
+        claims[name] = block_of(gradient, numbers)
     return claims
 
 
-def _block(tensor: Tensor) -> Block:
+def block_of(tensor: Tensor, numbers: bool = True) -> Block:
+    """A tensor as it is handed over; without its numbers: its shape alone."""
     from ..verify.process.job import Block
 
+    shape = tuple(tensor.shape)
+    if not numbers:
+        return Block(shape, b"", b"")
     raw: Any = tensor.raw
     host = raw.get() if hasattr(raw, "get") else raw
-    return Block(tuple(tensor.shape), host.astype("float64").tobytes())
+    return Block(shape, host.astype("float64").tobytes())
 
 
 def numbers_in(tensor: Tensor) -> list[float]:

@@ -109,6 +109,7 @@ def _prepared(
             text,
             # A value that neither program reads is refused with the first.
             [b for b in bindings if b.name in names or b.name not in read_somewhere],
+            wrt=names,
             seed=request.seed,
             strict=request.strict,
         )

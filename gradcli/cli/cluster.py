@@ -1,4 +1,4 @@
-"""Blocks of points computed by the workers of a Dask cluster.
+"""Blocks of points computed by the workers of a Dask cluster, or by processes.
 
 Invariant: results come in the order of the blocks, each once, whatever becomes of a
 worker; a few blocks for each worker are on their way at any time, so that memory does
@@ -7,12 +7,12 @@ not grow with the table.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
+from .ordered import in_order
 from .problems import wrong
 
 LOCAL = "local:"
@@ -37,23 +37,21 @@ def mapping(address: str) -> Iterator[Mapper]:
     Raises:
         ProgramError: there is no such cluster, or Dask is not installed.
     """
-    if find_spec("distributed") is None:
-        hint = "pip install 'gradcli[cluster]'"
-        raise wrong("E590", "--cluster: Dask is not installed", hint)
-    from distributed import Client, LocalCluster
-
     if address.startswith(LOCAL):
         count = address.removeprefix(LOCAL)
         if not count.isdigit() or not int(count):
             hint = "as in --cluster local:4"
             raise wrong("E595", f"--cluster {address}: no number of workers", hint)
-        options = {"threads_per_worker": 1, "dashboard_address": None}
-        with (
-            LocalCluster(int(count), silence_logs=50, **options) as local,
-            Client(local) as client,
-        ):
-            yield _mapper(client)
+        from .processes import mapping as in_processes
+
+        with in_processes(int(count)) as mapped:
+            yield mapped
         return
+    if find_spec("distributed") is None:
+        hint = "pip install 'gradcli[cluster]', or --cluster local:N"
+        raise wrong("E590", "--cluster: Dask is not installed", hint)
+    from distributed import Client
+
     try:
         client = Client(address, timeout=CONNECT_SECONDS)
     except (OSError, ValueError, TimeoutError) as error:
@@ -69,14 +67,11 @@ def _mapper(client: Any) -> Mapper:
 
     def mapped(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         shared = client.scatter(function, broadcast=True)
-        waiting: deque[Any] = deque()
-        for item in items:
-            waiting.append(client.submit(_applied, shared, item, pure=False))
-            workers = max(1, len(client.scheduler_info()["workers"]))
-            while len(waiting) > BLOCKS_PER_WORKER * workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        futures = (client.submit(_applied, shared, x, pure=False) for x in items)
+        return in_order(futures, ahead)
+
+    def ahead() -> int:
+        return BLOCKS_PER_WORKER * max(1, len(client.scheduler_info()["workers"]))
 
     return mapped
 

@@ -92,6 +92,10 @@ class Downhill:
             raise ProgramError(
                 "E509", "--batch: no input is left to optimize", hint=UNCUT
             )
+        for given in self._moving:
+            own = given.tensor.raw
+            if not getattr(getattr(own, "flags", None), "writeable", True):
+                given.tensor.raw = own.copy()
         self._batches = self._batches_of(cut, rows) if cut else None
         self._optimizer = self._optimizer_of(self._moving)
         self._printer = Printer()
@@ -118,7 +122,8 @@ class Downhill:
         try:
             return make(tensors, lr=self._lr, **self._kind.options, **own)
         except ValueError as error:
-            raise wrong("E595", f"{choice.optimizer}: {error}") from None
+            hint = "see gradcli descend --help"
+            raise wrong("E595", f"{choice.optimizer}: {error}", hint) from None
 
     def run(self) -> int:
         """Go down and print where that ended; the exit status.

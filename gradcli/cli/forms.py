@@ -44,6 +44,11 @@ class Forms:
     ] = None
 
     @property
+    def asked(self) -> dict[str, object]:
+        """The options by name."""
+        return {"symbolic": self.symbolic, "latex": self.latex, "code": self.code}
+
+    @property
     def formulas(self) -> bool:
         """Whether formulas are to be computed."""
         return self.symbolic or self.latex

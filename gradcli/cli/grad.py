@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .box import read_boxes, tell_middles
-from .checking import Check, claimed, job_for, require_check
+from .checking import MAX_NUMBERS, Check, claimed, job_for, require_check
 from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
 from .exits import Exit
@@ -17,10 +17,12 @@ from .forms import Forms
 from .limits import MAX_DIGITS
 from .many import Many
 from .options import GradOutput, Request, Requirement, on_programs
+from .tracing import begin_trace, tell, trace_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from ..lang.fusion import Fusion
     from ..render.line import Line
     from ..verify.process.job import Job, Verification
     from ..views.closed_forms import ProgramView
@@ -62,6 +64,14 @@ def main(
             "where an input lies anywhere between two values.",
         ),
     ] = None,
+    trace: Annotated[
+        bool,
+        typer.Option(
+            "--trace",
+            help="Tell on stderr which region of the program was computed part by "
+            "part on all cores, and why the rest was not.",
+        ),
+    ] = False,
     require: Requirement = None,
 ) -> int:
     """Gradients of a program by its inputs, checked.
@@ -74,7 +84,7 @@ def main(
         others = {"digits": digits, "condition": condition, "require": require,
                   "symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
                   "grad-output": grad_output, "box": box}  # fmt: skip
-        return run(request, many, others)
+        return run(request, many, others, trace)
     forms.check(request, digits=digits, condition=condition, box=box)
     require_check(request, require)
     boxes = read_boxes(request, box)
@@ -82,28 +92,46 @@ def main(
     from .output import Printer
     from .session import gradients, run_program
 
-    plain = not (forms.formulas or forms.code or grad_output or digits or condition)
+    beside = {"symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
+              "grad-output": grad_output, "digits": digits, "condition": condition,
+              "box": boxes}  # fmt: skip
+    wholly = [f"--{name}" for name, value in beside.items() if value]
+    fusion = begin_trace(wholly) if trace else None
     session = run_program(
-        request, parts=plain and not boxes, more=[each.middle() for each in boxes]
+        request,
+        parts=not wholly,
+        more=[each.middle() for each in boxes],
+        fusion=fusion,
     )
+    tell(fusion)
     tell_middles(boxes)
     alone = forms.alone(request)
     drawn = not (request.json or request.quiet or alone)
     found = gradients(session, grad_output, with_graph=drawn)
     precise = digits is not None or bool(boxes)
     needed = check.wanted or precise
-    job = gradient_job(request, found, forms.formulas) if needed else None
+    files: dict[str, str] = {}
+    if many.out is not None:
+        from .gradient_files import write
+
+        files = write(many.out, found)
+    count = 0 if precise else numbers_of(found)
+    too_many = count > MAX_NUMBERS
+    job = gradient_job(request, found, forms.formulas, not too_many) if needed else None
     if job is not None and check.wanted:
-        check.submit(job)
+        reason = f"{count:,} numbers are too many to be checked"
+        check.hand(job, reason if too_many else None)
     printer = Printer()
     if not (request.json or alone or (request.quiet and precise)):
-        _show_numbers(printer, request, found.view)
+        _show_numbers(printer, request, found.view, files)
     answer = Answer(
         found,
         forms,
         code_of(session, forms.code, "gradient", found.cotangent),
         program_of_gradients(found) if forms.symbolic else None,
         extras_of(request, found, job, grad_output, digits, condition, boxes),
+        files,
+        fusion,
     )
     if not request.json:
         printer.lines(answer.unchecked(drawn, alone, precise))
@@ -124,6 +152,8 @@ class Answer:
     code     a function's lines, if one was asked for
     program  the adjoint program, if there is one to be shown
     extras   more digits, condition numbers, ranges over a box
+    files    by input where its gradient was written
+    fusion   what was computed part by part, if that was asked for
     """
 
     found: Gradients
@@ -131,6 +161,8 @@ class Answer:
     code: list[str] | None
     program: ProgramView | None
     extras: Extras
+    files: Mapping[str, str]
+    fusion: Fusion | None
 
     def unchecked(self, drawn: bool, alone: bool, precise: bool) -> Iterable[Line]:
         """Lines that can be printed before the verdicts are known."""
@@ -160,22 +192,36 @@ class Answer:
     def as_json(self, verification: Verification | None) -> Line:
         """The whole answer as one object."""
         from ..render.jsons import grad as as_json
+        from ..views.gradients import without
 
-        whole, by_input = self.extras.as_json(self.found)
+        whole, more = self.extras.as_json(self.found)
+        by_input = dict(more)
+        for name, place in self.files.items():
+            by_input[name] = {**by_input.get(name, {}), "file": place}
+        view = self.found.view
         return as_json(
-            self.found.view, verification, self.forms.formulas,
-            {**whole, **code_json(self.code, self.program)}, by_input,
+            without(view, self.files) if self.files else view,
+            verification,
+            self.forms.formulas,
+            {
+                **whole,
+                **code_json(self.code, self.program),
+                **trace_json(self.fusion),
+            },
+            by_input,
             self.forms.latex,
-        )  # fmt: skip
+        )
 
 
-def _show_numbers(printer: Printer, request: Request, view: GradView) -> None:
+def _show_numbers(
+    printer: Printer, request: Request, view: GradView, files: Mapping[str, str]
+) -> None:
     from ..render import gradients
 
-    layout = printer.layout
-    printer.lines(
-        gradients.bare(view) if request.quiet else gradients.answer(view, layout)
-    )
+    if request.quiet:
+        printer.lines(gradients.bare(view, files))
+    else:
+        printer.lines(gradients.answer(view, printer.layout, files))
     printer.flush()
 
 
@@ -188,11 +234,27 @@ def _show_verdicts(
     printer.lines(verdict_lines(verification, labels(view), "gradients"))
 
 
-def gradient_job(request: Request, found: Gradients, symbolic: bool = False) -> Job:
-    """What to check: the gradients as claims."""
-    claims = claimed({i.name: (i.tensor, found.by_name[i.name]) for i in found.inputs})
+def numbers_of(found: Gradients) -> int:
+    """How many numbers there are to be handed to the checking process."""
+    values = [given.tensor for given in found.run.inputs]
+    wanted = [given.tensor for given in found.inputs]
+    return sum(tensor.numel() for tensor in (*values, *wanted, found.run.output))
+
+
+def gradient_job(
+    request: Request, found: Gradients, symbolic: bool = False, numbers: bool = True
+) -> Job:
+    """What to check: the gradients as claims; with or without their numbers."""
+    wanted = {i.name: (i.tensor, found.by_name[i.name]) for i in found.inputs}
+    claims = claimed(wanted, numbers)
     return job_for(
-        found.run, request, "gradient", claims, found.cotangent, formulas=symbolic
+        found.run,
+        request,
+        "gradient",
+        claims,
+        found.cotangent,
+        formulas=symbolic,
+        numbers=numbers,
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .forms import Forms
 from .matrices import Matrices
-from .options import Request, Requirement, on_programs
+from .options import Request, Requirement, Times, on_programs
 
 if TYPE_CHECKING:
     from ..lang.run import Run
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 @on_programs
 def main(
-    request: Request, forms: Forms, matrices: Matrices, require: Requirement = None
+    request: Request,
+    forms: Forms,
+    matrices: Matrices,
+    times: Times = None,
+    require: Requirement = None,
 ) -> int:
     """The Hessian of a scalar, a block per pair of inputs.
 
@@ -24,6 +28,11 @@ def main(
 
     Example: gradcli hessian "y = x**2 * sin(z)" x=2 z=0.5
     """
+    if times:
+        from .products import product, refuse
+
+        refuse(times, **forms.asked, **matrices.asked)
+        return product("hessian", request, times, require)
     from .blocks import derivative
 
     return derivative("hessian", request, forms, matrices, require, _blocks)

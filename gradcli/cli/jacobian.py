@@ -8,7 +8,7 @@ import typer
 
 from .forms import Forms
 from .matrices import Matrices
-from .options import Request, Requirement, on_programs
+from .options import Request, Requirement, Times, on_programs
 
 if TYPE_CHECKING:
     from ..autograd.blocks import Mode
@@ -28,6 +28,7 @@ def main(
             help="Use backward or forward passes; auto takes whichever are fewer.",
         ),
     ] = "auto",
+    times: Times = None,
     require: Requirement = None,
 ) -> int:
     """The Jacobian of a program, a block per input.
@@ -37,6 +38,12 @@ def main(
 
     Example: gradcli jacobian "tanh(A @ x)" "A=[[1, 2], [3, 4]]" "x=[0.1, 0.2]"
     """
+    if times:
+        from .products import product, refuse
+
+        backward = mode if mode == "rev" else None
+        refuse(times, mode=backward, **forms.asked, **matrices.asked)
+        return product("jacobian", request, times, require)
     from .blocks import derivative
 
     compute = lambda run: _blocks(run, mode)

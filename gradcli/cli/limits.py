@@ -96,6 +96,7 @@ class _Watch:
         self._memory_before: int | None = None
         self._ended: Event | None = None
         self._pauses = 0
+        self._shared = 0
         self._bounded = False
         self.spare: bytearray | None = None
         self.renew()
@@ -114,6 +115,13 @@ class _Watch:
         """Seconds of work since `renew`, however many threads shared it."""
         wall, processor = self._began
         return min(monotonic() - wall, process_time() - processor)
+
+    @property
+    def taken(self) -> int:
+        """Bytes of memory that the process has, without those of the files that it has
+        mapped since `begin`, which the system takes back when it needs them."""
+        files = bytes_taken("shared") - self._shared
+        return bytes_taken("resident") - max(0, files)
 
     def start(self) -> None:
         """Start the thread that watches seconds and memory."""
@@ -136,6 +144,7 @@ class _Watch:
 
         self._warm_up()
         LIMIT.set(self._limits.memory_bytes)
+        self._shared = bytes_taken("shared")
         room = self._limits.memory_bytes - bytes_taken("resident")
         most = bytes_taken("data") + max(0, room) + HEADROOM_BYTES
         self._memory_before = lowered("DATA", most)
@@ -175,7 +184,7 @@ class _Watch:
             if self.used > self._allowed and not self._pauses:
                 allowed = f"{self._limits.seconds:g} s of processor time"
                 self._stop("E405", f"the work took more than {allowed}", MORE_SECONDS)
-            if self._bounded and bytes_taken("resident") > self._limits.memory_bytes:
+            if self._bounded and self.taken > self._limits.memory_bytes:
                 from ..ops.limits import size_text
 
                 allowed = f"{size_text(self._limits.memory_bytes)} of memory"

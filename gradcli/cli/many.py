@@ -40,7 +40,9 @@ class Many:
     plot: Annotated[
         bool,
         typer.Option(
-            "--plot", help="Draw value and derivative over a sweep instead of rows."
+            "--plot",
+            help="Draw value and derivative over a sweep instead of rows; over two "
+            "sweeps lines of equal value, with arrows that point uphill.",
         ),
     ] = False
     out: Annotated[
@@ -48,7 +50,8 @@ class Many:
         typer.Option(
             "--out",
             metavar="FILE",
-            help="Write the rows to a file, in the format that its name ends with.",
+            help="Write the rows to a file, in the format that its name ends with; at "
+            "one point the value and gradients to a .npz, or a gradient to a .npy.",
         ),
     ] = None
     on_error: Annotated[
@@ -80,13 +83,21 @@ class Many:
         if self.table is not None and self.sweep:
             hint = "leave out one of the two"
             raise wrong("E590", "--table and --sweep both give points", hint)
-        if self.plot and (len(self.sweep or ()) != 1 or self.out or self.cluster):
+        swept = len(self.sweep or ())
+        if self.plot and (swept not in (1, 2) or self.out or self.cluster):
             hint = "as in --sweep x=0:1:101 --plot"
-            raise wrong("E590", "--plot draws one --sweep, on the terminal", hint)
+            raise wrong(
+                "E590", "--plot draws one --sweep or two, on the terminal", hint
+            )
         if self.table is not None or self.sweep:
             return True
-        for name, value in (("--out", self.out), ("--cluster", self.cluster)):
-            if value is not None:
-                hint = "give points with --table or --sweep"
-                raise wrong("E590", f"{name} is for many points", hint)
+        hint = "give points with --table or --sweep"
+        if self.cluster is not None:
+            raise wrong("E590", "--cluster is for many points", hint)
+        if self.out is not None:
+            from .gradient_files import is_for_one_point
+
+            if not is_for_one_point(self.out):
+                hint += "; gradients at one point go to a .npz or .npy"
+                raise wrong("E590", "--out is for many points", hint)
         return False

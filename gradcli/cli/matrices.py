@@ -56,6 +56,16 @@ class Matrices:
     ] = None
 
     @property
+    def asked(self) -> dict[str, object]:
+        """The options by name."""
+        return {
+            "sparse": self.sparse,
+            "dense": self.dense,
+            "spy": self.spy,
+            "out": self.out,
+        }
+
+    @property
     def form(self) -> Form:
         return "sparse" if self.sparse else "dense" if self.dense else "auto"
 

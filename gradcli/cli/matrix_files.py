@@ -11,6 +11,7 @@ from ..autograd.blocks import check_size
 from ..engine.jacobian import Block
 from ..engine.jacobian.files import WRITERS
 from ..lang.errors import ProgramError
+from ..lang.files import make_way
 from ..lang.refusals import FOLDER, refusal
 from .problems import wrong
 
@@ -44,6 +45,7 @@ def write(path: str, block: Block) -> None:
     suffix = check_format(path)
     if suffix == DENSE:
         check_size(block.output.numel() * block.x.numel())
+    make_way(path)
     try:
         with open(path, "wb") as file:
             WRITERS[suffix](file, block)

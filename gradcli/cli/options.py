@@ -42,6 +42,17 @@ GradOutput: TypeAlias = Annotated[
 ]
 """An option that several commands have, but not all."""
 
+Times: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--times",
+        metavar="NAME=VALUE",
+        help="Only the product with a vector, without the matrix: VALUE is the part of "
+        "the vector for an input, of its shape; of inputs that are not named it is 0.",
+        show_default=False,
+    ),
+]
+
 Requirement: TypeAlias = Annotated[
     Literal["proved", "certified", "sampled"] | None,
     typer.Option(
@@ -61,7 +72,9 @@ class Request:
             metavar="EXPR [NAME=VALUE]...",
             help="The program and a value for each of its inputs. EXPR is '-' to read "
             "the program from standard input. VALUE is an expression, @FILE (.npy, "
-            ".npz:key, .csv, .tsv, .json), or @- for standard input.",
+            ".npz:key, .csv, .tsv, .json), a column of a table (@points.csv:x), or @- "
+            "for standard input. What is read from a file is data: nothing is "
+            "differentiated by it, unless --wrt names it or all inputs are read.",
             show_default=False,
         ),
     ] = None

@@ -45,7 +45,7 @@ def main(
 ) -> int:
     """A value and its derivative over a range of an input: NAME=START:STOP.
 
-    Kinks are marked. Of two inputs with a range, -o FILE draws lines of equal value with
+    Kinks are marked. Of two inputs with a range, lines of equal value are drawn, with
     arrows uphill. NAME=START:STOP:COUNT says how many points.
 
     Example: gradcli plot "x^2*sin(x)" x=-3:3

@@ -7,7 +7,7 @@ depends on the block alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,15 @@ class Task:
 
     def __call__(self, block: Block) -> Done:
         """Compute the value and the gradients at each point of a block."""
+        return self.encoded(self.computed(block))
+
+    def encoded(self, done: Done) -> Done:
+        """The same, its columns as they are written."""
+        names = header(self.given, self.wanted)
+        return replace(done, rows=KINDS[self.suffix].encoded(names, done.rows))
+
+    def computed(self, block: Block) -> Done:
+        """What `__call__` gives, with columns of numbers in place of rows."""
         points, stop, error = block(), self.on_error == "stop", None
         if stop and points.bad:
             bad = points.bad[0]
@@ -87,6 +96,5 @@ class Task:
             (None, f"{bad.place}: {bad.reason}") for bad in points.bad
         ]
         told += [(points.number(nr), e.message) for nr, e in failed.items()]
-        rows = KINDS[self.suffix].encoded(header(self.given, self.wanted), columns)
         count = points.rows + len(points.bad)
-        return Done(rows, count, () if stop else tuple(told), error, block.size)
+        return Done(columns, count, () if stop else tuple(told), error, block.size)

@@ -38,9 +38,9 @@ OWN = ("%help", "%names", "%undo", "%reset", "%save", "%quit")
 
 
 def main() -> int:
-    """A session at a prompt: names stay, every command works on what was typed.
+    """A session at a prompt: what was typed stays defined.
 
-    Lines of a pipe are run as if they were typed.
+    Every command works on it. Lines of a pipe are run as if they were typed.
 
     Example: gradcli repl
     """

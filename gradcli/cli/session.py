@@ -6,7 +6,7 @@ and what is worth knowing of them goes to stderr as notes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from sys import maxsize
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from .sources import program_and_bindings
 if TYPE_CHECKING:
     from ..diagnosis.blame import Trouble
     from ..lang.factory import Factory
+    from ..lang.fusion import Fusion
     from ..lang.tensors import TensorLibrary
     from ..views.graph import GraphView
     from ..views.names import Names
@@ -38,6 +39,8 @@ def run_program(
     parts: bool = False,
     more: Iterable[Binding] = (),
     library: Callable[[Factory], TensorLibrary] | None = None,
+    differentiate: bool = True,
+    fusion: Fusion | None = None,
 ) -> Run:
     """Read the program and its inputs and run it.
 
@@ -48,6 +51,8 @@ def run_program(
             may be gone through part by part.
         more: values beside those of the command line.
         library: makes what the program calls; None: the functions on tensors.
+        differentiate: whether derivatives are going to be asked for.
+        fusion: is told what was run part by part, and why the rest was not.
     """
     source, words = program_and_bindings(request)
     begin()
@@ -61,23 +66,45 @@ def run_program(
         device=request.device,
     )
     # The limits on seconds and memory are the bounds here.
-    run = _in_parts(prepared) if parts and request.of is None else None
+    if request.of is not None and parts:
+        parts = False
+        if fusion is not None:
+            fusion.refused("--of asks for another value than the last")
+    run = _in_parts(prepared, fusion) if parts else None
     own = None if library is None else library(prepared.factory)
     run = run or execute(
         prepared, of=request.of, max_steps=maxsize, trace=trace, library=own
     )
+    if differentiate:
+        tell_data([given.name for given in run.inputs if given.data])
     for text in (*_notes_on_inputs(run), *run.notes, *_not_finite(run)):
         note(f"note: {text}")
     return run
 
 
-def _in_parts(prepared: Prepared) -> Run | None:
+def tell_data(names: Sequence[str]) -> None:
+    """Note on stderr which inputs are data, and what asks for derivatives by them."""
+    if not names:
+        return
+    are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    listed_names, wrt = enumerated(names), ",".join(names)
+    note(
+        printable(
+            f"note: {listed_names} {are} read in, not typed, so taken as data: nothing "
+            f"is differentiated by {them}; --wrt {wrt} does"
+        )
+    )
+
+
+def _in_parts(prepared: Prepared, fusion: Fusion | None) -> Run | None:
     """The program's run part by part, where its arrays are large enough."""
-    if all(given.tensor.numel() < MIN_ENTRIES for given in prepared.inputs):
+    if fusion is None and all(
+        given.tensor.numel() < MIN_ENTRIES for given in prepared.inputs
+    ):
         return None
     from ..lang.in_parts import run_in_parts
 
-    return run_in_parts(prepared)
+    return run_in_parts(prepared, fusion)
 
 
 def run_with_names(

@@ -66,7 +66,7 @@ def _contents(path: str, limit: int) -> bytes:
     except (OSError, ValueError) as error:
         from ..lang.refusals import refusal
 
-        hint = "give a file of text, or '-' for standard input"
+        hint = "give a file of text, or the program itself without -f"
         raise wrong("E594", *refusal(path, error, hint)) from None
 
 

@@ -42,9 +42,9 @@ ASKED: Final = "(any key goes on, q ends)"
 
 
 def main() -> int:
-    """A first look around, step by step: values, gradients, graph, paths, claims.
+    """A first look around, step by step.
 
-    In a pipe all steps follow each other.
+    Values, gradients, graph, paths and claims. In a pipe all steps follow each other.
 
     Example: gradcli tour
     """

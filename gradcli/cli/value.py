@@ -19,18 +19,17 @@ def main(request: Request) -> int:
 
     Example: gradcli value "y = x**3 + b" x=2 b=1
     """
+    from ..render.arrays import bare_line
     from ..render.jsons import answer, output_object
-    from ..render.line import Line
-    from ..render.numbers import inline
     from .output import show
     from .session import output_of_run, run_program
 
-    run = run_program(request)
+    run = run_program(request, differentiate=False)
     view = output_of_run(run)
     return show(
         request,
         json=lambda: [answer("value", program=run.source, output=output_object(view))],
-        bare=lambda: [Line(((inline(view.value), "number"),))],
+        bare=lambda: [bare_line(view.value)],
         text=lambda layout: _text(view, layout),
     )
 

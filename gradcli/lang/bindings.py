@@ -15,6 +15,9 @@ from gradcli.lang.lexicon import KEYWORDS
 from gradcli.lang.limits import MAX_ARGUMENT_QUOTE_CHARACTERS, MAX_NAME_CHARACTERS
 from gradcli.lang.record import Record
 
+FILE = "@"
+"""What a VALUE begins with that names a file."""
+
 
 class Binding(Record):
     """One argument; ``value`` is where VALUE stands in it."""
@@ -26,6 +29,12 @@ class Binding(Record):
     @property
     def text(self) -> str:
         return self.argument[self.value.start : self.value.end]
+
+    @property
+    def place(self) -> str | None:
+        """The file that VALUE names, ``-`` for standard input; None: it is none."""
+        text = self.text.strip()
+        return text[len(FILE) :] if text.startswith(FILE) else None
 
 
 def read_bindings(arguments: Iterable[str]) -> tuple[Binding, ...]:

@@ -15,11 +15,12 @@ from typing import Any
 from gradcli.engine import Tensor, grad, resolve
 from gradcli.engine.jacobian import rows_of
 from gradcli.lang.errors import ProgramError
+from gradcli.lang.fusion import Fusion
 from gradcli.lang.in_parts import in_parts
 from gradcli.lang.point import Gradients, Point, Settings
 from gradcli.lang.reading import Reading
 from gradcli.lang.record import Record
-from gradcli.lang.rows import table
+from gradcli.lang.rows import fusion_of, table
 
 Array = Any
 
@@ -169,6 +170,11 @@ class Compiled:
         """As `table`; ``failed`` takes the errors of rows by their number, and their
         results are NaN."""
         return table(self.at, columns, shared, failed)
+
+    def fusion(self, columns: Mapping[str, Any], shared: Mapping[str, Any]) -> Fusion:
+        """How `table` computes such rows: at once, part by part, or one by one, and
+        why."""
+        return fusion_of(self.at, columns, shared)
 
 
 def _at_once(point: Point) -> tuple[Tensor, list[Tensor | None]]:

@@ -136,6 +136,11 @@ class ProgramError(Exception):
         self.hint = hint
         self.exit_status = _status_of(code) if exit_status is None else exit_status
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it be sent from one process to another."""
+        at = (self.code, self.message, self.span, self.source)
+        return _again, (*at, self.hint, self.exit_status)
+
     def __str__(self) -> str:
         return self.render()
 
@@ -162,3 +167,15 @@ class ProgramError(Exception):
                 "source_line": place.text if place else None,
             },
         }
+
+
+def _again(
+    code: str,
+    message: str,
+    span: Span | None,
+    source: str,
+    hint: str | None,
+    exit_status: int,
+) -> ProgramError:
+    """The error that was sent."""
+    return ProgramError(code, message, span, source, hint=hint, exit_status=exit_status)

@@ -62,8 +62,11 @@ class Factory:
         return Tensor(self.raw(values), self.xp)
 
     def leaf(self, values: Any) -> Tensor:
-        """A tensor that gradients are taken for, on memory of its own."""
-        return Tensor(self.raw(np.array(values)), self.xp, requires_grad=True)
+        """A tensor that gradients are taken for, on memory of its own, or on memory
+        that cannot be written to."""
+        fixed = isinstance(values, np.ndarray) and not values.flags.writeable
+        own = values if fixed else np.array(values)
+        return Tensor(self.raw(own), self.xp, requires_grad=True)
 
     def stream(self, name: str) -> Any:
         """The random generator of an input, or of the program itself."""

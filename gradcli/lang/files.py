@@ -2,9 +2,10 @@
 
 Sizes are read before anything is allocated: a header may claim petabytes, and a small
 archive may unpack to a large one. Nothing that could run code is loaded. Every array
-comes back as float64.
+comes back as float64; one of many numbers may be the file itself, not to be written to.
 
     read_file("data.npz:weights")     # the member "weights" of an archive
+    read_file("points.csv:x")         # the column "x" of a table
     read_file("-")                    # standard input: JSON, a table, or .npy
 """
 
@@ -12,13 +13,15 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from io import BytesIO
+from contextlib import suppress
+from io import BufferedReader, BytesIO
 from math import prod
 from stat import S_ISREG
 from typing import IO, Any
 
 import numpy as np
 
+from gradcli.lang.excerpt import enumerated
 from gradcli.lang.limits import (
     MAX_JSON_INTEGER_DIGITS,
     MAX_LIST_DEPTH,
@@ -36,6 +39,9 @@ _ZIP_MAGIC = b"PK"
 _NON_FINITE = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 """How the numbers that JSON does not have are written in it, also by gradcli."""
 
+MAPPED_ENTRIES = 1 << 17
+"""A file of at least so many numbers is not copied into memory."""
+
 _PIECE_BYTES = 1 << 20
 _COPIES_OF_STREAM = 4
 """A stream is kept in memory beside the numbers that are made of it."""
@@ -44,6 +50,13 @@ _NOT_BLANK = re.compile(rb"[^\xef\xbb\xbf \t\r\n]")
 _MORE = "take a part of it, or allow more with --max-memory"
 _AGAIN = "save it again: numpy.save"
 _KINDS = "a file of numbers is .npy, .npz, .csv, .tsv or .json"
+_TABLES = (".csv", ".tsv", ".jsonl", ".npy", ".parquet")
+"""Endings of files whose columns have names."""
+
+_KEYED = re.compile(
+    r"(?P<path>.*(?P<suffix>\.(npz|json|csv|tsv|jsonl|npy|parquet))):(?P<key>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -52,7 +65,8 @@ def read_file(source: str, limit: int | None = None) -> Array:
     """The array in a file; `source` is a path, `path.npz:key`, or `-`.
 
     Args:
-        source: where it is.
+        source: where it is; behind a colon the member of an archive or of an object,
+            or the column of a table.
         limit: bytes that it may hold, as it lies there and as numbers in memory;
             None: what one result may take.
 
@@ -65,8 +79,10 @@ def read_file(source: str, limit: int | None = None) -> Array:
     if not source:
         raise NotAnArray("E511", "there is no file name after '@'", _KINDS)
     path, key = _path_and_key(source)
-    _, suffix = os.path.splitext(path)
-    read = _READERS.get(suffix.lower(), _by_look)
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in _TABLES and (key is not None or suffix not in _READERS):
+        return _column(path, key or "", limit)
+    read = _READERS.get(suffix, _by_look)
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -92,8 +108,26 @@ def _standard_input(limit: int) -> Array:
 
 def _path_and_key(source: str) -> tuple[str, str | None]:
     source = os.path.expanduser(source)
-    head, mark, key = source.rpartition(".npz:")
-    return (f"{head}.npz", key) if mark else (source, None)
+    found = _KEYED.fullmatch(source)
+    if found is None or os.path.isfile(source):
+        return source, None
+    return found["path"], found["key"]
+
+
+def _column(path: str, key: str, limit: int) -> Array:
+    """The column of a table."""
+    from gradcli.lang.columns import read_column
+    from gradcli.lang.errors import ProgramError
+
+    try:
+        return read_column(path, key, limit)
+    except ProgramError as error:
+        if error.code != "E511":
+            raise
+        message, hint = refusal(path, FileNotFoundError(), _KINDS, mark="@")
+        if key:
+            hint = hint.replace("'?", f":{key}'?")
+        raise NotAnArray("E511", message, hint) from None
 
 
 def _check_size(count: int, what: str, limit: int) -> None:
@@ -157,9 +191,14 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         raise NotAnArray(
             "E513", f"{what} is not JSON: {error}", "as in [1, 2, 3]"
         ) from None
+    if key is not None:
+        value = _value_of_key(value, what, key)
     if isinstance(value, dict):
         message = f"{what} is an object, not a number or a list"
-        hint = f"take one of its values: {', '.join(list(value)[:MAX_SHOWN_KEYS])}"
+        listed = ", ".join(list(value)[:MAX_SHOWN_KEYS])
+        hint = (
+            f"take one of its values: {listed}, as in @{what}:{next(iter(value), '')}"
+        )
         raise NotAnArray("E513", message, hint if value else None)
     try:
         return array_of(value, _json_number)
@@ -167,6 +206,22 @@ def _json(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
         message = f"{what}: {problem.message}"
         hint = problem.hint or "as in [1, 2, 3]"
         raise NotAnArray(problem.code, message, hint) from None
+
+
+def _value_of_key(value: Any, what: str, key: str) -> Any:
+    """A value of an object; of a list of objects, each one's."""
+    if isinstance(value, dict):
+        if key in value:
+            return value[key]
+        listed = ", ".join(list(value)[:MAX_SHOWN_KEYS])
+        hint = did_you_mean(key, value)
+        message = f"{what} has no value {key!r}, it has {listed or 'none'}"
+        raise NotAnArray("E518", message, hint)
+    if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+        return [_value_of_key(row, f"{what}, object {nr}", key)
+                for nr, row in enumerate(value, 1)]  # fmt: skip
+    message = f"{what} is no object, so it has no value {key!r}"
+    raise NotAnArray("E518", message, f"leave :{key} out")
 
 
 def _json_integer(digits: str) -> int | float:
@@ -202,13 +257,64 @@ def _npy(file: IO[bytes], what: str, key: str | None, limit: int) -> Array:
     _check_shape(shape, what)
     count = prod(shape)
     _check_size(count * max(dtype.itemsize, 8), what, limit)
-    data = _part(file, count * dtype.itemsize).getbuffer()
-    if data.nbytes < count * dtype.itemsize:
-        claimed = count * dtype.itemsize
-        message = f"{what} is cut off: it has {data.nbytes:,} of {claimed:,} bytes"
-        raise NotAnArray("E513", message, _AGAIN)
-    flat = np.frombuffer(data, dtype=dtype).astype(np.float64)
+    flat = _mapped(file, dtype, count) if count >= MAPPED_ENTRIES else None
+    if flat is None:
+        flat = _numbers(file, what, dtype, count)
     return flat.reshape(shape, order="F" if by_column else "C")
+
+
+def _mapped(file: IO[bytes], dtype: Any, count: int) -> Array | None:
+    """The rest of a file as it lies on the disk, not to be written to; None where it
+    is not float64, or no file."""
+    start = file.tell()
+    if dtype != np.float64 or not isinstance(file, BufferedReader):
+        return None
+    if os.fstat(file.fileno()).st_size < start + count * dtype.itemsize:
+        return None
+    status = os.fstat(file.fileno())
+    _in_use.add((status.st_dev, status.st_ino))
+    return np.asarray(np.memmap(file, dtype, "r", start, (count,)))
+
+
+_in_use: set[tuple[int, int]] = set()
+"""The files whose numbers lie in memory as they lie on the disk."""
+
+
+def make_way(path: str) -> None:
+    """Let a file be written over although an input is read from it: the old one lives
+    on under no name."""
+    with suppress(OSError):
+        status = os.stat(path)
+        if (status.st_dev, status.st_ino) in _in_use:
+            os.unlink(os.path.realpath(path))
+
+
+def _numbers(file: IO[bytes], what: str, dtype: Any, count: int) -> Array:
+    """So many numbers that follow in a stream.
+
+    Memory is taken for what is there, not for what may be.
+    """
+    parts = []
+    missing = count * dtype.itemsize
+    while missing and (piece := file.read(min(_PIECE_BYTES, missing))):
+        missing -= len(piece)
+        parts.append(piece)
+    if missing:
+        claimed = count * dtype.itemsize
+        message = (
+            f"{what} is cut off: it has {claimed - missing:,} of {claimed:,} bytes"
+        )
+        raise NotAnArray("E513", message, _AGAIN)
+    flat, at, rest = np.empty(count, np.float64), 0, b""
+    parts.reverse()
+    while parts:
+        # Each piece is let go of as soon as its numbers are there.
+        piece = rest + parts.pop()
+        whole = len(piece) // dtype.itemsize
+        rest = piece[whole * dtype.itemsize :]
+        flat[at : at + whole] = np.frombuffer(piece, dtype, whole)
+        at += whole
+    return flat
 
 
 def _check_shape(shape: tuple[Any, ...], what: str) -> None:
@@ -227,6 +333,8 @@ def _check_kind(dtype: Any, what: str) -> None:
         raise NotAnArray("E514", message, "save numbers: x.astype(float)")
     if dtype.kind not in "biuf" or dtype.names:
         hint = "numbers are real: save x.real and x.imag" if dtype.kind == "c" else None
+        if dtype.names:
+            hint = f"name one of {enumerated(dtype.names)}: @{what}:{dtype.names[0]}"
         raise NotAnArray("E514", f"{what} holds {dtype}, not real numbers", hint)
 
 

@@ -17,6 +17,7 @@ from gradcli.engine.dtypes import default_dtype
 from gradcli.lang import tiles
 from gradcli.lang.code import Code
 from gradcli.lang.errors import ProgramError
+from gradcli.lang.fusion import Fusion
 from gradcli.lang.prepare import Input, Prepared
 from gradcli.lang.reading import Reading
 from gradcli.lang.run import Run, Session, all_finite
@@ -33,24 +34,59 @@ class RunInParts(Run):
         return list(self.found)
 
 
-def run_in_parts(prepared: Prepared) -> RunInParts | None:
+def run_in_parts(prepared: Prepared, fusion: Fusion | None = None) -> RunInParts | None:
     """A prepared program run part by part; None where that does not apply, or where a
-    number is not finite, whose origin is looked for in the graph of everything."""
-    if _shape(prepared) is None:
+    number is not finite, whose origin is looked for in the graph of everything.
+
+    Args:
+        prepared: the program and its inputs.
+        fusion: is told what was run in parts, or why not.
+    """
+    if fusion is None and _shape(prepared) is None:
         return None
     names = [given.name for given in prepared.inputs]
     reading = Reading(prepared.source, frozenset(names), None)
     answer = in_parts(prepared, reading)
     if answer is None:
+        if fusion is not None:
+            _tell_why(prepared, reading, fusion)
         return None
     value, found = answer
     if not all(g is None or all_finite(g) for g in (value, *found)):
+        if fusion is not None:
+            fusion.refused("a number is not finite: where that began is looked for")
         return None
-    first = next(tiles.parts(0, _count(prepared)))
-    run = Session(_on_part(prepared, *first)).run()
+    if fusion is not None:
+        tell_region(prepared, reading, fusion)
+    first = _on_part(prepared, *next(tiles.parts(0, _count(prepared))))
+    run = Session(first).run()
     value.edge = run.output.edge
-    of, name, variables, notes = run.of, run.output_name, run.variables, run.notes
+    # The graph's leaves are those of the part: they have the inputs' names.
+    variables = {**first.environment, **run.variables}
+    of, name, notes = run.of, run.output_name, run.notes
     return RunInParts(prepared, of, value, name, variables, notes, tuple(found))
+
+
+def tell_region(prepared: Prepared, reading: Reading, fusion: Fusion) -> None:
+    """Tell that a pointwise program is run in parts."""
+    assert reading.pointwise is not None
+    _, reduction, span, _ = reading.pointwise
+    fusion.region(prepared.source, span, reduction, _count(prepared))
+
+
+def _tell_why(prepared: Prepared, reading: Reading, fusion: Fusion) -> None:
+    """Tell why a program is not run in parts."""
+    raws = [given.tensor.raw for given in prepared.inputs]
+    if prepared.factory.xp is not NUMPY:
+        fusion.refused("the arrays are not in the processor's memory")
+    elif tiles.in_the_way(raws):
+        fusion.refused(tiles.in_the_way(raws))
+    if reading.pointwise is not None and reading.pointwise.obstacles:
+        fusion.obstacles(prepared.source, reading.pointwise.obstacles)
+    elif reading.reduction == "":
+        fusion.refused("it ends with no sum and no mean of all entries")
+    if not fusion.rest:
+        fusion.refused("its value has not one entry for each of the inputs'")
 
 
 def in_parts(prepared: Prepared, reading: Reading) -> Gradients | None:

@@ -6,7 +6,7 @@ as it was typed.
 
     value_of(read_binding("x=[[1, 2], [3, 4]]"), factory)     # float64, shape (2, 2)
     value_of(read_binding("x=2*pi*eye(3)"), factory)
-    value_of(read_binding("x=@table.csv"), factory)
+    value_of(read_binding("x=@points.csv:x"), factory)     # a column of a table
 """
 
 import re
@@ -32,7 +32,6 @@ from gradcli.lang.tensors import BARE_CONSTANTS, TensorLibrary
 Array = Any
 _NUMBER = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*")
 _LIST = re.compile(r"\s*\[[-+0-9.eE,\[\]\s]*\]\s*")
-_FILE = "@"
 
 
 def value_of(binding: Binding, factory: Factory) -> Array:
@@ -43,10 +42,11 @@ def value_of(binding: Binding, factory: Factory) -> Array:
     """
     text = binding.text
     try:
-        if text.lstrip().startswith(_FILE):
+        place = binding.place
+        if place is not None:
             from gradcli.lang.files import read_file
 
-            return read_file(text.strip()[len(_FILE) :])
+            return read_file(place)
         if _NUMBER.fullmatch(text):
             return np.float64(text)
         listed = _numbers_listed(text)

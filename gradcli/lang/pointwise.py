@@ -4,28 +4,37 @@ Invariant: what is called pointwise treats entries alike and apart, so that it m
 run on any part of its inputs; the sum or the mean that it may end with is told apart.
 
     pointwise(parse("mean((w*x + b - y)**2)")).reduction        # "mean"
-    pointwise(parse("softmax(x, 0)"))                           # None
+    pointwise(parse("softmax(x, 0)")).obstacles                 # why it is not one
 """
 
+from itertools import islice
 from typing import NamedTuple
 
+from gradcli.lang.span import Span
 from gradcli.lang.syntax import (
     Assign,
     Augment,
     Binary,
     Block,
+    Branch,
     Call,
     Compare,
+    Conditional,
     Evaluate,
     Expression,
+    For,
+    If,
+    Index,
     Literal,
+    Logic,
     MethodCall,
     Name,
     Node,
     Program,
-    Statement,
+    Sequence,
     Target,
     Unary,
+    While,
     walk,
 )
 from gradcli.lang.tensors import public_name
@@ -36,28 +45,53 @@ REDUCTIONS = ("sum", "mean")
 """The functions of all entries that a pointwise program may end with."""
 
 
+MAX_OBSTACLES = 8
+"""That are told of one program."""
+
+
+class Obstacle(NamedTuple):
+    """What keeps a program from being pointwise: where it stands, and why."""
+
+    span: Span
+    reason: str
+
+
 class Pointwise(NamedTuple):
-    """A pointwise program without its reduction, and what that is; empty: none."""
+    """A program as one of single entries, without its reduction.
 
-    program: Program
+    program    the entries; None: the program is not known to be pointwise
+    reduction  what it ends with; empty: nothing
+    span       the text of the entries
+    obstacles  what stands in the way
+    """
+
+    program: Program | None
     reduction: str
+    span: Span
+    obstacles: tuple[Obstacle, ...] = ()
 
 
-def pointwise(program: Program) -> Pointwise | None:
-    """The program as one of single entries; None if it is not known to be one."""
+def pointwise(program: Program) -> Pointwise:
+    """The program as one of single entries, or what stands in the way of that."""
     statements = program.body.statements
-    if not statements or not isinstance(statements[-1], Assign | Evaluate):
-        return None
-    last = statements[-1]
-    if isinstance(last, Assign) and (last.unpacks or len(last.targets) > 1):
-        return None
+    last = statements[-1] if statements else program
+    if not isinstance(last, Assign | Evaluate) or (
+        isinstance(last, Assign) and (last.unpacks or len(last.targets) > 1)
+    ):
+        found = [Obstacle(last.span, "no single value is what it ends with")]
+        return Pointwise(None, "", program.span, tuple(found))
     inner, reduction = _reduced(last.value)
     ending = Evaluate(inner.span, inner)
     body = Block(program.body.span, (*statements[:-1], ending))
-    entries = Program(program.span, program.source, body)
-    if not all(_is_pointwise(node) for node in walk(body)):
-        return None
-    return Pointwise(entries, reduction)
+    reasons = ((node, _obstacle(node)) for node in walk(body))
+    obstacles = (Obstacle(node.span, reason) for node, reason in reasons if reason)
+    found = list(islice(obstacles, MAX_OBSTACLES))
+    span = inner.span
+    if len(statements) > 1:
+        span = Span(statements[0].span.start, last.span.end)
+    if found:
+        return Pointwise(None, reduction, span, tuple(found))
+    return Pointwise(Program(program.span, program.source, body), reduction, span)
 
 
 def _reduced(value: Expression) -> tuple[Expression, str]:
@@ -71,24 +105,38 @@ def _reduced(value: Expression) -> tuple[Expression, str]:
     return (inner, name) if name in REDUCTIONS else (value, "")
 
 
-def _is_pointwise(node: Node) -> bool:
-    if isinstance(node, Call):
-        return not node.keywords and is_elementwise(node.function)
-    if isinstance(node, MethodCall):
-        return not node.keywords and is_elementwise(node.method)
+def _obstacle(node: Node) -> str:
+    """Why a node is not pointwise; empty: it is."""
+    if isinstance(node, Call | MethodCall):
+        name = node.function if isinstance(node, Call) else node.method
+        if node.keywords and is_elementwise(name):
+            return f"{name} has options"
+        return "" if is_elementwise(name) else f"{name} puts entries together"
     if isinstance(node, Binary):
-        return node.operator != "@"
+        return "@ puts entries together" if node.operator == "@" else ""
     if isinstance(node, Unary):
-        return node.operator != "not"
+        return "not asks for one truth value" if node.operator == "not" else ""
     if isinstance(node, Compare):
-        return len(node.operators) == 1
+        chained = len(node.operators) > 1
+        return "a chain of comparisons asks for one truth value" if chained else ""
     if isinstance(node, Literal):
-        return isinstance(node.value, int | float)
+        return "" if isinstance(node.value, int | float) else "this is no number"
     if isinstance(node, Assign):
-        return not node.unpacks
-    if isinstance(node, Statement):
-        return isinstance(node, Evaluate | Augment)
-    return isinstance(node, Name | Target | Block)
+        return "several names are assigned at once" if node.unpacks else ""
+    if isinstance(node, Name | Target | Block | Branch | Evaluate | Augment):
+        return ""  # a branch is told of with its `if`
+    return _OTHERS.get(type(node), "this is not done entry by entry")
+
+
+_OTHERS: dict[type[Node], str] = {
+    Conditional: "a condition asks for one truth value: where(...) has many",
+    For: "a loop is not done entry by entry",
+    If: "a branch asks for one truth value: where(...) has many",
+    Index: "an index takes entries from other places",
+    Logic: "and, or ask for one truth value",
+    Sequence: "a list puts values together",
+    While: "a loop is not done entry by entry",
+}
 
 
 def is_elementwise(name: str) -> bool:

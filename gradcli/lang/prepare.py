@@ -33,12 +33,16 @@ DTYPES = ("float64", "float32")
 
 
 class Input(Record):
-    """One input: its value, and whether that was sampled rather than given."""
+    """One input: its value, and whether that was sampled rather than given.
+
+    data  whether nothing is differentiated by it because it was read from a file
+    """
 
     name: str
     tensor: Tensor
     sampled: bool
     requires_grad: bool
+    data: bool = False
 
 
 class Prepared(Record):
@@ -90,7 +94,8 @@ def prepare(
     Args:
         source: the program's text.
         bindings: values of inputs; the others are sampled from the seed.
-        wrt: the inputs that gradients are taken for; None: all.
+        wrt: the inputs that gradients are taken for; None: all, but those read from
+            files where there are others.
         seed: of the random numbers.
         strict: refuse to sample.
         dtype: ``float64`` or ``float32``, for all tensors of the run.
@@ -105,13 +110,15 @@ def prepare(
     names = input_names(program, given)
     code = compile_program(program)
     _refuse_unread(bindings, names, code, program)
-    chosen = _differentiated(wrt, names)
+    data = data_among(names, bindings) if wrt is None else frozenset()
+    chosen = _differentiated(wrt, names) - data
     if strict:
         _refuse_missing([name for name in names if name not in given])
     _refuse_second_reading(bindings)
     with np.errstate(all="ignore"), default_dtype(dtype):
         inputs = [
-            _input(name, given.get(name), name in chosen, factory) for name in names
+            _input(name, given.get(name), name in chosen, name in data, factory)
+            for name in names
         ]
     return Prepared(source, code, factory, tuple(inputs))
 
@@ -140,10 +147,20 @@ def _factory(device: str, dtype: str, seed: int) -> Factory:
         raise ProgramError("E509", str(error), hint=hint) from None
 
 
-def _input(name: str, binding: Binding | None, wanted: bool, factory: Factory) -> Input:
+def data_among(names: Sequence[str], bindings: Iterable[Binding]) -> frozenset[str]:
+    """The inputs that are data, as their values are read from files or from standard
+    input; none where that is so of all."""
+    read = {binding.name for binding in bindings if binding.place is not None}
+    found = read.intersection(names)
+    return frozenset() if len(found) == len(names) else frozenset(found)
+
+
+def _input(
+    name: str, binding: Binding | None, wanted: bool, data: bool, factory: Factory
+) -> Input:
     values = factory.draw(name) if binding is None else value_of(binding, factory)
     tensor = factory.leaf(values) if wanted else factory.constant(values)
-    return Input(name, tensor, binding is None, wanted)
+    return Input(name, tensor, binding is None, wanted, data)
 
 
 def _refuse_unread(

@@ -25,14 +25,16 @@ def relieve() -> None:
 UNKNOWN = 0
 """Bytes, where the platform does not report them."""
 
-_FIELDS = {"address_space": 0, "resident": 1, "data": 5}
+_FIELDS = {"address_space": 0, "resident": 1, "shared": 2, "data": 5}
 """Columns of Linux's ``/proc/self/statm``, in pages."""
 
 
 def bytes_taken(kind: str) -> int:
-    """Bytes that the process has: ``address_space``, ``resident`` or ``data``.
+    """Bytes that the process has: ``address_space``, ``resident``, ``shared`` or
+    ``data``.
 
-    ``data`` is what it could write to; that is what ``RLIMIT_DATA`` counts.
+    ``shared`` is what files hold as well; ``data`` is what the process could write to,
+    which ``RLIMIT_DATA`` counts.
     """
     try:
         with open("/proc/self/statm") as status:

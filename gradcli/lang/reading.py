@@ -4,6 +4,7 @@ reading = Reading("mean((w*x - y)**2)", frozenset(), None)
 reading.names, reading.reduction            # (("w", "x", "y"), "mean")
 """
 
+from gradcli.lang.code import Code
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.parser import parse
 from gradcli.lang.pointwise import pointwise
@@ -17,8 +18,13 @@ class Reading:
         program = parse(text, bound)
         self.names = input_names(program, bound)
         self.code = compile_program(program)
-        found = None if of is not None else pointwise(program)
-        self.reduction = None if found is None else found.reduction
+        self.pointwise = None if of is not None else pointwise(program)
+        """The program as one of single entries; None: not its last value is asked
+        for."""
+        self.reduction: str | None = None
         """What a pointwise program ends with; empty: nothing, None: not pointwise."""
-        self.entries = None if found is None else compile_program(found.program)
+        self.entries: Code | None = None
         """The code of a pointwise program, without its reduction."""
+        if self.pointwise is not None and self.pointwise.program is not None:
+            self.reduction = self.pointwise.reduction
+            self.entries = compile_program(self.pointwise.program)

@@ -12,7 +12,9 @@ import numpy as np
 
 from gradcli.engine import Tensor, grad
 from gradcli.lang.errors import ProgramError
-from gradcli.lang.in_parts import entrywise
+from gradcli.lang.excerpt import enumerated
+from gradcli.lang.fusion import Fusion
+from gradcli.lang.in_parts import entrywise, tell_region
 from gradcli.lang.point import Gradients, Point
 
 
@@ -35,12 +37,59 @@ def table(
         ProgramError: columns differ in length, or the program fails.
     """
     count = _length(columns)
-    point = at({**columns, **{n: _shared(v, count) for n, v in shared.items()}})
-    whole = {name for name, value in shared.items() if np.ndim(_raw(value))}
-    numbers = all(t.raw.ndim == 1 for t in point.tensors.values()) and not whole
-    found = entrywise(point.prepared, point.reading) if numbers else None
+    point, whole = _point(at, columns, shared, count)
+    found = None if _in_the_way(point, whole) else _at_once(point)
     y, grads = found or _row_by_row(point, count, whole, failed)
     return Gradients(point.back(y), point.by_name(grads))
+
+
+def fusion_of(
+    at: Callable[[Mapping[str, Any]], Point],
+    columns: Mapping[str, Any],
+    shared: Mapping[str, Any],
+) -> Fusion:
+    """Whether `table` computes the rows at once, part by part, or why one by one."""
+    point, whole = _point(at, columns, shared, _length(columns))
+    reading, fusion = point.reading, Fusion()
+    reason = _in_the_way(point, whole)
+    if reason:
+        fusion.refused(reason)
+    if reading.pointwise is not None and reading.pointwise.obstacles:
+        fusion.obstacles(point.prepared.source, reading.pointwise.obstacles)
+    if fusion.rest:
+        return fusion
+    if _at_once(point) is None:
+        fusion.refused("its value is not one number for each row")
+    else:
+        tell_region(point.prepared, reading, fusion)
+    return fusion
+
+
+def _point(
+    at: Callable[[Mapping[str, Any]], Point],
+    columns: Mapping[str, Any],
+    shared: Mapping[str, Any],
+    count: int,
+) -> tuple[Point, set[str]]:
+    """All rows as one point, and the inputs that are arrays in every row."""
+    point = at({**columns, **{n: _shared(v, count) for n, v in shared.items()}})
+    return point, {name for name, value in shared.items() if np.ndim(_raw(value))}
+
+
+def _in_the_way(point: Point, whole: set[str]) -> str:
+    """Why the rows are not computed at once; empty: they may be."""
+    if whole:
+        return f"{enumerated(sorted(whole))} has many entries in each row"
+    if any(t.raw.ndim != 1 for t in point.tensors.values()):
+        return "an input has many entries in each row"
+    if point.of is not None:
+        return "--of asks for another value than the last"
+    return ""
+
+
+def _at_once(point: Point) -> tuple[Tensor, list[Tensor | None]] | None:
+    """All rows together, where each entry is computed apart."""
+    return entrywise(point.prepared, point.reading)
 
 
 def _row_by_row(

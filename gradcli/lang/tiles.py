@@ -72,11 +72,20 @@ def common_shape(arrays: Sequence[Any]) -> tuple[int, ...] | None:
 
     All have to lie in memory in the order of their indices.
     """
+    if in_the_way(arrays):
+        return None
+    return next(tuple(a.shape) for a in arrays if np.ndim(a))
+
+
+def in_the_way(arrays: Sequence[Any]) -> str:
+    """Why parts of arrays do not help; empty: they do."""
     large = [a for a in arrays if np.ndim(a)]
     shapes = {a.shape for a in large}
-    if len(shapes) != 1 or large[0].size < MIN_ENTRIES:
-        return None
+    if all(a.size < MIN_ENTRIES for a in large):
+        return f"no input has the {MIN_ENTRIES:,} entries from which parts help"
+    if len(shapes) > 1:
+        listed = " and ".join(str(list(shape)) for shape in sorted(shapes))
+        return f"the inputs have the shapes {listed}"
     if not all(a.flags.c_contiguous for a in large):
-        return None
-    (shape,) = shapes
-    return tuple(shape)
+        return "an input's entries do not lie in memory in their order"
+    return ""

@@ -8,18 +8,19 @@ values("dL/da", [[1.0, 2.0], [3.0, 4.0]], layout)
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from functools import partial
 
-from ..views.numbers import Plain
+from ..views.numbers import Entries, Plain, Shown
 from .limits import MIN_ARRAY_COLUMNS
-from .line import Layout, Line, Part
-from .numbers import ELLIPSIS, draw, number
+from .line import Layout, Line, LongLine, Part
+from .numbers import ELLIPSIS, draw, inline, number, room_in
 
 SHORTENED = Line(((f"({ELLIPSIS} shortened to fit: -q or a pipe shows all)", "dim"),))
 
 
 def value_lines(
-    label: str, value: Plain | None, layout: Layout, note: str = "", pad: int = 0
+    label: str, value: Shown | None, layout: Layout, note: str = "", pad: int = 0
 ) -> Generator[Line, None, bool]:
     """``label = value``, the label padded to ``pad`` columns, then a note.
 
@@ -27,6 +28,11 @@ def value_lines(
     """
     head: list[Part] = [(label.ljust(pad), "name"), (" = ", "plain")]
     tail: list[Part] = [(f"  {note}", "dim")] if note else []
+    if isinstance(value, Entries):
+        if layout.rows is None and len(value.shape) == 1:
+            yield _long_line(head, value, tail)
+            return False
+        value = _within(value, layout)
     if not isinstance(value, list):
         text = "None" if value is None else number(value)
         yield Line((*head, (text, "number"), *tail))
@@ -36,6 +42,33 @@ def value_lines(
         return (yield from array_lines(value, " " * left, layout, tail, head=head))
     yield Line(tuple(head))
     return (yield from array_lines(value, "  ", layout, tail))
+
+
+def _within(value: Entries, layout: Layout) -> Plain:
+    """The entries of a large array that there is room for, and some more."""
+    if layout.rows is None:
+        return value.listed()
+    return value.around(room_in(len(value.shape), layout.rows))
+
+
+def _long_line(head: Sequence[Part], value: Entries, tail: Sequence[Part]) -> Line:
+    from .long import aligned
+
+    def pieces() -> Iterator[str]:
+        yield "".join(text for text, _ in head)
+        yield from aligned(value)
+        yield "".join(text for text, _ in tail)
+
+    return LongLine.of(pieces)
+
+
+def bare_line(value: Shown | None) -> Line:
+    """A value alone on a line, nothing left out."""
+    if isinstance(value, Entries):
+        from .long import listed
+
+        return LongLine.of(partial(listed, value))
+    return Line((("None" if value is None else inline(value), "number"),))
 
 
 def array_lines(

@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..lang.errors import ProgramError
+from ..lang.files import make_way
 from ..lang.refusals import FOLDER, refusal
 from .jsons import dumps
 
@@ -199,6 +200,7 @@ def open_columns(path: str, names: Sequence[str]) -> Iterator[Columns]:
         ProgramError: the format is not known, or the file cannot be written.
     """
     suffix = format_of(path)
+    make_way(path)
     try:
         file = Path(path).expanduser().open("wb")
     except OSError as error:

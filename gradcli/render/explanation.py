@@ -16,7 +16,7 @@ from typing import Any
 
 from ..lang.excerpt import printable
 from ..views.explanation import Explanation, Send, StepView
-from ..views.numbers import Plain, flat
+from ..views.numbers import Plain, Shown, flat
 from .gradients import derived
 from .jsons import answer, entries, listed, output_object
 from .labels import made, shape_text, size_text
@@ -109,7 +109,7 @@ def _accumulated(view: StepView, layout: Layout) -> list[tuple[str, str, str]]:
     return [(label, f"{value(view.grad_before, layout)} + what arrives = {after}", "")]
 
 
-def value(number: Plain, layout: Layout) -> str:
+def value(number: Shown, layout: Layout) -> str:
     """A value on one line; a large array in a terminal by its shape and range."""
     text = inline(number)
     if layout.rows is None or len(text) <= MAX_VALUE_CHARACTERS:

@@ -11,14 +11,13 @@ grad_fn
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..lang.excerpt import printable
 from ..views.gradients import GradView, OutputView
-from .arrays import SHORTENED, value_lines
+from .arrays import SHORTENED, bare_line, value_lines
 from .chain import steps
 from .line import BLANK, Layout, Line, title
-from .numbers import inline
 
 
 def derivative_label(output: OutputView, name: str) -> str:
@@ -36,8 +35,19 @@ def labels(view: GradView) -> dict[str, str]:
     return {i.name: derivative_label(view.output, i.name) for i in view.differentiated}
 
 
-def answer(view: GradView, layout: Layout) -> Iterator[Line]:
-    """The output, the gradients and the graph's steps; the verdicts come later."""
+NO_FILES: Mapping[str, str] = {}
+
+
+def answer(
+    view: GradView, layout: Layout, files: Mapping[str, str] = NO_FILES
+) -> Iterator[Line]:
+    """The output, the gradients and the graph's steps; the verdicts come later.
+
+    Args:
+        view: what there is to be shown.
+        layout: the room for it.
+        files: by input where its gradient was written, in place of its numbers.
+    """
     name, value = printable(view.output.name), view.output.value
     shortened = yield from value_lines(name, value, layout)
     for given in view.inputs:
@@ -57,6 +67,11 @@ def answer(view: GradView, layout: Layout) -> Iterator[Line]:
             else ""
         )
         label = called[given.name]
+        if given.name in files:
+            shape = "(" + ", ".join(map(str, given.shape)) + ")"
+            where = f"  {shape}  written to {printable(files[given.name])}"
+            yield Line(((label.ljust(pad), "name"), (where, "plain")))
+            continue
         cut = yield from value_lines(label, given.grad, layout, note, pad)
         shortened = shortened or cut
     if shortened:
@@ -67,8 +82,10 @@ def answer(view: GradView, layout: Layout) -> Iterator[Line]:
         yield from steps(view.graph, layout)
 
 
-def bare(view: GradView) -> Iterator[Line]:
-    """The gradients alone, one a line, in the order of the inputs."""
+def bare(view: GradView, files: Mapping[str, str] = NO_FILES) -> Iterator[Line]:
+    """The gradients alone, one a line, in the order of the inputs; none of those that
+    were written to ``files``."""
     for given in view.differentiated:
-        text = "None" if given.grad is None else inline(given.grad)
-        yield Line(((text, "number"),))
+        if given.name in files:
+            continue
+        yield bare_line(given.grad)

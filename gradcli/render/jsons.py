@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
+from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,10 @@ from ..views.closed_forms import FormulaView, of_blocks, of_gradients
 from ..views.descent import DescentView
 from ..views.gradients import GradView, OutputView
 from ..views.graph import GraphView
+from ..views.numbers import Entries
 from .latex_forms import equations
-from .line import Line
+from .line import Line, LongLine
+from .long import listed as listed_pieces
 
 if TYPE_CHECKING:
     from ..verify.process.job import InputVerdict, Verification
@@ -82,6 +85,47 @@ def _finite(value: Any) -> Any:
     return {key: _finite(entry) for key, entry in known.items()}
 
 
+def line_of(value: Any) -> Line:
+    """JSON on a line of its own; with large arrays it is made while it is written."""
+    if _holds_entries(value):
+        return LongLine.of(lambda: _pieces(value))
+    return unbroken(dumps(value))
+
+
+def _holds_entries(value: Any) -> bool:
+    """Whether there is a large array in an answer."""
+    if isinstance(value, Mapping):
+        return any(map(_holds_entries, value.values()))
+    if isinstance(value, list | tuple):
+        return not _are_numbers(value) and any(map(_holds_entries, value))
+    return isinstance(value, Entries) or (
+        is_dataclass(value) and _holds_entries(entries(value))
+    )
+
+
+def _are_numbers(value: Sequence[Any]) -> bool:
+    return not value or isinstance(value[0], int | float | str)
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    """JSON piece by piece, in the words of `dumps`."""
+    if isinstance(value, Entries):
+        yield from listed_pieces(value, dumps)
+    elif not _holds_entries(value):
+        yield dumps(value)
+    elif isinstance(value, list | tuple):
+        for nr, entry in enumerate(value):
+            yield ", " if nr else "["
+            yield from _pieces(entry)
+        yield "]"
+    else:
+        known = value if isinstance(value, Mapping) else entries(value)
+        for nr, (key, entry) in enumerate(known.items()):
+            yield (", " if nr else "{") + dumps(key) + ": "
+            yield from _pieces(entry)
+        yield "}"
+
+
 def unbroken(text: str) -> Line:
     """A line that stays one, so that it can be copied out of a terminal."""
     return Line(((text, "plain"),), hang="")
@@ -89,18 +133,26 @@ def unbroken(text: str) -> Line:
 
 def answer(command: str, **parts: Any) -> Line:
     """The result of a command."""
-    return unbroken(dumps({"schema": SCHEMA, "command": command, **parts}))
+    return line_of({"schema": SCHEMA, "command": command, **parts})
 
 
 def listed(head: Line, key: str, objects: Iterable[Any]) -> Iterator[Line]:
     """The result with a list at its end, a line per object, so that a long one is
     written as it is read."""
-    before = head.text[:-1] + f', "{key}": ['
+    before = unbroken(head.text[:-1] + f', "{key}": [')
+    end = ""
     for each in objects:
-        yield unbroken(before)
-        before = dumps(each) + ","
-    yield unbroken(before.removesuffix(","))
+        yield _with(before, end)
+        before, end = line_of(each), ","
+    yield _with(before, "")
     yield unbroken("]}")
+
+
+def _with(line: Line, end: str) -> Line:
+    """A line with something behind it."""
+    if isinstance(line, LongLine):
+        return LongLine.of(lambda: chain(line.pieces(), (end,)))
+    return unbroken(line.text + end)
 
 
 def grad(
@@ -125,7 +177,7 @@ def grad(
         verdict = verdicts.get(given.name)
         closed_form = {"closed_form": verdict.closed_form if verdict else None}
         further = (by_input.get(given.name, EMPTY), formulas.get(given.name, EMPTY))
-        inputs.append(entries(given) | closed_form | _checked(verdict))
+        inputs.append(entries(given) | closed_form | checked(verdict))
         for each in further:
             inputs[-1] |= each
     return answer(
@@ -144,7 +196,7 @@ def _verdicts(verification: Verification | None) -> Mapping[str, InputVerdict]:
     return {v.name: v for v in verification.inputs} if verification else {}
 
 
-def _checked(verdict: InputVerdict | None) -> dict[str, Any]:
+def checked(verdict: InputVerdict | None) -> dict[str, Any]:
     """What was shown of one derivative."""
     return {
         "verdict": verdict.verdict if verdict else "unknown",
@@ -210,7 +262,7 @@ def derivative(
     blocks = []
     for nr, (block, formulas) in enumerate(zip(view.blocks, written, strict=True)):
         both = {"inputs": block.by} if len(block.by) > 1 else {}
-        checked = _checked(verdicts.get(block.by[-1]))
+        verdict = checked(verdicts.get(block.by[-1]))
         names = {"input": block.by[0], **both}
         files = None if shown is None else shown.files
         numbers: dict[str, Any] = (
@@ -221,7 +273,7 @@ def derivative(
 
             numbers["colours"] = colours_of(block.pattern)
         told = {"shape": block.shape, **numbers, "structure": block.structure}
-        blocks.append({**names, **told, **checked, **formulas})
+        blocks.append({**names, **told, **verdict, **formulas})
     return answer(
         **entries(view, "output", "blocks"),
         output=output_object(view.output),

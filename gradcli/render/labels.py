@@ -10,7 +10,7 @@ from math import prod
 
 from ..lang.excerpt import printable
 from ..views.graph import GraphView, NodeView
-from ..views.numbers import Plain, sizes
+from ..views.numbers import Entries, Shown, sizes
 from .numbers import ELLIPSIS, inline, number
 
 CHANGE = re.compile(r"\s*[^\w\s=<>!]+=")
@@ -41,10 +41,12 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, shape))}]" if shape else ""
 
 
-def gradient_text(value: Plain | None, longest: int) -> str:
+def gradient_text(value: Shown | None, longest: int) -> str:
     """A local gradient, short: a number, a small list, or the size of a larger one."""
     if value is None:
         return ""
+    if isinstance(value, Entries):
+        return size_text(value)
     if not isinstance(value, list):
         return number(value)
     if prod(sizes(value)) <= longest:
@@ -54,7 +56,7 @@ def gradient_text(value: Plain | None, longest: int) -> str:
     return size_text(value)
 
 
-def size_text(value: Plain) -> str:
+def size_text(value: Shown) -> str:
     """``[2×3]``: the shape of an array that is not written out."""
     return f"[{'×'.join(map(str, sizes(value)))}]"
 

@@ -9,7 +9,7 @@ so that it can be copied as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 Role: TypeAlias = Literal[
@@ -27,6 +27,31 @@ class Line(NamedTuple):
     @property
     def text(self) -> str:
         return "".join([text for text, _ in self.parts])
+
+    def pieces(self) -> Iterator[str]:
+        """The text, one part of it after the other."""
+        yield self.text
+
+
+class LongLine(Line):
+    """A line too long to be held: its text is made while it is written, and never
+    broken."""
+
+    make: Callable[[], Iterator[str]]
+
+    @classmethod
+    def of(cls, make: Callable[[], Iterator[str]]) -> LongLine:
+        """A line whose pieces ``make`` gives."""
+        line = cls((), "")
+        line.make = make
+        return line
+
+    @property
+    def text(self) -> str:
+        return "".join(self.make())
+
+    def pieces(self) -> Iterator[str]:
+        return self.make()
 
 
 BLANK = Line()

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..views.numbers import Plain, sizes
+from ..views.numbers import Entries, Plain, Shown, sizes
 from .line import Layout
 
 ELLIPSIS = "…"
@@ -39,8 +39,10 @@ def six_digits(value: float) -> str:
     return f"{value:.6g}"
 
 
-def inline(value: Plain) -> str:
+def inline(value: Shown) -> str:
     """Nested lists on one line, nothing left out."""
+    if isinstance(value, Entries):
+        value = value.listed()
     if not isinstance(value, list):
         return number(value)
     return "[" + ", ".join([inline(entry) for entry in value]) + "]"
@@ -59,6 +61,11 @@ def draw(value: Plain, layout: Layout) -> Drawn:
         if layout.width is None or max(map(len, lines)) <= layout.width:
             return Drawn(lines, cut or dropped)
     return Drawn(_block(texts, depth, width, layout.width), True)
+
+
+def room_in(depth: int, rows: int) -> list[int]:
+    """How many entries of each dimension are kept where rows are bounded."""
+    return [rows] * (depth - 1) + [rows * ROW_ENTRIES]
 
 
 def _keep(value: list[Any], depth: int, rows: int | None) -> tuple[list[Any], bool]:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from .limits import MAX_TERMINAL_ROWS
-from .line import Layout, Line, Part, Role
+from .line import Layout, Line, LongLine, Part, Role
 
 STYLES: dict[Role, str] = {
     "plain": "",
@@ -53,6 +53,10 @@ class TerminalWriter:
 
     def lines(self, lines: Iterable[Line]) -> None:
         for line in lines:
+            if isinstance(line, LongLine):
+                self._stream.writelines(line.pieces())
+                self._stream.write("\n")
+                continue
             for piece in _wrapped(line, self._width):
                 text = Text.assemble(*[(t, STYLES[role]) for t, role in piece])
                 self._console.print(text, soft_wrap=True)

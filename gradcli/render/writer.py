@@ -38,7 +38,9 @@ class PlainWriter:
     def lines(self, lines: Iterable[Line]) -> None:
         write = self._stream.write
         for line in lines:
-            write(line.text + "\n")
+            for piece in line.pieces():
+                write(piece)
+            write("\n")
 
     def flush(self) -> None:
         self._stream.flush()

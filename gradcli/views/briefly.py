@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy
 
-from .numbers import Plain, flat, plain, sizes
+from .numbers import Plain, Shown, flat, plain, sizes
 
 MAX_WHOLE_ENTRIES: Final = 64
 """Entries of an array that are kept one by one."""
@@ -29,10 +29,10 @@ class Extent(NamedTuple):
     nan: bool
 
 
-Brief: TypeAlias = "Plain | Extent"
+Brief: TypeAlias = "Shown | Extent"
 
 
-def briefly(raw: Any) -> Brief:
+def briefly(raw: Any) -> Plain | Extent:
     """A number or an array as far as a picture shows it."""
     if not hasattr(raw, "dtype") or raw.size <= MAX_WHOLE_ENTRIES:
         return plain(raw)
@@ -43,7 +43,7 @@ def briefly(raw: Any) -> Brief:
     return Extent(tuple(host.shape), float(low), float(high), bool(strange.any()))
 
 
-def extent(value: Plain) -> Extent:
+def extent(value: Shown) -> Extent:
     """What nested lists of numbers range over."""
     entries = flat(value)
     known = [entry for entry in entries if not isnan(entry)]

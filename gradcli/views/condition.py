@@ -45,7 +45,7 @@ def conditions(view: GradView, cotangent: Plain | None) -> tuple[Condition, ...]
 
 
 def _condition(given: InputView, output: float) -> Condition:
-    values = flat(given.value)
+    values = [] if given.value is None else flat(given.value)
     slopes = [0.0] * len(values) if given.grad is None else flat(given.grad)
     parts = [_ratio(abs(x * g), output) for x, g in zip(values, slopes, strict=True)]
     norm = _ratio(hypot(*values) * hypot(*slopes), output)

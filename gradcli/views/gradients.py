@@ -1,17 +1,18 @@
 """What `gradcli grad` shows: an output, its inputs and their gradients.
 
-Invariant: everything is on the host, in plain numbers; nothing here is computed again.
+Invariant: everything is on the host, in plain numbers, large arrays as they are;
+nothing here is computed again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from ..engine import Tensor
 from ..lang.run import Input
 from .graph import GraphView
-from .numbers import Plain, plain
+from .numbers import Entries, Shown, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +25,21 @@ class OutputView:
     name: str
     named: bool
     shape: tuple[int, ...]
-    value: Plain
+    value: Shown
     grad_fn: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class InputView:
     """An input; ``grad`` is None if it was not asked for or the output does not
-    depend on it."""
+    depend on it, and where it was written to a file."""
 
     name: str
     shape: tuple[int, ...]
-    value: Plain
+    value: Shown | None
     sampled: bool
     requires_grad: bool
-    grad: Plain | None
+    grad: Shown | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def output_view(output: Tensor, name: str, named: bool) -> OutputView:
     """The output in plain numbers."""
     made = output.grad_fn
     node = type(made).__name__ if made else None
-    return OutputView(name, named, tuple(output.shape), plain(output.raw), node)
+    return OutputView(name, named, tuple(output.shape), shown(output.raw), node)
 
 
 def input_views(
@@ -77,10 +78,24 @@ def input_views(
             InputView(
                 name=given.name,
                 shape=tuple(given.tensor.shape),
-                value=plain(given.tensor.raw),
+                value=shown(given.tensor.raw),
                 sampled=given.sampled,
                 requires_grad=given.requires_grad,
-                grad=None if grad is None else plain(grad.raw),
+                grad=None if grad is None else shown(grad.raw),
             )
         )
     return tuple(views)
+
+
+def without(view: GradView, names: Container[str]) -> GradView:
+    """The same, without the gradients by some inputs, which are written elsewhere, and
+    without the values of large inputs."""
+    inputs = tuple(
+        replace(
+            given,
+            grad=None if given.name in names else given.grad,
+            value=None if isinstance(given.value, Entries) else given.value,
+        )
+        for given in view.inputs
+    )
+    return replace(view, inputs=inputs)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias, overload
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
 from ..engine.node import ConstantNode, UnaryNode
-from .numbers import Plain, plain
+from .numbers import Shown, shown
 from .partials import raw_partials
 from .places import Places, Span
 
@@ -50,7 +50,7 @@ class NodeView(NamedTuple):
     column: int | None
     span: Span | None
     next_functions: tuple[tuple[int | None, int], ...]
-    local_gradients: tuple[Plain | None, ...]
+    local_gradients: tuple[Shown | None, ...]
 
     @property
     def is_leaf(self) -> bool:
@@ -168,7 +168,7 @@ class _Nodes(Sequence[NodeView]):
             column=where.column,
             span=span,
             next_functions=tuple([_numbered(edge, self._ids) for edge in edges]),
-            local_gradients=tuple([None if p is None else plain(p) for p in partials]),
+            local_gradients=tuple([None if p is None else shown(p) for p in partials]),
         )
 
 

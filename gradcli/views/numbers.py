@@ -15,6 +15,51 @@ from typing import Any, TypeAlias
 Plain: TypeAlias = "float | list[Any]"
 """A number, or lists of numbers nested as deep as the shape is long."""
 
+
+class Entries:
+    """A large array, whose entries become numbers where they are shown."""
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.raw.shape)
+
+    def listed(self) -> list[Any]:
+        """All entries as nested lists."""
+        found = plain(self.raw)
+        assert isinstance(found, list)
+        return found
+
+    def around(self, most: Sequence[int]) -> list[Any]:
+        """The entries at both ends of each dimension, one more than ``most``, so that
+        what is cut to ``most`` is cut as all would be."""
+        raw = self.raw
+        for dim, (size, room) in enumerate(zip(self.shape, most, strict=True)):
+            if size > room + 1:
+                first = (room + 1) // 2 + 1
+                kept = [*range(first), *range(size - (room + 1 - first), size)]
+                raw = raw.take(kept, dim)
+        return Entries(raw).listed()
+
+
+Shown: TypeAlias = "Plain | Entries"
+"""What a view holds of an array."""
+
+
+def shown(raw: Any) -> Shown:
+    """An array as numbers; a large one as it is."""
+    if getattr(raw, "size", 1) <= MANY:
+        return plain(raw)
+    return Entries(raw.get() if hasattr(raw, "get") else raw)
+
+
+MANY = 1 << 16
+"""Of more entries no list is made before they are shown."""
+
 DOUBLE = 8
 """Bytes of a number as Python's own floats hold it; shorter ones have fewer digits."""
 
@@ -37,16 +82,20 @@ def plain(raw: Any) -> Plain:
     return widened
 
 
-def flat(value: Plain) -> list[float]:
+def flat(value: Shown) -> list[float]:
     """The numbers in C order."""
+    if isinstance(value, Entries):
+        value = value.listed()
     level: list[Any] = [value]
     while level and isinstance(level[0], list):
         level = [entry for row in level for entry in row]
     return level
 
 
-def sizes(value: Plain) -> list[int]:
+def sizes(value: Shown) -> list[int]:
     """The shape of nested lists, as far as their first entries tell it."""
+    if isinstance(value, Entries):
+        return list(value.shape)
     found: list[int] = []
     while isinstance(value, list):
         found.append(len(value))

@@ -24,10 +24,14 @@ from .compare import Comparison, compared
 
 MODULES = (
     "whole_processes", "per_node", "jacobians", "large_arrays", "many_points",
-    "descents",
+    "descents", "layers",
 )  # fmt: skip
 
 LIBRARIES = ("numpy", "torch", "jax", "autograd", "casadi", "asdex", "sympy", "pyarrow")
+
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""What says to linear algebra how many threads to use."""
 
 
 def comparisons() -> dict[str, Comparison]:
@@ -49,12 +53,15 @@ def machine() -> str:
     return f"{cores} {platform.python_version()}, {', '.join(found)}"
 
 
-def in_a_process(name: str, rounds: int | None) -> dict[str, Any]:
+def in_a_process(comparison: Comparison, rounds: int | None) -> dict[str, Any]:
     """The result of one comparison, or why there is none."""
+    name, threads = comparison.name, comparison.threads
     words = [sys.executable, "-m", __package__, "--here", name]
+    kept = {} if threads is None else dict.fromkeys(THREADS, str(threads))
     if rounds is not None:
         words += ["--rounds", str(rounds)]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = subprocess.run(words, capture_output=True, text=True,
+                          env={**os.environ, **kept})  # fmt: skip
     if done.returncode:
         reason = done.stderr.strip().rpartition("\n")[2] or f"status {done.returncode}"
         return {"name": name, "failed": reason}
@@ -130,7 +137,7 @@ def main() -> int:
     print(json.dumps({"machine": header}) if asked.json else header, flush=True)
     failed = 0
     for name in names:
-        found = in_a_process(name, asked.rounds)
+        found = in_a_process(known[name], asked.rounds)
         failed += "failed" in found
         told = [json.dumps(found)] if asked.json else lines(found)
         print(*told, sep="\n", flush=True)

@@ -16,7 +16,6 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from math import ceil
 from pathlib import Path
 from shutil import rmtree
 from statistics import quantiles
@@ -36,10 +35,11 @@ LEAST_SECONDS = 0.01
 class Comparison:
     """What is compared.
 
-    ours   gradcli's way
-    peers  the others'
-    bars   by peer the ratio that is aimed at
-    same   whether gradcli's result and a peer's are the same
+    ours     gradcli's way
+    peers    the others'
+    bars     by peer the ratio that is aimed at
+    same     whether gradcli's result and a peer's are the same
+    threads  that everyone may use; None: as many as each wants
     """
 
     name: str
@@ -49,6 +49,7 @@ class Comparison:
     bars: Mapping[str, float] = field(default_factory=dict)
     same: Callable[[Any, Any], bool] = lambda ours, theirs: True
     rounds: int = 9
+    threads: int | None = None
 
 
 def compared(comparison: Comparison, rounds: int | None = None) -> dict[str, Any]:
@@ -87,20 +88,31 @@ def compared(comparison: Comparison, rounds: int | None = None) -> dict[str, Any
 
 
 def in_turns(onces: Mapping[str, Once], rounds: int) -> dict[str, list[float]]:
-    """Seconds of a call of each, round by round; the first round is not counted."""
+    """Seconds of a call of each, round by round."""
     times: dict[str, list[float]] = {name: [] for name in onces}
-    counts = dict.fromkeys(onces, 1)
-    for turn in range(rounds + 1):
+    counts = {name: repeats(once) for name, once in onces.items()}
+    for _ in range(rounds):
         for name, once in onces.items():
-            start = perf_counter()
-            for _ in range(counts[name]):
-                once()
-            took = (perf_counter() - start) / counts[name]
-            if turn:
-                times[name].append(took)
-            else:
-                counts[name] = ceil(LEAST_SECONDS / max(took, 1e-9))
+            times[name].append(seconds(once, counts[name]) / counts[name])
     return times
+
+
+def seconds(once: Once, count: int) -> float:
+    """Seconds of so many calls."""
+    start = perf_counter()
+    for _ in range(count):
+        once()
+    return perf_counter() - start
+
+
+def repeats(once: Once) -> int:
+    """How often to call what is short, so that it takes `LEAST_SECONDS`: the machine
+    may look away for longer than that, but hardly three times."""
+    count = 1
+    if seconds(once, 1) < 10 * LEAST_SECONDS:
+        while min(seconds(once, count) for _ in range(3)) < LEAST_SECONDS:
+            count *= 2
+    return count
 
 
 def _spread(numbers: list[float]) -> dict[str, float]:

@@ -67,7 +67,6 @@ def losses(torch: Any) -> dict[str, tuple[Callable[[], Any], list[Any]]]:
 def of_torch(problem: str, name: str) -> Once:
     import torch
 
-    torch.set_num_threads(1)
     loss, inputs = losses(torch)[problem]
     kind = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[name]
     optimizer = kind(inputs, lr=1e-3)
@@ -93,6 +92,7 @@ def comparison(problem: str, name: str) -> Comparison:
         lambda: of_gradcli(problem, name),
         {"torch": lambda: of_torch(problem, name)},
         same=lambda ours, theirs: bool(ours == theirs),
+        threads=1,
     )
 
 

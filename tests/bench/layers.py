@@ -1,176 +1,119 @@
-"""Steps of networks, and views: gradcli beside torch.
+"""Steps of networks, and views, on one thread.
 
-    python tests/bench/layers.py [--threads N]
-
-A step runs a network forward and backward from a loss and moves its weights. Peers take
-turns at short blocks of calls; the medians of the blocks are compared.
+A step runs a network forward and backward from a loss and moves its weights.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Callable, Iterator
-from statistics import median
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
 
 import gradcli
 
-Once = Callable[[], Any]
-Row = tuple[str, float, float, float]
-"""What it is, seconds of gradcli and of the peer, and the bar of their ratio."""
+from .compare import Comparison, Once
 
-BLOCKS = 41
-SECONDS_OF_BLOCK = 0.01
+Network = Callable[[Any], tuple[Any, Callable[[], Any]]]
+"""A library to a network, with the numbers that its seed gives, and its loss."""
 
 
-def _same_weights(ours: Any, theirs: Any) -> None:
-    state = {name: value.numpy() for name, value in theirs.state_dict().items()}
-    ours.load_state_dict({name: gradcli.tensor(v) for name, v in state.items()})
+def perceptron(library: Any) -> tuple[Any, Callable[[], Any]]:
+    rng = np.random.default_rng(0)
+    x = library.tensor(rng.standard_normal((64, 784)).astype("float32"))
+    labels = library.tensor(rng.integers(0, 10, 64))
+    nn = library.nn
+    net = nn.Sequential(
+        nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(),
+        nn.Linear(256, 10),
+    )  # fmt: skip
+    return net, lambda: nn.functional.cross_entropy(net(x), labels)
 
 
-def _step(library: Any, net: Any, loss: Callable[[], Any]) -> Once:
+def pictures(library: Any) -> tuple[Any, Callable[[], Any]]:
+    rng = np.random.default_rng(0)
+    x = library.tensor(rng.standard_normal((16, 3, 32, 32)).astype("float32"))
+    nn = library.nn
+    net = nn.Sequential(
+        nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1),
+    )  # fmt: skip
+    return net, lambda: net(x).mean()
+
+
+def attention(library: Any) -> tuple[Any, Callable[[], Any]]:
+    rng = np.random.default_rng(0)
+    x = library.tensor(rng.standard_normal((8, 32, 64)).astype("float32"))
+    net = library.nn.MultiheadAttention(64, 4, batch_first=True)
+    return net, lambda: net(x, x, x)[0].mean()
+
+
+def step(library: Any, network: Network) -> Once:
+    library.manual_seed(0)
+    net, loss = network(library)
     optimizer = library.optim.SGD(net.parameters(), lr=1e-4)
 
-    def once() -> None:
+    def once() -> Any:
         optimizer.zero_grad()
-        loss().backward()
+        value = loss()
+        value.backward()
         optimizer.step()
+        return value.detach().numpy()
 
     return once
 
 
-def _both(
-    make: Callable[[Any], Any], loss: Callable[[Any, Any], Callable[[], Any]]
-) -> tuple[Once, Once]:
-    """A step of one network in both libraries, from the same weights."""
-    nets = [make(library) for library in (gradcli, torch)]
-    _same_weights(*nets)
-    ours, theirs = (
-        _step(library, net, loss(library, net))
-        for library, net in zip((gradcli, torch), nets, strict=True)
-    )
-    return ours, theirs
+def adds(library: Any) -> Once:
+    x = library.ones(4, 4)
+
+    def once() -> None:
+        nonlocal x
+        x += 1
+
+    return once
 
 
-def perceptron() -> tuple[Once, Once]:
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((64, 784)).astype("float32")
-    labels = rng.integers(0, 10, 64)
-
-    def make(library: Any) -> Any:
-        nn = library.nn
-        return nn.Sequential(
-            nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(),
-            nn.Linear(256, 10),
-        )  # fmt: skip
-
-    def loss(library: Any, net: Any) -> Callable[[], Any]:
-        given, target = library.tensor(x), library.tensor(labels)
-        entropy = library.nn.functional.cross_entropy
-        return lambda: entropy(net(given), target)
-
-    return _both(make, loss)
+def sees(library: Any, see: Callable[[Any], Any]) -> Once:
+    """A view of a small matrix, recorded."""
+    x = library.ones(4, 4, requires_grad=True) + 0
+    return lambda: see(x)
 
 
-def pictures() -> tuple[Once, Once]:
-    x = np.random.default_rng(0).standard_normal((16, 3, 32, 32)).astype("float32")
+def comparison(
+    name: str, what: str, bar: float, make: Callable[[Any], Once], **how: Any
+) -> Comparison:
+    def theirs() -> Once:
+        import torch
 
-    def make(library: Any) -> Any:
-        nn = library.nn
-        return nn.Sequential(
-            nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-            nn.Conv2d(16, 32, 3, padding=1),
-        )  # fmt: skip
+        return make(torch)
 
-    def loss(library: Any, net: Any) -> Callable[[], Any]:
-        given = library.tensor(x)
-        return lambda: net(given).mean()
-
-    return _both(make, loss)
+    return Comparison(name, what, lambda: make(gradcli), {"torch": theirs},
+                      {"torch": bar}, rounds=15, threads=1, **how)  # fmt: skip
 
 
-def attention() -> tuple[Once, Once]:
-    x = np.random.default_rng(0).standard_normal((8, 32, 64)).astype("float32")
+def of_network(name: str, what: str, bar: float, network: Network) -> Comparison:
+    def close(ours: Any, theirs: Any) -> bool:
+        return bool(np.allclose(ours, theirs, rtol=1e-4, atol=1e-6))
 
-    def make(library: Any) -> Any:
-        return library.nn.MultiheadAttention(64, 4, batch_first=True)
-
-    def loss(library: Any, net: Any) -> Callable[[], Any]:
-        given = library.tensor(x)
-        return lambda: net(given, given, given)[0].mean()
-
-    return _both(make, loss)
+    return comparison(name, what, bar, lambda lib: step(lib, network), same=close)
 
 
-def views() -> Iterator[tuple[str, Once, Once]]:
-    """One view of a small matrix each, recorded."""
-    seen: dict[str, Callable[[Any], Any]] = {
-        "x[1]": lambda x: x[1],
-        "x[1:3]": lambda x: x[1:3],
-        "x.T": lambda x: x.T,
-        "x.reshape(8, 2)": lambda x: x.reshape(8, 2),
-    }
-    made = [library.ones(4, 4, requires_grad=True) + 0 for library in (gradcli, torch)]
-    for name, see in seen.items():
-        ours, theirs = (lambda x=x, see=see: see(x) for x in made)
-        yield name, ours, theirs
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "x[1]": lambda x: x[1],
+    "x[1:3]": lambda x: x[1:3],
+    "x.T": lambda x: x.T,
+    "x.reshape(8, 2)": lambda x: x.reshape(8, 2),
+}
 
-    def adds(x: Any) -> Once:
-        def once() -> None:
-            nonlocal x
-            x += 1
-
-        return once
-
-    plain = [library.ones(4, 4) for library in (gradcli, torch)]
-    yield "x += 1", *map(adds, plain)  # type: ignore[misc]
-
-
-def compared(ours: Once, theirs: Once, blocks: int = BLOCKS) -> tuple[float, float]:
-    """Median seconds of a call of each, measured in turns."""
-    counts = []
-    for once in (ours, theirs):
-        for _ in range(3):
-            once()
-        start = time.perf_counter()
-        once()
-        took = time.perf_counter() - start
-        counts.append(max(1, round(SECONDS_OF_BLOCK / took)))
-    seconds: tuple[list[float], list[float]] = ([], [])
-    for _ in range(blocks):
-        for place, once in enumerate((ours, theirs)):
-            start = time.perf_counter()
-            for _ in range(counts[place]):
-                once()
-            seconds[place].append((time.perf_counter() - start) / counts[place])
-    return median(seconds[0]), median(seconds[1])
-
-
-def rows() -> Iterator[Row]:
-    """Each comparison as its name, our seconds, the peer's, and the bar."""
-    steps: list[tuple[str, float, Callable[[], tuple[Once, Once]]]] = [
-        ("perceptron, a step", 1.0, perceptron),
-        ("convolutions, a step", 1.5, pictures),
-        ("attention, a step", 1.2, attention),
-    ]
-    for name, bar, make in steps:
-        yield name, *compared(*make()), bar
-    for name, ours, theirs in views():
-        yield name, *compared(ours, theirs), 1.0
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--threads", type=int, default=1)
-    torch.set_num_threads(parser.parse_args().threads)
-    for name, ours, peer, bar in rows():
-        print(f"{name:22} gradcli {ours * 1e6:9.2f} µs   torch {peer * 1e6:9.2f} µs"
-              f"   of torch {ours / peer:5.2f} (bar {bar})")  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()
+COMPARISONS = [
+    of_network("layers-perceptron", "a step: 784-256-256-10, batch 64", 1, perceptron),
+    of_network("layers-pictures", "a step: two convolutions, 16 of 32x32", 1.5,
+               pictures),
+    of_network("layers-attention", "a step: attention of 4 heads, 8x32x64", 1.2,
+               attention),
+    *(
+        comparison(f"view-{nr}", text, 1, lambda lib, see=see: sees(lib, see))
+        for nr, (text, see) in enumerate(VIEWS.items(), 1)
+    ),
+    comparison("view-add", "x += 1", 1, adds),
+]  # fmt: skip

@@ -35,8 +35,6 @@ def of_gradcli(shape: Shape) -> Once:
 def of_torch(shape: Shape) -> Once:
     import torch
 
-    torch.set_num_threads(1)
-
     def once() -> Any:
         x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
         w = torch.full(shape, 0.999, dtype=torch.float64, requires_grad=True)
@@ -73,6 +71,7 @@ def comparison(shape: Shape, bar: float) -> Comparison:
         {"torch": bar},
         lambda a, b: bool(np.allclose(a, b)),
         15,
+        1,
     )
 
 

@@ -195,3 +195,23 @@ def test_what_cannot_be_meant_is_refused(
     assert ended.out == ""
     assert "Traceback" not in ended.err
     assert ended.status == status
+
+
+def test_two_sweeps_are_drawn_as_lines_of_equal_value(gradcli: Run) -> None:
+    words = ["--sweep", "x=-1:1:21", "--sweep", "y=-2:2:21", "--plot"]
+    ended = gradcli("grad", "x**2 + log(y)", *words)
+    assert ended.status == 0
+    lines = ended.out.splitlines()
+    assert lines[0] == "value"
+    assert lines[1].startswith(" 2 ┤")
+    assert lines[-2] == "x across, y up, arrows uphill"
+    assert lines[-1].startswith("lines at ")
+    assert "⇑" in ended.out
+    assert ended.err == "note: not drawn where not finite, at 231 of the points\n"
+
+
+def test_three_sweeps_are_not_drawn(gradcli: Run) -> None:
+    sweeps = [word for name in "xyz" for word in ("--sweep", f"{name}=0:1:3")]
+    ended = gradcli("grad", "x*y*z", *sweeps, "--plot")
+    assert (ended.status, ended.out) == (2, "")
+    assert "--plot draws one --sweep or two" in ended.err

@@ -25,6 +25,9 @@ BAD_COMMAND_LINES = {
     "an argument that binds nothing": (["grad", "x**2", "x=3", "y"], "y=3"),
     "a comparison for a binding": (["grad", "x**2", "x==3"], "x=3"),
     "no operation of that name": (["ops", "tahn"], "did you mean 'tanh'?"),
+    "blanks around '='": (["grad", "x**2", "x", "=", "3"], "x=3, without blanks"),
+    "a word too many": (["ops", "sin", "cos"], "too many words: cos"),
+    "a claim without --claim": (["check", "x", "d/dx=1"], '--claim "d/dx=1"'),
 }
 
 
@@ -47,6 +50,22 @@ def test_a_wrong_program_is_3_with_a_caret(gradcli: Run) -> None:
         "  1 | y = tahn(x)\n"
         "    |     ^^^^ did you mean 'tanh'?\n"
     )
+
+
+@pytest.mark.parametrize("command", ["hessian", "descend"])
+def test_ways_out_of_a_vector_are_those_of_the_command(
+    gradcli: Run, command: str
+) -> None:
+    ended = gradcli(command, "x**2", "x=[1, 2]")
+    assert ended.status == 3
+    assert "shape [2]: add .sum(), or choose one entry, as [0]\n" in ended.err
+
+
+def test_a_size_is_told_as_it_was_given(gradcli: Run) -> None:
+    big = "ones(10000, 10000).sum()*x"
+    ended = gradcli("grad", big, "x=2", "--max-memory", "300MB", "--no-verify")
+    assert ended.status == 4
+    assert "needs 800 MB, more than the 300 MB allowed" in ended.err
 
 
 def test_with_json_the_error_is_an_object_on_stderr(gradcli: Run) -> None:

@@ -113,7 +113,7 @@ NOT_POINTWISE = [
 
 @pytest.mark.parametrize("text", NOT_POINTWISE)
 def test_what_looks_at_other_entries_is_not_pointwise(text: str) -> None:
-    assert pointwise(parse(text)) is None
+    assert pointwise(parse(text)).program is None
 
 
 def test_a_weight_for_each_channel_is_refused_as_without_parts() -> None:

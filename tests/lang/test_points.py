@@ -172,3 +172,18 @@ def test_numbers_of_json_are_read_back_as_written(tmp_path: Path) -> None:
     numbers = [0.1, 1e-300, 123456789.123456789, 5e-324]
     path.write_text("".join(json.dumps({"x": x}) + "\n" for x in numbers))
     assert column(read(path, "x"), "x") == numbers
+
+
+@pytest.mark.parametrize(
+    ("place", "code", "words"),
+    [("", "E512", "there is no table in the directory"),
+     ("nix*.csv", "E511", "no file has a name like")],
+)  # fmt: skip
+def test_a_place_without_a_table_is_told(
+    place: str, code: str, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ProgramError) as caught:
+        next(read_points(str(tmp_path / place), ["x"]))
+    assert caught.value.code == code
+    assert words in caught.value.message
+    assert caught.value.hint is not None

@@ -21,6 +21,7 @@ from gradcli.lang.points.arrays import npy_blocks, parquet_blocks
 from gradcli.lang.points.row import TABLES, refused
 from gradcli.lang.points.row import BadRow as BadRow
 from gradcli.lang.points.row import Block as Block
+from gradcli.lang.points.row import NoColumn as NoColumn
 from gradcli.lang.points.row import Points as Points
 from gradcli.lang.points.text import SEPARATORS, text_blocks
 from gradcli.lang.refusals import refusal

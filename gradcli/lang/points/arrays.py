@@ -12,7 +12,7 @@ from gradcli.lang.errors import ProgramError
 from gradcli.lang.excerpt import enumerated
 from gradcli.lang.points.row import BadRow, Block, Points, demand_columns, refused
 
-BLOCK_ROWS = 1 << 16
+BLOCK_ROWS = 1 << 14
 """Of rows that are read at once."""
 
 

@@ -61,15 +61,30 @@ def refused(code: str, message: str) -> ProgramError:
     return ProgramError(code, message, hint=TABLES)
 
 
+class NoColumn(ProgramError):
+    """A table lacks the column of an input.
+
+    missing  the column's name
+    what     the table
+    header   the columns that it has
+    """
+
+    def __init__(self, missing: str, what: str, header: Sequence[str]) -> None:
+        known = f"its columns are {enumerated(list(header))}" if header else ""
+        hint = did_you_mean(missing, header) or known or "its first line is empty"
+        message = f"{what} has no column {missing!r}, and {missing} has no value"
+        super().__init__("E518", message, hint=f"{hint}; or give {missing}=VALUE")
+        self.missing = missing
+        self.what = what
+        self.header = tuple(header)
+
+
 def demand_columns(header: Sequence[str], names: Sequence[str], what: str) -> None:
     """See that every input has a column.
 
     Raises:
-        ProgramError: one has none.
+        NoColumn: one has none.
     """
     for name in names:
         if name not in header:
-            known = f"its columns are {enumerated(list(header))}" if header else ""
-            hint = did_you_mean(name, header) or known or "its first line is empty"
-            message = f"{what} has no column {name!r}, and {name} has no value"
-            raise ProgramError("E518", message, hint=f"{hint}; or give {name}=VALUE")
+            raise NoColumn(name, what, header)

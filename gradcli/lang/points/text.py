@@ -11,15 +11,20 @@ from functools import partial
 from importlib.util import find_spec
 from io import BytesIO, StringIO
 from itertools import chain
+from sys import modules
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from gradcli.lang.excerpt import shortened
 from gradcli.lang.points.row import BadRow, Block, Points, demand_columns, refused
+from gradcli.ops.limits import size_text
 
-BLOCK_BYTES = 1 << 22
+BLOCK_BYTES = 1 << 20
 """Of text that is read at once."""
+
+ARROW_BYTES = 1 << 17
+"""Of text that is worth importing pyarrow for."""
 
 MAX_LINE_BYTES = 1 << 24
 """Of one line of text."""
@@ -85,7 +90,8 @@ def _pieces(file: IO[bytes], what: str) -> Iterator[bytes]:
             yield rest[:end]
             rest = rest[end:]
         elif len(rest) > MAX_LINE_BYTES:
-            raise refused("E515", f"{what} has a line of more than 16 MiB")
+            most = size_text(MAX_LINE_BYTES)
+            raise refused("E515", f"{what} has a line of more than {most}")
     if rest:
         yield rest
 
@@ -103,11 +109,18 @@ def _layout(
 
 def _rows(data: bytes, line: int, layout: Layout, what: str) -> Points:
     """The rows of a block of text, whose first line has the number ``line``."""
-    quick = _by_arrow if find_spec("pyarrow") else _by_numpy
+    quick = _by_arrow if _worth_arrow(data) else _by_numpy
     found = quick(data, layout)
     if found is not None:
         return Points(dict(zip(layout.names, found, strict=True)), ())
     return _cell_by_cell(data, line, layout, what)
+
+
+def _worth_arrow(data: bytes) -> bool:
+    """Whether pyarrow is there, and its import takes less time than it saves."""
+    if len(data) < ARROW_BYTES and "pyarrow" not in modules:
+        return False
+    return find_spec("pyarrow") is not None
 
 
 def _by_arrow(data: bytes, layout: Layout) -> list[Any] | None:

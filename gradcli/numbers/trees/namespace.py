@@ -25,6 +25,7 @@ from ...engine.namespace import Namespace
 from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
+from ...ops.limits import size_text
 from ...ops.spellings import GUARDS, OPPOSITES
 from ..limits import MAX_TREES, MAX_VALUE_BYTES, MAX_WRITTEN_ENTRIES
 from . import scatter
@@ -128,7 +129,8 @@ class TreeNamespace(Namespace):
             raise TooLong(
                 f"the adjoint program would be made of more than {MAX_TREES} parts"
                 if len(self._made) > MAX_TREES
-                else "the adjoint program's values would take more than 1 GiB"
+                else "the adjoint program's values would take more than "
+                f"{size_text(MAX_VALUE_BYTES)}"
             )
 
     def _evaluated(self, tree: Tree, size: int) -> Tree:

@@ -13,6 +13,7 @@ from typing import Final
 
 from ...lang.excerpt import printable
 from ...views.briefly import Brief, Extent
+from ...views.numbers import Entries
 from ...views.picture import Picture, PictureNode
 from ..labels import shape_text
 from ..numbers import inline
@@ -76,6 +77,6 @@ def _data(kind: str, told: Mapping[str, str | None]) -> Iterator[str]:
 
 
 def _number(value: Brief | None) -> str | None:
-    if value is None or isinstance(value, Extent):
+    if value is None or isinstance(value, Extent | Entries):
         return None
     return inline(value)

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ...lang.excerpt import printable
-from ...views.briefly import Brief, Extent, extent, magnitude
+from ...views.briefly import Brief, Extent, briefly, extent, magnitude
 from ...views.folds import Fold
+from ...views.numbers import Entries, Plain
 from ...views.picture import Picture, PictureNode
 from ..labels import leaf_name, shape_text, shorten, source_text
 from ..numbers import ELLIPSIS, six_digits
@@ -206,6 +207,8 @@ def _said(before: str, value: Brief | None) -> str:
 
 def brief(value: Brief, room: int = MAX_NUMBER) -> str:
     """A number by six digits, a small array, or what a larger one ranges over."""
+    if isinstance(value, Entries):
+        value = briefly(value.raw)
     if isinstance(value, Extent):
         return _range(value)
     if not isinstance(value, list):
@@ -221,10 +224,9 @@ def _range(value: Extent) -> str:
     return ", ".join(parts) or "[]"
 
 
-def _inline(value: Brief) -> str:
+def _inline(value: Plain) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_inline, value)) + "]"
-    assert not isinstance(value, Extent)
     return six_digits(value)
 
 

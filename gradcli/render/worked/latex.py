@@ -12,7 +12,7 @@ from typing import Final
 
 from ...lang.excerpt import printable
 from ...views.explanation import Explanation
-from ...views.numbers import Plain, flat, sizes
+from ...views.numbers import Entries, Plain, Shown, flat, sizes
 from ...views.paths import PathsAnswer, PathsView, PathView
 from ..code.latex import Latex
 from ..code.latex_names import Symbols, matrix, verbatim
@@ -148,8 +148,10 @@ def symbol(name: str, symbols: Symbols) -> str:
     return rf"({verbatim(plain)})"
 
 
-def value(number: Plain) -> str:
+def value(number: Shown) -> str:
     """A number, a small matrix, or the shape of a larger one."""
+    if isinstance(number, Entries):
+        return _sized(list(number.shape))
     if not isinstance(number, list):
         return _DIALECT.plain(float(six_digits(number))).written
     shape = sizes(number)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...views.explanation import Explanation, Send, StepView
-from ...views.numbers import Plain
+from ...views.numbers import Entries, Plain, Shown
 from ..code.stated import Stated
 from ..labels import made, shape_text, size_text
 from ..numbers import six_digits
@@ -89,10 +89,12 @@ def _move(send: Send, step: StepView, rule: Stated | None) -> Move:
     )
 
 
-def shown(value: Plain | None) -> str:
+def shown(value: Shown | None) -> str:
     """A number by six digits, a small array, or the size of a larger one."""
     if value is None:
         return "None"
+    if isinstance(value, Entries):
+        return size_text(value)
     text = _inline(value)
     return text if len(text) <= MAX_CHARACTERS else size_text(value)
 

@@ -1,0 +1,47 @@
+"""``--trace``: what was computed part by part, on stderr and in JSON.
+
+Invariant: importing this costs nothing, and nothing is done where it was not asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .output import note
+
+if TYPE_CHECKING:
+    from ..lang.fusion import Fusion
+
+
+def begin_trace(wholly: Sequence[str]) -> Fusion:
+    """What is going to be told of a run.
+
+    Args:
+        wholly: options that need the graph of everything.
+    """
+    from ..lang.fusion import Fusion
+
+    fusion = Fusion()
+    for option in wholly:
+        fusion.refused(f"{option} needs the graph of everything")
+    return fusion
+
+
+def tell(fusion: Fusion | None) -> None:
+    """Write it to stderr."""
+    if fusion is None:
+        return
+    from ..render.fusion import lines
+
+    for line in lines(fusion):
+        note(line)
+
+
+def trace_json(fusion: Fusion | None) -> dict[str, Any]:
+    """What is added to the object of a result."""
+    if fusion is None:
+        return {}
+    from ..render.fusion import as_json
+
+    return {"trace": as_json(fusion)}

@@ -1,0 +1,227 @@
+"""A value over two inputs as lines of equal value, with arrows that point uphill.
+
+Invariant: an arrow is perpendicular to the lines as they are drawn, whatever the ends
+of the axes; what is not finite stays blank. Numbers that are not below 0 and span two
+decades or more have their lines at powers of ten and between them.
+
+    value: lines at 0.5, 1, 1.5
+      2 ┤ ⇖  ⠑⠢⡀ ⇗
+        │     ⠈⠢⡀
+      0 ┤ ⇐       ⇒
+        └──────────
+        -1        1  x across, y up
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import atan2, ceil, floor, inf, log10, pi
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .curve import BITS, DECADES, DOTS_ACROSS, DOTS_UP, EMPTY
+from .limits import MAX_CURVE_COLUMNS, MIN_CURVE_COLUMNS
+from .line import Line
+from .numbers import six_digits
+
+MOST_LINES = 8
+MOST_ROWS = 20
+LEAST_ROWS = 6
+COLUMNS_A_ROW = 3
+"""Columns for each row of the picture, which is a little wider than high."""
+
+ARROW_COLUMNS = 7
+ARROW_ROWS = 3
+"""Cells from one arrow to the next."""
+
+ASPECT = 2.0
+"""How much higher than wide a character is."""
+
+ARROWS = "⇒⇗⇑⇖⇐⇙⇓⇘"
+"""By eighths of a turn, from the right to the left by way of up."""
+
+LEVEL = "○"
+"""Where there is no uphill."""
+
+FLAT = 1e-6
+"""Of the steepest slope: what is less has no direction."""
+
+RARE = 0.05
+"""Of the points: so many may lie below the lowest power of ten."""
+
+PACES = (1.0, 2.0, 2.5, 5.0, 10.0)
+"""Distances of lines, times powers of ten."""
+
+
+class Surface(NamedTuple):
+    """Values and their gradients over two inputs.
+
+    across, up  the names of the inputs
+    x, y        their values, evenly spaced
+    value       an array with a row for each y, a column for each x
+    slopes      the derivatives by both inputs, likewise
+    """
+
+    across: str
+    up: str
+    x: Any
+    y: Any
+    value: Any
+    slopes: tuple[Any, Any]
+
+
+def contours(surface: Surface, width: int) -> Iterator[Line]:
+    """The picture with its axes; at least two values of each input."""
+    known = surface.value[np.isfinite(surface.value)]
+    lines = levels(known)
+    ends = [six_digits(float(v)) for v in (surface.y[-1], surface.y[0])]
+    margin = max(map(len, ends))
+    columns = max(MIN_CURVE_COLUMNS, min(MAX_CURVE_COLUMNS, width - margin - 2))
+    rows = max(LEAST_ROWS, min(MOST_ROWS, columns // COLUMNS_A_ROW))
+    yield Line((("value", "title"),))
+    picture = _picture(surface, lines, columns, rows)
+    for nr, row in enumerate(picture):
+        mark = {0: ends[0], rows - 1: ends[1]}.get(nr, "")
+        tick = "┤" if mark else "│"
+        yield Line(((f"{mark:>{margin}} {tick}", "dim"), (row, "number")), "")
+    pad = " " * (margin + 1)
+    yield Line(((f"{pad}└{'─' * columns}", "dim"),), "")
+    first, last = (six_digits(float(v)) for v in (surface.x[0], surface.x[-1]))
+    yield Line(((f"{pad}{first}{last.rjust(columns + 1 - len(first))}", "dim"),), "")
+    yield Line(((f"{surface.across} across, {surface.up} up, arrows uphill", "dim"),))
+    listed = ", ".join(map(six_digits, lines))
+    low, high = six_digits(float(known.min())), six_digits(float(known.max()))
+    text = f"lines at {listed}" if lines else "no lines"
+    yield Line(((f"{text}; from {low} to {high}", "dim"),))
+
+
+def levels(values: Any) -> list[float]:
+    """The values that lines are drawn at: few, with few digits."""
+    low, high = float(values.min()), float(values.max())
+    if not high > low:
+        return []
+    if high - low == inf:
+        return [low / 2, 0.0, high / 2]
+    # What few points are below is not worth lines of its own.
+    least = float(np.quantile(values, RARE, method="lower"))
+    if low >= 0 and least > 0 and log10(high) - log10(least) >= DECADES:
+        return _powers(least, high)
+    scale = 10.0 ** floor(log10((high - low) / (MOST_LINES + 1)))
+    pace = next(scale * p for p in PACES if scale * p * (MOST_LINES + 1) >= high - low)
+    first, last = ceil(low / pace), floor(high / pace)
+    found = (nr * pace for nr in range(first, last + 1))
+    digits = max(0, 2 - floor(log10(pace)))
+    return [round(at, digits) + 0.0 for at in found if low < at < high]
+
+
+def _powers(low: float, high: float) -> list[float]:
+    """Powers of ten, with threes between them where there is room, or some of them."""
+    exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
+    for between in ((1, 3), (1,)):
+        found = [b * 10.0**e for e in exponents for b in between]
+        inside = [at for at in found if low < at < high]
+        if len(inside) <= MOST_LINES:
+            return inside
+    return inside[:: ceil(len(inside) / MOST_LINES)]
+
+
+def _picture(
+    surface: Surface, lines: Sequence[float], columns: int, rows: int
+) -> list[str]:
+    """The rows of characters from the top."""
+    across, up = columns * DOTS_ACROSS, rows * DOTS_UP
+    heights = _between(surface.value, up + 1, across + 1)
+    cells = [[EMPTY] * columns for _ in range(rows)]
+    on_line: list[list[tuple[int, int]]] = []
+    with np.errstate(all="ignore"):
+        for at in lines:
+            above = heights >= at
+            known = np.isfinite(heights)
+            edge = (above[:-1, :-1] != above[1:, :-1]) & known[1:, :-1]
+            edge |= (above[:-1, :-1] != above[:-1, 1:]) & known[:-1, 1:]
+            edge &= known[:-1, :-1]
+            places = []
+            for y, x in zip(*np.nonzero(edge), strict=True):
+                row, dot = divmod(int(y), DOTS_UP)
+                cell, side = divmod(int(x), DOTS_ACROSS)
+                cells[rows - 1 - row][cell] |= BITS[side][dot]
+                places.append((rows - 1 - row, cell))
+            on_line.append(places)
+    drawn = [[" " if c == EMPTY else chr(c) for c in row] for row in cells]
+    taken = _put_arrows(drawn, surface)
+    _put_labels(drawn, lines, on_line, taken)
+    return ["".join(row).rstrip() for row in drawn]
+
+
+def _put_arrows(drawn: list[list[str]], surface: Surface) -> set[tuple[int, int]]:
+    """Arrows at regular cells; where they are."""
+    rows, columns = len(drawn), len(drawn[0])
+    # A slope as the picture has it: by what a cell is worth of each input.
+    wide = float(surface.x[-1] - surface.x[0]) / columns
+    high = float(surface.y[-1] - surface.y[0]) / rows
+    sizes = (wide, high / ASPECT)
+    with np.errstate(all="ignore"):
+        east, north = (
+            _between(slope, rows, columns)[::-1] * size
+            for slope, size in zip(surface.slopes, sizes, strict=True)
+        )
+    known = np.isfinite(_between(surface.value, rows, columns))[::-1]
+    known &= np.isfinite(east) & np.isfinite(north)
+    steep = float(np.hypot(east, north)[known].max(initial=0.0))
+    taken = set()
+    for row in range(ARROW_ROWS // 2, rows, ARROW_ROWS):
+        for column in range(ARROW_COLUMNS // 2, columns, ARROW_COLUMNS):
+            if not known[row, column]:
+                continue
+            e, n = float(east[row, column]), float(north[row, column])
+            drawn[row][column] = _arrow(e, n, steep)
+            taken.add((row, column))
+    return taken
+
+
+def _arrow(east: float, north: float, steep: float) -> str:
+    if abs(east) + abs(north) <= FLAT * steep or not steep:
+        return LEVEL
+    eighth = round(atan2(north, east) / (pi / 4))
+    return ARROWS[eighth % len(ARROWS)]
+
+
+def _put_labels(
+    drawn: list[list[str]],
+    lines: Sequence[float],
+    on_line: Sequence[Sequence[tuple[int, int]]],
+    taken: set[tuple[int, int]],
+) -> None:
+    """Write each line's value on it, where there is room: in the middle of its places,
+    or as near to that as it may be."""
+    columns = len(drawn[0])
+    for at, places in zip(lines, on_line, strict=True):
+        text = six_digits(at)
+        middle = len(places) // 2
+        nearest = sorted(range(len(places)), key=lambda k: abs(k - middle))
+        for nr in nearest:
+            row, cell = places[nr]
+            start = min(max(0, cell - len(text) // 2), columns - len(text))
+            spots = {(row, start + k) for k in range(-1, len(text) + 1)}
+            if start >= 0 and not spots & taken:
+                for k, letter in enumerate(text):
+                    drawn[row][start + k] = letter
+                taken |= spots
+                break
+
+
+def _between(values: Any, rows: int, columns: int) -> Any:
+    """An array of another size, its entries on the planes between the old ones."""
+    for axis, size in ((0, rows), (1, columns)):
+        place = np.linspace(0, values.shape[axis] - 1, size)
+        lower = np.minimum(place.astype(int), values.shape[axis] - 2)
+        share = place - lower
+        if axis == 0:
+            share = share[:, np.newaxis]
+        before, after = values.take(lower, axis), values.take(lower + 1, axis)
+        with np.errstate(all="ignore"):
+            # A neighbour that counts nothing may be anything.
+            mixed = before * (1 - share) + after * share
+        values = np.where(share == 0, before, np.where(share == 1, after, mixed))
+    return values

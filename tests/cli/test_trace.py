@@ -1,0 +1,126 @@
+"""``grad --trace``: what was computed part by part, and why the rest was not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradcli.cli.app import run
+from gradcli.lang import tiles
+
+Capture = pytest.CaptureFixture[str]
+
+PROGRAM = "h = a*b\n(tanh(h + c)*exp(-a*a)).sum()"
+ENTRIES = 1000
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiles, "MIN_ENTRIES", 500)
+    monkeypatch.setattr(tiles, "PART_ENTRIES", 300)
+    monkeypatch.setattr(tiles, "cores", lambda: 3)
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> list[str]:
+    for name in "ab":
+        np.save(tmp_path / f"{name}.npy", np.linspace(0, 1, ENTRIES))
+    read = [f"{name}=@{tmp_path}/{name}.npy" for name in "ab"]
+    return [*read, "c=0.5", "--wrt", "a,b,c", "--no-verify", "--trace"]
+
+
+def test_a_fused_region_is_told(capsys: Capture, given: list[str]) -> None:
+    assert run(["grad", PROGRAM, *given, "-q"]) == 0
+    assert capsys.readouterr().err == (
+        "trace: fused: h = a*b; (tanh(h + c)*exp(-a*a)).sum() (line 1, column 1), "
+        "then sum\n"
+        "trace:   1,000 entries in 4 parts, on 3 threads, forward and backward\n"
+    )
+
+
+def test_json_has_it_too(capsys: Capture, given: list[str]) -> None:
+    assert run(["grad", PROGRAM, *given, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["trace"]
+    assert told["rest"] == []
+    (region,) = told["fused"]
+    assert region["reduction"] == "sum"
+    assert (region["entries"], region["parts"], region["threads"]) == (1000, 4, 3)
+
+
+REFUSED = {
+    "softmax(a, 0)@b + c": [
+        "@ puts entries together: softmax(a, 0)@b (line 1, column 1)",
+        "softmax puts entries together: softmax(a, 0) (line 1, column 1)",
+    ],
+    "if c > 0: a = 2*a\nsum(a*b)": [
+        "a branch asks for one truth value: where(...) has many: if c > 0: a = 2*a "
+        "(line 1, column 1)",
+    ],
+    "sum(a*b) + c": ["sum puts entries together: sum(a*b) (line 1, column 1)"],
+    "(a*b)[0] + c": [
+        "an index takes entries from other places: (a*b)[0] (line 1, column 1)"
+    ],
+    "mean(log(a - 2)*b*c)": ["a number is not finite: where that began is looked for"],
+    "sum(c*3 + 0*a[0])": [
+        "an index takes entries from other places: a[0] (line 1, column 13)"
+    ],
+}
+
+
+@pytest.mark.parametrize("program", REFUSED)
+def test_what_stands_in_the_way_is_told(
+    capsys: Capture, given: list[str], program: str
+) -> None:
+    values = [word for word in given if word[:2] != "b=" or "b" in program]
+    wrt = "a,c"
+    values[values.index("--wrt") + 1] = wrt
+    assert run(["grad", program, *values, "-q"]) == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "trace" in line]
+    assert told == [f"trace: in one piece: {reason}" for reason in REFUSED[program]]
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (["--grad-output", "1"], "--grad-output needs the graph of everything"),
+        (["--of", "h"], "--of asks for another value than the last"),
+    ],
+)
+def test_an_option_that_needs_the_graph_is_told(
+    capsys: Capture, more: list[str], reason: str
+) -> None:
+    words = ["grad", "h = x*x; sum(h)", "x=2", "--no-verify", "--trace", "-q"]
+    assert run([*words, *more]) == 0
+    assert capsys.readouterr().err == f"trace: in one piece: {reason}\n"
+
+
+def test_small_arrays_are_told(capsys: Capture) -> None:
+    assert run(["grad", "sum(x*x)", "x=[1,2]", "--no-verify", "--trace", "-q"]) == 0
+    assert "no input has the 500 entries" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("program", "values", "told"),
+    [
+        ("x**2", [], "fused: x**2 (line 1, column 1)"),
+        ("x if x > 0 else -x", [], "in one piece: a condition asks for one truth"),
+        ("sum(x*w)", ["w=[1, 2]"], "in one piece: w has many entries in each row"),
+    ],
+)
+def test_rows_are_told_of_as_well(
+    capsys: Capture, program: str, values: list[str], told: str
+) -> None:
+    words = ["grad", program, *values, "--sweep", "x=0:1:3", "--wrt", "x", "--trace"]
+    assert run(words) == 0
+    assert f"trace: {told}" in capsys.readouterr().err
+
+
+def test_the_graph_of_a_part_has_the_names_of_the_inputs(
+    capsys: Capture, given: list[str]
+) -> None:
+    assert run(["grad", PROGRAM, *given]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].split() == ["8", "NegBackward0", "-a", "->", "a"]
