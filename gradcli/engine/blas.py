@@ -81,6 +81,18 @@ def _library() -> _Bound | None:
 _found: list[_Bound | None] = []
 
 
+def threads() -> int:
+    """How many threads the library takes for large products."""
+    bound = _known()
+    return 1 if bound is None else max(bound.before if bound.asked else bound.read(), 1)
+
+
+def _known() -> _Bound | None:
+    if not _found:
+        _found.append(_library())
+    return _found[0]
+
+
 def _is_wide(a: Any, b: Any) -> bool:
     return bool(
         a.dtype == b.dtype == np.float32
@@ -101,9 +113,7 @@ def product(a: Any, b: Any) -> Any:
     work = a.shape[-2] * a.shape[-1] * b.shape[-1]
     if not MIN_WORK_SPLIT < work < MIN_WORK_OF_THREADS:
         return np.matmul(a, b)
-    if not _found:
-        _found.append(_library())
-    bound = _found[0]
+    bound = _known()
     if bound is None:
         return np.matmul(a, b)
     with bound:
