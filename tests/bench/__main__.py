@@ -24,7 +24,7 @@ from .compare import Comparison, compared
 
 MODULES = (
     "whole_processes", "per_node", "jacobians", "large_arrays", "many_points",
-    "descents",
+    "descents", "layers",
 )  # fmt: skip
 
 LIBRARIES = ("numpy", "torch", "jax", "autograd", "casadi", "asdex", "sympy", "pyarrow")
