@@ -75,7 +75,7 @@ def step(library: Any, make: Callable[[Any], Network]) -> Once:
         found = loss()
         found.backward()
         optimizer.step()
-        return float(found)
+        return float(found.item())
 
     return once
 
