@@ -100,7 +100,6 @@ def _notes_on_inputs(run: Run) -> Iterator[str]:
     sampled = [i.name for i in run.inputs if i.sampled]
     if not sampled:
         return
-    from ..lang.lexicon import CONSTANTS_MEANT
     from ..lang.suggest import letters_apart, lookalike
 
     names = [given.name for given in run.inputs]
@@ -109,8 +108,6 @@ def _notes_on_inputs(run: Run) -> Iterator[str]:
         if twin:
             apart = letters_apart(name, twin)
             yield printable(f"two inputs look alike: {name} and {twin}: {apart}")
-        if name in CONSTANTS_MEANT:
-            yield f"{name} is an input; the constant is {CONSTANTS_MEANT[name]}"
     them = "it has" if len(sampled) == 1 else "they have"
     example = f"{enumerated(sampled[:1])}=VALUE"
     yield printable(

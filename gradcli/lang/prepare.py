@@ -7,6 +7,7 @@ use; one without a binding is sampled from the seed. Nothing of the program runs
     [given.name for given in prepared.inputs]     # ["x", "b"]
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -22,12 +23,12 @@ from gradcli.lang.excerpt import enumerated
 from gradcli.lang.factory import Factory
 from gradcli.lang.inputs import value_of
 from gradcli.lang.limits import MAX_SHOWN_NAMES
-from gradcli.lang.names import free_names
+from gradcli.lang.names import read_names
 from gradcli.lang.parser import parse
 from gradcli.lang.record import Record
 from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.syntax import Call, Program, walk
-from gradcli.lang.tensors import BARE_CONSTANTS, is_function
+from gradcli.lang.syntax import Call, Name, Program, walk
+from gradcli.lang.tensors import CONSTANTS, is_function
 
 DTYPES = ("float64", "float32")
 
@@ -123,7 +124,7 @@ def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
     none by itself, except a single letter: `t` is time before it is a transpose.
     """
     bound = frozenset(bound)
-    names = free_names(program, known=BARE_CONSTANTS - bound)
+    names = read_names(program, CONSTANTS, bound)
     return tuple(n for n in names if n in bound or len(n) == 1 or not is_function(n))
 
 
@@ -161,18 +162,44 @@ def _refuse_unread(
         else:
             message = f"the program does not read '{name}'"
             reads = f"it reads {enumerated(names)}" if names else "it has no inputs"
-            hint = did_you_mean(name, names) or reads
+            given = frozenset(binding.name for binding in bindings)
+            hint = _apart(program, names, name, given) or (
+                did_you_mean(name, names) or reads
+            )
         span = Span(0, max(1, binding.value.start - 1))
         raise ProgramError("E505", message, span, binding.argument, hint=hint)
+
+
+def _apart(
+    program: Program, names: tuple[str, ...], unread: str, given: frozenset[str]
+) -> str | None:
+    """The line put right that has ``unread`` written together with other names."""
+    from gradcli.lang.mend import TO_MULTIPLY, mended
+    from gradcli.lang.suggest import written_together
+
+    edits, spans = [], []
+    for node in walk(program):
+        if isinstance(node, Name) and node.name in names and node.name not in given:
+            parts = written_together(node.name, {*given, *CONSTANTS}, is_function)
+            if parts is not None:
+                edits.append((*node.span, parts))
+                spans.append(node.span)
+    if not any(unread in re.split(r"\W", parts) for _, _, parts in edits):
+        return None
+    error = ProgramError("E505", "", spans[0], program.source)
+    lead = TO_MULTIPLY if "*" in edits[0][2] else "write"
+    return mended(error.mended_by(*edits, lead=lead), parse).hint
 
 
 def _refuse_call(name: str, program: Program) -> None:
     """Refuse a product that is written as a call: `x(y + 1)`."""
     for node in walk(program):
         if isinstance(node, Call) and node.function == name and not is_function(name):
+            from gradcli.lang.mend import multiplied
+
             message = f"'{name}' is a value, not a function"
-            hint = f"to multiply, write {name}*(...)"
-            raise ProgramError("E102", message, node.op_span, program.source, hint=hint)
+            error = ProgramError("E102", message, node.op_span, program.source)
+            raise multiplied(error, node.op_span, parse)
 
 
 def _differentiated(

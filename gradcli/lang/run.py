@@ -14,6 +14,7 @@ they began.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -114,7 +115,10 @@ class Session:
             output,
             name,
             {k: v for k, v in result.environment.items() if inputs.get(k) is not v},
-            tuple(f"{n.message} ({place_of(n.span, source)})" for n in result.notes),
+            tuple(
+                f"{n.message} ({place_of(n.span, source)})"
+                for n in (*prepared.code.notes, *result.notes)
+            ),
         )
 
     def _ran(self) -> tuple[Result, Tensor, str]:
@@ -373,7 +377,21 @@ def _tensor(
     known = tuple if isinstance(value, tuple) else type(value)
     kind, hint = _NOT_OUTPUTS.get(known, general)
     message = f"the output '{name}' is {kind}, not a tensor"
-    raise ProgramError("E520", message, span, code.source, hint=hint)
+    error = ProgramError("E520", message, span, code.source, hint=hint)
+    raise _with_points(error) if known is tuple and span is not None else error
+
+
+def _with_points(error: ProgramError) -> ProgramError:
+    """The error with decimal points in the place of commas, if there are any."""
+    from gradcli.lang.mend import mended
+
+    assert error.span is not None
+    commas = re.compile(r"(?<=\d),(?=\d)").finditer(error.source, *error.span)
+    edits = [(*comma.span(), ".") for comma in commas]
+    if not edits:
+        return error
+    lead = "a decimal number has a point: write"
+    return mended(error.mended_by(*edits, lead=lead), parse)
 
 
 def _as_float(value: float, span: Span | None, code: Code) -> float:

@@ -30,9 +30,9 @@ CONSTANTS: dict[str, object] = {
     "nan": math.nan,
     "e": math.e,
     "tau": math.tau,
+    "π": math.pi,
 }
-BARE_CONSTANTS = frozenset({"pi", "inf", "nan"})
-"""The constants that need no prefix; `e` and `tau` alone are names of inputs."""
+"""By name, wherever that is neither assigned nor given a value by the caller."""
 
 _ATTRIBUTES: dict[str, Callable[[Tensor], object]] = {
     **{name: attrgetter(name) for name in TRANSPOSES},
