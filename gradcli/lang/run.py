@@ -39,7 +39,7 @@ from gradcli.lang.prepare import input_names as input_names
 from gradcli.lang.prepare import prepare as prepare
 from gradcli.lang.record import Record
 from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.tensors import TensorLibrary
+from gradcli.lang.tensors import TensorLibrary, vector
 
 if TYPE_CHECKING:
     from gradcli.autograd.blocks import Jacobian, Mode
@@ -118,7 +118,8 @@ class Session:
             tuple(
                 f"{n.message} ({place_of(n.span, source)})"
                 for n in (*prepared.code.notes, *result.notes)
-            ),
+            )
+            + tuple(self._library.own_functions.notes),
         )
 
     def _ran(self) -> tuple[Result, Tensor, str]:
@@ -373,6 +374,10 @@ def _tensor(
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return factory.constant(_as_float(value, span, code))
+    if isinstance(value, list):
+        made = vector(value, factory)
+        if made is not None and hasattr(made.raw, "dtype"):
+            return made
     general = (f"a {type(value).__name__}", "end with a tensor")
     known = tuple if isinstance(value, tuple) else type(value)
     kind, hint = _NOT_OUTPUTS.get(known, general)

@@ -35,7 +35,7 @@ SIDES = [case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.
 row("sigmoid", node="SigmoidBackward0", latex=r"\sigma({0})", formula="1/(1 + e**-x)",
     doc="Logistic function.", aliases=("expit",),
     fwd=lambda xp, x: xp.sigmoid(x), partials=(lambda xp, y, x: y * (1 - y),),
-    cases=[*ALL, case((2,), low=-40, high=-30)], special="expit", also=("logistic",),
+    cases=[*ALL, case((2,), low=-40, high=-30)], special="expit", also=("logistic", "σ"),
     saves="y", sym=lambda sp, x: 1 / (1 + sp.exp(-x)))
 
 row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",

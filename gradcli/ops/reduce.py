@@ -315,7 +315,8 @@ def extremum(name: str, node: str, word: str) -> None:
 
     function(name, public,
              doc=f"The {word} of all entries; with dim also where it stands; of two "
-                 "tensors, entry by entry.", formula=f"{name}(x, dim)")
+                 "tensors, entry by entry.", formula=f"{name}(x, dim)",
+             of_number=f"{name}imum")
 
 
 def placed(xp: Any, name: str, x: Any, dim: int | None, keepdim: bool) -> Any:
