@@ -15,7 +15,6 @@ put right, or `notes` says how it was read.
     parser.expression()   # on '2x^2': Binary('*', Literal 2, Binary('**', ...))
 """
 
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -155,25 +154,22 @@ class ExpressionParser(Cursor):
         self, left: syntax.Expression, start: int, before: str
     ) -> Steps[syntax.Expression]:
         """The product with a factor that no sign stands before."""
-        last = self.tokens[self.at - 1]
+        last, first = self.tokens[self.at - 1], self.token
         right: syntax.Expression = yield self._operation(PRODUCT + 1)
         span = self.span_from(start)
-        one, other = (
-            shortened(self.source[a:b])
-            for a, b in ((start, last.end), (right.span.start, span.end))
-        )
-        rooted = isinstance(left, syntax.Call) and left.op_span.start == start
-        sign = self.source[start : start + 1]
-        if before in _QUOTIENTS:
-            message = f"{self._brief(span)} is read as ({one})*{other}"
-            self.notes.append(syntax.Note(message, span))
-        elif rooted and sign in ROOTS and last.kind == "number":
-            message = f"{self._brief(span)} is read as ({one})*{other}"
+        if before in _QUOTIENTS or self._is_bare_root(left, last):
+            whole, one, other = (
+                shortened(self.source[a:b])
+                for a, b in (span, (start, last.end), (first.start, span.end))
+            )
+            message = f"{whole} is read as ({one})*{other}"
             self.notes.append(syntax.Note(message, span))
         return syntax.Binary(span, "*", left, right, span)
 
-    def _brief(self, span: Span) -> str:
-        return shortened(self.source[span.start : span.end])
+    def _is_bare_root(self, left: syntax.Expression, last: Token) -> bool:
+        """Whether it is `√2`, behind which people may go on under the root."""
+        sign = left.op_span.start if isinstance(left, syntax.Call) else last.start
+        return last.kind == "number" and self.source[sign] in ROOTS
 
     def _is_raised_function(self, power: syntax.Expression) -> bool:
         """Whether it is `sin**2`, which people put before the argument."""
@@ -254,9 +250,8 @@ class ExpressionParser(Cursor):
         self, value: syntax.Expression, start: int, opened: bool
     ) -> syntax.Expression:
         exponent = self.take()
-        if isinstance(value, syntax.Name) and not opened and (
-            self.names_function(value.name)
-        ):
+        function = isinstance(value, syntax.Name) and self.names_function(value.name)
+        if function and not opened:
             raise self.missing_operator(exponent, self.token)
         number = syntax.Literal(exponent.span, exponent.value)
         span = self.span_from(start)
@@ -285,13 +280,9 @@ class ExpressionParser(Cursor):
         self.within = outside
         closed = self.expect(BAR, "close it with '|', or write abs(...)")
         span = self.span_from(opened.start)
-        doubled = isinstance(inside, syntax.Call) and (
-            inside.span == (opened.end, closed.start)
-            and self.source[opened.end] == BAR
-        )
-        if doubled:
-            (operand,) = inside.arguments
-            return syntax.Call(span, "norm", (operand,), (), span)
+        filled = inside.span == (opened.end, closed.start)
+        if filled and isinstance(inside, syntax.Call) and inside.op_span == inside.span:
+            return syntax.Call(span, "norm", inside.arguments, (), span)
         return syntax.Call(span, "abs", (inside,), (), span)
 
     def _no_call(self, value: syntax.Call) -> ProgramError:

@@ -271,12 +271,12 @@ class _Tokenizer:
         return "".join(parts)
 
     def _prefixed_string(self, prefix: str, start: int, end: int) -> ProgramError:
+        primed = _PRIMED.match(self.source, end)
+        if primed and prefix not in KEYWORDS:
+            message = f"{prefix}' is a derivative, and a program has values"
+            error = self.fail("E208", message, start, primed.end(), "leave ' out")
+            return error.mended_by((end, primed.end(), ""))
         if prefix in KEYWORDS or prefix.lower() not in ("f", "r", "b", "u", "rb", "br"):
-            primed = _PRIMED.match(self.source, end)
-            if primed and prefix not in KEYWORDS:
-                message = f"{prefix}' is a derivative, and a program has values"
-                error = self.fail("E208", message, start, primed.end(), "leave ' out")
-                return error.mended_by((end, primed.end(), ""))
             hint = "a transpose is x.T" if self.source[end] == "'" else None
             message = f"no operator between {prefix} and the quote"
             return self.fail("E208", message, start, end + 1, hint)
@@ -310,7 +310,8 @@ class _Tokenizer:
     def _factorial(self, sign: str, start: int, end: int) -> Iterator[Edit]:
         """What writes `n!` as the language does."""
         before = self.tokens[-1] if self.tokens else None
-        if sign == "!" and before and before.end == start:
+        operand = before and before.kind in ("name", "number", ")")
+        if sign == "!" and before and operand and before.end == start:
             at = self._operand_start()
             if at is not None:
                 yield at, at, "exp(lgamma("
@@ -318,16 +319,15 @@ class _Tokenizer:
 
     def _operand_start(self) -> int | None:
         """Where the operand begins that the last token ends."""
-        depth, at = 0, len(self.tokens) - 1
-        if self.tokens[at].kind in ("name", "number"):
-            return self.tokens[at].start
-        while at >= 0:
-            kind = self.tokens[at].kind
-            depth += (kind in CLOSING.values()) - (kind in CLOSING)
+        tokens = self.tokens
+        if tokens[-1].kind in ("name", "number"):
+            return tokens[-1].start
+        depth = 0
+        for at, token in reversed(list(enumerate(tokens))):
+            depth += (token.kind in CLOSING.values()) - (token.kind in CLOSING)
             if not depth:
-                call = at and kind == "(" and self.tokens[at - 1].kind == "name"
-                return self.tokens[at - 1 if call else at].start if kind == "(" else None
-            at -= 1
+                call = token.kind == "(" and at and tokens[at - 1].kind == "name"
+                return tokens[at - 1 if call else at].start
         return None
 
     def _superscript(self, start: int, end: int) -> int:
@@ -419,7 +419,8 @@ class _Tokenizer:
 
 
 def _continues_name(character: str) -> bool:
-    return character not in FOREIGN_CHARACTERS and ("a" + character).isidentifier()
+    foreign = character in FOREIGN_CHARACTERS or character in SAME_SIGN
+    return not foreign and ("a" + character).isidentifier()
 
 
 def _end_of_run(source: str, start: int) -> int:

@@ -64,7 +64,7 @@ row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
 
 # DLMF 5.2.2: the derivative is digamma.
 row("lgamma", node="LgammaBackward0", latex=r"\log|\Gamma({0})|",
-    formula="log(abs(gamma(x)))", aliases=("gammaln",),
+    formula="lgamma(x)", aliases=("gammaln",),
     doc="Logarithm of the absolute value of the gamma function.",
     kink="at its pole at 0 the derivative is -inf, at -1, -2, ... NaN",
     fwd=lambda xp, x: xp.lgamma(x), partials=(lambda xp, y, x: xp.digamma(x),),
