@@ -56,7 +56,7 @@ def derivative(
                 spy=matrices.spy, out=matrices.out)  # fmt: skip
     matrices.check()
     require_check(request, require)
-    check = Check.start(request, needed=forms.formulas)
+    check = Check.start(request, needed=forms.formulas or require is not None)
     run = run_program(request)
     found = compute(run)
     if check.wanted:

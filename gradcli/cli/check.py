@@ -105,6 +105,7 @@ def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None
 
 
 def _view(task: ClaimsTask, judgement: Judgement) -> ClaimsView:
+    from ..diagnosis.answer import right_derivative
     from ..diagnosis.diagnose import diagnose
     from ..views.claims import ClaimsView, Judged
 
@@ -114,6 +115,9 @@ def _view(task: ClaimsTask, judgement: Judgement) -> ClaimsView:
             claim,
             ruling,
             diagnose(task, claim, seconds) if ruling.verdict == "refuted" else None,
+            right_derivative(task, claim, seconds)
+            if ruling.verdict == "refuted" and task.prove
+            else None,
         )
         for claim, ruling in zip(task.claims, judgement.rulings, strict=True)
     ]

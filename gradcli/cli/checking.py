@@ -23,6 +23,9 @@ CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """The commands that have something to check."""
 
 _UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep"})
+_QUIET = frozenset({"-q", "--quiet"})
+_SHOWN = ("--require", "--json", "--symbolic", "--latex")
+"""Options that show something of the check even where nothing else is shown."""
 
 NO_THREAD = "there is no memory left to hand it to the checking process"
 
@@ -33,7 +36,9 @@ def head_start(argv: list[str]) -> None:
     """Start the process before the command line is even read, if it looks as if it
     will be needed: SymPy's import is what the verdicts wait for."""
     if argv and argv[0] in CHECKED and _UNCHECKED.isdisjoint(argv):
-        _waiting.append(_start())
+        shown = any(word.startswith(_SHOWN) for word in argv)
+        if argv[0] == "check" or shown or _QUIET.isdisjoint(argv):
+            _waiting.append(_start())
 
 
 def _start() -> Any:
@@ -68,8 +73,10 @@ class Check:
 
     @classmethod
     def start(cls, request: Request, needed: bool = False) -> Check:
-        """The process that had a head start, or one that is started now."""
-        if request.no_verify and not needed:
+        """The process that had a head start, or one that is started now; none where
+        nothing of the check is shown and nobody ``needed`` it."""
+        hidden = request.quiet and not request.json
+        if (request.no_verify or hidden) and not needed:
             return cls(None)
         return cls(_waiting.pop() if _waiting else _start())
 

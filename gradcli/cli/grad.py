@@ -78,7 +78,7 @@ def main(
     forms.check(request, digits=digits, condition=condition, box=box)
     require_check(request, require)
     boxes = read_boxes(request, box)
-    check = Check.start(request, needed=forms.formulas)
+    check = Check.start(request, needed=forms.formulas or require is not None)
     from .output import Printer
     from .session import gradients, run_program
 
