@@ -176,10 +176,16 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
     if claim.output is not None and claim.output not in named:
         raise _unknown_output(claim, claim.output, tuple(named), run)
     target = run.output if claim.output is None else named[claim.output]
-    if len(claim.by) == 2 and getattr(target, "size", None) and target.numel() != 1:
+    if len(claim.by) > 1 and getattr(target, "size", None) and target.numel() != 1:
         span = Span(0, claim.offset - 1)
-        message = "a second derivative needs an output of one number"
+        which = "second" if len(claim.by) == 2 else "higher"
+        message = f"a {which} derivative needs an output of one number"
         hint = f"the output has shape {list(target.shape)}: add .sum(), or index it"
+        raise ProgramError("E596", message, span, claim.text, hint=hint)
+    if len(claim.by) > 2 and inputs[claim.by[0]].numel() != 1:
+        span = Span(0, claim.offset - 1)
+        message = "a derivative above the second is by an input of one number"
+        hint = f"{claim.by[0]} has shape {list(inputs[claim.by[0]].shape)}"
         raise ProgramError("E596", message, span, claim.text, hint=hint)
     _refuse_entries(claim, target, inputs)
     assert claim.expression is not None

@@ -14,7 +14,7 @@ from .code import code_lines, code_of, program_of_gradients
 from .exits import Exit
 from .extras import extras_of
 from .forms import Forms
-from .limits import MAX_DIGITS
+from .limits import MAX_DIGITS, MAX_ORDER
 from .many import Many
 from .options import GradOutput, Request, Requirement, on_programs
 
@@ -62,6 +62,16 @@ def main(
             "where an input lies anywhere between two values.",
         ),
     ] = None,
+    order: Annotated[
+        int,
+        typer.Option(
+            "--order",
+            metavar="N",
+            min=1,
+            max=MAX_ORDER,
+            help="The N-th derivative by each input, of numbers by numbers.",
+        ),
+    ] = 1,
     require: Requirement = None,
 ) -> int:
     """Gradients of a program by its inputs, checked.
@@ -72,9 +82,17 @@ def main(
         from .at_points import run
 
         others = {"digits": digits, "condition": condition, "require": require,
+                  "order": order > 1,
                   "symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
                   "grad-output": grad_output, "box": box}  # fmt: skip
         return run(request, many, others)
+    if order > 1:
+        from .order import of_order
+
+        given = {"symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
+                 "grad-output": grad_output, "digits": digits, "box": box,
+                 "condition": condition}  # fmt: skip
+        return of_order(request, order, given, require)
     forms.check(request, digits=digits, condition=condition, box=box)
     require_check(request, require)
     boxes = read_boxes(request, box)
