@@ -44,15 +44,6 @@ def main(
             help="Another program, to be compared in values and gradients.",
         ),
     ] = None,
-    shape: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--shape",
-            metavar="NAME=SIZES",
-            help="The shape of an input without a value: X=3,2. Without --shape it is "
-            "a single number.",
-        ),
-    ] = None,
     points: Annotated[
         int,
         typer.Option(
@@ -72,7 +63,7 @@ def main(
     check = Check.start(request, needed=True)
     from .claims import claims_task
 
-    task = claims_task(request, claim or [], same, shape or [], points)
+    task = claims_task(request, claim or [], same, points)
     judgement = check.judge(task)
     view = _view(task, judgement)
     from ..render import claims

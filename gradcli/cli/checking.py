@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 """The commands that have something to check."""
 
-_UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep"})
+_UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep",
+                        "--order"})  # fmt: skip
 _QUIET = frozenset({"-q", "--quiet"})
 _SHOWN = ("--require", "--json", "--symbolic", "--latex")
 """Options that show something of the check even where nothing else is shown."""

@@ -6,7 +6,6 @@ with a caret under it, before the checking process is asked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from sys import maxsize
@@ -27,21 +26,17 @@ from .limits import begin
 from .options import Request
 from .problems import wrong
 from .session import listed
+from .shapes import Shapes, refuse_shapes, shapes_of
 from .sources import program_and_bindings
-
-Shapes = Mapping[str, tuple[int, ...]]
 
 TRANSPOSE_SECONDS: Final = 1.0
 """Most time for seeing whether a transpose is all that a claim lacks."""
-
-_SIZES = re.compile(r"[(\[]?\s*(\d+(\s*[,x]\s*\d+)*)?\s*,?\s*[)\]]?")
 
 
 def claims_task(
     request: Request,
     claims: Sequence[str],
     same: str | None,
-    shapes: Sequence[str],
     points: int,
 ) -> ClaimsTask:
     """Make a task of the program, its inputs and the claims.
@@ -52,8 +47,9 @@ def claims_task(
     source, words = program_and_bindings(request)
     begin()
     programs = [source] if same is None else [source, same]
-    prepared = _prepared(programs, read_bindings(words), request)
-    inputs = _inputs(prepared, _shapes(shapes))
+    shapes = shapes_of(request.shape)
+    prepared = _prepared(programs, read_bindings(words), request, shapes)
+    inputs = _inputs(prepared, shapes)
     names = [given.name for given in inputs]
     computed = prepared[0].code.assigned
     equations = [read_claim(text, names, computed) for text in claims]
@@ -78,30 +74,14 @@ def claims_task(
     return replace(task, claims=(*equations, *compared))
 
 
-def _shapes(words: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """``X=3,2``, ``X=(3,2)`` or ``X=3x2``; ``x=()`` is a single number."""
-    found: dict[str, tuple[int, ...]] = {}
-    for word in words:
-        name, equals, text = word.partition("=")
-        name = name.strip()
-        if not equals or not name.isidentifier() or not _SIZES.fullmatch(text.strip()):
-            span = Span(0, max(1, len(word)))
-            message = "this is not a shape"
-            raise ProgramError(
-                "E595", message, span, word,
-                hint="write --shape X=3,2", exit_status=2,
-            )  # fmt: skip
-        if name in found:
-            raise wrong("E595", f"--shape: '{name}' has two shapes", "keep one")
-        found[name] = tuple(int(n) for n in re.findall(r"\d+", text))
-    return found
-
-
 def _prepared(
-    programs: Sequence[str], bindings: Sequence[Binding], request: Request
+    programs: Sequence[str],
+    bindings: Sequence[Binding],
+    request: Request,
+    shapes: Shapes,
 ) -> list[Prepared]:
     """The programs, each with the values that it reads."""
-    given = {binding.name for binding in bindings}
+    given = {*(binding.name for binding in bindings), *shapes}
     reads = [set(input_names(parse(text, given), given)) for text in programs]
     read_somewhere = set().union(*reads)
     return [
@@ -111,6 +91,7 @@ def _prepared(
             [b for b in bindings if b.name in names or b.name not in read_somewhere],
             seed=request.seed,
             strict=request.strict,
+            shapes=shapes,
         )
         for text, names in zip(programs, reads, strict=True)
     ]
@@ -127,19 +108,9 @@ def _inputs(prepared: Sequence[Prepared], shapes: Shapes) -> list[Given]:
             else:
                 values = tuple(given.tensor.raw.reshape(-1).tolist())
                 found[given.name] = Given(given.name, shape, values)
-    for name in shapes:
-        _refuse_shape(name, found)
+    sampled = [name for name, given in found.items() if given.values is None]
+    refuse_shapes(shapes, found, sampled)
     return list(found.values())
-
-
-def _refuse_shape(name: str, inputs: Mapping[str, Given]) -> None:
-    if name not in inputs:
-        listed = f"the inputs are {', '.join(inputs)}" if inputs else None
-        hint = did_you_mean(name, tuple(inputs)) or listed
-        raise wrong("E595", f"--shape: no input is called '{name}'", hint)
-    if inputs[name].values is not None:
-        hint = "leave --shape out for it"
-        raise wrong("E595", f"--shape: '{name}' has a value, and so a shape", hint)
 
 
 def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:

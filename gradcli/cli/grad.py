@@ -82,7 +82,7 @@ def main(
         from .at_points import run
 
         others = {"digits": digits, "condition": condition, "require": require,
-                  "order": order > 1,
+                  "order": order > 1, "shape": request.shape,
                   "symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
                   "grad-output": grad_output, "box": box}  # fmt: skip
         return run(request, many, others)

@@ -76,7 +76,11 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", "-V", callback=_version, is_eager=True, help="Show the version."
+            "--version",
+            "-V",
+            callback=_version,
+            is_eager=True,
+            help="Show the version.",
         ),
     ] = False,
 ) -> None:

@@ -85,7 +85,19 @@ class Request:
     wrt: Annotated[
         str | None,
         typer.Option(
-            "--wrt", metavar="NAMES", help="Differentiate by these inputs only: a,b."
+            "--wrt",
+            metavar="NAMES",
+            help="Differentiate by these inputs only: a,b; or by one value on the way.",
+        ),
+    ] = None
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shape",
+            metavar="NAME=SIZES",
+            help="The shape of an input without a value: X=3,2. Without --shape it is "
+            "a single number.",
+            show_default=False,
         ),
     ] = None
     seed: Annotated[

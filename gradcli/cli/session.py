@@ -6,7 +6,7 @@ and what is worth knowing of them goes to stderr as notes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from sys import maxsize
 from typing import TYPE_CHECKING
@@ -22,6 +22,8 @@ from ..views.gradients import GradView, OutputView, input_views, output_view
 from .limits import begin
 from .options import Request
 from .output import note
+from .problems import wrong
+from .shapes import refuse_shapes, shapes_of
 from .sources import program_and_bindings
 
 if TYPE_CHECKING:
@@ -47,21 +49,44 @@ def run_program(
     """
     source, words = program_and_bindings(request)
     begin()
-    prepared = prepare(
-        source,
-        (*read_bindings(words), *more),
-        wrt=listed(request.wrt),
-        seed=request.seed,
-        strict=request.strict,
-        dtype=request.dtype,
-        device=request.device,
-    )
+    prepared = _prepared(request, source, (*read_bindings(words), *more))
     # The limits on seconds and memory are the bounds here.
     run = _in_parts(prepared) if parts and request.of is None else None
     run = run or execute(prepared, of=request.of, max_steps=maxsize, trace=trace)
     for text in (*_notes_on_inputs(run), *run.notes, *_not_finite(run)):
         note(f"note: {text}")
     return run
+
+
+def _prepared(request: Request, source: str, bindings: Sequence[Binding]) -> Prepared:
+    """The program with its inputs, or with a value on the way for one."""
+    shapes, wrt = shapes_of(request.shape), listed(request.wrt)
+    midway: list[str] = []
+    if wrt is not None:
+        from .midway import asked_midway, prepared_midway
+
+        bound = {*shapes, *(binding.name for binding in bindings)}
+        midway = asked_midway(source, wrt, bound)
+        if midway and len(wrt) > 1:
+            message = f"--wrt: '{midway[0]}' is a value on the way, and not alone"
+            raise wrong("E507", message, f"ask for it by itself: --wrt {midway[0]}")
+    prepared = prepare(
+        source,
+        bindings,
+        wrt=None if midway else wrt,
+        seed=request.seed,
+        strict=request.strict,
+        dtype=request.dtype,
+        device=request.device,
+        shapes=shapes,
+    )
+    given = [i.name for i in prepared.inputs]
+    refuse_shapes(shapes, given, [i.name for i in prepared.inputs if i.sampled])
+    if not midway:
+        return prepared
+    cut, told = prepared_midway(prepared, bindings, midway[0], request.seed)
+    note(f"note: {told}")
+    return cut
 
 
 def _in_parts(prepared: Prepared) -> Run | None:

@@ -9,6 +9,7 @@ use; one without a binding is sampled from the seed. Nothing of the program runs
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from gradcli.lang.record import Record
 from gradcli.lang.suggest import did_you_mean
 from gradcli.lang.syntax import Call, Name, Program, walk
 from gradcli.lang.tensors import CONSTANTS, is_function
+from gradcli.ops.limits import check_size
 
 DTYPES = ("float64", "float32")
 
@@ -85,6 +87,7 @@ def prepare(
     strict: bool = False,
     dtype: str = "float64",
     device: str = "cpu",
+    shapes: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
 ) -> Prepared:
     """Read the program and make its inputs.
 
@@ -96,14 +99,15 @@ def prepare(
         strict: refuse to sample.
         dtype: ``float64`` or ``float32``, for all tensors of the run.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+        shapes: of inputs without a value, which are single numbers otherwise.
 
     Raises:
         ProgramError: the program, a value or an option does not fit.
     """
     factory = _factory(device, dtype, seed)
     given = {binding.name: binding for binding in bindings}
-    program = parse(source, given)
-    names = input_names(program, given)
+    program = parse(source, {*given, *shapes})
+    names = input_names(program, {*given, *shapes})
     code = compile_program(program)
     _refuse_unread(bindings, names, code, program)
     chosen = _differentiated(wrt, names)
@@ -112,7 +116,8 @@ def prepare(
     _refuse_second_reading(bindings)
     with np.errstate(all="ignore"), default_dtype(dtype):
         inputs = [
-            _input(name, given.get(name), name in chosen, factory) for name in names
+            _input(name, given.get(name), name in chosen, factory, shapes.get(name, ()))
+            for name in names
         ]
     return Prepared(source, code, factory, tuple(inputs))
 
@@ -141,8 +146,18 @@ def _factory(device: str, dtype: str, seed: int) -> Factory:
         raise ProgramError("E509", str(error), hint=hint) from None
 
 
-def _input(name: str, binding: Binding | None, wanted: bool, factory: Factory) -> Input:
-    values = factory.draw(name) if binding is None else value_of(binding, factory)
+def _input(
+    name: str,
+    binding: Binding | None,
+    wanted: bool,
+    factory: Factory,
+    shape: tuple[int, ...],
+) -> Input:
+    if binding is None:
+        check_size(shape)
+        values = factory.draw(name, shape)
+    else:
+        values = value_of(binding, factory)
     tensor = factory.leaf(values) if wanted else factory.constant(values)
     return Input(name, tensor, binding is None, wanted)
 

@@ -75,4 +75,4 @@ MAX_TERMINAL_ENTRIES = 12
 """Entries of a sparse block that a terminal shows."""
 
 MIN_HINT_COLUMNS = 24
-"""Columns that a hint behind carets needs; with fewer it begins on a line of its own."""
+"""Columns that a hint behind carets needs; with fewer it begins a line of its own."""
