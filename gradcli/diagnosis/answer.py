@@ -17,13 +17,17 @@ from ..verify.claims.points import random_points
 from ..verify.claims.proof import derivatives
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
-from ..verify.claims.truth import Visit, terms_of
+from ..verify.claims.truth import Visit, terms_of, values_of
 from ..verify.closed import full_form
-from ..verify.limits import MAX_SYMPY_TREE_NODES
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.whole import independent, off_jumps
 from ..views.numbers import nested
-from .limits import MAX_ANSWER_CHARACTERS, MAX_ANSWER_ENTRIES, POINTS_PER_SAMPLE
+from .limits import (
+    MAX_ANSWER_CHARACTERS,
+    MAX_ANSWER_ENTRIES,
+    MAX_ANSWER_NODES,
+    POINTS_PER_SAMPLE,
+)
 
 
 def right_derivative(task: ClaimsTask, claim: Claim, seconds: float) -> str | None:
@@ -34,7 +38,8 @@ def right_derivative(task: ClaimsTask, claim: Claim, seconds: float) -> str | No
     for point in islice(random_points(task.inputs, task.seed + 1), POINTS_PER_SAMPLE):
         try:
             visit = Visit(task, point)
-            if not visit.is_non_smooth():
+            smooth = not visit.is_non_smooth()
+            if smooth and values_of(visit.target(claim)).finite():
                 return _formula(visit, claim, budget)
         except OutOfTime:
             return None
@@ -48,7 +53,7 @@ def _formula(visit: Visit, claim: Claim, budget: Budget) -> str | None:
     target = terms_of(visit.target(claim))
     entries = len(target) * prod(len(visit.entries(name)) for name in claim.by)
     size = sum(term.size for term in target)
-    if entries > MAX_ANSWER_ENTRIES or size > MAX_SYMPY_TREE_NODES:
+    if entries > MAX_ANSWER_ENTRIES or size > MAX_ANSWER_NODES:
         return None
     book = independent(visit.terms, target, budget)
     found = derivatives(book, target, visit, claim.by)

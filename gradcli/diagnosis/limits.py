@@ -59,3 +59,6 @@ MAX_ANSWER_ENTRIES = 64
 
 MAX_ANSWER_CHARACTERS = 400
 """Of that formula."""
+
+MAX_ANSWER_NODES = 400
+"""Nodes of a program's value, written out, whose derivative is short enough to show."""

@@ -47,8 +47,11 @@ def bare_formulas(views: Iterable[FormulaView]) -> Iterator[Line]:
         several = len(views) > 1
         for row, column in product(range(len(view.rows)), range(len(view.columns))):
             named = f"{printable(view.label(row, column))} = " if several else ""
-            text = _shown(view.text(row, column))
-            yield Line(((f"{named}{text}", "plain"),), hang="")
+            text = view.text(row, column)
+            if text is None:
+                named = f"# {printable(view.label(row, column))}: no formula: "
+                text = " ".join((view.missing or "none was found").split())
+            yield Line(((f"{named}{printable(text)}", "plain"),), hang="")
 
 
 def program(view: ProgramView) -> Iterator[Line]:

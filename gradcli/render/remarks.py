@@ -15,10 +15,6 @@ from .limits import MIN_HINT_COLUMNS
 
 RED, BLUE, PLAIN = "\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"
 
-_AT_BLANKS: Final[dict[str, bool]] = {
-    "break_long_words": False,
-    "break_on_hyphens": False,
-}
 _HEAD: Final = re.compile(r"(?m)^(?:(error\[E\d+\]:|refuted:)|(note:))")
 _HINT: Final = re.compile(r"(\s*\| \s*)(\^+)( )(.+)|(\s+= help: )(.+)|(note: )(.+)")
 _CARETS: Final = re.compile(r"(?m)^(\s*\| \s*)(\^+)")
@@ -60,7 +56,12 @@ def _wrapped(line: str, width: int) -> str:
         start = max(bar + 4, 4)
     margin = (" " * bar + "|" if bar >= 0 else "").ljust(start)
     said, write, right = hint.rpartition("write ")
-    pieces = wrap(f"{said}{write}" if write else hint, width - start, **_AT_BLANKS)
+    pieces = wrap(
+        f"{said}{write}" if write else hint,
+        width - start,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     # What is to be copied stays in one piece.
     pieces += [right] if write else []
     if len("".join(lead)) != start:
