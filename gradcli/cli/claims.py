@@ -24,6 +24,7 @@ from ..verify.claims.task import ClaimsTask, Given
 from ..verify.claims.text import Claim, read_claim
 from .limits import begin
 from .options import Request
+from .output import note
 from .problems import wrong
 from .session import listed
 from .shapes import Shapes, refuse_shapes, shapes_of
@@ -67,6 +68,7 @@ def claims_task(
     run = _run(prepared[0], inputs, request.of)
     for claim in equations:
         _try(task, claim, run)
+        _tell_reading(claim)
     if same is None:
         return task
     _run(prepared[1], inputs, None)
@@ -169,6 +171,13 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
     except ProgramError as error:
         typed = claim.located(stacked.located(error, claim.expression))
         raise _with_transpose(task, claim, typed) from error.__cause__
+
+
+def _tell_reading(claim: Claim) -> None:
+    """Note how a claim was read where people read it in two ways."""
+    assert claim.expression is not None
+    for remark in parse(claim.expression).notes:
+        note(f"note: {remark.message}")
 
 
 def _with_transpose(

@@ -186,6 +186,21 @@ class Request:
     ] = False
 
 
+def refuse_idle(request: Request, command: str, derives: bool = True) -> None:
+    """Refuse options that a command without a check, or derivatives, has no use for.
+
+    Raises:
+        ProgramError: one was given.
+    """
+    default = Request.__dataclass_fields__["verify_seconds"].default
+    if request.verify_seconds != default:
+        message = f"--verify-seconds does nothing: {command} verifies nothing"
+        raise wrong("E590", message, "leave it out")
+    if request.wrt is not None and not derives:
+        message = f"--wrt does nothing: {command} has no derivatives"
+        raise wrong("E590", message, "leave it out")
+
+
 def on_programs(function: Callable[..., int]) -> Callable[..., int]:
     """Make a command on programs of a function of groups of options and of options.
 

@@ -142,11 +142,12 @@ def _in_argument(error: ProgramError, binding: Binding) -> ProgramError:
     """An error in VALUE, with its span counted in the argument."""
     span = error.span or Span(0, len(binding.text))
     start = binding.value.start
+    right = f"{error.lead} {binding.name}={error.right}" if error.right else None
     return ProgramError(
         error.code,
         error.message,
         Span(span.start + start, span.end + start),
         binding.argument,
-        hint=error.hint,
+        hint=right or error.hint,
         exit_status=error.exit_status,
     )

@@ -157,3 +157,43 @@ def test_a_false_claim_is_answered_with_the_derivative(run: Any) -> None:
     assert status == 1
     assert "no simple cause was found\n  the derivative is exp(x)\n" in out
     assert "d³y/dx³ = e^x  proved" in out
+
+
+@pytest.mark.parametrize("command", ["graph", "paths", "explain", "value"])
+def test_an_option_that_does_nothing_is_refused(run: Any, command: str) -> None:
+    status, out, err = run(command, "x^2", "x=1", "--verify-seconds", "3")
+    assert (status, out) == (2, "")
+    assert "--verify-seconds does nothing" in err
+
+
+def test_a_value_is_not_differentiated_by_anything(run: Any) -> None:
+    status, _, err = run("value", "x^2", "x=1", "--wrt", "x")
+    assert status == 2
+    assert "--wrt does nothing: gradcli value has no derivatives" in err
+
+
+@pytest.mark.parametrize(
+    ("args", "line"),
+    [
+        (("x*1", "x=2 sin 1"), "write x=2 sin(1)"),
+        (("x*1", "x=e x"), "write x=e*x"),
+    ],
+)
+def test_a_value_is_put_right_as_an_argument(
+    run: Any, args: tuple[str, ...], line: str
+) -> None:
+    assert line in run("grad", *args)[2]
+
+
+def test_a_claim_is_put_right_as_a_whole(run: Any) -> None:
+    status, _, err = run("check", "y = x*e", "--claim", "dy/dx = 2 sin x")
+    assert status == 3
+    assert "to call it, write dy/dx = 2 sin(x)" in err
+
+
+def test_a_claim_tells_how_it_was_read(run: Any) -> None:
+    claim = ("--claim", "dy/dx = 1/2x", "--verify-seconds", "600")
+    status, out, err = run("check", "y = x²/4", *claim)
+    assert status == 0
+    assert "proved" in out
+    assert "note: 1/2x is read as (1/2)*x" in err

@@ -104,9 +104,13 @@ class Claim:
         if error.span is None or error.source != self.expression:
             return error
         start, end = error.span
+        hint = error.hint
+        if error.right:
+            left = self.text[: self.offset].rstrip()
+            hint = f"{error.lead} {left} {error.right}"
         return ProgramError(
             error.code, error.message, Span(start + self.offset, end + self.offset),
-            self.text, hint=error.hint, exit_status=error.exit_status,
+            self.text, hint=hint, exit_status=error.exit_status,
         )  # fmt: skip
 
 
