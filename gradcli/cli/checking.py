@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
 from .ending import before_exit
+from .exits import Exit
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -167,3 +168,22 @@ def numbers_in(tensor: Tensor) -> list[float]:
     """The entries of a tensor in C order, as floats."""
     entries: Any = tensor.raw.reshape(-1).tolist()
     return [float(entry) for entry in entries]
+
+
+def exit_status(verification: Verification | None, require: str | None = None) -> int:
+    """1 if anything was refuted or is weaker than required, and then said on stderr."""
+    if verification is None:
+        return Exit.DONE
+    from ..verify.process.job import REFUTED, is_weaker
+    from .output import note
+
+    refuted = [v for v in verification.inputs if v.verdict == REFUTED]
+    for verdict in refuted:
+        note(f"refuted: {verdict.name}: {verdict.note or 'see --json'}")
+    if require is not None and not refuted:
+        weak = [v for v in verification.inputs if is_weaker(v.verdict, require)]
+        for verdict in weak:
+            reason = verdict.note or "see --json"
+            note(f"{verdict.verdict}, not {require}: {verdict.name}: {reason}")
+        return Exit.REFUTED if weak else Exit.DONE
+    return Exit.REFUTED if refuted else Exit.DONE

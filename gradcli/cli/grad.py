@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .box import read_boxes, tell_middles
-from .checking import Check, job_for, numbers_in, require_check
+from .checking import Check, exit_status, job_for, numbers_in, require_check
 from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
-from .exits import Exit
 from .extras import extras_of
 from .forms import Forms
 from .limits import MAX_DIGITS, MAX_ORDER
@@ -222,22 +221,3 @@ def gradient_job(request: Request, found: Gradients, symbolic: bool = False) -> 
     return job_for(
         found.run, request, "gradient", claims, found.cotangent, formulas=symbolic
     )
-
-
-def exit_status(verification: Verification | None, require: str | None = None) -> int:
-    """1 if anything was refuted or is weaker than required, and then said on stderr."""
-    if verification is None:
-        return Exit.DONE
-    from ..verify.process.job import REFUTED, is_weaker
-    from .output import note
-
-    refuted = [v for v in verification.inputs if v.verdict == REFUTED]
-    for verdict in refuted:
-        note(f"refuted: {verdict.name}: {verdict.note or 'see --json'}")
-    if require is not None and not refuted:
-        weak = [v for v in verification.inputs if is_weaker(v.verdict, require)]
-        for verdict in weak:
-            reason = verdict.note or "see --json"
-            note(f"{verdict.verdict}, not {require}: {verdict.name}: {reason}")
-        return Exit.REFUTED if weak else Exit.DONE
-    return Exit.REFUTED if refuted else Exit.DONE

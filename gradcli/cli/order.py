@@ -24,8 +24,7 @@ def of_order(
 ) -> int:
     """Print the derivatives and what could be shown of them; the exit status."""
     from ..autograd.orders import of_order as derivative_of
-    from .checking import require_check
-    from .grad import exit_status
+    from .checking import exit_status, require_check
     from .output import Printer
     from .session import output_of_run, run_program
 

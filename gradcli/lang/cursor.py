@@ -92,7 +92,7 @@ class Cursor:
         elif hint is None and wanted.startswith("'"):
             hint = f"write {wanted} before it"
         elif hint is None and before and wanted == AN_EXPRESSION:
-            hint = f"write a value after '{self._text(before)}'"
+            hint = f"write a value after '{self.text(before)}'"
         message = f"expected {wanted}, found {found}"
         error = self.fail("E207", message, token.span, hint)
         if before and before.kind == "%" and wanted != _BODY:

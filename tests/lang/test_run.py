@@ -201,7 +201,7 @@ def test_a_command_line_that_does_not_fit_is_an_error_of_its_own(
 
 OUTPUT_ERRORS = [
     ("y = x > 1 and True", "E520", "a truth value"),
-    ("y = [x, x]", "E520", "stack"),
+    ("y = [x, 'a']", "E520", "stack"),
     ("y = sort(x*ones(2))", "E520", "several values"),
     ("for i in range(0): y = x", "E520", "ends without a value"),
     ("y = 'a' if x > 0 else 'b'", "E520", "a string"),
@@ -258,10 +258,6 @@ error[E302]: einsum(): invalid subscript given: '?', subscripts must be in [a-zA
 error[E302]: einsum(): give an equation first, or subscripts after each operand
   1 | y = einsum(x)
     |     ^^^^^^ 'gradcli ops einsum' shows what it takes""",
-    ("y = sum([x, x])", "x=1"): """\
-error[E302]: sum takes tensors, not a list of them
-  1 | y = sum([x, x])
-    |     ^^^ join tensors first: stack([a, b]) or cat([a, b])""",
     ("y = 10**400*x", "x=1"): """\
 error[E402]: an integer is too large to become a float
   1 | y = 10**400*x
@@ -315,7 +311,7 @@ def test_the_engine_s_errors_point_at_the_operator_and_name_the_shapes(words) ->
     assert error(*words).render() == BLOCKS[words]
 
 
-@pytest.mark.parametrize("call", ["bmm('a', x)", "meshgrid(None)", "prelu(x, [x])"])
+@pytest.mark.parametrize("call", ["bmm('a', x)", "meshgrid(None)"])
 def test_what_is_no_tensor_is_named_where_one_is_needed(call: str) -> None:
     caught = error(f"y = {call}*x", "x=ones(2)")
     assert caught.code == "E302"
