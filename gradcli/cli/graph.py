@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Request, on_programs
+from .options import Request, on_programs, refuse_idle
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def main(
 
     Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7
     """
+    refuse_idle(request, "gradcli graph")
     asked = dict(zip(FORMS, (tree, chain, dot, mermaid, request.json), strict=True))
     form = _only(asked)
     from ..render.jsons import graph as as_json
