@@ -68,7 +68,8 @@ def _demand_writeable(t: Tensor) -> None:
             "here; give the new value a name of its own"
         )
     stopped = xp.symbolic and getattr(t.raw, "stopped", False)
-    if stopped or (xp.symbolic and not MODE.enabled and t.edge is not None):
+    unseen = xp.symbolic and not MODE.enabled and t.edge is not None
+    if stopped or (unseen and getattr(xp, "watching", True)):
         raise EngineError("a change that no graph knows of has no meaning to symbols")
     if xp.inference and not MODE.inference:
         raise EngineError(
@@ -114,6 +115,11 @@ def _demand_fit(t: Tensor, result: Tensor) -> None:
         raise ShapeError(
             f"output with shape {list(have)} doesn't match the broadcast shape "
             f"{list(want)}"
+        )
+    if result.xp.symbolic and not t.xp.symbolic:
+        raise EngineError(
+            "a tensor that was made elsewhere is changed in place by what has no "
+            "numbers here; make it where it is changed, or clone() it there"
         )
     demand_castable(result, t)
 

@@ -1,0 +1,156 @@
+"""A function with its inputs, as the checker and the trials run it.
+
+Invariant: every run starts from fresh leaves with the values of the given tensors, so
+that no run sees what another changed; inputs that carry no gradient are handed over as
+they are, copied.
+
+    call = Call.of(f, (x, w))
+    call.outputs(call.leaves())         # the float outputs, in order
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Any, Final
+
+from ..autograd.function import Function
+from ..engine.dtypes import dtype
+from ..engine.modes import MODE
+from ..engine.tensor import Tensor
+from ..nn.module import Module
+from ..nn.utils.stateless import functional_call
+
+NOTHING: Final = (
+    "verify expects at least one input tensor to require gradient, but none of them "
+    "have requires_grad=True; make it with requires_grad=True"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A tensor that a run is given: an argument by its position, or a module's by its
+    name."""
+
+    name: str
+    key: int | str
+    given: Tensor
+
+    @property
+    def varied(self) -> bool:
+        return self.given.requires_grad
+
+
+class Call:
+    """A function and its arguments.
+
+    slots  the float tensors, those of a module among them
+    """
+
+    def __init__(self, function: Any, arguments: Sequence[Any], title: str) -> None:
+        self.title = title
+        self.function = function
+        self.arguments = list(arguments)
+        self.module = function if isinstance(function, Module) else None
+        self.run: Callable[..., Any] = (
+            function.apply
+            if isinstance(function, type) and issubclass(function, Function)
+            else function
+        )
+        names = _names(function, len(self.arguments))
+        self.slots = [
+            Slot(names[key], key, x)
+            for key, x in enumerate(self.arguments)
+            if isinstance(x, Tensor) and x.raw.dtype.kind == "f"
+        ]
+        if self.module is not None:
+            held = (*self.module.named_parameters(), *self.module.named_buffers())
+            self.slots += [Slot(name, name, x) for name, x in held]
+        self.varied = [slot for slot in self.slots if slot.varied]
+        if not self.varied:
+            raise ValueError(NOTHING)
+
+    @classmethod
+    def of(cls, function: Any, inputs: Any) -> Call:
+        """The call of a function as `gradcheck` takes it."""
+        arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
+        name = getattr(function, "__name__", None) or type(function).__name__
+        return cls(function, arguments, name)
+
+    def leaves(self, wanted: Sequence[Slot] | None = None) -> dict[str, Tensor]:
+        """Fresh tensors for all slots; leaves for those that are ``wanted``."""
+        wanted = self.varied if wanted is None else wanted
+        return {
+            slot.name: Tensor(_copied(slot.given), slot.given.xp, slot in wanted)
+            for slot in self.slots
+        }
+
+    def outputs(self, tensors: Mapping[str, Tensor]) -> list[Tensor]:
+        """Run the function; its outputs that hold floats.
+
+        Raises:
+            TypeError: it returns something else than tensors.
+        """
+        given = self.arguments[:]
+        for key, x in enumerate(given):
+            if isinstance(x, Tensor):
+                given[key] = Tensor(_copied(x), x.xp)
+        inner = {}
+        for slot in self.slots:
+            if isinstance(slot.key, int):
+                given[slot.key] = tensors[slot.name]
+            else:
+                inner[slot.key] = tensors[slot.name]
+        if self.module is not None:
+            found = functional_call(self.module, inner, tuple(given))
+        else:
+            found = self.run(*given)
+        parts = list(found) if isinstance(found, tuple | list) else [found]
+        for y in parts:
+            if y is not None and not isinstance(y, Tensor):
+                raise TypeError(
+                    "verify needs a function that returns tensors, this one returned "
+                    f"{type(y).__name__}"
+                )
+        return [y for y in parts if y is not None and y.raw.dtype.kind in "fO"]
+
+    def narrowest(self, run: Callable[[], Any]) -> tuple[Any, dtype]:
+        """Run something; what it gives, and the narrowest float type on the way."""
+        seen = {slot.given.dtype for slot in self.slots}
+
+        def look(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
+            parts = out if isinstance(out, tuple) else (out,)
+            seen.update(y.dtype for y in parts if isinstance(y, Tensor))
+
+        before = MODE.on_node, MODE.on_call
+        MODE.watch(before[0], (*before[1], look))
+        try:
+            found = run()
+        finally:
+            MODE.watch(*before)
+        floats = [each for each in seen if each.is_floating_point]
+        return found, min(floats, key=lambda each: each.itemsize)
+
+
+def _copied(x: Tensor) -> Any:
+    return x.xp.clone(x.raw)
+
+
+def _names(function: Any, count: int) -> list[str]:
+    """The names of the arguments, as the function calls them."""
+    taken: list[str] = []
+    if isinstance(function, type) and issubclass(function, Function):
+        has_setup = function.setup_context is not Function.setup_context
+        known, skipped = function.forward, 0 if has_setup else 1
+    else:
+        known, skipped = getattr(function, "forward", function), 0
+    try:
+        parameters = list(signature(known).parameters.values())[skipped:]
+    except (TypeError, ValueError):
+        parameters = []
+    plain = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    for nr in range(count):
+        own = parameters[nr] if nr < len(parameters) else None
+        taken.append(own.name if own and own.kind in plain else f"input{nr}")
+    return taken
