@@ -48,6 +48,7 @@ _HOMES = {
     "set_anomaly_enabled",
     "autograd.vmap": "vmap",
     "lang.compiled": "compile",
+    "python.torch_names": "install_as_torch",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -65,7 +66,7 @@ _CONSTANTS = {
 
 _MODULES = (
     "autograd", "cuda", "func", "linalg", "nn", "ops", "optim", "random",
-    "return_types", "special", "utils",
+    "return_types", "special", "testing", "utils",
 )  # fmt: skip
 
 

@@ -116,12 +116,21 @@ def _demand_fit(t: Tensor, result: Tensor) -> None:
             f"output with shape {list(have)} doesn't match the broadcast shape "
             f"{list(want)}"
         )
-    if result.xp.symbolic and not t.xp.symbolic:
+    demand_numbers(t, result)
+    demand_castable(result, t)
+
+
+def demand_numbers(t: Tensor, value: Tensor) -> None:
+    """Refuse to write formulas or balls into an array of numbers.
+
+    Raises:
+        EngineError: a function that runs on those changes what was made elsewhere.
+    """
+    if value.xp.symbolic and not t.xp.symbolic:
         raise EngineError(
             "a tensor that was made elsewhere is changed in place by what has no "
             "numbers here; make it where it is changed, or clone() it there"
         )
-    demand_castable(result, t)
 
 
 def demand_castable(result: Tensor, out: Tensor) -> None:

@@ -10,7 +10,7 @@ they are, copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any, Final
@@ -48,7 +48,10 @@ class Call:
     slots  the float tensors, those of a module among them
     """
 
-    def __init__(self, function: Any, arguments: Sequence[Any], title: str) -> None:
+    def __init__(
+        self, function: Any, arguments: Sequence[Any], title: str,
+        names: Sequence[str] | None = None,
+    ) -> None:  # fmt: skip
         self.title = title
         self.function = function
         self.arguments = list(arguments)
@@ -58,9 +61,9 @@ class Call:
             if isinstance(function, type) and issubclass(function, Function)
             else function
         )
-        names = _names(function, len(self.arguments))
+        self.names = names or _names(function, len(self.arguments))
         self.slots = [
-            Slot(names[key], key, x)
+            Slot(self.names[key], key, x)
             for key, x in enumerate(self.arguments)
             if isinstance(x, Tensor) and x.raw.dtype.kind == "f"
         ]
@@ -77,6 +80,14 @@ class Call:
         arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
         name = getattr(function, "__name__", None) or type(function).__name__
         return cls(function, arguments, name)
+
+    def at(self, arguments: Sequence[Any]) -> Call:
+        """The same function at other arguments, called by the same names."""
+        return Call(self.function, arguments, self.title, self.names)
+
+    def with_function(self, function: Any) -> Call:
+        """Another function at the same arguments, called by the same names."""
+        return Call(function, self.arguments, self.title, self.names)
 
     def leaves(self, wanted: Sequence[Slot] | None = None) -> dict[str, Tensor]:
         """Fresh tensors for all slots; leaves for those that are ``wanted``."""
@@ -106,31 +117,45 @@ class Call:
             found = functional_call(self.module, inner, tuple(given))
         else:
             found = self.run(*given)
-        parts = list(found) if isinstance(found, tuple | list) else [found]
-        for y in parts:
-            if y is not None and not isinstance(y, Tensor):
-                raise TypeError(
-                    "verify needs a function that returns tensors, this one returned "
-                    f"{type(y).__name__}"
-                )
-        return [y for y in parts if y is not None and y.raw.dtype.kind in "fO"]
+        return [y for y in _tensors(found) if y.raw.dtype.kind in "fO"]
 
-    def narrowest(self, run: Callable[[], Any]) -> tuple[Any, dtype]:
-        """Run something; what it gives, and the narrowest float type on the way."""
+    def narrowest(
+        self, run: Callable[[], list[Any]], known: dtype | None = None
+    ) -> tuple[list[Any], dtype]:
+        """Run something; what it gives, and the narrowest float type on the way, or of
+        what is ``known``."""
         seen = {slot.given.dtype for slot in self.slots}
+        seen |= set() if known is None else {known}
 
         def look(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
             parts = out if isinstance(out, tuple) else (out,)
-            seen.update(y.dtype for y in parts if isinstance(y, Tensor))
+            seen.update(y.dtype for y in (*parts, *inputs) if isinstance(y, Tensor))
 
         before = MODE.on_node, MODE.on_call
         MODE.watch(before[0], (*before[1], look))
         try:
-            found = run()
+            found: list[Any] = run()
         finally:
             MODE.watch(*before)
+        seen.update(y.dtype for y in found if isinstance(y, Tensor))
         floats = [each for each in seen if each.is_floating_point]
         return found, min(floats, key=lambda each: each.itemsize)
+
+
+def _tensors(found: Any) -> Iterator[Tensor]:
+    """The tensors that a function returned, also in nested tuples, lists and dicts."""
+    if isinstance(found, Tensor):
+        yield found
+    elif isinstance(found, Mapping):
+        yield from _tensors(list(found.values()))
+    elif isinstance(found, tuple | list):
+        for each in found:
+            yield from _tensors(each)
+    elif found is not None:
+        raise TypeError(
+            "verify needs a function that returns tensors, this one returned "
+            f"{type(found).__name__}"
+        )
 
 
 def _copied(x: Tensor) -> Any:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import isfinite, prod
+from math import isfinite
 from time import monotonic
 from typing import Any, Final
 
@@ -101,7 +101,16 @@ class FunctionCheck(Check):
 
     failure: str | None = None
     rule_failure: str | None = None
-    held = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the outputs depend on something that is held constant."""
+        if self.reason is not None:
+            return False
+        evaluation = self.subject.evaluation
+        graph = evaluation.graph
+        below = evaluation.below([int(s) for s in self.subject.outputs])
+        return any(graph.name(step) == "stop" for step in below)
 
     def _run(self, tie_break: int) -> Subject:
         if self._tape:
@@ -116,7 +125,6 @@ class FunctionCheck(Check):
         except Exception as error:
             self.failure = words_of(error)
             raise NoMeaning(self.failure) from error
-        self.held = self.held or xp.held
         return found
 
     def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, Any]:
@@ -198,7 +206,10 @@ class Checked:
                     [InputProof(s.name, UNKNOWN, reason) for s in self.call.varied]
                 )
             try:
-                gradients(self.outputs, self.wanted, self._seeds())
+                _, self.type = self.call.narrowest(
+                    lambda: gradients(self.outputs, self.wanted, self._seeds()),
+                    self.type,
+                )
             except Exception as error:
                 text_ = f"backward raises {words_of(error)}"
                 self.faults.append(Fault("backward", text_))
@@ -264,8 +275,10 @@ class Checked:
             found.append(
                 Input(
                     slot.name,
-                    Block.of(values.shape, values.ravel()),
-                    None if claim is None else Block.of(np.shape(claim), claim.ravel()),
+                    _block(values),
+                    None
+                    if claim is None
+                    else Block.of(np.shape(claim), claim.ravel().tolist()),
                 )
             )
         return found
@@ -296,7 +309,7 @@ class Checked:
             )
         flat = np.concatenate([v.ravel() for v in self.values])
         job = Job(
-            "", tuple(self._inputs(claims)), Block.of((self.count,), flat), "jacobian",
+            "", tuple(self._inputs(claims)), _block(flat), "jacobian",
             dtype=self.type.name, seconds=self._left() / 2, seed=self.plan.seed,
         )  # fmt: skip
         check = FunctionCheck(job, self._flat, _nobody, Budget(job.seconds), tape=False)
@@ -324,8 +337,7 @@ class Checked:
         }
         inputs = self._inputs(claims)
         inputs += [
-            Input(_cotangent(k), Block.of(c.shape, c.ravel()))
-            for k, c in enumerate(self.cotangents)
+            Input(_cotangent(k), _block(c)) for k, c in enumerate(self.cotangents)
         ]
         total = sum(
             float((v * c).sum())
@@ -346,7 +358,7 @@ class Checked:
             answer = self._numbers(check)
             if good and self.plan.prove and check.reason is None:
                 answer = check.proved()
-        if check.held:
+        if check.holds:
             self.remarks.append(HELD)
         return self._read(check, answer.inputs, lambda row: None), answer
 
@@ -414,7 +426,9 @@ class Checked:
         nr = self.call.varied.index(slot)
         entries = check.reports[name].entries
         given = np.array([e.number for e in entries])
-        true = np.array([to_float(check.true_of(name, k)[2]) for k in range(len(given))])
+        true = np.array(
+            [to_float(check.true_of(name, k)[2]) for k in range(len(given))]
+        )
         moved = self._shaken(nr)
         if moved is None or not (np.isfinite(given).all() and np.isfinite(true).all()):
             return []
@@ -467,12 +481,18 @@ class Checked:
             claim = np.concatenate([
                 np.asarray(row[nr].raw, np.float64).reshape(-1, x.size) for row in rows
             ])  # fmt: skip
-            inputs.append(Input(name, Block.of(x.shape, x.ravel()),
-                                Block.of(claim.shape, claim.ravel())))  # fmt: skip
+            inputs.append(Input(name, _block(x), _block(claim)))
         fixed = [i for i in self._inputs({}) if i.name not in names]
         value = float(total.detach().raw)
-        job = Job("", (*inputs, *fixed), Block.of((), [value]), "hessian",
-                  dtype=self.type.name, seconds=self._left(), seed=self.plan.seed)  # fmt: skip
+        job = Job(
+            "",
+            (*inputs, *fixed),
+            Block.of((), [value]),
+            "hessian",
+            dtype=self.type.name,
+            seconds=self._left(),
+            seed=self.plan.seed,
+        )
         check = FunctionCheck(
             job, self._contracted, _nobody, Budget(job.seconds), tape=False
         )
@@ -481,8 +501,8 @@ class Checked:
 
 
 def _joined(a: InputProof, b: InputProof) -> InputProof:
-    """What two looks at one input's gradient show together; the proof of ``b`` holds for
-    every cotangent, so for all that ``a`` looked at."""
+    """What two looks at one input's gradient show together; the proof of ``b`` holds
+    for every cotangent, so for all that ``a`` looked at."""
     if b.verdict == PROVED and a.verdict not in (REFUTED, UNKNOWN):
         return replace(b, max_error=_larger(a, b))
     worse = a if weakest([a.verdict, b.verdict]) == a.verdict else b
@@ -504,6 +524,5 @@ def _nobody(verification: Verification) -> None:
     """Nobody waits for what is shown on the way."""
 
 
-def size_of(shape: Sequence[int]) -> int:
-    """How many entries a shape has."""
-    return prod(shape)
+def _block(array: Any) -> Block:
+    return Block.of(array.shape, array.ravel().tolist())

@@ -19,6 +19,7 @@ import numpy as np
 from ..autograd.blocks import blocks_of
 from ..diagnosis.likeness import all_same, constant_factor, number_text, same
 from ..diagnosis.limits import MAX_DIMENSIONS
+from ..engine.dtypes import float64
 from ..engine.tensor import Tensor
 from ..verify.process.job import REFUTED
 from ..views.claims import Diagnosis
@@ -60,7 +61,7 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
         if fault.kind == IN_PLACE or (fault.kind in REPAIRS and not wrong):
             return Diagnosis(fault.kind, fault.text, REPAIRS[fault.kind])
     if wrong and checked.blocks:
-        points = [Point(checked.call, checked.blocks), *_elsewhere(checked)]
+        points = [*_here(checked), *_elsewhere(checked)]
         with np.errstate(all="ignore"):
             for hypothesis in HYPOTHESES:
                 found = hypothesis(points, wrong)
@@ -79,26 +80,39 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
     return None
 
 
-def _elsewhere(checked: Checked) -> Iterator[Point]:
+def _here(checked: Checked) -> list[Point]:
+    """The given point, in float64: what is compared is compared to the last digits."""
+    if checked.type is float64 or checked.call.module is not None:
+        return [Point(checked.call, checked.blocks)]
+    return list(_points(checked, lambda values: values))
+
+
+def _elsewhere(checked: Checked) -> list[Point]:
     """The same function near by, as far as it takes what is drawn."""
     draws = np.random.default_rng(checked.plan.seed + 7)
+
+    def drawn(values: Any) -> Any:
+        return values * draws.uniform(0.7, 1.3, values.shape)
+
+    return [each for _ in range(POINTS) for each in _points(checked, drawn)]
+
+
+def _points(checked: Checked, moved: Callable[[Any], Any]) -> Iterator[Point]:
+    """The function at its arguments, moved, if it takes them so."""
     call = checked.call
-    for _ in range(POINTS):
-        moved: list[Any] = list(call.arguments)
-        for slot in call.slots:
-            if isinstance(slot.key, int):
-                values = np.asarray(slot.given.raw)
-                drawn = values * draws.uniform(0.7, 1.3, values.shape)
-                moved[slot.key] = Tensor(
-                    drawn.astype(values.dtype), slot.given.xp, slot.varied
-                )
-        with suppress(Exception):
-            there = Call(call.function, moved, call.title)
-            plan = Plan(seconds=checked.plan.seconds, second=False, prove=False)
-            again = Checked(there, plan)
-            again.proof()
-            if again.blocks:
-                yield Point(there, again.blocks)
+    arguments: list[Any] = list(call.arguments)
+    type_ = np.float64 if call.module is None else checked.type.name
+    for slot in call.slots:
+        if isinstance(slot.key, int):
+            values = moved(np.asarray(slot.given.raw)).astype(type_)
+            arguments[slot.key] = Tensor(values, slot.given.xp, slot.varied)
+    with suppress(Exception):
+        there = call.at(arguments)
+        plan = Plan(seconds=checked.plan.seconds, second=False, prove=False)
+        again = Checked(there, plan)
+        again.proof()
+        if again.blocks:
+            yield Point(there, again.blocks)
 
 
 Hypothesis = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
@@ -112,9 +126,23 @@ def _by(wrong: set[str]) -> str:
     return f"the gradient by {' and '.join(sorted(wrong))}"
 
 
+def none_given(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """No gradient at all where there is one."""
+    for name in sorted(wrong):
+        if all(not b.given.any() for p in points for b in p.refuted({name})):
+            return Diagnosis(
+                "missing", f"backward gives no gradient for {name}: None, or zeros",
+                "return one; if it is a constant, hand it over as a number or as a "
+                f"tensor that requires no gradient: {name}=0.5",
+            )  # fmt: skip
+    return None
+
+
 def cotangent_ignored(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     """Every cotangent gives the same gradient."""
     blocks = [b for p in points for b in p.refuted(wrong)]
+    if not all(b.given.any() for b in blocks):
+        return None
     if any(len(b.given) < 2 or same(b.true[:1], b.true[1:2]) for b in blocks):
         return None
     if all(np.allclose(b.given, b.given[:1], rtol=1e-12, atol=0) for b in blocks):
@@ -133,6 +161,18 @@ def _ignored() -> Diagnosis:
         "cotangent", "backward does not use the cotangent that it is given",
         "multiply what it returns by grad_output",
     )  # fmt: skip
+
+
+def straight_through(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """A gradient of what does not move."""
+    if any(a.any() for a, _ in _pairs(points, wrong)):
+        return None
+    return Diagnosis(
+        "straight-through",
+        f"forward does not move with {' and '.join(sorted(wrong))}, as what rounds or "
+        "compares; backward gives a gradient all the same",
+        "if that estimate is meant, there is no derivative to hold it against",
+    )
 
 
 def wrong_sign(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
@@ -210,13 +250,12 @@ def missing_sum(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
     )
     if part and any(((b == 0) & (a != 0)).any() for a, b in pairs):
         return Diagnosis(
-            "batch", f"{by} has only a part of what is to be added up: an entry that is "
-            "used several times gets the cotangent of one use",
+            "batch", f"{by} has only a part of what is to be added up: an entry that "
+            "is used several times gets the cotangent of one use",
             "sum over all uses, as sum(0) over a batch or index_add does",
         )  # fmt: skip
     turned = all(
-        a.shape[1] > 1 and same(a.sum(1), b.sum(1)) and not same(a, b)
-        for a, b in pairs
+        a.shape[1] > 1 and same(a.sum(1), b.sum(1)) and not same(a, b) for a, b in pairs
     )
     if turned:
         return Diagnosis(
@@ -273,7 +312,7 @@ def _by_replacing(
 
 
 def _right_with(each: Replaced, point: Point, wrong: set[str]) -> bool:
-    call = Call(each.function, point.call.arguments, point.call.title)
+    call = point.call.with_function(each.function)
     try:
         leaves = call.leaves()
         ys = [y for y in call.outputs(leaves) if y.requires_grad]
@@ -293,6 +332,8 @@ def _right_with(each: Replaced, point: Point, wrong: set[str]) -> bool:
 
 HYPOTHESES: tuple[Hypothesis, ...] = (
     undone,
+    straight_through,
+    none_given,
     cotangent_ignored,
     wrong_sign,
     constant,

@@ -26,13 +26,9 @@ MADE_WHOLE: Final = "numbers are cast to {} there, which has no meaning on balls
 
 
 class _OfPython:
-    """What functions in Python ask of a namespace beside the table's names.
-
-    held  whether `detach` or ``no_grad`` made a constant of something
-    """
+    """What functions in Python ask of a namespace beside the table's names."""
 
     watching: bool
-    held = False
 
     def floats(self, data: Any) -> NoReturn:
         raise NoMeaning(LEFT)
@@ -41,12 +37,7 @@ class _OfPython:
         """The same values; in a custom function nothing is recorded in any case."""
         if not self.watching or not isinstance(x, ObjectArray):
             return x
-        self.held = True
         return super().stop(x)  # type: ignore[misc]
-
-    def _stopped(self, data: Any) -> Any:
-        self.held = True
-        return super()._stopped(data)  # type: ignore[misc]
 
     def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
         """A copy; truth values may become numbers, numbers nothing but floats."""

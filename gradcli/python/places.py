@@ -15,7 +15,7 @@ PACKAGE = str(Path(__file__).parents[1])
 
 def is_ours(filename: str) -> bool:
     """Whether a file is one of this package."""
-    return filename.startswith(PACKAGE) or filename.startswith("<frozen")
+    return filename.startswith((PACKAGE, "<frozen"))
 
 
 def place_of(trace: TracebackType | None) -> str:

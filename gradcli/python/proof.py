@@ -108,11 +108,13 @@ class FunctionProof:
     def lines(self) -> list[str]:
         """The proof in plain text."""
         found = [f"{self.function}: {self.verdict}"]
-        for name, inputs in (("", self.inputs), ("gradient's gradient, ", self.second)):
-            for each in inputs:
-                if name and each.verdict != REFUTED:
-                    continue
-                found += _about(each, name)
+        for each in self.inputs:
+            found += _about(each, "")
+        if REFUTED not in [each.verdict for each in self.inputs]:
+            # What is wrong once is wrong twice; that says nothing more.
+            for each in self.second:
+                if each.verdict == REFUTED:
+                    found += _about(each, "gradient's gradient, ")
         found += [f"  {fault.kind}: {fault.text}" for fault in self.faults]
         if self.mistake is not None:
             found.append(f"  probably: {self.mistake.text}")

@@ -68,7 +68,7 @@ def replacements(call: Call, cause: str) -> Iterator[Replaced]:
         for key in places:
             if _before(ctx, key) is not None:
                 yield Replaced(
-                    _reading(made_by, {key: lambda c, k=key: _before(c, k)}),  # type: ignore[dict-item, misc]
+                    _reading(made_by, {key: lambda c, k=key: _before(c, k)}),  # type: ignore[misc]
                     f"{_named(key)} is changed in place after it was saved",
                     f"write the change as a new tensor, or save {_named(key)}.clone()",
                 )
@@ -122,7 +122,8 @@ def _watched(made_by: type[Function], backward: Any) -> type[Function]:
     before they were changed in place."""
 
     def noted(ctx: Any, args: Sequence[Any], run: Callable[[], Any]) -> Any:
-        ctx.__dict__["_had"] = had = {}
+        had: dict[int, Any] = {}
+        ctx.__dict__["_had"] = had
         outer = MODE.before_change
 
         def look(raw: Any) -> None:
@@ -134,7 +135,9 @@ def _watched(made_by: type[Function], backward: Any) -> type[Function]:
         finally:
             MODE.before_change = outer
         parts = output if isinstance(output, tuple) else (output,)
-        ctx.__dict__["_given"] = [x.detach() if isinstance(x, Tensor) else x for x in args]
+        ctx.__dict__["_given"] = [
+            x.detach() if isinstance(x, Tensor) else x for x in args
+        ]
         ctx.__dict__["_made"] = [y.detach() for y in parts if isinstance(y, Tensor)]
         return output
 
@@ -144,7 +147,7 @@ def _watched(made_by: type[Function], backward: Any) -> type[Function]:
             noted(ctx, inputs, lambda: output)
             made_by.setup_context(ctx, inputs, output)
 
-        given = {"setup_context": staticmethod(setup_context)}
+        given: dict[str, Any] = {"setup_context": staticmethod(setup_context)}
     else:
 
         @wraps(made_by.forward)
@@ -164,10 +167,10 @@ def _context(made_by: type[Function], call: Call) -> Any:
         raise NotImplementedError
 
     watching = _watched(made_by, backward)
-    outputs = Call(watching, call.arguments, call.title).outputs(call.leaves())
+    outputs = call.with_function(watching).outputs(call.leaves())
     for y in outputs:
         if y.grad_fn is not None:
-            found.append(y.grad_fn.ctx)  # type: ignore[attr-defined]
+            found.append(y.grad_fn.ctx)
     return found[0]
 
 

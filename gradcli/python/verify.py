@@ -1,7 +1,7 @@
 """`gradcli.autograd.verify`: the gradients of a function in Python, held against balls.
 
-    verify(MyFunction, (x,)).verdict            # "proved"
-    verify(model, (x,), raise_exception=True)   # as gradcheck does
+verify(MyFunction, (x,)).verdict            # "proved"
+verify(model, (x,), raise_exception=True)   # as gradcheck does
 """
 
 from __future__ import annotations
