@@ -84,7 +84,8 @@ def _here(checked: Checked) -> list[Point]:
     """The given point, in float64: what is compared is compared to the last digits."""
     if checked.type is float64 or checked.call.module is not None:
         return [Point(checked.call, checked.blocks)]
-    return list(_points(checked, lambda values: values))
+    wide = list(_points(checked, lambda values: values))
+    return wide or [Point(checked.call, checked.blocks)]
 
 
 def _elsewhere(checked: Checked) -> list[Point]:

@@ -123,7 +123,8 @@ class Recording:
         fixed = {n: self._values[n] for n in starts if n not in leaves}
 
         def replay(*given: Tensor) -> Tensor:
-            values = {**fixed, **dict(zip(leaves, given, strict=True))}
+            values = {n: _fitting(t, given) for n, t in fixed.items()}
+            values.update(zip(leaves, given, strict=True))
             for step in order:
                 inputs = [
                     x if n is None else values[n]
@@ -137,6 +138,14 @@ class Recording:
 
         copies = [self._values[n] for n in leaves]
         return replay, copies, [self._held[n] for n in leaves]
+
+
+def _fitting(t: Tensor, given: Sequence[Tensor]) -> Tensor:
+    """A constant, in float64 where all that is given is."""
+    doubles = all(x.raw.dtype.name == "float64" for x in given)
+    if not doubles or t.raw.dtype.kind != "f":
+        return t
+    return Tensor(t.raw.astype("float64"), t.xp)
 
 
 @contextmanager

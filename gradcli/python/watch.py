@@ -118,21 +118,20 @@ def watched(
 
     def of_module(
         tensors: Any, grad_tensors: Any = None, *args: Any, **named: Any
-    ) -> Any:
+    ) -> None:
         alone = isinstance(tensors, Tensor)
+
+        def again(cotangent: Any = None) -> None:
+            plain(tensors, grad_tensors, *args, **named)
+
         if inside[0] or not (alone or len(tensors) == 1):
-            return plain(tensors, grad_tensors, *args, **named)
-        root = tensors if alone else tensors[0]
+            again()
+            return
+        single = isinstance(grad_tensors, Tensor | None)
+        given = grad_tensors if single else grad_tensors[0]
+        run(tensors if alone else tensors[0], given, again)
 
-        def again(cotangent: Any = None) -> Any:
-            return plain(tensors, grad_tensors, *args, **named)
-
-        given = (
-            grad_tensors if isinstance(grad_tensors, Tensor | None) else grad_tensors[0]
-        )
-        return run(plain, root, given, again)
-
-    plain = autograd.backward
+    plain: Any = autograd.backward
     setattr(Tensor, BACKWARD, backward)
     setattr(autograd, BACKWARD, of_module)
     try:
