@@ -32,6 +32,9 @@ from .trials import IN_PLACE, NEEDS, PIECES, UNDEFINED
 POINTS: Final = 3
 """Points beside the given one at which a hypothesis has to hold."""
 
+SHOWN: Final = 3
+"""Names up to which all are written out."""
+
 REPAIRS: Final = {
     NEEDS: "compute each gradient if its own ctx.needs_input_grad[i] says so, from "
     "what is saved in any case",
@@ -124,7 +127,9 @@ def _pairs(points: Sequence[Point], wrong: set[str]) -> list[tuple[Any, Any]]:
 
 
 def _by(wrong: set[str]) -> str:
-    return f"the gradient by {' and '.join(sorted(wrong))}"
+    names = sorted(wrong)
+    shown = names if len(names) <= SHOWN else [*names[:2], f"{len(names) - 2} more"]
+    return f"the gradient by {' and '.join(shown)}"
 
 
 def none_given(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
