@@ -92,6 +92,7 @@ def missing(name: str, offered: Sequence[str] | None = None) -> str:
 
 
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
+_ASKED = re.compile(r"module '(gradcli[\w.]*)' has no attribute '(\w+)'")
 
 
 def lacking(error: Exception) -> str | None:
@@ -109,6 +110,10 @@ def lacking(error: Exception) -> str | None:
         if isinstance(owner, ModuleType) and owner.__name__.startswith(OURS) and name:
             home = PYTORCH + owner.__name__.removeprefix(OURS)
             return missing(f"{home}.{name}", dir(owner))
+        asked = _ASKED.match(str(error))
+        if owner is None and asked:
+            home = PYTORCH + asked[1].removeprefix(OURS)
+            return missing(f"{home}.{asked[2]}")
         if type(owner).__module__.startswith(f"{OURS}.") and name:
             kind = type(owner).__name__
             return missing(f"{PYTORCH}.{kind}.{name}", dir(owner))
