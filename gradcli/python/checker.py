@@ -505,9 +505,9 @@ def _joined(a: InputProof, b: InputProof) -> InputProof:
     for every cotangent, so for all that ``a`` looked at."""
     if b.verdict == PROVED and a.verdict not in (REFUTED, UNKNOWN):
         return replace(b, max_error=_larger(a, b))
-    worse = a if weakest([a.verdict, b.verdict]) == a.verdict else b
-    if REFUTED in (a.verdict, b.verdict):
-        worse = a if a.verdict == REFUTED else b
+    worse = b if weakest([a.verdict, b.verdict]) == b.verdict else a
+    if a.verdict == REFUTED:
+        worse = a
     return replace(worse, max_error=_larger(a, b))
 
 

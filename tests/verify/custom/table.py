@@ -1,6 +1,6 @@
 """Write the table of the sixty Functions: gradcheck's verdicts beside gradcli's.
 
-python -m tests.verify.custom.table         # writes table.md, with PyTorch installed
+Run as ``python -m tests.verify.custom.table``, with PyTorch installed.
 """
 
 from __future__ import annotations
