@@ -73,9 +73,8 @@ def test_passes_are_drawn_with_file_and_line(script: Ran) -> None:
     assert status == 0
     assert out.splitlines()[-1] == "['2']"
     lines = err.splitlines()
-    assert lines[:3] == [
-        "train.py:27: loss.backward()", "SumBackward0  loss", "└─ SquareBackward  [2, 1]",
-    ]  # fmt: skip
+    assert lines[0] == "train.py:27: loss.backward()"
+    assert lines[1:3] == ["SumBackward0  loss", "└─ SquareBackward  [2, 1]"]
     assert "AccumulateGrad model.weight  [1, 1]" in err
     assert lines[-1] == "backward() ran at train.py:27: 2 times"
 
@@ -119,7 +118,8 @@ def test_what_a_script_will_miss_is_listed_before_it_runs(script: Ran) -> None:
     assert (status, err) == (3, "")
     assert out.splitlines() == [
         "train.py:2: gradcli has no torch.fft",
-        "train.py:3: torchvision is built on PyTorch itself and does not run on gradcli",
+        "train.py:3: torchvision is built on PyTorch itself and does not run on "
+        "gradcli",
         "train.py:5: gradcli has no torch.nn.Lineer; the nearest that there is: "
         "torch.nn.Linear",
         "train.py:6: gradcli has no torch.nn.functional.gelu2; the nearest that there "

@@ -62,7 +62,8 @@ def _input(spec: Any, draws: np.random.Generator, torch: Any) -> Any:
 def load(name: str, gradcli: bool = True) -> list[Case]:
     """The cases of a file, with gradcli or with PyTorch as ``torch``."""
     spec = spec_from_file_location(name, HERE / f"{name}.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module: ModuleType = module_from_spec(spec)
     sys.modules[name] = module
     with as_torch() if gradcli else nullcontext():
