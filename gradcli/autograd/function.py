@@ -126,7 +126,8 @@ class Function:
         xp = next((x.xp for x in tensors if x.xp.symbolic), NUMPY)
         with no_grad(), forward_ad.suspended(), xp.followed():
             output = cls._forward(ctx, args, kwargs)
-        result = attach(node, ctx, args, output)
+        with xp.followed():
+            result = attach(node, ctx, args, output)
         tangents = [forward_ad.tangent_of(x) for x in tensors]
         if any(t is not None for t in tangents):
             passing = cls.node_class(ctx, args)

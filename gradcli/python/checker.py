@@ -47,7 +47,7 @@ from .call import Call, Slot
 from .namespace import FunctionTape, FunctionTerms
 from .places import words_of
 from .proof import Counterexample, Fault, FunctionProof, InputProof
-from .trials import faults, gradients
+from .trials import faults, gradients, is_same
 
 MAX_JACOBIAN_ENTRIES: Final = 4096
 """Entries of all blocks up to which each is looked at."""
@@ -206,7 +206,7 @@ class Checked:
                     [InputProof(s.name, UNKNOWN, reason) for s in self.call.varied]
                 )
             try:
-                _, self.type = self.call.narrowest(
+                first, self.type = self.call.narrowest(
                     lambda: gradients(self.outputs, self.wanted, self._seeds()),
                     self.type,
                 )
@@ -215,6 +215,11 @@ class Checked:
                 self.faults.append(Fault("backward", text_))
                 return self._answer(
                     [InputProof(s.name, REFUTED, text_) for s in self.call.varied]
+                )
+            if not self._gradients_repeat(first):
+                reason = "the function gives other gradients when it is run again"
+                return self._answer(
+                    [InputProof(s.name, UNKNOWN, reason) for s in self.call.varied]
                 )
             by_entries = self._by_entries()
             contracted, verification = self._by_cotangents(by_entries)
@@ -256,6 +261,17 @@ class Checked:
             np.array_equal(v, np.asarray(y.detach().raw, np.float64), equal_nan=True)
             for v, y in pairs
         )
+
+    def _gradients_repeat(self, first: list[Any]) -> bool:
+        """Whether a new run on new leaves has the same gradients: what a function keeps
+        from one run to the next may be differentiated in the first alone."""
+        leaves = self.call.leaves()
+        wanted = [leaves[slot.name] for slot in self.call.varied]
+        try:
+            again = gradients(self._live(leaves), wanted, self._seeds())
+        except Exception:
+            return False
+        return all(map(is_same, first, again))
 
     def _try(self) -> None:
         try:

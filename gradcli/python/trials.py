@@ -73,7 +73,7 @@ def faults(
 def _changed(slots: Sequence[Slot], leaves: Leaves, what: str) -> Iterator[Fault]:
     for slot in slots:
         before, after = np.asarray(slot.given.raw), np.asarray(leaves[slot.name].raw)
-        if isinstance(slot.key, int) and not _same(before, after):
+        if isinstance(slot.key, int) and not is_same(before, after):
             text = f"{what} changes the input {slot.name} in place without saying so"
             yield Fault(IN_PLACE, text)
             return
@@ -172,10 +172,10 @@ def _attempt(run: Callable[[], Arrays]) -> Arrays | str:
 
 
 def _all_same(a: Arrays, b: Arrays) -> bool:
-    return all(map(_same, a, b))
+    return all(map(is_same, a, b))
 
 
-def _same(a: Any, b: Any) -> bool:
+def is_same(a: Any, b: Any) -> bool:
     """Whether two arrays are one but for rounding."""
     if a.dtype.kind != "f" or not a.size:
         return bool(np.array_equal(a, b))

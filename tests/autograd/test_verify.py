@@ -114,6 +114,15 @@ def test_a_plain_function_is_certified(function: Any) -> None:
     assert verdict(function, leaf(1.0, 2.0)) == "certified"
 
 
+CACHE: list[torch.Tensor] = []
+
+
+def keeping(x: torch.Tensor) -> torch.Tensor:
+    """Keeps what the first run computed, with its graph."""
+    CACHE.append(x.sum())
+    return x * CACHE[0]
+
+
 OUTER = torch.zeros(2, dtype=torch.float64)
 
 
@@ -133,6 +142,7 @@ def into_outer(x: torch.Tensor) -> torch.Tensor:
         (lambda x: x * x.long(), "cast to int64"),
         (into_outer, "made elsewhere is changed in place"),
         (lambda x: x * torch.randn(2), "other values when it is run again"),
+        (keeping, "other gradients when it is run again"),
         (lambda x: x.detach() * 2, "no output depends on an input"),
     ],
 )  # fmt: skip
@@ -217,6 +227,36 @@ def test_a_straight_through_estimate_is_told_as_one() -> None:
     assert proof.verdict == "refuted"
     assert proof.mistake is not None
     assert proof.mistake.cause == "straight-through"
+
+
+def test_a_returned_input_is_no_constant() -> None:
+    class Same(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g
+
+    assert verdict(Same, leaf(1.3, 2.2)) == "certified"
+
+
+def test_a_backward_that_spoils_what_was_saved_is_refuted() -> None:
+    class Spoils(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.x = x.clone()
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.x.mul_(2)
+
+    proof = verify(Spoils, leaf(1.3, 2.2), prove=False)
+    assert proof.verdict == "refuted"
+    assert proof.mistake is not None
+    assert proof.mistake.cause == "in-place"
 
 
 def test_once_differentiable_is_no_fault() -> None:
