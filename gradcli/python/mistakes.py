@@ -26,7 +26,8 @@ from ..views.claims import Diagnosis
 from .call import Call, Slot
 from .checker import Both, Checked, Plan
 from .proof import FunctionProof
-from .saved import Replaced, replacements
+from .replay import recording
+from .saved import Replaced, function_of, replacements
 from .trials import IN_PLACE, NEEDS, PIECES, UNDEFINED
 
 POINTS: Final = 3
@@ -63,6 +64,9 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
     for fault in proof.faults:
         if fault.kind == IN_PLACE or (fault.kind in REPAIRS and not wrong):
             return Diagnosis(fault.kind, fault.text, REPAIRS[fault.kind])
+    inner = _inside(checked)
+    if inner is not None:
+        return inner
     if wrong and checked.blocks:
         points = [*_here(checked), *_elsewhere(checked)]
         with np.errstate(all="ignore"):
@@ -80,6 +84,33 @@ def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
             "compute in backward from inputs and outputs that save_for_backward saved, "
             "or mark it with @once_differentiable",
         )
+    return None
+
+
+def _inside(checked: Checked) -> Diagnosis | None:
+    """What is wrong with the first custom function, of those that are called on the
+    way, whose own backward is refuted."""
+    call = checked.call
+    if function_of(call) is not None:
+        return None
+    seen = set[Any]()
+    with suppress(Exception), recording() as tape:
+        call.outputs(call.leaves())
+    for function, arguments in tape.custom:
+        if function in seen:
+            continue
+        seen.add(function)
+        name = function.__name__
+        with suppress(Exception):
+            own = Checked(Call(function, arguments, name), checked.plan)
+            proof = own.proof()
+            if proof.verdict != REFUTED:
+                continue
+            found = diagnosed(own, proof)
+            text = "its gradient is refuted" if found is None else found.text
+            repair = f"see {name}.backward" if found is None else found.repair
+            cause = "backward" if found is None else found.cause
+            return Diagnosis(cause, f"in {name}.backward, {text}", repair)
     return None
 
 

@@ -6,7 +6,6 @@ Invariant: what cannot be computed again is unknown, with the reason.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ..numbers.system import NoMeaning
 from ..verify.process.job import UNKNOWN
@@ -31,11 +30,14 @@ def judged(tape: Recording, made: Pass, seconds: float) -> FunctionProof:
     known = {id(t): name for name, t in made.variables.items()}
     names = [known.get(id(t), f"leaf {k}") for k, t in enumerate(leaves)]
     call = Call(replay, copies, title, names)
+    # What the check runs is no part of the script.
+    tape.depth += 1
     try:
         checked = Checked(call, Plan(seconds=seconds, second=False))
         proof = checked.proof()
+        return replace(proof, mistake=diagnosed(checked, proof))
     except Exception as error:
         reason = words_of(error)
         return FunctionProof(title, UNKNOWN, (InputProof(made.name, UNKNOWN, reason),))
-    found: Any = diagnosed(checked, proof)
-    return replace(proof, mistake=found)
+    finally:
+        tape.depth -= 1

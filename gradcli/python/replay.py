@@ -38,12 +38,16 @@ APPLY: Final = "apply"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call: what it runs, the numbers of the values that it reads and makes."""
+    """One call: what it runs, the numbers of the values that it reads and makes.
+
+    function  the custom function that it is a call of
+    """
 
     run: Callable[..., Any]
     reads: tuple[int | None, ...]
     given: tuple[Any, ...]
     made: tuple[int, ...]
+    function: type[Function] | None = None
 
 
 class Recording:
@@ -64,6 +68,8 @@ class Recording:
         self._makers: dict[int, Step] = {}
         self._values: dict[int, Tensor] = {}
         self._lost: dict[int, str] = {}
+        self.custom: list[tuple[type[Function], list[Any]]] = []
+        """The calls of custom functions, with copies of their arguments."""
 
     def number(self, t: Tensor) -> int:
         """The number of the value that a tensor has now."""
@@ -84,13 +90,24 @@ class Recording:
         self._numbers[id(t)] = number, version(t.raw)
         return number
 
-    def note(self, run: Callable[..., Any], given: Sequence[Any], out: Any) -> None:
+    def note(
+        self, run: Callable[..., Any], given: Sequence[Any], out: Any,
+        function: type[Function] | None = None,
+    ) -> None:  # fmt: skip
         """A call that was made and recorded by the engine."""
         reads = tuple(self.number(x) if isinstance(x, Tensor) else None for x in given)
         parts = out if isinstance(out, tuple | list) else (out,)
         made = tuple(self._enter(y) for y in parts if isinstance(y, Tensor))
         kept = tuple(None if isinstance(x, Tensor) else x for x in given)
-        step = Step(run, reads, kept, made)
+        step = Step(run, reads, kept, made, function)
+        if function is not None:
+            values = [
+                Tensor(x.xp.clone(x.raw), x.xp, x.requires_grad)
+                if isinstance(x, Tensor)
+                else x
+                for x in given
+            ]
+            self.custom.append((function, values))
         self._makers.update(dict.fromkeys(made, step))
 
     def function(
@@ -166,7 +183,7 @@ def recording() -> Iterator[Recording]:
         finally:
             tape.depth -= 1
         if not tape.depth and MODE.recording:
-            tape.note(lambda *given: plain.__func__(cls, *given, **kwargs), args, out)
+            tape.note(lambda *given: cls.apply(*given, **kwargs), args, out, cls)
         return out
 
     nodes, calls = MODE.on_node, MODE.on_call

@@ -59,7 +59,7 @@ class _View:
 
 def replacements(call: Call, cause: str) -> Iterator[Replaced]:
     """Functions that read other values, for a kind of mistake."""
-    made_by = _function_of(call)
+    made_by = function_of(call)
     if made_by is None:
         return
     ctx = _context(made_by, call)
@@ -98,7 +98,7 @@ def replacements(call: Call, cause: str) -> Iterator[Replaced]:
                 )
 
 
-def _function_of(call: Call) -> type[Function] | None:
+def function_of(call: Call) -> type[Function] | None:
     """The custom function that a call is one of, itself or its ``apply``."""
     own = getattr(call.function, "__self__", call.function)
     is_one = isinstance(own, type) and issubclass(own, Function)

@@ -195,6 +195,7 @@ def test_a_wrong_function_inside_a_module_is_found() -> None:
     assert proof.verdict == "refuted"
     assert proof.mistake is not None
     assert proof.mistake.cause == "factor"
+    assert "in Square.backward, the gradient by x lacks the factor 2" in str(proof)
 
 
 def test_float32_is_judged_as_float32() -> None:

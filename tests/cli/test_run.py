@@ -95,7 +95,7 @@ def test_passes_are_verified(script: Ran) -> None:
     status, _, err = script(TRAIN, "3", options=patience)
     assert status == 1
     assert "train.py:27: loss: refuted" in err
-    assert "lacks the factor 2/3" in err
+    assert "in Square.backward, the gradient by x lacks the factor 2/3" in err
 
 
 def test_a_pass_that_cannot_be_computed_again_is_unknown(script: Ran) -> None:
