@@ -80,7 +80,7 @@ def main(
         bool, typer.Option("--debug", help="Show Python's traceback of an error.")
     ] = False,
 ) -> int:
-    """Run a PyTorch script unchanged, with gradcli in the place of torch.
+    """Run a PyTorch script unchanged, with gradcli as torch.
 
     This executes the file; it prints what it prints. With --graph, --explain or
     --verify the first backward() of each line is reported on stderr, with file and

@@ -58,9 +58,9 @@ def main(
         bool, typer.Option("--debug", help="Show Python's traceback of an error.")
     ] = False,
 ) -> int:
-    """Prove or refute the gradients of a function, Function or module in a file.
+    """Prove or refute the gradients of functions in a file.
 
-    This executes the file, with gradcli in the place of torch. What the function
+    NAME is a custom Function, a function or a module. This executes the file, with gradcli in the place of torch. What the function
     computes forward is run on numbers with error bounds and differentiated there; its
     backward, hand-written or not, is held against that, entry by entry, and a wrong
     one is diagnosed.

@@ -2,7 +2,7 @@
 
 Invariant: every run starts from fresh leaves with the values of the given tensors, so
 that no run sees what another changed; inputs that carry no gradient are handed over as
-they are, copied.
+they are, copied. Random numbers are drawn anew, the same ones in each run.
 
     call = Call.of(f, (x, w))
     call.outputs(call.leaves())         # the float outputs, in order
@@ -16,6 +16,7 @@ from inspect import Parameter, signature
 from typing import Any, Final
 
 from ..autograd.function import Function
+from ..engine.draws import get_rng_state, set_rng_state
 from ..engine.dtypes import dtype
 from ..engine.modes import MODE
 from ..engine.tensor import Tensor
@@ -55,6 +56,7 @@ class Call:
         self.title = title
         self.function = function
         self.arguments = list(arguments)
+        self.draws = get_rng_state()
         self.module = function if isinstance(function, Module) else None
         self.run: Callable[..., Any] = (
             function.apply
@@ -113,10 +115,15 @@ class Call:
                 given[slot.key] = tensors[slot.name]
             else:
                 inner[slot.key] = tensors[slot.name]
-        if self.module is not None:
-            found = functional_call(self.module, inner, tuple(given))
-        else:
-            found = self.run(*given)
+        state = get_rng_state()
+        set_rng_state(self.draws)
+        try:
+            if self.module is not None:
+                found = functional_call(self.module, inner, tuple(given))
+            else:
+                found = self.run(*given)
+        finally:
+            set_rng_state(state)
         return [y for y in _tensors(found) if y.raw.dtype.kind in "fO"]
 
     def narrowest(

@@ -141,7 +141,7 @@ def into_outer(x: torch.Tensor) -> torch.Tensor:
         (lambda x: x * torch.from_numpy(np.exp(x.detach().numpy())), "numpy() leaves"),
         (lambda x: x * x.long(), "cast to int64"),
         (into_outer, "made elsewhere is changed in place"),
-        (lambda x: x * torch.randn(2), "other values when it is run again"),
+        (lambda x: x * np.random.default_rng().normal(), "other values when it is run"),
         (keeping, "other gradients when it is run again"),
         (lambda x: x.detach() * 2, "no output depends on an input"),
     ],
@@ -155,6 +155,14 @@ def test_what_has_no_meaning_on_balls_is_unknown_with_its_place(
     assert reason in str(found.note)
     if "balls" in str(found.note):
         assert "test_verify.py:" in str(found.note)
+
+
+def test_random_numbers_are_the_same_in_each_run_and_the_generator_is_kept() -> None:
+    before = torch.get_rng_state()
+    x = leaf(*[1.0] * 8)
+    assert verdict(lambda x: x * torch.randn(8, dtype=x.dtype), x) == "certified"
+    assert verdict(lambda x: nn.functional.dropout(x, 0.5) * x, x) == "certified"
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_what_is_detached_is_held_constant_and_said_to_be() -> None:
