@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, overload
 
 from . import (
+    accelerator as accelerator,
     autograd as autograd,
     cuda as cuda,
     func as func,
@@ -15,6 +16,7 @@ from . import (
     random as random,
     return_types as return_types,
     special as special,
+    testing as testing,
     utils as utils,
 )
 from .engine.tensor import (
@@ -29,6 +31,10 @@ from .engine.device import (
 from .engine.layouts import (
     layout as layout,
     strided as strided,
+)
+from .engine.devices import (
+    get_default_device as get_default_device,
+    set_default_device as set_default_device,
 )
 from .engine.dtypes import (
     dtype as dtype,
@@ -170,6 +176,9 @@ from .autograd.vmap import (
 )
 from .lang.compiled import (
     compile as compile,
+)
+from .python.torch_names import (
+    install_as_torch as install_as_torch,
 )
 from .engine.methods import Dims, Operand, MinAndMax, SignAndLogabsdet, ValuesAndIndices
 

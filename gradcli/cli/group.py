@@ -32,9 +32,8 @@ def command_of(name: str) -> Any:
     """The command of a name, with its options."""
     module = import_module(f"gradcli.cli.{name}")
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name, cls=ExpressionCommand, context_settings=HELP_NAMES)(
-        module.main
-    )
+    kind = getattr(module, "COMMAND", ExpressionCommand)
+    single.command(name, cls=kind, context_settings=HELP_NAMES)(module.main)
     return get_command(single)
 
 

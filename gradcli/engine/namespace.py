@@ -12,6 +12,7 @@ row of that name, run in this same namespace.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -46,6 +47,19 @@ class Namespace:
             bound = partial(entry.fwd, self)
         setattr(self, name, bound)
         return bound
+
+    def followed(self) -> AbstractContextManager[None]:
+        """Inside, what is computed without recording is no constant all the same: a
+        custom function's ``forward`` runs; only symbols tell a difference."""
+        return nullcontext()
+
+    def at_home(self) -> AbstractContextManager[None]:
+        """Inside, new floats are of this namespace where it is one of symbols."""
+        return nullcontext()
+
+    def shown(self, x: Any) -> Any:
+        """Nested lists of the values, to be printed."""
+        return x.tolist()
 
     def stop(self, x: Any) -> Any:
         """The same values, where derivatives end; only symbols tell a difference."""

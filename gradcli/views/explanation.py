@@ -77,17 +77,18 @@ class Explanation:
 
 @errstate(all="ignore")
 def explain(
-    output: Tensor, cotangent: Tensor, names: Names, view: GraphView
+    output: Tensor, cotangent: Tensor, names: Names, view: GraphView, **options: Any
 ) -> tuple[StepView, ...]:
     """Run the backward pass of ``output`` and write down every step of it.
 
-    Leaves accumulate their gradients, and saved values are freed.
+    Leaves accumulate their gradients, and saved values are freed, unless ``options`` of
+    `Tensor.backward` say otherwise.
     """
     watch = _Watch(output, cotangent, names, view)
     below = [e for e in inputs_first([output.edge]) if not isinstance(e, Port)]
     handles = [handle for node in below for handle in watch.over(node)]
     try:
-        output.backward(cotangent)
+        output.backward(cotangent, **options)
     finally:
         for handle in handles:
             handle.remove()
