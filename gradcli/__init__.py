@@ -22,6 +22,7 @@ _HOMES = {
     "engine.size": "Size",
     "engine.device": "device",
     "engine.layouts": "layout strided",
+    "engine.devices": "get_default_device set_default_device",
     "engine.dtypes": "dtype float16 float32 float64 int8 int16 int32 int64 uint8 "
     "get_default_dtype set_default_dtype",
     "engine.modes": "no_grad enable_grad set_grad_enabled is_grad_enabled "
@@ -49,6 +50,7 @@ _HOMES = {
     "autograd.vmap": "vmap",
     "lang.compiled": "compile",
     "render.graphs.shown": "graph",
+    "python.torch_names": "install_as_torch",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -65,8 +67,8 @@ _CONSTANTS = {
 }  # fmt: skip
 
 _MODULES = (
-    "autograd", "cuda", "func", "linalg", "nn", "ops", "optim", "random",
-    "return_types", "special", "utils",
+    "accelerator", "autograd", "cuda", "func", "linalg", "nn", "ops", "optim", "random",
+    "return_types", "special", "testing", "utils",
 )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ _HOMES = {
     ".function": "Function",
     ".grad_mode": "set_multithreading_enabled",
     ".variable": "Variable",
+    "..python.verify": "verify",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = (

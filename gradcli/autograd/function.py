@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..engine.devices import NUMPY
 from ..engine.modes import MODE, no_grad
 from ..engine.tensor import Tensor
 from . import forward_ad
@@ -122,9 +123,11 @@ class Function:
         node = None
         if MODE.recording and any(x.edge is not None for x in tensors):
             node = cls.node_class(ctx, args)
-        with no_grad(), forward_ad.suspended():
+        xp = next((x.xp for x in tensors if x.xp.symbolic), NUMPY)
+        with no_grad(), forward_ad.suspended(), xp.followed():
             output = cls._forward(ctx, args, kwargs)
-        result = attach(node, ctx, args, output)
+        with xp.followed():
+            result = attach(node, ctx, args, output)
         tangents = [forward_ad.tangent_of(x) for x in tensors]
         if any(t is not None for t in tangents):
             passing = cls.node_class(ctx, args)

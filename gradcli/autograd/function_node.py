@@ -94,7 +94,8 @@ class FunctionNode(CustomNode):
         if self.ctx.materialize_grads:
             pairs = zip(arriving, self.likes, strict=True)
             arriving = tuple(_or_zeros(t, like) for t, like in pairs)
-        returned = _backward_of(self.made_by)(self.ctx, *arriving)
+        with self.xp.at_home():
+            returned = _backward_of(self.made_by)(self.ctx, *arriving)
         given = returned if isinstance(returned, tuple) else (returned,)
         return self._checked(given)
 

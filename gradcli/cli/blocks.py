@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from ..autograd.blocks import check_size
 from ..engine.jacobian import Block, TooManyEntries
 from ..views.derivatives import DerivativeView, block_view
-from .checking import Check, job_for, require_check
+from .checking import Check, exit_status, job_for, require_check
 from .code import as_json, code_lines, code_of
 from .forms import Forms
-from .grad import exit_status
 from .handing import MAX_HANDED, claim
 from .matrices import Matrices
 from .options import Request
@@ -56,7 +55,7 @@ def derivative(
                 spy=matrices.spy, out=matrices.out)  # fmt: skip
     matrices.check()
     require_check(request, require)
-    check = Check.start(request, needed=forms.formulas)
+    check = Check.start(request, needed=forms.formulas or require is not None)
     run = run_program(request)
     found = compute(run)
     if check.wanted:

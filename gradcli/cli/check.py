@@ -44,15 +44,6 @@ def main(
             help="Another program, to be compared in values and gradients.",
         ),
     ] = None,
-    shape: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--shape",
-            metavar="NAME=SIZES",
-            help="The shape of an input without a value: X=3,2. Without --shape it is "
-            "a single number.",
-        ),
-    ] = None,
     points: Annotated[
         int,
         typer.Option(
@@ -72,7 +63,7 @@ def main(
     check = Check.start(request, needed=True)
     from .claims import claims_task
 
-    task = claims_task(request, claim or [], same, shape or [], points)
+    task = claims_task(request, claim or [], same, points)
     judgement = check.judge(task)
     view = _view(task, judgement)
     from ..render import claims
@@ -105,6 +96,7 @@ def _refuse(request: Request, claim: list[str] | None, same: str | None) -> None
 
 
 def _view(task: ClaimsTask, judgement: Judgement) -> ClaimsView:
+    from ..diagnosis.answer import right_derivative
     from ..diagnosis.diagnose import diagnose
     from ..views.claims import ClaimsView, Judged
 
@@ -114,6 +106,9 @@ def _view(task: ClaimsTask, judgement: Judgement) -> ClaimsView:
             claim,
             ruling,
             diagnose(task, claim, seconds) if ruling.verdict == "refuted" else None,
+            right_derivative(task, claim, seconds)
+            if ruling.verdict == "refuted" and task.prove
+            else None,
         )
         for claim, ruling in zip(task.claims, judgement.rulings, strict=True)
     ]

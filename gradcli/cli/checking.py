@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
 from .ending import before_exit
+from .exits import Exit
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ CHECKED = frozenset({"check", "grad", "jacobian", "hessian"})
 PAGE = ".html"
 """What a picture's name ends with that shows verdicts."""
 
-_UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep"})
+_UNCHECKED = frozenset({"--no-verify", "--help", "-h", "--table", "--sweep",
+                        "--order"})  # fmt: skip
+_QUIET = frozenset({"-q", "--quiet"})
+_SHOWN = ("--require", "--json", "--symbolic", "--latex")
+"""Options that show something of the check even where nothing else is shown."""
 
 MAX_NUMBERS = 1 << 23
 """Of a job: the values of inputs and output, and their derivatives."""
@@ -39,7 +44,9 @@ def head_start(argv: list[str]) -> None:
     """Start the process before the command line is even read, if it looks as if it
     will be needed: SymPy's import is what the verdicts wait for."""
     if argv and _looks_checked(argv) and _UNCHECKED.isdisjoint(argv):
-        _waiting.append(_start())
+        shown = any(word.startswith(_SHOWN) for word in argv)
+        if argv[0] == "check" or shown or _QUIET.isdisjoint(argv):
+            _waiting.append(_start())
 
 
 def _looks_checked(argv: list[str]) -> bool:
@@ -81,8 +88,10 @@ class Check:
 
     @classmethod
     def start(cls, request: Request, needed: bool = False) -> Check:
-        """The process that had a head start, or one that is started now."""
-        if request.no_verify and not needed:
+        """The process that had a head start, or one that is started now; none where
+        nothing of the check is shown and nobody ``needed`` it."""
+        hidden = request.quiet and not request.json
+        if (request.no_verify or hidden) and not needed:
             return cls(None)
         return cls(_waiting.pop() if _waiting else _start())
 
@@ -206,3 +215,22 @@ def numbers_in(tensor: Tensor) -> list[float]:
     """The entries of a tensor in C order, as floats."""
     entries: Any = tensor.raw.reshape(-1).tolist()
     return [float(entry) for entry in entries]
+
+
+def exit_status(verification: Verification | None, require: str | None = None) -> int:
+    """1 if anything was refuted or is weaker than required, and then said on stderr."""
+    if verification is None:
+        return Exit.DONE
+    from ..verify.process.job import REFUTED, is_weaker
+    from .output import note
+
+    refuted = [v for v in verification.inputs if v.verdict == REFUTED]
+    for verdict in refuted:
+        note(f"refuted: {verdict.name}: {verdict.note or 'see --json'}")
+    if require is not None and not refuted:
+        weak = [v for v in verification.inputs if is_weaker(v.verdict, require)]
+        for verdict in weak:
+            reason = verdict.note or "see --json"
+            note(f"{verdict.verdict}, not {require}: {verdict.name}: {reason}")
+        return Exit.REFUTED if weak else Exit.DONE
+    return Exit.REFUTED if refuted else Exit.DONE

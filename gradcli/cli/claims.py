@@ -6,7 +6,6 @@ with a caret under it, before the checking process is asked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from sys import maxsize
@@ -25,23 +24,20 @@ from ..verify.claims.task import ClaimsTask, Given
 from ..verify.claims.text import Claim, read_claim
 from .limits import begin
 from .options import Request
+from .output import note
 from .problems import wrong
 from .session import listed
+from .shapes import Shapes, refuse_shapes, shapes_of
 from .sources import program_and_bindings
-
-Shapes = Mapping[str, tuple[int, ...]]
 
 TRANSPOSE_SECONDS: Final = 1.0
 """Most time for seeing whether a transpose is all that a claim lacks."""
-
-_SIZES = re.compile(r"[(\[]?\s*(\d+(\s*[,x]\s*\d+)*)?\s*,?\s*[)\]]?")
 
 
 def claims_task(
     request: Request,
     claims: Sequence[str],
     same: str | None,
-    shapes: Sequence[str],
     points: int,
 ) -> ClaimsTask:
     """Make a task of the program, its inputs and the claims.
@@ -52,8 +48,9 @@ def claims_task(
     source, words = program_and_bindings(request)
     begin()
     programs = [source] if same is None else [source, same]
-    prepared = _prepared(programs, read_bindings(words), request)
-    inputs = _inputs(prepared, _shapes(shapes))
+    shapes = shapes_of(request.shape)
+    prepared = _prepared(programs, read_bindings(words), request, shapes)
+    inputs = _inputs(prepared, shapes)
     names = [given.name for given in inputs]
     computed = prepared[0].code.assigned
     equations = [read_claim(text, names, computed) for text in claims]
@@ -71,6 +68,7 @@ def claims_task(
     run = _run(prepared[0], inputs, request.of)
     for claim in equations:
         _try(task, claim, run)
+        _tell_reading(claim)
     if same is None:
         return task
     _run(prepared[1], inputs, None)
@@ -78,30 +76,14 @@ def claims_task(
     return replace(task, claims=(*equations, *compared))
 
 
-def _shapes(words: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """``X=3,2``, ``X=(3,2)`` or ``X=3x2``; ``x=()`` is a single number."""
-    found: dict[str, tuple[int, ...]] = {}
-    for word in words:
-        name, equals, text = word.partition("=")
-        name = name.strip()
-        if not equals or not name.isidentifier() or not _SIZES.fullmatch(text.strip()):
-            span = Span(0, max(1, len(word)))
-            message = "this is not a shape"
-            raise ProgramError(
-                "E595", message, span, word,
-                hint="write --shape X=3,2", exit_status=2,
-            )  # fmt: skip
-        if name in found:
-            raise wrong("E595", f"--shape: '{name}' has two shapes", "keep one")
-        found[name] = tuple(int(n) for n in re.findall(r"\d+", text))
-    return found
-
-
 def _prepared(
-    programs: Sequence[str], bindings: Sequence[Binding], request: Request
+    programs: Sequence[str],
+    bindings: Sequence[Binding],
+    request: Request,
+    shapes: Shapes,
 ) -> list[Prepared]:
     """The programs, each with the values that it reads."""
-    given = {binding.name for binding in bindings}
+    given = {*(binding.name for binding in bindings), *shapes}
     reads = [set(input_names(parse(text, given), given)) for text in programs]
     read_somewhere = set().union(*reads)
     return [
@@ -112,6 +94,7 @@ def _prepared(
             wrt=names,
             seed=request.seed,
             strict=request.strict,
+            shapes=shapes,
         )
         for text, names in zip(programs, reads, strict=True)
     ]
@@ -128,19 +111,9 @@ def _inputs(prepared: Sequence[Prepared], shapes: Shapes) -> list[Given]:
             else:
                 values = tuple(given.tensor.raw.reshape(-1).tolist())
                 found[given.name] = Given(given.name, shape, values)
-    for name in shapes:
-        _refuse_shape(name, found)
+    sampled = [name for name, given in found.items() if given.values is None]
+    refuse_shapes(shapes, found, sampled)
     return list(found.values())
-
-
-def _refuse_shape(name: str, inputs: Mapping[str, Given]) -> None:
-    if name not in inputs:
-        listed = f"the inputs are {', '.join(inputs)}" if inputs else None
-        hint = did_you_mean(name, tuple(inputs)) or listed
-        raise wrong("E595", f"--shape: no input is called '{name}'", hint)
-    if inputs[name].values is not None:
-        hint = "leave --shape out for it"
-        raise wrong("E595", f"--shape: '{name}' has a value, and so a shape", hint)
 
 
 def _run(prepared: Prepared, inputs: Sequence[Given], of: str | None) -> Run:
@@ -177,10 +150,16 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
     if claim.output is not None and claim.output not in named:
         raise _unknown_output(claim, claim.output, tuple(named), run)
     target = run.output if claim.output is None else named[claim.output]
-    if len(claim.by) == 2 and getattr(target, "size", None) and target.numel() != 1:
+    if len(claim.by) > 1 and getattr(target, "size", None) and target.numel() != 1:
         span = Span(0, claim.offset - 1)
-        message = "a second derivative needs an output of one number"
+        which = "second" if len(claim.by) == 2 else "higher"
+        message = f"a {which} derivative needs an output of one number"
         hint = f"the output has shape {list(target.shape)}: add .sum(), or index it"
+        raise ProgramError("E596", message, span, claim.text, hint=hint)
+    if len(claim.by) > 2 and inputs[claim.by[0]].numel() != 1:
+        span = Span(0, claim.offset - 1)
+        message = "a derivative above the second is by an input of one number"
+        hint = f"{claim.by[0]} has shape {list(inputs[claim.by[0]].shape)}"
         raise ProgramError("E596", message, span, claim.text, hint=hint)
     _refuse_entries(claim, target, inputs)
     assert claim.expression is not None
@@ -193,6 +172,13 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
     except ProgramError as error:
         typed = claim.located(stacked.located(error, claim.expression))
         raise _with_transpose(task, claim, typed) from error.__cause__
+
+
+def _tell_reading(claim: Claim) -> None:
+    """Note how a claim was read where people read it in two ways."""
+    assert claim.expression is not None
+    for remark in parse(claim.expression).notes:
+        note(f"note: {remark.message}")
 
 
 def _with_transpose(

@@ -2,6 +2,6 @@
 
 COMMANDS = (
     "grad", "graph", "jacobian", "hessian", "check", "paths", "explain", "kinks",
-    "descend", "value", "plot", "ops", "repl", "tour",
+    "descend", "value", "plot", "verify", "run", "ops", "repl", "tour",
 )  # fmt: skip
 """Each is a file of this package with a function `main`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .exits import Exit
-from .options import GradOutput, Request, on_programs
+from .options import GradOutput, Request, on_programs, refuse_idle
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def main(
 
     Example: gradcli explain "u = x*y; L = u + x" x=2 y=3
     """
+    refuse_idle(request, "gradcli explain")
     written = _form(request, step, latex=latex, markdown=markdown, html=html)
     if step:
         _require_terminal(request)

@@ -26,7 +26,10 @@ class Forms:
 
     symbolic: Annotated[
         bool,
-        typer.Option("--symbolic", help="Show the derivatives as formulas, in full."),
+        typer.Option(
+            "--symbolic",
+            help="Show the derivatives as formulas, in full (with -q: only them).",
+        ),
     ] = False
     latex: Annotated[
         bool,
@@ -54,10 +57,10 @@ class Forms:
         return self.symbolic or self.latex
 
     def alone(self, request: Request) -> bool:
-        """Whether only code or LaTeX is printed, without numbers."""
+        """Whether only code or formulas are printed, without numbers."""
         if request.json:
             return False
-        return self.code is not None or (self.latex and request.quiet)
+        return self.code is not None or (self.formulas and request.quiet)
 
     def check(self, request: Request, **others: object) -> None:
         """Refuse options that exclude each other.
@@ -75,13 +78,15 @@ class Forms:
             raise wrong("E590", message, "drop one of them, or add --json")
 
     def show(self, printer: Printer, views: Sequence[FormulaView], bare: bool) -> None:
-        """Print the formulas; ``bare``: the LaTeX alone."""
-        from ..render.closed_forms import formulas
+        """Print the formulas; ``bare``: nothing but them."""
+        from ..render.closed_forms import bare_formulas, formulas
         from ..render.latex_forms import latex_lines
         from ..render.line import BLANK
 
-        if self.symbolic and not bare:
-            printer.lines(formulas(views, printer.layout))
+        if self.symbolic:
+            printer.lines(
+                bare_formulas(views) if bare else formulas(views, printer.layout)
+            )
         if self.latex:
             printer.lines([] if bare else [BLANK])
             printer.lines(latex_lines(views))

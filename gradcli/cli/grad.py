@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .box import read_boxes, tell_middles
-from .checking import MAX_NUMBERS, Check, claimed, job_for, require_check
+from .checking import (
+    MAX_NUMBERS,
+    Check,
+    claimed,
+    exit_status,
+    job_for,
+    require_check,
+)
 from .code import as_json as code_json
 from .code import code_lines, code_of, program_of_gradients
-from .exits import Exit
 from .extras import extras_of
 from .forms import Forms
-from .limits import MAX_DIGITS
+from .limits import MAX_DIGITS, MAX_ORDER
 from .many import Many
 from .options import GradOutput, Request, Requirement, on_programs
 from .tracing import begin_trace, tell, trace_json
@@ -72,6 +78,16 @@ def main(
             "part on all cores, and why the rest was not.",
         ),
     ] = False,
+    order: Annotated[
+        int,
+        typer.Option(
+            "--order",
+            metavar="N",
+            min=1,
+            max=MAX_ORDER,
+            help="The N-th derivative by each input, of numbers by numbers.",
+        ),
+    ] = 1,
     require: Requirement = None,
 ) -> int:
     """Gradients of a program by its inputs, checked.
@@ -82,13 +98,21 @@ def main(
         from .at_points import run
 
         others = {"digits": digits, "condition": condition, "require": require,
+                  "order": order > 1, "shape": request.shape,
                   "symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
                   "grad-output": grad_output, "box": box}  # fmt: skip
         return run(request, many, others, trace)
+    if order > 1:
+        from .order import of_order
+
+        given = {"symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
+                 "grad-output": grad_output, "digits": digits, "box": box,
+                 "condition": condition, "trace": trace}  # fmt: skip
+        return of_order(request, order, given, require)
     forms.check(request, digits=digits, condition=condition, box=box)
     require_check(request, require)
     boxes = read_boxes(request, box)
-    check = Check.start(request, needed=forms.formulas)
+    check = Check.start(request, needed=forms.formulas or require is not None)
     from .output import Printer
     from .session import gradients, run_program
 
@@ -256,22 +280,3 @@ def gradient_job(
         formulas=symbolic,
         numbers=numbers,
     )
-
-
-def exit_status(verification: Verification | None, require: str | None = None) -> int:
-    """1 if anything was refuted or is weaker than required, and then said on stderr."""
-    if verification is None:
-        return Exit.DONE
-    from ..verify.process.job import REFUTED, is_weaker
-    from .output import note
-
-    refuted = [v for v in verification.inputs if v.verdict == REFUTED]
-    for verdict in refuted:
-        note(f"refuted: {verdict.name}: {verdict.note or 'see --json'}")
-    if require is not None and not refuted:
-        weak = [v for v in verification.inputs if is_weaker(v.verdict, require)]
-        for verdict in weak:
-            reason = verdict.note or "see --json"
-            note(f"{verdict.verdict}, not {require}: {verdict.name}: {reason}")
-        return Exit.REFUTED if weak else Exit.DONE
-    return Exit.REFUTED if refuted else Exit.DONE

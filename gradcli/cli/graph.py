@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .checking import PAGE
-from .options import GradOutput, Request, on_programs
+from .options import GradOutput, Request, on_programs, refuse_idle
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ def main(
 
     Example: gradcli graph "u = sin(x); L = u*exp(u)" x=0.7 -o g.html
     """
+    if out is None or not out.endswith(PAGE):
+        refuse_idle(request, "gradcli graph")
     asked = dict(zip(FORMS, (tree, chain, dot, mermaid, request.json), strict=True))
     form = _only(asked)
     if out is not None:

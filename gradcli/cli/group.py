@@ -32,9 +32,8 @@ def command_of(name: str) -> Any:
     """The command of a name, with its options."""
     module = import_module(f"gradcli.cli.{name}")
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name, cls=ExpressionCommand, context_settings=HELP_NAMES)(
-        module.main
-    )
+    kind = getattr(module, "COMMAND", ExpressionCommand)
+    single.command(name, cls=kind, context_settings=HELP_NAMES)(module.main)
     return get_command(single)
 
 
@@ -55,7 +54,7 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Report an expression in place of the command, which is not an option."""
         word = args[0] if args else ""
-        if word.startswith("-") and word != "-h" and not OPTION.match(word):
+        if word.startswith("-") and word not in ("-h", "-V") and not OPTION.match(word):
             raise unknown_command(word, COMMANDS)
         return super().parse_args(ctx, args)
 
@@ -76,7 +75,11 @@ def _options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Show the version."
+            "--version",
+            "-V",
+            callback=_version,
+            is_eager=True,
+            help="Show the version.",
         ),
     ] = False,
 ) -> None:

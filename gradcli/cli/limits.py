@@ -44,6 +44,9 @@ it is refused its buffers."""
 MAX_DIGITS: Final = 1000
 """Digits that ``--digits`` may ask for."""
 
+MAX_ORDER: Final = 9
+"""Order of derivatives that ``--order`` may ask for."""
+
 ALLOWED_TOO_LITTLE: Final = "take less, or allow more with ulimit -v"
 
 SPARE_BYTES: Final = 4 << 20

@@ -98,7 +98,19 @@ class Request:
     wrt: Annotated[
         str | None,
         typer.Option(
-            "--wrt", metavar="NAMES", help="Differentiate by these inputs only: a,b."
+            "--wrt",
+            metavar="NAMES",
+            help="Differentiate by these inputs only: a,b; or by one value on the way.",
+        ),
+    ] = None
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shape",
+            metavar="NAME=SIZES",
+            help="The shape of an input without a value: X=3,2. Without --shape it is "
+            "a single number.",
+            show_default=False,
         ),
     ] = None
     seed: Annotated[
@@ -186,6 +198,21 @@ class Request:
     debug: Annotated[
         bool, typer.Option("--debug", help="Show Python's traceback of an error.")
     ] = False
+
+
+def refuse_idle(request: Request, command: str, derives: bool = True) -> None:
+    """Refuse options that a command without a check, or derivatives, has no use for.
+
+    Raises:
+        ProgramError: one was given.
+    """
+    default = Request.__dataclass_fields__["verify_seconds"].default
+    if request.verify_seconds != default:
+        message = f"--verify-seconds does nothing: {command} verifies nothing"
+        raise wrong("E590", message, "leave it out")
+    if request.wrt is not None and not derives:
+        message = f"--wrt does nothing: {command} has no derivatives"
+        raise wrong("E590", message, "leave it out")
 
 
 def on_programs(function: Callable[..., int]) -> Callable[..., int]:

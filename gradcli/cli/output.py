@@ -127,7 +127,9 @@ def note(text: str) -> None:
     """A line on stderr, if anybody listens there."""
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
-            sys.stderr.write(text + "\n")
+            from ..render.remarks import suited
+
+            sys.stderr.write(suited(text, sys.stderr) + "\n")
             sys.stderr.flush()
 
 

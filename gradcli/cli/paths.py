@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..lang.errors import ProgramError
-from .options import GradOutput, Request, on_programs
+from .options import GradOutput, Request, on_programs, refuse_idle
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def main(
 
     Example: gradcli paths "b = w1*a; c = w2*a; L = 10 - b*c" a=2 w1=3 w2=1 --to a
     """
+    refuse_idle(request, "gradcli paths")
     if start is not None and request.of is not None:
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
     from ..render import paths as draw

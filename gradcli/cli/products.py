@@ -20,8 +20,7 @@ from ..lang.errors import ProgramError
 from ..lang.suggest import did_you_mean
 from ..views.numbers import shown
 from ..views.products import PartView, ProductView
-from .checking import MAX_NUMBERS, Check, block_of, require_check
-from .grad import exit_status
+from .checking import MAX_NUMBERS, Check, block_of, exit_status, require_check
 from .output import Printer
 from .problems import wrong
 from .session import output_of_run, run_program

@@ -22,6 +22,8 @@ from ..views.gradients import GradView, OutputView, input_views, output_view
 from .limits import begin
 from .options import Request
 from .output import note
+from .problems import wrong
+from .shapes import refuse_shapes, shapes_of
 from .sources import program_and_bindings
 
 if TYPE_CHECKING:
@@ -56,15 +58,7 @@ def run_program(
     """
     source, words = program_and_bindings(request)
     begin()
-    prepared = prepare(
-        source,
-        (*read_bindings(words), *more),
-        wrt=listed(request.wrt),
-        seed=request.seed,
-        strict=request.strict,
-        dtype=request.dtype,
-        device=request.device,
-    )
+    prepared = _prepared(request, source, (*read_bindings(words), *more))
     # The limits on seconds and memory are the bounds here.
     if request.of is not None and parts:
         parts = False
@@ -94,6 +88,37 @@ def tell_data(names: Sequence[str]) -> None:
             f"is differentiated by {them}; --wrt {wrt} does"
         )
     )
+
+
+def _prepared(request: Request, source: str, bindings: Sequence[Binding]) -> Prepared:
+    """The program with its inputs, or with a value on the way for one."""
+    shapes, wrt = shapes_of(request.shape), listed(request.wrt)
+    midway: list[str] = []
+    if wrt is not None:
+        from .midway import asked_midway, prepared_midway
+
+        bound = {*shapes, *(binding.name for binding in bindings)}
+        midway = asked_midway(source, wrt, bound)
+        if midway and len(wrt) > 1:
+            message = f"--wrt: '{midway[0]}' is a value on the way, and not alone"
+            raise wrong("E507", message, f"ask for it by itself: --wrt {midway[0]}")
+    prepared = prepare(
+        source,
+        bindings,
+        wrt=None if midway else wrt,
+        seed=request.seed,
+        strict=request.strict,
+        dtype=request.dtype,
+        device=request.device,
+        shapes=shapes,
+    )
+    given = [i.name for i in prepared.inputs]
+    refuse_shapes(shapes, given, [i.name for i in prepared.inputs if i.sampled])
+    if not midway:
+        return prepared
+    cut, told = prepared_midway(prepared, bindings, midway[0], request.seed)
+    note(f"note: {told}")
+    return cut
 
 
 def _in_parts(prepared: Prepared, fusion: Fusion | None) -> Run | None:
@@ -136,7 +161,6 @@ def _notes_on_inputs(run: Run) -> Iterator[str]:
     sampled = [i.name for i in run.inputs if i.sampled]
     if not sampled:
         return
-    from ..lang.lexicon import CONSTANTS_MEANT
     from ..lang.suggest import letters_apart, lookalike
 
     names = [given.name for given in run.inputs]
@@ -145,8 +169,6 @@ def _notes_on_inputs(run: Run) -> Iterator[str]:
         if twin:
             apart = letters_apart(name, twin)
             yield printable(f"two inputs look alike: {name} and {twin}: {apart}")
-        if name in CONSTANTS_MEANT:
-            yield f"{name} is an input; the constant is {CONSTANTS_MEANT[name]}"
     them = "it has" if len(sampled) == 1 else "they have"
     example = f"{enumerated(sampled[:1])}=VALUE"
     yield printable(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .options import Request, on_programs
+from .options import Request, on_programs, refuse_idle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,7 @@ def main(request: Request) -> int:
 
     Example: gradcli value "y = x**3 + b" x=2 b=1
     """
+    refuse_idle(request, "gradcli value", derives=False)
     from ..render.arrays import bare_line
     from ..render.jsons import answer, output_object
     from .output import show

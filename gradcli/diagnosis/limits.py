@@ -53,3 +53,12 @@ OTHER_POINTS = 4
 
 MAX_LOOP_STEPS = 200_000
 """Steps in loops that a program may take: elsewhere a loop may have no end."""
+
+MAX_ANSWER_ENTRIES = 64
+"""Of a derivative that is shown as a formula in answer to a false claim."""
+
+MAX_ANSWER_CHARACTERS = 400
+"""Of that formula."""
+
+MAX_ANSWER_NODES = 400
+"""Nodes of a program's value, written out, whose derivative is short enough to show."""

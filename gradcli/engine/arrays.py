@@ -7,7 +7,7 @@ The basis below is what every other number system has to offer as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ops.basis import SPECIAL, UFUNCS
@@ -28,6 +28,7 @@ from .limits import (
     check_product,
 )
 from .namespace import Namespace
+from .parts import over_parts
 from .versions import apart, owner
 
 NEAR_POLES = -0.5
@@ -237,18 +238,13 @@ class ArrayNamespace(Namespace):
         number = np.zeros(best.shape, "i1" if few else "i8")
         for part in parts[1:]:
             np.maximum(best, part, out=best)
-        if best.dtype.kind != "f" or not np.isnan(np.max(best, initial=-math.inf)):
-            beaten = np.ones(best.shape, "?")
-            for part in parts[:-1]:
-                np.logical_and(beaten, np.not_equal(part, best), out=beaten)
-                np.add(number, beaten, out=number)
-            return best, number
-        best = parts[0].copy()
-        for nr, part in enumerate(parts[1:], start=1):
-            beaten = np.logical_not(np.less_equal(part, best))
-            np.logical_and(beaten, np.equal(best, best), out=beaten)
-            np.maximum(number, beaten * number.dtype.type(nr), out=number)
-            best = self.where(beaten, part, best)
+        has_nan = best.dtype.kind == "f" and np.isnan(np.max(best, initial=-math.inf))
+        beaten = np.ones(best.shape, "?")
+        for part in parts[:-1]:
+            np.logical_and(beaten, np.not_equal(part, best), out=beaten)
+            if has_nan:
+                np.logical_and(beaten, np.equal(part, part), out=beaten)
+            np.add(number, beaten, out=number)
         return best, number
 
     def argsort(self, x: Any, dim: int = -1, descending: bool = False) -> Any:
@@ -397,7 +393,7 @@ class ArrayNamespace(Namespace):
             if int(at.min()) < 0 or int(at.max()) >= n:
                 return None
             step //= n
-            found = found + at * step
+            found = found + (at if step == 1 else at * step)
         return found
 
     def put_view(self, shape: Sequence[int], index: Any, g: Any) -> Any:
@@ -439,6 +435,13 @@ class ArrayNamespace(Namespace):
             if self.device == "cpu":
                 return product(a, b)
         return self.np.matmul(a, b)
+
+    def in_parts(
+        self, run: Callable[..., Any], arrays: Sequence[Any], entries: int
+    ) -> Any:
+        if self.device != "cpu":
+            return run(*arrays)
+        return over_parts(run, arrays, entries)
 
     def matmul_like(self, a: Any, b: Any, like: Any) -> Any:
         flags = like.flags

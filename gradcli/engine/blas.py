@@ -59,8 +59,8 @@ class _Bound:
                 self.write(self.before)
 
 
-def _library() -> _Bound | None:
-    """The library, if it is known how to hold it to one thread and it has several."""
+def _searched() -> _Bound | None:
+    """Look for the functions of the library that is loaded."""
     import ctypes
 
     core = sys.modules.get("numpy._core._multiarray_umath")
@@ -79,6 +79,19 @@ def _library() -> _Bound | None:
 
 
 _found: list[_Bound | None] = []
+
+
+def threads() -> int:
+    """How many threads the library takes for large products."""
+    bound = library()
+    return 1 if bound is None else max(bound.before if bound.asked else bound.read(), 1)
+
+
+def library() -> _Bound | None:
+    """The library, if it has several threads and is known how to be held to one."""
+    if not _found:
+        _found.append(_searched())
+    return _found[0]
 
 
 def _is_wide(a: Any, b: Any) -> bool:
@@ -101,9 +114,7 @@ def product(a: Any, b: Any) -> Any:
     work = a.shape[-2] * a.shape[-1] * b.shape[-1]
     if not MIN_WORK_SPLIT < work < MIN_WORK_OF_THREADS:
         return np.matmul(a, b)
-    if not _found:
-        _found.append(_library())
-    bound = _found[0]
+    bound = library()
     if bound is None:
         return np.matmul(a, b)
     with bound:

@@ -68,7 +68,8 @@ def _demand_writeable(t: Tensor) -> None:
             "here; give the new value a name of its own"
         )
     stopped = xp.symbolic and getattr(t.raw, "stopped", False)
-    if stopped or (xp.symbolic and not MODE.enabled and t.edge is not None):
+    unseen = xp.symbolic and not MODE.enabled and t.edge is not None
+    if stopped or (unseen and getattr(xp, "watching", True)):
         raise EngineError("a change that no graph knows of has no meaning to symbols")
     if xp.inference and not MODE.inference:
         raise EngineError(
@@ -115,7 +116,21 @@ def _demand_fit(t: Tensor, result: Tensor) -> None:
             f"output with shape {list(have)} doesn't match the broadcast shape "
             f"{list(want)}"
         )
+    demand_numbers(t, result)
     demand_castable(result, t)
+
+
+def demand_numbers(t: Tensor, value: Tensor) -> None:
+    """Refuse to write formulas or balls into an array of numbers.
+
+    Raises:
+        EngineError: a function that runs on those changes what was made elsewhere.
+    """
+    if value.xp.symbolic and not t.xp.symbolic:
+        raise EngineError(
+            "a tensor that was made elsewhere is changed in place by what has no "
+            "numbers here; make it where it is changed, or clone() it there"
+        )
 
 
 def demand_castable(result: Tensor, out: Tensor) -> None:

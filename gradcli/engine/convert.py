@@ -161,6 +161,11 @@ def numpy(self: Tensor, *, force: builtins.bool = False) -> Any:
         return np.asarray(devices.host(self.detach()._shareable()))
     if self.requires_grad and is_grad_enabled():
         raise EngineError(NUMPY_OF_RECORDED)
+    if self.xp.symbolic:
+        raise EngineError(
+            "numpy() leaves the tensors, and what holds formulas or balls has no "
+            "numbers to give; compute with functions of tensors"
+        )
     if self.xp.device != "cpu":
         raise TypeError(
             f"can't convert {self.device} device type tensor to numpy. Use "

@@ -88,14 +88,40 @@ def resolve(device: str) -> ArrayNamespace:
     raise DeviceError(f"unknown device {device!r}: use auto, cpu or cuda")
 
 
+class _Default:
+    """The namespace that new tensors are of where no device is named."""
+
+    __slots__ = ("xp",)
+
+    def __init__(self) -> None:
+        self.xp = NUMPY
+
+
+_DEFAULT = _Default()
+
+
+def set_default_device(device: Any) -> None:
+    """Choose the device that new tensors are on; None: the CPU.
+
+    Raises:
+        RuntimeError: no such device.
+    """
+    _DEFAULT.xp = namespace_on("cpu" if device is None else device)
+
+
+def get_default_device() -> Device:
+    """The device that new tensors are on where none is named."""
+    return device_of(_DEFAULT.xp)
+
+
 def namespace_on(device: Any) -> ArrayNamespace:
-    """Return the namespace of a device, given as PyTorch gives it; None: the CPU.
+    """Return the namespace of a device, given as PyTorch gives it; None: the default.
 
     Raises:
         RuntimeError: no such device.
     """
     if device is None:
-        return NUMPY
+        return _DEFAULT.xp
     asked = Device("cuda", device) if isinstance(device, int) else Device(device)
     if asked.index:
         raise DeviceError(

@@ -20,6 +20,7 @@ from .device import device as Device
 from .dtypes import dtype
 from .into import written
 from .layouts import PRESERVING, laid_out, layout, strided
+from .modes import MODE
 from .tensor import Tensor
 
 DeviceLike = Device | str | int | None
@@ -42,6 +43,8 @@ def made(
     """The tensor of a fresh NumPy array, on a device or in a namespace."""
     if xp is None:
         xp = devices.namespace_on(device)
+    if MODE.home is not None and raw.dtype.kind == "f":
+        xp = MODE.home
     out = Tensor(xp.array(raw), xp)
     if requires_grad:
         out.requires_grad = True

@@ -17,6 +17,7 @@ from . import bits, counting, indexing
 from .changes import (
     change,
     demand_changeable,
+    demand_numbers,
     edge_of,
     grid,
     note_change,
@@ -115,6 +116,7 @@ def _given(self: Tensor, value: Any) -> Tensor:
     integers and truth values no gradient passes.
     """
     if isinstance(value, Tensor):
+        demand_numbers(self, value)
         moved = to(value, device=self.xp)
         if self.is_floating_point():
             return moved

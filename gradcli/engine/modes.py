@@ -33,7 +33,8 @@ class _Mode(local):
     array whose memory is about to be changed in place. ``instead`` is asked for each
     operation's result: it is given the row, inputs, parameters and what computes it.
     While there is a ``rebuild``, reverse passes run on tensors; it is called with a
-    node and its saved inputs and output, made tensors again.
+    node and its saved inputs and output, made tensors again. ``home`` is the namespace
+    that new floats are of; None: that of the device they are asked for.
     """
 
     def __init__(self) -> None:
@@ -48,6 +49,7 @@ class _Mode(local):
         self.instead: Callable[..., Any] | None = None
         self.rebuild: Callable[..., None] | None = None
         self.on_change: tuple[Callable[..., None], ...] = ()
+        self.home: Any = None
 
     def record(self, enabled: bool) -> None:
         """Turn recording on or off."""

@@ -12,6 +12,7 @@ row of that name, run in this same namespace.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -47,6 +48,19 @@ class Namespace:
         setattr(self, name, bound)
         return bound
 
+    def followed(self) -> AbstractContextManager[None]:
+        """Inside, what is computed without recording is no constant all the same: a
+        custom function's ``forward`` runs; only symbols tell a difference."""
+        return nullcontext()
+
+    def at_home(self) -> AbstractContextManager[None]:
+        """Inside, new floats are of this namespace where it is one of symbols."""
+        return nullcontext()
+
+    def shown(self, x: Any) -> Any:
+        """Nested lists of the values, to be printed."""
+        return x.tolist()
+
     def stop(self, x: Any) -> Any:
         """The same values, where derivatives end; only symbols tell a difference."""
         return x
@@ -66,6 +80,13 @@ class Namespace:
         number = self.argmax(joined, -1)
         found = self.gather(joined, -1, self.unsqueeze(number, -1))
         return self.reshape(found, parts[0].shape), number
+
+    def in_parts(
+        self, run: Callable[..., Any], arrays: Sequence[Any], entries: int
+    ) -> Any:
+        """``run(*arrays)``, which makes so many entries of each item of the first
+        dimension; of a few items at a time where that is faster."""
+        return run(*arrays)
 
     def matmul_like(self, a: Any, b: Any, like: Any) -> Any:
         """``a @ b``, in memory in the order of ``like`` where there is memory."""

@@ -115,7 +115,7 @@ def _own_type(data: Any) -> Any:
 def _plain(data: Any, depth: int) -> Any:
     """Replace tensors in nested sequences by NumPy arrays."""
     if isinstance(data, Tensor):
-        return devices.host(data.raw)
+        return data.tolist() if data.xp.symbolic else devices.host(data.raw)
     if isinstance(data, list | tuple | range) and depth < MAX_LIST_DEPTH:
         return [_plain(item, depth + 1) for item in data]
     return data

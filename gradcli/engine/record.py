@@ -248,7 +248,8 @@ def _leading(a: Tensor, b: Tensor) -> Tensor:
     for one, other in ((a, b), (b, a)):
         lone = other.xp.device == "cpu" and not other.raw.shape
         lifted = one.xp.symbolic and not other.xp.symbolic
-        if (lifted or lone) and other.edge is None:
+        at_home = one.xp is MODE.home
+        if (lifted or lone) and (other.edge is None or (lifted and at_home)):
             return one
     raise DeviceError(
         "Expected all tensors to be on the same device, but found at "

@@ -17,7 +17,9 @@ from .views import LostView
 def show(t: Tensor) -> str:
     """``tensor([1., 2.], requires_grad=True)``."""
     if t.xp.symbolic:
-        return f"tensor({t.tolist()}{''.join(f', {fact}' for fact in _graph(t))})"
+        return (
+            f"tensor({t.xp.shown(t.raw)}{''.join(f', {fact}' for fact in _graph(t))})"
+        )
     raw = devices.host(t.raw)
     return printing.text(raw, [*_facts(t, raw), *_graph(t)])
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from gradcli.lang.frame import Frame
 from gradcli.lang.record import Record
 from gradcli.lang.span import Span
+from gradcli.lang.syntax import Note
 
 Registers = list[Any]
 
@@ -44,6 +45,7 @@ class Code(Record):
     steps, origins  one of each for every operation
     functions       the names that are called
     changes         whether it changes a value in place
+    notes           how its text was read where people read it in two ways
     """
 
     source: str
@@ -56,3 +58,4 @@ class Code(Record):
     constants: dict[int, object]
     assigned: frozenset[str]
     changes: bool
+    notes: tuple[Note, ...] = ()

@@ -35,7 +35,7 @@ def compile_program(
     compiler = _Compiler(program.source, assigned, constant)
     with uncollected():
         bounce(compiler.block(program.body))
-        return compiler.code()
+        return compiler.code(program.notes)
 
 
 class _Loop(NamedTuple):

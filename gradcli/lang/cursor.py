@@ -8,15 +8,12 @@ from collections.abc import Iterable
 
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.excerpt import shortened
-from gradcli.lang.lexicon import FOREIGN_WORDS
+from gradcli.lang.lexicon import FOREIGN_WORDS, ROOTS
 from gradcli.lang.tokens import Token, tokenize
 
-OPERAND_STARTS = frozenset(
-    {"name", "number", "string", "(", "[", "True", "False", "None"}
-)
-OPERAND_ENDS = frozenset(
-    {"name", "number", "string", ")", "]", "True", "False", "None"}
-)
+_VALUES = frozenset({"name", "number", "string", "True", "False", "None"})
+OPERAND_STARTS = _VALUES | {"(", "[", *ROOTS}
+OPERAND_ENDS = _VALUES | {")", "]", "superscript"}
 _UNSEEN = {
     "newline": "the end of the line",
     "end": "the end of the program",
@@ -63,6 +60,10 @@ class Cursor:
         at = self.at + distance
         return self.tokens[at].kind if at < len(self.tokens) else "end"
 
+    def kind_before(self, distance: int = 1) -> str:
+        at = self.at - distance
+        return self.tokens[at].kind if at >= 0 else ""
+
     def span_from(self, start: int) -> Span:
         """From `start` to the end of the last token taken."""
         return Span(start, self.tokens[self.at - 1].end)
@@ -83,7 +84,7 @@ class Cursor:
         )
         if before and side_by_side and wanted != _BODY:
             return self.missing_operator(before, token)
-        found = _UNSEEN.get(token.kind) or f"'{self._text(token)}'"
+        found = _UNSEEN.get(token.kind) or f"'{self.text(token)}'"
         if hint is None and token.kind == "=":
             hint = "to compare, write '=='"
         elif hint is None and self._counts_up():
@@ -91,9 +92,13 @@ class Cursor:
         elif hint is None and wanted.startswith("'"):
             hint = f"write {wanted} before it"
         elif hint is None and before and wanted == AN_EXPRESSION:
-            hint = f"write a value after '{self._text(before)}'"
+            hint = f"write a value after '{self.text(before)}'"
         message = f"expected {wanted}, found {found}"
-        return self.fail("E207", message, token.span, hint)
+        error = self.fail("E207", message, token.span, hint)
+        if before and before.kind == "%" and wanted != _BODY:
+            edit = before.start, before.end, "/100"
+            return error.mended_by(edit, lead="a percentage is a number: write")
+        return error
 
     def foreign_word(self) -> ProgramError:
         word = self.token.kind
@@ -108,38 +113,26 @@ class Cursor:
     def missing_operator(self, before: Token, after: Token) -> ProgramError:
         """The error for two operands side by side; its hint is a multiplication, or a
         call where the first one is a function's name."""
-        left, right = self._text(before), self._text(after)
-        gap = self.source[before.end : after.start] and " "
+        left, right = self.text(before), self.text(after)
         bracketless = not {before.kind, after.kind} & set("()[]")
-        product = f"{left}{gap}*{gap}{right}" if bracketless else "'*' between them"
-        return self.fail(
-            "E208",
-            f"no operator between {left} and {right}",
-            Span(before.start, after.end),
-            self._call_hint(before, after) or f"to multiply, write {product}",
-        )
+        product = f"{left}*{right}" if bracketless else "'*' between them"
+        message = f"no operator between {left} and {right}"
+        span = Span(before.start, after.end)
+        error = self.fail("E208", message, span, f"to multiply, write {product}")
+        if "string" in (before.kind, after.kind):
+            return error
+        from gradcli.lang.mend import between
 
-    def _call_hint(self, before: Token, after: Token) -> str | None:
-        """How the function in `sin x` and `sin^2(x)` is called."""
-        if self._is_function(before):
-            return f"to call it, write {self._text(before)}({_argument(after)})"
-        index = self.tokens.index(before)
-        power = [token.kind for token in self.tokens[max(index - 1, 0) : index + 1]]
-        if power == ["**", "number"] and self._is_function(self.tokens[index - 2]):
-            name, exponent = self._text(self.tokens[index - 2]), self._text(before)
-            return f"to raise its result to a power, write {name}(...)**{exponent}"
-        return None
+        return between(error, self.tokens, self.tokens.index(after), self.is_function)
 
-    def _is_function(self, token: Token) -> bool:
+    def is_function(self, token: Token) -> bool:
+        """Whether a token is a function's name, and not that of a variable."""
+        return token.kind == "name" and self.names_function(str(token.value))
+
+    def names_function(self, name: str) -> bool:
         from gradcli.lang.tensors import is_function
 
-        known = token.kind == "name" and token.value not in self.variables
-        return known and is_function(str(token.value))
+        return name not in self.variables and is_function(name)
 
-    def _text(self, token: Token) -> str:
+    def text(self, token: Token) -> str:
         return shortened(self.source[token.start : token.end])
-
-
-def _argument(token: Token) -> str:
-    """The argument as a hint shows it: a name or a number, else `...`."""
-    return str(token.value) if token.kind in ("name", "number") else "..."

@@ -14,7 +14,7 @@ from typing import Any
 from gradcli.lang import steps
 from gradcli.lang.code import Code, Origin, Read, Step
 from gradcli.lang.span import Span
-from gradcli.lang.syntax import Literal, Name, Node
+from gradcli.lang.syntax import Literal, Name, Node, Note
 
 Constant = Callable[[Literal], object]
 """The value that a literal of the program stands for."""
@@ -136,7 +136,7 @@ class Emitter:
             self.has_value[node.name] = None
         return register
 
-    def code(self) -> Code:
+    def code(self, notes: tuple[Note, ...] = ()) -> Code:
         for number, (make, label) in self.jumps.items():
             self.steps[number] = make(self.labels[label])
         return Code(
@@ -150,6 +150,7 @@ class Emitter:
             {register: value for (_, value), register in self.constants.items()},
             self.assigned,
             self.changes,
+            notes,
         )
 
     def _read(self, known: dict[str, Read], name: str, span: Span) -> int:

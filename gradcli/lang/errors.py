@@ -86,6 +86,10 @@ CODES: dict[str, str] = {
     "E599": "an error inside gradcli",
 }
 
+Edit = tuple[int, int, str]
+"""A stretch of a program's text, from its first character to behind its last, and
+what is to stand there."""
+
 NO_MEMORY = "there is no memory left for this value"
 MORE_MEMORY = "take fewer entries or steps, or allow more with --max-memory"
 MORE_SECONDS = "does it ever end? allow more time with --max-seconds"
@@ -134,6 +138,9 @@ class ProgramError(Exception):
         self.span = span
         self.source = source
         self.hint = hint
+        self.edits: tuple[Edit, ...] = ()
+        self.lead = "write"
+        self.right = ""
         self.exit_status = _status_of(code) if exit_status is None else exit_status
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -143,6 +150,21 @@ class ProgramError(Exception):
 
     def __str__(self) -> str:
         return self.render()
+
+    def mended_by(self, *edits: Edit, lead: str = "write") -> "ProgramError":
+        """The same error, which these edits of its text would take away.
+
+        `gradcli.lang.mend` makes of them a hint that shows the whole line, behind
+        ``lead``.
+        """
+        self.edits, self.lead = edits, lead
+        return self
+
+    def said_again(self, error: "ProgramError") -> "ProgramError":
+        """This error, which words another one anew, with the line that the other one
+        puts right."""
+        self.edits, self.lead, self.right = error.edits, error.lead, error.right
+        return self
 
     def render(self) -> str:
         """The error as a block of text without escape codes or a final newline."""

@@ -6,36 +6,62 @@ generators for `gradcli.lang.trampoline`: they yield where they would recurse. A
 begins where its first token stands, so parentheses around an operand belong to the
 operation and not to the operand.
 
+A number, a closed bracket or a superscript with a name, a bracket or a root directly
+behind it is a product, as people write it, and binds as `*` does. Nothing that can be
+meant in two ways is read in one of them without a word: it is refused with the line
+put right, or `notes` says how it was read.
+
     parser.expression()   # on 'a + b*c': Binary('+', Name a, Binary('*', ...))
+    parser.expression()   # on '2x^2': Binary('*', Literal 2, Binary('**', ...))
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from gradcli.lang import syntax
 from gradcli.lang.cursor import AN_EXPRESSION, Cursor
 from gradcli.lang.errors import ProgramError, Span
-from gradcli.lang.lexicon import DOTTED, PREFIX_HEADS, PREFIXES
+from gradcli.lang.excerpt import shortened
+from gradcli.lang.lexicon import (
+    BAR,
+    DOTTED,
+    FOREIGN_SIGNS,
+    PREFIX_HEADS,
+    PREFIXES,
+    ROOTS,
+)
 from gradcli.lang.tokens import Token
 from gradcli.lang.trampoline import Steps
 
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 LOGIC = {"or": 1, "and": 2}
-NEGATION, COMPARISON, SIGNED, POWER = 3, 4, 7, 8
+NEGATION, COMPARISON, PRODUCT, SIGNED, POWER = 3, 4, 6, 7, 8
 BINDING: dict[str, int] = {
     **LOGIC,
     **dict.fromkeys(COMPARISONS, COMPARISON),
     **dict.fromkeys(("+", "-"), 5),
-    **dict.fromkeys(("*", "/", "//", "%", "@"), 6),
+    **dict.fromkeys(("*", "/", "//", "%", "@"), PRODUCT),
     "**": POWER,
 }
 PREFIX_FLOOR = {"-": POWER, "+": POWER, "not": NEGATION}
 CONSTANTS: dict[str, Any] = {"True": True, "False": False, "None": None}
-_OPENERS = frozenset("([.")
+_OPENERS = frozenset({*"([.", "superscript"})
+_FACTOR_ENDS = frozenset({"number", ")", "superscript", BAR})
+_FACTOR_STARTS = frozenset({"name", "(", BAR, *ROOTS})
+_FOLLOWERS = _OPENERS | _FACTOR_STARTS
+"""What may stand behind a number or a name and go on with the same operand."""
+_QUOTIENTS = frozenset({"/", "//", "%"})
 _ITEM_ENDS = frozenset(",]")
 
 
 class ExpressionParser(Cursor):
     """Reads expressions from the cursor's position."""
+
+    def __init__(self, source: str, variables: Iterable[str]) -> None:
+        super().__init__(source, variables)
+        self.notes: list[syntax.Note] = []
+        self.within = ""
+        """What the operands stand in that are read: a bracket, bars, or `for`."""
 
     def expressions(self) -> Steps[syntax.Expression]:
         """One expression, or several with commas: a tuple without parentheses."""
@@ -71,10 +97,15 @@ class ExpressionParser(Cursor):
             left = yield self._prefixed(floor)
         else:
             left = self._lone_operand() or (yield self._postfixed())
+        before = ""
         while True:
             sign = self.token.kind
             power = BINDING.get(sign)
             if power is None or power < floor:
+                if sign in _FACTOR_STARTS and floor <= PRODUCT and self._joins(left):
+                    left = yield self._joined(left, start, before)
+                    before = "*"
+                    continue
                 if sign in ("is", "in"):
                     self._refuse_membership(sign)
                 return left
@@ -85,6 +116,67 @@ class ExpressionParser(Cursor):
             inner = power if sign == "**" else power + 1
             right = self._lone_operand(inner) or (yield self._operation(inner))
             left = syntax.Binary(self.span_from(start), sign, left, right, op_span)
+            before = sign
+
+    def _joins(self, left: syntax.Expression) -> bool:
+        """Whether the token begins a factor of a product without a sign.
+
+        Raises:
+            ProgramError: people would read it in two ways.
+        """
+        token, last = self.token, self.tokens[self.at - 1]
+        if token.kind == BAR and (self.within == BAR or last.kind not in _FACTOR_ENDS):
+            if self.within != BAR:
+                raise self._refused_bar()
+            return False
+        if last.kind not in _FACTOR_ENDS or self.within == "for":
+            return False
+        if self.within == "[" and token.start > last.end:
+            return False
+        if self._is_exponent(last) or self._is_raised_function(left):
+            raise self.missing_operator(last, token)
+        return True
+
+    def _is_exponent(self, last: Token) -> bool:
+        """Whether the last token is a number behind `**`: in `x^2 y` people take `y`
+        for a factor or for a part of the exponent."""
+        signed = self.kind_before(2) in ("+", "-")
+        return last.kind == "number" and self.kind_before(2 + signed) == "**"
+
+    def _refused_bar(self) -> ProgramError:
+        doubled = self.kind_after() == BAR
+        sign, token = BAR * (1 + doubled), self.token
+        span = Span(token.start, token.start + len(sign))
+        message = f"'{sign}' is not an operator here"
+        return self.fail("E201", message, span, FOREIGN_SIGNS[sign])
+
+    def _joined(
+        self, left: syntax.Expression, start: int, before: str
+    ) -> Steps[syntax.Expression]:
+        """The product with a factor that no sign stands before."""
+        last, first = self.tokens[self.at - 1], self.token
+        right: syntax.Expression = yield self._operation(PRODUCT + 1)
+        span = self.span_from(start)
+        if before in _QUOTIENTS or self._is_bare_root(left, last):
+            whole, one, other = (
+                shortened(self.source[a:b])
+                for a, b in (span, (start, last.end), (first.start, span.end))
+            )
+            message = f"{whole} is read as ({one})*{other}"
+            self.notes.append(syntax.Note(message, span))
+        return syntax.Binary(span, "*", left, right, span)
+
+    def _is_bare_root(self, left: syntax.Expression, last: Token) -> bool:
+        """Whether it is `√2`, behind which people may go on under the root."""
+        sign = left.op_span.start if isinstance(left, syntax.Call) else last.start
+        return last.kind == "number" and self.source[sign] in ROOTS
+
+    def _is_raised_function(self, power: syntax.Expression) -> bool:
+        """Whether it is `sin**2`, which people put before the argument."""
+        if not isinstance(power, syntax.Binary) or power.operator != "**":
+            return False
+        base = power.left
+        return isinstance(base, syntax.Name) and self.names_function(base.name)
 
     def _refuse_membership(self, word: str) -> None:
         # The `in` of a `for` is read by the statement, which stops before it.
@@ -120,7 +212,7 @@ class ExpressionParser(Cursor):
     def _lone_operand(self, floor: int = POWER + 1) -> syntax.Expression | None:
         """Read a number or name that is an operand by itself, without a generator."""
         token, follower = self.token, self.kind_after()
-        if follower in _OPENERS or BINDING.get(follower, 0) >= floor:
+        if follower in _FOLLOWERS or BINDING.get(follower, 0) >= floor:
             return None
         if token.kind == "number":
             self.take()
@@ -130,7 +222,9 @@ class ExpressionParser(Cursor):
             return syntax.Name(token.span, str(token.value), False)
         return None
 
-    def _postfixed(self) -> Steps[syntax.Expression]:
+    def _postfixed(self, raised: bool = True) -> Steps[syntax.Expression]:
+        """An operand with what stands behind it; exponents above the line only where
+        it may be ``raised``."""
         start, opened = self.token.start, self.token.kind == "("
         value: syntax.Expression = yield self._atom()
         while self.token.kind in _OPENERS:
@@ -138,25 +232,66 @@ class ExpressionParser(Cursor):
                 value = yield self._index(value, start)
             elif self.token.kind == ".":
                 value = yield self._member(value, start)
+            elif self.token.kind == "superscript":
+                if not raised:
+                    return value
+                value = self._raised(value, start, opened)
             elif isinstance(value, syntax.Name) and not opened:
                 arguments, keywords = yield self._arguments()
                 span = self.span_from(start)
                 value = syntax.Call(span, value.name, arguments, keywords, value.span)
-            else:
+            elif isinstance(value, syntax.Call) and value.function[0].isupper():
                 raise self._no_call(value)
+            else:
+                return value
         return value
 
-    def _no_call(self, value: syntax.Expression) -> ProgramError:
-        """The error for parentheses behind what is no function, as behind a layer."""
-        if isinstance(value, syntax.Call) and value.function[0].isupper():
-            message = f"the layer '{value.function}' is not part of the language"
-            from gradcli.lang.tensors import is_function
+    def _raised(
+        self, value: syntax.Expression, start: int, opened: bool
+    ) -> syntax.Expression:
+        exponent = self.take()
+        function = isinstance(value, syntax.Name) and self.names_function(value.name)
+        if function and not opened:
+            raise self.missing_operator(exponent, self.token)
+        number = syntax.Literal(exponent.span, exponent.value)
+        span = self.span_from(start)
+        return syntax.Binary(span, "**", value, number, exponent.span)
 
-            lowered = value.function.lower()
-            there_is = f"the function is {lowered}(...)"
-            hint = there_is if is_function(lowered) else "write its formula"
-            return self.fail("E209", message, value.op_span, hint)
-        return self.missing_operator(self.tokens[self.at - 1], self.token)
+    def _root(self) -> Steps[syntax.Expression]:
+        """`√x`: the root of the one operand behind it."""
+        sign = self.take()
+        operand: syntax.Expression = yield self._postfixed(raised=False)
+        if self.token.kind in ("superscript", "**"):
+            from gradcli.lang.mend import bracketed
+
+            root, power = self.text(sign), self.text(self.token)
+            message = f"it is not said whether {power} is of the root, or under it"
+            error = self.fail("E208", message, self.span_from(sign.start))
+            error.hint = f"write {root}(...){power} or {root}(...{power})"
+            raise bracketed(error, self.tokens, self.tokens.index(sign))
+        span = self.span_from(sign.start)
+        return syntax.Call(span, ROOTS[sign.kind], (operand,), (), sign.span)
+
+    def _bars(self) -> Steps[syntax.Expression]:
+        """`|x|`, an absolute value, or `||x||`, a norm."""
+        opened = self.take()
+        outside, self.within = self.within, BAR
+        inside: syntax.Expression = yield self.expression()
+        self.within = outside
+        closed = self.expect(BAR, "close it with '|', or write abs(...)")
+        span = self.span_from(opened.start)
+        filled = inside.span == (opened.end, closed.start)
+        if filled and isinstance(inside, syntax.Call) and inside.op_span == inside.span:
+            return syntax.Call(span, "norm", inside.arguments, (), span)
+        return syntax.Call(span, "abs", (inside,), (), span)
+
+    def _no_call(self, value: syntax.Call) -> ProgramError:
+        """The error for the arguments of a layer."""
+        message = f"the layer '{value.function}' is not part of the language"
+        lowered = value.function.lower()
+        there_is = f"the function is {lowered}(...)"
+        hint = there_is if self.names_function(lowered) else "write its formula"
+        return self.fail("E209", message, value.op_span, hint)
 
     def _atom(self) -> Steps[syntax.Expression]:
         token = self.token
@@ -174,6 +309,12 @@ class ExpressionParser(Cursor):
         if token.kind == "[":
             listed: syntax.Expression = yield self._list()
             return listed
+        if token.kind in ROOTS:
+            root: syntax.Expression = yield self._root()
+            return root
+        if token.kind == BAR:
+            bars: syntax.Expression = yield self._bars()
+            return bars
         raise self.unexpected(AN_EXPRESSION)
 
     def _name(self) -> syntax.Expression:
@@ -204,25 +345,29 @@ class ExpressionParser(Cursor):
         start = self.take().start
         if self.take_if(")"):
             return syntax.Sequence(self.span_from(start), tuple, ())
+        outside, self.within = self.within, "("
         first: syntax.Expression = yield self.expression()
-        if self.token.kind != ",":
-            self._expect_closing(")")
-            return first
         items = [first]
+        lone = self.token.kind != ","
         while self.take_if(",") and self.token.kind != ")":
             items.append((yield self.expression()))
         self._expect_closing(")")
+        self.within = outside
+        if lone:
+            return first
         return syntax.Sequence(self.span_from(start), tuple, tuple(items))
 
     def _list(self) -> Steps[syntax.Expression]:
         start = self.take().start
         items: list[syntax.Expression] = []
+        outside, self.within = self.within, "["
         while self.token.kind != "]":
             bare = self.kind_after() in _ITEM_ENDS
             items.append((bare and self._lone_operand()) or (yield self.expression()))
             if not self.take_if(","):
                 break
         self._expect_closing("]")
+        self.within = outside
         return syntax.Sequence(self.span_from(start), list, tuple(items))
 
     def _expect_closing(self, bracket: str) -> None:
@@ -247,6 +392,7 @@ class ExpressionParser(Cursor):
         self.take()
         arguments: list[syntax.Expression] = []
         keywords: dict[str, syntax.Keyword] = {}
+        outside, self.within = self.within, "("
         while self.token.kind != ")":
             if self.token.kind in ("*", "**"):
                 message = "starred arguments are not part of the language"
@@ -264,6 +410,7 @@ class ExpressionParser(Cursor):
             if not self.take_if(","):
                 break
         self._expect_closing(")")
+        self.within = outside
         return tuple(arguments), tuple(keywords.values())
 
     def _keyword(self, earlier: dict[str, syntax.Keyword]) -> Steps[syntax.Keyword]:
@@ -280,6 +427,7 @@ class ExpressionParser(Cursor):
         if self.token.kind == "]":
             raise self.unexpected("an index")
         keys_start = self.token.start
+        outside, self.within = self.within, "("
         keys: list[syntax.Expression] = [(yield self._key())]
         lone = self.token.kind != ","
         while self.take_if(",") and self.token.kind != "]":
@@ -287,6 +435,7 @@ class ExpressionParser(Cursor):
         keys_span = self.span_from(keys_start)
         key = keys[0] if lone else syntax.Sequence(keys_span, tuple, tuple(keys))
         self._expect_closing("]")
+        self.within = outside
         op_span = self.span_from(opened.start)
         return syntax.Index(self.span_from(start), value, key, op_span)
 

@@ -82,8 +82,14 @@ class Frame:
 
         return self.arithmetic(sign, left, right, note)
 
-    def admit(self, value: object) -> None:
-        """Let a value into an operator, or say why it cannot be there."""
+    def admitted(self, value: Any) -> Any:
+        """The value as an operand: a list as the vector that it means.
+
+        Raises:
+            ProgramError: it cannot be an operand.
+        """
+        if isinstance(value, list):
+            value = self.as_vector(value)
         if isinstance(value, _WITHOUT_OPERATORS):
             kind = described(value)
             inside = isinstance(value, (list, tuple))
@@ -91,6 +97,12 @@ class Frame:
             raise ProgramError("E301", f"{kind} cannot be an operand", hint=hint)
         if not isinstance(value, NUMBERS):
             self.foreign.add(type(value))
+        return value
+
+    def as_vector(self, value: list[Any]) -> Any:
+        """What the library makes of a list; the list itself if that is nothing."""
+        made = self.library.vector(value)
+        return value if made is None else made
 
     def truth(self, value: Any) -> bool:
         if isinstance(value, (*NUMBERS, NoneType)):

@@ -19,7 +19,6 @@ from gradcli.lang.bindings import Binding
 from gradcli.lang.compiler import compile_program
 from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError, Span
 from gradcli.lang.factory import Factory
-from gradcli.lang.lexicon import CONSTANTS_MEANT
 from gradcli.lang.machine import run
 from gradcli.lang.names import free_names
 from gradcli.lang.nested import NotAnArray, array_of
@@ -27,7 +26,7 @@ from gradcli.lang.parser import parse
 from gradcli.lang.process import relieve
 from gradcli.lang.suggest import did_you_mean
 from gradcli.lang.syntax import Evaluate, Name, Program, walk
-from gradcli.lang.tensors import BARE_CONSTANTS, TensorLibrary
+from gradcli.lang.tensors import CONSTANTS, TensorLibrary
 
 Array = Any
 _NUMBER = re.compile(r"\s*[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s*")
@@ -113,7 +112,7 @@ def _number_of(entry: Any) -> Any:
 
 
 def _refuse_names(program: Program, bound: str) -> None:
-    names = free_names(program, known=BARE_CONSTANTS)
+    names = free_names(program, known=CONSTANTS)
     if not names:
         return
     span = next(
@@ -121,19 +120,14 @@ def _refuse_names(program: Program, bound: str) -> None:
         for node in walk(program)
         if isinstance(node, Name) and node.name == names[0]
     )
-    near = did_you_mean(names[0], BARE_CONSTANTS)
+    near = did_you_mean(names[0], CONSTANTS)
     raise ProgramError(
         "E101",
         f"unknown name '{names[0]}' in a value",
         span,
         program.source,
-        hint=near or _constant_hint(names[0]) or _alone_hint(program.source, bound),
+        hint=near or _alone_hint(program.source, bound),
     )
-
-
-def _constant_hint(name: str) -> str | None:
-    constant = CONSTANTS_MEANT.get(name)
-    return f"the constant is {constant}" if constant else None
 
 
 def _alone_hint(text: str, bound: str) -> str:
@@ -148,11 +142,12 @@ def _in_argument(error: ProgramError, binding: Binding) -> ProgramError:
     """An error in VALUE, with its span counted in the argument."""
     span = error.span or Span(0, len(binding.text))
     start = binding.value.start
+    right = f"{error.lead} {binding.name}={error.right}" if error.right else None
     return ProgramError(
         error.code,
         error.message,
         Span(span.start + start, span.end + start),
         binding.argument,
-        hint=error.hint,
+        hint=right or error.hint,
         exit_status=error.exit_status,
     )

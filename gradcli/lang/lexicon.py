@@ -7,6 +7,8 @@ words of their own.
     FOREIGN_WORDS["lambda"]      # what to do without it
 """
 
+import re
+
 KEYWORDS = frozenset(
     {
         *("if", "elif", "else", "for", "in", "while", "break", "continue", "pass"),
@@ -28,7 +30,29 @@ AUGMENTED = {
     "@=": "@",
 }
 
-SAME_SIGN = {"^": "**", "^=": "**="}
+SAME_SIGN = {
+    "^": "**",
+    "^=": "**=",
+    **dict.fromkeys("−–—‐‑‒﹣－", "-"),
+    **dict.fromkeys("×·⋅∙∗•＊⊙", "*"),
+    **dict.fromkeys("÷∕⁄／", "/"),
+    **dict.fromkeys("≤⩽≦", "<="),
+    **dict.fromkeys("≥⩾≧", ">="),
+    "≠": "!=",
+}
+"""Signs that are read as another, as books and word processors write it."""
+
+ROOTS = {"√": "sqrt", "∛": "cbrt"}
+"""Signs that stand before an operand, and the function that each calls."""
+
+BAR = "|"
+"""Stands on both sides of what an absolute value is taken of."""
+
+SIGNS_OF_NAMES = {"∞": "inf"}
+
+SUPERSCRIPTS = {"⁻": "-", "⁺": "+"} | {
+    digit: str(value) for value, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")
+}
 
 CLOSING = {"(": ")", "[": "]"}
 
@@ -104,6 +128,9 @@ FOREIGN_SIGNS = {
     "\\": "only at the end of a line, to continue on the next",
 }
 
+DERIVATIVE = re.compile(r"\s*[d∂]\s*(?P<output>\w*)\s*/\s*[d∂]\s*\w+\s*")
+"""What is differentiated, as it stands on the left of a claim."""
+
 _NO_LATEX = "write sqrt(x), x^(2), (a)/(b)"
 
 FOREIGN_PHRASES = (
@@ -116,22 +143,14 @@ FOREIGN_PHRASES = (
 )
 """A pattern, what it is, and the way out; the first that fits is the message."""
 
-_SUPERSCRIPTS = {digit: f"**{value}" for value, digit in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 _SUBSCRIPTS = {digit: f"_{value}" for value, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 
 FOREIGN_CHARACTERS = {
-    **_SUPERSCRIPTS,
     **_SUBSCRIPTS,
-    **dict.fromkeys("−–—‐‑‒﹣－", "-"),
-    **dict.fromkeys("×·⋅∙∗•＊", "*"),
-    **dict.fromkeys("÷∕⁄／", "/"),
     **dict.fromkeys("“”„«»″＂", '"'),
     **dict.fromkeys("‘’‚＇", "'"),
-    **dict.fromkeys("≤⩽≦", "<="),
-    **dict.fromkeys("≥⩾≧", ">="),
-    **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", "an ordinary space"),
-    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", "nothing: delete it"),
-    "≠": "!=",
+    **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f\u3000", " "),
+    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""),
     "＝": "=",
     "＋": "+",
     "（": "(",
@@ -145,17 +164,22 @@ FOREIGN_CHARACTERS = {
     "＜": "<",
     "＞": ">",
     "…": "...",
-    "∞": "inf",
-    "√": "sqrt(...)",
-    "∑": "sum(...)",
-    "∏": "prod(...)",
-    "∧": "and",
-    "∨": "or",
-    "¬": "not",
-    "⊙": "*",
+    "½": "(1/2)",
+    "⅓": "(1/3)",
+    "⅔": "(2/3)",
+    "¼": "(1/4)",
+    "¾": "(3/4)",
+    "∑": "sum ",
+    "∏": "prod ",
+    "∧": " and ",
+    "∨": " or ",
+    "¬": " not ",
     "⊤": ".T",
     "ᵀ": ".T",
 }
+
+CHARACTER_HINTS = {"": "delete it", " ": "type an ordinary space"}
+"""What to do about a character whose replacement cannot be seen."""
 
 LOOKALIKES = dict(
     zip(
@@ -165,9 +189,6 @@ LOOKALIKES = dict(
     )
 )
 """Cyrillic and Greek letters that look like a Latin one."""
-
-CONSTANTS_MEANT = {"e": "exp(1)", "π": "pi"}
-"""Names of inputs that are constants in books, and how the constant is written."""
 
 STRING_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
 

@@ -43,6 +43,9 @@ class Library(Protocol):
     def own(self, value: Any) -> Any:
         """A value that a program is given, so that it can change it for itself."""
 
+    def vector(self, items: list[Any]) -> Any:
+        """The value that a list is as an operand, or None if it can be none."""
+
     def truth(self, value: Any) -> bool:
         """The truth of a value that is not a plain number."""
 

@@ -48,6 +48,15 @@ MAX_ARGUMENT_QUOTE_CHARACTERS = 30
 MAX_MESSAGE_CHARACTERS = 1000
 """Of a message and of its hint, whatever they quote."""
 
+MAX_PARTED_CHARACTERS = 40
+"""Of a name that may be several written together."""
+
+MAX_MENDS = 50
+"""Places in a line that are put right, one after the other, to show the line."""
+
+MAX_MENDED_CHARACTERS = 300
+"""Of a line that is shown put right."""
+
 WINDOW_COLUMNS = 76
 """Of a line of a program that is shown with carets."""
 

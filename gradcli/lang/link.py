@@ -13,8 +13,9 @@ from gradcli.lang.errors import ProgramError
 from gradcli.lang.frame import UNSET
 from gradcli.lang.lexicon import CALLS_LEFT_OUT
 from gradcli.lang.library import Library
+from gradcli.lang.parser import parse
 from gradcli.lang.span import Span
-from gradcli.lang.suggest import did_you_mean
+from gradcli.lang.suggest import did_you_mean, synonym
 
 
 def bind_registers(
@@ -69,29 +70,41 @@ def _either(name: str, given: Callable[..., Any] | None) -> Callable[..., Any]:
 def _unknown_function(
     name: str, at: Span, code: Code, env: Mapping[str, object], library: Library
 ) -> ProgramError:
+    from gradcli.lang.mend import mended, multiplied
+
     if name in env or name in library.constants or name in code.assigned:
         message = f"'{name}' is a value, not a function"
-        hint = f"to multiply, write {name}*(...)"
-        return ProgramError("E102", message, at, code.source, hint=hint)
+        error = ProgramError("E102", message, at, code.source)
+        return multiplied(error, at, parse)
     if name in CALLS_LEFT_OUT:
         message, hint = f"'{name}' is not part of the language", CALLS_LEFT_OUT[name]
         return ProgramError("E106", message, at, code.source, hint=hint)
     callables = {*library.functions, *plain.FUNCTIONS}
     last_part = name.rpartition(".")[2]
     found = did_you_mean(name, callables) or did_you_mean(last_part, callables)
+    hint = found or "'gradcli ops' lists all functions"
+    error = ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)
+    meant = synonym(name)
+    if meant in callables:
+        return mended(error.mended_by((*at, meant), lead=f"{found} write"), parse)
     # A name this short is a factor, as products are written by hand.
-    product = f"to multiply, write {name}*(...)" if len(name) == 1 else None
-    hint = found or product or "'gradcli ops' lists all functions"
-    return ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)
+    factor = found is None and (len(name) == 1 or name[0] in "d∂")
+    return multiplied(error, at, parse) if factor else error
 
 
 def _unknown_name(
     name: str, at: Span, code: Code, env: Mapping[str, object], library: Library
 ) -> ProgramError:
     if name in library.functions or name in plain.FUNCTIONS:
+        from gradcli.lang.mend import called
+
         message = f"'{name}' is a function, and it is used as a value"
         hint = f"call it: {name}(x)"
-        return ProgramError("E105", message, at, code.source, hint=hint)
+        error = ProgramError("E105", message, at, code.source, hint=hint)
+        is_function: Callable[[Any], bool] = lambda token: (
+            token.kind == "name" and token.value in library.functions
+        )
+        return called(error, at, is_function, parse)
     known = {*env, *library.constants, *code.assigned}
     hint = did_you_mean(name, known) or f"give it a value: {name}=VALUE"
     return ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)

@@ -10,7 +10,7 @@ over.
 
 from collections.abc import Callable, Mapping
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradcli.lang.code import Code
 from gradcli.lang.errors import MORE_MEMORY, NO_MEMORY, ProgramError
@@ -21,15 +21,9 @@ from gradcli.lang.link import bind_registers
 from gradcli.lang.process import relieve
 from gradcli.lang.record import Record
 from gradcli.lang.span import Span
+from gradcli.lang.syntax import Note as Note
 
 Trace = Callable[[Span, str | None, object], None]
-
-
-class Note(NamedTuple):
-    """A remark on a step that did not stop the program, as a division by zero."""
-
-    message: str
-    span: Span
 
 
 class Result(Record):

@@ -28,6 +28,16 @@ def free_names(program: Program, known: Container[str] = ()) -> tuple[str, ...]:
     return tuple(free)
 
 
+def read_names(
+    program: Program, constants: Container[str], bound: Container[str]
+) -> tuple[str, ...]:
+    """The free names but for constants; one that is bound, or that the program assigns
+    to anywhere, is no constant."""
+    own = set(assigned_names(program))
+    names = free_names(program)
+    return tuple(n for n in names if n not in constants or n in bound or n in own)
+
+
 def assigned_names(program: Program) -> tuple[str, ...]:
     """Names that the program gives a value to, in order of first assignment."""
     targets = (node.name for node in walk(program) if isinstance(node, Target))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from gradcli.lang import syntax
 from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.expressions import ExpressionParser
-from gradcli.lang.lexicon import AUGMENTED, FOREIGN_WORDS, GRAD_MODES
+from gradcli.lang.lexicon import AUGMENTED, DERIVATIVE, FOREIGN_WORDS, GRAD_MODES
 from gradcli.lang.trampoline import Steps, bounce
 from gradcli.lang.uncollected import uncollected
 
@@ -34,6 +34,7 @@ _NOT_ASSIGNABLE: dict[type[syntax.Expression], tuple[str, str]] = {
         "give the value a name instead",
     ),
 }
+_NO_FUNCTIONS = "functions are not defined: write"
 _NO_TARGET = ("this cannot be assigned to", "only a name can stand on the left of '='")
 
 
@@ -41,8 +42,20 @@ def parse(source: str, variables: Iterable[str] = ()) -> syntax.Program:
     """The tree of a program.
 
     Raises:
-        ProgramError: it points at what cannot stand there.
+        ProgramError: it points at what cannot stand there, and shows the line put
+            right where that is known.
     """
+    try:
+        return _read(source, variables)
+    except ProgramError as error:
+        if not error.edits:
+            raise
+        from gradcli.lang.mend import mended
+
+        raise mended(error, lambda text: _read(text, variables)) from None
+
+
+def _read(source: str, variables: Iterable[str]) -> syntax.Program:
     with uncollected():
         return bounce(_Parser(source, variables).program())
 
@@ -77,7 +90,7 @@ class _Parser(ExpressionParser):
         body = syntax.Block(
             Span(statements[0].span.start, statements[-1].span.end), tuple(statements)
         )
-        return syntax.Program(span, self.source, body)
+        return syntax.Program(span, self.source, body, tuple(self.notes))
 
     def _line(self) -> Steps[list[syntax.Statement]]:
         """The statements of one line, and all of a body that is indented below it."""
@@ -182,7 +195,14 @@ class _Parser(ExpressionParser):
 
     def _not_assignable(self, target: syntax.Expression) -> ProgramError:
         message, hint = _NOT_ASSIGNABLE.get(type(target), _NO_TARGET)
-        return self.fail("E210", message, target.span, hint)
+        error = self.fail("E210", message, target.span, hint)
+        start, end = target.span
+        if isinstance(target, syntax.Call) and _defines(target):
+            return error.mended_by((target.op_span.end, end, ""), lead=_NO_FUNCTIONS)
+        derived = DERIVATIVE.fullmatch(self.source, start, end)
+        if derived is not None:
+            return error.mended_by((start, end, derived["output"] or "y"))
+        return error
 
     def _if(self) -> Steps[syntax.Statement]:
         start = self.token.start
@@ -214,7 +234,9 @@ class _Parser(ExpressionParser):
         self.reading_targets = False
         targets = self._targets(target)
         self.expect("in")
+        self.within = "for"
         iterable = yield self.expressions()
+        self.within = ""
         self.variables.update(target.name for target in targets)
         body = yield self._loop_body()
         unpacks = isinstance(target, syntax.Sequence)
@@ -285,3 +307,9 @@ class _Parser(ExpressionParser):
         while self.tokens[at].kind in ("newline", "dedent"):
             at -= 1
         return Span(start, self.tokens[at].end)
+
+
+def _defines(call: syntax.Call) -> bool:
+    """Whether what is assigned to looks as a function with its parameters: `f(x)`."""
+    names = all(isinstance(each, syntax.Name) for each in call.arguments)
+    return names and not call.keywords

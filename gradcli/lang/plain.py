@@ -7,6 +7,7 @@ limit, whatever numbers it is given.
     FUNCTIONS["max"]([1, 3, 2])      # 3
 """
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,11 @@ from typing import Any
 from gradcli.lang.arithmetic import NUMBERS, Number, binary, bounded
 from gradcli.lang.errors import ProgramError
 from gradcli.lang.frame import described
-from gradcli.lang.limits import MAX_RANGE_ENTRIES, MAX_ROUND_DIGITS
+from gradcli.lang.limits import (
+    MAX_INTEGER_BITS,
+    MAX_RANGE_ENTRIES,
+    MAX_ROUND_DIGITS,
+)
 
 
 def is_plain(value: object) -> bool:
@@ -92,6 +97,15 @@ def _round(value: Number, digits: int | None = None) -> Number:
     )
 
 
+def _choose(n: Number, k: Number) -> Number:
+    """The binomial coefficient: exact for whole numbers that are not too large."""
+    whole = float(n).is_integer() and float(k).is_integer() and 0 <= k <= n
+    fewer = min(k, n - k)
+    if whole and fewer * n < MAX_INTEGER_BITS:
+        return math.comb(int(n), int(fewer))
+    return math.exp(math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1))
+
+
 def _power(base: Number, exponent: Number) -> Any:
     return binary("**", base, exponent, _unnoted)
 
@@ -135,6 +149,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "int": _integer,
     "len": len,
     "max": lambda *values: max(*_limited(values)),
+    "nCr": _choose,
     "min": lambda *values: min(*_limited(values)),
     "pow": _power,
     "range": make_range,

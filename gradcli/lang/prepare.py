@@ -7,7 +7,9 @@ use; one without a binding is sampled from the seed. Nothing of the program runs
     [given.name for given in prepared.inputs]     # ["x", "b"]
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -22,12 +24,13 @@ from gradcli.lang.excerpt import enumerated
 from gradcli.lang.factory import Factory
 from gradcli.lang.inputs import value_of
 from gradcli.lang.limits import MAX_SHOWN_NAMES
-from gradcli.lang.names import free_names
+from gradcli.lang.names import read_names
 from gradcli.lang.parser import parse
 from gradcli.lang.record import Record
 from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.syntax import Call, Program, walk
-from gradcli.lang.tensors import BARE_CONSTANTS, is_function
+from gradcli.lang.syntax import Call, Name, Program, walk
+from gradcli.lang.tensors import CONSTANTS, is_function
+from gradcli.ops.limits import check_size
 
 DTYPES = ("float64", "float32")
 
@@ -88,6 +91,7 @@ def prepare(
     strict: bool = False,
     dtype: str = "float64",
     device: str = "cpu",
+    shapes: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
 ) -> Prepared:
     """Read the program and make its inputs.
 
@@ -100,14 +104,15 @@ def prepare(
         strict: refuse to sample.
         dtype: ``float64`` or ``float32``, for all tensors of the run.
         device: ``cpu``, ``cuda``, or ``auto`` for a GPU if there is one.
+        shapes: of inputs without a value, which are single numbers otherwise.
 
     Raises:
         ProgramError: the program, a value or an option does not fit.
     """
     factory = _factory(device, dtype, seed)
     given = {binding.name: binding for binding in bindings}
-    program = parse(source, given)
-    names = input_names(program, given)
+    program = parse(source, {*given, *shapes})
+    names = input_names(program, {*given, *shapes})
     code = compile_program(program)
     _refuse_unread(bindings, names, code, program)
     data = data_among(names, bindings) if wrt is None else frozenset()
@@ -117,7 +122,14 @@ def prepare(
     _refuse_second_reading(bindings)
     with np.errstate(all="ignore"), default_dtype(dtype):
         inputs = [
-            _input(name, given.get(name), name in chosen, name in data, factory)
+            _input(
+                name,
+                given.get(name),
+                name in chosen,
+                name in data,
+                factory,
+                shapes.get(name, ()),
+            )
             for name in names
         ]
     return Prepared(source, code, factory, tuple(inputs))
@@ -130,7 +142,7 @@ def input_names(program: Program, bound: Iterable[str] = ()) -> tuple[str, ...]:
     none by itself, except a single letter: `t` is time before it is a transpose.
     """
     bound = frozenset(bound)
-    names = free_names(program, known=BARE_CONSTANTS - bound)
+    names = read_names(program, CONSTANTS, bound)
     return tuple(n for n in names if n in bound or len(n) == 1 or not is_function(n))
 
 
@@ -156,9 +168,18 @@ def data_among(names: Sequence[str], bindings: Iterable[Binding]) -> frozenset[s
 
 
 def _input(
-    name: str, binding: Binding | None, wanted: bool, data: bool, factory: Factory
+    name: str,
+    binding: Binding | None,
+    wanted: bool,
+    data: bool,
+    factory: Factory,
+    shape: tuple[int, ...],
 ) -> Input:
-    values = factory.draw(name) if binding is None else value_of(binding, factory)
+    if binding is None:
+        check_size(shape)
+        values = factory.draw(name, shape)
+    else:
+        values = value_of(binding, factory)
     tensor = factory.leaf(values) if wanted else factory.constant(values)
     return Input(name, tensor, binding is None, wanted, data)
 
@@ -178,18 +199,44 @@ def _refuse_unread(
         else:
             message = f"the program does not read '{name}'"
             reads = f"it reads {enumerated(names)}" if names else "it has no inputs"
-            hint = did_you_mean(name, names) or reads
+            given = frozenset(binding.name for binding in bindings)
+            hint = _apart(program, names, name, given) or (
+                did_you_mean(name, names) or reads
+            )
         span = Span(0, max(1, binding.value.start - 1))
         raise ProgramError("E505", message, span, binding.argument, hint=hint)
+
+
+def _apart(
+    program: Program, names: tuple[str, ...], unread: str, given: frozenset[str]
+) -> str | None:
+    """The line put right that has ``unread`` written together with other names."""
+    from gradcli.lang.mend import TO_MULTIPLY, mended
+    from gradcli.lang.suggest import written_together
+
+    edits, spans = [], []
+    for node in walk(program):
+        if isinstance(node, Name) and node.name in names and node.name not in given:
+            parts = written_together(node.name, {*given, *CONSTANTS}, is_function)
+            if parts is not None:
+                edits.append((*node.span, parts))
+                spans.append(node.span)
+    if not any(unread in re.split(r"\W", parts) for _, _, parts in edits):
+        return None
+    error = ProgramError("E505", "", spans[0], program.source)
+    lead = TO_MULTIPLY if "*" in edits[0][2] else "write"
+    return mended(error.mended_by(*edits, lead=lead), parse).hint
 
 
 def _refuse_call(name: str, program: Program) -> None:
     """Refuse a product that is written as a call: `x(y + 1)`."""
     for node in walk(program):
         if isinstance(node, Call) and node.function == name and not is_function(name):
+            from gradcli.lang.mend import multiplied
+
             message = f"'{name}' is a value, not a function"
-            hint = f"to multiply, write {name}*(...)"
-            raise ProgramError("E102", message, node.op_span, program.source, hint=hint)
+            error = ProgramError("E102", message, node.op_span, program.source)
+            raise multiplied(error, node.op_span, parse)
 
 
 def _differentiated(

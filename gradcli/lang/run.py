@@ -14,6 +14,7 @@ they began.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -38,7 +39,7 @@ from gradcli.lang.prepare import input_names as input_names
 from gradcli.lang.prepare import prepare as prepare
 from gradcli.lang.record import Record
 from gradcli.lang.suggest import did_you_mean
-from gradcli.lang.tensors import TensorLibrary
+from gradcli.lang.tensors import TensorLibrary, vector
 
 if TYPE_CHECKING:
     from gradcli.autograd.blocks import Jacobian, Mode
@@ -114,7 +115,11 @@ class Session:
             output,
             name,
             {k: v for k, v in result.environment.items() if inputs.get(k) is not v},
-            tuple(f"{n.message} ({place_of(n.span, source)})" for n in result.notes),
+            tuple(
+                f"{n.message} ({place_of(n.span, source)})"
+                for n in (*prepared.code.notes, *result.notes)
+            )
+            + tuple(self._library.own_functions.notes),
         )
 
     def _ran(self) -> tuple[Result, Tensor, str]:
@@ -371,11 +376,29 @@ def _tensor(
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return factory.constant(_as_float(value, span, code))
+    if isinstance(value, list):
+        made = vector(value, factory)
+        if made is not None and hasattr(made.raw, "dtype"):
+            return made
     general = (f"a {type(value).__name__}", "end with a tensor")
     known = tuple if isinstance(value, tuple) else type(value)
     kind, hint = _NOT_OUTPUTS.get(known, general)
     message = f"the output '{name}' is {kind}, not a tensor"
-    raise ProgramError("E520", message, span, code.source, hint=hint)
+    error = ProgramError("E520", message, span, code.source, hint=hint)
+    raise _with_points(error) if known is tuple and span is not None else error
+
+
+def _with_points(error: ProgramError) -> ProgramError:
+    """The error with decimal points in the place of commas, if there are any."""
+    from gradcli.lang.mend import mended
+
+    assert error.span is not None
+    commas = re.compile(r"(?<=\d),(?=\d)").finditer(error.source, *error.span)
+    edits = [(*comma.span(), ".") for comma in commas]
+    if not edits:
+        return error
+    lead = "a decimal number has a point: write"
+    return mended(error.mended_by(*edits, lead=lead), parse)
 
 
 def _as_float(value: float, span: Span | None, code: Code) -> float:

@@ -82,8 +82,7 @@ def binary(out: int, reads: Reads, sign: str, span: Span, at: Span) -> Step:
             if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
                 registers[out] = frame.compute(sign, a, b, at)
                 return
-            frame.admit(a)
-            frame.admit(b)
+            a, b = frame.admitted(a), frame.admitted(b)
         result = function(a, b)
         frame.on_result(result, span)
         registers[out] = result
@@ -101,8 +100,7 @@ def augment(out: int, reads: Reads, sign: str, span: Span, at: Span) -> Step:
         if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
             registers[out] = frame.compute(sign, a, b, at)
             return
-        frame.admit(a)
-        frame.admit(b)
+        a, b = frame.admitted(a), frame.admitted(b)
         with frame.library.changing():
             result = function(a, b)
         frame.on_result(result, span)
@@ -118,9 +116,7 @@ def unary(out: int, reads: Reads, sign: str, span: Span) -> Step:
     function = arithmetic.SIGNS[sign]
 
     def value(registers: Registers, frame: Frame) -> Any:
-        operand = registers[source]
-        frame.admit(operand)
-        return function(operand)
+        return function(frame.admitted(registers[source]))
 
     return write_result(out, span, value)
 
@@ -166,7 +162,10 @@ def method(
     receiver, *arguments = reads
 
     def found(registers: Registers, frame: Frame) -> Any:
-        return values.method(frame.library, registers[receiver], name)
+        value = registers[receiver]
+        if isinstance(value, list):
+            value = frame.as_vector(value)
+        return values.method(frame.library, value, name)
 
     return _call(out, tuple(arguments), keywords, span, found)
 
@@ -175,7 +174,10 @@ def attribute(out: int, reads: Reads, name: str, span: Span) -> Step:
     (source,) = reads
 
     def value(registers: Registers, frame: Frame) -> Any:
-        return values.attribute(frame.library, registers[source], name)
+        value = registers[source]
+        if isinstance(value, list):
+            value = frame.as_vector(value)
+        return values.attribute(frame.library, value, name)
 
     return write_result(out, span, value)
 

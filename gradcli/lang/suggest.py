@@ -6,11 +6,11 @@ Looked up only when an error is being worded, so a slow search costs nobody anyt
     did_you_mean("lg", ["log10", "sin"])      # "did you mean 'log10'?"
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache
 
 from gradcli.lang.lexicon import LOOKALIKES, SYNONYMS
-from gradcli.lang.limits import MAX_NAME_CHARACTERS
+from gradcli.lang.limits import MAX_NAME_CHARACTERS, MAX_PARTED_CHARACTERS
 
 _CLOSE_ENOUGH = 0.6
 _LATIN = str.maketrans(LOOKALIKES)
@@ -21,9 +21,9 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     if len(name) > MAX_NAME_CHARACTERS:
         return None
     known = sorted(set(candidates))
-    synonym = SYNONYMS.get(name) or _spoken().get(name)
-    if synonym in known:
-        return synonym
+    meant = synonym(name)
+    if meant in known:
+        return meant
     twin = lookalike(name, known)
     if twin:
         return twin
@@ -37,6 +37,34 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     alike = [c for c in known if abs(len(c) - len(name)) <= max(2, len(name) // 3)]
     close = shuffled or difflib.get_close_matches(name, alike, 1, _CLOSE_ENOUGH)
     return close[0] if close else None
+
+
+def synonym(name: str) -> str | None:
+    """What another word for a function or a constant means here."""
+    return SYNONYMS.get(name) or _spoken().get(name)
+
+
+def written_together(
+    name: str, values: Collection[str], is_function: Callable[[str], bool]
+) -> str | None:
+    """`w*x` of `wx`, `sin(x)` of `sinx`: what a name is if the values' names were
+    written together; None if it is none of these."""
+    if len(name) > MAX_PARTED_CHARACTERS:
+        return None
+    behind: list[str | None] = [None] * (len(name) + 1)
+    for start in reversed(range(len(name))):
+        for end in range(len(name), start, -1):
+            part, rest = name[start:end], behind[end]
+            if end < len(name) and rest is None:
+                continue
+            if part in values:
+                behind[start] = f"{part}*{rest}" if rest else part
+            elif rest and len(part) > 1 and is_function(part):
+                behind[start] = f"{part}({rest})"
+            else:
+                continue
+            break
+    return behind[0]
 
 
 @cache

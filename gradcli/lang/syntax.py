@@ -11,7 +11,7 @@ except that a value comes before what it is assigned to.
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, get_args, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from gradcli.lang.errors import Span
 from gradcli.lang.record import Record
@@ -236,11 +236,20 @@ class Pass(Statement):
     """`pass`."""
 
 
+class Note(NamedTuple):
+    """A remark on a stretch of a program that did not stop it: how it was read where
+    people read it in two ways, or a division by zero."""
+
+    message: str
+    span: Span
+
+
 class Program(Node):
     """A program and the text that all spans count in."""
 
     source: str
     body: Block
+    notes: tuple[Note, ...] = ()
 
     def text(self, node: Node) -> str:
         """The node's own text."""

@@ -10,7 +10,7 @@ the run's kind. Each node that a step recorded remembers the text it came from.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -19,9 +19,10 @@ from gradcli.engine import AccumulateGrad, Port, Tensor, function, set_grad_enab
 from gradcli.engine.modes import renewing
 from gradcli.engine.operators import TRANSPOSES
 from gradcli.engine.returns import Named
-from gradcli.lang.errors import Span
+from gradcli.lang.errors import ProgramError, Span
 from gradcli.lang.factory import CONSTRUCTORS, Draws, Factory
 from gradcli.lang.library import Explanation
+from gradcli.lang.limits import MAX_LIST_DEPTH
 from gradcli.ops import ALIASES, FUNCTIONS, offered
 
 CONSTANTS: dict[str, object] = {
@@ -30,9 +31,9 @@ CONSTANTS: dict[str, object] = {
     "nan": math.nan,
     "e": math.e,
     "tau": math.tau,
+    "π": math.pi,
 }
-BARE_CONSTANTS = frozenset({"pi", "inf", "nan"})
-"""The constants that need no prefix; `e` and `tau` alone are names of inputs."""
+"""By name, wherever that is neither assigned nor given a value by the caller."""
 
 _ATTRIBUTES: dict[str, Callable[[Tensor], object]] = {
     **{name: attrgetter(name) for name in TRANSPOSES},
@@ -54,12 +55,48 @@ class Functions(Mapping[str, Callable[..., Any]]):
     def __init__(self, factory: Factory, draws: Draws) -> None:
         self._factory = factory
         self._ready = factory.constructors(draws)
+        self._methods: dict[str, Callable[..., Any]] = {}
+        self.notes: dict[str, None] = {}
+        """What the calls of a run are worth remarking on."""
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         found = self._ready.get(name)
         if found is None:
-            found = self._ready[name] = self._lifting(function(public_name(name)))
+            found = self._ready[name] = self._written(public_name(name))
         return found
+
+    def of_tensor(self, name: str) -> Callable[..., Any]:
+        """The function as a method: the table's own, whatever it is short for."""
+        found = self._methods.get(name)
+        if found is None:
+            found = self._methods[name] = self._lifting(function(public_name(name)))
+        return found
+
+    def _written(self, name: str) -> Callable[..., Any]:
+        """The function as a program calls it; see `further` and `of_number` of the
+        table."""
+        call, entry = self._lifting(function(name)), FUNCTIONS[name]
+        if entry.further:
+            return _of_one(call, self[entry.further])
+        return self._of_number(call, name) if entry.of_number else call
+
+    def _of_number(self, call: Callable[..., Any], name: str) -> Callable[..., Any]:
+        other = self[FUNCTIONS[name].of_number]
+
+        def either(*args: Any, **keywords: Any) -> Any:
+            if len(args) == 2 and not keywords and _is_number(args[1]):
+                x, number = args
+                if type(x) is Tensor and not x.ndim:
+                    return other(x, number)
+                if type(x) is Tensor and isinstance(number, int):
+                    self.notes[
+                        f"{name}(x, {number}) of an array is that along dimension "
+                        f"{number}; entry by entry it is {FUNCTIONS[name].of_number}"
+                        f"(x, {number})"
+                    ] = None
+            return call(*args, **keywords)
+
+        return either
 
     def __contains__(self, name: object) -> bool:
         if name in self._ready:
@@ -84,9 +121,58 @@ class Functions(Mapping[str, Callable[..., Any]]):
         def lifted(*args: Any, **keywords: Any) -> Any:
             if args and type(args[0]) is not Tensor and _is_data(args, keywords):
                 args = (factory.constant(factory.numbers_of(args[0])), *args[1:])
-            return call(*args, **keywords)
+            try:
+                return call(*args, **keywords)
+            except Exception:
+                # A function of lists takes them as they are; any other, as vectors.
+                vectors = [joined(arg, factory) for arg in args]
+                if all(vector is None for vector in vectors):
+                    raise
+            pairs = zip(vectors, args, strict=True)
+            return call(*[a if v is None else v for v, a in pairs], **keywords)
 
         return lifted
+
+
+def _of_one(
+    call: Callable[..., Any], further: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A function of one argument, and another one for a second argument."""
+
+    def either(*args: Any, **keywords: Any) -> Any:
+        more = len(args) == 2 or "base" in keywords
+        return (further if more else call)(*args, **keywords)
+
+    return either
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def joined(items: Any, factory: Factory, depth: int = 0) -> Tensor | None:
+    """A list with tensors in it as one tensor; None if it is anything else."""
+    if not isinstance(items, list) or depth > MAX_LIST_DEPTH:
+        return None
+    parts = [joined(i, factory, depth + 1) if isinstance(i, list) else i for i in items]
+    if not any(isinstance(part, Tensor) for part in parts):
+        return None
+    if not all(isinstance(part, Tensor) or _is_number(part) for part in parts):
+        return None
+    made = [p if isinstance(p, Tensor) else factory.constant(p) for p in parts]
+    if len({tuple(part.shape) for part in made}) > 1:
+        return None
+    stacked: Tensor = function("stack")(made)
+    return stacked
+
+
+def vector(items: list[Any], factory: Factory) -> Tensor | None:
+    """A list of numbers and tensors, or of such lists, as one tensor."""
+    found = joined(items, factory)
+    if found is None and items:
+        with suppress(ProgramError):
+            return factory.constant(factory.numbers_of(items))
+    return found
 
 
 def public_name(name: str) -> str:
@@ -127,9 +213,8 @@ class TensorLibrary:
     def __init__(self, factory: Factory, stream: str = "") -> None:
         self.factory = factory
         self.draws = Draws(factory, stream)
-        self.functions: Mapping[str, Callable[..., Any]] = Functions(
-            factory, self.draws
-        )
+        self.own_functions = Functions(factory, self.draws)
+        self.functions: Mapping[str, Callable[..., Any]] = self.own_functions
         self.constants: Mapping[str, object] = CONSTANTS
         self.sampled: Mapping[str, Tensor] = {}
 
@@ -143,7 +228,10 @@ class TensorLibrary:
             return partial(self._cast, value)
         if name not in self.functions or name in CONSTRUCTORS:
             return None
-        return partial(self.functions[name], value)
+        return partial(self.own_functions.of_tensor(name), value)
+
+    def vector(self, items: list[Any]) -> Any:
+        return vector(items, self.factory)
 
     def _cast(self, value: Tensor) -> Tensor:
         """A mask or an index as numbers; numbers have the run's dtype already."""

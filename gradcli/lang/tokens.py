@@ -2,26 +2,33 @@
 
 The text is read once from left to right, in linear time. A sign or a keyword is
 its own kind (`"**"`, `"if"`); the others are `name`, `number`, `string`, `newline`,
-`indent`, `dedent` and `end`. Brackets match when this module is done, and lines
-inside them have been joined. `^` has the kind `**`, because it means the same.
+`superscript`, `indent`, `dedent` and `end`. Brackets match when this module is done,
+and lines inside them have been joined. `^` has the kind `**` and `×` the kind `*`,
+because they mean the same.
 
     [t.kind for t in tokenize("y = 2*x")]
     # ['name', '=', 'number', '*', 'name', 'newline', 'end']
 """
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradcli.lang.errors import ProgramError, Span
+from gradcli.lang.errors import Edit, ProgramError, Span
 from gradcli.lang.lexicon import (
     AUGMENTED,
+    BAR,
+    CHARACTER_HINTS,
     CLOSING,
     FOREIGN_CHARACTERS,
     FOREIGN_PHRASES,
     FOREIGN_SIGNS,
     KEYWORDS,
+    ROOTS,
     SAME_SIGN,
+    SIGNS_OF_NAMES,
     STRING_ESCAPES,
+    SUPERSCRIPTS,
 )
 from gradcli.lang.limits import (
     MAX_INTEGER_BITS,
@@ -45,10 +52,14 @@ class Token(NamedTuple):
 
 _DIGITS = r"[0-9](?:_?[0-9])*"
 _OWN_SIGNS = (
-    *("...", "**", "//", "<=", ">=", "==", "!=", "^=", *AUGMENTED),
-    *"+-*/%@^<>=()[],.:;",
+    *("...", "**", "//", "<=", ">=", "==", "!=", *AUGMENTED, *SAME_SIGN),
+    *"+-*/%@<>=()[],.:;",
+    *(BAR, *ROOTS, *SIGNS_OF_NAMES),
 )
-_SIGNS = sorted({*_OWN_SIGNS, *FOREIGN_SIGNS}, key=len, reverse=True)
+_FOREIGN = {sign: hint for sign, hint in FOREIGN_SIGNS.items() if BAR not in sign}
+"""Bars are told apart by the parser."""
+_SIGNS = sorted({*_OWN_SIGNS, *_FOREIGN}, key=len, reverse=True)
+_RAISED = "".join(SUPERSCRIPTS)
 _PATTERN = re.compile(
     r"(?P<blank>[ \t\f]+)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
@@ -59,10 +70,12 @@ _PATTERN = re.compile(
     r"|(?P<comment>#[^\r\n]*)"
     r"|(?P<joined>\\[ \t]*(?:\r\n|\r|\n))"
     rf"|(?P<sign>{'|'.join(map(re.escape, _SIGNS))})"
+    rf"|(?P<superscript>[⁺⁻]?[{_RAISED[2:]}]+)"
     r"|(?P<string>\"(?:[^\"\\\r\n]|\\[^\r\n])*\"|'(?:[^'\\\r\n]|\\[^\r\n])*')"
 )
 _LINE_START = re.compile(r"(?P<blanks>[ \t\f]*)(?P<nothing>#[^\r\n]*|(?=[\r\n])|\Z)?")
 _RUN = re.compile(r"[^\s()\[\],;]*")
+_PRIMED = re.compile(r"'{1,3}(?:\s*\([^()'\"]*\))?(?=\s*=)")
 TAB_STOP = 8
 
 
@@ -86,6 +99,7 @@ class _Tokenizer:
             "based": self._based,
             "newline": self._newline,
             "sign": self._sign,
+            "superscript": self._superscript,
             "string": self._string,
         }
         position = self._line_start(1 if source.startswith("\ufeff") else 0)
@@ -141,14 +155,10 @@ class _Tokenizer:
         self._refuse_phrase(start)
         replacement = FOREIGN_CHARACTERS.get(character)
         if replacement is not None:
-            shown = repr(replacement) if " " not in replacement else replacement
-            raise self.fail(
-                "E202",
-                f"'{character}' is a typographic character",
-                start,
-                start + 1,
-                f"type {shown}",
-            )
+            message = f"'{character}' is a typographic character"
+            hint = CHARACTER_HINTS.get(replacement, f"type {replacement.strip()!r}")
+            error = self.fail("E202", message, start, start + 1, hint)
+            raise error.mended_by((start, start + 1, replacement))
         if character.isidentifier():
             return self._wide_name(start, start + 1)
         if character in "\"'":
@@ -199,8 +209,10 @@ class _Tokenizer:
             stop = _end_of_run(source, end)
             message = "a number with two decimal points"
             raise self.fail("E203", message, start, stop, "keep one of the points")
-        if follower in FOREIGN_CHARACTERS or not (
-            follower == "_" or follower.isalnum()
+        if (
+            follower in FOREIGN_CHARACTERS
+            or follower in SUPERSCRIPTS
+            or not (follower == "_" or follower.isalnum())
         ):
             return
         stop = end
@@ -224,13 +236,6 @@ class _Tokenizer:
             raise self.fail(
                 "E203", f"'{number}{word}' is not a number", start, stop, hint
             )
-        raise self.fail(
-            "E208",
-            f"no operator between {number} and {word}",
-            start,
-            stop,
-            f"write {number}*{word}",
-        )
 
     def _string(self, start: int, end: int) -> int:
         body = self.source[start + 1 : end - 1]
@@ -266,6 +271,11 @@ class _Tokenizer:
         return "".join(parts)
 
     def _prefixed_string(self, prefix: str, start: int, end: int) -> ProgramError:
+        primed = _PRIMED.match(self.source, end)
+        if primed and prefix not in KEYWORDS:
+            message = f"{prefix}' is a derivative, and a program has values"
+            error = self.fail("E208", message, start, primed.end(), "leave ' out")
+            return error.mended_by((end, primed.end(), ""))
         if prefix in KEYWORDS or prefix.lower() not in ("f", "r", "b", "u", "rb", "br"):
             hint = "a transpose is x.T" if self.source[end] == "'" else None
             message = f"no operator between {prefix} and the quote"
@@ -281,16 +291,52 @@ class _Tokenizer:
 
     def _sign(self, start: int, end: int) -> int:
         sign = self.source[start:end]
-        if sign in FOREIGN_SIGNS:
+        if sign in _FOREIGN:
             self._refuse_phrase(start)
             message = f"'{sign}' is not an operator here"
-            raise self.fail("E201", message, start, end, FOREIGN_SIGNS[sign])
+            error = self.fail("E201", message, start, end, _FOREIGN[sign])
+            raise error.mended_by(*self._factorial(sign, start, end))
+        if sign in SIGNS_OF_NAMES:
+            self._add_name(SIGNS_OF_NAMES[sign], start, end)
+            return end
         token = Token(SAME_SIGN.get(sign, sign), None, start, end)
         if sign in CLOSING:
             self.brackets.append(token)
         elif sign in ")]":
             self._close(token)
         self.tokens.append(token)
+        return end
+
+    def _factorial(self, sign: str, start: int, end: int) -> Iterator[Edit]:
+        """What writes `n!` as the language does."""
+        before = self.tokens[-1] if self.tokens else None
+        operand = before and before.kind in ("name", "number", ")")
+        if sign == "!" and before and operand and before.end == start:
+            at = self._operand_start()
+            if at is not None:
+                yield at, at, "exp(lgamma("
+                yield start, end, " + 1))"
+
+    def _operand_start(self) -> int | None:
+        """Where the operand begins that the last token ends."""
+        tokens = self.tokens
+        if tokens[-1].kind in ("name", "number"):
+            return tokens[-1].start
+        depth = 0
+        for at, token in reversed(list(enumerate(tokens))):
+            depth += (token.kind in CLOSING.values()) - (token.kind in CLOSING)
+            if not depth:
+                call = token.kind == "(" and at and tokens[at - 1].kind == "name"
+                return tokens[at - 1 if call else at].start
+        return None
+
+    def _superscript(self, start: int, end: int) -> int:
+        """An exponent above the line."""
+        digits = "".join(SUPERSCRIPTS[each] for each in self.source[start:end])
+        if len(digits) > MAX_INTEGER_DIGITS:
+            message = f"the integer has more than {MAX_INTEGER_BITS} bits"
+            raise self.fail("E402", message, start, end)
+        self.tokens.append(Token("superscript", int(digits), start, end))
         return end
 
     def _refuse_phrase(self, start: int) -> None:
@@ -373,7 +419,8 @@ class _Tokenizer:
 
 
 def _continues_name(character: str) -> bool:
-    return character not in FOREIGN_CHARACTERS and ("a" + character).isidentifier()
+    foreign = character in FOREIGN_CHARACTERS or character in SAME_SIGN
+    return not foreign and ("a" + character).isidentifier()
 
 
 def _end_of_run(source: str, start: int) -> int:

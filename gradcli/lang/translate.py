@@ -15,6 +15,7 @@ from gradcli.lang import steps, syntax
 from gradcli.lang.code import Step
 from gradcli.lang.emitter import Emitter
 from gradcli.lang.errors import ProgramError
+from gradcli.lang.parser import parse
 from gradcli.lang.trampoline import Steps
 
 Into = int | None
@@ -134,9 +135,11 @@ class Translator(Emitter):
     def visit_Call(self, node: syntax.Call, into: Into) -> Steps[int]:
         name = node.function
         if name in self.assigned_above:
+            from gradcli.lang.mend import multiplied
+
             message = f"'{name}' is a value here, not a function"
-            hint = f"it is assigned above; to multiply, write {name}*(...)"
-            raise ProgramError("E102", message, node.op_span, self.source, hint=hint)
+            error = ProgramError("E102", message, node.op_span, self.source)
+            raise multiplied(error, node.op_span, parse)
         reads = yield self._values(*node.arguments, *(k.value for k in node.keywords))
         known = _names(node), node.span, self.function(name, node.op_span)
         return self._finish(

@@ -11,7 +11,8 @@ numbers are, and remembered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any, Generic, SupportsIndex, TypeVar
 
 from .balls import NAN, ZERO, Ball, ball, is_infinite, is_nan, to_float, working
@@ -19,7 +20,7 @@ from .graph import Evaluation
 from .limits import MAX_COMPARISON_BITS
 from .rounding import Roundings
 from .scalars import bounds_of
-from .system import RELATIONS, Number, exact
+from .system import RELATIONS, Number, exact, multiple
 
 Element = TypeVar("Element", bound=SupportsIndex)
 
@@ -59,8 +60,20 @@ class Deciding(Generic[Element]):
         number = exact(number)
         found = self._numbers.get(number)
         if found is None or number != number:
-            found = self._numbers[number] = self.written(number)
+            known = multiple(number)
+            made = self.written(number) if known is None else self._constant(*known)
+            found = self._numbers[number] = made
         return found
+
+    def _constant(self, name: str, times: Fraction) -> Element:
+        """A multiple of a constant, by functions whose values are known exactly."""
+        apply: Callable[..., Element] = self.apply  # type: ignore[attr-defined]
+        one = self.lift(1)
+        if name == "e":
+            constant, factor = apply("exp", one), times
+        else:
+            constant, factor = apply("atan", one), 4 * times
+        return constant if factor == 1 else apply("mul", self.lift(factor), constant)
 
     def value(self, element: Any) -> Ball:
         """The value, with as many bits as make it a number at all."""

@@ -173,7 +173,8 @@ class PreciseLibrary(TensorLibrary):
 
     def __init__(self, namespace: PreciseNamespace, seed: int) -> None:
         super().__init__(_PreciseFactory(namespace, "float64", seed))
-        named = {"pi": arb.pi(), "e": arb.const_e(), "tau": 2 * arb.pi()}
+        pi = arb.pi()
+        named = {"pi": pi, "π": pi, "e": arb.const_e(), "tau": 2 * pi}
         self.constants = {**CONSTANTS, **{n: Exact(v) for n, v in named.items()}}
 
     def arithmetic(self, sign: str, left: Any, right: Any, note: Note) -> Any:

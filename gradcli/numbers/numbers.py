@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from flint import arb
+
 from .balls import ONE, Ball, apply, ball, is_infinite, is_nan, to_float
-from .system import RELATIONS, Number, exact
+from .system import RELATIONS, Number, exact, multiple
 
 
 class Balls:
@@ -24,7 +26,12 @@ class Balls:
         self.undecided = 0
 
     def lift(self, number: Number) -> Ball:
-        return ball(exact(number))
+        written = exact(number)
+        known = multiple(written)
+        if known is None:
+            return ball(written)
+        name, times = known
+        return ball(times) * (arb.pi() if name == "pi" else arb.const_e())
 
     def apply(self, name: str, *elements: Ball) -> Ball:
         return apply(name, *elements)

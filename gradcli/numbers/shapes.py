@@ -54,6 +54,25 @@ class ShapeNamespace(Namespace):
         finally:
             self.watching = False
 
+    @contextmanager
+    def followed(self) -> Iterator[None]:
+        before, self.watching = self.watching, False
+        try:
+            yield
+        finally:
+            self.watching = before
+
+    @contextmanager
+    def at_home(self) -> Iterator[None]:
+        before, MODE.home = MODE.home, self
+        try:
+            yield
+        finally:
+            MODE.home = before
+
+    def shown(self, x: Any) -> Any:
+        return ShapeNamespace.floats(self, x.data).tolist()
+
     def elements(self, x: Any) -> Any:
         """A NumPy array of elements, from whatever stands for numbers."""
         raise NotImplementedError

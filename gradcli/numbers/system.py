@@ -14,13 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import isfinite
+from math import e, isfinite, pi
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final, Protocol
 
 from .limits import MAX_SIMPLE_DENOMINATOR
 
 Number = int | float | Fraction
+
+CONSTANTS: Final = {"pi": pi, "e": e}
+"""Real numbers that a float of a program stands for."""
 
 RELATIONS: Final = {"<": lt, "<=": le, ">": gt, ">=": ge, "==": eq, "!=": ne}
 
@@ -83,6 +86,26 @@ def exact(number: Number) -> Number:
         simple = written.limit_denominator(MAX_SIMPLE_DENOMINATOR)
         return simple if float(simple) == number else written
     return int(number) if isinstance(number, bool) else number
+
+
+@lru_cache(maxsize=4096, typed=True)
+def multiple(number: Number) -> tuple[str, Fraction] | None:
+    """The constant that a number is a simple multiple of, and how many times: ``pi``
+    and 1/2 for ``1.5707963267948966``; None: it is of none.
+
+    A float is taken for the multiple only if it is what the product is in floats.
+    """
+    near = float(number) if isinstance(number, Fraction) else 0.0
+    if not near:
+        return None
+    for name, constant in CONSTANTS.items():
+        times = Fraction(near / constant).limit_denominator(MAX_SIMPLE_DENOMINATOR)
+        p, q = times.as_integer_ratio()
+        if abs(p) > MAX_SIMPLE_DENOMINATOR or not p:
+            continue
+        if near in (p * constant / q, p / q * constant, constant / q * p):
+            return name, times
+    return None
 
 
 def is_float(number: Number) -> bool:

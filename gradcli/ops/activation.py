@@ -35,8 +35,8 @@ SIDES = [case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.
 row("sigmoid", node="SigmoidBackward0", latex=r"\sigma({0})", formula="1/(1 + e**-x)",
     doc="Logistic function.", aliases=("expit",),
     fwd=lambda xp, x: xp.sigmoid(x), partials=(lambda xp, y, x: y * (1 - y),),
-    cases=[*ALL, case((2,), low=-40, high=-30)], special="expit", also=("logistic",),
-    saves="y", sym=lambda sp, x: 1 / (1 + sp.exp(-x)))
+    cases=[*ALL, case((2,), low=-40, high=-30)], special="expit",
+    also=("logistic", "σ"), saves="y", sym=lambda sp, x: 1 / (1 + sp.exp(-x)))
 
 row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
     refuses=no_kernel("log_sigmoid_cpu"),
@@ -375,7 +375,8 @@ def softmax_push(xp: Any, t: Any, y: Any, dim: int) -> Any:
     return y * (t - xp.sum(y * t, dims_of(y.shape, dim), True))
 
 
-row("softmax", node="SoftmaxBackward0", formula="e**x / sum(e**x, dim)",
+row("softmax", node="SoftmaxBackward0",
+    formula="e**x / sum(e**x, dim, keepdim=True)",
     refuses=no_kernel("softmax_lastdim_kernel_impl"),
     memory=PACKED,
     doc="Exponentials that add up to 1 along a dimension.",
@@ -384,7 +385,8 @@ row("softmax", node="SoftmaxBackward0", formula="e**x / sum(e**x, dim)",
     jvp=lambda xp, t, y, x, dim: softmax_push(xp, t[0], y, dim), cases=ALONG,
     special="softmax", casts=True, saves="y")
 
-row("log_softmax", node="LogSoftmaxBackward0", formula="x - logsumexp(x, dim)",
+row("log_softmax", node="LogSoftmaxBackward0",
+    formula="x - logsumexp(x, dim, keepdim=True)",
     refuses=no_kernel("log_softmax_lastdim_kernel_impl"),
     memory=PACKED,
     doc="Logarithm of the softmax.",

@@ -209,7 +209,7 @@ function("diag", _diag, operands=("x",),
          doc="A vector as a diagonal matrix; a matrix's diagonal as a vector.")
 function("diagflat", lambda call, x, offset=0:
          call("diag_embed", call("ravel", x), offset), operands=("x",),
-         formula="diag(x)",
+         formula="diag(flatten(x))",
          doc="All entries as a diagonal matrix.", cases=[case((2, 2))])
 
 # -- padding, windows, repeats --------------------------------------------------------

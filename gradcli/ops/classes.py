@@ -371,7 +371,7 @@ function("gaussian_nll_loss", gaussian_nll_loss,
                 case((3,), (3,), (3,), full=True, reduction="none", low=0.5)])
 function("hinge_embedding_loss", hinge_embedding_loss,
          operands=("x", "target"),
-         formula="mean(x if target == 1 else max(0, margin - x))",
+         formula="mean(where(target == 1, x, maximum(0, margin - x)))",
          doc="Loss of distances that are to be small (1) or large (-1).",
          cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
                 case((2,), Fixed([1.0, -1.0]), margin=0.5, reduction="sum")])
@@ -382,7 +382,7 @@ function("margin_ranking_loss", margin_ranking_loss,
          cases=[case((4,), (4,), Fixed([1.0, -1.0, 1.0, -1.0])),
                 case((2,), (2,), Fixed([1.0, -1.0]), margin=0.5, reduction="none")])
 function("cosine_similarity", cosine_similarity, operands=("x", "other"),
-         formula="sum(x*other)/(norm(x)*norm(other))",
+         formula="sum(x*other, dim)/(norm(x, 2, dim)*norm(other, 2, dim))",
          doc="Cosine of the angle between vectors along a dimension.",
          cases=[case((2, 3), (2, 3)), case((2, 3), (2, 3), dim=0),
                 case((3,), (2, 3), dim=-1)])

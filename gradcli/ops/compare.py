@@ -45,14 +45,15 @@ row("abs", node="AbsBackward0", latex=r"\left|{0}\right|", formula="abs(x)",
 STEPS = "the derivative is 0 everywhere, also at the steps"
 
 row("sign", node="SignBackward0", latex=r"\operatorname{{sign}} {0}",
-    formula="-1, 0 or 1", doc="Sign.", kink="the derivative is 0, also at 0",
+    formula="1 if x > 0 else -1 if x < 0 else 0", doc="Sign.",
+    kink="the derivative is 0, also at 0",
     fwd=lambda xp, x: xp.sign(x), partials=(0,),
     cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)],
     domain="x != 0", roundings=0)
 
 row("sgn", node="SgnBackward0", latex=r"\operatorname{{sign}} {0}",
     always_saves=True,
-    formula="-1, 0 or 1", doc="Sign, under its complex name.",
+    formula="1 if x > 0 else -1 if x < 0 else 0", doc="Sign, under its complex name.",
     kink="the derivative is 0, also at 0",
     fwd=lambda xp, x: xp.sign(x), partials=(0,),
     cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)])
@@ -309,7 +310,8 @@ def one_sided(
     """Enter a clamp with one bound, which is a tensor; ``side`` gives (min, max)."""
     partials = (lambda xp, y, x, bound: reaches(xp, None, x, *side(bound)),
                 lambda xp, y, x, bound: takes(xp, None, x, *side(bound)))
-    row(name, node=node, latex=latex, formula="max(x, min) or min(x, max)", kink=TIE,
+    formula = "max(x, min)" if side(1)[0] else "min(x, max)"
+    row(name, node=node, latex=latex, formula=formula, kink=TIE,
         doc="Limits values from one side by a tensor.",
         fwd=fwd, partials=partials, vjp=masked(partials), cases=PAIR[:2])
 
@@ -381,9 +383,9 @@ comparison("lt", "a < b", ("less",), "Whether the first is smaller.")
 comparison("le", "a <= b", ("less_equal",), "Whether the first is not larger.")
 comparison("gt", "a > b", ("greater",), "Whether the first is larger.")
 comparison("ge", "a >= b", ("greater_equal",), "Whether the first is not smaller.")
-comparison("logical_and", "a and b", (), "Whether both are true.")
-comparison("logical_or", "a or b", (), "Whether one is true.")
-comparison("logical_xor", "a != b", (), "Whether exactly one is true.")
+comparison("logical_and", "a != 0 and b != 0", (), "Whether both are true.")
+comparison("logical_or", "a != 0 or b != 0", (), "Whether one is true.")
+comparison("logical_xor", "(a != 0) != (b != 0)", (), "Whether exactly one is true.")
 question("logical_not", "Whether it is false.", in_place=True)
 question("isnan", "Whether it is NaN.")
 question("isinf", "Whether it is an infinity.")

@@ -85,6 +85,11 @@ def entries(xp: Any, x: Any, windows: Windows, groups: int, counts: Shape) -> An
     return xp.reshape(xp.stack(parts, 2), (x.shape[0], groups, rows, prod(counts)))
 
 
+def in_windows(x: Any, windows: Windows, counts: Shape) -> int:
+    """How many entries all windows over one item have."""
+    return int(x.shape[1]) * prod(windows.kernel) * prod(counts)
+
+
 def overlaid(xp: Any, cells: Any, size: Shape, windows: Windows, counts: Shape) -> Any:
     """The transpose of `entries`: what windows share adds up."""
     wide = (*size[:2], *windows.padded(size[2:]))
@@ -125,8 +130,10 @@ def convolve(xp: Any, x: Any, weight: Any, bias: Any, stride: Shape, padding: Sh
              dilation: Shape, groups: int = 1) -> Any:
     windows = windows_of(weight.shape, stride, padding, dilation)
     counts = windows.counts(x.shape[2:])
-    cells = entries(xp, x, windows, groups, counts)
-    y = xp.matmul(by_group(xp, weight, groups), cells)
+    matrices = by_group(xp, weight, groups)
+    y = xp.in_parts(
+        lambda part: xp.matmul(matrices, entries(xp, part, windows, groups, counts)),
+        (x,), in_windows(x, windows, counts))
     return with_bias(
         xp, xp.reshape(y, (x.shape[0], weight.shape[0], *counts)), bias)
 
@@ -136,8 +143,14 @@ def spread(xp: Any, x: Any, weight: Any, bias: Any, size: Shape, stride: Shape,
     """The transpose of `convolve` in its input; ``size`` is that input's."""
     windows = windows_of(weight.shape, stride, padding, dilation)
     matrices = xp.transpose(by_group(xp, weight, groups), -2, -1)
-    cells = xp.matmul(matrices, outputs_by_group(xp, x, groups))
-    y = overlaid(xp, cells, tuple(size), windows, tuple(x.shape[2:]))
+    counts = tuple(x.shape[2:])
+
+    def lay(part: Any) -> Any:
+        cells = xp.matmul(matrices, outputs_by_group(xp, part, groups))
+        return overlaid(xp, cells, (part.shape[0], *size[1:]), windows, counts)
+
+    made = size[1] * prod(windows.kernel) * prod(counts)
+    y = xp.in_parts(lay, (x,), made)
     return with_bias(xp, y if xp.is_contiguous(y) else xp.clone(y), bias)
 
 
@@ -155,8 +168,13 @@ def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shap
     """The transpose of `convolve` in its weight; ``size`` is the weight's."""
     check_size(size)
     windows = windows_of(tuple(size), stride, padding, dilation)
-    cells = entries(xp, x, windows, groups, g.shape[2:])
-    each = xp.matmul(cells, xp.transpose(outputs_by_group(xp, g, groups), -2, -1))
+    counts = tuple(g.shape[2:])
+
+    def items(g: Any, x: Any) -> Any:
+        cells = entries(xp, x, windows, groups, counts)
+        return xp.matmul(cells, xp.transpose(outputs_by_group(xp, g, groups), -2, -1))
+
+    each = xp.in_parts(items, (g, x), in_windows(x, windows, counts))
     return xp.packed(xp.reshape(xp.transpose(xp.sum(each, 0), -2, -1), tuple(size)))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .arithmetic import is_number
+from .checks import ValueRangeError
 from .op import case, function, no_kernel, row
 
 # fmt: off
@@ -47,7 +48,7 @@ OF_LOGARITHMS = {"-inf": "the logarithm of zero",
                  "nan": "the logarithm of a negative number"}
 
 row("log", node="LogBackward0", latex=r"\log {0}", formula="log(x)", aliases=("ln",),
-    doc="Natural logarithm.",
+    doc="Natural logarithm.", further="log_to_base",
     fwd=lambda xp, x: xp.log(x), partials=(lambda xp, y, x: 1 / x,), cases=POSITIVE,
     not_finite=OF_LOGARITHMS, tame=("1",), domain="x > 0")
 
@@ -55,14 +56,14 @@ row("log2", node="Log2Backward0", latex=r"\log_2 {0}", formula="log(x)/log(2)",
     doc="Logarithm to base 2.",
     fwd=lambda xp, x: xp.log2(x), partials=(lambda xp, y, x: 1 / (x * ln(xp, x, 2)),),
     cases=POSITIVE,
-    not_finite=OF_LOGARITHMS, tame=("1",), also=("ld",),
+    not_finite=OF_LOGARITHMS, tame=("1",), also=("ld",), aliases=("log_2",),
     domain="x > 0", sym=lambda sp, x: sp.log(x) / sp.log(2))
 
 row("log10", node="Log10Backward0", latex=r"\log_{{10}} {0}", formula="log(x)/log(10)",
     doc="Logarithm to base 10.",
     fwd=lambda xp, x: xp.log10(x), partials=(lambda xp, y, x: 1 / (x * ln(xp, x, 10)),),
     cases=POSITIVE,
-    not_finite=OF_LOGARITHMS, tame=("1",), also=("lg",),
+    not_finite=OF_LOGARITHMS, tame=("1",), also=("lg",), aliases=("log_10",),
     domain="x > 0", sym=lambda sp, x: sp.log(x) / sp.log(10))
 
 row("log1p", node="Log1PBackward0", latex=r"\log(1 + {0})", formula="log(1 + x)",
@@ -208,3 +209,33 @@ function("xlog1py", lambda call, a, b:
          else call("xlog1py.Scalar_Other", a, other=b) if is_number(b)
          else call("xlog1py.Tensor", a, b),
          special="xlog1py")
+
+function("log_to_base", lambda call, x, base: call("div", call("log", x),
+                                                   call("log", base)),
+         doc="Logarithm to any base; log(x, base) is short for it.",
+         formula="log(x)/log(base)", operands=("x", "base"),
+         cases=[case((3, 4), low=0.5, base=3), case((), (), low=1.5, high=4.0)])
+
+
+def is_odd(number: Any) -> bool:
+    return is_number(number) and float(number).is_integer() and number % 2 == 1
+
+
+def real_root(call: Any, x: Any, n: Any) -> Any:
+    """The root of an odd order is negative where the number is."""
+    if not is_number(n):
+        return call("pow", x, call("reciprocal", n))
+    if not n:
+        raise ValueRangeError("there is no root of order 0")
+    if n in (2, 3):
+        return call("sqrt" if n == 2 else "cbrt", x)
+    if is_odd(n):
+        return call("mul", call("sign", x), call("pow", call("abs", x), 1 / n))
+    return call("pow", x, 1 / n)
+
+
+function("root", real_root, doc="The n-th root; of an odd order also of negatives.",
+         formula="sign(x)*abs(x)**(1/n) if n % 2 == 1 else x**(1/n)",
+         kink="at 0 the derivative is infinite, or NaN where n is odd and above 3",
+         cases=[case((3, 4), low=0.5, n=4), case((), low=-2.0, high=-0.5, n=5),
+                case((3,), low=0.5, n=2), case((2,), (), low=1.5)])

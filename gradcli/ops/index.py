@@ -135,7 +135,7 @@ def checked_size(shape: Shape, at: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 row("select", node="SelectBackward0", doc="One entry of a dimension, which is dropped.",
-    formula="y = x[..., index, ...]", jvp=LINEAR, memory=VIEW,
+    formula="y[..., ...] = x[..., index, ...]", jvp=LINEAR, memory=VIEW,
     fwd=lambda xp, x, dim, index:
     xp.getitem(x, as_view(select_at(x.shape, dim, index))),
     vjp=(lambda xp, g, y, x, **at: xp.call("select.backward", g, x.shape, **at),),
@@ -153,7 +153,7 @@ row("select.backward", node="SelectBackwardBackward0", jvp=LINEAR,
 
 row("slice.Tensor", node="SliceBackward0", jvp=LINEAR, memory=VIEW,
     doc="A stretch of a dimension, in steps.",
-    formula="y = x[..., start:end:step, ...]",
+    formula="y[..., i, ...] = x[..., start + i*step, ...]",
     fwd=lambda xp, x, dim=0, start=None, end=None, step=1:
     xp.getitem(x, slice_at(x.shape, dim, start, end, step)),
     vjp=(lambda xp, g, y, x, **at: xp.call("slice.backward", g, x.shape, **at),),
@@ -218,7 +218,7 @@ def _narrow(call: Formula, x: Any, dim: int, start: int, length: int) -> Any:
 
 
 function("narrow", _narrow, operands=("x",),
-         formula="y = x[..., start:start + length, ...]",
+         formula="y[..., i, ...] = x[..., start + i, ...]",
          doc="A stretch of a dimension.",
          cases=[case((5, 3), dim=0, start=1, length=2),
                 case((5, 3), dim=-1, start=-2, length=2)])

@@ -142,7 +142,8 @@ function("logdet", logdet, formula="log(det(a))",
 # inverses and systems
 
 # Giles 2008, Collected matrix derivative results for forward and reverse mode.
-row("inverse", node="LinalgInvExBackward0", formula="a**-1", aliases=("linalg.inv",),
+row("inverse", node="LinalgInvExBackward0", formula="inverse(a)",
+    aliases=("linalg.inv",),
     refuses=floats_for("linalg.inv")
     | no_half("linalg.inv: Low precision dtypes not supported. Got {0}"),
     doc="Inverse of a matrix.",
@@ -219,7 +220,7 @@ def solve_tangent(xp: Any, t: Any, y: Any, a: Any, b: Any, left: bool = True) ->
 
 
 # Giles 2008, as the inverse.
-row("solve", node="LinalgSolveExBackward0", formula="a**-1 @ b",
+row("solve", node="LinalgSolveExBackward0", formula="inverse(a) @ b",
     refuses=floats_for("linalg.solve"),
     aliases=("linalg.solve",), doc="The solution x of a @ x = b, or of x @ a = b.",
     fwd=solve, vjp=(by_a, by_b), jvp=solve_tangent,

@@ -71,7 +71,7 @@ def read(xp: Any, x: Any, at: Any) -> Any:
 
 row("as_strided.positions", node="AsStridedBackward0", jvp=LINEAR,
     doc="A view of a tensor that was changed in place, read from it anew.",
-    formula="y = x[at]", fwd=read,
+    formula="y[i, j] = x[at[i, j]]", fwd=read,
     vjp=(lambda xp, g, y, x, at: xp.call("as_strided.backward", g, at, x.shape),),
     cases=[case((2, 3), at=[1, 5]), case((3,), at=[[2], [0]])])
 

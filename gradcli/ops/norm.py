@@ -172,7 +172,7 @@ function("linalg.vector_norm", vector_norm, formula="sum(abs(x)**ord)**(1/ord)",
          cases=[case((3, 4)), case((3, 4), ord=1, dim=1), case((3,), ord=3.0)],
          casts=True)
 function("linalg.matrix_norm", matrix_norm, operands=("x",),
-         formula="max(sum(abs(x), dim))",
+         formula="sum(abs(x)**2, dim)**0.5",
          doc="The Frobenius norm of a matrix, or its largest column or row sum.",
          cases=[case((3, 4)), case((3, 4), ord=1), case((2, 3, 4), ord=float("inf"))])
 function("linalg.norm", linalg_norm, operands=("x",), formula="norm(x)",

@@ -313,6 +313,6 @@ def normalize(call: Any, x: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-1
 
 
 function("normalize", normalize, operands=("x",),
-         formula="x/max(norm(x, p, dim), eps)",
+         formula="x/maximum(norm(x, p, dim, keepdim=True), eps)",
          doc="Vectors along a dimension, scaled to length 1.",
          cases=[case((3, 4)), case((3, 4), p=1.0, dim=0)])

@@ -211,6 +211,10 @@ class Entry:
     inner_roundings  units of rounding that its operand is off by inside it
     literal    a number that is written as an operand is part of its formula: an order,
                an exponent
+    further    the function that it is, in a program, with a second argument that it
+               does not have: ``log(x, base)``
+    of_number  the function that it is, in a program, of a single number and a plain
+               number: ``max(x, 0)`` is ``maximum``
     sym        its SymPy expression, ``(sp, *operands)`` with SymPy as ``sp``, where the
                table of spellings names no function of SymPy
     """
@@ -235,6 +239,8 @@ class Entry:
     roundings: int | None = field(default=None, kw_only=True)
     inner_roundings: int = field(default=0, kw_only=True)
     literal: bool = field(default=False, kw_only=True)
+    further: str = field(default="", kw_only=True)
+    of_number: str = field(default="", kw_only=True)
     sym: Formula | None = field(default=None, kw_only=True)
 
     @property

@@ -285,12 +285,12 @@ def extremum(name: str, node: str, word: str) -> None:
         cases=SPREAD[:len(WHOLE)])
 
     row(f"{name}.dim", node=f"{node}Backward0", kink=FIRST, **BY_CHOICE,
-        formula=f"{name}(x, dim), arg{name}(x, dim)",
+        formula=f"a{name}(x, dim), arg{name}(x, dim)",
         doc=f"The {word} entry along a dimension, and where it stands.",
         fwd=lambda xp, x, dim, keepdim=False: best(xp, name, x, dim, keepdim),
         cases=[case(c.inputs[0], make="distinct", **c.params) for c in ALONG])
 
-    row(reduce, node=f"A{name}Backward0", formula=f"{name}(x, dim)",
+    row(reduce, node=f"A{name}Backward0", formula=f"a{name}(x, dim)",
         doc=f"The {word} of all entries, or over dimensions.", **in_shares(equals),
         fwd=lambda xp, x, dim=None, keepdim=False:
             getattr(xp, reduce)(x, some_over(reduce, x, dim), keepdim),
@@ -315,7 +315,8 @@ def extremum(name: str, node: str, word: str) -> None:
 
     function(name, public,
              doc=f"The {word} of all entries; with dim also where it stands; of two "
-                 "tensors, entry by entry.", formula=f"{name}(x, dim)")
+                 "tensors, entry by entry.", formula=f"{name}(x, dim)",
+             of_number=f"{name}imum")
 
 
 def placed(xp: Any, name: str, x: Any, dim: int | None, keepdim: bool) -> Any:
@@ -332,7 +333,7 @@ extremum("max", "Max", "largest")
 extremum("min", "Min", "smallest")
 
 row("aminmax", node="AminmaxBackward0", returns=2, carries=2, kink=TIES,
-    formula="min(x, dim), max(x, dim)",
+    formula="amin(x, dim), amax(x, dim)",
     doc="The smallest and the largest, of all or along a dimension.",
     fwd=lambda xp, x, dim=None, keepdim=False: (
         xp.amin(x, some_over("aminmax", x, dim), keepdim),

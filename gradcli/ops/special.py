@@ -64,7 +64,7 @@ row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
 
 # DLMF 5.2.2: the derivative is digamma.
 row("lgamma", node="LgammaBackward0", latex=r"\log|\Gamma({0})|",
-    formula="log(abs(gamma(x)))", aliases=("gammaln",),
+    formula="lgamma(x)", aliases=("gammaln",),
     doc="Logarithm of the absolute value of the gamma function.",
     kink="at its pole at 0 the derivative is -inf, at -1, -2, ... NaN",
     fwd=lambda xp, x: xp.lgamma(x), partials=(lambda xp, y, x: xp.digamma(x),),
@@ -151,3 +151,12 @@ row("nan_to_num", node="NanToNumBackward0", latex="{0}",
     partials=(lambda xp, y, x, nan=0.0, posinf=None, neginf=None:
               xp.as_type_of(xp.isfinite(x), x),),
     cases=[case((3, 4)), case((), nan=1.0, posinf=5.0)])
+
+function("nCr", lambda call, n, k: call("exp", call(
+             "sub", call("lgamma", call("add", n, 1)),
+             call("add", call("lgamma", call("add", k, 1)),
+                  call("lgamma", call("add", call("sub", n, k), 1))))),
+         doc="Binomial coefficient: ways to choose k of n.",
+         formula="exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1))",
+         operands=("n", "k"), also=("comb", "choose", "binom"),
+         cases=[case((3, 4), (4,), low=0.2, high=0.9), case((), (), low=0.1, high=0.8)])

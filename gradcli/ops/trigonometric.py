@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .op import case, no_kernel, row
+from .op import case, function, no_kernel, row
 
 # fmt: off
 
@@ -31,7 +31,7 @@ row("cos", node="CosBackward0", latex=r"\cos {0}", formula="cos(x)", doc="Cosine
 row("tan", node="TanBackward0", latex=r"\tan {0}", formula="tan(x)", doc="Tangent.",
     fwd=lambda xp, x: xp.tan(x), partials=(lambda xp, y, x: 1 + y * y,),
     cases=[case((3, 4), low=-1.3, high=1.3), case((), low=-1.3, high=1.3)],
-    also=("tg", "ctg", "cot"), saves="y")
+    also=("tg",), saves="y")
 
 row("asin", node="AsinBackward0", latex=r"\arcsin {0}", formula="asin(x)",
     doc="Inverse of the sine.", aliases=("arcsin",),
@@ -168,3 +168,40 @@ row("rad2deg", node="Rad2DegBackward0", latex=r"\frac{{180}}{{\pi}} {0}",
     fwd=lambda xp, x: x * (180 / pi(xp, x)),
     partials=(lambda xp, y, x: 180 / pi(xp, x),),
     vjp=(lambda xp, g, y, x: g * (180 / pi(xp, g)),), cases=ALL)
+
+# reciprocals of these, which PyTorch has no functions for
+
+OUTSIDE = [case((3, 4), low=1.2, high=3.0), case((), low=-3.0, high=-1.2)]
+AWAY = [case((3, 4), low=0.3, high=1.3), case((), low=-1.3, high=-0.3)]
+
+
+def reciprocal(name: str, of: str, word: str, **facts: Any) -> None:
+    """Enter the reciprocal of a function, and its inverse function."""
+    inside = facts.pop("inside", OUTSIDE)
+    edges, words = facts.pop("edges"), facts.pop("aliases", ())
+
+    def build(call: Any, x: Any) -> Any:
+        return call("reciprocal", call(of, x))
+
+    def inverse(call: Any, x: Any) -> Any:
+        return call(f"a{of}", call("reciprocal", x))
+
+    function(name, build, doc=f"{word}: one over {of}.", formula=f"1/{of}(x)",
+             aliases=words, cases=AWAY, **facts)
+    function(f"a{name}", inverse, doc=f"Inverse of the {word[0].lower()}{word[1:]}.",
+             formula=f"a{of}(1/x)", cases=inside, kink=edges,
+             aliases=(f"arc{name}", *(f"arc{each}" for each in words)))
+
+
+EDGES = "at -1 and 1 the derivative is infinite"
+
+reciprocal("sec", "cos", "Secant", edges=EDGES)
+reciprocal("csc", "sin", "Cosecant", edges=EDGES, aliases=("cosec",))
+reciprocal("cot", "tan", "Cotangent", inside=AWAY, aliases=("cotan",), also=("ctg",),
+           edges="at 0 it jumps from -pi/2 to pi/2, and the derivative is NaN")
+reciprocal("sech", "cosh", "Hyperbolic secant",
+           inside=[case((3, 4), low=0.2, high=0.8), case((), low=0.2, high=0.8)],
+           edges="at 0 and 1 the derivative is infinite")
+reciprocal("csch", "sinh", "Hyperbolic cosecant", inside=AWAY, aliases=("cosech",),
+           edges="at 0 it jumps, and the derivative is NaN")
+reciprocal("coth", "tanh", "Hyperbolic cotangent", edges=EDGES)

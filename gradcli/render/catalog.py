@@ -8,6 +8,9 @@ from itertools import groupby
 from ..views.catalog import FunctionView, RowView
 from .line import BLANK, Line, title
 
+_WORD = {True: "formula", False: "meaning"}
+"""What a formula is called that can be read as a program, and one that cannot."""
+
 
 def listing(functions: Sequence[FunctionView]) -> Iterator[Line]:
     """Every function on a line, family by family."""
@@ -36,7 +39,7 @@ def page(function: FunctionView) -> Iterator[Line]:
     yield Line(((call, "title"),))
     yield from _facts(
         ("", function.doc),
-        ("formula", function.formula),
+        (_WORD[function.readable], function.formula),
         ("aliases", ", ".join(function.aliases)),
         ("family", function.family),
         ("smooth where", function.domain),
@@ -52,7 +55,7 @@ def page(function: FunctionView) -> Iterator[Line]:
 def _row(row: RowView) -> Iterator[Line]:
     yield Line(((row.name, "name"), (f"  {row.node or 'not differentiable'}", "node")))
     yield from _facts(
-        ("formula", row.formula),
+        (_WORD[row.readable], row.formula),
         ("parameters", ", ".join(row.parameters)),
         *((f"derivative by {x}", text or "") for x, text in row.derivatives.items()),
         ("at a kink", row.kink),

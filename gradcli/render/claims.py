@@ -5,6 +5,7 @@ d/dw = X.t() @ r  refuted
   at X = [[1.0]], w = [1.0], y = [0.0]
   entry [0]: claimed 1.0, true 2.0
   the factor 2 is missing: multiply by 2
+  the derivative is 2*X.t() @ r
 """
 
 from __future__ import annotations
@@ -64,6 +65,9 @@ def _claim(each: Judged) -> Iterator[Line]:
         slip = each.diagnosis
         cause = NO_CAUSE if slip is None else f"{slip.text}: {slip.repair}"
         yield Line((("  " + printable(cause), "bad"),))
+        if each.right is not None:
+            text = printable(each.right)
+            yield Line((("  the derivative is ", "dim"), (text, "plain")), hang="    ")
 
 
 def _remark(ruling: Ruling) -> str:
@@ -136,4 +140,5 @@ def _as_object(each: Judged) -> dict[str, Any]:
         "diagnosis": slip.text if slip else NO_CAUSE if refuted else None,
         "cause": slip.cause if slip else None,
         "repair": slip.repair if slip else None,
+        "right": each.right,
     }

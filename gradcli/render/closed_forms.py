@@ -40,6 +40,20 @@ def formulas(views: Iterable[FormulaView], layout: Layout) -> Iterator[Line]:
             yield Line(((text, "dim"),))
 
 
+def bare_formulas(views: Iterable[FormulaView]) -> Iterator[Line]:
+    """A formula a line, entry by entry; of several blocks each behind its name."""
+    views = list(views)
+    for view in views:
+        several = len(views) > 1
+        for row, column in product(range(len(view.rows)), range(len(view.columns))):
+            named = f"{printable(view.label(row, column))} = " if several else ""
+            text = view.text(row, column)
+            if text is None:
+                named = f"# {printable(view.label(row, column))}: no formula: "
+                text = " ".join((view.missing or "none was found").split())
+            yield Line(((f"{named}{printable(text)}", "plain"),), hang="")
+
+
 def program(view: ProgramView) -> Iterator[Line]:
     """The adjoint program, to be copied as it stands."""
     remark = (

@@ -73,3 +73,6 @@ MAX_SPY_ROWS = 24
 
 MAX_TERMINAL_ENTRIES = 12
 """Entries of a sparse block that a terminal shows."""
+
+MIN_HINT_COLUMNS = 24
+"""Columns that a hint behind carets needs; with fewer it begins a line of its own."""

@@ -1,8 +1,8 @@
 """Where lines go: a pipe gets plain text, a terminal colours and its own width.
 
 Invariants: a pipe sees no escape code, and no line cut or wrapped. `NO_COLOR` wins over
-everything; then `FORCE_COLOR`; then `TERM=dumb`; else a terminal gets colour. rich is
-imported only if the stream is a terminal or colour is forced.
+everything; then `FORCE_COLOR` and `CLICOLOR_FORCE`; then `TERM=dumb`; else a terminal
+gets colour. rich is imported only if the stream is a terminal or colour is forced.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ def wants_colour(terminal: bool, wishes: Mapping[str, str]) -> bool:
     forced = wishes.get("FORCE_COLOR", "")
     if forced:
         return forced != "0"
+    if wishes.get("CLICOLOR_FORCE", "0") not in ("", "0"):
+        return True
     return terminal and wishes.get("TERM") != "dumb"
 
 

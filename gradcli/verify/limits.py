@@ -203,3 +203,6 @@ HALVINGS: Final = 40
 
 ZERO_DIGITS: Final = 50
 """Decimals beyond which a slope is 0."""
+
+MAX_RELATIVE_ERROR_OF_ORDERS: Final = 1e-6
+"""Of a derivative of higher order, up to which it is called certified."""

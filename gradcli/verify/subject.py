@@ -251,13 +251,16 @@ def on_terms(
     return OnTerms(job, namespace, output, tensors, terms)
 
 
-def on_tape(job: Job, evaluate: Evaluate, tie_break: int = 0) -> OnTape:
+def on_tape(
+    job: Job, evaluate: Evaluate, tie_break: int = 0,
+    basis: type[TapeNamespace] = TapeNamespace,
+) -> OnTape:  # fmt: skip
     """Run the program on a tape; ``tie_break`` as in `Tape`.
 
     Raises:
         NoMeaning: what comes out is not made of numbers.
     """
-    namespace = TapeNamespace(Tape(tie_break, job.dtype))
+    namespace = basis(Tape(tie_break, job.dtype))
     tensors = {i.name: _tensor_on_tape(i, namespace) for i in job.inputs}
     output = _output(job, evaluate, namespace, tensors)
     return OnTape(job, namespace, output, tensors)

@@ -8,6 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..lang.errors import ProgramError
+from ..lang.names import free_names
+from ..lang.parser import parse
+from ..lang.syntax import Call, walk
+from ..lang.tensors import CONSTANTS, is_function
 from ..numbers.trees.texts import Text, filled, partial_text
 from ..ops import ALIASES, FUNCTIONS, Composite, Op, offered, overloads, parameters
 from ..ops.spellings import SPELLINGS, Template, Word
@@ -19,6 +24,8 @@ class RowView:
 
     name: str
     formula: str
+    readable: bool
+    """Whether the formula is one of the language."""
     node: str | None
     parameters: tuple[str, ...]
     elementwise: bool
@@ -39,6 +46,8 @@ class FunctionView:
     family: str
     doc: str
     formula: str
+    readable: bool
+    """Whether the formula is one of the language."""
     kink: str
     domain: str
     """Where it is defined and smooth, if that is not everywhere."""
@@ -54,6 +63,18 @@ class FunctionView:
     def nodes(self) -> tuple[str, ...]:
         """The nodes that the rows record, each once."""
         return tuple(dict.fromkeys(row.node for row in self.rows if row.node))
+
+
+def is_program(formula: str, names: tuple[str, ...]) -> bool:
+    """Whether a formula is one that a program can be written with, in the parameters;
+    others say what happens in words, or entry by entry."""
+    try:
+        program = parse(formula, names)
+    except ProgramError:
+        return False
+    called = (node.function for node in walk(program) if isinstance(node, Call))
+    free = free_names(program, CONSTANTS)
+    return set(free) <= set(names) and all(map(is_function, called))
 
 
 def catalog() -> tuple[FunctionView, ...]:
@@ -86,6 +107,7 @@ def _function(name: str, aliases: tuple[str, ...]) -> FunctionView:
         family=formula.__module__.rpartition(".")[2],
         doc=entry.doc,
         formula=entry.formula,
+        readable=is_program(entry.formula, parameters(entry)),
         kink=entry.kink,
         domain=entry.domain,
         parameters=parameters(entry),
@@ -149,6 +171,7 @@ def _row(op: Op) -> RowView:
     return RowView(
         op.name,
         op.formula,
+        is_program(op.formula, parameters(op)),
         op.node,
         parameters(op),
         op.elementwise,

@@ -44,11 +44,15 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A claim, what was found about it, and of a false one what is wrong with it."""
+    """A claim, what was found about it, and of a false one what is wrong with it.
+
+    right  the derivative that it should have been, as a formula; None: not known
+    """
 
     claim: Claim
     ruling: Ruling
     diagnosis: Diagnosis | None
+    right: str | None = None
 
     @property
     def counterexample(self) -> CounterexampleView | None:

@@ -88,10 +88,12 @@ def explain(
     names: Names,
     view: GraphView,
     shown: Callable[[Any], Any] = plain,
+    **options: Any,
 ) -> tuple[StepView, ...]:
     """Run the backward pass of ``output`` and write down every step of it.
 
-    Leaves accumulate their gradients, and saved values are freed.
+    Leaves accumulate their gradients, and saved values are freed, unless ``options`` of
+    `Tensor.backward` say otherwise.
 
     Args:
         output: where the pass starts.
@@ -99,10 +101,11 @@ def explain(
         names: what the program called its values.
         view: the graph below the output.
         shown: what becomes of a raw number or array in the steps.
+        options: of `Tensor.backward`.
     """
     watch = _Watch(output, cotangent, names, view, shown)
     with watch.looking(output):
-        output.backward(cotangent)
+        output.backward(cotangent, **options)
     return tuple(watch.steps)
 
 

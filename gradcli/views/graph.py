@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, overload
 
 from ..engine import AccumulateGrad, Node, Port, Tensor
+from ..engine.custom import CustomNode
 from ..engine.node import ConstantNode, UnaryNode
 from .numbers import Shown, shown
 from .partials import raw_partials
@@ -218,6 +219,10 @@ def _discover(
 
 def input_shapes(node: Node, shape: Shape) -> list[Shape]:
     """The shapes of a node's inputs, one per edge; ``shape`` is its output's."""
+    if isinstance(node, CustomNode):
+        # It keeps what it likes: of a custom function the arguments' shapes, else none.
+        likes = [x for x in getattr(node, "arguments", ()) if x is not None]
+        return [tuple(x.shape) for x in likes] or [shape] * len(node.edges)
     if isinstance(node, UnaryNode):
         return [tuple(node.saved.shape)]
     slots: Sequence[int] = node.slots or range(len(node.edges))

@@ -11,11 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine import Node
+from ..engine.custom import CustomNode
 from ..engine.node import ConstantNode
 
 
 def raw_partials(node: Node) -> list[Any]:
     """Per edge the partial: a number, an array, or None."""
+    if isinstance(node, CustomNode):
+        return [None] * len(node.edges)
     partials = node.op.partials
     if partials is None:
         return [None] * len(node.edges)

@@ -27,8 +27,12 @@ MAY_KNOW = {
     "render": {
         "diagnosis", "views", "verify", "numbers", "lang", "autograd", "engine", "ops",
     },
+    "python": {
+        "diagnosis", "views", "verify", "numbers", "lang", "nn", "autograd", "engine",
+        "ops",
+    },
     "cli": {
-        "render", "diagnosis", "views", "verify", "numbers", "lang", "optim",
+        "python", "render", "diagnosis", "views", "verify", "numbers", "lang", "optim",
         "autograd", "engine", "ops",
     },
 }  # fmt: skip
@@ -36,7 +40,7 @@ MAY_KNOW = {
 HOME = {
     "numpy": {
         "engine", "autograd", "nn", "optim", "utils", "lang", "numbers", "verify",
-        "views", "diagnosis", "render", "cli",
+        "views", "diagnosis", "render", "python", "cli",
     },
     "scipy": {"engine"},
     "cupy": {"engine/devices.py"},

@@ -1,39 +1,57 @@
-"""Steps of networks, and views, on one thread.
+"""Steps of networks, on one thread and on all cores, and views of a small matrix.
 
-A step runs a network forward and backward from a loss and moves its weights.
+A step runs a network forward, backward from a loss, and moves its weights by SGD.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-import gradcli
+from gradcli.engine import blas
 
 from .compare import Comparison, Once
 
-Network = Callable[[Any], tuple[Any, Callable[[], Any]]]
-"""A library to a network, with the numbers that its seed gives, and its loss."""
+Network = tuple[Any, Callable[[], Any]]
+"""A network of a library, and what gives its loss."""
 
 
-def perceptron(library: Any) -> tuple[Any, Callable[[], Any]]:
+def one_thread(library: Any) -> None:
+    """Keep a library to one thread for the rest of the process."""
+    if library.__name__ == "torch":
+        library.set_num_threads(1)
+    elif (bound := blas.library()) is not None:
+        bound.write(1)
+
+
+def filled(net: Any) -> Any:
+    """A network with weights that are the same in every library."""
     rng = np.random.default_rng(0)
+    for parameter in net.parameters():
+        shape = tuple(parameter.shape)
+        scale = 1 / np.sqrt(np.prod(shape[1:], initial=1))
+        parameter.detach().numpy()[...] = rng.uniform(-scale, scale, shape)
+    return net
+
+
+def perceptron(library: Any) -> Network:
+    nn, rng = library.nn, np.random.default_rng(1)
     x = library.tensor(rng.standard_normal((64, 784)).astype("float32"))
     labels = library.tensor(rng.integers(0, 10, 64))
-    nn = library.nn
     net = nn.Sequential(
         nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(),
         nn.Linear(256, 10),
     )  # fmt: skip
-    return net, lambda: nn.functional.cross_entropy(net(x), labels)
+    entropy = nn.functional.cross_entropy
+    return net, lambda: entropy(net(x), labels)
 
 
-def pictures(library: Any) -> tuple[Any, Callable[[], Any]]:
-    rng = np.random.default_rng(0)
+def convolutions(library: Any) -> Network:
+    nn, rng = library.nn, np.random.default_rng(1)
     x = library.tensor(rng.standard_normal((16, 3, 32, 32)).astype("float32"))
-    nn = library.nn
     net = nn.Sequential(
         nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
         nn.Conv2d(16, 32, 3, padding=1),
@@ -41,79 +59,78 @@ def pictures(library: Any) -> tuple[Any, Callable[[], Any]]:
     return net, lambda: net(x).mean()
 
 
-def attention(library: Any) -> tuple[Any, Callable[[], Any]]:
-    rng = np.random.default_rng(0)
+def attention(library: Any) -> Network:
+    rng = np.random.default_rng(1)
     x = library.tensor(rng.standard_normal((8, 32, 64)).astype("float32"))
     net = library.nn.MultiheadAttention(64, 4, batch_first=True)
     return net, lambda: net(x, x, x)[0].mean()
 
 
-def step(library: Any, network: Network) -> Once:
-    library.manual_seed(0)
-    net, loss = network(library)
-    optimizer = library.optim.SGD(net.parameters(), lr=1e-4)
+def step(library: Any, make: Callable[[Any], Network]) -> Once:
+    net, loss = make(library)
+    optimizer = library.optim.SGD(filled(net).parameters(), lr=1e-4)
 
-    def once() -> Any:
+    def once() -> float:
         optimizer.zero_grad()
-        value = loss()
-        value.backward()
+        found = loss()
+        found.backward()
         optimizer.step()
-        return value.detach().numpy()
+        return float(found.item())
 
     return once
 
 
-def adds(library: Any) -> Once:
-    x = library.ones(4, 4)
+def stepping(name: str, make: Callable[[Any], Network], bar: float, alone: bool
+             ) -> Comparison:  # fmt: skip
+    def of(library: str) -> Once:
+        module = import_module(library)
+        if alone:
+            one_thread(module)
+        return step(module, make)
 
-    def once() -> None:
-        nonlocal x
-        x += 1
-
-    return once
-
-
-def sees(library: Any, see: Callable[[Any], Any]) -> Once:
-    """A view of a small matrix, recorded."""
-    x = library.ones(4, 4, requires_grad=True) + 0
-    return lambda: see(x)
-
-
-def comparison(
-    name: str, what: str, bar: float, make: Callable[[Any], Once], **how: Any
-) -> Comparison:
-    def theirs() -> Once:
-        import torch
-
-        return make(torch)
-
-    return Comparison(name, what, lambda: make(gradcli), {"torch": theirs},
-                      {"torch": bar}, rounds=15, threads=1, **how)  # fmt: skip
+    return Comparison(
+        f"step-{name}" + "-one-thread" * alone,
+        f"a training step of the {name}, " + ("one thread" if alone else "all cores"),
+        lambda: of("gradcli"),
+        {"torch": lambda: of("torch")},
+        {"torch": bar},
+        lambda a, b: bool(np.isclose(a, b, rtol=1e-4)),
+        41,
+    )
 
 
-def of_network(name: str, what: str, bar: float, network: Network) -> Comparison:
-    def close(ours: Any, theirs: Any) -> bool:
-        return bool(np.allclose(ours, theirs, rtol=1e-4, atol=1e-6))
+def seen(name: str, see: Callable[[Any], Any], graph: bool = True) -> Comparison:
+    def of(library: str) -> Once:
+        module = import_module(library)
+        one_thread(module)
+        x = module.arange(16.0).reshape(4, 4)
+        x = x.requires_grad_() * 1 if graph else x.clone()
+        return lambda: see(x)
 
-    return comparison(name, what, bar, lambda lib: step(lib, network), same=close)
+    return Comparison(
+        f"view-{name}",
+        f"{name} of a matrix of four rows",
+        lambda: of("gradcli"),
+        {"torch": lambda: of("torch")},
+        {"torch": 1.0},
+        lambda a, b: a.tolist() == b.tolist(),
+        41,
+    )
 
 
-VIEWS: dict[str, Callable[[Any], Any]] = {
-    "x[1]": lambda x: x[1],
-    "x[1:3]": lambda x: x[1:3],
-    "x.T": lambda x: x.T,
-    "x.reshape(8, 2)": lambda x: x.reshape(8, 2),
-}
+def add_one(x: Any) -> Any:
+    x += 1
+    return x
+
+
+STEPS = [(perceptron, 1.0), (convolutions, 1.5), (attention, 1.2)]
 
 COMPARISONS = [
-    of_network("layers-perceptron", "a step: 784-256-256-10, batch 64", 1, perceptron),
-    of_network("layers-pictures", "a step: two convolutions, 16 of 32x32", 1.5,
-               pictures),
-    of_network("layers-attention", "a step: attention of 4 heads, 8x32x64", 1.2,
-               attention),
-    *(
-        comparison(f"view-{nr}", text, 1, lambda lib, see=see: sees(lib, see))
-        for nr, (text, see) in enumerate(VIEWS.items(), 1)
-    ),
-    comparison("view-add", "x += 1", 1, adds),
+    *(stepping(make.__name__, make, bar, alone)
+      for make, bar in STEPS for alone in (True, False)),
+    seen("row", lambda x: x[1]),
+    seen("rows", lambda x: x[1:3]),
+    seen("transpose", lambda x: x.T),
+    seen("reshape", lambda x: x.reshape(8, 2)),
+    seen("added-to", add_one, graph=False),
 ]  # fmt: skip

@@ -15,7 +15,14 @@ import pytest
 from tests.processes import COLD, ROOT
 
 COMMAND = COLD
-COLOUR_WISHES = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "GITHUB_ACTIONS")
+COLOUR_WISHES = (
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "COLUMNS",
+    "TERM",
+    "GITHUB_ACTIONS",
+    "CLICOLOR_FORCE",
+)
 
 FIVE = "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d"
 AT = ["a=2", "w1=0.5", "w2=-1.5", "w3=3", "w4=0.25"]

@@ -75,6 +75,9 @@ class PlainLibrary:
     def method_names(self, value: Any) -> Iterable[str]:
         return ("double", "content") if isinstance(value, Box) else ()
 
+    def vector(self, items: list[Any]) -> Any:
+        return None
+
     def changing(self) -> Any:
         return nullcontext()
 

@@ -158,10 +158,6 @@ error[E207]: expected an expression, found '*'
 error[E101]: unknown name 'y' in a value
   1 | x=2*y
     |     ^ a value cannot use other names""",
-    "x=e": """\
-error[E101]: unknown name 'e' in a value
-  1 | x=e
-    |   ^ the constant is exp(1)""",
     "x=@": """\
 error[E511]: there is no file name after '@'
   1 | x=@

@@ -18,7 +18,7 @@ error[E101]: unknown name 'tahn'
     "y = lg(x)": """\
 error[E101]: unknown name 'lg'
   1 | y = lg(x)
-    |     ^^ did you mean 'log10'?""",
+    |     ^^ did you mean 'log10'? write y = log10(x)""",
     "y = x\nz = weight*x": """\
 error[E101]: unknown name 'weight'
   2 | z = weight*x
@@ -30,11 +30,11 @@ error[E101]: unknown name 'foo'
     "x(3)": """\
 error[E102]: 'x' is a value, not a function
   1 | x(3)
-    | ^ to multiply, write x*(...)""",
+    | ^ to multiply, write x*(3)""",
     "sin = 2*x; sin(x)": """\
 error[E102]: 'sin' is a value here, not a function
   1 | sin = 2*x; sin(x)
-    |            ^^^ it is assigned above; to multiply, write sin*(...)""",
+    |            ^^^ to multiply, write sin = 2*x; sin*(x)""",
     "sin x": """\
 error[E208]: no operator between sin and x
   1 | sin x
@@ -42,7 +42,7 @@ error[E208]: no operator between sin and x
     "sin^2(x)": """\
 error[E208]: no operator between 2 and (
   1 | sin^2(x)
-    |     ^^ to raise its result to a power, write sin(...)**2""",
+    |     ^^ to raise its result to a power, write sin(x)^2""",
     "for i in range(3) x": """\
 error[E207]: expected ':', found 'x'
   1 | for i in range(3) x
@@ -147,10 +147,10 @@ error[E201]: '&&' is not an operator here
 error[E201]: unexpected character '\\x1b'
   1 | x\\x1by
     |  ^^^^ it is U+001B; the language does not use it""",
-    "x × 2": """\
-error[E202]: '×' is a typographic character
-  1 | x × 2
-    |   ^ type '*'""",
+    "x ＋ 2": """\
+error[E202]: '＋' is a typographic character
+  1 | x ＋ 2
+    |   ^^ write x + 2""",
     "3j": """\
 error[E203]: complex numbers are not supported
   1 | 3j
@@ -175,14 +175,14 @@ error[E207]: expected an expression, found the end of the line
 error[E207]: expected ':', found '='
   1 | if x = 3: y = 1
     |      ^ to compare, write '=='""",
-    "y = 2x": """\
-error[E208]: no operator between 2 and x
-  1 | y = 2x
-    |     ^^ write 2*x""",
-    "(x+1)(x-1)": """\
-error[E208]: no operator between ) and (
-  1 | (x+1)(x-1)
-    |     ^^ to multiply, write '*' between them""",
+    "y = 1\nz = x e^x + 2 sin x": """\
+error[E208]: no operator between x and e
+  2 | z = x e^x + 2 sin x
+    |     ^^^ to multiply, write z = x*e^x + 2 sin(x)""",
+    "(x+1)2": """\
+error[E208]: no operator between ) and 2
+  1 | (x+1)2
+    |     ^^ to multiply, write (x+1)*2""",
     "import torch": """\
 error[E209]: 'import' is not part of the language
   1 | import torch

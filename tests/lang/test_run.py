@@ -62,7 +62,7 @@ def test_wrt_leaves_the_other_inputs_out_of_the_graph() -> None:
     assert run.output.grad_fn.next_functions[0] == (None, 0)
 
 
-@given(st.sets(st.sampled_from("abcdefg"), min_size=1), st.integers(0, 2**40))
+@given(st.sets(st.sampled_from("abcdfgh"), min_size=1), st.integers(0, 2**40))
 def test_a_draw_depends_on_seed_and_name_alone(names: set[str], seed: int) -> None:
     alone = {n: ran(f"{n}*1", seed=seed).inputs[0].tensor.item() for n in names}
     together = ran(" + ".join(sorted(names)), seed=seed)
@@ -201,7 +201,7 @@ def test_a_command_line_that_does_not_fit_is_an_error_of_its_own(
 
 OUTPUT_ERRORS = [
     ("y = x > 1 and True", "E520", "a truth value"),
-    ("y = [x, x]", "E520", "stack"),
+    ("y = [x, 'a']", "E520", "stack"),
     ("y = sort(x*ones(2))", "E520", "several values"),
     ("for i in range(0): y = x", "E520", "ends without a value"),
     ("y = 'a' if x > 0 else 'b'", "E520", "a string"),
@@ -258,10 +258,6 @@ error[E302]: einsum(): invalid subscript given: '?', subscripts must be in [a-zA
 error[E302]: einsum(): give an equation first, or subscripts after each operand
   1 | y = einsum(x)
     |     ^^^^^^ 'gradcli ops einsum' shows what it takes""",
-    ("y = sum([x, x])", "x=1"): """\
-error[E302]: sum takes tensors, not a list of them
-  1 | y = sum([x, x])
-    |     ^^^ join tensors first: stack([a, b]) or cat([a, b])""",
     ("y = 10**400*x", "x=1"): """\
 error[E402]: an integer is too large to become a float
   1 | y = 10**400*x
@@ -290,7 +286,7 @@ error[E302]: atleast_1d takes tensors, not a range
     ("y = a(b + 1)", "a=1", "b=2"): """\
 error[E102]: 'a' is a value, not a function
   1 | y = a(b + 1)
-    |     ^ to multiply, write a*(...)""",
+    |     ^ to multiply, write y = a*(b + 1)""",
     ("x.grad", "x=1"): """\
 error[E104]: a Tensor has no attribute 'grad'
   1 | x.grad
@@ -315,7 +311,7 @@ def test_the_engine_s_errors_point_at_the_operator_and_name_the_shapes(words) ->
     assert error(*words).render() == BLOCKS[words]
 
 
-@pytest.mark.parametrize("call", ["bmm('a', x)", "meshgrid(None)", "prelu(x, [x])"])
+@pytest.mark.parametrize("call", ["bmm('a', x)", "meshgrid(None)"])
 def test_what_is_no_tensor_is_named_where_one_is_needed(call: str) -> None:
     caught = error(f"y = {call}*x", "x=ones(2)")
     assert caught.code == "E302"

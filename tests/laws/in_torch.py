@@ -202,6 +202,24 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "mH": lambda x: x.mH,
     "zero_.default": lambda x, value: torch.zeros_like(x),
     "to_copy.default": lambda x, **params: x.clone(),
+    "sec": lambda x: 1 / torch.cos(x),
+    "csc": lambda x: 1 / torch.sin(x),
+    "cot": lambda x: 1 / torch.tan(x),
+    "sech": lambda x: 1 / torch.cosh(x),
+    "csch": lambda x: 1 / torch.sinh(x),
+    "coth": lambda x: 1 / torch.tanh(x),
+    "asec": lambda x: torch.acos(1 / x),
+    "acsc": lambda x: torch.asin(1 / x),
+    "acot": lambda x: torch.atan(1 / x),
+    "asech": lambda x: torch.acosh(1 / x),
+    "acsch": lambda x: torch.asinh(1 / x),
+    "acoth": lambda x: torch.atanh(1 / x),
+    "log_to_base": lambda x, base: torch.log(x) / torch.log(torch.as_tensor(base)),
+    "root": lambda x, n: (
+        torch.sign(x) * torch.abs(x) ** (1 / n)
+        if isinstance(n, int) and n % 2 else x ** (1 / n)),
+    "nCr": lambda n, k: torch.exp(
+        torch.lgamma(n + 1) - torch.lgamma(k + 1) - torch.lgamma(n - k + 1)),
 }
 """Rows that PyTorch spells in other words or in another order."""
 # fmt: on

@@ -48,9 +48,9 @@ def prove(visit: Visit, claim: Claim, budget: Budget) -> Proof:
     if sum(term.size for term in roots) > MAX_SYMPY_TREE_NODES:
         return Proof(False, reason="the expressions are too large for a proof")
     book = independent(visit.terms, roots, budget)
-    true = _derivatives(book, target, visit, claim.by)
+    true = derivatives(book, target, visit, claim.by)
     if claim.expression is None:
-        said_to_be = _derivatives(book, claimed, visit, claim.by)
+        said_to_be = derivatives(book, claimed, visit, claim.by)
     else:
         positions = visit.positions(claim)
         true = [true[k] for k in positions.reshape(-1).tolist()]
@@ -77,7 +77,7 @@ def _sides(visit: Visit, claim: Claim) -> tuple[list[Term], Tensor]:
     return target, visit.expression(claim)
 
 
-def _derivatives(
+def derivatives(
     book: Expressions, outputs: Sequence[Term], visit: Visit, by: Sequence[str]
 ) -> list[Any]:
     """SymPy's derivatives in C order: of each output by each entry of each input."""

@@ -12,6 +12,7 @@ here.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final, NoReturn
@@ -41,12 +42,20 @@ SPELLINGS: Final = tuple(
 )
 """``dL/dw``, ``w.grad``, ``grad(L, w)`` and ``grad w``, each with what it goes by."""
 
+_HIGHER: Final = re.compile(
+    rf"\s*[d∂]\s*(?:\^|\*\*)?\s*(?P<order>[3-9³⁴⁵⁶⁷⁸⁹])\s*{_OUTPUT}?\s*/\s*[d∂]\s*"
+    r"(?P<below>\w+?)\s*(?:\^|\*\*)?\s*(?P=order)\s*"
+)
+"""``d3y/dx3``, in which the order is one digit, written in one way."""
+
 _BARE: Final = re.compile(rf"\s*[d∂](?P<first>{_NAME}){_AT.format('at')}\s*")
 _PRIMED: Final = re.compile(
-    rf"\s*{_OUTPUT}\s*(?P<primes>['′’]{{1,2}}|″)\s*(?:\(\s*(?P<first>{_NAME})\s*\))?\s*"
+    rf"\s*{_OUTPUT}\s*(?P<primes>['′’]{{1,9}}|[″‴])\s*(?:\(\s*(?P<first>{_NAME})\s*\))?\s*"
 )
 _PARENTHESES: Final = re.compile(rf"(?<=[d∂])\s*\(\s*({_NAME})\s*\)")
-_HINT: Final = 'write "d/dw = EXPR", "dL/dw[0] = EXPR" or "d2L/dw dv = EXPR"'
+_HINT: Final = (
+    'write "d/dw = EXPR", "dL/dw[0] = EXPR", "d2L/dw dv = EXPR" or "d3L/dw3 = EXPR"'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +63,9 @@ class Claim:
     """One equation to judge.
 
     output      the variable that is differentiated; None: the program's output
-    by          one input for a gradient or a Jacobian, two for a Hessian, none where
-                the values themselves are compared
+    by          one input for a gradient or a Jacobian, two for a Hessian, one several
+                times for a derivative of that order, none where the values themselves
+                are compared
     expression  what it is said to be; None: what the other program gives
     offset      where the expression begins in ``text``
     at          per input the index of the entries that are claimed, None: all
@@ -73,7 +83,10 @@ class Claim:
         """The left-hand side, in one spelling."""
         if not self.by:
             return "value"
-        power = "2" if len(self.by) > 1 else ""
+        order = len(self.by)
+        if order > 2:
+            return f"d{order}{self.output or ''}/d{self.by[0]}{order}"
+        power = "2" if order > 1 else ""
         at = self.at or (None,) * len(self.by)
         below = " ".join(
             f"d{name}" if index is None else f"d{name}[{index}]"
@@ -91,9 +104,13 @@ class Claim:
         if error.span is None or error.source != self.expression:
             return error
         start, end = error.span
+        hint = error.hint
+        if error.right:
+            left = self.text[: self.offset].rstrip()
+            hint = f"{error.lead} {left} {error.right}"
         return ProgramError(
             error.code, error.message, Span(start + self.offset, end + self.offset),
-            self.text, hint=error.hint, exit_status=error.exit_status,
+            self.text, hint=hint, exit_status=error.exit_status,
         )  # fmt: skip
 
 
@@ -137,6 +154,10 @@ def read_claim(
 
 def _target(left: str, names: Collection[str]) -> _Target | None:
     """What is differentiated by what; by nothing if the orders do not fit."""
+    higher = _HIGHER.fullmatch(left)
+    if higher is not None:
+        order = int(unicodedata.normalize("NFKC", higher["order"]))
+        return _Target(higher["output"], (higher["below"],) * order, ())
     for pattern in SPELLINGS:
         found = pattern.fullmatch(left)
         if found is not None:
@@ -155,7 +176,8 @@ def _primed(
     if found is None or (found["first"] is None and len(names) != 1):
         return None
     first = found["first"] or next(iter(names))
-    order = 1 if found["primes"] in ("'", "′", "’") else 2
+    primes = found["primes"]
+    order = {"″": 2, "‴": 3}.get(primes, len(primes))
     output = found["output"] if found["output"] in variables else None
     return _Target(output, (first,) * order, ())
 

@@ -24,6 +24,7 @@ from ...engine import Tensor
 from ...lang.run import evaluate
 from ...numbers.balls import START_BITS, Ball, ball, close, working
 from ...numbers.namespace import ObjectNamespace
+from ...numbers.taylor import derivative
 from ...numbers.term import Term
 from ..limits import MAX_CLAIM_STEPS
 from ..subject import of_elements, symbols
@@ -102,7 +103,7 @@ class Visit:
 
     def positions(self, claim: Claim) -> Any:
         """The positions of the entries claimed in the derivative."""
-        lead = () if len(claim.by) == 2 else tuple(self.target(claim).shape)
+        lead = () if len(claim.by) > 1 else tuple(self.target(claim).shape)
         return entry_positions(claim, lead, [self.tensors[n].shape for n in claim.by])
 
     def claimed(self, claim: Claim) -> Grid:
@@ -139,7 +140,16 @@ class Visit:
             return values_of(target)
         if len(claim.by) == 1:
             return self._first(target, claim.by[0])
+        if len(claim.by) > 2:
+            return self._higher(target, claim)
         return self._second(target, claim)
+
+    def _higher(self, target: Tensor, claim: Claim) -> Grid:
+        """A derivative of a number by a number, of the claim's order."""
+        (output,), (entry,) = terms_of(target), self.entries(claim.by[0])
+        order = len(claim.by)
+        found = derivative(self.terms, output.serial, entry.serial, order)
+        return Grid((), [found])
 
     def _first(self, target: Tensor, name: str) -> Grid:
         entries = [e.serial for e in self.entries(name)]

@@ -1,0 +1,33 @@
+"""The accelerator, under PyTorch's names: the GPU, if there is one.
+
+device = torch.accelerator.current_accelerator() or "cpu"
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .cuda import current_device, device_count, is_available, synchronize
+from .engine.device import device
+
+__all__ = [
+    "current_accelerator",
+    "current_device_index",
+    "device_count",
+    "is_available",
+    "synchronize",
+]
+
+
+def current_accelerator(check_available: bool = False) -> Any:
+    """The kind of accelerator that is used; None without one."""
+    return device("cuda") if is_available() else None
+
+
+def current_device_index() -> int:
+    """The number of the accelerator in use.
+
+    Raises:
+        DeviceError: there is none.
+    """
+    return current_device()

@@ -1,0 +1,124 @@
+"""What is reported of a script's backward passes, on stderr.
+
+Invariant: the script's own output is left to itself; without an option that asks for
+reports nothing is watched and nothing is slower.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from ..python.watch import Pass
+    from ..render.line import Line
+
+
+class Reports:
+    """A block inside which passes are reported; ``refuted``: a gradient was."""
+
+    def __init__(
+        self, graph: bool, explain: bool, verify: bool, seconds: float
+    ) -> None:
+        self.refuted = False
+        self._asked = graph or explain or verify
+        self._graph, self._explain, self._verify = graph, explain, verify
+        self._seconds = seconds
+        self._stack = ExitStack()
+        self._tape: Any = None
+        self._passes: Any = None
+
+    def __enter__(self) -> Reports:
+        if self._asked:
+            from ..python.replay import recording
+            from ..python.watch import watched
+
+            if self._verify:
+                self._tape = self._stack.enter_context(recording())
+            after = self._tape.clear if self._tape is not None else None
+            self._passes = self._stack.enter_context(watched(self._report, after))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+        if self._passes is not None and error is None:
+            self._say(f"backward() ran at {line}" for line in self._passes.lines())
+
+    def _report(self, made: Pass, run: Any) -> None:
+        self._say([f"{made.place}: {made.name}.backward()"], "title")
+        view = self._viewed(made) if self._graph or self._explain else None
+        if self._graph:
+            from ..render.tree import tree
+
+            assert view is not None
+            self._write(tree(view, self._writer().layout))
+        if self._verify:
+            self._judge(made)
+        if self._explain:
+            self._write(self._explained(made, view))
+        else:
+            run()
+
+    def _viewed(self, made: Pass) -> Any:
+        from ..views.graph import graph_view
+
+        return graph_view(
+            made.root, source="", name=made.name, variables=made.variables
+        )
+
+    def _explained(self, made: Pass, view: Any) -> Iterable[Line]:
+        from ..engine.tensor import ones_for
+        from ..render.explanation import lines
+        from ..views.explanation import Explanation, explain
+        from ..views.gradients import OutputView
+        from ..views.names import Names
+        from ..views.numbers import plain
+
+        names = Names()
+        names.settle((), made.variables, frozenset())
+        root = made.root
+        start = ones_for(root) if made.cotangent is None else made.cotangent
+        node = type(root.grad_fn).__name__ if root.grad_fn is not None else None
+        output = OutputView(
+            made.name, made.name != "output", tuple(root.shape),
+            plain(root.detach().raw), node,
+        )  # fmt: skip
+        steps = explain(root, start, names, view)
+        given = made.cotangent is not None
+        return lines(
+            Explanation("", output, plain(start.raw), given, steps),
+            self._writer().layout,
+        )
+
+    def _judge(self, made: Pass) -> None:
+        from ..python.passes import judged
+        from ..render.proofs import lines
+
+        proof = judged(self._tape, made, self._seconds)
+        self.refuted = self.refuted or proof.verdict == "refuted"
+        self._write(lines(proof.lines(), proof.verdict))
+
+    def _writer(self) -> Any:
+        from ..render.writer import open_writer
+
+        return open_writer(sys.stderr)
+
+    def _write(self, lines: Iterable[Line]) -> None:
+        writer = self._writer()
+        writer.lines(lines)
+        writer.flush()
+
+    def _say(self, texts: Iterable[str], role: Any = "dim") -> None:
+        from ..lang.excerpt import printable
+        from ..render.line import Line
+
+        self._write([Line(((printable(text), role),)) for text in texts])

@@ -1,0 +1,164 @@
+"""``gradcli run``: a PyTorch script, with gradcli in the place of torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from .exits import Exit
+from .problems import wrong
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..lang.errors import ProgramError
+
+
+class ScriptCommand(TyperCommand):
+    """A command whose words behind the script are the script's own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        takes_value = {
+            spelling
+            for param in self.get_params(ctx)
+            for spelling in param.opts
+            if spelling.startswith("-") and not getattr(param, "is_flag", False)
+        }
+        position = 0
+        while position < len(args) and args[position].startswith("-"):
+            if args[position] == "--":
+                return super().parse_args(ctx, args)
+            position += 2 if args[position] in takes_value else 1
+        return super().parse_args(ctx, [*args[:position], "--", *args[position:]])
+
+
+COMMAND = ScriptCommand
+
+
+def main(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCRIPT.py [ARGS]...",
+            help="The script and its own arguments.",
+            show_default=False,
+        ),
+    ],
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="List what the script asks of torch and gradcli lacks; run nothing.",
+        ),
+    ] = False,
+    graph: Annotated[
+        bool,
+        typer.Option("--graph", help="Draw the graph of each backward() on stderr."),
+    ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Write each backward() out, step by step."),
+    ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Prove or refute the gradients of each backward()."
+        ),
+    ] = False,
+    verify_seconds: Annotated[
+        float,
+        typer.Option(
+            "--verify-seconds",
+            metavar="SECONDS",
+            min=0,
+            help="Stop verifying a pass after so many seconds.",
+        ),
+    ] = 5.0,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
+    ] = False,
+) -> int:
+    """Run a PyTorch script unchanged, with gradcli as torch.
+
+    This executes the file; it prints what it prints. With --graph, --explain or
+    --verify the first backward() of each line is reported on stderr, with file and
+    line. Options stand before the script; what stands behind it is the script's.
+
+    Example: gradcli run --verify train.py --epochs 3
+    """
+    from pathlib import Path
+
+    path = Path(words[0])
+    if not path.is_file():
+        raise wrong("E511", f"there is no file {words[0]!r}", "name a script: train.py")
+    if check:
+        return _listed(path)
+    from .reporting import Reports
+
+    with Reports(graph, explain, verify, verify_seconds) as reports:
+        status = _executed(path, words[1:], debug)
+    return Exit.REFUTED if reports.refuted and not status else status
+
+
+def _listed(path: Path) -> int:
+    """Print what the script will miss."""
+    from ..lang.excerpt import printable
+    from ..python.missing import missing_names
+    from ..render.line import Line
+    from .output import Printer
+
+    found = missing_names(path)
+    printer = Printer()
+    for each in found:
+        where = f"{path.name}:{each.line}: "
+        printer.lines(
+            [Line(((printable(where), "dim"), (printable(each.text), "plain")))]
+        )
+    if not found:
+        text = "gradcli has every name that the script asks of torch"
+        printer.lines([Line(((f"{path.name}: {text}", "plain"),))])
+    printer.flush()
+    return Exit.PROGRAM if found else Exit.DONE
+
+
+def _executed(path: Path, arguments: list[str], debug: bool) -> int:
+    """Run the script; how it ended."""
+    from ..python.files import run
+
+    try:
+        run(path, arguments)
+    except SystemExit as ended:
+        if ended.code is None or isinstance(ended.code, int):
+            return ended.code or Exit.DONE
+        from .output import note
+
+        note(str(ended.code))
+        return 1
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        raise _failure(error) from error
+    return Exit.DONE
+
+
+def _failure(error: Exception) -> ProgramError:
+    """The script's own error, or the name that gradcli lacks."""
+    from ..python.places import place_of
+    from ..python.torch_names import lacking
+
+    where = place_of(error.__traceback__)
+    at = f"{where}\n  " if where else ""
+    said = lacking(error)
+    if said is not None:
+        hint = "gradcli run --check lists all that the script asks for and is not there"
+        return wrong("E101", f"{at}{said}", hint) if not at else wrong(
+            "E101", f"{said} ({where})", hint
+        )  # fmt: skip
+    kind, text = type(error).__name__, str(error)
+    shown = f"{kind}: {text}" if text else kind
+    return wrong(
+        "E513", f"the script raises {shown} ({where})" if where else shown,
+        "--debug shows Python's traceback",
+    )  # fmt: skip

@@ -1,0 +1,55 @@
+"""The option ``--shape``: how large the inputs are that have no value.
+
+shapes_of(["X=3,2", "x=()"])        # {"X": (3, 2), "x": ()}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from ..lang.errors import ProgramError, Span
+from ..lang.excerpt import enumerated
+from ..lang.suggest import did_you_mean
+from .problems import wrong
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+_SIZES = re.compile(r"[(\[]?\s*(\d+(\s*[,x]\s*\d+)*)?\s*,?\s*[)\]]?")
+
+
+def shapes_of(words: Sequence[str] | None) -> dict[str, tuple[int, ...]]:
+    """``X=3,2``, ``X=(3,2)`` or ``X=3x2``; ``x=()`` is a single number."""
+    found: dict[str, tuple[int, ...]] = {}
+    for word in words or ():
+        name, equals, text = word.partition("=")
+        name = name.strip()
+        if not equals or not name.isidentifier() or not _SIZES.fullmatch(text.strip()):
+            span = Span(0, max(1, len(word)))
+            message = "this is not a shape"
+            raise ProgramError(
+                "E595", message, span, word,
+                hint="write --shape X=3,2", exit_status=2,
+            )  # fmt: skip
+        if name in found:
+            raise wrong("E595", f"--shape: '{name}' has two shapes", "keep one")
+        found[name] = tuple(int(n) for n in re.findall(r"\d+", text))
+    return found
+
+
+def refuse_shapes(
+    shapes: Shapes, names: Collection[str], sampled: Collection[str]
+) -> None:
+    """See that every shape is that of an input without a value.
+
+    Raises:
+        ProgramError: one is not.
+    """
+    for name in shapes:
+        if name not in names:
+            listed = f"the inputs are {enumerated(tuple(names))}" if names else None
+            hint = did_you_mean(name, tuple(names)) or listed
+            raise wrong("E595", f"--shape: no input is called '{name}'", hint)
+        if name not in sampled:
+            hint = "leave --shape out for it"
+            raise wrong("E595", f"--shape: '{name}' has a value, and so a shape", hint)

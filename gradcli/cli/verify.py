@@ -1,0 +1,128 @@
+"""``gradcli verify``: the gradients of a function in somebody's Python file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .exits import Exit
+from .options import Requirement
+
+if TYPE_CHECKING:
+    from ..python.proof import FunctionProof
+
+
+def main(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE.py:NAME [NAME=VALUE]...",
+            help="The function, Function or module, and a value for each of its "
+            "parameters, as x=randn(3,4), x=[1,2] or x=@data.npy; a number that is "
+            "written out, as delta=0.7, stays a number. Without a value, an "
+            "annotation counts (x: 'randn(3, 4)'), then a default, then randn(3).",
+            show_default=False,
+        ),
+    ],
+    whole: Annotated[
+        str,
+        typer.Option(
+            "--whole", metavar="NAMES", help="These parameters hold integers: i,j."
+        ),
+    ] = "",
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, help="Seed of what is drawn.")
+    ] = 0,
+    once: Annotated[
+        bool,
+        typer.Option("--once", help="Do not look at gradients of gradients."),
+    ] = False,
+    require: Requirement = None,
+    verify_seconds: Annotated[
+        float,
+        typer.Option(
+            "--verify-seconds",
+            metavar="SECONDS",
+            min=0,
+            help="Stop verifying after so many seconds.",
+        ),
+    ] = 30.0,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print the verdict only.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
+    ] = False,
+) -> int:
+    """Prove or refute the gradients of functions in a file.
+
+    NAME is a custom Function, a function or a module. This executes the file, with
+    gradcli in the place of torch. What the function computes forward is run on numbers
+    with error bounds and differentiated there; its backward, hand-written or not, is
+    held against that, entry by entry, and a wrong one is diagnosed.
+
+    Example: gradcli verify losses.py:Huber x=randn(5) delta=0.7
+    """
+    from ..python.files import arguments_of, find, split
+    from ..python.verify import verify
+    from ..verify.process.job import UNKNOWN
+    from .output import note
+
+    path, _ = split(words[0])
+    if not quiet:
+        note(f"note: {path} is executed, with gradcli in the place of torch")
+    target = find(words[0])
+    names = tuple(filter(None, map(str.strip, whole.split(","))))
+    arguments = arguments_of(target, words[1:], seed, names)
+    if not quiet:
+        for name, text in arguments.drawn.items():
+            note(f"note: {name}={text} was drawn with seed {seed}")
+    try:
+        proof = verify(
+            target.value, arguments.values, at_least=require or UNKNOWN,
+            seconds=verify_seconds, seed=seed, double_backward=not once,
+        )  # fmt: skip
+    except Exception as error:
+        raise _not_run(target.title, error) from error
+    return _shown(words[0], proof, json, quiet)
+
+
+def _not_run(title: str, error: Exception) -> Exception:
+    """The error of a function that does not run on plain numbers either."""
+    from ..python.places import words_of
+    from .problems import wrong
+
+    problem = wrong(
+        "E519",
+        f"{title} raises {words_of(error)}",
+        "give each of its parameters a value that it takes: x=randn(2,4)",
+    )
+    return problem
+
+
+def _shown(title: str, proof: FunctionProof, json: bool, quiet: bool) -> int:
+    from dataclasses import replace
+
+    from ..render.jsons import answer
+    from ..render.line import Line
+    from ..render.proofs import lines, proof_object
+    from .output import Printer, note
+
+    proof = replace(proof, function=title)
+    printer = Printer()
+    if json:
+        printer.lines([answer("verify", **proof_object(proof))])
+    elif quiet:
+        printer.lines([Line(((proof.verdict, "plain"),))])
+    else:
+        printer.lines(lines(proof.lines(), proof.verdict))
+    printer.flush()
+    if proof:
+        return Exit.DONE
+    if proof.verdict != "refuted":
+        note(f"{proof.verdict}, not {proof.at_least}: {title}")
+    return Exit.REFUTED

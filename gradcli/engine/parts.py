@@ -1,0 +1,72 @@
+"""A batch in parts that stay in the processor's cache, on the threads there are.
+
+Invariant: items are computed apart from one another and joined in their order, so that
+results are the same on any number of threads. The caller works too, and waits for a
+part only if somebody has begun it: threads that are kept from running hold nothing up.
+
+    over_parts(run, (x,), 4096)         # run(x[:8]), run(x[8:16]), ... joined
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Any
+
+import numpy as np
+
+from .blas import threads
+
+PART_BYTES = 1 << 20
+"""About as much is made of a part: what a core's second cache holds."""
+
+MIN_BYTES_TO_CUT = 1 << 22
+MIN_BYTES_TO_SHARE = 1 << 20
+"""From so much on, a batch is cut on one thread, and on several."""
+
+_pool: list[ThreadPoolExecutor] = []
+
+
+def over_parts(run: Callable[..., Any], arrays: Sequence[Any], entries: int) -> Any:
+    """``run(*arrays)``, on a few items of the first dimension at a time.
+
+    Args:
+        entries: how many are made of each item.
+    """
+    count, each = arrays[0].shape[0], entries * arrays[0].dtype.itemsize
+    if count < 2 or count * each < MIN_BYTES_TO_SHARE:
+        return run(*arrays)
+    shares = threads()
+    if shares < 2 and count * each < MIN_BYTES_TO_CUT:
+        return run(*arrays)
+    items = max(1, min(PART_BYTES // each, -(-count // shares)))
+    starts = range(0, count, items)
+    found: list[Any] = [None] * len(starts)
+    waiting = iter(range(len(starts)))
+
+    def work() -> None:
+        for nr in waiting:
+            at = slice(starts[nr], starts[nr] + items)
+            found[nr] = run(*[a[at] for a in arrays])
+
+    helpers = _helped(work, min(shares, len(starts)) - 1)
+    try:
+        work()
+    finally:
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
+    return np.concatenate(found)
+
+
+def _helped(work: Callable[[], None], count: int) -> list[Future[None]]:
+    """Let so many threads do some of the work."""
+    if count < 1:
+        return []
+    if not _pool:
+        _pool.append(ThreadPoolExecutor(threads() - 1))
+    try:
+        return [_pool[0].submit(copy_context().run, work) for _ in range(count)]
+    except RuntimeError:  # the interpreter is about to end
+        return []

@@ -1,0 +1,238 @@
+"""Lines put right: what to write where a line can be read in two ways, or in none.
+
+An error says which edits of the text would take it away. They are made, the text is
+read again, and so on, until the line can be read: that line is the error's hint.
+
+Invariant: a line that is shown can be read, and an error that no line is found for
+keeps the hint that it has. Loaded only when an error is being worded.
+
+    mended(error, read).hint          # "to multiply, write x*e^x"
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from gradcli.lang.errors import Edit, ProgramError, Span
+from gradcli.lang.excerpt import LINE_BREAK, locate
+from gradcli.lang.lexicon import CLOSING, DERIVATIVE, ROOTS
+from gradcli.lang.limits import MAX_MENDED_CHARACTERS, MAX_MENDS
+from gradcli.lang.tokens import Token, tokenize
+
+IsFunction = Callable[[Token], bool]
+Reader = Callable[[str], object]
+
+TO_MULTIPLY = "to multiply, write"
+_TO_CALL = "to call it, write"
+_TO_RAISE = "to raise its result to a power, write"
+_TO_DERIVE = "derivatives are taken of what is written: write"
+_BEFORE_CALL = re.compile(r"[d∂]\s*\w*\s*/\s*\Z")
+_OF_STATEMENT = frozenset({"newline", ";", "=", "indent", "dedent", ":"})
+
+
+def mended(error: ProgramError, read: Reader) -> ProgramError:
+    """The error with a hint that shows the line put right, if one is found.
+
+    Args:
+        error: it has edits.
+        read: raises a `ProgramError` for a text that cannot be read.
+    """
+    text, line = error.source, _line_of(error)
+    edits = error.edits
+    for _ in range(MAX_MENDS):
+        text = edited(text, edits)
+        try:
+            read(text)
+        except ProgramError as problem:
+            if problem.source == text and _line_of(problem) == line:
+                if not problem.edits:
+                    return error
+                edits = problem.edits
+                continue
+        shown = LINE_BREAK.split(text)[line - 1].strip()
+        if len(shown) <= MAX_MENDED_CHARACTERS:
+            error.right = shown
+            error.hint = f"{error.lead} {shown}"
+        return error
+    return error
+
+
+def _line_of(error: ProgramError) -> int:
+    return locate(error.source, error.span or Span(0, 0)).line
+
+
+def edited(text: str, edits: Sequence[Edit]) -> str:
+    """The text with each stretch replaced by what is to stand there."""
+    parts, done = [], 0
+    for start, end, new in sorted(edits):
+        parts += [text[done:start], new]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def between(
+    error: ProgramError, tokens: Sequence[Token], at: int, is_function: IsFunction
+) -> ProgramError:
+    """The error about a missing operator, with the edits that put one there.
+
+    Args:
+        error: the error.
+        tokens: all tokens.
+        at: which of them has no operator before it.
+        is_function: whether a token is a function's name.
+    """
+    start = at
+    while start and tokens[start - 1].kind not in _OF_STATEMENT:
+        start -= 1
+    first, after = tokens[start].start, tokens[at]
+    derived = DERIVATIVE.match(error.source, first)
+    if derived is not None and first < derived.end() <= after.start:
+        return error.mended_by((first, derived.end(), ""), lead=_TO_DERIVE)
+    before = tokens[at - 1]
+    if is_function(before):
+        edits = _called(tokens, at - 1, at, is_function)
+        return error.mended_by(*edits, lead=_TO_CALL)
+    base = _base_of_power(tokens, at)
+    if base is not None and is_function(tokens[base]):
+        return _raised(error, tokens, base, at, is_function)
+    edit = (before.end, max(before.end, after.start), "*")
+    return error.mended_by(edit, lead=TO_MULTIPLY)
+
+
+def multiplied(error: ProgramError, name: Span, read: Reader) -> ProgramError:
+    """The error about a call of what is a factor: `x(y + 1)`; or about a derivative
+    that is written before a bracket: `d/dx(x^2)`."""
+    derived = _BEFORE_CALL.search(error.source, 0, name.start)
+    if derived is not None and error.source[name.start] in "d∂":
+        edit = (derived.start(), name.end, "")
+        return mended(error.mended_by(edit, lead=_TO_DERIVE), read)
+    edit = (name.end, name.end, "*")
+    return mended(error.mended_by(edit, lead=TO_MULTIPLY), read)
+
+
+def called(
+    error: ProgramError, name: Span, is_function: IsFunction, read: Reader
+) -> ProgramError:
+    """The error about a function that is used as a value, with the line put right if
+    it is as `exp -x`, where a blank is before the sign and none behind it."""
+    tokens = tokenize(error.source)
+    for at, token in enumerate(tokens[:-2]):
+        sign, operand = tokens[at + 1], tokens[at + 2]
+        if token.span != name or sign.kind != "-":
+            continue
+        if token.end < sign.start and sign.end == operand.start:
+            edits = _called(tokens, at, at + 1, is_function)
+            return mended(error.mended_by(*edits, lead=_TO_CALL), read)
+    return error
+
+
+def bracketed(error: ProgramError, tokens: Sequence[Token], at: int) -> ProgramError:
+    """The error about a power behind a root, with all that follows under the root."""
+    end = _behind_factor(tokens, at + 1)
+    return error.mended_by(
+        (tokens[at].end, tokens[at].end, "("),
+        (tokens[end - 1].end, tokens[end - 1].end, ")"),
+        lead="for the root of all of it, write",
+    )
+
+
+def _called(
+    tokens: Sequence[Token], name: int, at: int, is_function: IsFunction
+) -> list[Edit]:
+    """What puts brackets around the argument that begins at a token."""
+    end = _behind_argument(tokens, at, is_function)
+    last = tokens[end - 1].end
+    return [(tokens[name].end, tokens[at].start, "("), (last, last, ")")]
+
+
+def _base_of_power(tokens: Sequence[Token], at: int) -> int | None:
+    """Where the base stands of a power that ends before a token; None if none does."""
+    exponent = at - 1
+    if tokens[exponent].kind == "superscript":
+        return exponent - 1
+    if tokens[exponent].kind == ")":
+        depth = 0
+        while exponent >= 0:
+            depth += (tokens[exponent].kind == ")") - (tokens[exponent].kind == "(")
+            if not depth:
+                break
+            exponent -= 1
+    elif tokens[exponent].kind not in ("number", "name"):
+        return None
+    if exponent and tokens[exponent - 1].kind in ("-", "+"):
+        exponent -= 1
+    return exponent - 2 if exponent > 1 and tokens[exponent - 1].kind == "**" else None
+
+
+def _raised(
+    error: ProgramError, tokens: Sequence[Token], base: int, at: int,
+    is_function: IsFunction,
+) -> ProgramError:  # fmt: skip
+    """The error about `sin^2(x)`: the exponent belongs behind the argument; of -1 it
+    means the inverse function."""
+    name, after = tokens[base], tokens[at]
+    exponent = error.source[name.end : tokens[at - 1].end].strip()
+    lone = after.kind == "("
+    end = _behind_group(tokens, at) if lone else _behind_argument(
+        tokens, at, is_function)  # fmt: skip
+    opened, closed = ("", "") if lone else ("(", ")")
+    last = tokens[end - 1].end
+    inverse = name._replace(value=f"a{name.value}")
+    if _EXPONENT_OF_INVERSES.get(exponent.replace(" ", "")) and is_function(inverse):
+        return error.mended_by(
+            (name.start, after.start, f"{inverse.value}{opened}"),
+            (last, last, closed),
+            lead="for its inverse function, write",
+        )
+    return error.mended_by(
+        (name.end, after.start, opened), (last, last, closed + exponent), lead=_TO_RAISE
+    )
+
+
+_EXPONENT_OF_INVERSES = dict.fromkeys(("^-1", "**-1", "^(-1)", "**(-1)", "⁻¹"), True)
+
+
+def _behind_argument(tokens: Sequence[Token], at: int, is_function: IsFunction) -> int:
+    """Behind the argument of a function without brackets: the factors that no sign is
+    between, up to the next function."""
+    if tokens[at].kind in ("-", "+"):
+        at += 1
+    if is_function(tokens[at]) and tokens[at + 1].kind != "(":
+        return _behind_argument(tokens, at + 1, is_function)
+    at = _behind_factor(tokens, at)
+    while tokens[at].kind in ("name", "number", "(", *ROOTS):
+        if is_function(tokens[at]):
+            break
+        at = _behind_factor(tokens, at)
+    return at
+
+
+def _behind_factor(tokens: Sequence[Token], at: int) -> int:
+    """Behind an operand and its exponent."""
+    while tokens[at].kind in ROOTS:
+        at += 1
+    at = _behind_group(tokens, at)
+    while True:
+        kind = tokens[at].kind
+        if kind == "superscript":
+            at += 1
+        elif kind == "." and tokens[at + 1].kind == "name":
+            at += 2
+        elif kind == "[" or (kind == "(" and tokens[at - 1].kind == "name"):
+            at = _behind_group(tokens, at)
+        elif kind == "**":
+            at += 1 + (tokens[at + 1].kind in ("-", "+"))
+            at = _behind_group(tokens, at)
+        else:
+            return at
+
+
+def _behind_group(tokens: Sequence[Token], at: int) -> int:
+    """Behind a token, or behind the bracket that closes it."""
+    depth = 0
+    while at < len(tokens) - 1:
+        kind = tokens[at].kind
+        depth += (kind in CLOSING) - (kind in CLOSING.values())
+        at += 1
+        if depth <= 0:
+            break
+    return at

@@ -1,0 +1,80 @@
+"""Derivatives of any order of one number by another: power series through a graph.
+
+Every step is FLINT's power series of its function, as long as the order asks for.
+
+Invariant: what is given is a ball that holds the derivative; bits are doubled until it
+is narrow, or as far as they may be.
+
+    derivative(terms, y.serial, x.serial, order=3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import factorial
+from typing import Any
+
+from flint import arb_series
+
+from .balls import FUNCTIONS, START_BITS, UNKNOWN, Ball, ball, working
+from .limits import ACCURATE_BITS, MAX_COMPARISON_BITS
+from .system import exact
+
+
+def derivative(
+    graph: Any, output: int, along: int, order: int,
+    still: Callable[[], None] = lambda: None,
+) -> Ball:  # fmt: skip
+    """The derivative of a step by another one; ``still`` is asked at every step, and
+    may raise."""
+    steps = _below(graph, output)
+    bits = 2 * START_BITS
+    while True:
+        with working(bits, order + 1):
+            found = _coefficient(graph, steps, along, order, still) * factorial(order)
+        narrow = found.is_exact() or found.rel_accuracy_bits() >= ACCURATE_BITS
+        if narrow or bits >= MAX_COMPARISON_BITS:
+            return found
+        bits *= 2
+
+
+def _below(graph: Any, output: int) -> list[int]:
+    """The steps that an output is made of, each behind its operands."""
+    found, waiting = set(), [output]
+    while waiting:
+        step = waiting.pop()
+        if step not in found:
+            found.add(step)
+            waiting += graph.args(step)
+    return sorted(found)
+
+
+def _coefficient(
+    graph: Any, steps: list[int], along: int, order: int, still: Callable[[], None]
+) -> Ball:
+    values: dict[int, Any] = {}
+    for step in steps:
+        still()
+        name = graph.name(step)
+        if name == "symbol":
+            at = graph.leaf(step)
+            start = ball(at) if isinstance(at, float) else at
+            values[step] = arb_series([start, 1]) if step == along else start
+        elif name == "number":
+            values[step] = ball(exact(graph.leaf(step)))
+        else:
+            values[step] = _applied(name, [values[a] for a in graph.args(step)])
+    found = values[steps[-1]]
+    return found[order] if isinstance(found, arb_series) else ball(0)
+
+
+def _applied(name: str, args: list[Any]) -> Any:
+    if name == "stop":
+        (held,) = args
+        return held[0] if isinstance(held, arb_series) else held
+    function = FUNCTIONS[name]
+    moves = any(isinstance(a, arb_series) for a in args)
+    try:
+        return (function.series if moves else function.value)(*args)
+    except (ZeroDivisionError, ValueError, OverflowError):
+        return UNKNOWN

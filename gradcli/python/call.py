@@ -1,0 +1,188 @@
+"""A function with its inputs, as the checker and the trials run it.
+
+Invariant: every run starts from fresh leaves with the values of the given tensors, so
+that no run sees what another changed; inputs that carry no gradient are handed over as
+they are, copied. Random numbers are drawn anew, the same ones in each run.
+
+    call = Call.of(f, (x, w))
+    call.outputs(call.leaves())         # the float outputs, in order
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Any, Final
+
+from ..autograd.function import Function
+from ..engine.draws import get_rng_state, set_rng_state
+from ..engine.dtypes import dtype
+from ..engine.modes import MODE
+from ..engine.tensor import Tensor
+from ..nn.module import Module
+from ..nn.utils.stateless import functional_call
+
+NOTHING: Final = (
+    "verify expects at least one input tensor to require gradient, but none of them "
+    "have requires_grad=True; make it with requires_grad=True"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A tensor that a run is given: an argument by its position, or a module's by its
+    name."""
+
+    name: str
+    key: int | str
+    given: Tensor
+
+    @property
+    def varied(self) -> bool:
+        return self.given.requires_grad
+
+
+class Call:
+    """A function and its arguments.
+
+    slots  the float tensors, those of a module among them
+    """
+
+    def __init__(
+        self, function: Any, arguments: Sequence[Any], title: str,
+        names: Sequence[str] | None = None,
+    ) -> None:  # fmt: skip
+        self.title = title
+        self.function = function
+        self.arguments = list(arguments)
+        self.draws = get_rng_state()
+        self.module = function if isinstance(function, Module) else None
+        self.run: Callable[..., Any] = (
+            function.apply
+            if isinstance(function, type) and issubclass(function, Function)
+            else function
+        )
+        self.names = names or _names(function, len(self.arguments))
+        self.slots = [
+            Slot(self.names[key], key, x)
+            for key, x in enumerate(self.arguments)
+            if isinstance(x, Tensor) and x.raw.dtype.kind == "f"
+        ]
+        if self.module is not None:
+            held = (*self.module.named_parameters(), *self.module.named_buffers())
+            self.slots += [Slot(name, name, x) for name, x in held]
+        self.varied = [slot for slot in self.slots if slot.varied]
+        if not self.varied:
+            raise ValueError(NOTHING)
+
+    @classmethod
+    def of(cls, function: Any, inputs: Any) -> Call:
+        """The call of a function as `gradcheck` takes it."""
+        arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
+        name = getattr(function, "__name__", None) or type(function).__name__
+        return cls(function, arguments, name)
+
+    def at(self, arguments: Sequence[Any]) -> Call:
+        """The same function at other arguments, called by the same names."""
+        return Call(self.function, arguments, self.title, self.names)
+
+    def with_function(self, function: Any) -> Call:
+        """Another function at the same arguments, called by the same names."""
+        return Call(function, self.arguments, self.title, self.names)
+
+    def leaves(self, wanted: Sequence[Slot] | None = None) -> dict[str, Tensor]:
+        """Fresh tensors for all slots; leaves for those that are ``wanted``."""
+        wanted = self.varied if wanted is None else wanted
+        return {
+            slot.name: Tensor(_copied(slot.given), slot.given.xp, slot in wanted)
+            for slot in self.slots
+        }
+
+    def outputs(self, tensors: Mapping[str, Tensor]) -> list[Tensor]:
+        """Run the function; its outputs that hold floats.
+
+        Raises:
+            TypeError: it returns something else than tensors.
+        """
+        given = self.arguments[:]
+        for key, x in enumerate(given):
+            if isinstance(x, Tensor):
+                given[key] = Tensor(_copied(x), x.xp)
+        inner = {}
+        for slot in self.slots:
+            if isinstance(slot.key, int):
+                given[slot.key] = tensors[slot.name]
+            else:
+                inner[slot.key] = tensors[slot.name]
+        state = get_rng_state()
+        set_rng_state(self.draws)
+        try:
+            if self.module is not None:
+                found = functional_call(self.module, inner, tuple(given))
+            else:
+                found = self.run(*given)
+        finally:
+            set_rng_state(state)
+        return [y for y in _tensors(found) if y.raw.dtype.kind in "fO"]
+
+    def narrowest(
+        self, run: Callable[[], list[Any]], known: dtype | None = None
+    ) -> tuple[list[Any], dtype]:
+        """Run something; what it gives, and the narrowest float type on the way, or of
+        what is ``known``."""
+        seen = {slot.given.dtype for slot in self.slots}
+        seen |= set() if known is None else {known}
+
+        def look(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
+            parts = out if isinstance(out, tuple) else (out,)
+            seen.update(y.dtype for y in (*parts, *inputs) if isinstance(y, Tensor))
+
+        before = MODE.on_node, MODE.on_call
+        MODE.watch(before[0], (*before[1], look))
+        try:
+            found: list[Any] = run()
+        finally:
+            MODE.watch(*before)
+        seen.update(y.dtype for y in found if isinstance(y, Tensor))
+        floats = [each for each in seen if each.is_floating_point]
+        return found, min(floats, key=lambda each: each.itemsize)
+
+
+def _tensors(found: Any) -> Iterator[Tensor]:
+    """The tensors that a function returned, also in nested tuples, lists and dicts."""
+    if isinstance(found, Tensor):
+        yield found
+    elif isinstance(found, Mapping):
+        yield from _tensors(list(found.values()))
+    elif isinstance(found, tuple | list):
+        for each in found:
+            yield from _tensors(each)
+    elif found is not None:
+        raise TypeError(
+            "verify needs a function that returns tensors, this one returned "
+            f"{type(found).__name__}"
+        )
+
+
+def _copied(x: Tensor) -> Any:
+    return x.xp.clone(x.raw)
+
+
+def _names(function: Any, count: int) -> list[str]:
+    """The names of the arguments, as the function calls them."""
+    taken: list[str] = []
+    if isinstance(function, type) and issubclass(function, Function):
+        has_setup = function.setup_context is not Function.setup_context
+        known, skipped = function.forward, 0 if has_setup else 1
+    else:
+        known, skipped = getattr(function, "forward", function), 0
+    try:
+        parameters = list(signature(known).parameters.values())[skipped:]
+    except (TypeError, ValueError):
+        parameters = []
+    plain = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    for nr in range(count):
+        own = parameters[nr] if nr < len(parameters) else None
+        taken.append(own.name if own and own.kind in plain else f"input{nr}")
+    return taken

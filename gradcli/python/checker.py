@@ -1,0 +1,544 @@
+"""The check of a function in Python: its backward against its own forward on balls.
+
+The function runs on terms; the true derivative is that of the terms, step by step by
+FLINT's series, and custom backwards are what is judged. First every entry of the
+Jacobian, then the contraction with cotangents, which SymPy may prove for all of them,
+then the gradient of the gradient; last the passes of `gradcli.python.trials`.
+
+Invariant: nothing is refuted but by a number that rounding cannot explain, or by two
+passes that contradict each other; what has no meaning on balls is unknown.
+
+    Checked(call, Plan()).proof()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import isfinite
+from time import monotonic
+from typing import Any, Final
+
+import numpy as np
+
+from ..autograd.blocks import blocks_of, filled, pull
+from ..engine.dtypes import formulas_of
+from ..engine.modes import enable_grad
+from ..engine.record import call as call_of
+from ..engine.tensor import Tensor
+from ..numbers.balls import text, to_float
+from ..numbers.system import NoMeaning
+from ..verify.process.budget import Budget, OutOfTime
+from ..verify.process.job import (
+    PROVED,
+    REFUTED,
+    UNKNOWN,
+    Block,
+    Input,
+    InputVerdict,
+    Job,
+    Verification,
+    weakest,
+)
+from ..verify.subject import Subject, on_tape, on_terms
+from ..verify.verify import MAX_ENTRIES_ON_TERMS, Check
+from .call import Call, Slot
+from .namespace import FunctionTape, FunctionTerms
+from .places import words_of
+from .proof import Counterexample, Fault, FunctionProof, InputProof
+from .trials import faults, gradients, is_same
+
+MAX_JACOBIAN_ENTRIES: Final = 4096
+"""Entries of all blocks up to which each is looked at."""
+
+MAX_SECOND_ENTRIES: Final = 40
+"""Entries of inputs and outputs together up to which second derivatives are."""
+
+SHAKEN: Final = 1e-9
+"""How far inputs are moved, relatively, to see what a backward makes of rounding."""
+
+FAR: Final = 100.0
+"""How many times what that makes of a gradient is no rounding."""
+
+CLEARLY: Final = 1e-4
+"""An error, relative to the largest entry, that may be refuted so."""
+
+HELD: Final = "what is detached, or made under no_grad(), is held constant"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is looked at.
+
+    seconds  the time for all
+    seed     of the cotangents and of entries that are drawn
+    second   whether gradients of gradients are
+    prove    whether SymPy is asked
+    """
+
+    seconds: float = 30.0
+    seed: int = 0
+    second: bool = True
+    prove: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A block of the Jacobian as backward gives it, and the true one; rows are entries
+    of all outputs."""
+
+    slot: Slot
+    given: Any
+    true: Any
+
+
+class FunctionCheck(Check):
+    """A job whose program is a function in Python.
+
+    failure  why the function, or its backward, has no meaning on balls
+    """
+
+    failure: str | None = None
+    rule_failure: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the outputs depend on something that is held constant."""
+        if self.reason is not None:
+            return False
+        evaluation = self.subject.evaluation
+        graph = evaluation.graph
+        below = evaluation.below([int(s) for s in self.subject.outputs])
+        return any(graph.name(step) == "stop" for step in below)
+
+    def _run(self, tie_break: int) -> Subject:
+        if self._tape:
+            return on_tape(self.job, self._told, tie_break, FunctionTape)
+        return on_terms(self.job, self._told, tie_break, basis=FunctionTerms)
+
+    def _told(self, tensors: dict[str, Tensor]) -> Any:
+        xp = next(iter(tensors.values())).xp
+        try:
+            with xp.at_home(), formulas_of(self.job.dtype):
+                found = self._evaluate(tensors)
+        except Exception as error:
+            self.failure = words_of(error)
+            raise NoMeaning(self.failure) from error
+        return found
+
+    def _engine_row(self, number: int, cotangent: Sequence[float]) -> dict[str, Any]:
+        try:
+            with formulas_of(self.job.dtype):
+                return super()._engine_row(number, cotangent)
+        except Exception as error:
+            self.rule_failure = words_of(error)
+            raise
+
+    def true_of(self, name: str, position: int) -> tuple[int, int, Any]:
+        """The row and the place of an entry by its position, and the true number."""
+        own = max(1, next(i for i in self.asked if i.name == name).value.count)
+        number, place = divmod(position, own)
+        row = self.rows[number]
+        return number, place, row.found[row.places.index((name, place))]
+
+
+class Checked:
+    """A call under work; `proof` is what was shown, `blocks` what a diagnosis reads."""
+
+    def __init__(self, call: Call, plan: Plan) -> None:
+        self.call, self.plan = call, plan
+        self.began = monotonic()
+        self.remarks: list[str] = []
+        self.faults: list[Fault] = []
+        self.blocks: list[Both] = []
+        with enable_grad():
+            self._start()
+
+    def _start(self) -> None:
+        call = self.call
+        self.leaves = call.leaves()
+        outputs, self.type = call.narrowest(lambda: call.outputs(self.leaves))
+        self.outputs: list[Tensor] = [y for y in outputs if y.requires_grad]
+        self.picked = [k for k, y in enumerate(outputs) if y.requires_grad]
+        self.values = [np.array(y.detach().raw, np.float64) for y in self.outputs]
+        self.count = sum(v.size for v in self.values)
+        self.wanted = [self.leaves[slot.name] for slot in call.varied]
+        draws = np.random.default_rng(self.plan.seed + 1)
+        self.cotangents = [
+            (draws.uniform(0.5, 1.5, v.shape) * draws.choice((-1, 1), v.shape)).round(2)
+            for v in self.values
+        ]
+
+    # running the function
+
+    def _live(self, tensors: Mapping[str, Tensor]) -> list[Tensor]:
+        found = self.call.outputs(tensors)
+        return [found[k] for k in self.picked]
+
+    def _flat(self, tensors: dict[str, Tensor]) -> Tensor:
+        """All outputs in a row."""
+        parts = [call_of("reshape", y, (-1,)) for y in self._live(tensors)]
+        joined: Tensor = call_of("cat", parts) if len(parts) > 1 else parts[0]
+        return joined
+
+    def _contracted(self, tensors: dict[str, Tensor]) -> Tensor:
+        """The outputs, contracted with the cotangents among the tensors."""
+        total: Any = None
+        for k, y in enumerate(self._live(tensors)):
+            part = call_of("sum", call_of("mul", tensors[_cotangent(k)], y))
+            total = part if total is None else call_of("add", total, part)
+        found: Tensor = total
+        return found
+
+    # the whole
+
+    def proof(self) -> FunctionProof:
+        """Look at everything that there is time for."""
+        if not self.outputs:
+            reason = "no output depends on an input that requires a gradient"
+            return self._answer([InputProof(s.name, UNKNOWN, reason)
+                                 for s in self.call.varied])  # fmt: skip
+        with enable_grad():
+            if not self._repeats():
+                reason = "the function gives other values when it is run again"
+                return self._answer(
+                    [InputProof(s.name, UNKNOWN, reason) for s in self.call.varied]
+                )
+            try:
+                first, self.type = self.call.narrowest(
+                    lambda: gradients(self.outputs, self.wanted, self._seeds()),
+                    self.type,
+                )
+            except Exception as error:
+                text_ = f"backward raises {words_of(error)}"
+                self.faults.append(Fault("backward", text_))
+                return self._answer(
+                    [InputProof(s.name, REFUTED, text_) for s in self.call.varied]
+                )
+            if not self._gradients_repeat(first):
+                reason = "the function gives other gradients when it is run again"
+                return self._answer(
+                    [InputProof(s.name, UNKNOWN, reason) for s in self.call.varied]
+                )
+            by_entries = self._by_entries()
+            contracted, verification = self._by_cotangents(by_entries)
+            second = self._second() if self.plan.second else ()
+            self._try()
+        inputs = [_joined(a, b) for a, b in zip(by_entries or contracted, contracted,
+                                                strict=True)]  # fmt: skip
+        return self._answer(inputs, second, verification)
+
+    def _answer(
+        self, inputs: Sequence[InputProof], second: Sequence[InputProof] = (),
+        verification: Verification | None = None,
+    ) -> FunctionProof:  # fmt: skip
+        verdicts = [each.verdict for each in inputs]
+        verdicts += [each.verdict for each in second if each.verdict == REFUTED]
+        verdicts += [REFUTED] if self.faults else []
+        proved = verification is not None and PROVED in [i.verdict for i in inputs]
+        return FunctionProof(
+            self.call.title,
+            weakest(verdicts),
+            tuple(inputs),
+            tuple(second),
+            tuple(self.faults),
+            verification.side_conditions if verification and proved else (),
+            verification.kinks if verification else (),
+            None,
+            tuple(dict.fromkeys(self.remarks)),
+            round(monotonic() - self.began, 3),
+        )
+
+    def _seeds(self) -> list[Any]:
+        pairs = zip(self.cotangents, self.outputs, strict=True)
+        return [np.array(c, np.asarray(y.detach().raw).dtype) for c, y in pairs]
+
+    def _repeats(self) -> bool:
+        again = self._live(self.call.leaves())
+        pairs = zip(self.values, again, strict=True)
+        return all(
+            np.array_equal(v, np.asarray(y.detach().raw, np.float64), equal_nan=True)
+            for v, y in pairs
+        )
+
+    def _gradients_repeat(self, first: list[Any]) -> bool:
+        """Whether a new run on new leaves has the same gradients: what a function keeps
+        from one run to the next may be differentiated in the first alone."""
+        leaves = self.call.leaves()
+        wanted = [leaves[slot.name] for slot in self.call.varied]
+        try:
+            again = gradients(self._live(leaves), wanted, self._seeds())
+        except Exception:
+            return False
+        return all(map(is_same, first, again))
+
+    def _try(self) -> None:
+        try:
+            self.faults += faults(
+                self.call, self.outputs, self.leaves, self._seeds()
+            ) if len(self.picked) else ()  # fmt: skip
+        except Exception as error:
+            self.faults.append(Fault("backward", f"a pass raises {words_of(error)}"))
+
+    # jobs
+
+    def _inputs(self, claims: Mapping[str, Any]) -> list[Input]:
+        found = []
+        for slot in self.call.slots:
+            values = np.asarray(slot.given.raw, np.float64)
+            claim = claims.get(slot.name)
+            found.append(
+                Input(
+                    slot.name,
+                    _block(values),
+                    None
+                    if claim is None
+                    else Block.of(np.shape(claim), claim.ravel().tolist()),
+                )
+            )
+        return found
+
+    def _left(self) -> float:
+        return max(0.1, self.plan.seconds - (monotonic() - self.began))
+
+    def _by_entries(self) -> list[InputProof] | None:
+        """Every entry of the Jacobian; None where they are too many."""
+        size = sum(x.numel() for x in self.wanted)
+        if self.count * size > MAX_JACOBIAN_ENTRIES or size > MAX_ENTRIES_ON_TERMS:
+            self.remarks.append(
+                f"the Jacobian has {self.count * size} entries, of which those of one "
+                "contraction with cotangents were looked at"
+            )
+            return None
+        try:
+            rows = blocks_of(self.outputs, self.wanted)
+        except Exception as error:
+            self.faults.append(Fault("backward", f"backward raises {words_of(error)}"))
+            return None
+        claims = {}
+        for nr, slot in enumerate(self.call.varied):
+            parts = [np.asarray(row[nr].raw, np.float64) for row in rows]
+            sizes = [v.size for v in self.values]
+            claims[slot.name] = np.concatenate(
+                [p.reshape(n, -1) for p, n in zip(parts, sizes, strict=True)]
+            )
+        flat = np.concatenate([v.ravel() for v in self.values])
+        job = Job(
+            "", tuple(self._inputs(claims)), _block(flat), "jacobian",
+            dtype=self.type.name, seconds=self._left() / 2, seed=self.plan.seed,
+        )  # fmt: skip
+        check = FunctionCheck(job, self._flat, _nobody, Budget(job.seconds), tape=False)
+        answer = self._numbers(check)
+        if check.reason is None:
+            self._keep(check, claims)
+        return self._read(check, answer.inputs, self._of_row)
+
+    def _keep(self, check: FunctionCheck, claims: Mapping[str, Any]) -> None:
+        for slot in self.call.varied:
+            given = claims[slot.name]
+            true = np.array(
+                [to_float(check.true_of(slot.name, p)[2]) for p in range(given.size)]
+            )
+            self.blocks.append(Both(slot, given, true.reshape(given.shape)))
+
+    def _by_cotangents(
+        self, before: Sequence[InputProof] | None
+    ) -> tuple[list[InputProof], Verification]:
+        """The contraction with cotangents, which are symbols of their own."""
+        found = gradients(self.outputs, self.wanted, self._seeds())
+        claims = {
+            slot.name: np.asarray(g, np.float64)
+            for slot, g in zip(self.call.varied, found, strict=True)
+        }
+        inputs = self._inputs(claims)
+        inputs += [
+            Input(_cotangent(k), _block(c)) for k, c in enumerate(self.cotangents)
+        ]
+        total = sum(
+            float((v * c).sum())
+            for v, c in zip(self.values, self.cotangents, strict=True)
+        )
+        job = Job("", tuple(inputs), Block.of((), [total]), dtype=self.type.name,
+                  seconds=self._left(), seed=self.plan.seed)  # fmt: skip
+        tape = sum(i.value.count for i in inputs) > MAX_ENTRIES_ON_TERMS
+        check = FunctionCheck(
+            job, self._contracted, _nobody, Budget(job.seconds), tape=tape
+        )
+        good = before is None or all(
+            each.verdict not in (REFUTED, UNKNOWN) for each in before
+        )
+        if tape:
+            answer = check.within_time()
+        else:
+            answer = self._numbers(check)
+            if good and self.plan.prove and check.reason is None:
+                answer = check.proved()
+        if check.holds:
+            self.remarks.append(HELD)
+        return self._read(check, answer.inputs, lambda row: None), answer
+
+    def _numbers(self, check: FunctionCheck) -> Verification:
+        """All entries of a job, without SymPy."""
+        reason = "nothing could be shown"
+        try:
+            with check.budget.slice(check.budget.left):
+                check.numbers()
+                check._hold_rules()
+        except OutOfTime:
+            check.reason = reason = f"time-out after {check.job.seconds:g} s"
+        return check._now().ended(check.reason or reason)
+
+    def _of_row(self, row: int) -> tuple[int, tuple[int, ...]]:
+        """The output and its entry that a row of the Jacobian is of."""
+        for nr, v in enumerate(self.values):
+            if row < v.size:
+                at = tuple(int(i) for i in np.unravel_index(row, v.shape))
+                return self.picked[nr], at if v.ndim else ()
+            row -= v.size
+        raise IndexError(row)
+
+    def _read(
+        self, check: FunctionCheck, verdicts: Sequence[InputVerdict],
+        of_row: Callable[[int], tuple[int, tuple[int, ...]] | None],
+    ) -> list[InputProof]:  # fmt: skip
+        """The verdicts of a job, with counterexamples."""
+        read = []
+        for each in verdicts:
+            note = each.note
+            if check.failure is not None:
+                note = f"it does not run on balls: {check.failure}"
+            made = InputProof(each.name, each.verdict, note, each.max_error)
+            report = check.reports[each.name]
+            wrong = [k for k, e in enumerate(report.entries) if e.verdict == REFUTED]
+            if each.verdict == UNKNOWN and check.rule_failure is not None:
+                wrong = self._clearly_wrong(check, each.name)
+                made = replace(
+                    made, verdict=REFUTED if wrong else UNKNOWN,
+                    note=f"backward does not run on balls: {check.rule_failure}",
+                )  # fmt: skip
+            if wrong and check.rows:
+                made = replace(made, counterexample=self._counterexample(
+                    check, each.name, wrong[0], of_row))  # fmt: skip
+            read.append(made)
+        return read
+
+    def _counterexample(
+        self, check: FunctionCheck, name: str, position: int,
+        of_row: Callable[[int], tuple[int, tuple[int, ...]] | None],
+    ) -> Counterexample:  # fmt: skip
+        row, place, true = check.true_of(name, position)
+        shape = next(i for i in check.asked if i.name == name).value.shape
+        entry = tuple(int(i) for i in np.unravel_index(place, shape)) if shape else ()
+        given = check.reports[name].entries[position].number
+        return Counterexample(of_row(row), entry, given, float(text(true)))
+
+    def _clearly_wrong(self, check: FunctionCheck, name: str) -> list[int]:
+        """The entries of a backward without meaning on balls that are off by more than
+        it moves where the inputs move a little."""
+        slot = next((s for s in self.call.varied if s.name == name), None)
+        if slot is None or check.job.kind != "gradient" or not check.rows:
+            return []
+        nr = self.call.varied.index(slot)
+        entries = check.reports[name].entries
+        given = np.array([e.number for e in entries])
+        true = np.array(
+            [to_float(check.true_of(name, k)[2]) for k in range(len(given))]
+        )
+        moved = self._shaken(nr)
+        if moved is None or not (np.isfinite(given).all() and np.isfinite(true).all()):
+            return []
+        gap = np.abs(given - true)
+        size = max(float(np.abs(true).max(initial=0)), float(np.abs(given).max()))
+        clear = (gap > FAR * np.abs(moved - given)) & (gap > CLEARLY * size)
+        return [int(k) for k in np.flatnonzero(clear)]
+
+    def _shaken(self, nr: int) -> Any:
+        """The gradient where all inputs are moved by as much as matters to nobody."""
+        leaves = self.call.leaves()
+        for leaf in leaves.values():
+            leaf.raw[...] = leaf.raw * (1 + SHAKEN)
+        with suppress(Exception):
+            ys = self._live(leaves)
+            wanted = [leaves[s.name] for s in self.call.varied]
+            return gradients(ys, wanted, self._seeds())[nr].ravel()
+        return None
+
+    # gradients of gradients
+
+    def _second(self) -> tuple[InputProof, ...]:
+        """The Hessian of the contraction, by inputs and cotangents."""
+        size = self.count + sum(x.numel() for x in self.wanted)
+        if size > MAX_SECOND_ENTRIES:
+            self.remarks.append(
+                f"gradients of gradients were not looked at: {size} entries of inputs "
+                f"and outputs are more than {MAX_SECOND_ENTRIES}"
+            )
+            return ()
+        leaves = self.call.leaves()
+        for k, (c, y) in enumerate(zip(self._seeds(), self.outputs, strict=True)):
+            leaves[_cotangent(k)] = Tensor(c, y.xp, True)
+        names = [s.name for s in self.call.varied]
+        names += [_cotangent(k) for k in range(len(self.outputs))]
+        wanted = [leaves[name] for name in names]
+        try:
+            total = self._contracted(leaves)
+            ones = Tensor(np.ones_like(np.asarray(total.detach().raw)), total.xp)
+            first = filled(pull([total], wanted, [ones], create_graph=True), wanted)
+            rows = blocks_of(first, wanted)
+        except Exception as error:
+            self.remarks.append(
+                f"there is no gradient of the gradient: {words_of(error)}"
+            )
+            return ()
+        inputs = []
+        for nr, name in enumerate(names):
+            x = np.asarray(wanted[nr].detach().raw, np.float64)
+            claim = np.concatenate([
+                np.asarray(row[nr].raw, np.float64).reshape(-1, x.size) for row in rows
+            ])  # fmt: skip
+            inputs.append(Input(name, _block(x), _block(claim)))
+        fixed = [i for i in self._inputs({}) if i.name not in names]
+        value = float(total.detach().raw)
+        job = Job(
+            "",
+            (*inputs, *fixed),
+            Block.of((), [value]),
+            "hessian",
+            dtype=self.type.name,
+            seconds=self._left(),
+            seed=self.plan.seed,
+        )
+        check = FunctionCheck(
+            job, self._contracted, _nobody, Budget(job.seconds), tape=False
+        )
+        answer = self._numbers(check)
+        return tuple(self._read(check, answer.inputs, lambda row: None))
+
+
+def _joined(a: InputProof, b: InputProof) -> InputProof:
+    """What two looks at one input's gradient show together; the proof of ``b`` holds
+    for every cotangent, so for all that ``a`` looked at."""
+    if b.verdict == PROVED and a.verdict not in (REFUTED, UNKNOWN):
+        return replace(b, max_error=_larger(a, b))
+    worse = b if weakest([a.verdict, b.verdict]) == b.verdict else a
+    if a.verdict == REFUTED:
+        worse = a
+    return replace(worse, max_error=_larger(a, b))
+
+
+def _larger(a: InputProof, b: InputProof) -> float | None:
+    known = [e for e in (a.max_error, b.max_error) if e is not None and isfinite(e)]
+    return max(known, default=None)
+
+
+def _cotangent(k: int) -> str:
+    return f"cotangent{k or ''}"
+
+
+def _nobody(verification: Verification) -> None:
+    """Nobody waits for what is shown on the way."""
+
+
+def _block(array: Any) -> Block:
+    return Block.of(array.shape, array.ravel().tolist())

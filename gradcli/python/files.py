@@ -1,0 +1,247 @@
+"""Functions in people's files: found by name, given arguments, run as they stand.
+
+Invariant: `load` and `run` are the only places of this package that execute a file, and
+only the one that is named to them; inside, ``import torch`` means gradcli.
+
+    target = find("losses.py:Huber")
+    arguments_of(target, ["x=randn(5)", "delta=0.7"], seed=0)
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
+from inspect import Parameter, signature
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any, Final, get_args, get_origin
+
+import numpy as np
+
+from ..autograd.function import Function
+from ..engine.creation import tensor
+from ..engine.devices import NUMPY
+from ..engine.dtypes import int64
+from ..engine.tensor import Tensor
+from ..lang.bindings import Binding, read_bindings
+from ..lang.errors import ProgramError
+from ..lang.factory import Factory
+from ..lang.inputs import value_of
+from ..lang.span import Span
+from ..lang.suggest import did_you_mean
+from ..nn.module import Module
+from .places import words_of
+from .torch_names import as_torch
+
+DRAWN: Final = "randn(3)"
+"""What stands for an argument that nothing is said of."""
+
+WAY: Final = "write it as FILE.py:NAME, as in losses.py:Huber"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A function, a custom Function or a module of a file.
+
+    parameters  of its forward, without ``ctx``
+    """
+
+    title: str
+    value: Any
+    parameters: Mapping[str, Parameter]
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments of a target, and the text that each was made of where it was
+    drawn."""
+
+    values: tuple[Any, ...]
+    drawn: Mapping[str, str]
+
+
+def split(text: str) -> tuple[Path, str]:
+    """The file and the name of ``FILE.py:NAME``.
+
+    Raises:
+        ProgramError: it is not of that form, or there is no such file.
+    """
+    file, colon, name = text.rpartition(":")
+    if not colon or not name or not file:
+        raise ProgramError("E590", f"{text!r} names no function of a file", hint=WAY)
+    path = Path(file)
+    if not path.is_file():
+        raise ProgramError("E511", f"there is no file {file!r}", hint=WAY)
+    return path, name
+
+
+def load(path: Path) -> ModuleType:
+    """Execute a file as a module.
+
+    Raises:
+        ProgramError: it does not end well; with the place and the reason.
+    """
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ProgramError("E513", f"{path} is no file of Python", hint=WAY)
+    module = module_from_spec(spec)
+    before = sys.path[:]
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        with as_torch():
+            spec.loader.exec_module(module)
+    except Exception as error:
+        raise ProgramError(
+            "E513", f"{path.name} raises {words_of(error)}",
+            hint="the file is executed, with gradcli as torch, before anything of it "
+            "can be verified",
+        ) from error  # fmt: skip
+    finally:
+        sys.path[:] = before
+    return module
+
+
+def run(path: Path, arguments: Sequence[str]) -> None:
+    """Execute a file as a script, as Python does."""
+    before = sys.argv, sys.path[:]
+    sys.argv = [str(path), *arguments]
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        with as_torch():
+            runpy.run_path(str(path), run_name="__main__")
+    finally:
+        sys.argv, sys.path[:] = before
+
+
+def find(text: str) -> Target:
+    """The function that ``FILE.py:NAME`` names; its file is executed.
+
+    Raises:
+        ProgramError: there is no such file or name, or it is nothing to verify.
+    """
+    path, name = split(text)
+    found: Any = load(path)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            near = did_you_mean(part, [n for n in vars(found) if n[:1] != "_"])
+            raise ProgramError("E101", f"{path.name} has no name {part!r}", hint=near)
+        found = getattr(found, part)
+    if isinstance(found, type) and issubclass(found, Module):
+        found = _made(found, text)
+    if isinstance(found, Module):
+        found = found.double()
+        return Target(text, found, _parameters(found.forward))
+    if isinstance(found, type) and issubclass(found, Function):
+        has_setup = found.setup_context is not Function.setup_context
+        known = _parameters(found.forward)
+        first = () if has_setup else tuple(known)[:1]
+        return Target(text, found, {k: p for k, p in known.items() if k not in first})
+    if not callable(found) or isinstance(found, type):
+        raise ProgramError(
+            "E519", f"{name} is no function, Function or module, but "
+            f"{type(found).__name__}", hint=WAY,
+        )  # fmt: skip
+    return Target(text, found, _parameters(found))
+
+
+def _made(kind: type[Module], text: str) -> Module:
+    try:
+        return kind()
+    except TypeError as error:
+        raise ProgramError(
+            "E302", f"{kind.__name__} cannot be made without arguments: {error}",
+            hint=f"make one in the file and name it: model = {kind.__name__}(...), "
+            f"then {text.rpartition(':')[0]}:model",
+        ) from error  # fmt: skip
+
+
+def _parameters(function: Any) -> dict[str, Parameter]:
+    try:
+        return dict(signature(function).parameters)
+    except (TypeError, ValueError):
+        return {}
+
+
+def arguments_of(
+    target: Target, words: Sequence[str], seed: int, whole: Sequence[str] = ()
+) -> Arguments:
+    """The arguments that bindings, annotations and defaults give, else drawn ones.
+
+    A number that is written out stays one, unless the parameter is annotated as a
+    tensor; everything else is a tensor of float64 that requires a gradient.
+
+    Args:
+        words: ``NAME=VALUE``, each a value of the language; names of parameters.
+        seed: of what is drawn.
+        whole: the names of those that hold integers.
+
+    Raises:
+        ProgramError: a value is wrong, or a name that there is no parameter of.
+    """
+    bound = {b.name: b for b in read_bindings(words)}
+    for binding in bound.values():
+        if binding.name not in target.parameters:
+            near = did_you_mean(binding.name, target.parameters)
+            raise ProgramError(
+                "E505", f"{target.title} has no parameter '{binding.name}'",
+                Span(0, binding.value.start - 1), binding.argument,
+                hint=near or f"its parameters are {', '.join(target.parameters)}",
+            )  # fmt: skip
+    values: list[Any] = []
+    drawn: dict[str, str] = {}
+    for name, parameter in target.parameters.items():
+        if parameter.kind in (Parameter.VAR_KEYWORD, Parameter.KEYWORD_ONLY):
+            continue
+        given = bound.get(name)
+        if given is None:
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                break
+            annotated = _annotated(parameter, seed)
+            if annotated is None and parameter.default is not Parameter.empty:
+                values.append(parameter.default)
+                continue
+            drawn[name] = annotated or DRAWN
+            given = _binding(name, drawn[name])
+        values.append(_value(given, parameter, seed, name in whole))
+    return Arguments(tuple(values), drawn)
+
+
+def _value(binding: Binding, parameter: Parameter, seed: int, whole: bool) -> Any:
+    array = np.asarray(value_of(binding, Factory(NUMPY, "float64", seed)))
+    if whole:
+        return tensor(array, dtype=int64)
+    text = binding.text.strip()
+    if not array.ndim and not _is_tensor(parameter.annotation) and "(" not in text:
+        return int(text) if text.lstrip("+-").isdigit() else float(array)
+    return Tensor(np.array(array), NUMPY, True)
+
+
+def _is_tensor(annotation: Any) -> bool:
+    shown = annotation if isinstance(annotation, str) else repr(annotation)
+    return "Tensor" in shown
+
+
+def _annotated(parameter: Parameter, seed: int) -> str | None:
+    """The value that an annotation gives: ``x: "randn(3, 4)"``, or a shape or a value
+    in ``Annotated[Tensor, ...]``."""
+    said = parameter.annotation
+    if get_origin(said) is Annotated:
+        said = get_args(said)[1]
+    if isinstance(said, tuple) and all(isinstance(n, int) for n in said):
+        return f"randn({', '.join(map(str, said))})" if said else "randn(())"
+    if not isinstance(said, str) or "(" not in said:
+        return None
+    try:
+        value_of(_binding(parameter.name, said), Factory(NUMPY, "float64", seed))
+    except ProgramError:
+        # An annotation of a type, as text.
+        return None
+    return said
+
+
+def _binding(name: str, text: str) -> Binding:
+    (made,) = read_bindings([f"{name}={text}"])
+    return made

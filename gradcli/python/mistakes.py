@@ -1,0 +1,382 @@
+"""Why a backward is wrong: hypotheses, each tested at several points at once.
+
+Invariant: a mistake is named only if putting it right makes every refuted gradient
+right at all points that were looked at; the simplest is asked for first.
+
+    diagnosed(checked, proof).repair       # "multiply by -1"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any, Final
+
+import numpy as np
+
+from ..autograd.blocks import blocks_of
+from ..diagnosis.likeness import all_same, constant_factor, number_text, same
+from ..diagnosis.limits import MAX_DIMENSIONS
+from ..engine.dtypes import float64
+from ..engine.tensor import Tensor
+from ..verify.process.job import REFUTED
+from ..views.claims import Diagnosis
+from .call import Call, Slot
+from .checker import Both, Checked, Plan
+from .proof import FunctionProof
+from .replay import recording
+from .saved import Replaced, function_of, replacements
+from .trials import IN_PLACE, NEEDS, PIECES, UNDEFINED
+
+POINTS: Final = 3
+"""Points beside the given one at which a hypothesis has to hold."""
+
+SHOWN: Final = 3
+"""Names up to which all are written out."""
+
+REPAIRS: Final = {
+    NEEDS: "compute each gradient if its own ctx.needs_input_grad[i] says so, from "
+    "what is saved in any case",
+    PIECES: "use reshape() or contiguous() rather than view() and strides",
+    IN_PLACE: "clone() before changing it, or write the change as a new tensor",
+    UNDEFINED: "look for None among the cotangents, or leave set_materialize_grads on",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The function at one point, and its Jacobian's blocks, given and true."""
+
+    call: Call
+    blocks: Sequence[Both]
+
+    def refuted(self, names: set[str]) -> list[Both]:
+        return [b for b in self.blocks if b.slot.name in names]
+
+
+def diagnosed(checked: Checked, proof: FunctionProof) -> Diagnosis | None:
+    """The simplest mistake that explains a refuted proof; None where none does."""
+    if proof.verdict != REFUTED:
+        return None
+    wrong = {each.name for each in proof.inputs if each.verdict == REFUTED}
+    for fault in proof.faults:
+        if fault.kind == IN_PLACE or (fault.kind in REPAIRS and not wrong):
+            return Diagnosis(fault.kind, fault.text, REPAIRS[fault.kind])
+    inner = _inside(checked)
+    if inner is not None:
+        return inner
+    if wrong and checked.blocks:
+        points = [*_here(checked), *_elsewhere(checked)]
+        with np.errstate(all="ignore"):
+            for hypothesis in HYPOTHESES:
+                found = hypothesis(points, wrong)
+                if found is not None:
+                    return found
+        return _cotangent_alone(checked)
+    if not wrong and any(each.verdict == REFUTED for each in proof.second):
+        return Diagnosis(
+            "double backward",
+            "the gradient is right, its own gradient is not: backward computes with "
+            "what was detached, made under no_grad() or computed in forward, which is "
+            "a constant to its graph",
+            "compute in backward from inputs and outputs that save_for_backward saved, "
+            "or mark it with @once_differentiable",
+        )
+    return None
+
+
+def _inside(checked: Checked) -> Diagnosis | None:
+    """What is wrong with the first custom function, of those that are called on the
+    way, whose own backward is refuted."""
+    call = checked.call
+    if function_of(call) is not None:
+        return None
+    seen = set[Any]()
+    with suppress(Exception), recording() as tape:
+        call.outputs(call.leaves())
+    for function, arguments in tape.custom:
+        if function in seen:
+            continue
+        seen.add(function)
+        name = function.__name__
+        with suppress(Exception):
+            own = Checked(Call(function, arguments, name), checked.plan)
+            proof = own.proof()
+            if proof.verdict != REFUTED:
+                continue
+            found = diagnosed(own, proof)
+            text = "its gradient is refuted" if found is None else found.text
+            repair = f"see {name}.backward" if found is None else found.repair
+            cause = "backward" if found is None else found.cause
+            return Diagnosis(cause, f"in {name}.backward, {text}", repair)
+    return None
+
+
+def _here(checked: Checked) -> list[Point]:
+    """The given point, in float64: what is compared is compared to the last digits."""
+    if checked.type is float64 or checked.call.module is not None:
+        return [Point(checked.call, checked.blocks)]
+    wide = list(_points(checked, lambda values: values))
+    return wide or [Point(checked.call, checked.blocks)]
+
+
+def _elsewhere(checked: Checked) -> list[Point]:
+    """The same function near by, as far as it takes what is drawn."""
+    draws = np.random.default_rng(checked.plan.seed + 7)
+
+    def drawn(values: Any) -> Any:
+        return values * draws.uniform(0.7, 1.3, values.shape)
+
+    return [each for _ in range(POINTS) for each in _points(checked, drawn)]
+
+
+def _points(checked: Checked, moved: Callable[[Any], Any]) -> Iterator[Point]:
+    """The function at its arguments, moved, if it takes them so."""
+    call = checked.call
+    arguments: list[Any] = list(call.arguments)
+    type_ = np.float64 if call.module is None else checked.type.name
+    for slot in call.slots:
+        if isinstance(slot.key, int):
+            values = moved(np.asarray(slot.given.raw)).astype(type_)
+            arguments[slot.key] = Tensor(values, slot.given.xp, slot.varied)
+    with suppress(Exception):
+        there = call.at(arguments)
+        plan = Plan(seconds=checked.plan.seconds, second=False, prove=False)
+        again = Checked(there, plan)
+        again.proof()
+        if again.blocks:
+            yield Point(there, again.blocks)
+
+
+Hypothesis = Callable[[Sequence[Point], set[str]], "Diagnosis | None"]
+
+
+def _pairs(points: Sequence[Point], wrong: set[str]) -> list[tuple[Any, Any]]:
+    return [(b.true, b.given) for p in points for b in p.refuted(wrong)]
+
+
+def _by(wrong: set[str]) -> str:
+    names = sorted(wrong)
+    shown = names if len(names) <= SHOWN else [*names[:2], f"{len(names) - 2} more"]
+    return f"the gradient by {' and '.join(shown)}"
+
+
+def none_given(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """No gradient at all where there is one."""
+    for name in sorted(wrong):
+        if all(not b.given.any() for p in points for b in p.refuted({name})):
+            return Diagnosis(
+                "missing", f"backward gives no gradient for {name}: None, or zeros",
+                "return one; if it is a constant, hand it over as a number or as a "
+                f"tensor that requires no gradient: {name}=0.5",
+            )  # fmt: skip
+    return None
+
+
+def cotangent_ignored(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """Every cotangent gives the same gradient."""
+    blocks = [b for p in points for b in p.refuted(wrong)]
+    if not all(b.given.any() for b in blocks):
+        return None
+    if any(len(b.given) < 2 or same(b.true[:1], b.true[1:2]) for b in blocks):
+        return None
+    if all(np.allclose(b.given, b.given[:1], rtol=1e-12, atol=0) for b in blocks):
+        return _ignored()
+    return None
+
+
+def _cotangent_alone(checked: Checked) -> Diagnosis | None:
+    """Right for the cotangent 1 of a single number, wrong for another."""
+    right = all(same(b.true, b.given) for b in checked.blocks)
+    return _ignored() if right and checked.count == 1 else None
+
+
+def _ignored() -> Diagnosis:
+    return Diagnosis(
+        "cotangent", "backward does not use the cotangent that it is given",
+        "multiply what it returns by grad_output",
+    )  # fmt: skip
+
+
+def straight_through(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """A gradient of what does not move."""
+    if any(a.any() for a, _ in _pairs(points, wrong)):
+        return None
+    return Diagnosis(
+        "straight-through",
+        f"forward does not move with {' and '.join(sorted(wrong))}, as what rounds or "
+        "compares; backward gives a gradient all the same",
+        "if that estimate is meant, there is no derivative to hold it against",
+    )
+
+
+def wrong_sign(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    if not all_same([(a, -b) for a, b in _pairs(points, wrong)]):
+        return None
+    return Diagnosis("sign", f"{_by(wrong)} has the wrong sign", "multiply it by -1")
+
+
+def constant(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """A constant factor, or as many times as a batch has entries."""
+    factors = []
+    for name in sorted(wrong):
+        c = constant_factor(_pairs(points, {name}))
+        if c is None:
+            return None
+        factors.append((name, c))
+    name, c = factors[0]
+    alike = all(abs(other - c) < 1e-8 * abs(c) for _, other in factors)
+    by = _by(wrong) if alike else _by({name})
+    point = points[0]
+    batch = _batch_of(point, name)
+    if batch is not None and abs(c - batch) < 1e-8 * batch:
+        return Diagnosis(
+            "batch", f"{by} is a mean over the {batch} samples, not their sum",
+            "write sum(0) for mean(0)",
+        )  # fmt: skip
+    text = number_text(c)
+    if abs(c) < 1 and number_text(1 / c).lstrip("-").isdigit():
+        inverse = number_text(1 / c)
+        return Diagnosis("factor", f"{by} has the factor {inverse} too much",
+                         f"divide it by {inverse}")  # fmt: skip
+    return Diagnosis("factor", f"{by} lacks the factor {text}", f"multiply by {text}")
+
+
+def _batch_of(point: Point, name: str) -> int | None:
+    """The size of the first dimension of the outputs, if an input lacks it."""
+    block = next(b for b in point.blocks if b.slot.name == name)
+    ys = point.call.outputs(point.call.leaves())
+    shapes = {tuple(y.shape) for y in ys}
+    if len(shapes) != 1:
+        return None
+    (shape,) = shapes
+    own = tuple(block.slot.given.shape)
+    lacks = len(own) < len(shape) and shape[len(shape) - len(own) :] == own
+    return int(shape[0]) if lacks and shape and shape[0] > 1 else None
+
+
+def swapped(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """Inputs whose gradients are given for one another, but for their signs."""
+    names = [b.slot.name for b in points[0].blocks]
+    for a in sorted(wrong):
+        for b in (n for n in names if n != a):
+            pairs = []
+            for p in points:
+                mine, other = (next(x for x in p.blocks if x.slot.name == n)
+                               for n in (a, b))  # fmt: skip
+                pairs.append((other.true, mine.given))
+            if all(x.shape == y.shape for x, y in pairs) and all_same(pairs):
+                text = f"what is returned for {a} is the gradient by {b}"
+                return Diagnosis("swapped", text, f"return them in order: {a}, {b}")
+    return None
+
+
+def operands_swapped(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """Two inputs exchanged where the gradients are computed from them."""
+    return _by_replacing(points, wrong, "swapped")
+
+
+def missing_sum(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """Some of what is to be added up is left out, or added elsewhere."""
+    pairs = _pairs(points, wrong)
+    by = _by(wrong)
+    part = all(
+        bool(((b == 0) | np.isclose(a, b, rtol=1e-9, atol=0)).all()) for a, b in pairs
+    )
+    if part and any(((b == 0) & (a != 0)).any() for a, b in pairs):
+        return Diagnosis(
+            "batch", f"{by} has only a part of what is to be added up: an entry that "
+            "is used several times gets the cotangent of one use",
+            "sum over all uses, as sum(0) over a batch or index_add does",
+        )  # fmt: skip
+    turned = all(
+        a.shape[1] > 1 and same(a.sum(1), b.sum(1)) and not same(a, b) for a, b in pairs
+    )
+    if turned:
+        return Diagnosis(
+            "batch", f"{by} is added up over the wrong dimension: every part of it is "
+            "right and comes to the wrong entry",
+            "sum over the dimension that the input does not have",
+        )  # fmt: skip
+    return None
+
+
+def transposed(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """The dimensions of a gradient in another order."""
+    for name in sorted(wrong):
+        shape = tuple(_slot(points[0], name).given.shape)
+        if not 1 < len(shape) <= MAX_DIMENSIONS:
+            continue
+        for order in list(permutations(range(len(shape))))[1:]:
+            if tuple(shape[d] for d in order) != shape:
+                continue
+            pairs = [
+                (a, np.transpose(b.reshape(-1, *shape), (0, *(1 + d for d in order)))
+                 .reshape(a.shape))
+                for a, b in _pairs(points, {name})
+            ]  # fmt: skip
+            if all_same(pairs):
+                how = ".t()" if len(order) == 2 else f".permute{order}"
+                return Diagnosis("transpose", f"{_by({name})} is transposed",
+                                 f"take {how} of it")  # fmt: skip
+    return None
+
+
+def _slot(point: Point, name: str) -> Slot:
+    return next(b.slot for b in point.blocks if b.slot.name == name)
+
+
+def undone(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """What was changed in place after it had been saved."""
+    return _by_replacing(points, wrong, IN_PLACE)
+
+
+def saved_another(points: Sequence[Point], wrong: set[str]) -> Diagnosis | None:
+    """Another tensor was saved than the one that backward takes it for."""
+    return _by_replacing(points, wrong, "saved")
+
+
+def _by_replacing(
+    points: Sequence[Point], wrong: set[str], cause: str
+) -> Diagnosis | None:
+    """A replacement of what was saved that makes all refuted gradients right."""
+    for each in replacements(points[0].call, cause):
+        if all(_right_with(each, point, wrong) for point in points):
+            return Diagnosis(cause, each.text, each.repair)
+    return None
+
+
+def _right_with(each: Replaced, point: Point, wrong: set[str]) -> bool:
+    call = point.call.with_function(each.function)
+    try:
+        leaves = call.leaves()
+        ys = [y for y in call.outputs(leaves) if y.requires_grad]
+        rows = blocks_of(ys, [leaves[s.name] for s in call.varied])
+    except Exception:
+        # What is saved instead need not fit at all.
+        return False
+    for nr, block in enumerate(point.blocks):
+        given = np.concatenate([
+            np.asarray(row[nr].raw, np.float64).reshape(y.numel(), -1)
+            for row, y in zip(rows, ys, strict=True)
+        ])  # fmt: skip
+        if block.slot.name in wrong and not same(block.true, given):
+            return False
+    return True
+
+
+HYPOTHESES: tuple[Hypothesis, ...] = (
+    undone,
+    straight_through,
+    none_given,
+    cotangent_ignored,
+    wrong_sign,
+    constant,
+    swapped,
+    missing_sum,
+    transposed,
+    operands_swapped,
+    saved_another,
+)

@@ -1,0 +1,139 @@
+"""What was shown of the gradients of a function, ready to be read.
+
+Invariant: a verdict says no more than was done; what was not looked at is named in
+``remarks``.
+
+    proof = verify(f, (x,))
+    proof.verdict, proof.inputs[0].counterexample
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..verify.process.job import REFUTED, UNKNOWN, is_weaker
+from ..views.claims import Diagnosis
+
+Index = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """An entry of a derivative that is wrong.
+
+    output  which output, and which of its entries; None: of the contraction of all
+            outputs with the cotangents
+    entry   the entry of the input
+    given   the gradient that backward gave; true: the derivative there
+    """
+
+    output: tuple[int, Index] | None
+    entry: Index
+    given: float
+    true: float
+
+    def place(self, name: str) -> str:
+        """The entry in words: ``d output[0] / d x[1]``."""
+        above = "d (cotangents * outputs)"
+        if self.output is not None:
+            nr, at = self.output
+            above = f"d output{f' {nr}' if nr else ''}{_brackets(at)}"
+        return f"{above} / d {name}{_brackets(self.entry)}"
+
+
+def _brackets(at: Index) -> str:
+    return f"[{','.join(map(str, at))}]" if at else ""
+
+
+@dataclass(frozen=True, slots=True)
+class InputProof:
+    """What was shown of the gradient by one input.
+
+    note       why nothing stronger was shown, or what is wrong
+    max_error  the largest relative error of a number, proven; None: not known
+    """
+
+    name: str
+    verdict: str
+    note: str | None = None
+    max_error: float | None = None
+    counterexample: Counterexample | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A pass through ``backward`` that fails or disagrees with another.
+
+    kind  in one or two words what it was run with
+    """
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionProof:
+    """The verdict on a function's gradients at its inputs.
+
+    inputs      by each input that requires a gradient; of a module by its parameters,
+                too
+    second      the same for the gradients of the gradients
+    faults      what else is wrong with its backward
+    conditions  where a proof holds beside the point
+    kinks       where the function has no derivative
+    mistake     what is probably wrong, where something is
+    remarks     what was not looked at, and why
+    at_least    the weakest verdict that counts as passed
+    """
+
+    function: str
+    verdict: str
+    inputs: tuple[InputProof, ...]
+    second: tuple[InputProof, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    conditions: tuple[str, ...] = ()
+    kinks: tuple[str, ...] = ()
+    mistake: Diagnosis | None = None
+    remarks: tuple[str, ...] = ()
+    seconds: float = 0.0
+    at_least: str = UNKNOWN
+
+    def __bool__(self) -> bool:
+        """Whether nothing is refuted and the verdict is strong enough."""
+        return self.verdict != REFUTED and not is_weaker(self.verdict, self.at_least)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """The proof in plain text."""
+        found = [f"{self.function}: {self.verdict}"]
+        for each in self.inputs:
+            found += _about(each, "")
+        if REFUTED not in [each.verdict for each in self.inputs]:
+            # What is wrong once is wrong twice; that says nothing more.
+            for each in self.second:
+                if each.verdict == REFUTED:
+                    found += _about(each, "gradient's gradient, ")
+        found += [f"  {fault.kind}: {fault.text}" for fault in self.faults]
+        if self.mistake is not None:
+            found.append(f"  probably: {self.mistake.text}")
+            found.append(f"  way out: {self.mistake.repair}")
+        if self.conditions:
+            found.append(f"  where {', '.join(self.conditions)}")
+        found += [f"  kink: {kink}" for kink in self.kinks]
+        return found + [f"  note: {remark}" for remark in self.remarks]
+
+
+def _about(each: InputProof, name: str) -> list[str]:
+    at = each.counterexample
+    error = f", relative error at most {each.max_error:.2g}" if each.max_error else ""
+    lines = [f"  {name}{each.name}: {each.verdict}{error}"]
+    if at is not None:
+        lines.append(
+            f"    {at.place(each.name)}: backward gave {at.given!r}, "
+            f"the true value is {at.true!r}"
+        )
+    elif each.note:
+        lines.append(f"    {each.note}")
+    return lines

@@ -1,0 +1,196 @@
+"""What a script computed before a backward pass, run again on other tensors.
+
+Invariant: a replay computes what was recorded, with the values that tensors had when
+they were used; a custom function is one call, so that its own backward is what is
+judged. What cannot be replayed is named.
+
+    with recording() as tape:
+        loss = model(x).sum()
+    replay, leaves = tape.function(loss)
+    replay(*leaves)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..autograd.function import Function
+from ..engine.modes import MODE
+from ..engine.node import AccumulateGrad
+from ..engine.record import apply
+from ..engine.tensor import Tensor
+from ..engine.versions import version
+from ..numbers.system import NoMeaning
+
+UNSEEN: Final = (
+    "a value that the pass starts from was computed before, or in a way that was not "
+    "recorded"
+)
+CHANGED: Final = "a tensor was changed in place on the way"
+
+
+APPLY: Final = "apply"
+"""The method of custom functions that is recorded as one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call: what it runs, the numbers of the values that it reads and makes.
+
+    function  the custom function that it is a call of
+    """
+
+    run: Callable[..., Any]
+    reads: tuple[int | None, ...]
+    given: tuple[Any, ...]
+    made: tuple[int, ...]
+    function: type[Function] | None = None
+
+
+class Recording:
+    """The calls since the last backward pass.
+
+    Values are numbered; a tensor that is changed in place is another value from then
+    on.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was recorded."""
+        self._numbers: dict[int, tuple[int, int]] = {}
+        self._held: list[Any] = []
+        self._makers: dict[int, Step] = {}
+        self._values: dict[int, Tensor] = {}
+        self._lost: dict[int, str] = {}
+        self.custom: list[tuple[type[Function], list[Any]]] = []
+        """The calls of custom functions, with copies of their arguments."""
+
+    def number(self, t: Tensor) -> int:
+        """The number of the value that a tensor has now."""
+        found = self._numbers.get(id(t))
+        if found is not None and found[1] == version(t.raw):
+            return found[0]
+        number = self._enter(t)
+        leaf = isinstance(t.edge, AccumulateGrad)
+        if t.edge is None or leaf:
+            self._values[number] = Tensor(t.xp.clone(t.raw), t.xp, leaf)
+        else:
+            self._lost[number] = UNSEEN if found is None else CHANGED
+        return number
+
+    def _enter(self, t: Tensor) -> int:
+        number = len(self._held)
+        self._held.append(t)
+        self._numbers[id(t)] = number, version(t.raw)
+        return number
+
+    def note(
+        self, run: Callable[..., Any], given: Sequence[Any], out: Any,
+        function: type[Function] | None = None,
+    ) -> None:  # fmt: skip
+        """A call that was made and recorded by the engine."""
+        reads = tuple(self.number(x) if isinstance(x, Tensor) else None for x in given)
+        parts = out if isinstance(out, tuple | list) else (out,)
+        made = tuple(self._enter(y) for y in parts if isinstance(y, Tensor))
+        kept = tuple(None if isinstance(x, Tensor) else x for x in given)
+        step = Step(run, reads, kept, made, function)
+        if function is not None:
+            values = [
+                Tensor(x.xp.clone(x.raw), x.xp, x.requires_grad)
+                if isinstance(x, Tensor)
+                else x
+                for x in given
+            ]
+            self.custom.append((function, values))
+        self._makers.update(dict.fromkeys(made, step))
+
+    def function(
+        self, root: Tensor
+    ) -> tuple[Callable[..., Any], list[Tensor], list[Tensor]]:
+        """A function of leaves that computes ``root``, the leaves' copies, and the
+        leaves.
+
+        Raises:
+            NoMeaning: a part of it cannot be computed again.
+        """
+        goal = self.number(root)
+        steps: dict[int, Step] = {}
+        needed: set[int] = set()
+        stack = [goal]
+        while stack:
+            number = stack.pop()
+            if number in needed:
+                continue
+            needed.add(number)
+            if number in self._lost:
+                raise NoMeaning(self._lost[number])
+            step = self._makers.get(number)
+            if step is not None:
+                steps[max(step.made)] = step
+                stack.extend(n for n in step.reads if n is not None)
+        order = [steps[n] for n in sorted(steps)]
+        starts = [n for n in sorted(needed) if n not in self._makers]
+        leaves = [n for n in starts if self._values[n].requires_grad]
+        fixed = {n: self._values[n] for n in starts if n not in leaves}
+
+        def replay(*given: Tensor) -> Tensor:
+            values = {n: _fitting(t, given) for n, t in fixed.items()}
+            values.update(zip(leaves, given, strict=True))
+            for step in order:
+                inputs = [
+                    x if n is None else values[n]
+                    for n, x in zip(step.reads, step.given, strict=True)
+                ]
+                out = step.run(*inputs)
+                parts = out if isinstance(out, tuple | list) else (out,)
+                tensors = [y for y in parts if isinstance(y, Tensor)]
+                values.update(zip(step.made, tensors, strict=True))
+            return values[goal]
+
+        copies = [self._values[n] for n in leaves]
+        return replay, copies, [self._held[n] for n in leaves]
+
+
+def _fitting(t: Tensor, given: Sequence[Tensor]) -> Tensor:
+    """A constant, in float64 where all that is given is."""
+    doubles = all(x.raw.dtype.name == "float64" for x in given)
+    if not doubles or t.raw.dtype.kind != "f":
+        return t
+    return Tensor(t.raw.astype("float64"), t.xp)
+
+
+@contextmanager
+def recording() -> Iterator[Recording]:
+    """Record the calls that are made inside."""
+    tape = Recording()
+
+    def look(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
+        if not tape.depth and MODE.recording:
+            tape.note(lambda *given: apply(op, given, dict(params)), inputs, out)
+
+    plain: Any = Function.__dict__[APPLY]
+
+    def applied(cls: type[Function], *args: Any, **kwargs: Any) -> Any:
+        tape.depth += 1
+        try:
+            out = plain.__func__(cls, *args, **kwargs)
+        finally:
+            tape.depth -= 1
+        if not tape.depth and MODE.recording:
+            tape.note(lambda *given: cls.apply(*given, **kwargs), args, out, cls)
+        return out
+
+    nodes, calls = MODE.on_node, MODE.on_call
+    MODE.watch(nodes, (*calls, look))
+    setattr(Function, APPLY, classmethod(applied))
+    try:
+        yield tape
+    finally:
+        setattr(Function, APPLY, plain)
+        MODE.watch(nodes, calls)

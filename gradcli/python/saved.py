@@ -1,0 +1,213 @@
+"""Custom functions whose backward reads other values than were saved.
+
+Invariant: forward is the user's own, and backward as well; only what ``ctx`` gives back
+is another tensor: one of the inputs or outputs, or what a changed one had been before.
+
+    for each in replacements(call, "saved"): each.function.apply(x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from itertools import combinations
+from typing import Any, Final
+
+from ..autograd.function import Function
+from ..engine.modes import MODE
+from ..engine.tensor import Tensor
+from .call import Call
+
+MAX_TENSORS: Final = 8
+"""Tensors of a function up to which any may stand for any."""
+
+Key = int | str
+"""A saved tensor by its position, or an attribute of ``ctx`` by its name."""
+
+Picked = Callable[[Any], Any]
+"""From a ``ctx`` to the tensor that stands in a place instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A function that reads other values, and what that says of the mistake."""
+
+    function: type[Function]
+    text: str
+    repair: str
+
+
+class _View:
+    """A ``ctx`` with other tensors in some places."""
+
+    def __init__(self, ctx: Any, instead: dict[Key, Picked]) -> None:
+        self._ctx, self._instead = ctx, instead
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        return tuple(
+            self._instead[k](self._ctx) if k in self._instead else t
+            for k, t in enumerate(self._ctx.saved_tensors)
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._instead:
+            return self._instead[name](self._ctx)
+        return getattr(self._ctx, name)
+
+
+def replacements(call: Call, cause: str) -> Iterator[Replaced]:
+    """Functions that read other values, for a kind of mistake."""
+    made_by = function_of(call)
+    if made_by is None:
+        return
+    ctx = _context(made_by, call)
+    places = _places(ctx)
+    if cause == "in-place":
+        for key in places:
+            if _before(ctx, key) is not None:
+                yield Replaced(
+                    _reading(made_by, {key: lambda c, k=key: _before(c, k)}),  # type: ignore[misc]
+                    f"{_named(key)} is changed in place after it was saved",
+                    f"write the change as a new tensor, or save {_named(key)}.clone()",
+                )
+        return
+    names = _names(ctx, call)
+    if len(places) > MAX_TENSORS or len(names) > MAX_TENSORS:
+        return
+    if cause == "swapped":
+        for a, b in combinations(places, 2):
+            instead: dict[Key, Picked] = {
+                a: lambda c, k=b: _value(c, k),  # type: ignore[misc]
+                b: lambda c, k=a: _value(c, k),  # type: ignore[misc]
+            }
+            text = f"{_named(a)} and {_named(b)} are taken for one another in backward"
+            yield Replaced(_reading(made_by, instead), text, "exchange them there")
+        return
+    for key in places:
+        held = _value(ctx, key)
+        for name, pick in names.items():
+            there = pick(ctx)
+            if there.shape == held.shape and there is not held:
+                yield Replaced(
+                    _reading(made_by, {key: pick}),
+                    f"backward takes {_named(key)} for {name}, but another tensor was "
+                    "saved",
+                    f"save {name} there",
+                )
+
+
+def function_of(call: Call) -> type[Function] | None:
+    """The custom function that a call is one of, itself or its ``apply``."""
+    own = getattr(call.function, "__self__", call.function)
+    is_one = isinstance(own, type) and issubclass(own, Function)
+    return own if is_one else None
+
+
+def _reading(made_by: type[Function], instead: dict[Key, Picked]) -> type[Function]:
+    """The function, whose backward finds other tensors in some places."""
+
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        own: Any = made_by.backward
+        if own is Function.backward:
+            own = made_by.vjp
+        return own(_View(ctx, instead), *cotangents)
+
+    return _watched(made_by, backward)
+
+
+def _watched(made_by: type[Function], backward: Any) -> type[Function]:
+    """The function, whose ctx keeps its inputs, its outputs and what they had been
+    before they were changed in place."""
+
+    def noted(ctx: Any, args: Sequence[Any], run: Callable[[], Any]) -> Any:
+        had: dict[int, Any] = {}
+        ctx.__dict__["_had"] = had
+        outer = MODE.before_change
+
+        def look(raw: Any) -> None:
+            had.setdefault(id(raw), raw.copy())
+
+        MODE.before_change = look
+        try:
+            output = run()
+        finally:
+            MODE.before_change = outer
+        parts = output if isinstance(output, tuple) else (output,)
+        ctx.__dict__["_given"] = [
+            x.detach() if isinstance(x, Tensor) else x for x in args
+        ]
+        ctx.__dict__["_made"] = [y.detach() for y in parts if isinstance(y, Tensor)]
+        return output
+
+    if made_by.setup_context is not Function.setup_context:
+
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            noted(ctx, inputs, lambda: output)
+            made_by.setup_context(ctx, inputs, output)
+
+        given: dict[str, Any] = {"setup_context": staticmethod(setup_context)}
+    else:
+
+        @wraps(made_by.forward)
+        def forward(ctx: Any, *args: Any) -> Any:
+            return noted(ctx, args, lambda: made_by.forward(ctx, *args))
+
+        given = {"forward": staticmethod(forward)}
+    body = {**given, "backward": staticmethod(backward), "vjp": Function.vjp}
+    return type(made_by.__name__, (made_by,), body)
+
+
+def _context(made_by: type[Function], call: Call) -> Any:
+    """The ``ctx`` of one run."""
+    found = []
+
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        raise NotImplementedError
+
+    watching = _watched(made_by, backward)
+    outputs = call.with_function(watching).outputs(call.leaves())
+    for y in outputs:
+        if y.grad_fn is not None:
+            found.append(y.grad_fn.ctx)
+    return found[0]
+
+
+def _places(ctx: Any) -> list[Key]:
+    saved: list[Key] = [
+        k for k, t in enumerate(ctx.saved_tensors) if isinstance(t, Tensor)
+    ]
+    return saved + [
+        name
+        for name, t in vars(ctx).items()
+        if isinstance(t, Tensor) and not name.startswith("_")
+    ]
+
+
+def _value(ctx: Any, key: Key) -> Any:
+    return ctx.saved_tensors[key] if isinstance(key, int) else getattr(ctx, key)
+
+
+def _before(ctx: Any, key: Key) -> Any:
+    """What a saved tensor was before it was first changed; None if it never was."""
+    t = _value(ctx, key)
+    raw = ctx._had.get(id(t.raw))
+    return None if raw is None else Tensor(raw, t.xp)
+
+
+def _names(ctx: Any, call: Call) -> dict[str, Picked]:
+    """The inputs and outputs by what a user calls them."""
+    found: dict[str, Picked] = {}
+    by_key = {slot.key: slot.name for slot in call.slots}
+    for k, x in enumerate(ctx._given):
+        if isinstance(x, Tensor) and k in by_key:
+            found[f"the input {by_key[k]}"] = lambda c, k=k: c._given[k]  # type: ignore[misc]
+    for k in range(len(ctx._made)):
+        name = "the output" if len(ctx._made) == 1 else f"output {k}"
+        found[name] = lambda c, k=k: c._made[k]  # type: ignore[misc]
+    return found
+
+
+def _named(key: Key) -> str:
+    return f"ctx.saved_tensors[{key}]" if isinstance(key, int) else f"ctx.{key}"

@@ -1,0 +1,186 @@
+"""Passes through a backward in the ways that training runs it: for some inputs alone,
+with cotangents that do not lie in one piece, twice.
+
+Invariant: each pass is compared with one of the same cotangents that was run in the
+plain way; what differs, or raises, is a fault whatever the true derivative may be.
+
+    for fault in faults(call, outputs, leaves, cotangents): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..autograd.blocks import filled, pull
+from ..engine.tensor import Tensor, zeros_for
+from .call import Call, Slot
+from .places import words_of
+from .proof import Fault
+
+ROUNDINGS: Final = 1024
+"""Units of rounding by which two ways of computing one gradient may differ."""
+
+NEEDS, PIECES, IN_PLACE = "needs_input_grad", "non-contiguous", "in-place"
+UNDEFINED: Final = "undefined cotangents"
+
+Leaves = Mapping[str, Tensor]
+Arrays = list[Any]
+
+
+def gradients(
+    outputs: Sequence[Tensor], leaves: Sequence[Tensor], cotangents: Sequence[Any]
+) -> Arrays:
+    """The gradients by the leaves as arrays, copied."""
+    pairs = zip(outputs, cotangents, strict=True)
+    seeds = [g if isinstance(g, Tensor) else Tensor(g, y.xp) for y, g in pairs]
+    found = filled(pull(outputs, leaves, seeds), leaves)
+    return [np.array(g.detach().raw) for g in found]
+
+
+def faults(
+    call: Call, outputs: Sequence[Tensor], leaves: Leaves, cotangents: Sequence[Any]
+) -> Iterator[Fault]:
+    """What is wrong with the backward of a function that was run on ``leaves``.
+
+    Args:
+        outputs: what the function gave for them, with its graph.
+        cotangents: an array for each of the outputs.
+    """
+    wanted = [leaves[slot.name] for slot in call.varied]
+    yield from _changed(call.slots, leaves, "running the function forward")
+    plain = gradients(outputs, wanted, [np.array(g) for g in cotangents])
+    kept = [np.array(g) for g in cotangents]
+    seeds = [Tensor(g, y.xp) for y, g in zip(outputs, kept, strict=True)]
+    again = gradients(outputs, wanted, seeds)
+    if not _all_same(plain, again):
+        text = (
+            "a second pass through the same graph gives other gradients: backward "
+            "changes what forward saved"
+        )
+        yield Fault(IN_PLACE, text)
+    if not all(map(np.array_equal, kept, cotangents)):
+        text = "backward changes the cotangent that it is given, which is not its own"
+        yield Fault(IN_PLACE, text)
+    yield from _changed(call.slots, leaves, "backward")
+    yield from _in_pieces(outputs, wanted)
+    yield from _alone(outputs, wanted, cotangents)
+    yield from _needed(call, plain, cotangents)
+
+
+def _changed(slots: Sequence[Slot], leaves: Leaves, what: str) -> Iterator[Fault]:
+    for slot in slots:
+        before, after = np.asarray(slot.given.raw), np.asarray(leaves[slot.name].raw)
+        if isinstance(slot.key, int) and not is_same(before, after):
+            text = f"{what} changes the input {slot.name} in place without saying so"
+            yield Fault(IN_PLACE, text)
+            return
+
+
+def _in_pieces(outputs: Sequence[Tensor], wanted: Sequence[Tensor]) -> Iterator[Fault]:
+    """Cotangents as ``sum()`` and as a transposed use of an output make them."""
+    draws = np.random.default_rng(2)
+    shapes = [tuple(y.shape) for y in outputs]
+    types = [np.asarray(y.detach().raw).dtype for y in outputs]
+    of_sum = [
+        np.broadcast_to(np.ones((), t), n) for n, t in zip(shapes, types, strict=True)
+    ]
+    turned = [
+        np.array(draws.uniform(0.5, 1.5, n), t, order="F")
+        for n, t in zip(shapes, types, strict=True)
+    ]
+    gaps = [
+        draws.uniform(0.5, 1.5, (*n, 2)).astype(t)[..., 0]
+        for n, t in zip(shapes, types, strict=True)
+    ]
+    ways = {
+        "as sum() makes them, all one number in memory": of_sum,
+        "as of a transposed output": turned,
+        "with gaps in memory, as of a slice": gaps,
+    }
+    for what, pieces in ways.items():
+        whole = gradients(outputs, wanted, [np.array(g, order="C") for g in pieces])
+        found = _attempt(lambda p=pieces: gradients(outputs, wanted, p))  # type: ignore[misc]
+        if isinstance(found, str):
+            yield Fault(PIECES, f"with cotangents {what}, backward raises {found}")
+            return
+        if not _all_same(whole, found):
+            yield Fault(
+                PIECES, f"with cotangents {what}, backward gives other gradients than "
+                "with the same numbers in one piece"
+            )  # fmt: skip
+            return
+
+
+def _alone(
+    outputs: Sequence[Tensor], wanted: Sequence[Tensor], cotangents: Sequence[Any]
+) -> Iterator[Fault]:
+    """One output's cotangent alone means zeros for the others."""
+    live = [k for k, y in enumerate(outputs) if y.requires_grad]
+    for k in live if len(live) > 1 else ():
+        zeros = [
+            np.array(g) if i == k else np.array(zeros_for(y).raw)
+            for i, (y, g) in enumerate(zip(outputs, cotangents, strict=True))
+        ]
+        whole = gradients(outputs, wanted, zeros)
+        found = _attempt(
+            lambda k=k: gradients([outputs[k]], wanted, [np.array(cotangents[k])])  # type: ignore[misc]
+        )
+        if isinstance(found, str):
+            text = f"with a cotangent for output {k} alone, backward raises {found}"
+        elif not _all_same(whole, found):
+            text = (
+                f"with a cotangent for output {k} alone, backward gives other "
+                "gradients than with zeros for the others"
+            )
+        else:
+            continue
+        yield Fault(UNDEFINED, text)
+        return
+
+
+def _needed(call: Call, plain: Arrays, cotangents: Sequence[Any]) -> Iterator[Fault]:
+    """Each input's gradient where it is the only one that is asked for."""
+    for slot, whole in zip(call.varied, plain, strict=True):
+        if len(call.varied) < 2:
+            return
+        leaves = call.leaves([slot])
+
+        def alone(slot: Slot = slot, leaves: Leaves = leaves) -> Arrays:
+            ys = call.outputs(leaves)
+            return gradients(ys, [leaves[slot.name]], [np.array(g) for g in cotangents])
+
+        found = _attempt(alone)
+        others = "where no other input requires a gradient"
+        if isinstance(found, str):
+            yield Fault(NEEDS, f"{others}, the one by {slot.name} raises {found}")
+            return
+        if not _all_same([whole], found):
+            text = f"{others}, the one by {slot.name} is another than with all"
+            yield Fault(NEEDS, text)
+            return
+
+
+def _attempt(run: Callable[[], Arrays]) -> Arrays | str:
+    """What a pass gives, or the words of what it raises."""
+    try:
+        return run()
+    except Exception as error:
+        return words_of(error)
+
+
+def _all_same(a: Arrays, b: Arrays) -> bool:
+    return all(map(is_same, a, b))
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """Whether two arrays are one but for rounding."""
+    if a.dtype.kind != "f" or not a.size:
+        return bool(np.array_equal(a, b))
+    with np.errstate(all="ignore"):
+        size = float(np.nanmax(np.abs(a), initial=0.0))
+        allowed = ROUNDINGS * np.finfo(a.dtype).eps * size
+        near = (np.abs(a - b) <= allowed) | (a == b) | (np.isnan(a) & np.isnan(b))
+    return bool(near.all())

@@ -1,0 +1,81 @@
+"""`gradcli.autograd.verify`: the gradients of a function in Python, held against balls.
+
+verify(MyFunction, (x,)).verdict            # "proved"
+verify(model, (x,), raise_exception=True)   # as gradcheck does
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..autograd.report import GradcheckError
+from ..verify.process.job import STRENGTH, UNKNOWN
+from .call import Call
+from .checker import Checked, Plan
+from .mistakes import diagnosed
+from .proof import FunctionProof
+
+
+class NotVerified(GradcheckError, AssertionError):
+    """Gradients that are refuted, or of which less was shown than was asked for.
+
+    ``proof`` has the verdicts, counterexamples and the suspected mistake.
+    """
+
+    def __init__(self, proof: FunctionProof) -> None:
+        self.proof = proof
+        wanted = proof.at_least
+        more = "" if wanted == UNKNOWN else f"\n  asked for: {wanted}, or stronger"
+        super().__init__(f"{proof}{more}")
+
+
+def verify(
+    fn: Any,
+    inputs: Any,
+    *,
+    at_least: str = UNKNOWN,
+    raise_exception: bool = False,
+    seconds: float = 30.0,
+    seed: int = 0,
+    double_backward: bool = True,
+    prove: bool = True,
+) -> FunctionProof:
+    """Hold a function's gradients against the true derivative, with proven bounds.
+
+    ``fn`` is run on balls and on SymPy's symbols: what it computes forward is what is
+    differentiated there, step by step; its backward, custom or not, is what is judged.
+    Nothing is compared with differences.
+
+    Args:
+        fn: takes tensors and gives tensors: a function, a `Function`, a module.
+        inputs: its arguments; those that require a gradient are looked at, and of a
+            module its parameters.
+        at_least: the weakest verdict that passes: ``proved``, ``certified``,
+            ``sampled``, ``rounded``, or ``unknown``.
+        raise_exception: raise where the proof does not pass, as `gradcheck` does.
+        seconds: the time that it may take.
+        seed: of the cotangents that are drawn.
+        double_backward: whether gradients of gradients are looked at.
+        prove: whether SymPy is asked for proofs, which takes longer.
+
+    Returns:
+        The verdicts; true if they pass.
+
+    Raises:
+        NotVerified: with ``raise_exception``; an `AssertionError` and a
+            `GradcheckError`.
+        ValueError: no input requires a gradient, or there is no such verdict.
+    """
+    if at_least not in STRENGTH:
+        raise ValueError(
+            f"at_least: there is no verdict {at_least!r}; they are "
+            f"{', '.join(STRENGTH)}"
+        )
+    plan = Plan(seconds, seed, double_backward, prove)
+    checked = Checked(Call.of(fn, inputs), plan)
+    proof = checked.proof()
+    proof = replace(proof, mistake=diagnosed(checked, proof), at_least=at_least)
+    if raise_exception and not proof:
+        raise NotVerified(proof)
+    return proof

@@ -1,0 +1,69 @@
+"""What is said on stderr, for a terminal: heads in colour, long lines wrapped.
+
+Invariant: a pipe gets the text as it is; without colour there is no escape code.
+
+    remark("note: x has no value", width=80, colour=True)
+"""
+
+from __future__ import annotations
+
+import re
+from textwrap import wrap
+from typing import Final, TextIO
+
+from .limits import MIN_HINT_COLUMNS
+
+RED, BLUE, PLAIN = "\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"
+
+_HEAD: Final = re.compile(r"(?m)^(?:(error\[E\d+\]:|refuted:)|(note:))")
+_HINT: Final = re.compile(r"(\s*\| \s*)(\^+)( )(.+)|(\s+= help: )(.+)|(note: )(.+)")
+_CARETS: Final = re.compile(r"(?m)^(\s*\| \s*)(\^+)")
+
+
+def suited(text: str, stream: TextIO) -> str:
+    """The text as the stream's terminal should have it; for a pipe, itself."""
+    import os
+
+    from .writer import terminal_width, wants_colour
+
+    terminal = stream.isatty()
+    colour = wants_colour(terminal, os.environ)
+    if not terminal and not colour:
+        return text
+    width = terminal_width(stream, os.environ) if terminal else None
+    return remark(text, width, colour)
+
+
+def remark(text: str, width: int | None, colour: bool) -> str:
+    """The text with its hints wrapped to a width, and its heads in colour."""
+    if width is not None:
+        text = "\n".join(_wrapped(line, width) for line in text.split("\n"))
+    if not colour:
+        return text
+    text = _HEAD.sub(lambda m: f"{RED if m[1] else BLUE}{m[0]}{PLAIN}", text)
+    return _CARETS.sub(lambda m: f"{m[1]}{RED}{m[2]}{PLAIN}", text)
+
+
+def _wrapped(line: str, width: int) -> str:
+    """A line with what its hint does not fit in below it, aligned to its beginning."""
+    found = _HINT.fullmatch(line)
+    if found is None or len(line) <= width:
+        return line
+    *lead, hint = [part for part in found.groups() if part is not None]
+    start = len("".join(lead))
+    bar = line.index("|") if "|" in "".join(lead) else -1
+    if width - start < MIN_HINT_COLUMNS:
+        start = max(bar + 4, 4)
+    margin = (" " * bar + "|" if bar >= 0 else "").ljust(start)
+    said, write, right = hint.rpartition("write ")
+    pieces = wrap(
+        f"{said}{write}" if write else hint,
+        width - start,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    # What is to be copied stays in one piece.
+    pieces += [right] if write else []
+    if len("".join(lead)) != start:
+        return "\n".join(["".join(lead).rstrip(), *(margin + p for p in pieces)])
+    return "\n".join(["".join(lead) + pieces[0], *(margin + p for p in pieces[1:])])

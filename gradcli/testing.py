@@ -1,0 +1,40 @@
+"""Assertions for tests of one's own gradients.
+
+from gradcli.testing import assert_gradient
+
+def test_my_function():
+    x = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    assert_gradient(MyFunction, (x,))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .python.proof import FunctionProof
+from .python.verify import verify
+
+__all__ = ["assert_gradient"]
+
+
+def assert_gradient(
+    fn: Any, inputs: Any, at_least: str = "certified", **options: Any
+) -> FunctionProof:
+    """Fail unless the gradients of ``fn`` at ``inputs`` are proven right.
+
+    The message names the entry, both values and the mistake that is suspected.
+
+    Args:
+        fn: a function, a `Function` or a module, as `gradcli.autograd.verify` takes.
+        inputs: its arguments; those that require a gradient are looked at.
+        at_least: the weakest verdict that passes.
+        options: those of `gradcli.autograd.verify`.
+
+    Returns:
+        The proof.
+
+    Raises:
+        AssertionError: a gradient is refuted, or less was shown than was asked for.
+    """
+    __tracebackhide__ = True
+    return verify(fn, inputs, at_least=at_least, raise_exception=True, **options)

@@ -1,0 +1,59 @@
+"""Whether derivatives of higher order are right: certified by power series.
+
+Invariant: what a number is compared with is a ball that holds the true derivative, by
+FLINT's power series of the program's steps; the engine has no part in it.
+
+    verified(job, 3, {"x": 24.0}).inputs[0].verdict      # "certified"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+
+import numpy as np
+
+from ..numbers.balls import to_float
+from ..numbers.taylor import derivative
+from .limits import MAX_RELATIVE_ERROR_OF_ORDERS
+from .process.budget import Budget, OutOfTime
+from .process.job import CERTIFIED, ROUNDED, InputVerdict, Job, Verification
+from .process.runner import program_of
+from .subject import OnTerms, on_terms
+from .verify import words_of
+
+
+def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:
+    """What is shown of derivatives, each of one number by one input of one number."""
+    budget = Budget(job.seconds)
+    try:
+        with np.errstate(all="ignore"), budget.slice(job.seconds):
+            subject = on_terms(job, program_of(job))
+            if subject.kinks:
+                return Verification.nothing(job, "a kink", budget.spent)
+            verdicts = [
+                _verdict(subject, name, order, number, budget)
+                for name, number in found.items()
+            ]
+    except OutOfTime:
+        reason = f"time-out after {job.seconds:g} s"
+        return Verification.nothing(job, reason, budget.spent)
+    except Exception as error:
+        return Verification.nothing(job, words_of(error), budget.spent)
+    return Verification.about(verdicts, budget.spent, done=True)
+
+
+def _verdict(
+    subject: OnTerms, name: str, order: int, number: float, budget: Budget
+) -> InputVerdict:
+    (output,), (entry,) = subject.outputs, subject.entries[name]
+    true = derivative(subject.terms, output, entry, order, budget.check)
+    if not (true.is_finite() and isfinite(number)):
+        return InputVerdict(name, note="a value that is not finite", of=1)
+    gap = float(abs(true - number).upper())
+    size = float(abs(true).lower())
+    error = gap / size if size else (0.0 if not gap else float("inf"))
+    if error <= MAX_RELATIVE_ERROR_OF_ORDERS or not gap:
+        return InputVerdict(name, CERTIFIED, error, checked=1, of=1)
+    note = f"the true value is {to_float(true)!r}"
+    return InputVerdict(name, ROUNDED, error, note=note, checked=1, of=1)

@@ -1,0 +1,177 @@
+"""`gradcli run`: PyTorch scripts as they stand, and what is said of their passes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradcli.cli.app import run
+
+TRAIN = """
+import sys
+import torch, torch.nn as nn, torch.nn.functional as F
+from torch.utils.data import DataLoader, TensorDataset
+import torch.optim as optim
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.saved_tensors[0] * float(sys.argv[1])
+
+
+x = torch.linspace(-1, 1, 4).unsqueeze(1)
+model = nn.Linear(1, 1)
+nn.init.ones_(model.weight)
+nn.init.zeros_(model.bias)
+optimizer = optim.SGD(model.parameters(), lr=0.1)
+for xb, yb in DataLoader(TensorDataset(x, x**2), batch_size=2):
+    optimizer.zero_grad()
+    loss = Square.apply(model(xb) - yb).sum()
+    loss.backward()
+    optimizer.step()
+    print(f"{loss.item():.4f}")
+print(sys.argv[1:])
+"""
+
+Ran = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ran:
+    """Runs the command in this process on a script with this text."""
+
+    def ran(text: str, *words: str, options: tuple[str, ...] = ()) -> Any:
+        path = tmp_path / "train.py"
+        path.write_text(text)
+        status = run(["run", *options, str(path), *words])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return ran
+
+
+def test_a_script_prints_what_it_prints_and_has_its_own_arguments(script: Ran) -> None:
+    before = sys.argv[:], sys.modules.get("torch")
+    status, out, err = script(TRAIN, "2", "--graph", "-x")
+    assert (status, err) == (0, "")
+    assert out.splitlines() == ["4.1975", "0.3260", "['2', '--graph', '-x']"]
+    assert (sys.argv, sys.modules.get("torch")) == before
+
+
+def test_passes_are_drawn_with_file_and_line(script: Ran) -> None:
+    status, out, err = script(TRAIN, "2", options=("--graph",))
+    assert status == 0
+    assert out.splitlines()[-1] == "['2']"
+    lines = err.splitlines()
+    assert lines[0] == "train.py:27: loss.backward()"
+    assert lines[1:3] == ["SumBackward0  loss", "└─ SquareBackward  [2, 1]"]
+    assert "AccumulateGrad model.weight  [1, 1]" in err
+    assert lines[-1] == "backward() ran at train.py:27: 2 times"
+
+
+def test_passes_are_explained(script: Ran) -> None:
+    status, out, err = script(TRAIN, "2", options=("--explain",))
+    assert status == 0
+    assert out.splitlines()[:2] == ["4.1975", "0.3260"]
+    assert "the pass starts with dloss/dloss = 1.0" in err
+    assert "model.weight.grad" in err
+
+
+def test_passes_are_verified(script: Ran) -> None:
+    patience = ("--verify", "--verify-seconds", "600")
+    status, _, err = script(TRAIN, "2", options=patience)
+    assert status == 0, err
+    assert "model.weight: proved" in err
+    status, _, err = script(TRAIN, "3", options=patience)
+    assert status == 1
+    assert "train.py:27: loss: refuted" in err
+    assert "in Square.backward, the gradient by x lacks the factor 2/3" in err
+
+
+def test_a_pass_that_cannot_be_computed_again_is_unknown(script: Ran) -> None:
+    text = (
+        "import torch\nx = torch.ones(2, requires_grad=True)\ny = x * 1\n"
+        "z = y * 2\ny[0] = 5\n(y.sum() + z.sum()).backward()\nprint(x.grad)"
+    )
+    status, out, err = script(text, options=("--verify",))
+    assert (status, out) == (0, "tensor([2., 3.])\n")
+    assert "unknown" in err
+
+
+def test_what_a_script_will_miss_is_listed_before_it_runs(script: Ran) -> None:
+    text = (
+        "import torch\nfrom torch import fft\nimport torchvision\nprint(1)\n"
+        "torch.nn.Lineer(3)\ntorch.nn.functional.gelu2\nlog = torch.lgo\n"
+        "torch.fft.rfft(3)\nx = torch.zeros(3)\nx.foo()\ntorch.float32.is_complex\n"
+    )
+    status, out, err = script(text, options=("--check",))
+    assert (status, err) == (3, "")
+    assert out.splitlines() == [
+        "train.py:2: gradcli has no torch.fft",
+        "train.py:3: torchvision is built on PyTorch itself and does not run on "
+        "gradcli",
+        "train.py:5: gradcli has no torch.nn.Lineer; the nearest that there is: "
+        "torch.nn.Linear",
+        "train.py:6: gradcli has no torch.nn.functional.gelu2; the nearest that there "
+        "is: torch.nn.functional.gelu",
+        "train.py:7: gradcli has no torch.lgo; the nearest that there is: torch.log",
+    ]
+    status, out, _ = script(TRAIN, options=("--check",))
+    assert status == 0
+    assert out == "train.py: gradcli has every name that the script asks of torch\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import torch\ntorch.nn.Lineer(3)", "torch.nn.Lineer; the nearest that there "
+         "is: torch.nn.Linear (train.py:2: torch.nn.Lineer(3))"),
+        ("from torch import fft", "gradcli has no torch.fft (train.py:1"),
+        ("import torch.nn.functionl", "the nearest that there is: torch.nn.functional"),
+        ("import torch\ntorch.ones(2).sinn()", "gradcli has no torch.Tensor.sinn"),
+        ("x = 1\nprint(x / 0)", "the script raises ZeroDivisionError: division by zero "
+         "(train.py:2: print(x / 0))"),
+    ],
+)  # fmt: skip
+def test_an_error_is_one_line_with_its_place(script: Ran, text: str, said: str) -> None:
+    status, _, err = script(text)
+    assert status == 3
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_a_script_ends_as_it_says(script: Ran) -> None:
+    assert script("import sys\nsys.exit(5)")[0] == 5
+    assert script("import sys\nsys.exit()")[0] == 0
+    status, _, err = script("import sys\nsys.exit('so it is')")
+    assert (status, err) == (1, "so it is\n")
+    assert run(["run", "nowhere.py"]) == 3
+
+
+def test_programs_of_python_may_say_import_torch(tmp_path: Path) -> None:
+    import gradcli
+    from gradcli.python.torch_names import as_torch
+
+    before = sys.modules.get("torch")
+    with as_torch():
+        import torch
+        import torch.nn as nn
+        from torch.optim import lr_scheduler
+
+        assert torch is gradcli
+        assert nn is gradcli.nn
+        assert lr_scheduler is gradcli.optim.lr_scheduler
+        with pytest.raises(ModuleNotFoundError, match="nearest that there is"):
+            import torch.linlag
+    assert sys.modules.get("torch") is before
+    assert gradcli.nn.__spec__.name == "gradcli.nn"

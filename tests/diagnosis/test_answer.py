@@ -1,0 +1,57 @@
+"""A false claim is answered with the derivative, which is a claim that holds."""
+
+from __future__ import annotations
+
+from math import inf
+
+import pytest
+
+from gradcli.diagnosis.answer import right_derivative
+from gradcli.verify.claims.judge import judge
+from gradcli.verify.claims.task import ClaimsTask, Given
+from gradcli.verify.claims.text import Claim, read_claim
+
+ANSWERS = {
+    ("y = e^x", "dy/dx = x*e^(x-1)"): "exp(x)",
+    ("sin(x²)", "d/dx = exp(x) + 7"): "2*x*cos(x**2)",
+    ("x^3*z", "d2/dx dz = 9"): "3*x**2",
+    ("y = x^5", "d3y/dx3 = 60x"): "60*x**2",
+    ("y = x^5*z", "d^4y/dx^4 = 60x"): "120*x*z",
+    ("y = π x^5".replace("π x", "π*x"), "y''' = 60x"): "60*x**2*pi",
+    ("sum(v^2)", "d/dv = v + 7"): "[2*v[0], 2*v[1]]",
+    ("sum(v^2)", "d/dv[1] = 7"): "2*v[1]",
+    ("sum(v^3)", "d2/dv2 = v"): "[[6*v[0], 0], [0, 6*v[1]]]",
+    ("v*x", "d/dx = 1"): "[v[0], v[1]]",
+    ("log_2(x)", "d/dx = 1/x"): "1/(x*log(2))",
+}
+
+
+def task_of(program: str, text: str) -> ClaimsTask:
+    names = [name for name in "xzv" if name in program]
+    inputs = tuple(Given(name, (2,) if name == "v" else ()) for name in names)
+    claim = read_claim(text, names, {"y"})
+    return ClaimsTask(program, inputs, (claim,), seconds=inf)
+
+
+@pytest.mark.parametrize(("program", "text"), ANSWERS)
+def test_a_false_claim_is_answered_with_the_derivative(program: str, text: str) -> None:
+    task = task_of(program, text)
+    answer = ANSWERS[program, text]
+    assert judge(task).rulings[0].verdict == "refuted"
+    assert right_derivative(task, task.claims[0], inf) == answer
+    right = task_of(program, f"{text.partition('=')[0]}= {answer}")
+    assert judge(right).rulings[0].verdict == "proved"
+
+
+def test_an_answer_that_is_too_long_is_none() -> None:
+    task = ClaimsTask("sum(A@A@A)", (Given("A", (4, 4)),), (), seconds=inf)
+    assert right_derivative(task, read_claim("d/dA = 1", ["A"]), inf) is None
+
+
+def test_a_program_without_a_value_has_no_answer() -> None:
+    task = ClaimsTask("log(-1 - x**2)", (Given("x", ()),), (), seconds=inf)
+    assert right_derivative(task, read_claim("d/dx = 1", ["x"]), inf) is None
+
+
+def test_values_have_no_derivative_to_answer_with() -> None:
+    assert right_derivative(ClaimsTask("x", (), ()), Claim("value"), inf) is None

@@ -1,0 +1,91 @@
+"""A batch in parts gives what it gives in one piece, to the last bit."""
+
+from __future__ import annotations
+
+from threading import Event, Thread, get_ident
+
+import numpy as np
+import pytest
+
+import gradcli
+from gradcli.engine import parts
+
+ENTRIES = parts.MIN_BYTES_TO_CUT // 8
+
+
+@pytest.fixture(params=[1, 2, 5])
+def threads(request, monkeypatch):
+    monkeypatch.setattr(parts, "threads", lambda: request.param)
+    monkeypatch.setattr(parts, "_pool", [])
+    yield request.param
+    for pool in parts._pool:
+        pool.shutdown()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_parts_are_joined_in_order(threads, count):
+    x = np.arange(count * 6.0).reshape(count, 6)
+    sizes = []
+
+    def run(a, b):
+        sizes.append(len(a))
+        return a * 2 + b
+
+    found = parts.over_parts(run, (x, x[::-1]), ENTRIES)
+    assert (found == x * 2 + x[::-1]).all()
+    assert sum(sizes) == count
+
+
+def test_little_is_done_in_one_piece(threads):
+    x = np.ones((8, 3))
+    seen = []
+    parts.over_parts(lambda a: seen.append(len(a)) or a, (x,), 3)
+    assert seen == [8]
+
+
+def test_a_failure_in_any_part_is_raised(threads):
+    def run(a):
+        if a[0, 0] == 5:
+            raise ValueError("five")
+        return a
+
+    with pytest.raises(ValueError, match="five"):
+        parts.over_parts(run, (np.arange(8.0).reshape(8, 1),), ENTRIES)
+
+
+def test_nobody_waits_for_a_thread_that_has_not_begun(monkeypatch):
+    monkeypatch.setattr(parts, "threads", lambda: 2)
+    monkeypatch.setattr(parts, "_pool", [])
+    held, mine = Event(), []
+    parts._helped(held.wait, 1)  # the only helper is busy
+
+    def run(a):
+        mine.append(get_ident())
+        return a
+
+    found = []
+    call = Thread(target=lambda: found.append(
+        parts.over_parts(run, (np.ones((4, 1)),), ENTRIES)))  # fmt: skip
+    call.start()
+    call.join(timeout=60)
+    held.set()
+    parts._pool[0].shutdown()
+    assert len(found) == 1
+    assert len(set(mine)) == 1
+
+
+def test_a_convolution_in_parts_is_the_same_to_the_last_bit(monkeypatch):
+    def outcome():
+        gradcli.manual_seed(0)
+        x = gradcli.randn(9, 4, 12, 12, requires_grad=True)
+        w = gradcli.randn(6, 2, 3, 3, requires_grad=True)
+        y = gradcli.conv2d(x, w, padding=1, groups=2)
+        (y * y).sum().backward()
+        return [t.detach().numpy() for t in (y, x.grad, w.grad)]
+
+    whole = outcome()
+    monkeypatch.setattr(parts, "MIN_BYTES_TO_CUT", 1)
+    monkeypatch.setattr(parts, "PART_BYTES", 1 << 15)
+    monkeypatch.setattr(parts, "MIN_BYTES_TO_SHARE", 1)
+    for a, b in zip(whole, outcome(), strict=True):
+        assert a.tobytes() == b.tobytes()

@@ -1,0 +1,259 @@
+"""Lines as students and engineers type them: read as they are meant, or put right."""
+
+import math
+
+import pytest
+import sympy
+
+from gradcli.lang import ProgramError
+from gradcli.lang.bindings import read_bindings
+from gradcli.lang.run import Run, execute, prepare
+
+X, Y, W, B = sympy.symbols("x y w b", real=True)
+POINT = {X: 0.75, Y: 2.5, W: -1.5, B: 0.25}
+VALUES = {symbol.name: f"{symbol.name}={value}" for symbol, value in POINT.items()}
+
+E = sympy.E
+PI = sympy.pi
+
+
+def root(x: sympy.Expr, n: int) -> sympy.Expr:
+    return x ** sympy.Rational(1, n)
+
+
+READ = {
+    "2x+1": 2 * X + 1,
+    "2 x": 2 * X,
+    "2x^2": 2 * X**2,
+    "2x²": 2 * X**2,
+    "4x³-2x": 4 * X**3 - 2 * X,
+    "x⁻¹": 1 / X,
+    "10⁻³x": X / 1000,
+    "x²y": X**2 * Y,
+    "-x²": -(X**2),
+    "3sin(x)": 3 * sympy.sin(X),
+    "2 sin(x) cos(x)": 2 * sympy.sin(X) * sympy.cos(X),
+    "2(x+1)": 2 * (X + 1),
+    "(x)(y)": X * Y,
+    "(x+1)(x-1)": (X + 1) * (X - 1),
+    "(x+1)y": (X + 1) * Y,
+    "a = 3; 2a x²": None,
+    "e^(-x²/2)/√(2π)": E ** (-(X**2) / 2) / sympy.sqrt(2 * PI),
+    "e^x": E**X,
+    "e**-x": E**-X,
+    "2e^x": 2 * E**X,
+    "2e": 2 * E + 0 * X,
+    "2e3x": 2000 * X,
+    "e^{x}": None,
+    "π*x": PI * X,
+    "2πx": None,
+    "2π*x": 2 * PI * X,
+    "tau*x - 2pi*x": 0 * X,
+    "|x-1|": abs(X - 1),
+    "|sin(x)|": abs(sympy.sin(X)),
+    "2|x|+|x||y|": 2 * abs(X) + abs(X) * abs(Y),
+    "||x|-1|": abs(abs(X) - 1),
+    "||x||": abs(X),
+    "√x": sympy.sqrt(X),
+    "√(x+1)": sympy.sqrt(X + 1),
+    "3√x": 3 * sympy.sqrt(X),
+    "∛x": root(X, 3),
+    "x·y": X * Y,
+    "x × y ÷ 2 − 1": X * Y / 2 - 1,
+    "1 if x ≤ y else x": 1 + 0 * X,
+    "ln(x)/ln(2)": sympy.log(X) / sympy.log(2),
+    "log(x, 3)": sympy.log(X) / sympy.log(3),
+    "log_2(x)": sympy.log(X) / sympy.log(2),
+    "log2(8x)": sympy.log(8 * X) / sympy.log(2),
+    "root(x, 5)": root(X, 5),
+    "cbrt(x)": root(X, 3),
+    "sec(x)+csc(x)+cot(x)": sympy.sec(X) + sympy.csc(X) + sympy.cot(X),
+    "sech(x)+csch(x)+coth(x)": sympy.sech(X) + sympy.csch(X) + sympy.coth(X),
+    "asec(1+x)+acsc(1+x)+acot(x)": (
+        sympy.asec(1 + X) + sympy.acsc(1 + X) + sympy.acot(X)
+    ),
+    "asech(x)+acsch(x)+acoth(1+x)": (
+        sympy.asech(X) + sympy.acsch(X) + sympy.acoth(1 + X)
+    ),
+    "arctan(x)": sympy.atan(X),
+    "max(x, 0)": X,
+    "max(0, -x)": 0 * X,
+    "min(x, 0.5)": sympy.Rational(1, 2) + 0 * X,
+    "max(x,y)": Y + 0 * X,
+    "min(max(x, 0), 6)": X,
+    "[x, y]@[y, x]": 2 * X * Y,
+    "norm([x, 2x])": sympy.sqrt(5) * X,
+    "sum([x, x²])": X + X**2,
+    "1/2x": X / 2,
+    "nCr(3, 2)*x": 3 * X,
+    "x^2/2 - 1e-3": X**2 / 2 - sympy.Rational(1, 1000),
+    "y = 2x; y²": (2 * X) ** 2,
+}
+"""What a line means; None: it is among those that are put right."""
+
+PUT_RIGHT = {
+    "x y": ("x*y", X * Y),
+    "x e": ("x*e", X * E),
+    "x e^x": ("x*e^x", X * E**X),
+    "x 2": ("x*2", 2 * X),
+    "x sin(x)": ("x*sin(x)", X * sympy.sin(X)),
+    "x^2 y": ("x^2*y", X**2 * Y),
+    "x^2(y+1)": ("x^2*(y+1)", X**2 * (Y + 1)),
+    "10^-3x": ("10^-3*x", X / 1000),
+    "(x+1)2": ("(x+1)*2", 2 * (X + 1)),
+    "x(1+y)": ("x*(1+y)", X * (1 + Y)),
+    "2x(x+1)": ("2x*(x+1)", 2 * X * (X + 1)),
+    "a = 3; 2a x²": ("a = 3; 2a*x²", 6 * X**2),
+    "sin x": ("sin(x)", sympy.sin(X)),
+    "sin 2x": ("sin(2x)", sympy.sin(2 * X)),
+    "sin x cos x": ("sin(x) cos(x)", sympy.sin(X) * sympy.cos(X)),
+    "2 sin x + y": ("2 sin(x) + y", 2 * sympy.sin(X) + Y),
+    "ln x²": ("ln(x²)", sympy.log(X**2)),
+    "sqrt x": ("sqrt(x)", sympy.sqrt(X)),
+    "exp -x": ("exp(-x)", E**-X),
+    "sin²(x)": ("sin(x)²", sympy.sin(X) ** 2),
+    "sin²x": ("sin(x)²", sympy.sin(X) ** 2),
+    "sin^2(x)": ("sin(x)^2", sympy.sin(X) ** 2),
+    "sin^2 x + cos^2 x": ("sin(x)^2 + cos(x)^2", 1 + 0 * X),
+    "tan^-1(x)": ("atan(x)", sympy.atan(X)),
+    "sin⁻¹(x)": ("asin(x)", sympy.asin(X)),
+    "sin^(-1)(x)": ("asin(x)", sympy.asin(X)),
+    "√x²": ("√(x²)", X),
+    "sinx": ("sin(x)", sympy.sin(X)),
+    "xy": ("x*y", X * Y),
+    "2πx": ("2π*x", 2 * PI * X),
+    "tanh(wx+b)": ("tanh(w*x+b)", sympy.tanh(W * X + B)),
+    "x!": ("exp(lgamma(x + 1))", sympy.gamma(X + 1)),
+    "(x+1)!": ("exp(lgamma((x+1) + 1))", sympy.gamma(X + 2)),
+    "σ(x)": ("sigmoid(x)", 1 / (1 + E**-X)),
+    "∑x²": ("sum(x²)", X**2),
+    "½x": ("(1/2)x", X / 2),
+    "x ＋ 1": ("x + 1", X + 1),
+    "5% * x": ("5/100 * x", X / 20),
+    "1,5x": ("1.5x", 1.5 * X),
+    "f(x) = x^2": ("f = x^2", X**2),
+    "f'(x) = 2x": ("f = 2x", 2 * X),
+    "y' = 2x": ("y = 2x", 2 * X),
+    "dy/dx = 2x": ("y = 2x", 2 * X),
+    "dy/dx x^2": ("x^2", X**2),
+    "d/dx(x^2)": ("(x^2)", X**2),
+}
+"""What is shown in place of a line, and what that means."""
+
+REFUSED = {
+    "e^{x}": "LaTeX",
+    "x || y": "norm(x)",
+    "x | y": "abs(x)",
+    "∑": None,
+    "|x": "abs(...)",
+    "[1 2]": "1*2",
+    "[x y]": "[x*y]",
+}
+"""Lines that only the person knows the meaning of, and what the error speaks of."""
+
+
+def ran(line: str) -> Run:
+    """The line, with values for the names that are in it."""
+    words = [word for name, word in VALUES.items() if name in line.replace("tanh", "")]
+    line_has = [w for w in words if w[0] in "xy" or "tanh" in line]
+    return execute(prepare(line, read_bindings(line_has)))
+
+
+def derivative(run: Run, name: str) -> float:
+    names = [given.name for given in run.inputs]
+    if name not in names or run.output.edge is None:
+        return 0.0
+    found = run.gradients()[names.index(name)]
+    return 0.0 if found is None else float(found)
+
+
+def check(run: Run, meant: sympy.Expr) -> None:
+    assert run.output.item() == pytest.approx(float(meant.subs(POINT)), rel=1e-12)
+    slope = float(sympy.diff(meant, X).subs(POINT))
+    assert derivative(run, "x") == pytest.approx(slope, rel=1e-11, abs=1e-12)
+
+
+@pytest.mark.parametrize("line", [line for line in READ if READ[line] is not None])
+def test_a_line_is_read_as_it_is_meant(line: str) -> None:
+    meant = READ[line]
+    if "y = " in line:
+        line = line.replace("y", "z")
+    check(ran(line), meant)
+
+
+def put_right(line: str) -> str:
+    with pytest.raises(ProgramError) as caught:
+        ran(line)
+    assert caught.value.hint is not None
+    return caught.value.hint.rpartition("write ")[2]
+
+
+@pytest.mark.parametrize("line", PUT_RIGHT)
+def test_a_line_that_can_be_meant_in_two_ways_is_put_right(line: str) -> None:
+    shown, meant = PUT_RIGHT[line]
+    bound = line if "=" not in line else line.replace("y", "z")
+    assert put_right(bound) == shown.replace("y", "z" if bound != line else "y")
+    check(ran(shown if bound == line else shown.replace("y", "z")), meant)
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_else_is_written_is_refused_with_a_reason(line: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        ran(line)
+    told = f"{caught.value.message} {caught.value.hint}"
+    assert (REFUSED[line] or "") in told
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("1/2x", "1/2x is read as (1/2)*x (line 1, column 1)"),
+        ("y + x/2(y+1)", "x/2(y+1) is read as (x/2)*(y+1) (line 1, column 5)"),
+        ("√2x", "√2x is read as (√2)*x (line 1, column 1)"),
+    ],
+)
+def test_a_note_says_how_a_quotient_was_read(line: str, told: str) -> None:
+    assert told in ran(line).notes
+
+
+@pytest.mark.parametrize("line", ["x/2*y", "x/(2y)", "2x/3", "(x/2)y", "(1/2)x"])
+def test_nothing_is_noted_where_nothing_is_ambiguous(line: str) -> None:
+    assert ran(line).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "value"),
+    [
+        ("e*x", ["x=2", "e=3"], 6.0),
+        ("e = 3; e*x", ["x=2"], 6.0),
+        ("π*x", ["x=2", "π=3"], 6.0),
+        ("x*∞", ["x=1"], math.inf),
+        ("x*1", ["x=2π"], math.tau),
+        ("x*1", ["x=e"], math.e),
+        ("x*1", ["x=√2"], math.sqrt(2)),
+        ("x.sum()", ["x=[1, 2²]"], 5.0),
+        ("nan*x", ["x=1"], math.nan),
+    ],
+)
+def test_constants_are_names_until_something_else_has_the_name(
+    program: str, words: list[str], value: float
+) -> None:
+    output = execute(prepare(program, read_bindings(words))).output
+    assert output.item() == pytest.approx(value, nan_ok=True)
+
+
+def test_a_name_that_the_program_assigns_later_is_no_constant() -> None:
+    assert [i.name for i in prepare("y = 2e; e = 3").inputs] == ["e"]
+
+
+def test_of_an_array_max_with_a_number_is_along_a_dimension_and_says_so() -> None:
+    run = execute(prepare("a, b = max(x, 0); a", read_bindings(["x=[1, 2]"])))
+    assert run.output.item() == 2.0
+    assert "entry by entry it is maximum(x, 0)" in run.notes[0]
+
+
+def test_a_product_without_a_sign_costs_no_recursion() -> None:
+    line = "+".join(["2x"] * 20_000)
+    assert ran(line).output.item() == pytest.approx(30_000.0)
+    assert ran("(" * 3000 + "2x" + ")" * 3000).output.item() == 1.5
+    assert ran("|1+" * 500 + "x" + "|" * 500).output.item() == 500.75

@@ -1,0 +1,48 @@
+"""Derivatives of any order by power series are those of SymPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy
+
+from gradcli.engine import Tensor
+from gradcli.lang.run import evaluate
+from gradcli.numbers.arrays import ObjectArray, boxed
+from gradcli.numbers.balls import START_BITS, to_float, working
+from gradcli.numbers.namespace import ObjectNamespace
+from gradcli.numbers.taylor import derivative
+from gradcli.numbers.terms import Terms
+
+X = sympy.symbols("x", real=True)
+
+PROGRAMS = {
+    "x^5 - 3x": X**5 - 3 * X,
+    "sin(x²)*exp(-x)": sympy.sin(X**2) * sympy.exp(-X),
+    "log(1 + x^2)/x": sympy.log(1 + X**2) / X,
+    "tanh(x) + sigmoid(x)": sympy.tanh(X) + 1 / (1 + sympy.exp(-X)),
+    "sec(x)*√x": sympy.sec(X) * sympy.sqrt(X),
+    "root(x, 5) + π^x": X ** sympy.Rational(1, 5) + sympy.pi**X,
+    "x.detach()*x^2": None,
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("order", [1, 3, 6])
+def test_a_derivative_of_any_order_is_that_of_sympy(program: str, order: int) -> None:
+    terms = Terms()
+    namespace = ObjectNamespace(terms)
+    symbol = terms.symbol("x", 0.75)
+    data = np.empty((), dtype=object)
+    data[()] = symbol
+    x = Tensor(ObjectArray(boxed(data), namespace), namespace, True)
+    with working(START_BITS):
+        y = evaluate(program, {"x": x})[0]
+    (output,) = namespace.elements(y.raw).flat
+    found = derivative(terms, output.serial, symbol.serial, order)
+    meant = PROGRAMS[program]
+    if meant is None:
+        meant = sympy.Rational(3, 4) * X**2
+    true = sympy.diff(meant, X, order).subs(X, sympy.Rational(3, 4)).evalf(30)
+    assert to_float(found) == pytest.approx(float(true), rel=1e-14)
+    assert found.rel_accuracy_bits() > 60 or found == 0

@@ -1,0 +1,68 @@
+"""Errors and notes on a terminal: heads in colour, hints wrapped where they begin."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from gradcli.lang import ProgramError
+from gradcli.lang.parser import parse
+from gradcli.render.remarks import remark, suited
+from gradcli.render.writer import wants_colour
+
+
+def error(source: str) -> str:
+    with pytest.raises(ProgramError) as caught:
+        parse(source)
+    return caught.value.render()
+
+
+def test_a_pipe_gets_the_text_as_it_is() -> None:
+    text = error("x y")
+    assert suited(text, io.StringIO()) == text
+    assert remark(text, None, colour=False) == text
+    assert remark(text, 200, colour=False) == text
+
+
+def test_a_hint_goes_on_below_where_it_begins() -> None:
+    shown = remark("note: " + "word " * 20, 40, colour=False).splitlines()
+    assert shown[0].startswith("note: word")
+    assert all(line.startswith("      word") for line in shown[1:])
+    assert max(map(len, shown)) <= 40
+
+
+def test_a_line_to_be_copied_is_not_broken() -> None:
+    line = "aaaaaaaaaa + bbbbbbbbbb + cccccccccc y"
+    shown = remark(error(line), 60, colour=False).splitlines()
+    assert shown[-1].endswith(line.replace(" y", "*y"))
+    assert all(part.index("|") == 4 for part in shown[1:])
+
+
+def test_a_hint_without_room_begins_a_line_of_its_own() -> None:
+    shown = remark(error("a = 1; " * 3 + "b c"), 40, colour=False).splitlines()
+    assert shown[2].strip(" |") == "^^^"
+    assert shown[3].startswith("    |   to multiply")
+
+
+def test_heads_are_coloured_and_nothing_is_lost() -> None:
+    text = error("x y") + "\nnote: n"
+    shown = remark(text, None, colour=True)
+    assert "\x1b[1;31merror[E208]:\x1b[0m" in shown
+    assert "\x1b[1;36mnote:\x1b[0m n" in shown
+    for code in ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"):
+        shown = shown.replace(code, "")
+    assert shown == text
+
+
+@pytest.mark.parametrize(
+    ("wishes", "colour"),
+    [
+        ({"CLICOLOR_FORCE": "1"}, True),
+        ({"CLICOLOR_FORCE": "0"}, False),
+        ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False),
+        ({"CLICOLOR_FORCE": "1", "FORCE_COLOR": "0"}, False),
+    ],
+)
+def test_colour_may_be_forced(wishes: dict[str, str], colour: bool) -> None:
+    assert wants_colour(False, wishes) is colour

@@ -1,0 +1,73 @@
+"""PyTorch's own scripts run unchanged on gradcli, and print what they print there.
+
+Words are the same; numbers are, but for the order in which floats are summed.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+import gradcli
+from gradcli.python.files import run
+
+from .record import FRESH_SEED, SCRIPTS, recorded
+
+LONG = {"polynomial_autograd", "sequence_models"}
+"""Scripts of thousands of small steps, of which others are enough."""
+
+NEAR = 2e-4
+"""Relative: what float32 loses over thousands of steps, and four digits printed."""
+
+NOISE = {"polynomial_optim": 2e-2}
+"""The same where RMSprop divides gradients that are nothing but rounding by their own
+size: PyTorch's numbers move as much where the data is summed from the other end."""
+
+DEPARTURES = {"MkldnnRnnLayerBackward0": "StackBackward0"}
+"""Names of nodes of ours for PyTorch's: a recurrent layer is no node of its own."""
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\d+)(?:e[-+]?\d+)?")
+
+
+def alike(ours: str, theirs: str, near: float = NEAR) -> bool:
+    """Whether two texts have the same words, and numbers that are near each other."""
+    if " ".join(NUMBER.sub("#", ours).split()) != " ".join(
+        NUMBER.sub("#", theirs).split()
+    ):
+        return False
+    pairs = zip(NUMBER.findall(ours), NUMBER.findall(theirs), strict=True)
+    return all(
+        math.isclose(float(a), float(b), rel_tol=near, abs_tol=near) for a, b in pairs
+    )
+
+
+def marked(script: Path) -> object:
+    marks = [pytest.mark.slow] if script.stem in LONG else []
+    return pytest.param(script, marks=marks, id=script.stem)
+
+
+@pytest.mark.parametrize("script", [marked(s) for s in SCRIPTS])
+def test_a_script_prints_what_pytorch_prints(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gradcli.manual_seed(FRESH_SEED)
+    random.seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run(script, [])
+    theirs = recorded(script).read_text()
+    for name, ours in DEPARTURES.items():
+        theirs = theirs.replace(name, ours)
+    near = NOISE.get(script.stem, NEAR)
+    assert alike(capsys.readouterr().out, theirs, near)
+
+
+def test_the_comparison_sees_a_wrong_digit_and_a_wrong_word() -> None:
+    assert alike("loss 0.50001", "loss  0.5")
+    assert not alike("loss 0.501", "loss 0.5")
+    assert not alike("lost 0.5", "loss 0.5")
