@@ -69,7 +69,7 @@ def test_a_session_plots_what_was_typed() -> None:
         (["x*y", "x=0:1"], 2, "no value for y"),
         (["x*y*z", "x=0:1", "y=0:1", "z=0:1"], 2, "more than two ranges"),
         (["x", "x=0:1", "-o", "p.dot"], 2, "ends with '.dot', which is no picture"),
-        (["[x, x]", "x=0:1", "-o", "p.svg"], 3, "is a list, not a tensor"),
+        (["[x, x]", "x=0:1", "-o", "p.svg"], 3, "has shape [2]"),
         (["x", "x=0:[1,2]"], 2, "is no number"),
     ],
 )
