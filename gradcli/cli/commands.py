@@ -2,6 +2,6 @@
 
 COMMANDS = (
     "grad", "graph", "jacobian", "hessian", "check", "paths", "explain", "kinks",
-    "descend", "value", "ops", "repl", "tour",
+    "descend", "value", "ops", "repl", "tour", "help",
 )  # fmt: skip
 """Each is a file of this package with a function `main`."""

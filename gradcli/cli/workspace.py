@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..lang.syntax import Program
 
-ON_PROGRAMS = frozenset(COMMANDS) - {"ops", "repl", "tour"}
+ON_PROGRAMS = frozenset(COMMANDS) - {"ops", "repl", "tour", "help"}
 """The commands that take a program and values of its inputs."""
 
 _BINDING = re.compile(r"[^\W\d]\w*=(?!=)")

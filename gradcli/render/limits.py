@@ -73,3 +73,6 @@ MAX_SPY_ROWS = 24
 
 MAX_TERMINAL_ENTRIES = 12
 """Entries of a sparse block that a terminal shows."""
+
+MAX_PAGE_COLUMNS = 88
+"""Columns of a page of the documentation, however wide a terminal is."""
