@@ -1,7 +1,10 @@
 """The commands, in the order in which help lists them."""
 
-COMMANDS = (
+ON_PROGRAMS = (
     "grad", "graph", "jacobian", "hessian", "check", "paths", "explain", "kinks",
-    "descend", "value", "plot", "verify", "run", "ops", "repl", "tour",
+    "descend", "value", "plot",
 )  # fmt: skip
+"""Those that take a program and the values of its inputs."""
+
+COMMANDS = (*ON_PROGRAMS, "verify", "run", "ops", "repl", "tour", "help")
 """Each is a file of this package with a function `main`."""

@@ -82,6 +82,10 @@ class Printer:
         with _write_failures(), printing():
             self._writer.lines(lines)
 
+    def page(self, markdown: str) -> None:
+        with _write_failures(), printing():
+            self._writer.page(markdown)
+
     def flush(self) -> None:
         with _write_failures():
             self._writer.flush()

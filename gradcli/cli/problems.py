@@ -13,7 +13,7 @@ from typing import Any
 from ..lang.errors import MORE_MEMORY, ProgramError
 
 _PAGES = {
-    **dict.fromkeys(("help", "-help", "-?"), "gradcli --help"),
+    **dict.fromkeys(("-help", "-?"), "gradcli --help"),
     **dict.fromkeys(("version", "-v", "-V"), "gradcli --version"),
 }
 """What is typed in place of a command, and what it asks for."""

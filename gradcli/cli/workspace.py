@@ -18,15 +18,12 @@ from typing import TYPE_CHECKING
 
 from ..lang.bindings import read_binding
 from ..lang.errors import ProgramError
-from .commands import COMMANDS
+from .commands import COMMANDS, ON_PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..lang.syntax import Program
-
-ON_PROGRAMS = frozenset(COMMANDS) - {"ops", "repl", "tour"}
-"""The commands that take a program and values of its inputs."""
 
 _BINDING = re.compile(r"[^\W\d]\w*=(?!=)")
 _RANGE = re.compile(r"[^\W\d]\w*=[^=@\[:][^@\[:]*:")

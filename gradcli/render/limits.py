@@ -76,3 +76,6 @@ MAX_TERMINAL_ENTRIES = 12
 
 MIN_HINT_COLUMNS = 24
 """Columns that a hint behind carets needs; with fewer it begins a line of its own."""
+
+MAX_PAGE_COLUMNS = 88
+"""Columns of a page of the documentation, however wide a terminal is."""

@@ -14,7 +14,7 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 from rich.text import Text
 
-from .limits import MAX_TERMINAL_ROWS
+from .limits import MAX_PAGE_COLUMNS, MAX_TERMINAL_ROWS
 from .line import Layout, Line, LongLine, Part, Role
 
 STYLES: dict[Role, str] = {
@@ -60,6 +60,13 @@ class TerminalWriter:
             for piece in _wrapped(line, self._width):
                 text = Text.assemble(*[(t, STYLES[role]) for t, role in piece])
                 self._console.print(text, soft_wrap=True)
+
+    def page(self, markdown: str) -> None:
+        from .markdown import THEME, drawn
+
+        width = min(self._width or MAX_PAGE_COLUMNS, MAX_PAGE_COLUMNS)
+        with self._console.use_theme(THEME):
+            self._console.print(drawn(markdown), width=width)
 
     def flush(self) -> None:
         self._stream.flush()

@@ -23,6 +23,9 @@ class Writer(Protocol):
     def lines(self, lines: Iterable[Line]) -> None:
         """Write the lines as they come."""
 
+    def page(self, markdown: str) -> None:
+        """Write a page of the documentation."""
+
     def flush(self) -> None:
         """Hand on what was written."""
 
@@ -41,6 +44,9 @@ class PlainWriter:
             for piece in line.pieces():
                 write(piece)
             write("\n")
+
+    def page(self, markdown: str) -> None:
+        self._stream.write(markdown.rstrip("\n") + "\n")
 
     def flush(self) -> None:
         self._stream.flush()

@@ -12,6 +12,8 @@ OFFERED = {
     "gradcli grad -x**2 x=3 --qui": {"--quiet"},
     "gradcli grad x --device ": {"auto", "cpu", "cuda"},
     "gradcli descend x --optimizer a": {"adam"},
+    "gradcli help E10": {f"E10{digit}" for digit in range(1, 8)},
+    "gradcli help verd": {"verdicts"},
     "gradcli ops tan": {"tan", "tanh", "tanhshrink"},
 }
 

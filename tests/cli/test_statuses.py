@@ -136,7 +136,7 @@ def test_debug_shows_the_traceback_of_a_program_error(gradcli: Run) -> None:
 
 
 WAYS_OUT = {
-    "a word for the help page": (["help"], "gradcli --help"),
+    "a word for the help page": (["-help"], "gradcli --help"),
     "a word for the version": (["-v"], "gradcli --version"),
     "a seed that is no number": (
         ["grad", "x", "x=1", "--seed", "q"], "'q' is not an integer of at least 0",

@@ -1,49 +1,35 @@
-"""Every console example of the README prints what the README shows."""
+"""Every example of the README, and of pages in Python, prints what is shown."""
 
 from __future__ import annotations
 
 import doctest
-import re
-import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-EXAMPLES = re.findall(
-    r"```console\n\$ ((?:printf .+? \| )?gradcli .+?)\n(.*?)```",
-    (ROOT / "README.md").read_text(),
-    re.S,
-)
+from tests.pages.blocks import ROOT, Example, examples, printed, without_seconds
+
+README = ROOT / "README.md"
+EXAMPLES = list(examples(README.read_text()))
+IN_PYTHON = [README, *sorted((ROOT / "gradcli" / "documents").glob("py*.md"))]
 
 
-def without_seconds(text: str) -> str:
-    return re.sub(r"\d+\.\d+ s\b", "? s", text)
-
-
-@pytest.mark.parametrize(("command", "shown"), EXAMPLES, ids=[c for c, _ in EXAMPLES])
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.command)
 def test_readme_shows_what_is_printed(
-    command: str, shown: str, warm_command: list[str]
+    example: Example, warm_command: list[str]
 ) -> None:
-    gradcli = f'gradcli() {{ {shlex.join(warm_command)} "$@"; }}'
-    run = subprocess.run(
-        ["bash", "-c", f"{gradcli}\n{command}"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=ROOT,
-    )
-    assert without_seconds(run.stdout + run.stderr) == without_seconds(shown)
+    text = printed(example.command, warm_command, ROOT)
+    assert without_seconds(text) == without_seconds(example.shown)
 
 
 def test_readme_has_examples() -> None:
     assert len(EXAMPLES) >= 10
 
 
-def test_readme_s_python_prints_what_it_shows() -> None:
+@pytest.mark.parametrize("path", IN_PYTHON, ids=lambda path: path.stem)
+def test_python_prints_what_a_page_shows(path: Path) -> None:
     flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
     failed, tried = doctest.testfile(
-        str(ROOT / "README.md"), module_relative=False, optionflags=flags
+        str(path), module_relative=False, optionflags=flags
     )
     assert (failed, tried >= 5) == (0, True)

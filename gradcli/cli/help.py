@@ -1,0 +1,160 @@
+"""``gradcli help``: the documentation's pages, an error's meaning, a command's options.
+
+Invariant: what is said of a command is what its own ``--help`` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+from .commands import COMMANDS
+from .exits import Exit
+from .problems import wrong
+
+OF_COMMANDS = "commands"
+"""The topic that holds the options of all commands."""
+
+
+def topics() -> dict[str, str]:
+    """What can be asked for, each with a line that says what it is."""
+    from ..views.pages import pages, schemas, sections
+
+    return {
+        **{each.name: each.about for each in pages()},
+        OF_COMMANDS: "Every command with all its options.",
+        **dict.fromkeys(COMMANDS, ""),
+        **dict.fromkeys(sections(), ""),
+        **dict.fromkeys(schemas(), ""),
+    }
+
+
+def _beginning_with(incomplete: str) -> list[str]:
+    """Topics that the shell completes a beginning to."""
+    return sorted(name for name in topics() if name.startswith(incomplete))
+
+
+def main(
+    context: typer.Context,
+    topic: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TOPIC]",
+            help="A page, a command, an error's code or a verdict; without one, all "
+            "pages are listed.",
+            autocompletion=_beginning_with,
+        ),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
+    ] = False,
+) -> int:
+    """The documentation: a tutorial, the language, errors, verdicts.
+
+    Example: gradcli help E101
+    """
+    from ..render.jsons import answer
+    from .output import Printer
+
+    group: Any = context.parent or context
+    text = _listing(group) if topic is None else _text(group, topic)
+    printer = Printer()
+    if json:
+        printer.lines([answer("help", topic=topic, text=text)])
+    elif topic in COMMANDS or (topic or "").endswith(".json"):
+        from ..render.jsons import unbroken
+
+        printer.lines(map(unbroken, text.splitlines()))
+    else:
+        printer.page(text)
+    printer.flush()
+    return Exit.DONE
+
+
+def _text(group: typer.Context, topic: str) -> str:
+    """What is said of a topic: Markdown, a command's help or a JSON Schema."""
+    from ..views.pages import ORDER, schema, schemas, section, whole
+
+    if topic in COMMANDS:
+        return of_command(group, topic)
+    if topic == OF_COMMANDS:
+        return of_commands(group)
+    if topic in ORDER:
+        return whole(topic)
+    if topic in schemas():
+        return schema(topic)
+    found = section(topic)
+    if found is None:
+        raise _unknown(topic)
+    return found
+
+
+def _unknown(topic: str) -> Exception:
+    from ..lang.suggest import did_you_mean
+    from ..views.catalog import find
+
+    hint = "gradcli help lists the topics"
+    if find(topic) is not None:
+        hint = f"of an operation: gradcli ops {topic}"
+    near = did_you_mean(topic, topics())
+    return wrong("E597", f"no help on {topic!r}", near or hint)
+
+
+def _listing(group: typer.Context) -> str:
+    """The topics, a line each."""
+    from ..views.pages import pages
+
+    listed = [(each.name, each.about) for each in pages()]
+    commands = [(name, _about(group, name)) for name in COMMANDS]
+    return "\n".join(
+        [
+            "# Help\n",
+            "`gradcli help TOPIC` shows one of these.\n",
+            "## Pages\n",
+            *_items([*listed, (OF_COMMANDS, topics()[OF_COMMANDS])]),
+            "\n## Commands\n",
+            *_items(commands),
+            "\n## More\n",
+            *_items(
+                [
+                    ("E101", "What an error's code means, and what to do; any code."),
+                    ("proved", "What a verdict means; any verdict."),
+                    ("grad.json", "The JSON Schema of `gradcli grad --json`."),
+                ]
+            ),
+        ]
+    )
+
+
+def _items(named: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"- `{name}`: {about}" for name, about in named]
+
+
+def of_commands(group: typer.Context) -> str:
+    """The help of every command, as one page."""
+    parts = ["# Commands\n", topics()[OF_COMMANDS] + "\n"]
+    for name in COMMANDS:
+        text = of_command(group, name)
+        parts.append(f"## gradcli {name}\n\n```text\n{text}\n```\n")
+    return "\n".join(parts)
+
+
+def _about(group: typer.Context, name: str) -> str:
+    return str(_command(group, name).get_short_help_str(limit=200))
+
+
+def of_command(group: typer.Context, name: str) -> str:
+    """What ``gradcli NAME --help`` prints."""
+    command = _command(group, name)
+    with typer.Context(command, info_name=name, parent=group) as context:
+        return str(command.get_help(context))
+
+
+def _command(group: typer.Context, name: str) -> Any:
+    commands: Any = group.command
+    return commands.get_command(group, name)

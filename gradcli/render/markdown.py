@@ -1,0 +1,52 @@
+"""A page of the documentation as a terminal shows it.
+
+Invariants: the terminal's own colours are used, so that a page is legible on a light
+and on a dark ground; examples stand as they are, so that they can be copied.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown
+from rich.text import Text
+from rich.theme import Theme
+
+THEME = Theme({"markdown.code": "cyan"})
+"""Words that are typed stand on the terminal's own ground."""
+
+
+class _Example(CodeBlock):
+    """Lines that are neither wrapped nor coloured by a theme of their own."""
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        for line in str(self.text).rstrip().splitlines():
+            style = "bold" if line.startswith("$ ") else ""
+            yield Text("  " + line, style=style, no_wrap=True, overflow="ignore")
+
+
+class _Heading(Heading):
+    """A heading at the left, where it is looked for."""
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        yield Text("")
+        yield Text(str(self.text), style="bold underline")
+
+
+class _Page(Markdown):
+    elements: ClassVar = {
+        **Markdown.elements,
+        "fence": _Example,
+        "code_block": _Example,
+        "heading_open": _Heading,
+    }
+
+
+def drawn(markdown: str) -> Markdown:
+    """The page, to be printed by a rich console."""
+    return _Page(markdown, inline_code_lexer=None, hyperlinks=False)

@@ -1,0 +1,106 @@
+"""The pages of the documentation, which lie in `gradcli/documents` as Markdown.
+
+Invariants: a page begins with a heading and a paragraph that says what it is about; a
+section begins with a heading of the second level, and its first word, up to a colon,
+is a name that it can be asked for by.
+
+    page("errors").title          # 'Errors'
+    section("E101")               # '## E101: a name that nothing defines ...'
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+ORDER = (
+    "tutorial", "language", "verdicts", "conventions", "errors", "json", "python",
+    "pytorch", "sympy",
+)  # fmt: skip
+"""The pages in the order in which they are listed."""
+
+CONVENTIONS = "<!-- conventions -->"
+"""Where the page on kinks lists what each operation has as its convention."""
+
+_FOLDER = files("gradcli") / "documents"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page: its name is what is typed to see it."""
+
+    name: str
+    title: str
+    about: str
+    """One sentence."""
+    text: str
+    """All of it, as Markdown; `whole` adds what is made of the table."""
+
+
+@cache
+def page(name: str) -> Page:
+    """The page of this name."""
+    text = (_FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    title, about, *_ = text.split("\n\n", 2)
+    return Page(name, title.removeprefix("# "), " ".join(about.split()), text)
+
+
+def whole(name: str) -> str:
+    """The text of a page, with the conventions that the operations state."""
+    text = page(name).text
+    return text.replace(CONVENTIONS, conventions()) if CONVENTIONS in text else text
+
+
+def conventions() -> str:
+    """What holds at a kink, a line for each function that says so."""
+    from .catalog import catalog
+
+    stated = {each.name: each.kink for each in catalog() if each.kink}
+    return "\n".join(f"- `{name}`: {stated[name]}" for name in sorted(stated))
+
+
+def pages() -> tuple[Page, ...]:
+    """Every page, in order."""
+    return tuple(map(page, ORDER))
+
+
+@cache
+def sections() -> dict[str, str]:
+    """The sections that have a name, those of errors and verdicts, as Markdown."""
+    found: dict[str, str] = {}
+    for each in pages():
+        for text in parts(each.text)[1:]:
+            name = text.splitlines()[0].removeprefix("## ").partition(":")[0]
+            if " " not in name:
+                found.setdefault(name.strip("`"), text)
+    return found
+
+
+def parts(text: str) -> list[str]:
+    """A page cut before each heading of the second level."""
+    found: list[list[str]] = [[]]
+    fenced = False
+    for line in text.splitlines(keepends=True):
+        fenced ^= line.startswith("```")
+        if line.startswith("## ") and not fenced:
+            found.append([])
+        found[-1].append(line)
+    return ["".join(lines) for lines in found]
+
+
+def section(name: str) -> str | None:
+    """The section of this name, whatever its letters' case; None if there is none."""
+    known = {each.lower(): text for each, text in sections().items()}
+    return known.get(name.lower())
+
+
+def schemas() -> list[str]:
+    """The names of the JSON Schema files."""
+    folder = _FOLDER / "schemas"
+    return sorted(each.name for each in folder.iterdir())
+
+
+def schema(name: str) -> str:
+    """The text of a JSON Schema file."""
+    return (_FOLDER / "schemas" / name).read_text(encoding="utf-8")

@@ -1,0 +1,84 @@
+"""`gradcli help`: pages, codes, verdicts, commands and schemas; the nearest topic."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gradcli.cli.commands import COMMANDS
+from gradcli.views.pages import ORDER, page, schema, schemas, section, whole
+
+from .conftest import Run
+
+
+def test_without_a_topic_every_page_and_command_has_a_line(gradcli: Run) -> None:
+    lines = gradcli("help").out.splitlines()
+    for name in ORDER:
+        assert f"- `{name}`: {page(name).about}" in lines
+    for name in COMMANDS:
+        (line,) = [each for each in lines if each.startswith(f"- `{name}`: ")]
+        assert line.endswith(".")
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_a_page_is_printed_as_it_is(gradcli: Run, name: str) -> None:
+    assert gradcli("help", name).out == whole(name)
+
+
+@pytest.mark.parametrize("topic", ["E101", "e101", "proved"])
+def test_a_code_and_a_verdict_have_a_section(gradcli: Run, topic: str) -> None:
+    text = section(topic)
+    assert text is not None
+    assert gradcli("help", topic).out == text.rstrip("\n") + "\n"
+
+
+@pytest.mark.parametrize("command", ["grad", "help"])
+def test_a_command_s_help_is_its_own(gradcli: Run, command: str) -> None:
+    ended = gradcli("help", command)
+    assert (ended.status, ended.out) == (0, gradcli(command, "--help").out)
+    assert ended.out in gradcli("help", "commands").out.replace("```\n\n", "")
+
+
+def test_a_schema_is_printed_as_it_lies_there(gradcli: Run) -> None:
+    assert "grad.json" in schemas()
+    assert gradcli("help", "grad.json").out == schema("grad.json")
+
+
+def test_json_holds_the_text(gradcli: Run) -> None:
+    found = gradcli("help", "E101", "--json").json
+    assert found == {
+        "schema": "gradcli/1", "command": "help", "topic": "E101",
+        "text": section("E101"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("topic", "hint"),
+    [
+        ("tutoril", "did you mean 'tutorial'?"),
+        ("hesian", "did you mean 'hessian'?"),
+        ("E999", "did you mean 'E"),
+        ("maximum", "of an operation: gradcli ops maximum"),
+        ("qqqq", "gradcli help lists the topics"),
+    ],
+)
+def test_an_unknown_topic_names_the_nearest(
+    gradcli: Run, topic: str, hint: str
+) -> None:
+    ended = gradcli("help", topic)
+    assert (ended.status, ended.out) == (2, "")
+    assert f"no help on '{topic}'" in ended.err
+    assert hint in ended.err
+
+
+def test_a_terminal_gets_a_drawn_page_whose_examples_can_be_copied(
+    gradcli: Run,
+) -> None:
+    plain = gradcli("help", "E101").out
+    drawn = gradcli("help", "E101", env={"FORCE_COLOR": "1"}).out
+    assert "\x1b[" in drawn
+    assert "```" not in drawn
+    (command,) = [line for line in plain.splitlines() if "tahn" in line and "$" in line]
+    assert command in drawn
+    assert json.dumps(drawn)

@@ -1,0 +1,1 @@
+"""The documentation's pages: what they show is what is printed."""

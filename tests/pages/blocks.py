@@ -1,0 +1,96 @@
+"""The console blocks of a page: commands behind `$`, and what they print.
+
+The blocks of a section run one after the other in a folder of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "gradcli" / "documents").glob("*.md"))
+
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A command and what is shown of it; ``start`` and ``end`` bound what is shown."""
+
+    command: str
+    shown: str
+    start: int
+    end: int
+
+
+def examples(text: str) -> Iterator[Example]:
+    """The commands of a page's console blocks, in order."""
+    for block in _BLOCK.finditer(text):
+        lines = block[1].splitlines(keepends=True)
+        at = block.start(1)
+        while lines:
+            command = _command(lines)
+            start = at + len(command)
+            shown = "".join(takewhile(lambda line: not line.startswith("$ "), lines))
+            del lines[: shown.count("\n")]
+            at = start + len(shown)
+            yield Example(command.removeprefix("$ ").rstrip("\n"), shown, start, at)
+
+
+def _command(lines: list[str]) -> str:
+    """Take the first command from the lines: a quote, a file or a `\\` goes on."""
+    assert lines[0].startswith("$ "), lines[0]
+    command = lines.pop(0)
+    while not _complete(command):
+        command += lines.pop(0)
+    return command
+
+
+def _complete(command: str) -> bool:
+    if "<<'END'" in command:
+        return command.endswith("\nEND\n")
+    try:
+        shlex.split(command.removesuffix("\n"))
+    except ValueError:
+        return False
+    return not command.endswith("\\\n")
+
+
+_PATIENT = """\
+gradcli() {{
+  case "$1" in
+    grad | jacobian | hessian | check | kinks)
+      set -- "$1" --verify-seconds 600 "${{@:2}}" ;;
+  esac
+  {} "$@"
+}}
+"""
+"""The command, whose verdicts do not depend on how busy the machine is."""
+
+
+def printed(command: str, gradcli: Sequence[str], folder: Path) -> str:
+    """What a shell prints of a command, results first, then what goes to stderr."""
+    function = _PATIENT.format(shlex.join(gradcli))
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        ["bash", "-c", f"{function}\n{command}"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+    )
+    return run.stdout + run.stderr
+
+
+def without_seconds(text: str) -> str:
+    """The text without what differs from run to run."""
+    return re.sub(r"\d+\.\d+ s\b", "? s", text)
