@@ -22,6 +22,7 @@ from .op import (
     TRUTHS,
     WHOLE,
     WHOLES,
+    Formula,
     Types,
     case,
     function,
@@ -77,10 +78,29 @@ row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
     partials=(1, lambda xp, y, a, b, alpha: alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
-function("add", lambda call, a, b, alpha=1:
-         call("add.Tensor", a, b) if alpha == 1
-         else call("add.alpha", a, b, alpha=alpha), formula="a + alpha*b",
-         overflows=True, roundings=1)
+
+def factor_last(b: Any, alpha: Any) -> tuple[Any, Any]:
+    """The second operand and its factor, which an older order of PyTorch's has first."""
+    return (alpha, b) if is_number(b) and not is_number(alpha) else (b, alpha)
+
+
+def _add(call: Formula, a: Any, b: Any, alpha: Any = 1) -> Any:
+    b, alpha = factor_last(b, alpha)
+    if alpha == 1:
+        return call("add.Tensor", a, b)
+    return call("add.alpha", a, b, alpha=alpha)
+
+
+def _sub(call: Formula, a: Any, b: Any, alpha: Any = 1) -> Any:
+    b, alpha = factor_last(b, alpha)
+    if alpha != 1:
+        return call("sub.alpha", a, b, alpha=alpha)
+    if is_number(a):
+        return call("rsub.Scalar", b, number=a)
+    return call("sub.Tensor", a, b)
+
+
+function("add", _add, formula="a + alpha*b", overflows=True, roundings=1)
 
 row("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
     doc="A tensor plus a number, inside functions PyTorch builds itself.",
@@ -100,11 +120,8 @@ row("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
     partials=(1, lambda xp, y, a, b, alpha: -alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
-function("sub", lambda call, a, b, alpha=1:
-         call("rsub.Scalar", b, number=a) if is_number(a) and alpha == 1
-         else call("sub.Tensor", a, b) if alpha == 1
-         else call("sub.alpha", a, b, alpha=alpha),
-         aliases=("subtract",), formula="a - alpha*b", overflows=True, roundings=1)
+function("sub", _sub, aliases=("subtract",), formula="a - alpha*b", overflows=True,
+         roundings=1)
 
 row("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
     no_truths=A_TRUTH,

@@ -6,7 +6,6 @@ never fires in a long run is to be taken out.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -310,20 +309,6 @@ def by_its_slopes(program: Program, d: Difference) -> bool:
     return seen
 
 
-def asymmetric(program: Program, d: Difference) -> bool:
-    """PyTorch's mixed derivatives depend on their order, and gradcli's do not."""
-    if d.what != "second derivative":
-        return False
-    ours, theirs = (hessian(side, program) for side in (OURS, CALLED))
-    if ours is None or theirs is None or ours.shape != theirs.shape:
-        return False
-    close = {"rtol": 1e-6, "atol": 1e-6, "equal_nan": True}
-    far = ~np.isclose(ours, theirs, **close)
-    torn = ~np.isclose(theirs, theirs.T, **close)
-    whole = np.isclose(ours, ours.T, **close)
-    return bool(far.any() and (torn | torn.T)[far].all() and whole[far].all())
-
-
 def in_either_order(program: Program, d: Difference) -> bool:
     """Each second derivative is what rounding may make of PyTorch's in one order or in
     the other."""
@@ -471,18 +456,6 @@ def written_over(program: Program) -> bool:
     return mode.found
 
 
-def deprecated(program: Program) -> bool:
-    """Whether a factor stands between the operands of a sum or a difference."""
-    for node in ast.walk(ast.parse(program.text)):
-        if not isinstance(node, ast.Call):
-            continue
-        method = isinstance(node.func, ast.Attribute)
-        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        if name in ("add", "sub") and len(node.args) == 3 - method:
-            return True
-    return False
-
-
 DEPARTURES = (
     Departure(
         "in place",
@@ -568,11 +541,6 @@ DEPARTURES = (
         "einsum",
         "einsum is one node; PyTorch writes it as products of matrices",
         in_the_graph("EinsumBackward0", ""),
-    ),
-    Departure(
-        "einsum of a leaf",
-        "einsum's value is a tensor of its own; PyTorch may give a view",
-        in_other_words("einsum of a leaf"),
     ),
     Departure(
         "view read anew",
@@ -676,11 +644,6 @@ DEPARTURES = (
         in_other_words("distance of infinities"),
     ),
     Departure(
-        "order of a product of three",
-        "bilinear multiplies the first operand by the weight first",
-        in_other_words("order of a product of three"),
-    ),
-    Departure(
         "product of nothing",
         "added to a number it is of the product's shape; PyTorch gives one number",
         in_other_words("product of nothing"),
@@ -733,22 +696,15 @@ DEPARTURES = (
         in_either_order,
     ),
     Departure(
-        "order of derivatives",
-        "PyTorch's mixed second derivatives depend on their order",
-        asymmetric,
+        "vectors without entries",
+        "a block of none takes no place; PyTorch's rule reads its neighbours' gradients "
+        "beside it",
+        in_other_words("vectors without entries"),
     ),
     Departure(
         "slope of the values",
         "PyTorch's gradient is not the slope of its own values",
         by_its_slopes,
-    ),
-    Departure(
-        "singular values",
-        "norms of a matrix that need singular values are not offered",
-        lambda program, d: (
-            d.what == "gradcli alone refuses the value"
-            and "needs singular values" in d.ours
-        ),
     ),
     Departure(
         "singular matrix",
@@ -768,15 +724,6 @@ DEPARTURES = (
         lambda program, d: d.what in ("gradient", "Jacobian") and d.numberless,
     ),
     Departure(
-        "old order",
-        "sub(a, factor, b) is an order of PyTorch's that it calls deprecated",
-        lambda program, d: (
-            d.what == "gradcli alone refuses the value"
-            and "boolean value of Tensor" in d.ours
-            and deprecated(program)
-        ),
-    ),
-    Departure(
         "one value",
         "a batch of one value is 0 by the formula; PyTorch's layers refuse it",
         refuses("Expected more than 1 value per channel when training", "value"),
@@ -790,12 +737,6 @@ DEPARTURES = (
             )
             and same_under(program, lambda: InOtherWords(("batch_norm",)))
         ),
-    ),
-    Departure(
-        "vectors without entries",
-        "a block of none takes no place; PyTorch's rule reads its neighbours' gradients "
-        "beside it",
-        in_other_words("vectors without entries"),
     ),
     Departure(
         "channels",
