@@ -80,7 +80,7 @@ row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
 
 
 def factor_last(b: Any, alpha: Any) -> tuple[Any, Any]:
-    """The second operand and its factor, which an older order of PyTorch's has first."""
+    """The second operand and its factor, which comes first in an older order."""
     return (alpha, b) if is_number(b) and not is_number(alpha) else (b, alpha)
 
 
@@ -291,7 +291,7 @@ LARGE_EXPONENT = 2**53
 
 
 def one_less(xp: Any, x: Any, exponent: float) -> Any:
-    """An exponent less 1: of a large one in the numbers of ``x``, which may be exact."""
+    """An exponent less 1: of a large one in the numbers of ``x``, maybe exact ones."""
     if abs(exponent) < LARGE_EXPONENT:
         return exponent - 1
     return xp.new_full(x, (), exponent) - 1
