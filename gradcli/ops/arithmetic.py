@@ -313,8 +313,14 @@ row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
 
 
 def of_base(xp: Any, a: Any, b: Any, none: Any) -> Any:
-    """The derivative of a power by its base; of 0 to the 0 it is 0 and stays so."""
-    return xp.where(none, 0, b) * a ** (xp.where(none, 1, b) - 1)
+    """The derivative of a power by its base; of 0 or NaN to the 0 it is 0, and so are
+    the derivatives of that."""
+    return xp.where(none, 0, b) * xp.where(none, 1, a) ** (xp.where(none, 1, b) - 1)
+
+
+def is_lost(xp: Any, a: Any) -> Any:
+    """Where a base has no reciprocal: 0 and NaN."""
+    return xp.logical_or(xp.eq(a, 0), xp.isnan(a))
 
 
 # Where the derivative is 0 by convention a factor is made 0 inside the formula, not
@@ -328,7 +334,7 @@ row("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}", formula="a **
     fwd=lambda xp, a, b: a**b,
     partials=(
         lambda xp, y, a, b: of_base(
-            xp, a, b, xp.logical_and(xp.eq(b, 0), xp.eq(a, 0))),
+            xp, a, b, xp.logical_and(xp.eq(b, 0), is_lost(xp, a))),
         lambda xp, y, a, b: y * xp.log(
             xp.where(xp.logical_and(xp.eq(a, 0), xp.ge(b, 0)), 1, a))),
     cases=AWAY[:3], saves=("a b", "a b y"))
