@@ -22,6 +22,7 @@ from .op import (
     TRUTHS,
     WHOLE,
     WHOLES,
+    Formula,
     Types,
     case,
     function,
@@ -79,10 +80,29 @@ row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
     partials=(1, lambda xp, y, a, b, alpha: alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
-function("add", lambda call, a, b, alpha=1:
-         call("add.Tensor", a, b) if alpha == 1
-         else call("add.alpha", a, b, alpha=alpha), formula="a + alpha*b",
-         overflows=True, roundings=1)
+
+def factor_last(b: Any, alpha: Any) -> tuple[Any, Any]:
+    """The second operand and its factor, which comes first in an older order."""
+    return (alpha, b) if is_number(b) and not is_number(alpha) else (b, alpha)
+
+
+def _add(call: Formula, a: Any, b: Any, alpha: Any = 1) -> Any:
+    b, alpha = factor_last(b, alpha)
+    if alpha == 1:
+        return call("add.Tensor", a, b)
+    return call("add.alpha", a, b, alpha=alpha)
+
+
+def _sub(call: Formula, a: Any, b: Any, alpha: Any = 1) -> Any:
+    b, alpha = factor_last(b, alpha)
+    if alpha != 1:
+        return call("sub.alpha", a, b, alpha=alpha)
+    if is_number(a):
+        return call("rsub.Scalar", b, number=a)
+    return call("sub.Tensor", a, b)
+
+
+function("add", _add, formula="a + alpha*b", overflows=True, roundings=1)
 
 row("add.Scalar", node="AddBackward1", latex=r"{0} + c", formula="x + number",
     taught="sum rule",
@@ -105,11 +125,8 @@ row("sub.alpha", node="SubBackward0", latex=r"{0} - \alpha {1}",
     partials=(1, lambda xp, y, a, b, alpha: -alpha),
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
-function("sub", lambda call, a, b, alpha=1:
-         call("rsub.Scalar", b, number=a) if is_number(a) and alpha == 1
-         else call("sub.Tensor", a, b) if alpha == 1
-         else call("sub.alpha", a, b, alpha=alpha),
-         aliases=("subtract",), formula="a - alpha*b", overflows=True, roundings=1)
+function("sub", _sub, aliases=("subtract",), formula="a - alpha*b", overflows=True,
+         roundings=1)
 
 row("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
     taught="sum rule",
@@ -289,7 +306,7 @@ LARGE_EXPONENT = 2**53
 
 
 def one_less(xp: Any, x: Any, exponent: float) -> Any:
-    """An exponent less 1: of a large one in the numbers of ``x``, which may be exact."""
+    """An exponent less 1: of a large one in the numbers of ``x``, maybe exact ones."""
     if abs(exponent) < LARGE_EXPONENT:
         return exponent - 1
     return xp.new_full(x, (), exponent) - 1
@@ -312,8 +329,14 @@ row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
 
 
 def of_base(xp: Any, a: Any, b: Any, none: Any) -> Any:
-    """The derivative of a power by its base; of 0 to the 0 it is 0 and stays so."""
-    return xp.where(none, 0, b) * a ** (xp.where(none, 1, b) - 1)
+    """The derivative of a power by its base; of 0 or NaN to the 0 it is 0, and so are
+    the derivatives of that."""
+    return xp.where(none, 0, b) * xp.where(none, 1, a) ** (xp.where(none, 1, b) - 1)
+
+
+def is_lost(xp: Any, a: Any) -> Any:
+    """Where a base has no reciprocal: 0 and NaN."""
+    return xp.logical_or(xp.eq(a, 0), xp.isnan(a))
 
 
 # Where the derivative is 0 by convention a factor is made 0 inside the formula, not
@@ -327,7 +350,7 @@ row("pow.Tensor_Tensor", node="PowBackward1", latex="{0}^{{{1}}}", formula="a **
     fwd=lambda xp, a, b: a**b,
     partials=(
         lambda xp, y, a, b: of_base(
-            xp, a, b, xp.logical_and(xp.eq(b, 0), xp.eq(a, 0))),
+            xp, a, b, xp.logical_and(xp.eq(b, 0), is_lost(xp, a))),
         lambda xp, y, a, b: y * xp.log(
             xp.where(xp.logical_and(xp.eq(a, 0), xp.ge(b, 0)), 1, a))),
     cases=AWAY[:3], saves=("a b", "a b y"))

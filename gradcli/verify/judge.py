@@ -22,7 +22,6 @@ from ..numbers.balls import (
     ball,
     close,
     is_known,
-    is_nan,
     size,
     text,
     to_float,
@@ -195,9 +194,9 @@ class _Judge:
         """Whether the engine's rules, run on balls, give the true number; None where
         that cannot be told."""
         rule = self.reference.rule
-        if rule is None or rule.is_nan():
+        if rule is None:
             return None
-        if is_nan(rule):
+        if rule.is_nan():
             return False if self.reference.lone else None
         gap = rule - self.true
         if not is_known(rule, ACCURATE_BITS) and not _is_small(rule):

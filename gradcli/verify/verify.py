@@ -443,7 +443,8 @@ class Check:
             if boundless is not None:
                 entry.withhold(f"{entry.label}: {boundless}")
         steps = self._steps(where)
-        refuted = [s for s, e in zip(steps, entries, strict=True) if e.verdict == REFUTED]
+        of_steps = zip(steps, entries, strict=True)
+        refuted = [step for step, entry in of_steps if entry.verdict == REFUTED]
         if undefined and refuted:
             undefined |= self._passed_over(refuted, row.cotangent, undefined)
         for step, entry in zip(steps, entries, strict=True):

@@ -96,7 +96,9 @@ class Moved(TorchDispatchMode):
 
 def laid_out(like: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     """The values in memory as another tensor lies there: views ask for that."""
-    if any(n > 1 and not step for n, step in zip(like.shape, like.stride())):
+    if any(
+        n > 1 and not step for n, step in zip(like.shape, like.stride(), strict=True)
+    ):
         return values
     found = torch.empty_strided(like.shape, like.stride(), dtype=like.dtype)
     return found.copy_(values)

@@ -527,13 +527,6 @@ def remaining(run: Run, a: Any, b: Any) -> Any:
     return torch.remainder(torch.tensor(a, dtype=b.dtype), b)
 
 
-def trilinear(run: Run, a: Any, b: Any, weight: Any, bias: Any = None) -> Any:
-    """The first operand with the weight, then with the second."""
-    half = torch.tensordot(a, weight, ([-1], [1]))
-    y = (half * b.unsqueeze(-2)).sum(-1)
-    return y if bias is None else y + bias
-
-
 NO_DERIVATIVE: dict[str, Run] = {
     "floor_divide": floored, "floor_divide_": floored, "__floordiv__": floored,
     "__ifloordiv__": floored,
@@ -572,7 +565,6 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "addmv": ("product of nothing", of_vector),
     "aminmax": ("extremum", both_ends),
     "matrix_norm": ("extremum", of_sums), "linalg_matrix_norm": ("extremum", of_sums),
-    "einsum": ("einsum of a leaf", lambda run, *args: run(*args).clone()),
     "take_along_dim": ("positions beside broadcasting", gathered),
     "cdist": ("distance of infinities", distances),
     "logit": ("masked", logit), "cosine_similarity": ("masked", cosine),
@@ -588,7 +580,6 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "group_norm": ("step by step", by_groups),
     "topk": ("equal entries in order", in_order),
     "mode": ("commonest beside NaN", commonest),
-    "bilinear": ("order of a product of three", trilinear),
     "block_diag": ("vectors without entries", placed),
     "batch_norm": ("no channels", of_no_entries),
 }  # fmt: skip

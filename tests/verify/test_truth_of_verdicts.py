@@ -18,10 +18,11 @@ import pytest
 from gradcli.verify import verify
 from gradcli.verify.kinks.report import kinks_of
 from gradcli.verify.process.job import REFUTED, ROUNDED, UNKNOWN, Block, Verification
-from tests.laws.mutants import planted
+from tests.laws.mutants import all_mutants, planted
 
 from .excuses import Excuse, excuses
 from .jobs import checked, claiming, job, rows_job
+from .mutant_programs import programs
 
 SHOWN = ("proved", "certified")
 
@@ -57,6 +58,8 @@ RIGHT: list[tuple[str, Values]] = [
     ("atan2(x, y)", {"x": 1e-17, "y": -1.0}),
     ("atan2(x, y)", {"x": 0.0, "y": 1.0}),
     ("hypot(x, y)", {"x": 0.0, "y": 2.0}),
+    ("x**1e17", {"x": 1.000000000000001}),
+    ("clamp(x, b, b).sum()", {"x": [-0.8, 0.3], "b": 0.2}),
 ]  # fmt: skip
 """Right gradients that are shown to be right."""
 
@@ -292,3 +295,37 @@ def test_a_number_that_underflows_is_certified_and_said_to() -> None:
     assert verdict.verdict in SHOWN
     assert (verdict.max_error, verdict.max_ulps) == (None, None)
     assert "is less than any float64" in (verdict.note or "")
+
+
+# rounding at a jump, zeros that are none in floats, and NaN
+
+NEVER_REFUTED: list[tuple[str, Values]] = [
+    ("(x % 1e-3).sum()", {"x": [k / 100 + 0.07 * (k % 7) for k in range(40)]}),
+    ("v = sinc(x); (v**v[0]).sum()", {"x": [0.5, 3.0]}),
+    ("minimum(x, y).sum()", {"x": [[1.293], [-0.05]], "y": [nan, -3.0]}),
+    ("where(x < 1, x, sqrt(x - 1))", {"x": 0.5}),
+    ("(x*0)**0.5", {"x": 0.5}),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("program", "values"), named(NEVER_REFUTED))
+def test_what_rounding_or_nan_decides_is_not_refuted(
+    program: str, values: Values, dtype: str
+) -> None:
+    verification = checked(job(program, values, dtype=dtype))
+    assert verification.verdict not in SHOWN
+    assert verification.verdict != REFUTED, notes(verification)
+
+
+@pytest.mark.parametrize("row", ["acosh", "acos"])
+def test_a_rule_that_makes_nan_of_numbers_is_refuted(row: str) -> None:
+    (slip,) = [
+        m for m in all_mutants() if m.row == row and str(m).endswith(" sub")
+        and "left term missing" in str(m)
+    ]  # fmt: skip
+    for program in programs(row)[:1]:
+        with planted(slip):
+            verification = checked(program.job())
+        assert verification.verdict == REFUTED, notes(verification)
+        assert "the engine's rules give nan" in notes(verification)

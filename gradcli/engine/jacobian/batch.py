@@ -122,7 +122,8 @@ class Batch:
         """As many rows of zeros of ``shape``, stored as these are."""
         size = prod(shape)
         if self.sparse:
-            return self.like(type(self.matrix)((self.count, size), dtype=self.dtype), shape)
+            made = type(self.matrix)((self.count, size), dtype=self.dtype)
+            return self.like(made, shape)
         self.demand_room(size)
         return self.like(self.np.zeros((self.count, size), self.dtype), shape)
 

@@ -7,6 +7,7 @@ change a tensor that they were given, and only outside the graph.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from ...engine.modes import no_grad
 from ...engine.queries import finfo
@@ -77,7 +78,8 @@ def batch_norm(
     In training the batch's own statistics are used, and the running ones are moved
     towards them by ``momentum``, in place; otherwise the running ones are used.
     """
-    if training and input.ndim > 1 and input.numel() == input.shape[1]:
+    values = prod(n for d, n in enumerate(input.shape) if d != 1)
+    if training and input.ndim > 1 and values == 1:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "
             f"{input.size()}"
