@@ -9,7 +9,7 @@ model = nn.Linear(1, 1)
 nn.init.zeros_(model.weight)
 nn.init.zeros_(model.bias)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-for epoch in range(100):
+for _ in range(100):
     optimizer.zero_grad()
     loss = nn.functional.mse_loss(model(x), y)
     loss.backward()

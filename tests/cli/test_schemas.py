@@ -12,8 +12,11 @@ import referencing
 
 from gradcli.cli.commands import COMMANDS
 from gradcli.views.pages import schema, schemas
+from tests.processes import ROOT
 
 from .conftest import Run
+
+SAMPLES = ROOT / "samples"
 
 PRINTED = {
     'grad "x**2*y" x=3': "grad",
@@ -37,6 +40,9 @@ PRINTED = {
     'kinks "abs(x)" x=0.01 --radius 0.1': "kinks",
     'descend "(w - 1)**2" w=0 --steps 2': "descend",
     'value "y = x/0" x=[[1,0]]': "value",
+    'plot "abs(x)" x=-1:1:3': "plot",
+    'plot "abs(x)*y" x=-1:1:3 y=-1:1:3': "plot",
+    f"verify {SAMPLES}/losses.py:Scale": "verify",
     "ops": "ops",
     "help E101": "help",
     "help": "help",
@@ -81,7 +87,7 @@ def test_a_schema_describes_what_is_printed(gradcli: Run, words: str) -> None:
 
 
 def test_every_command_has_a_schema_that_is_tried() -> None:
-    printing = {*COMMANDS} - {"repl", "tour"}
+    printing = {*COMMANDS} - {"repl", "tour", "run"}
     assert {*schemas()} == {f"{name}.json" for name in (*printing, "error", "common")}
     assert {*printing, "error"} == {*PRINTED.values()}
 
