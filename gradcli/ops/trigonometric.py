@@ -201,7 +201,7 @@ reciprocal("cot", "tan", "Cotangent", inside=AWAY, aliases=("cotan",), also=("ct
            edges="at 0 it jumps from -pi/2 to pi/2, and the derivative is NaN")
 reciprocal("sech", "cosh", "Hyperbolic secant",
            inside=[case((3, 4), low=0.2, high=0.8), case((), low=0.2, high=0.8)],
-           edges="at 0 and 1 the derivative is infinite")
+           edges="at 1 the derivative is -inf, at 0 NaN")
 reciprocal("csch", "sinh", "Hyperbolic cosecant", inside=AWAY, aliases=("cosech",),
            edges="at 0 it jumps, and the derivative is NaN")
 reciprocal("coth", "tanh", "Hyperbolic cotangent", edges=EDGES)

@@ -16,6 +16,8 @@ from gradcli.engine.forward import jvp
 from gradcli.ops import Fixed
 
 INF, NAN = math.inf, math.nan
+NO_ROOT = "PyTorch has no roots of any order"
+NO_RECIPROCAL = "PyTorch has no function for the inverse of a reciprocal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,19 @@ POINTS = [
     # roots, logarithms and inverse functions at the edge of their domain
     at("sqrt", 0.0, grads=INF, torch="torch.sqrt"),
     at("cbrt", 0.0, grads=INF, why="PyTorch has no cube root"),
+    at("root", 0.0, n=4, grads=INF, why=NO_ROOT),
+    at("root", 0.0, n=3, grads=INF, why=NO_ROOT),
+    at("root", 0.0, n=5, grads=NAN, why=NO_ROOT),
+    at("asec", 1.0, grads=INF, why=NO_RECIPROCAL),
+    at("asec", -1.0, grads=INF, why=NO_RECIPROCAL),
+    at("acsc", 1.0, grads=-INF, why=NO_RECIPROCAL),
+    at("acsc", -1.0, grads=-INF, why=NO_RECIPROCAL),
+    at("acot", 0.0, grads=NAN, why=NO_RECIPROCAL),
+    at("asech", 1.0, grads=-INF, why=NO_RECIPROCAL),
+    at("asech", 0.0, grads=NAN, why=NO_RECIPROCAL),
+    at("acsch", 0.0, grads=NAN, why=NO_RECIPROCAL),
+    at("acoth", 1.0, grads=-INF, why=NO_RECIPROCAL),
+    at("acoth", -1.0, grads=-INF, why=NO_RECIPROCAL),
     at("rsqrt", 0.0, grads=-INF, torch="torch.rsqrt"),
     at("asin", 1.0, grads=INF, torch="torch.asin"),
     at("asin", -1.0, grads=INF, torch="torch.asin"),
