@@ -43,7 +43,7 @@ def main(
         ),
     ] = None,
 ) -> int:
-    """A value and its derivative over a range of an input: NAME=START:STOP.
+    """Curves of a value and its derivative, over x=START:STOP.
 
     Kinks are marked. Of two inputs with a range, lines of equal value are drawn, with
     arrows uphill. NAME=START:STOP:COUNT says how many points.

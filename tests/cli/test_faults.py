@@ -42,10 +42,10 @@ def test_a_refuted_gradient_is_status_1_and_named_on_both_streams(
     assert done.stderr.startswith("refuted: x: ")
 
 
-def test_quiet_says_on_stderr_and_by_its_status_that_something_is_refuted(
+def test_quiet_with_a_verdict_required_says_that_something_is_refuted(
     tmp_path: Path,
 ) -> None:
-    done = planted(tmp_path, "-q")
+    done = planted(tmp_path, "-q", "--require", "certified")
     assert done.returncode == 1
     assert len(done.stdout.splitlines()) == 2
     assert done.stderr.startswith("refuted: x: ")

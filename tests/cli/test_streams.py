@@ -165,4 +165,4 @@ def test_the_answer_is_out_before_the_verdicts(tmp_path: Path) -> None:
     assert lines[2].startswith("dy/dx = ")
     assert waiting
     assert process.returncode == 0
-    assert " of 1 gradients" in rest
+    assert "1 gradient" in rest

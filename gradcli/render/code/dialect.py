@@ -28,7 +28,9 @@ from ...numbers.trees.tree import (
     Unwritable,
     below,
 )
+from ...ops import FUNCTIONS
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
+from ...ops.op import parameters
 from ...ops.spellings import (
     ATOM,
     RELATION,
@@ -341,6 +343,16 @@ _LONE: Final = {"where": 1, "index_put": 2}
 
 class Language(Dialect):
     """gradcli's own language."""
+
+    def called(self, name: str, args: Sequence[str], params: Mapping[str, str]) -> str:
+        """With the name of an argument that alone, as a number, would mean another
+        function of two numbers."""
+        entry = FUNCTIONS.get(name)
+        if entry is not None and entry.of_number and len(args) > 1:
+            first, *rest = args
+            _, *names = parameters(entry)
+            args, params = (first,), {**dict(zip(names, rest, strict=False)), **params}
+        return super().called(name, args, params)
 
     def text(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
         """With a point where an integer would make a result of its own kind."""
