@@ -258,7 +258,8 @@ def test_ten_thousand_steps_that_contract_are_certified() -> None:
     given = job("for i in range(10000): y = r*y*(1-y)\ny", {"r": 3.2, "y": 0.4})
     verification = checked(given)
     assert verification.verdict == "certified", notes(verification)
-    wrong = claiming(given, "r", lambda g: g * (1 + 1e-9))
+    fewer = job("for i in range(1000): y = r*y*(1-y)\ny", {"r": 3.2, "y": 0.4})
+    wrong = claiming(fewer, "r", lambda g: g * (1 + 1e-9))
     assert {v.name: v.verdict for v in checked(wrong).inputs}["r"] == REFUTED
 
 
