@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...lang.errors import ProgramError
+
 SCALE: Final = 2.0
 """Pixels of a PNG per unit of the picture, so that it is sharp on fine screens."""
 
@@ -24,11 +26,16 @@ def converted(document: str, suffix: str) -> bytes:
 
     Raises:
         ImportError: cairosvg is missing.
+        ProgramError: the system's library cairo is missing, which cairosvg loads.
     """
     try:
         import cairosvg
     except ImportError as error:
         raise ImportError(MISSING) from error
+    except OSError as error:
+        message = "a PNG or PDF needs the system's library cairo"
+        hint = "install it (libcairo2, or brew install cairo); a .svg needs it not"
+        raise ProgramError("E595", message, hint=hint) from error
     draw: Any = cairosvg.svg2pdf if suffix == ".pdf" else cairosvg.svg2png
     largest = max(map(float, _sizes(document)))
     scale = min(SCALE, MAX_PIXELS / largest) if suffix == ".png" else 1.0
