@@ -19,6 +19,7 @@ from .problems import wrong
 
 if TYPE_CHECKING:
     from ..engine import Tensor
+    from ..lang.factory import Factory
     from ..lang.run import Run
     from ..views.explanation import StepView
     from ..views.graph import GraphView
@@ -89,8 +90,8 @@ def drawn(
 
     listeners: list[Listener] = []
 
-    def listening(factory: object) -> Listener:
-        listeners.append(Listener(factory))  # type: ignore[arg-type]
+    def listening(factory: Factory) -> Listener:
+        listeners.append(Listener(factory))
         return listeners[-1]
 
     run, names = run_with_names(request, listening)

@@ -24,6 +24,7 @@ from .curve import BITS, DECADES, DOTS_ACROSS, DOTS_UP, EMPTY
 from .limits import MAX_CURVE_COLUMNS, MIN_CURVE_COLUMNS
 from .line import Line
 from .numbers import six_digits
+from .ticks import ticks
 
 MOST_LINES = 8
 MOST_ROWS = 20
@@ -49,9 +50,6 @@ FLAT = 1e-6
 
 RARE = 0.05
 """Of the points: so many may lie below the lowest power of ten."""
-
-PACES = (1.0, 2.0, 2.5, 5.0, 10.0)
-"""Distances of lines, times powers of ten."""
 
 
 class Surface(NamedTuple):
@@ -107,12 +105,8 @@ def levels(values: Any) -> list[float]:
     least = float(np.quantile(values, RARE, method="lower"))
     if low >= 0 and least > 0 and log10(high) - log10(least) >= DECADES:
         return _powers(least, high)
-    scale = 10.0 ** floor(log10((high - low) / (MOST_LINES + 1)))
-    pace = next(scale * p for p in PACES if scale * p * (MOST_LINES + 1) >= high - low)
-    first, last = ceil(low / pace), floor(high / pace)
-    found = (nr * pace for nr in range(first, last + 1))
-    digits = max(0, 2 - floor(log10(pace)))
-    return [round(at, digits) + 0.0 for at in found if low < at < high]
+    found = (float(f"{at:.12g}") for at in ticks(low, high, MOST_LINES + 2))
+    return [at + 0.0 for at in found if low < at < high]
 
 
 def _powers(low: float, high: float) -> list[float]:

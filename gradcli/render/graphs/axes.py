@@ -1,18 +1,13 @@
-"""Axes: round numbers between two ends, and where a number stands in a picture.
-
-ticks(-3.0, 3.0)        # [-3.0, -2.0, ..., 3.0]
-"""
+"""Axes: where a number stands in a picture."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, floor, isfinite, log10
 from typing import Any, Final
 
 import numpy as np
 
-PACES: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
-"""Distances of round numbers, times powers of ten."""
+from ..ticks import ticks
 
 STEEP: Final = 8.0
 """How many times as high as its middle half a curve may be drawn: beyond it is cut,
@@ -20,17 +15,6 @@ so that a pole leaves something to be seen."""
 
 ROOM: Final = 0.06
 """Of the height, free above and below a curve."""
-
-
-def ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """At most so many round numbers from ``low`` to ``high``."""
-    span = high - low
-    if not (isfinite(span) and span > 0):
-        return [low]
-    power = 10.0 ** floor(log10(span / most))
-    pace = next(p * power for p in PACES if span / (p * power) <= most - 1 + 1e-9)
-    first, last = ceil(low / pace - 1e-9), floor(high / pace + 1e-9)
-    return [n * pace for n in range(first, last + 1)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from ..jsons import answer
 from ..labels import shorten
 from ..line import Line
 from ..numbers import number, six_digits
-from .axes import Axis, heights, ticks
+from ..ticks import ticks
+from .axes import Axis, heights
 from .svg import escaped, sheet
 
 WIDTH: Final = 720.0
