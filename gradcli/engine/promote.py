@@ -16,9 +16,10 @@ import numpy
 
 from ..ops import Op
 from ..ops.op import AS_IS, FIRST, FLOATS, GIVEN, TRUTH, WHOLE
-from .dtypes import DEFAULT, dtype, of
+from .dtypes import DEFAULT, dtype, named, of
 from .errors import OVERFLOW, EngineError, KindError
 from .limits import BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
+from .modes import MODE
 
 RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
 
@@ -147,6 +148,8 @@ def in_one_type(
     numbers = [*operands, *_numbers(op, given)]
     if numbers:
         result = first if op.result is FIRST else result_of(numbers)
+        if op.result is FIRST and result.kind != "f":
+            _demand_no_gradient(inputs, result)
         if op.result is FLOATS and result.kind != "f":
             result = numpy.dtype(DEFAULT.name)
         ours = {id(v) for v in operands if v.dtype != result}
@@ -161,6 +164,12 @@ def _is_of_positions(op: Op, slot: int) -> bool:
     """Whether the integers of an input stay what they are beside floats."""
     rules = op.vjp
     return not op.elementwise and type(rules) is tuple and rules[slot] is None
+
+
+def _demand_no_gradient(inputs: tuple[Any, ...], result: Any) -> None:
+    """Raise where a value that needs a gradient is written among integers."""
+    if MODE.enabled and any(getattr(v, "edge", None) is not None for v in inputs):
+        raise KindError(f"Autograd not support dtype: {named(result.name).legacy}")
 
 
 def _refuse(op: Op, operands: list[Any]) -> None:

@@ -335,8 +335,8 @@ def of_base(xp: Any, a: Any, b: Any, none: Any) -> Any:
 
 
 def is_lost(xp: Any, a: Any) -> Any:
-    """Where a base has no reciprocal: 0 and NaN."""
-    return xp.logical_or(xp.eq(a, 0), xp.isnan(a))
+    """Where a base has no finite reciprocal: 0, NaN and the smallest floats."""
+    return xp.logical_or(xp.eq(a, 0), xp.logical_not(xp.isfinite(1 / a)))
 
 
 # Where the derivative is 0 by convention a factor is made 0 inside the formula, not

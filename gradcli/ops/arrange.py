@@ -7,6 +7,7 @@ Invariant: every row here is linear, and its transpose is a row as well.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from .checks import ShapeError, as_integer, as_sizes, dim_of, dims_of
@@ -58,7 +59,9 @@ def roll_by(shape: Shape, shifts: Any, dims: Any) -> tuple[Any, Any]:
     if len(by) != len(over) and not (len(by) == 1 and not over):
         raise ShapeError("shifts and dimensions must align. "
                          f"shifts: {len(by)}, dims:{len(over)}")
-    return (by, tuple([dim_of(shape, d) for d in over])) if over else (by[0], None)
+    if not over or not prod(shape):
+        return by[0], None
+    return by, tuple([dim_of(shape, d) for d in over])
 
 
 def _roll(xp: Any, x: Any, shifts: Any, dims: Any = None) -> Any:

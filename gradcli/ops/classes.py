@@ -326,14 +326,14 @@ def hinge_embedding_loss(call: Any, x: Any, target: Any, margin: float = 1.0,
     return averaged(call, call("add", apart, close), reduction)
 
 
-def margin_ranking_loss(call: Any, x: Any, other: Any, target: Any, margin: float = 0.0,
-                        reduction: str = "mean") -> Any:
-    if not len(x.shape) == len(other.shape) == len(target.shape):
+def margin_ranking_loss(call: Any, input1: Any, input2: Any, target: Any,
+                        margin: float = 0.0, reduction: str = "mean") -> Any:
+    if not len(input1.shape) == len(input2.shape) == len(target.shape):
         raise ShapeError(
             "margin_ranking_loss : All input tensors should have same dimension but "
-            f"got sizes: input1: {list(x.shape)}, input2: {list(other.shape)}, target: "
-            f"{list(target.shape)}")
-    order = call("mul", call("neg", target), call("sub", x, other))
+            f"got sizes: input1: {list(input1.shape)}, input2: {list(input2.shape)}, "
+            f"target: {list(target.shape)}")
+    order = call("mul", call("neg", target), call("sub", input1, input2))
     return averaged(call, call("clamp_min", call("add.Scalar", order, margin), 0),
                     reduction)
 
@@ -376,8 +376,8 @@ function("hinge_embedding_loss", hinge_embedding_loss,
          cases=[case((4,), Fixed([1.0, -1.0, 1.0, -1.0])),
                 case((2,), Fixed([1.0, -1.0]), margin=0.5, reduction="sum")])
 function("margin_ranking_loss", margin_ranking_loss,
-         operands=("x", "other", "target"),
-         formula="mean(max(0, margin - target*(x - other)))",
+         operands=("input1", "input2", "target"),
+         formula="mean(max(0, margin - target*(input1 - input2)))",
          doc="Loss of pairs that stand in the wrong order.",
          cases=[case((4,), (4,), Fixed([1.0, -1.0, 1.0, -1.0])),
                 case((2,), (2,), Fixed([1.0, -1.0]), margin=0.5, reduction="none")])

@@ -58,6 +58,9 @@ def put(name: str, *args: Any, **named: Any) -> Any:
     Raises:
         TypeError: it takes none of them.
     """
+    larger = FUNCTIONS[table_name(name) or name].of_number
+    if larger and not named and of_numbers(args):
+        name, args = larger, (args[0], as_tensor(args[1], args[0]))
     run = torch_function(name)
     if switched(name, run, len(args)):
         run = of_tensors(name)[0]
@@ -74,6 +77,13 @@ def put(name: str, *args: Any, **named: Any) -> Any:
                 refused = refused or TypeError(str(error))
     assert refused is not None
     raise refused
+
+
+def of_numbers(args: tuple[Any, ...]) -> bool:
+    """Whether the arguments are a tensor that is one number, and a plain number."""
+    if len(args) != 2 or not isinstance(args[0], torch.Tensor):
+        return False
+    return not args[0].ndim and type(args[1]) in (int, float)
 
 
 def switched(name: str, run: Any, count: int) -> bool:
@@ -112,20 +122,20 @@ def forms(
 ) -> Iterator[tuple[list[Any], dict[str, Any]]]:
     """As it is; in order; with what is no operand named; with operands as tensors."""
     if all(
-        meant(k, v) is v
+        meant(name, k, v) is v
         for k, v in [*zip(own_names(name), args, strict=False), *named.items()]
     ):
         yield list(args), named
     entry = FUNCTIONS[table_name(name) or name]
     own = list(parameters(entry))
     values = dict(zip(own, args, strict=False))
-    values = {k: meant(k, v) for k, v in values.items()}
+    values = {k: meant(name, k, v) for k, v in values.items()}
     extra = list(args[len(own) :])
     for key, value in named.items():
         place = key if key in own else own[OPERANDS.get(key, 0)]
-        values[place] = meant(place, value)
+        values[place] = meant(name, place, value)
     like = next((v for v in [*args, *named.values()] if is_float(v)), None)
-    for make in (plain, lambda v: as_tensor(v, like)):
+    for make in (plain, as_tensor, lambda v: as_tensor(v, like)):
         given = {k: make(v) for k, v in values.items() if k in own}
         order = [k for k in own if k in given]
         words = [at for at, k in enumerate(order) if at and isinstance(given[k], str)]
@@ -141,7 +151,7 @@ def own_names(name: str) -> tuple[str, ...]:
     return tuple(parameters(FUNCTIONS[table_name(name) or name]))
 
 
-def meant(name: str, value: Any) -> Any:
+def meant(function: str, name: str, value: Any) -> Any:
     """A mask of numbers, whole-numbered positions, a dimension that is called True and
     dimensions that stand for True, in PyTorch's types."""
     if name in DIMENSIONS and any(type(v) is bool for v in spread(value)):
@@ -151,7 +161,7 @@ def meant(name: str, value: Any) -> Any:
         # One of many entries can only be one that nothing looks at.
         many = isinstance(value, torch.Tensor)
         return bool(value.any()) if many else bool(value)
-    kind = KINDS.get(name)
+    kind = KINDS.get(f"{function}.{name}", KINDS.get(name))
     if kind is None or not is_float(value):
         return value
     return value.to(kind)
@@ -159,7 +169,7 @@ def meant(name: str, value: Any) -> Any:
 
 KINDS = {
     "mask": torch.bool, "condition": torch.bool, "index": torch.long,
-    "indices": torch.long,
+    "indices": torch.long, "shifts": torch.long, "bincount.input": torch.long,
 }  # fmt: skip
 
 DIMENSIONS = ("dim", "dims", "dim0", "dim1")
@@ -180,7 +190,7 @@ def spread(value: Any) -> list[Any]:
     return list(value) if isinstance(value, tuple | list) else [value]
 
 
-def as_tensor(value: Any, like: Any) -> Any:
+def as_tensor(value: Any, like: Any = None) -> Any:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if number:
         return torch.tensor(value, dtype=None if like is None else like.dtype)

@@ -211,7 +211,8 @@ def overwritten(
     """Of equal places the last is written, and the others get no gradient."""
     if accumulate:
         return run(x, indices, values, accumulate)
-    places = torch.arange(x.numel()).reshape(x.shape)[tuple(indices)]
+    whole = tuple(slice(None) if i is None else i for i in indices)
+    places = torch.arange(x.numel()).reshape(x.shape)[whole]
     spread = values.expand(places.shape).reshape(-1)
     last = {p: i for i, p in enumerate(places.reshape(-1).tolist())}
     flat = x.reshape(-1).clone()
@@ -345,36 +346,33 @@ def sum_of_powers(base: float) -> Run:
     return lambda run, a, b: SumOfPowers.apply(a, b, run, float(np.log(base)))
 
 
-class Nothing(torch.autograd.Function):
-    """0, whose derivative is a factor of 0: NaN times it is NaN."""
+class Power(torch.autograd.Function):
+    """A power of 0 is a constant of its exponent, but for a negative one. A power by 0
+    has a derivative of 0 by its base where that has no finite reciprocal; elsewhere
+    both mixed second derivatives are 1/a."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        return torch.zeros_like(x)
+    def forward(ctx: Any, a: Any, b: Any) -> Any:
+        ctx.save_for_backward(a, b)
+        return torch.pow(a, b)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        return g * 0
+        a, b = ctx.saved_tensors
+        lost = (b == 0) & ~(1 / a).isfinite()
+        less = torch.where(lost, 1, b) - 1
+        by_a = torch.where(lost, 0, b) * Power.apply(torch.where(lost, 1, a), less)
+        by_b = Power.apply(a, b) * torch.log(torch.where((a == 0) & (b >= 0), 1, a))
+        return (g * by_a).sum_to_size(a.shape), (g * by_b).sum_to_size(b.shape)
 
 
-def power(run: Run, a: Any, b: Any) -> Any:
-    """A power of 0 is a constant of its exponent, but for a negative one; a power by 0
-    has a derivative of 0 by its base, which NaN times 0 is not."""
-    if not isinstance(b, torch.Tensor):
-        return run(a, b)
-    base = a if isinstance(a, torch.Tensor) else torch.tensor(a, dtype=b.dtype)
-    none = b == 0
-    if isinstance(a, torch.Tensor) and none.any():
-        flat = Nothing.apply(torch.where(none, base, 0))
-        return flat + of_base(run, torch.where(none, base.detach(), base), b)
-    return of_base(run, base, b)
-
-
-def of_base(run: Run, base: Any, b: Any) -> Any:
-    zero = (base == 0) & (b >= 0)
-    flat = zero & (b == 0)
-    of_zero = run(torch.where(flat, 1, base), torch.where(zero, b.detach(), 1))
-    return torch.where(zero, of_zero, run(torch.where(zero, 1, base), b))
+def power(run: Run, a: Any, exponent: Any) -> Any:
+    if not isinstance(exponent, torch.Tensor):
+        return run(a, exponent)
+    base = a if isinstance(a, torch.Tensor) else torch.tensor(a, dtype=exponent.dtype)
+    if run.__name__.startswith("float_power"):
+        base, exponent = base.double(), exponent.double()
+    return Power.apply(base, exponent)
 
 
 def raised(run: Run, a: Any, b: Any) -> Any:
@@ -416,6 +414,18 @@ def running_sum(run: Run, x: Any, dim: int) -> Any:
         return run(x, dim)
     ends = range(1, x.shape[dim] + 1)
     return torch.stack([x.narrow(dim, 0, n).logsumexp(dim) for n in ends], dim)
+
+
+def softplus(run: Run, x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    """At the threshold the derivatives of every order are those of the curve."""
+    curve = run(x, beta, torch.inf)
+    return torch.where(x * beta > threshold, x, curve)
+
+
+def signed(run: Run, x: Any, other: Any) -> Any:
+    """The derivatives at 0 are 0, in every order."""
+    negative = torch.as_tensor(other).signbit()
+    return torch.where(x == 0, run(x.detach(), other), torch.where(negative, -1, 1) * x.abs())
 
 
 def mish(run: Run, x: Any, inplace: bool = False) -> Any:
@@ -576,6 +586,7 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "__rpow__": ("powers of 0", lambda run, b, a: power(torch.pow, a, b)),
     "pow_": ("powers of 0", raised),
     "float_power": ("powers of 0", power),
+    "copysign": ("masked", signed), "softplus": ("ties", softplus),
     "cross": ("fused products", crossed), "linalg_cross": ("fused products", crossed),
     "group_norm": ("step by step", by_groups),
     "topk": ("equal entries in order", in_order),
@@ -597,7 +608,7 @@ class InOtherWords(TorchFunctionMode):
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        name = getattr(func, "__name__", "")
+        name = getattr(func, "__name__", "").partition(".")[0]
         words = NO_DERIVATIVE.get(name)
         if name in self.names:
             words = REWRITTEN[name][1]
