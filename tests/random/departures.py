@@ -509,7 +509,8 @@ DEPARTURES = (
         put_right(
             "^TypeError|^AttributeError: 'tuple'|^IndexError: tensors used as|"
             "condition to be a boolean|BoolTensor|boolean masks|dtype int32 or "
-            "int64 for index|bincount_cpu|^RuntimeError: a leaf Variable that requires grad is b",
+            "int64 for index|bincount_cpu|"
+            "^RuntimeError: a leaf Variable that requires grad is b",
             "value",
         ),
     ),

@@ -424,8 +424,8 @@ def softplus(run: Run, x: Any, beta: float = 1.0, threshold: float = 20.0) -> An
 
 def signed(run: Run, x: Any, other: Any) -> Any:
     """The derivatives at 0 are 0, in every order."""
-    negative = torch.as_tensor(other).signbit()
-    return torch.where(x == 0, run(x.detach(), other), torch.where(negative, -1, 1) * x.abs())
+    sign = torch.where(torch.as_tensor(other).signbit(), -1, 1)
+    return torch.where(x == 0, run(x.detach(), other), sign * x.abs())
 
 
 def mish(run: Run, x: Any, inplace: bool = False) -> Any:
