@@ -133,7 +133,7 @@ class Namespace:
         turned = self.packed(self.permute(y, order))
         return self.permute(turned, inverse_order(tuple(order)))
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Run the row or the public function ``name`` on raw values."""
         op = OPS.get(name)
         if op is not None:

@@ -276,7 +276,7 @@ def recorder(op: Op) -> Recorder:
     return found
 
 
-def call(name: str, *args: Any, **kwargs: Any) -> Any:
+def call(name: str, /, *args: Any, **kwargs: Any) -> Any:
     """Run a row (by its full name) or a public function on tensors."""
     record = RECORDERS.get(name)
     if record is None:

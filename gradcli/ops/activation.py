@@ -24,6 +24,7 @@ from .op import (
     row,
 )
 from .trigonometric import pi
+from .types import Array, ArrayRule, Call, Dims, Namespace, Tangents
 
 # fmt: off
 
@@ -56,11 +57,11 @@ row("silu", node="SiluBackward0", latex=r"{0} \sigma({0})", formula="x*sigmoid(x
     also=("swish",))
 
 
-def softplus_of(xp: Any, x: Any) -> Any:
+def softplus_of(xp: Namespace, x: Array) -> Array:
     return xp.logaddexp(x, xp.zeros_like(x))
 
 
-def mish_slope(xp: Any, y: Any, x: Any) -> Any:
+def mish_slope(xp: Namespace, y: Array, x: Array) -> Array:
     bend = xp.tanh(softplus_of(xp, x))
     return bend + x * (1 - bend * bend) * xp.sigmoid(x)
 
@@ -87,17 +88,17 @@ row("softplus", node="SoftplusBackward0",
            case((2,), low=5.5, high=9.0, beta=2.0, threshold=10.0)])
 
 
-def gelu_of(xp: Any, x: Any, approximate: str = "none") -> Any:
+def gelu_of(xp: Namespace, x: Array, approximate: str = "none") -> Array:
     if approximate == "none":
         return x / 2 * xp.erfc(-x / xp.sqrt(xp.new_full(x, (), 2)))
     return x / 2 * (1 + xp.tanh(gelu_argument(xp, x)))
 
 
-def gelu_argument(xp: Any, x: Any) -> Any:
+def gelu_argument(xp: Namespace, x: Array) -> Array:
     return xp.sqrt(2 / pi(xp, x)) * (x + 0.044715 * (x * x * x))
 
 
-def gelu_slope(xp: Any, y: Any, x: Any, approximate: str = "none") -> Any:
+def gelu_slope(xp: Namespace, y: Array, x: Array, approximate: str = "none") -> Array:
     if approximate == "none":
         below = xp.erfc(-x / xp.sqrt(xp.new_full(x, (), 2))) / 2
         return below + x * xp.exp(-(x * x) / 2) / xp.sqrt(2 * pi(xp, x))
@@ -135,21 +136,20 @@ row("leaky_relu", node="LeakyReluBackward0", formula="x if x > 0 else negative_s
     cases=[*SIDES, case((3,), low=-2.0, high=-0.1, negative_slope=0.3)])
 
 
-def negative(xp: Any, x: Any) -> Any:
+def negative(xp: Namespace, x: Array) -> Array:
     """Entries below 0, and 0 for the others, where its own derivative is 0 too."""
     return xp.where(xp.lt(x, 0), x, 0)
 
 
-def elu_of(
-    xp: Any, x: Any, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
-) -> Any:
+def elu_of(xp: Namespace, x: Array, alpha: float = 1.0, scale: float = 1.0,
+           input_scale: float = 1.0) -> Array:
     left = xp.expm1(input_scale * negative(xp, x))
     return xp.where(xp.le(x, 0), scale * alpha * left, scale * x)
 
 
 def elu_slope(
-    xp: Any, x: Any, alpha: float, scale: float, input_scale: float
-) -> Any:
+    xp: Namespace, x: Array, alpha: float, scale: float, input_scale: float
+) -> Array:
     left = xp.exp(input_scale * negative(xp, x))
     return xp.where(xp.le(x, 0), scale * alpha * input_scale * left, scale)
 
@@ -185,16 +185,17 @@ row("celu", node="CeluBackward0", latex=r"\operatorname{{CELU}}({0})",
     cases=[*SIDES, case((3,), low=-2.0, high=-0.1, alpha=2.0)])
 
 
-def between(xp: Any, x: Any, low: float, high: float) -> Any:
+def between(xp: Namespace, x: Array, low: float, high: float) -> Array:
     return xp.logical_and(xp.gt(x, low), xp.lt(x, high))
 
 
-def beyond(xp: Any, x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+def beyond(xp: Namespace, x: Array, min_val: float = -1.0, max_val: float = 1.0
+          ) -> Array:
     """At a bound or outside it; NaN is not."""
     return xp.logical_or(xp.le(x, min_val), xp.ge(x, max_val))
 
 
-def passing_but(hidden: Any) -> dict[str, Any]:
+def passing_but(hidden: ArrayRule) -> dict[str, Any]:
     """The rules of what passes a cotangent on but where ``(xp, x, **params)`` holds."""
     return {
         "partials": (lambda xp, y, x, **how: 1 - xp.as_type_of(hidden(xp, x, **how), x),
@@ -203,7 +204,8 @@ def passing_but(hidden: Any) -> dict[str, Any]:
     }
 
 
-def hard_tanh(xp: Any, x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+def hard_tanh(xp: Namespace, x: Array, min_val: float = -1.0, max_val: float = 1.0
+             ) -> Array:
     if min_val > max_val:
         raise ValueRangeError("min_val cannot be greater than max_val")
     if min_val < 0 and hasattr(x, "dtype") and x.dtype.kind == "u":
@@ -237,7 +239,7 @@ row("hardsigmoid", node="HardsigmoidBackward0", formula="min(max(x + 3, 0), 6)/6
     cases=[*ALL, case((3,), low=3.1, high=4.0)])
 
 
-def hard_swish_pulled(xp: Any, g: Any, x: Any, inside: Any) -> Any:
+def hard_swish_pulled(xp: Namespace, g: Array, x: Array, inside: Array) -> Array:
     """Nothing of what lies beyond -3, in a second derivative either."""
     bent = xp.where(inside, g, 0) * (xp.where(inside, x, 0) / 3 + 0.5)
     return xp.where(inside, bent, xp.where(xp.le(x, -3), 0, g))
@@ -254,13 +256,13 @@ row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
     vjp=(lambda xp, g, y, x: hard_swish_pulled(xp, g, x, between(xp, x, -3, 3)),),
     cases=[*ALL, case((3,), low=3.1, high=4.0), case((3,), low=-4.0, high=-3.1)])
 
-def soft_shrunk(xp: Any, x: Any, lambd: float = 0.5) -> Any:
+def soft_shrunk(xp: Namespace, x: Array, lambd: float = 0.5) -> Array:
     if lambd < 0:
         raise ValueRangeError(f"lambda must be 0 or greater, but found {lambd:g}")
     return xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0)
 
 
-def small(xp: Any, x: Any, lambd: float = 0.5) -> Any:
+def small(xp: Namespace, x: Array, lambd: float = 0.5) -> Array:
     return xp.le(xp.abs(x), lambd)
 
 
@@ -293,7 +295,7 @@ row("threshold", node="ThresholdBackward0", formula="x if x > threshold else val
     cases=[case((3, 4), low=0.6, threshold=0.5, value=7.0),
            case((3,), threshold=3.0, value=-1.0)])
 
-def below(xp: Any, x: Any, weight: Any) -> Any:
+def below(xp: Namespace, x: Array, weight: Array) -> Array:
     """The slope on the left, which at 0 counts as a number: the mixed second derivative
     there is 0."""
     return xp.where(xp.eq(x, 0), xp.detach(weight), weight)
@@ -319,7 +321,7 @@ row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight
     saves=("x weight", "x"))
 
 
-def prelu_of(call: Any, x: Any, weight: Any) -> Any:
+def prelu_of(call: Call, x: Array, weight: Array) -> Array:
     channels = x.shape[1] if len(x.shape) > 1 else 1
     count = weight.shape[0] if weight.shape else 1
     if len(weight.shape) > 1 or count not in (1, channels):
@@ -351,26 +353,26 @@ ALONG = [case((3, 4), dim=0), case((3, 4), dim=-1), case((2, 3, 4), dim=1),
          case((4,), dim=0, low=-90, high=90), case((), dim=0)]
 
 
-def peak(xp: Any, x: Any, over: tuple[int, ...]) -> Any:
+def peak(xp: Namespace, x: Array, over: tuple[int, ...]) -> Array:
     """The largest entry along each line, dimensions kept; 0 where a line has none."""
     if 0 in [x.shape[d] for d in over]:
         return xp.new_full(x, kept_shape(x.shape, over), 0)
     return xp.amax(x, over, True)
 
 
-def softmax_of(xp: Any, x: Any, dim: int) -> Any:
+def softmax_of(xp: Namespace, x: Array, dim: int) -> Array:
     over = dims_of(x.shape, dim)
     powers = xp.exp(x - peak(xp, x, over))
     return powers / xp.sum(powers, over, True)
 
 
-def log_softmax_of(xp: Any, x: Any, dim: int) -> Any:
+def log_softmax_of(xp: Namespace, x: Array, dim: int) -> Array:
     over = dims_of(x.shape, dim)
     shifted = x - peak(xp, x, over)
     return shifted - xp.log(xp.sum(xp.exp(shifted), over, True))
 
 
-def softmax_push(xp: Any, t: Any, y: Any, dim: int) -> Any:
+def softmax_push(xp: Namespace, t: Array, y: Array, dim: int) -> Array:
     """The softmax's derivative, a symmetric matrix, applied to a vector."""
     return y * (t - xp.sum(y * t, dims_of(y.shape, dim), True))
 
@@ -402,7 +404,7 @@ function("softmin", lambda call, x, dim: call("softmax", call("neg", x), dim),
          cases=[case((3, 4), dim=1), case((3,), dim=0)], casts=True)
 
 
-def logsumexp_of(xp: Any, x: Any, dim: Any, keepdim: bool = False) -> Any:
+def logsumexp_of(xp: Namespace, x: Array, dim: Dims, keepdim: bool = False) -> Array:
     over = dims_of(x.shape, dim)
     top = peak(xp, x, over)
     shift = xp.where(xp.isinf(top), 0, top)
@@ -410,12 +412,12 @@ def logsumexp_of(xp: Any, x: Any, dim: Any, keepdim: bool = False) -> Any:
     return kept if keepdim else drop(xp, kept, over)
 
 
-def drop(xp: Any, kept: Any, over: tuple[int, ...]) -> Any:
+def drop(xp: Namespace, kept: Array, over: tuple[int, ...]) -> Array:
     shape = tuple([n for i, n in enumerate(kept.shape) if i not in over])
     return xp.reshape(kept, shape)
 
 
-def weights(xp: Any, x: Any, y: Any, dim: Any) -> Any:
+def weights(xp: Namespace, x: Array, y: Array, dim: Dims) -> Array:
     """The softmax of x, from its logsumexp."""
     return xp.exp(x - xp.reshape(y, kept_shape(x.shape, dims_of(x.shape, dim))))
 
@@ -434,7 +436,7 @@ row("logsumexp", node="LogsumexpBackward0", formula="log(sum(e**x, dim))",
            case((), dim=0)], special="logsumexp", saves="x y")
 
 
-def halves(xp: Any, x: Any, dim: int) -> tuple[Any, Any]:
+def halves(xp: Namespace, x: Array, dim: int) -> tuple[Array, Array]:
     axis = dim_of(x.shape, dim)
     size = x.shape[axis] if x.shape else 1
     if size % 2:
@@ -444,18 +446,18 @@ def halves(xp: Any, x: Any, dim: int) -> tuple[Any, Any]:
     return (xp.narrow(x, axis, 0, size // 2), xp.narrow(x, axis, size // 2, size // 2))
 
 
-def glu_of(xp: Any, x: Any, dim: int = -1) -> Any:
+def glu_of(xp: Namespace, x: Array, dim: int = -1) -> Array:
     a, b = halves(xp, x, dim)
     return a * xp.sigmoid(b)
 
 
-def glu_pull(xp: Any, g: Any, y: Any, x: Any, dim: int = -1) -> Any:
+def glu_pull(xp: Namespace, g: Array, y: Array, x: Array, dim: int = -1) -> Array:
     _, b = halves(xp, x, dim)
     gate = xp.sigmoid(b)
     return xp.cat([g * gate, g * (y * (1 - gate))], dim_of(x.shape, dim))
 
 
-def glu_push(xp: Any, t: Any, y: Any, x: Any, dim: int = -1) -> Any:
+def glu_push(xp: Namespace, t: Tangents, y: Array, x: Array, dim: int = -1) -> Array:
     _, b = halves(xp, x, dim)
     ta, tb = halves(xp, t[0], dim)
     gate = xp.sigmoid(b)

@@ -12,7 +12,7 @@ chooses by what it is given.
 from __future__ import annotations
 
 from math import copysign, inf
-from typing import Any
+from typing import TypeGuard
 
 from .checks import ArgumentError
 from .op import (
@@ -22,13 +22,13 @@ from .op import (
     TRUTHS,
     WHOLE,
     WHOLES,
-    Formula,
     Types,
     case,
     function,
     no_kernel,
     row,
 )
+from .types import Array, Call, Namespace, Operand, Ranged, Ranges, Relation
 
 # fmt: off
 
@@ -45,12 +45,12 @@ NO_FRACTION = ("For integral input tensors, argument alpha must not be a floatin
                "point number.")
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """A plain Python number, which PyTorch treats as no tensor."""
     return isinstance(value, int | float)
 
 
-def over(number: float, b: Any) -> Any:
+def over(number: float, b: Operand) -> Operand:
     """``number / b``; a plain zero divides as a zero in an array does."""
     return number * copysign(inf, b) if is_number(b) and not b else number / b
 
@@ -81,19 +81,19 @@ row("add.alpha", node="AddBackward0", latex=r"{0} + \alpha {1}",
     cases=[case((3, 4), (4,), alpha=2), case((), (3,), alpha=-0.5)], saves="")
 
 
-def factor_last(b: Any, alpha: Any) -> tuple[Any, Any]:
+def factor_last(b: Operand, alpha: Operand) -> tuple[Operand, Operand]:
     """The second operand and its factor, which comes first in an older order."""
     return (alpha, b) if is_number(b) and not is_number(alpha) else (b, alpha)
 
 
-def _add(call: Formula, a: Any, b: Any, alpha: Any = 1) -> Any:
+def _add(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
     b, alpha = factor_last(b, alpha)
     if alpha == 1:
         return call("add.Tensor", a, b)
     return call("add.alpha", a, b, alpha=alpha)
 
 
-def _sub(call: Formula, a: Any, b: Any, alpha: Any = 1) -> Any:
+def _sub(call: Call, a: Operand, b: Operand, alpha: Operand = 1) -> Array:
     b, alpha = factor_last(b, alpha)
     if alpha != 1:
         return call("sub.alpha", a, b, alpha=alpha)
@@ -159,7 +159,7 @@ row("rsub.Scalar_alpha", node="RsubBackward1", latex=r"c - \alpha {0}",
     saves="")
 
 
-def rsub(call: Any, a: Any, b: Any, alpha: float = 1) -> Any:
+def rsub(call: Call, a: Array, b: Operand, alpha: float = 1) -> Array:
     if is_number(b):
         return call("rsub.Scalar", a, number=b) if alpha == 1 else (
             call("rsub.Scalar_alpha", a, number=b, alpha=alpha))
@@ -212,7 +212,7 @@ row("div.Scalar", node="DivBackward1", latex=r"\frac{{{0}}}{{c}}", formula="x / 
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
 
-def rounded_quotient(xp: Any, a: Any, b: Any, rounding_mode: str) -> Any:
+def rounded_quotient(xp: Namespace, a: Array, b: Array, rounding_mode: str) -> Array:
     if rounding_mode == "floor":
         return xp.floor_divide(a, b)
     if rounding_mode == "trunc":
@@ -305,7 +305,7 @@ LARGE_EXPONENT = 2**53
 """From here on a float does not hold every integer."""
 
 
-def one_less(xp: Any, x: Any, exponent: float) -> Any:
+def one_less(xp: Namespace, x: Array, exponent: float) -> Operand:
     """An exponent less 1: of a large one in the numbers of ``x``, maybe exact ones."""
     if abs(exponent) < LARGE_EXPONENT:
         return exponent - 1
@@ -328,13 +328,13 @@ row("pow.Tensor_Scalar", node="PowBackward0", latex="{0}^{{{exponent}}}",
            case((2, 3), exponent=2), case((2,), exponent=1)])
 
 
-def of_base(xp: Any, a: Any, b: Any, none: Any) -> Any:
+def of_base(xp: Namespace, a: Array, b: Array, none: Array) -> Array:
     """The derivative of a power by its base; of 0 or NaN to the 0 it is 0, and so are
     the derivatives of that."""
     return xp.where(none, 0, b) * xp.where(none, 1, a) ** (xp.where(none, 1, b) - 1)
 
 
-def is_lost(xp: Any, a: Any) -> Any:
+def is_lost(xp: Namespace, a: Array) -> Array:
     """Where a base has no finite reciprocal: 0, NaN and the smallest floats."""
     return xp.logical_or(xp.eq(a, 0), xp.logical_not(xp.isfinite(1 / a)))
 
@@ -367,7 +367,9 @@ row("pow.Scalar", node="PowBackward2", latex="{base}^{{{0}}}", formula="base ** 
     cases=[case((3, 4), base=2), case((), base=0.5), case((2,), base=10)], saves="x y")
 
 
-def power_bounds(xp: Any, base: Any, exponent: Any) -> Any:
+def power_bounds(
+    xp: Ranges, base: Ranged, exponent: Ranged
+) -> tuple[Relation, ...]:
     """A whole exponent takes every base; one that may vary takes bases above 0, or has
     to stay the integer that it is; 0 itself takes exponents above 0."""
     written = exponent.content if exponent.name == "number" else None
@@ -392,7 +394,7 @@ function("pow", lambda call, a, exponent:
          literal=True)
 
 
-def doubled(call: Any, x: Any) -> Any:
+def doubled(call: Call, x: Array) -> Array:
     """The operand in double precision, if it is an array in another."""
     name = getattr(getattr(x, "dtype", None), "name", "object")
     if name in ("float64", "object"):
@@ -440,7 +442,8 @@ row("addcdiv.default", node="AddcdivBackward0", memory=KEPT,
 
 def valued(name: str) -> None:
     """Enter a public function that also takes its factor as the second operand."""
-    def build(call: Any, x: Any, a: Any, b: Any, value: Any = 1) -> Any:
+    def build(call: Call, x: Array, a: Operand, b: Operand, value: Operand = 1
+             ) -> Array:
         if is_number(a) and not is_number(value):
             a, b, value = b, value, a
         return call(f"{name}.default", x, a, b, value=value)

@@ -8,20 +8,20 @@ Invariant: every row here is linear, and its transpose is a row as well.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from .checks import ShapeError, as_integer, as_sizes, dim_of, dims_of
 from .index import along
 from .limits import LISTED, check_size
-from .op import LINEAR, PACKED, VIEW, Formula, case, function, row
-from .shape import Shape, inverse_order
+from .op import LINEAR, PACKED, VIEW, Marker, case, function, row
+from .shape import inverse_order
+from .types import Array, Call, Dims, Namespace, Shape, Sizes
 
 # fmt: off
 
 # -- reversed and rolled --------------------------------------------------------------
 
 
-def _flip(xp: Any, x: Any, dims: Any) -> Any:
+def _flip(xp: Namespace, x: Array, dims: Dims) -> Array:
     asked = as_sizes(dims)
     return xp.flip(x, dims_of(x.shape, asked)) if asked and x.shape else x
 
@@ -34,7 +34,7 @@ row("flip", node="FlipBackward0", star="dims", jvp=LINEAR, fwd=_flip,
 
 
 def _flipping(name: str, dim: int) -> None:
-    def build(call: Formula, x: Any) -> Any:
+    def build(call: Call, x: Array) -> Array:
         if x.ndim <= dim:
             raise ShapeError(f"{name}: Input must be >= {dim + 1}-d.")
         return call("flip", x, (dim,))
@@ -47,7 +47,7 @@ _flipping("fliplr", 1)
 _flipping("flipud", 0)
 
 
-def roll_by(shape: Shape, shifts: Any, dims: Any) -> tuple[Any, Any]:
+def roll_by(shape: Shape, shifts: Sizes, dims: Dims) -> tuple[Sizes, Dims]:
     """Shifts and dimensions in pairs; without dimensions, one shift of all entries."""
     by = as_sizes(shifts)
     over = () if dims is None else as_sizes(dims)
@@ -64,7 +64,7 @@ def roll_by(shape: Shape, shifts: Any, dims: Any) -> tuple[Any, Any]:
     return by, tuple([dim_of(shape, d) for d in over])
 
 
-def _roll(xp: Any, x: Any, shifts: Any, dims: Any = None) -> Any:
+def _roll(xp: Namespace, x: Array, shifts: Sizes, dims: Dims = None) -> Array:
     by = roll_by(x.shape, shifts, dims)
     return xp.roll(x, *by) if x.shape else x
 
@@ -80,7 +80,7 @@ row("roll", node="RollBackward0", jvp=LINEAR,
            case((3, 4), shifts=(1, -2), dims=(0, 1)), case((), shifts=1)])
 
 
-def rotation_dims(shape: Shape, dims: Any) -> tuple[int, int]:
+def rotation_dims(shape: Shape, dims: Dims) -> tuple[int, int]:
     asked = as_sizes(dims)
     if len(asked) != 2:
         raise ShapeError("expected total rotation dims == 2, but got dims = "
@@ -95,7 +95,7 @@ def rotation_dims(shape: Shape, dims: Any) -> tuple[int, int]:
     return a, b
 
 
-def _rot90(xp: Any, x: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+def _rot90(xp: Namespace, x: Array, k: int = 1, dims: Dims = (0, 1)) -> Array:
     a, b = rotation_dims(x.shape, dims)
     quarter = k % 4
     if quarter == 1:
@@ -116,10 +116,11 @@ row("rot90", node="Rot90Backward0", jvp=LINEAR, fwd=_rot90,
 
 
 def _triangle(name: str, node: str, formula: str, doc: str) -> None:
-    def fwd(xp: Any, x: Any, diagonal: int = 0) -> Any:
+    def fwd(xp: Namespace, x: Array, diagonal: int = 0) -> Array:
         if x.ndim < 2:
             raise ShapeError(f"{name}: input tensor must have at least 2 dimensions")
-        return getattr(xp, name)(x, diagonal)
+        y: Array = getattr(xp, name)(x, diagonal)
+        return y
 
     row(name, node=node, jvp=LINEAR, fwd=fwd, formula=formula, doc=doc, memory=PACKED,
         in_place=True,
@@ -140,13 +141,14 @@ def two_dims(shape: Shape, dim1: int, dim2: int) -> tuple[int, int]:
     return a, b
 
 
-def _diagonal(xp: Any, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def _diagonal(xp: Namespace, x: Array, offset: int = 0, dim1: int = 0, dim2: int = 1
+             ) -> Array:
     return xp.diagonal(x, offset, *two_dims(x.shape, dim1, dim2))
 
 
 def on_diagonal(
-    xp: Any, g: Any, shape: Shape, offset: int, dim1: int, dim2: int
-) -> Any:
+    xp: Namespace, g: Array, shape: Shape, offset: int, dim1: int, dim2: int
+) -> Array:
     """Zeros of ``shape`` with ``g``'s last dimension along a diagonal."""
     a, b = two_dims(shape, dim1, dim2)
     order = (*[d for d in range(len(shape)) if d not in (a, b)], a, b)
@@ -166,7 +168,7 @@ def _embedded(shape: Shape, offset: int, dim1: int, dim2: int) -> Shape:
     return tuple([side if d in (a, b) else next(rest) for d in range(len(shape) + 1)])
 
 
-def _diagonal_row(name: str, node: str, memory: Any) -> None:
+def _diagonal_row(name: str, node: str, memory: Marker) -> None:
     row(name, node=node, jvp=LINEAR, fwd=_diagonal, memory=memory,
         doc="A diagonal of two dimensions, as the last dimension.",
         formula="y[..., i] = x[i, i + offset]",
@@ -199,7 +201,7 @@ row("diag_embed", node="DiagEmbedBackward0", jvp=LINEAR,
     cases=[case((3,)), case((2, 3), offset=1), case((2, 3), offset=-1, dim1=0, dim2=2)])
 
 
-def _diag(call: Formula, x: Any, diagonal: int = 0) -> Any:
+def _diag(call: Call, x: Array, diagonal: int = 0) -> Array:
     if x.ndim == 1:
         return call("diag_embed", x, diagonal)
     if x.ndim == 2:
@@ -218,7 +220,7 @@ function("diagflat", lambda call, x, offset=0:
 # -- padding, windows, repeats --------------------------------------------------------
 
 
-def pad_pairs(shape: Shape, pad: Any) -> list[tuple[int, int]]:
+def pad_pairs(shape: Shape, pad: Sizes) -> list[tuple[int, int]]:
     """(before, after) per dimension; ``pad`` lists the last dimension's pair first."""
     flat = as_sizes(pad)
     if len(flat) % 2:
@@ -237,7 +239,7 @@ def pad_pairs(shape: Shape, pad: Any) -> list[tuple[int, int]]:
     return untouched + pairs[::-1]
 
 
-def _pad(xp: Any, x: Any, pad: Any, value: float = 0) -> Any:
+def _pad(xp: Namespace, x: Array, pad: Sizes, value: float = 0) -> Array:
     for d, (before, after) in enumerate(pad_pairs(x.shape, pad)):
         inner = slice(max(-before, 0), x.shape[d] + min(after, 0))
         kept = xp.getitem(x, along(d, inner))
@@ -249,7 +251,8 @@ def _pad(xp: Any, x: Any, pad: Any, value: float = 0) -> Any:
     return x
 
 
-def _pad_vjp(xp: Any, g: Any, y: Any, x: Any, pad: Any, value: float = 0) -> Any:
+def _pad_vjp(xp: Namespace, g: Array, y: Array, x: Array, pad: Sizes, value: float = 0
+            ) -> Array:
     return xp.constant_pad_nd(g, tuple([-n for n in as_sizes(pad)]))
 
 
@@ -263,8 +266,8 @@ row("constant_pad_nd", node="ConstantPadNdBackward0", fwd=_pad, vjp=(_pad_vjp,),
 
 
 def _pad_any(
-    call: Formula, x: Any, pad: Any, mode: str = "constant", value: float | None = None
-) -> Any:
+    call: Call, x: Array, pad: Sizes, mode: str = "constant", value: float | None = None
+) -> Array:
     if mode != "constant":
         raise ValueError(f"pad: mode {mode!r} is not offered; 'constant' is")
     return call("constant_pad_nd", x, as_sizes(pad), 0 if value is None else value)
@@ -288,13 +291,13 @@ def windows(shape: Shape, dimension: int, size: int, step: int) -> tuple[int, ra
     return d, range(0, length - size + 1, step)
 
 
-def covered(xp: Any, starts: range, size: int) -> Any:
+def covered(xp: Namespace, starts: range, size: int) -> Array:
     """The positions that each window covers."""
     check_size((len(starts), size), LISTED)
     return xp.as_index([list(range(at, at + size)) for at in starts])
 
 
-def windowed(xp: Any, x: Any, d: int, starts: range, size: int) -> Any:
+def windowed(xp: Namespace, x: Array, d: int, starts: range, size: int) -> Array:
     """The windows over dimension d, as a copy."""
     at = along(d, covered(xp, starts, size))
     return xp.permute(xp.getitem(x, at), window_order(x.ndim + 1, d))
@@ -305,7 +308,7 @@ def window_order(ndim: int, d: int) -> Shape:
     return (*range(d + 1), *range(d + 2, ndim), d + 1)
 
 
-def _unfold(xp: Any, x: Any, dimension: int, size: int, step: int) -> Any:
+def _unfold(xp: Namespace, x: Array, dimension: int, size: int, step: int) -> Array:
     d, starts = windows(x.shape, dimension, size, step)
     if not x.shape:
         return xp.reshape(x, (1,))
@@ -313,8 +316,8 @@ def _unfold(xp: Any, x: Any, dimension: int, size: int, step: int) -> Any:
 
 
 def _unfold_backward(
-    xp: Any, x: Any, input_sizes: Shape, dimension: int, size: int, step: int
-) -> Any:
+    xp: Namespace, x: Array, input_sizes: Shape, dimension: int, size: int, step: int
+) -> Array:
     d, starts = windows(input_sizes, dimension, size, step)
     if not input_sizes:
         return xp.reshape(x, ())
@@ -339,9 +342,9 @@ row("unfold.backward", node="UnfoldBackwardBackward0", jvp=LINEAR, fwd=_unfold_b
 
 
 def _repeat_interleave(
-    call: Formula, x: Any, repeats: Any, dim: int | None = None,
+    call: Call, x: Array, repeats: Sizes, dim: int | None = None,
     output_size: int | None = None,
-) -> Any:
+) -> Array:
     y = _interleaved(call, x, repeats, dim)
     size = y.shape[0 if dim is None else dim]
     if output_size not in (None, size):
@@ -350,7 +353,7 @@ def _repeat_interleave(
     return y
 
 
-def _interleaved(call: Formula, x: Any, repeats: Any, dim: int | None) -> Any:
+def _interleaved(call: Call, x: Array, repeats: Sizes, dim: int | None) -> Array:
     if dim is None:
         x, dim = call("flatten", x), 0
     d = dim_of(x.shape, dim)

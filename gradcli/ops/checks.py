@@ -13,8 +13,7 @@ from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Any
 
-Shape = tuple[int, ...]
-Dims = int | Sequence[int] | None
+from .types import Dims, Shape
 
 
 class EngineError(RuntimeError):
@@ -41,7 +40,7 @@ class ArgumentError(EngineError):
     """A parameter's value that the operation does not know."""
 
 
-def holds(kinds: str, x: Any) -> bool:
+def holds(kinds: str, x: object) -> bool:
     """Whether the entries of a tensor are of a kind that is named by its letter."""
     return getattr(getattr(x, "dtype", None), "code", " ")[0] in kinds
 

@@ -8,7 +8,6 @@ Targets are classes by number, or in `cross_entropy` probabilities of the scores
 from __future__ import annotations
 
 from math import log, pi
-from typing import Any
 
 from .checks import (
     KindError,
@@ -23,6 +22,7 @@ from .op import (
     ONE_TYPE,
     PACKED,
     WHOLES,
+    Case,
     Fixed,
     Rule,
     case,
@@ -30,41 +30,44 @@ from .op import (
     no_kernel,
     row,
 )
+from .types import Array, Call, Namespace, Tangents
 
 # fmt: off
 
 # the negative log likelihood
 
 
-def class_dim(x: Any) -> int:
+def class_dim(x: Array) -> int:
     return 1 if len(x.shape) > 1 else 0
 
 
-def counted(xp: Any, x: Any, target: Any, weight: Any, ignore_index: int
-            ) -> tuple[Any, Any, Any]:
+def counted(xp: Namespace, x: Array, target: Array, weight: Array | None,
+            ignore_index: int) -> tuple[Array, Array | None, Array | None]:
     """Each target's class, with its dimension in place, the weight it counts with, and
     whether it is ignored: then nothing of it counts, not even an infinity.
 
     The last two are None where every target counts once.
     """
     dim = class_dim(x)
-    classes = xp.unsqueeze(xp.as_index(target), dim)
+    given = xp.as_index(target)
+    classes = xp.unsqueeze(given, dim)
     size = x.shape[dim]
-    if weight is None and not 0 <= ignore_index < size and classes.size and (
-            int(classes.min()) >= 0 and int(classes.max()) < size):
+    if weight is None and not 0 <= ignore_index < size and given.size and (
+            int(given.min()) >= 0 and int(given.max()) < size):
         return classes, None, None
     ignored = xp.eq(classes, ignore_index)
     classes = xp.where(ignored, 0, classes)
     outside = xp.logical_or(xp.lt(classes, 0), xp.ge(classes, size))
     if bool(xp.any(outside)):
-        worst = xp.amax(xp.where(outside, xp.abs(classes), 0))
+        worst = xp.as_index(xp.amax(xp.where(outside, xp.abs(classes), 0)))
         raise IndexError(f"Target {int(worst)} is out of bounds.")
     each = xp.new_full(x, classes.shape, 1) if weight is None else (
         weight[classes])
     return classes, xp.where(ignored, 0, each), ignored
 
 
-def weighed(xp: Any, losses: Any, weights: Any, reduction: str) -> Any:
+def weighed(xp: Namespace, losses: Array, weights: Array | None, reduction: str
+           ) -> Array:
     """The sum, or the mean by the targets' weights."""
     if known(reduction) == "none":
         return losses
@@ -74,34 +77,37 @@ def weighed(xp: Any, losses: Any, weights: Any, reduction: str) -> Any:
     return total / (count_of(losses.shape) if weights is None else xp.sum(weights))
 
 
-def nll(xp: Any, x: Any, target: Any, weight: Any = None, reduction: str = "mean",
-        ignore_index: int = -100) -> Any:
+def nll(xp: Namespace, x: Array, target: Array, weight: Array | None = None,
+        reduction: str = "mean", ignore_index: int = -100) -> Array:
     classes, weights, ignored = counted(xp, x, target, weight, ignore_index)
     scores = xp.gather(x, class_dim(x), classes)
-    losses = -scores if ignored is None else xp.where(ignored, 0, -(scores * weights))
+    losses = -scores if ignored is None or weights is None else xp.where(
+        ignored, 0, -(scores * weights))
     return weighed(xp, xp.squeeze(losses, class_dim(x)), weights, reduction)
 
 
-def nll_rule(xp: Any, g: Any, y: Any, x: Any, target: Any, weight: Any = None,
-             reduction: str = "mean", ignore_index: int = -100) -> Any:
+def nll_rule(xp: Namespace, g: Array, y: Array, x: Array, target: Array,
+             weight: Array | None = None, reduction: str = "mean",
+             ignore_index: int = -100) -> Array:
     classes, weights, ignored = counted(xp, x, target, weight, ignore_index)
     dim = class_dim(x)
     if reduction == "mean":
         g = g / (count_of(target.shape) if weights is None else xp.sum(weights))
     at = xp.unsqueeze(g, dim) if reduction == "none" else g
-    if ignored is None:
+    if ignored is None or weights is None:
         each = xp.expand(-at, classes.shape)
     else:
         each = xp.where(ignored, 0, -at * weights)
     return xp.call("gather.backward", each, classes, x.shape, dim)
 
 
-def nll_tangent(xp: Any, t: Any, y: Any, x: Any, target: Any, weight: Any = None,
-                reduction: str = "mean", ignore_index: int = -100) -> Any:
+def nll_tangent(xp: Namespace, t: Tangents, y: Array, x: Array, target: Array,
+                weight: Array | None = None, reduction: str = "mean",
+                ignore_index: int = -100) -> Array:
     return nll(xp, t[0], target, weight, reduction, ignore_index)
 
 
-def nll_row(name: str, node: str, kernel: str, cases: list[Any]) -> None:
+def nll_row(name: str, node: str, kernel: str, cases: list[Case]) -> None:
     row(name, node=node, formula="-mean(x[i, target[i]])", fwd=nll, memory=PACKED,
         rule=Rule(node.replace("0", "Backward0")), refuses=no_kernel(kernel),
         one_type=(ONE_TYPE, ONE_TYPE),
@@ -120,7 +126,7 @@ nll_row("nll_loss.2d", "NllLoss2DBackward0", "nll_loss2d_forward_out_frame",
               Fixed([0.5, 1.0, 2.0]), reduction="none")])
 
 
-def check_classes(x: Any, target: Any, weight: Any) -> None:
+def check_classes(x: Array, target: Array, weight: Array | None) -> None:
     shape = tuple(x.shape)
     if not shape:
         raise ShapeError("Expected 1 or more dimensions (got 0)")
@@ -140,15 +146,15 @@ def check_classes(x: Any, target: Any, weight: Any) -> None:
                          f"shape: {list(weight.shape)}")
 
 
-def nll_loss(call: Any, x: Any, target: Any, weight: Any = None,
-             ignore_index: int = -100, reduction: str = "mean") -> Any:
+def nll_loss(call: Call, x: Array, target: Array, weight: Array | None = None,
+             ignore_index: int = -100, reduction: str = "mean") -> Array:
     fixed("nll_loss_forward", weight=weight)
     check_classes(x, target, weight)
     return by_number(call, x, target, weight, ignore_index, reduction)
 
 
-def by_number(call: Any, x: Any, target: Any, weight: Any, ignore_index: int,
-              reduction: str) -> Any:
+def by_number(call: Call, x: Array, target: Array, weight: Array | None,
+              ignore_index: int, reduction: str) -> Array:
     """The loss of classes that were looked at. Scores of rank 3, or over 4, are seen as
     images of height 1, as PyTorch does."""
     if len(x.shape) <= 2:
@@ -167,8 +173,8 @@ function("nll_loss", nll_loss, operands=("x", "target", "weight"))
 # cross entropy of scores
 
 
-def smooth_part(call: Any, scores: Any, target: Any, weight: Any, reduction: str,
-                ignore_index: int) -> Any:
+def smooth_part(call: Call, scores: Array, target: Array, weight: Array | None,
+                reduction: str, ignore_index: int) -> Array:
     """The loss against equal probabilities of all classes, times their number."""
     spread = scores if weight is None else call("mul", scores, along(call, weight,
                                                                      scores))
@@ -189,15 +195,15 @@ def smooth_part(call: Any, scores: Any, target: Any, weight: Any, reduction: str
     return call("div", total, call("sum", counted))
 
 
-def along(call: Any, weight: Any, x: Any) -> Any:
+def along(call: Call, weight: Array, x: Array) -> Array:
     """A weight per class, to be multiplied with scores."""
     rest = len(x.shape) - class_dim(x) - 1
     return call("reshape", weight, (weight.shape[0], *(1,) * rest))
 
 
 # Label smoothing: Szegedy et al. 2015, arXiv:1512.00567, section 7.
-def by_class(call: Any, scores: Any, target: Any, weight: Any, ignore_index: int,
-             reduction: str, smoothing: float) -> Any:
+def by_class(call: Call, scores: Array, target: Array, weight: Array | None,
+             ignore_index: int, reduction: str, smoothing: float) -> Array:
     loss = by_number(call, scores, target, weight, ignore_index, reduction)
     if not smoothing:
         return loss
@@ -207,8 +213,8 @@ def by_class(call: Any, scores: Any, target: Any, weight: Any, ignore_index: int
                 call("mul.Scalar", smooth, share))
 
 
-def by_probability(call: Any, scores: Any, target: Any, weight: Any, ignore_index: int,
-                   reduction: str, smoothing: float) -> Any:
+def by_probability(call: Call, scores: Array, target: Array, weight: Array | None,
+                   ignore_index: int, reduction: str, smoothing: float) -> Array:
     classes = scores.shape[class_dim(scores)]
     if smoothing:
         target = call("add.Scalar", call("mul.Scalar", target, 1 - smoothing),
@@ -224,9 +230,9 @@ def by_probability(call: Any, scores: Any, target: Any, weight: Any, ignore_inde
     return call("div.Scalar", total, count_of(scores.shape) / classes)
 
 
-def cross_entropy(call: Any, x: Any, target: Any, weight: Any = None,
+def cross_entropy(call: Call, x: Array, target: Array, weight: Array | None = None,
                   ignore_index: int = -100, reduction: str = "mean",
-                  label_smoothing: float = 0.0) -> Any:
+                  label_smoothing: float = 0.0) -> Array:
     known(reduction)
     fixed("cross_entropy", weight=weight)
     if not 0 <= label_smoothing <= 1:
@@ -253,12 +259,12 @@ function("cross_entropy", cross_entropy, operands=("x", "target", "weight"),
 # made of elementwise functions
 
 
-def averaged(call: Any, losses: Any, reduction: str) -> Any:
+def averaged(call: Call, losses: Array, reduction: str) -> Array:
     return losses if known(reduction) == "none" else call(reduction, losses)
 
 
-def kl_div(call: Any, x: Any, target: Any, reduction: str = "mean",
-           log_target: bool = False) -> Any:
+def kl_div(call: Call, x: Array, target: Array, reduction: str = "mean",
+           log_target: bool = False) -> Array:
     if holds(WHOLES, x) or holds(WHOLES, target):
         raise KindError("kl_div: Integral inputs not supported.")
     if log_target:
@@ -272,16 +278,16 @@ def kl_div(call: Any, x: Any, target: Any, reduction: str = "mean",
 
 
 # DLMF 5.11.1, the first terms.
-def stirling(call: Any, target: Any) -> Any:
+def stirling(call: Call, target: Array) -> Array:
     """An approximation of ``log(target!)`` for targets over 1."""
     entropy = call("sub", call("mul", target, call("log", target)), target)
     tail = call("mul.Scalar", call("log", call("mul.Scalar", target, 2 * pi)), 0.5)
     return call("masked_fill", call("add", entropy, tail), call("le", target, 1), 0)
 
 
-def poisson_nll_loss(call: Any, x: Any, target: Any, log_input: bool = True,
+def poisson_nll_loss(call: Call, x: Array, target: Array, log_input: bool = True,
                      full: bool = False, eps: float = 1e-8, reduction: str = "mean"
-                     ) -> Any:
+                     ) -> Array:
     if log_input:
         losses = call("sub", call("exp", x), call("mul", target, x))
     else:
@@ -300,8 +306,9 @@ row("clone.at_least", node="CloneBackward0", formula="max(x, floor)",
     cases=[case((3, 4), low=0.5, floor=0.1), case((), low=0.5, floor=1e-8)], saves="")
 
 
-def gaussian_nll_loss(call: Any, x: Any, target: Any, var: Any, full: bool = False,
-                      eps: float = 1e-6, reduction: str = "mean") -> Any:
+def gaussian_nll_loss(call: Call, x: Array, target: Array, var: Array,
+                      full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+                     ) -> Array:
     if tuple(var.shape) != tuple(x.shape):
         if tuple(var.shape) == tuple(x.shape[:-1]):
             var = call("unsqueeze", var, -1)
@@ -317,8 +324,8 @@ def gaussian_nll_loss(call: Any, x: Any, target: Any, var: Any, full: bool = Fal
     return averaged(call, losses, reduction)
 
 
-def hinge_embedding_loss(call: Any, x: Any, target: Any, margin: float = 1.0,
-                         reduction: str = "mean") -> Any:
+def hinge_embedding_loss(call: Call, x: Array, target: Array, margin: float = 1.0,
+                         reduction: str = "mean") -> Array:
     zeros = call("zeros_like", x)
     shortfall = call("clamp_min", call("sub", call("full_like", x, margin), x), 0)
     apart = call("where", call("ne", target, 1), shortfall, zeros)
@@ -326,8 +333,8 @@ def hinge_embedding_loss(call: Any, x: Any, target: Any, margin: float = 1.0,
     return averaged(call, call("add", apart, close), reduction)
 
 
-def margin_ranking_loss(call: Any, input1: Any, input2: Any, target: Any,
-                        margin: float = 0.0, reduction: str = "mean") -> Any:
+def margin_ranking_loss(call: Call, input1: Array, input2: Array, target: Array,
+                        margin: float = 0.0, reduction: str = "mean") -> Array:
     if not len(input1.shape) == len(input2.shape) == len(target.shape):
         raise ShapeError(
             "margin_ranking_loss : All input tensors should have same dimension but "
@@ -338,9 +345,9 @@ def margin_ranking_loss(call: Any, input1: Any, input2: Any, target: Any,
                     reduction)
 
 
-def cosine_similarity(call: Any, x: Any, other: Any, dim: int = 1, eps: float = 1e-8
-                      ) -> Any:
-    def unit(v: Any) -> Any:
+def cosine_similarity(call: Call, x: Array, other: Array, dim: int = 1,
+                      eps: float = 1e-8) -> Array:
+    def unit(v: Array) -> Array:
         size = call("linalg.vector_norm", v, 2, dim, True)
         return call("div", v, call("clone.at_least", size, eps))
 

@@ -9,13 +9,15 @@ infinite one leaves no NaN.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import copysign, inf
 from sys import float_info
 from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError
-from .op import FLOATS, TRUTHS, WHOLE, Fixed, case, function, no_kernel, row
+from .op import FLOATS, TRUTHS, WHOLE, Case, Fixed, case, function, no_kernel, row
+from .types import Array, ArrayRule, Call, Namespace, Operand
 
 # fmt: off
 
@@ -23,10 +25,13 @@ ALL = [case((3, 4)), case(())]
 PAIR = [case((3, 4), (3, 4)), case((3, 4), (4,)), case((3, 1), (1, 4)), case((), (2,))]
 
 
-def masked(partials: tuple[Any, ...]) -> tuple[Any, ...]:
+def masked(
+    partials: Sequence[ArrayRule | None],
+) -> tuple[ArrayRule | None, ...]:
     """Reverse rules of partials that are 0 where nothing passes."""
-    def rule(partial: Any) -> Any:
-        def pull(xp: Any, g: Any, y: Any, *inputs: Any, **params: Any) -> Any:
+    def rule(partial: ArrayRule) -> ArrayRule:
+        def pull(xp: Namespace, g: Array, y: Array, *inputs: Array, **params: object
+                ) -> Array:
             share = partial(xp, y, *inputs, **params)
             return xp.where(xp.eq(share, 0), 0, g * share)
         return pull
@@ -63,12 +68,12 @@ row("signbit", fwd=lambda xp, x: xp.signbit(x), partials=(None,), in_place=False
     cases=[case((3, 4), low=0.1), case((), low=-2.0, high=-0.1)])
 
 
-def with_sign(xp: Any, x: Any, other: Any) -> Any:
+def with_sign(xp: Namespace, x: Array, other: Array) -> Array:
     size = xp.abs(x)
     return xp.where(xp.signbit(other), -size, size)
 
 
-def same_sign(xp: Any, y: Any, x: Any, other: Any) -> Any:
+def same_sign(xp: Namespace, y: Array, x: Array, other: Array) -> Array:
     """1 or -1 away from 0, and NaN where x is."""
     at_zero = xp.eq(x, 0)
     return xp.where(at_zero, 0, y / xp.where(at_zero, 1, x))
@@ -166,15 +171,15 @@ row("frac", node="FracBackward0", latex=r"\operatorname{{frac}} {0}",
 # extrema of two
 
 
-def array_of(*operands: Any) -> Any:
+def array_of(*operands: Array) -> Array:
     """The first operand that is no plain number: its type is the result's."""
     return next((v for v in operands if hasattr(v, "dtype")), operands[0])
 
 
-def extremum(name: str, *, loses: tuple[Any, Any], **facts: Any) -> None:
+def extremum(name: str, *, loses: tuple[ArrayRule, ArrayRule], **facts: Any) -> None:
     """Enter an extremum: the operand that ``loses`` gets nothing, equal ones half."""
 
-    def partial(nr: int) -> Any:
+    def partial(nr: int) -> ArrayRule:
         return lambda xp, y, a, b: (
             1 - xp.as_type_of(loses[nr](xp, a, b), array_of(a, b))
             - xp.as_type_of(xp.eq(a, b), array_of(a, b)) / 2)
@@ -186,22 +191,22 @@ def extremum(name: str, *, loses: tuple[Any, Any], **facts: Any) -> None:
                case((), (2,), make="distinct")], **facts)
 
 
-def never_nan(wins: Any) -> Any:
+def never_nan(wins: ArrayRule) -> ArrayRule:
     """The second operand's defeat, where a NaN loses against anything."""
     return lambda xp, a, b: xp.logical_or(wins(xp, a, b), xp.isnan(b))
 
 
-def unless_won(wins: Any) -> Any:
+def unless_won(wins: ArrayRule) -> ArrayRule:
     """The first operand's defeat: the second one's is neither there nor shared."""
     return lambda xp, a, b: xp.logical_not(
         xp.logical_or(never_nan(wins)(xp, a, b), xp.eq(a, b)))
 
 
-def above(xp: Any, a: Any, b: Any) -> Any:
+def above(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.gt(a, b)
 
 
-def below(xp: Any, a: Any, b: Any) -> Any:
+def below(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.lt(a, b)
 
 
@@ -225,20 +230,22 @@ extremum("fmin", node="FminBackward0", latex=r"\min({0}, {1})",
 BOUND = "at a bound the derivative is 0"
 
 
-def clamped(xp: Any, x: Any, min: Any = None, max: Any = None) -> Any:
+def clamped(xp: Namespace, x: Array, min: Operand | None = None,
+            max: Operand | None = None) -> Array:
     low = x if min is None else xp.maximum(x, min)
     return low if max is None else xp.minimum(low, max)
 
 
-def within(xp: Any, x: Any, min: Any, max: Any) -> Any:
+def within(xp: Namespace, x: Array, min: Operand | None, max: Operand | None) -> Array:
     """Strictly between the bounds."""
     if min is None:
+        assert max is not None
         return xp.lt(x, max)
     above = xp.gt(x, min)
     return above if max is None else xp.logical_and(above, xp.lt(x, max))
 
 
-def clamp_row(name: str, node: str, latex: str, cases: list[Any]) -> None:
+def clamp_row(name: str, node: str, latex: str, cases: list[Case]) -> None:
     """Enter a clamp of a tensor by numbers."""
     row(name, node=node, latex=latex, formula="min(max(x, min), max)",
         doc="Limits values to an interval given by numbers.", kink=BOUND,
@@ -260,7 +267,8 @@ clamp_row("clamp_max.Scalar", "ClampMaxBackward0", r"\min({0}, {max})",
 
 
 # PyTorch's derivatives.yaml, clamp.Tensor.
-def reaches(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
+def reaches(xp: Namespace, y: object, x: Array, min: Operand | None, max: Operand | None
+           ) -> Array:
     """What part of the cotangent reaches the clamped tensor itself.
 
     One bound: as for the extremum of two. Two bounds: PyTorch keeps all of it at
@@ -268,13 +276,15 @@ def reaches(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
     """
     if min is None or max is None:
         bound = max if min is None else min
+        assert bound is not None
         inside = xp.lt(x, bound) if min is None else xp.gt(x, bound)
         return xp.as_type_of(inside, x) + xp.as_type_of(xp.eq(x, bound), x) / 2
     inside = xp.logical_and(xp.ge(x, min), xp.le(x, max))
     return xp.as_type_of(inside, x)
 
 
-def lower_takes(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
+def lower_takes(xp: Namespace, y: Array, x: Array, min: Operand | None,
+                max: Operand | None) -> Array:
     if min is None:
         return xp.zeros_like(x)
     taken = xp.lt(x, min)
@@ -283,7 +293,8 @@ def lower_takes(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
     return xp.as_type_of(xp.logical_and(taken, xp.le(min, max)), x)
 
 
-def upper_takes(xp: Any, y: Any, x: Any, min: Any, max: Any) -> Any:
+def upper_takes(xp: Namespace, y: Array, x: Array, min: Operand | None,
+                max: Operand | None) -> Array:
     if max is None:
         return xp.zeros_like(x)
     taken = xp.gt(x, max)
@@ -304,9 +315,9 @@ row("clamp.Tensor", node="ClampBackward0", formula="min(max(x, min), max)",
            case((2, 3), Fixed(None), (3,)), case((), (), ())])
 
 
-def one_sided(
-    name: str, node: str, latex: str, fwd: Any, side: Any, takes: Any
-) -> None:
+def one_sided(name: str, node: str, latex: str, fwd: ArrayRule,
+              side: Callable[[Operand], tuple[Operand | None, Operand | None]],
+              takes: ArrayRule) -> None:
     """Enter a clamp with one bound, which is a tensor; ``side`` gives (min, max)."""
     partials = (lambda xp, y, x, bound: reaches(xp, None, x, *side(bound)),
                 lambda xp, y, x, bound: takes(xp, None, x, *side(bound)))
@@ -322,7 +333,8 @@ one_sided("clamp_max.Tensor", "ClampMaxBackward1", r"\min({0}, {1})",
           lambda xp, x, max: xp.minimum(x, max), lambda b: (None, b), upper_takes)
 
 
-def choose_clamp(call: Any, x: Any, min: Any = None, max: Any = None) -> Any:
+def choose_clamp(call: Call, x: Array, min: Operand | None = None,
+                 max: Operand | None = None) -> Array:
     if min is None and max is None:
         raise ArgumentError(
             "torch.clamp: At least one of 'min' or 'max' must not be None"
@@ -402,9 +414,9 @@ infinite("isneginf", -inf, "Whether it is the negative infinity.")
 
 
 def close(
-    xp: Any, a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
+    xp: Namespace, a: Array, b: Array, rtol: float = 1e-5, atol: float = 1e-8,
     equal_nan: bool = False,
-) -> Any:
+) -> Array:
     for name, bound in (("rtol", rtol), ("atol", atol)):
         if bound < 0:
             raise ArgumentError(

@@ -10,7 +10,7 @@ weight (O, C/groups, window...).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple
@@ -29,10 +29,10 @@ from .op import (
     no_kernel,
     row,
 )
+from .types import Array, Call, Namespace, Shape, Sizes, Tangents
 
 # fmt: off
 
-Shape = tuple[int, ...]
 
 
 class Windows(NamedTuple):
@@ -74,7 +74,8 @@ class Windows(NamedTuple):
 
 # Chellapilla, Puri, Simard 2006, High performance convolutional neural networks for
 # document processing: windows as columns of a matrix.
-def entries(xp: Any, x: Any, windows: Windows, groups: int, counts: Shape) -> Any:
+def entries(xp: Namespace, x: Array, windows: Windows, groups: int, counts: Shape
+           ) -> Array:
     """The input by group, by channel and position in the window, by window."""
     padded = x
     if any(windows.padding):
@@ -85,39 +86,40 @@ def entries(xp: Any, x: Any, windows: Windows, groups: int, counts: Shape) -> An
     return xp.reshape(xp.stack(parts, 2), (x.shape[0], groups, rows, prod(counts)))
 
 
-def in_windows(x: Any, windows: Windows, counts: Shape) -> int:
+def in_windows(x: Array, windows: Windows, counts: Shape) -> int:
     """How many entries all windows over one item have."""
     return int(x.shape[1]) * prod(windows.kernel) * prod(counts)
 
 
-def overlaid(xp: Any, cells: Any, size: Shape, windows: Windows, counts: Shape) -> Any:
+def overlaid(xp: Namespace, x: Array, size: Shape, windows: Windows, counts: Shape
+            ) -> Array:
     """The transpose of `entries`: what windows share adds up."""
     wide = (*size[:2], *windows.padded(size[2:]))
     slices = windows.slices(counts)
-    parts = xp.reshape(cells, (*size[:2], len(slices), *counts))
+    parts = xp.reshape(x, (*size[:2], len(slices), *counts))
     cells = [xp.getitem(parts, (slice(None), slice(None), i))
              for i in range(len(slices))]
     total = xp.put_views(wide, slices, cells)
     return xp.getitem(total, windows.inner(size[2:])) if any(windows.padding) else total
 
 
-def by_group(xp: Any, weight: Any, groups: int) -> Any:
+def by_group(xp: Namespace, weight: Array, groups: int) -> Array:
     """The weight as one matrix per group: outputs by entries of a window."""
     return xp.reshape(weight, (groups, weight.shape[0] // groups,
                                prod(weight.shape[1:])))
 
 
-def outputs_by_group(xp: Any, g: Any, groups: int) -> Any:
+def outputs_by_group(xp: Namespace, g: Array, groups: int) -> Array:
     return xp.reshape(g, (g.shape[0], groups, g.shape[1] // groups, prod(g.shape[2:])))
 
 
-def with_bias(xp: Any, y: Any, bias: Any) -> Any:
+def with_bias(xp: Namespace, y: Array, bias: Array | None) -> Array:
     if bias is None:
         return y
     return y + xp.reshape(bias, (y.shape[1],) + (1,) * (len(y.shape) - 2))
 
 
-def by_bias(xp: Any, g: Any) -> Any:
+def by_bias(xp: Namespace, g: Array) -> Array:
     return xp.sum(xp.sum(g, 0), tuple(range(1, len(g.shape) - 1)))
 
 
@@ -126,8 +128,8 @@ def windows_of(kernel: Shape, stride: Shape, padding: Shape, dilation: Shape
     return Windows(kernel[2:], tuple(stride), tuple(padding), tuple(dilation))
 
 
-def convolve(xp: Any, x: Any, weight: Any, bias: Any, stride: Shape, padding: Shape,
-             dilation: Shape, groups: int = 1) -> Any:
+def convolve(xp: Namespace, x: Array, weight: Array, bias: Array | None, stride: Shape,
+             padding: Shape, dilation: Shape, groups: int = 1) -> Array:
     windows = windows_of(weight.shape, stride, padding, dilation)
     counts = windows.counts(x.shape[2:])
     matrices = by_group(xp, weight, groups)
@@ -138,14 +140,14 @@ def convolve(xp: Any, x: Any, weight: Any, bias: Any, stride: Shape, padding: Sh
         xp, xp.reshape(y, (x.shape[0], weight.shape[0], *counts)), bias)
 
 
-def spread(xp: Any, x: Any, weight: Any, bias: Any, size: Shape, stride: Shape,
-           padding: Shape, dilation: Shape, groups: int = 1) -> Any:
+def spread(xp: Namespace, x: Array, weight: Array, bias: Array | None, size: Shape,
+           stride: Shape, padding: Shape, dilation: Shape, groups: int = 1) -> Array:
     """The transpose of `convolve` in its input; ``size`` is that input's."""
     windows = windows_of(weight.shape, stride, padding, dilation)
     matrices = xp.transpose(by_group(xp, weight, groups), -2, -1)
     counts = tuple(x.shape[2:])
 
-    def lay(part: Any) -> Any:
+    def lay(part: Array) -> Array:
         cells = xp.matmul(matrices, outputs_by_group(xp, part, groups))
         return overlaid(xp, cells, (part.shape[0], *size[1:]), windows, counts)
 
@@ -154,7 +156,8 @@ def spread(xp: Any, x: Any, weight: Any, bias: Any, size: Shape, stride: Shape,
     return with_bias(xp, y if xp.is_contiguous(y) else xp.clone(y), bias)
 
 
-def at_windows(xp: Any, x: Any, weight: Any, counts: Shape, **how: Any) -> Any:
+def at_windows(xp: Namespace, x: Array, weight: Array, counts: Shape, **how: object
+              ) -> Array:
     """The convolution at the first windows alone, where there is room for more."""
     y = xp.call("convolution.default", x, weight, None, **how)
     for dim, count in enumerate(counts, start=2):
@@ -163,14 +166,14 @@ def at_windows(xp: Any, x: Any, weight: Any, counts: Shape, **how: Any) -> Any:
     return y
 
 
-def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shape,
-              dilation: Shape, groups: int = 1) -> Any:
+def correlate(xp: Namespace, g: Array, x: Array, size: Shape, stride: Shape,
+              padding: Shape, dilation: Shape, groups: int = 1) -> Array:
     """The transpose of `convolve` in its weight; ``size`` is the weight's."""
     check_size(size)
     windows = windows_of(tuple(size), stride, padding, dilation)
     counts = tuple(g.shape[2:])
 
-    def items(g: Any, x: Any) -> Any:
+    def items(g: Array, x: Array) -> Array:
         cells = entries(xp, x, windows, groups, counts)
         return xp.matmul(cells, xp.transpose(outputs_by_group(xp, g, groups), -2, -1))
 
@@ -180,8 +183,8 @@ def correlate(xp: Any, g: Any, x: Any, size: Shape, stride: Shape, padding: Shap
 
 def along(name: str) -> Formula:
     """The tangent of a row: the product rule, and the bias's own."""
-    def tangent(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any, **how: Any
-                ) -> Any:
+    def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, weight: Array,
+                bias: Array | None, **how: object) -> Array:
         moved = xp.call(name, t[0], weight, None if bias is None else t[2], **how)
         return moved + xp.call(name, x, t[1], None, **how)
     return tangent
@@ -254,8 +257,8 @@ def shown(sizes: Sequence[int]) -> str:
     return " x ".join(map(str, sizes))
 
 
-def check_operands(x: Any, weight: Any, bias: Any, groups: int, transposed: bool
-                   ) -> None:
+def check_operands(x: Array, weight: Array, bias: Array | None, groups: int,
+                   transposed: bool) -> None:
     wide, sizes = list(weight.shape), list(x.shape)
     if len(sizes) != len(wide):
         raise ShapeError(
@@ -296,9 +299,9 @@ def check_windows(windows: Windows, size: Shape) -> None:
             "size")
 
 
-def convolution(call: Formula, input: Any, weight: Any, bias: Any, stride: Any,
-                padding: Any, dilation: Any, transposed: bool, output_padding: Any,
-                groups: int) -> Any:
+def convolution(call: Call, input: Array, weight: Array, bias: Array | None,
+                stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
+                output_padding: Sizes, groups: int) -> Array:
     rank = len(weight.shape) - 2
     if rank < 1:
         raise ShapeError("weight should have at least three dimensions")
@@ -343,22 +346,23 @@ function("convolution", convolution, operands=("input", "weight"),
              "has beyond two.")
 
 
-def check_rank(input: Any, rank: int, name: str) -> None:
+def check_rank(input: Array, rank: int, name: str) -> None:
     if len(input.shape) not in (rank + 1, rank + 2):
         raise ShapeError(f"Expected {rank + 1}D (unbatched) or {rank + 2}D (batched) "
                          f"input to {name}, but got input of size: "
                          f"{list(input.shape)}")
 
 
-def in_batch(call: Formula, input: Any, rank: int, run: Formula) -> Any:
+def in_batch(call: Call, input: Array, rank: int, run: Callable[[Array], Array]
+            ) -> Array:
     """``run`` on a batch of one where the input is a single item."""
     if len(input.shape) == rank + 2:
         return run(input)
     return call("squeeze", run(call("unsqueeze", input, 0)), 0)
 
 
-def same(call: Formula, input: Any, weight: Any, stride: Any, dilation: Any, rank: int
-         ) -> tuple[Any, Shape]:
+def same(call: Call, input: Array, weight: Array, stride: Sizes, dilation: Sizes,
+         rank: int) -> tuple[Array, Shape]:
     """The input and the padding that give an output of the input's size."""
     if max(each_dim(stride, rank, "stride")) > 1:
         raise ValueRangeError(
@@ -374,11 +378,12 @@ def same(call: Formula, input: Any, weight: Any, stride: Any, dilation: Any, ran
 
 def enter(rank: int) -> None:
     """``conv{rank}d`` and ``conv_transpose{rank}d``."""
-    def conv(call: Formula, input: Any, weight: Any, bias: Any = None, stride: Any = 1,
-             padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
+    def conv(call: Call, input: Array, weight: Array, bias: Array | None = None,
+             stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1,
+             groups: int = 1) -> Array:
         check_rank(input, rank, f"conv{rank}d")
 
-        def run(x: Any) -> Any:
+        def run(x: Array) -> Array:
             edges = padding
             if edges == "same":
                 x, edges = same(call, x, weight, stride, dilation, rank)
@@ -390,9 +395,9 @@ def enter(rank: int) -> None:
                         0, groups)
         return in_batch(call, input, rank, run)
 
-    def transposed(call: Formula, input: Any, weight: Any, bias: Any = None,
-                   stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                   groups: int = 1, dilation: Any = 1) -> Any:
+    def transposed(call: Call, input: Array, weight: Array, bias: Array | None = None,
+                   stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0,
+                   groups: int = 1, dilation: Sizes = 1) -> Array:
         check_rank(input, rank, f"conv_transpose{rank}d")
         return in_batch(call, input, rank, lambda x: call(
             "convolution", x, weight, bias, stride, padding, dilation, True,

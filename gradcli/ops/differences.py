@@ -8,25 +8,24 @@ Invariant: all are made of slices, sums and products, node for node as PyTorch h
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import ShapeError, dim_of, holds
-from .op import TRUTHS, Formula, case, function
+from .op import TRUTHS, case, function
+from .types import Array, Call
 
 # fmt: off
 
 
-def sides(call: Formula, x: Any, dim: int) -> tuple[Any, Any]:
+def sides(call: Call, x: Array, dim: int) -> tuple[Array, Array]:
     """All entries of a dimension but the last, and all but the first."""
     return call("slice.Tensor", x, dim, 0, -1), call("slice.Tensor", x, dim, 1)
 
 
-def gaps(call: Formula, x: Any, dim: int) -> Any:
+def gaps(call: Call, x: Array, dim: int) -> Array:
     left, right = sides(call, x, dim)
     return call("sub", right, left)
 
 
-def changes(call: Formula, x: Any, dim: int) -> Any:
+def changes(call: Call, x: Array, dim: int) -> Array:
     """The gaps; of truth values, which are not subtracted, where they change."""
     if not holds(TRUTHS, x):
         return gaps(call, x, dim)
@@ -35,9 +34,9 @@ def changes(call: Formula, x: Any, dim: int) -> Any:
 
 
 def _diff(
-    call: Formula, x: Any, n: int = 1, dim: int = -1, prepend: Any = None,
-    append: Any = None,
-) -> Any:
+    call: Call, x: Array, n: int = 1, dim: int = -1, prepend: Array | None = None,
+    append: Array | None = None,
+) -> Array:
     if not x.shape:
         raise ShapeError("diff expects input to be at least one-dimensional")
     if n < 0:
@@ -59,7 +58,7 @@ function("diff", _diff, operands=("x", "prepend", "append"), formula="x[i + 1] -
          cases=[case((4, 3)), case((4, 3), n=2, dim=0), case((3,), n=5)])
 
 
-def abscissas(call: Formula, name: str, x: Any, y: Any, dim: int) -> Any:
+def abscissas(call: Call, name: str, x: Array, y: Array, dim: int) -> Array:
     """``x`` with as many dimensions as ``y``."""
     if len(x.shape) == 1:
         if x.shape[0] != y.shape[dim]:
@@ -72,15 +71,15 @@ def abscissas(call: Formula, name: str, x: Any, y: Any, dim: int) -> Any:
     return call("view", x, (*[1] * missing, *x.shape)) if missing > 0 else x
 
 
-def checked_dim(y: Any, dim: int) -> int:
+def checked_dim(y: Array, dim: int) -> int:
     if not y.shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return dim_of(y.shape, dim)
 
 
 def _trapezoid(
-    call: Formula, y: Any, x: Any = None, dx: float = 1, dim: int = -1
-) -> Any:
+    call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
+) -> Array:
     d = checked_dim(y, dim)
     if not y.shape[d]:
         return call("zeros_like", call("sum", y, d))
@@ -94,8 +93,8 @@ def _trapezoid(
 
 
 def _cumulative_trapezoid(
-    call: Formula, y: Any, x: Any = None, dx: float = 1, dim: int = -1
-) -> Any:
+    call: Call, y: Array, x: Array | None = None, dx: float = 1, dim: int = -1
+) -> Array:
     d = checked_dim(y, dim)
     heights = call("add", *sides(call, y, d))
     if x is None:

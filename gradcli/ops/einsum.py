@@ -9,12 +9,13 @@ other operands.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from string import ascii_letters, ascii_lowercase, ascii_uppercase
-from typing import Any
 
 from .checks import ArgumentError, ShapeError, ValueRangeError, as_integer
 from .op import MULTILINEAR, ONE_TYPE, VIEW, case, function, row
 from .products import identity
+from .types import Array, Call, Namespace, Outputs
 
 # fmt: off
 
@@ -71,7 +72,7 @@ def sizes_of(labels: list[str], shapes: Shapes) -> dict[str, int]:
     return sizes
 
 
-def contracted(xp: Any, *operands: Any, equation: str) -> Any:
+def contracted(xp: Namespace, *operands: Array, equation: str) -> Array:
     shapes = [tuple(x.shape) for x in operands]
     labels, output = written_out(equation, shapes)
     sizes = sizes_of(labels, shapes)
@@ -85,8 +86,8 @@ def contracted(xp: Any, *operands: Any, equation: str) -> Any:
     return xp.einsum(f"{','.join(labels)}->{output}", *operands)
 
 
-def cotangent(xp: Any, g: Any, operands: Any, k: int, labels: list[str], output: str,
-              sizes: dict[str, int]) -> Any:
+def cotangent(xp: Namespace, g: Array, operands: Sequence[Array], k: int,
+              labels: list[str], output: str, sizes: dict[str, int]) -> Array:
     """The cotangent of operand ``k``: its own labels are asked for instead of the
     output's. A label that it repeats is joined to a fresh one by an identity matrix;
     one that only it has, or that it broadcasts, is filled with ones."""
@@ -110,7 +111,8 @@ def cotangent(xp: Any, g: Any, operands: Any, k: int, labels: list[str], output:
     return xp.einsum(f"{','.join(terms)}->{wanted}", *factors)
 
 
-def cotangents(xp: Any, g: Any, y: Any, *operands: Any, equation: str) -> Any:
+def cotangents(xp: Namespace, g: Array, y: Array, *operands: Array, equation: str
+              ) -> Outputs:
     shapes = [tuple(x.shape) for x in operands]
     labels, output = written_out(equation, shapes)
     sizes = sizes_of(labels, shapes)
@@ -132,7 +134,7 @@ row("einsum.default", node="EinsumBackward0", variadic=True, jvp=MULTILINEAR,
            case((2, 3, 3), (3,), equation="bii,i->b"),
            case((), (3,), equation=",i->i"), case((2, 3), (1,), equation="ij,j->i")])
 
-def einsum(call: Any, equation: Any, *operands: Any) -> Any:
+def einsum(call: Call, equation: Array, *operands: Array) -> Array:
     if not isinstance(equation, str):
         return call("einsum.default", *operands_of([equation, *operands]),
                     equation=in_letters([equation, *operands]))
@@ -143,26 +145,26 @@ LETTERS = ascii_uppercase + ascii_lowercase
 """What the numbers of the list form stand for, in order."""
 
 
-def operands_of(given: list[Any]) -> list[Any]:
+def operands_of(given: list[Array]) -> list[Array]:
     """The operands of ``einsum(a, [0, 1], b, [1, 2], [0, 2])``."""
     return given[:len(given) // 2 * 2:2]
 
 
-def in_letters(given: list[Any]) -> str:
+def in_letters(given: list[Array]) -> str:
     """The equation of ``einsum(a, [0, 1], b, [1, 2], [0, 2])``: ``AB,BC->AC``."""
     terms = [as_term(labels) for labels in given[1::2]]
     output = f"->{as_term(given[-1])}" if len(given) % 2 else ""
     return ",".join(terms) + output
 
 
-def as_term(labels: Any) -> str:
+def as_term(labels: Array) -> str:
     if not isinstance(labels, list | tuple):
         raise ArgumentError(
             "einsum(): give an equation first, or subscripts after each operand")
     return "".join(["..." if each is ... else as_letter(each) for each in labels])
 
 
-def as_letter(number: Any) -> str:
+def as_letter(number: Array) -> str:
     n = as_integer(number)
     if not 0 <= n < len(LETTERS):
         raise ValueRangeError("einsum(): subscript in subscript list is not within the "
@@ -173,7 +175,7 @@ def as_letter(number: Any) -> str:
 function("einsum", einsum)
 
 
-def spread_out(operands: Any) -> Any:
+def spread_out(operands: Sequence[Array]) -> Sequence[Array]:
     """The operands of ``einsum(eq, a, b)`` and of ``einsum(eq, [a, b])``."""
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = operands[0]

@@ -8,11 +8,10 @@ that it has the input's dtype there and is exact among symbols.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .arithmetic import is_number
 from .checks import ValueRangeError
 from .op import case, function, no_kernel, row
+from .types import Array, Call, Namespace, Operand
 
 # fmt: off
 
@@ -22,7 +21,7 @@ PAIR = [case((3, 4), (3, 4)), case((3, 4), (4,)), case((), (2,))]
 POSITIVE_PAIR = [case((3, 4), (4,), low=0.5), case((), (2,), low=0.5)]
 
 
-def ln(xp: Any, x: Any, number: float) -> Any:
+def ln(xp: Namespace, x: Array, number: float) -> Array:
     """The natural logarithm of a number, as a value of x's kind."""
     return xp.log(xp.new_full(x, (), number))
 
@@ -106,7 +105,7 @@ row("logaddexp", node="LogaddexpBackward0", latex=r"\log(e^{{{0}}} + e^{{{1}}})"
     sym=lambda sp, a, b: sp.log(sp.exp(a) + sp.exp(b)))
 
 
-def log2_of_sum(xp: Any, a: Any, b: Any) -> Any:
+def log2_of_sum(xp: Namespace, a: Array, b: Array) -> Array:
     apart = xp.maximum(a, b) + xp.log1p(xp.exp2(-xp.abs(a - b))) / ln(xp, a - b, 2)
     return xp.where(xp.eq(a, b), a + 1, apart)
 
@@ -123,14 +122,14 @@ row("logaddexp2", node="Logaddexp2Backward0", latex=r"\log_2(2^{{{0}}} + 2^{{{1}
 # a*log(b), where 0*log(b) is 0 for every b that is a number
 
 
-def log_beside(xp: Any, x: Any, number: float) -> Any:
+def log_beside(xp: Namespace, x: Array, number: float) -> Array:
     """log(number) for each x; 0 beside a zero, which takes any factor."""
     if number > 0:
         return ln(xp, x, number) + xp.zeros_like(x)
     return xp.where(xp.eq(x, 0), 0, ln(xp, x, number))
 
 
-def times_log(xp: Any, g: Any, x: Any, number: float) -> Any:
+def times_log(xp: Namespace, g: Array, x: Array, number: float) -> Array:
     """A cotangent times `log_beside`; 0 where it is 0, also beside an infinity."""
     pulled = g * log_beside(xp, x, number)
     return pulled if number > 0 else xp.where(xp.eq(g, 0), 0, pulled)
@@ -171,7 +170,7 @@ function("xlogy", lambda call, a, b:
 
 
 
-def x_log1p(xp: Any, a: Any, b: Any) -> Any:
+def x_log1p(xp: Namespace, a: Array, b: Array) -> Array:
     nothing = xp.logical_and(xp.eq(a, 0), xp.logical_not(xp.isnan(b)))
     return xp.where(nothing, 0, a * xp.log1p(b))
 
@@ -217,11 +216,11 @@ function("log_to_base", lambda call, x, base: call("div", call("log", x),
          cases=[case((3, 4), low=0.5, base=3), case((), (), low=1.5, high=4.0)])
 
 
-def is_odd(number: Any) -> bool:
+def is_odd(number: object) -> bool:
     return is_number(number) and float(number).is_integer() and number % 2 == 1
 
 
-def real_root(call: Any, x: Any, n: Any) -> Any:
+def real_root(call: Call, x: Array, n: Operand) -> Array:
     """The root of an odd order is negative where the number is."""
     if not is_number(n):
         return call("pow", x, call("reciprocal", n))

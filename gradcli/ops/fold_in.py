@@ -34,29 +34,29 @@ from .op import (
     row,
 )
 from .reduce import TIES, others_along
-from .shape import Shape
+from .types import Array, ArrayRule, Call, Namespace, Positions, Shape, Tangents, Typed
 
 # fmt: off
 
 
-def flat(xp: Any, x: Any) -> Any:
+def flat(xp: Namespace, x: Array) -> Array:
     return xp.reshape(x, (prod(x.shape),))
 
 
-def numbered(xp: Any, shape: Shape) -> Any:
+def numbered(xp: Namespace, shape: Shape) -> Positions:
     """The number of every entry in the flattened tensor."""
     return xp.as_index(range(prod(shape))).reshape(shape)
 
 
-def of_cells(xp: Any, index: Any, shape: Shape, dim: int) -> Any:
+def of_cells(xp: Namespace, index: Positions, shape: Shape, dim: int) -> Array:
     sizes = lined(shape)
     at = cell(xp, sizes, dim, index.reshape(lined(index.shape)))
-    return xp.getitem(numbered(xp, sizes), at).reshape(-1)
+    return xp.reshape(xp.getitem(numbered(xp, sizes), at), (-1,))
 
 
-def of_slices(xp: Any, index: Any, shape: Shape, dim: int) -> Any:
+def of_slices(xp: Namespace, index: Array, shape: Shape, dim: int) -> Array:
     at = slices_at(xp, shape, dim, index)
-    return xp.getitem(numbered(xp, shape), at).reshape(-1)
+    return xp.reshape(xp.getitem(numbered(xp, shape), at), (-1,))
 
 
 row("places.cells", query=True, formula="numbers of the cells", internal=True,
@@ -79,7 +79,8 @@ class Adding:
 
     divides: bool
 
-    def forward(self, xp: Any, x: Any, at: Any, src: Any, include_self: bool) -> Any:
+    def forward(self, xp: Namespace, x: Array, at: Array, src: Array, include_self: bool
+               ) -> Array:
         total = self._total(xp, x, at, src, include_self)
         if not self.divides:
             return total
@@ -87,34 +88,33 @@ class Adding:
         integers = hasattr(total, "dtype") and total.dtype.kind in WHOLES
         return xp.floor_divide(total, count) if integers else total / count
 
-    def backward(
-        self, xp: Any, g: Any, y: Any, x: Any, at: Any, src: Any, include_self: bool
-    ) -> tuple[Any, Any]:
+    def backward(self, xp: Namespace, g: Array, y: Array, x: Array, at: Array,
+                 src: Array, include_self: bool) -> tuple[Array, Array]:
         if self.divides:
             g = g / self._count(xp, g, at, include_self)
         return g if include_self else xp.index_fill(g, 0, at, 0), xp.take(g, at)
 
-    def tangent(
-        self, xp: Any, t: tuple[Any, Any], y: Any, x: Any, at: Any, src: Any,
-        include_self: bool,
-    ) -> Any:  # fmt: skip
+    def tangent(self, xp: Namespace, t: tuple[Array, Array], y: Array, x: Array,
+                at: Array, src: Array, include_self: bool) -> Array:
         total = self._total(xp, t[0], at, t[1], include_self)
         if not self.divides:
             return total
         return total / self._count(xp, total, at, include_self)
 
-    def _total(self, xp: Any, x: Any, at: Any, src: Any, include_self: bool) -> Any:
+    def _total(self, xp: Namespace, x: Array, at: Array, src: Array, include_self: bool
+              ) -> Array:
         own = x if include_self else xp.index_fill(x, 0, at, 0)
         return own + put(xp, src, at, x.shape)
 
-    def _count(self, xp: Any, like: Any, at: Any, include_self: bool) -> Any:
+    def _count(self, xp: Namespace, like: Array, at: Array, include_self: bool
+              ) -> Array:
         """How many entries come together at each position, at least one."""
         own = xp.new_full(like, like.shape, 1)
         ones = xp.new_full(like, tuple(at.shape), 1)
         return xp.maximum(self._total(xp, own, at, ones, include_self), 1)
 
 
-def put(xp: Any, src: Any, at: Any, shape: Shape) -> Any:
+def put(xp: Namespace, src: Array, at: Array, shape: Shape) -> Array:
     """Zeros with entries added at their positions."""
     return xp.call("take.backward", src, at, shape)
 
@@ -122,7 +122,7 @@ def put(xp: Any, src: Any, at: Any, shape: Shape) -> Any:
 # -- products and extrema -------------------------------------------------------------
 
 
-def lines(xp: Any, at: Any, count: int, include_self: bool) -> Any:
+def lines(xp: Namespace, at: Positions, count: int, include_self: bool) -> Array:
     """A line for each position: its number, then those of the entries that come
     together, in the tensor and, from its end on, in what is brought; -1 fills up short
     lines."""
@@ -144,25 +144,24 @@ row("places.lines", query=True, formula="lines of entries", internal=True,
     cases=[case(Fixed([2, 0, 2]), count=3, include_self=True)])
 
 
-Rule = Callable[..., Any]
 
-
-def product_of(xp: Any, table: Any, there: Any) -> Any:
+def product_of(xp: Namespace, table: Array, there: Array) -> Array:
     return xp.prod(xp.where(there, table, 1), 1)
 
 
-def others_in(xp: Any, table: Any, there: Any, y: Any) -> Any:
+def others_in(xp: Namespace, table: Array, there: Array, y: Array) -> Array:
     return others_along(xp, xp.where(there, table, 1), 1)
 
 
-def extremum(name: str) -> Rule:
-    def best(xp: Any, table: Any, there: Any) -> Any:
+def extremum(name: str) -> ArrayRule:
+    def best(xp: Namespace, table: Array, there: Array) -> Array:
         first = xp.narrow(table, 1, 0, 1)
-        return getattr(xp, name)(xp.where(there, table, first), 1)
+        y: Array = getattr(xp, name)(xp.where(there, table, first), 1)
+        return y
     return best
 
 
-def equal_shares(xp: Any, table: Any, there: Any, y: Any) -> Any:
+def equal_shares(xp: Namespace, table: Array, there: Array, y: Array) -> Array:
     """One share for each of the entries that are the extremum."""
     is_it = xp.logical_and(xp.eq(table, xp.unsqueeze(y, 1)), there)
     hits = xp.as_type_of(is_it, table)
@@ -177,17 +176,17 @@ class Gathering:
     weights   ``(xp, table, there, y)`` -> the derivative by each entry of the table
     """
 
-    reduced: Rule
-    weights: Rule
+    reduced: ArrayRule
+    weights: ArrayRule
 
-    def forward(self, xp: Any, x: Any, at: Any, src: Any, include_self: bool) -> Any:
+    def forward(self, xp: Namespace, x: Array, at: Array, src: Array, include_self: bool
+               ) -> Array:
         met = xp.call("places.lines", at, prod(x.shape), include_self)
         best = self.reduced(xp, tabled(xp, x, src, met), met[:, 1:] >= 0)
         return xp.scatter(x, 0, met[:, 0], xp.as_type_of(best, x))
 
-    def backward(
-        self, xp: Any, g: Any, y: Any, x: Any, at: Any, src: Any, include_self: bool
-    ) -> tuple[Any, Any]:
+    def backward(self, xp: Namespace, g: Array, y: Array, x: Array, at: Array,
+                 src: Array, include_self: bool) -> tuple[Array, Array]:
         own, brought = prod(x.shape), prod(src.shape)
         met = xp.call("places.lines", at, own, include_self)
         weights = self._weights(xp, y, x, src, met)
@@ -197,22 +196,21 @@ class Gathering:
         kept = xp.index_fill(g, 0, met[:, 0], 0)
         return kept + xp.narrow(both, 0, 0, own), xp.narrow(both, 0, own, brought)
 
-    def tangent(
-        self, xp: Any, t: tuple[Any, Any], y: Any, x: Any, at: Any, src: Any,
-        include_self: bool,
-    ) -> Any:  # fmt: skip
+    def tangent(self, xp: Namespace, t: tuple[Array, Array], y: Array, x: Array,
+                at: Array, src: Array, include_self: bool) -> Array:
         met = xp.call("places.lines", at, prod(x.shape), include_self)
         along = tabled(xp, *t, met) * self._weights(xp, y, x, src, met)
         along = xp.where(met[:, 1:] >= 0, along, 0)
         return xp.scatter(t[0], 0, met[:, 0], xp.sum(along, 1))
 
-    def _weights(self, xp: Any, y: Any, x: Any, src: Any, met: Any) -> Any:
+    def _weights(self, xp: Namespace, y: Array, x: Array, src: Array, met: Array
+                ) -> Array:
         """The derivatives by the entries of the lines; any where there is none."""
         table, there = tabled(xp, x, src, met), met[:, 1:] >= 0
         return self.weights(xp, table, there, xp.take(y, met[:, 0]))
 
 
-def tabled(xp: Any, x: Any, src: Any, met: Any) -> Any:
+def tabled(xp: Namespace, x: Array, src: Array, met: Array) -> Array:
     """The entries line by line, and any entry where a line is filled up."""
     return xp.take(xp.cat((x, src), 0), met[:, 1:])
 
@@ -230,10 +228,9 @@ BUT_SUM: dict[str, Way] = {
 ALL: dict[str, Way] = {"sum": SUM, **BUT_SUM}
 
 
-def reducing(
-    name: str, node: str, places: str, part: Rule, ways: Mapping[str, Way], words: str,
-    kernel: str, numbers: Callable[[str, bool], bool], **facts: Any,
-) -> None:  # fmt: skip
+def reducing(name: str, node: str, places: str, part: ArrayRule,
+             ways: Mapping[str, Way], words: str, kernel: str,
+             numbers: Callable[[str, bool], bool], **facts: Any) -> None:
     """Enter a row that reduces into positions.
 
     Args:
@@ -247,15 +244,15 @@ def reducing(
     """
 
     def operands(
-        xp: Any, x: Any, index: Any, src: Any, dim: int
-    ) -> tuple[Any, Any, Any]:
+        xp: Namespace, x: Array, index: Array, src: Array, dim: int
+    ) -> tuple[Array, Array, Array]:
         at = xp.call(places, index, tuple(x.shape), dim)
         return flat(xp, x), at, flat(xp, part(xp, x, index, src, dim))
 
     def forward(
-        xp: Any, x: Any, index: Any, src: Any, dim: int, reduce: str,
+        xp: Namespace, x: Array, index: Array, src: Array, dim: int, reduce: str,
         include_self: bool = True,
-    ) -> Any:  # fmt: skip
+    ) -> Array:  # fmt: skip
         if reduce not in ways:
             raise ArgumentError(words.format(reduce))
         if is_mask(x) and numbers(reduce, include_self):
@@ -263,11 +260,9 @@ def reducing(
         y = ways[reduce].forward(xp, *operands(xp, x, index, src, dim), include_self)
         return xp.reshape(y, x.shape)
 
-    def backward(nr: int) -> Rule:
-        def pull(
-            xp: Any, g: Any, y: Any, x: Any, index: Any, src: Any, dim: int,
-            reduce: str, include_self: bool = True,
-        ) -> Any:  # fmt: skip
+    def backward(nr: int) -> ArrayRule:
+        def pull(xp: Namespace, g: Array, y: Array, x: Array, index: Array, src: Array,
+                 dim: int, reduce: str, include_self: bool = True) -> Array:
             given = operands(xp, x, index, src, dim)
             pulled = ways[reduce].backward(
                 xp, flat(xp, g), flat(xp, y), *given, include_self)[nr]
@@ -277,10 +272,8 @@ def reducing(
             return grown(xp, xp.reshape(pulled, brought.shape), src.shape)
         return pull
 
-    def tangent(
-        xp: Any, t: Any, y: Any, x: Any, index: Any, src: Any, dim: int, reduce: str,
-        include_self: bool = True,
-    ) -> Any:  # fmt: skip
+    def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, index: Array,
+                src: Array, dim: int, reduce: str, include_self: bool = True) -> Array:
         own, at, brought = operands(xp, x, index, src, dim)
         moved, _, also = operands(xp, t[0], index, t[2], dim)
         found = ways[reduce].tangent(
@@ -292,7 +285,7 @@ def reducing(
         always_saves=True, **facts)
 
 
-def brought(xp: Any, x: Any, index: Any, src: Any, dim: int) -> Any:
+def brought(xp: Namespace, x: Array, index: Array, src: Array, dim: int) -> Array:
     return src_part(xp, src, index)
 
 
@@ -334,7 +327,7 @@ function("index_reduce", lambda call, x, dim, index, source, reduce, include_sel
 # -- counts ---------------------------------------------------------------------------
 
 
-def binned(xp: Any, at: Any, weights: Any, minlength: int) -> Any:
+def binned(xp: Namespace, at: Array, weights: Array, minlength: int) -> Array:
     at = xp.as_index(at)
     if at.ndim != 1 or (at.size and int(at.min()) < 0):
         raise ShapeError("bincount only supports 1-d non-negative integral inputs.")
@@ -364,12 +357,13 @@ row("bincount.default", refuses=no_kernel("bincount_cpu", TRUTHS),
     cases=[case(Fixed([0, 2, 2, 1])), case(Fixed([1, 1]), minlength=4)])
 
 
-def _bincount(call: Any, input: Any, weights: Any = None, minlength: int = 0) -> Any:
+def _bincount(call: Call, input: Array, weights: Typed | None = None, minlength: int = 0
+             ) -> Array:
     if weights is None or tuple(input.shape) == (0,):
         return call("bincount.default", input, minlength)
     single = getattr(weights.dtype, "name", "") == "float32"
-    weights = weights if single else doubled(call, weights)
-    return call("bincount.weights", input, weights, minlength)
+    heavy = weights if single else doubled(call, weights)
+    return call("bincount.weights", input, heavy, minlength)
 
 
 function("bincount", _bincount, operands=("input", "weights"),

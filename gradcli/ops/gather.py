@@ -9,22 +9,22 @@ carry no gradient; out-of-range positions raise rather than wrap.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from .checks import ArgumentError, PositionError, ShapeError, broadcast_shape, dim_of
 from .index import OUTSIDE, along, check_positions, checked_size
 from .op import FIRST, LINEAR, PACKED, WHOLE, Fixed, Formula, case, function, row
-from .shape import Shape, sum_to
+from .shape import sum_to
+from .types import Array, Call, Entries, Namespace, Operand, Positions, Shape
 
 # fmt: off
 
 
-def as_mask(xp: Any, mask: Any) -> Any:
+def as_mask(xp: Namespace, mask: Array) -> Array:
     """A condition; masks typed as numbers count where they are not 0."""
     return xp.ne(mask, 0)
 
 
-def cell(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
+def cell(xp: Namespace, shape: Shape, dim: int, index: Array) -> tuple[Positions, ...]:
     """What reads ``shape`` at ``index`` along a dimension, in place in the others."""
     d, at = dim_of(shape, dim), xp.as_index(index)
     if at.ndim != len(shape):
@@ -42,7 +42,7 @@ def cell(xp: Any, shape: Shape, dim: int, index: Any) -> tuple[Any, ...]:
     return tuple([at if i == d else in_place(xp, at.shape, i) for i in range(at.ndim)])
 
 
-def in_place(xp: Any, shape: Shape, dim: int) -> Any:
+def in_place(xp: Namespace, shape: Shape, dim: int) -> Positions:
     """0, 1, 2, ... along one dimension, to broadcast over the others."""
     lone = [n if i == dim else 1 for i, n in enumerate(shape)]
     return xp.as_index(range(shape[dim])).reshape(lone)
@@ -56,7 +56,7 @@ def lined(shape: Shape) -> Shape:
     return shape or (1,)
 
 
-def _gather(xp: Any, x: Any, index: Any, dim: int) -> Any:
+def _gather(xp: Namespace, x: Array, index: Array, dim: int) -> Array:
     at = xp.as_index(index)
     if 0 in at.shape:
         return xp.new_full(x, at.shape, 0)
@@ -65,7 +65,8 @@ def _gather(xp: Any, x: Any, index: Any, dim: int) -> Any:
     return xp.reshape(xp.getitem(line, where), at.shape)
 
 
-def _gather_backward(xp: Any, x: Any, index: Any, input_sizes: Shape, dim: int) -> Any:
+def _gather_backward(xp: Namespace, x: Array, index: Array, input_sizes: Shape, dim: int
+                    ) -> Array:
     at = xp.as_index(index)
     if 0 in at.shape:
         return xp.new_full(x, input_sizes, 0)
@@ -96,7 +97,8 @@ function("gather", lambda call, x, dim, index: call("gather.default", x, index, 
          operands=("x", "index"))
 
 
-def _take_along_dim(call: Formula, x: Any, indices: Any, dim: int | None = None) -> Any:
+def _take_along_dim(call: Call, x: Array, indices: Array, dim: int | None = None
+                   ) -> Array:
     index = call("as_index", indices)
     if dim is None:
         return call("gather", call("view", x, (-1,)), 0, call("view", index, (-1,)))
@@ -122,7 +124,7 @@ function("take_along_dim", _take_along_dim, operands=("x", "indices"),
                 case((3, 4), Fixed([0, 5, 5]))])
 
 
-def src_part(xp: Any, src: Any, index: Any) -> Any:
+def src_part(xp: Namespace, src: Array, index: Array) -> Array:
     """The part of ``src`` that ``index`` speaks of."""
     at = xp.as_index(index)
     if at.ndim != src.ndim or any(n > m for n, m in zip(at.shape, src.shape,
@@ -135,14 +137,14 @@ def src_part(xp: Any, src: Any, index: Any) -> Any:
     return src
 
 
-def written(xp: Any, x: Any, index: Any, dim: int) -> Any:
+def written(xp: Namespace, x: Array, index: Array, dim: int) -> Array:
     """Where a scatter writes."""
     at = cell(xp, x.shape, dim, index)
     ones = xp.new_full(x, xp.as_index(index).shape, 1)
     return as_mask(xp, xp.put_view(x.shape, at, ones))
 
 
-def grown(xp: Any, g: Any, shape: Shape) -> Any:
+def grown(xp: Namespace, g: Array, shape: Shape) -> Array:
     """``g`` with zeros behind it, up to ``shape``."""
     if g.shape == shape:
         return g
@@ -150,7 +152,7 @@ def grown(xp: Any, g: Any, shape: Shape) -> Any:
     return xp.constant_pad_nd(g, [w for n in reversed(missing) for w in (0, n)])
 
 
-def surviving(xp: Any, g: Any, write: Formula, read: Formula) -> Any:
+def surviving(xp: Namespace, g: Array, write: Formula, read: Formula) -> Array:
     """``read(g)``, 0 for what a later entry overwrote at the same position.
 
     Args:
@@ -168,7 +170,7 @@ def surviving(xp: Any, g: Any, write: Formula, read: Formula) -> Any:
 SCATTER = "scatter(): Expected self.dtype to be equal to src.dtype"
 
 
-def _scatter(xp: Any, x: Any, index: Any, src: Any, dim: int) -> Any:
+def _scatter(xp: Namespace, x: Array, index: Array, src: Array, dim: int) -> Array:
     put = xp.put_view(x.shape, cell(xp, x.shape, dim, index), src_part(xp, src, index))
     return xp.where(written(xp, x, index, dim), put, x)
 
@@ -199,10 +201,9 @@ REDUCED = {"add": "sum", "multiply": "prod"}
 """What `scatter` calls its reductions, and what `scatter_reduce` does."""
 
 
-def _choose_scatter(
-    call: Formula, x: Any, dim: int, index: Any, src: Any = None, value: Any = None,
-    reduce: str | None = None,
-) -> Any:  # fmt: skip
+def _choose_scatter(call: Call, x: Array, dim: int, index: Array,
+                    src: Operand | None = None, value: Operand | None = None,
+                    reduce: str | None = None) -> Array:
     src = value if src is None else src
     number = isinstance(src, int | float)
     if reduce is None:
@@ -239,8 +240,9 @@ function("scatter_add", lambda call, x, dim, index, src:
 # -- slices by a list of positions ----------------------------------------------------
 
 
-def slices_at(xp: Any, shape: Shape, dim: int, index: Any, from_end: bool = False,
-              beyond: str = "index out of range in self: ") -> tuple[Any, ...]:
+def slices_at(xp: Namespace, shape: Shape, dim: int, index: Array,
+              from_end: bool = False, beyond: str = "index out of range in self: "
+             ) -> Entries:
     d, at = dim_of(shape, dim), xp.as_index(index)
     if at.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
@@ -276,7 +278,8 @@ function("index_select", lambda call, x, dim, index:
          operands=("x", "index"))
 
 
-def whole_slices(name: str, xp: Any, x: Any, index: Any, source: Any, dim: int) -> Any:
+def whole_slices(name: str, xp: Namespace, x: Array, index: Array, source: Array,
+                 dim: int) -> Array:
     """What is brought in slices, one for each position.
 
     Raises:
@@ -321,7 +324,7 @@ function("index_add", lambda call, x, dim, index, source, alpha=1:
 # -- entries by their number, entries by a mask ---------------------------------------
 
 
-def numbered(xp: Any, numel: int, index: Any) -> tuple[Any, ...]:
+def numbered(xp: Namespace, numel: int, index: Array) -> tuple[Array, ...]:
     at = xp.as_index(index)
     for extreme in (int(at.min()), int(at.max())) if at.size else ():
         if not -numel <= extreme < numel:
@@ -352,7 +355,8 @@ function("take", lambda call, x, index: call("take.default", x, index),
          operands=("x", "index"))
 
 
-def _filled_vjp(xp: Any, g: Any, y: Any, x: Any, mask: Any, value: Any) -> Any:
+def _filled_vjp(xp: Namespace, g: Array, y: Array, x: Array, mask: Array, value: Operand
+               ) -> Array:
     return xp.where(as_mask(xp, mask), xp.zeros_like(g), g)
 
 
@@ -380,7 +384,7 @@ row("masked_fill.Tensor", node="MaskedFillBackward1", result=FIRST,
     cases=[case((2, 3), MASK, ()), case((2, 1), MASK, ())], saves="mask")
 
 
-def _masked_fill(call: Formula, x: Any, mask: Any, value: Any) -> Any:
+def _masked_fill(call: Call, x: Array, mask: Array, value: Operand) -> Array:
     if isinstance(value, int | float):
         return call("masked_fill.Scalar", x, mask, value)
     if value.shape:
@@ -393,13 +397,14 @@ function("masked_fill", _masked_fill, operands=("x", "mask"),
          doc="A number, or a scalar tensor, written where the mask is true.")
 
 
-def _masked_select(xp: Any, x: Any, mask: Any) -> Any:
+def _masked_select(xp: Namespace, x: Array, mask: Array) -> Array:
     keep = as_mask(xp, mask)
     shape = broadcast_shape(keep.shape, x.shape)
     return xp.getitem(xp.expand(x, shape), (xp.as_index(xp.expand(keep, shape)),))
 
 
-def _masked_select_backward(xp: Any, x: Any, mask: Any, input_sizes: Shape) -> Any:
+def _masked_select_backward(xp: Namespace, x: Array, mask: Array, input_sizes: Shape
+                           ) -> Array:
     keep = as_mask(xp, mask)
     shape = broadcast_shape(keep.shape, input_sizes)
     put = xp.put_view(shape, (xp.as_index(xp.expand(keep, shape)),), x)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any
 
 from .checks import ShapeError, ValueRangeError, count_of
 from .normalise import (
@@ -22,18 +21,19 @@ from .normalise import (
     normalised,
 )
 from .op import MIXED, PACKED, RESULT, Fixed, Rule, case, function, no_kernel, row
+from .types import Array, Call, Namespace
 
 # fmt: off
 
 LAST = (2,)
 
 
-def per_group(xp: Any, x: Any, num_groups: int, eps: float = 1e-5) -> Normal:
+def per_group(xp: Namespace, x: Array, num_groups: int, eps: float = 1e-5) -> Normal:
     """By the mean and the variance of each item's groups, in one dimension."""
-    def grouped(t: Any) -> Any:
+    def grouped(t: Array) -> Array:
         return xp.reshape(t, (x.shape[0], num_groups, prod(x.shape[1:]) // num_groups))
 
-    def values() -> tuple[Any, Callable[[Any], Any]]:
+    def values() -> tuple[Array, Callable[[Array], Array]]:
         hat, scale = normalised(xp, grouped(x), LAST, eps)
         return xp.reshape(hat, x.shape), lambda t: xp.reshape(
             along_normalised(xp, grouped(t), hat, scale, LAST), x.shape)
@@ -58,8 +58,8 @@ row("group_norm.default", node="NativeGroupNormBackward0",
     saves=("x weight", "x", "x"))
 
 
-def group_norm(call: Any, x: Any, num_groups: int, weight: Any = None,
-               bias: Any = None, eps: float = 1e-5) -> Any:
+def group_norm(call: Call, x: Array, num_groups: int, weight: Array | None = None,
+               bias: Array | None = None, eps: float = 1e-5) -> Array:
     if len(x.shape) < 2:
         raise ShapeError("Expected at least 2 dimensions for input tensor but received "
                          f"{len(x.shape)}")

@@ -10,27 +10,32 @@ every order of derivative exists.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeVar
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import LIMIT, check_size
-from .op import LINEAR, PACKED, VIEW, Fixed, Formula, case, function, row
-from .shape import Shape
+from .op import LINEAR, PACKED, VIEW, Fixed, case, function, row
+from .types import Array, Call, Entries, Namespace, Place, Positions, Shape
 
 # fmt: off
 
+P = TypeVar("P")
 
-def along(dim: int, item: Any) -> tuple[Any, ...]:
+
+
+
+def along(dim: int, item: P) -> tuple[slice | P, ...]:
     """The index that reads ``item`` in one dimension and all of those before it."""
     return (*[slice(None)] * dim, item)
 
 
-def as_view(index: tuple[Any, ...]) -> tuple[Any, ...]:
+def as_view(index: tuple[Place, ...]) -> tuple[Place, ...]:
     """An index that reads a lone entry as an array of shape (), not as a number."""
     return (*index, ...)
 
 
-def select_at(shape: Shape, dim: int, index: int) -> tuple[Any, ...]:
+def select_at(shape: Shape, dim: int, index: int) -> tuple[Place, ...]:
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     d = dim_of(shape, dim)
@@ -42,7 +47,7 @@ def select_at(shape: Shape, dim: int, index: int) -> tuple[Any, ...]:
 
 def slice_at(
     shape: Shape, dim: int, start: int | None, end: int | None, step: int
-) -> tuple[Any, ...]:
+) -> tuple[Place, ...]:
     if step <= 0:
         raise ValueError("step must be greater than zero")
     return along(dim_of(shape, dim), slice(start, end, step))
@@ -52,7 +57,7 @@ OUTSIDE = "index {at} is out of bounds for dimension {dim} with size {size}"
 
 
 def check_positions(
-    size: int, dim: int, at: Any, kind: type[Exception] = IndexError,
+    size: int, dim: int, at: Positions, kind: type[Exception] = IndexError,
     words: str = OUTSIDE, from_end: bool = True,
 ) -> None:  # fmt: skip
     """Raise ``kind`` for an index array with a position outside a dimension.
@@ -69,8 +74,8 @@ def check_positions(
             raise kind(words.format(at=extreme, dim=dim, size=size))
 
 
-def is_mask(item: Any) -> bool:
-    return hasattr(item, "dtype") and item.dtype.kind == "b"
+def is_mask(item: object) -> bool:
+    return hasattr(item, "dtype") and bool(item.dtype.kind == "b")
 
 
 BYTES_ARE_MASKS = (
@@ -79,7 +84,7 @@ BYTES_ARE_MASKS = (
 )
 
 
-def byte_as_mask(xp: Any, item: Any) -> Any:
+def byte_as_mask(xp: Namespace, item: Array) -> Array:
     """An index of bytes is a mask, as before there were truth values; any other index
     is left as it is."""
     if not hasattr(item, "dtype") or item.dtype.kind != "u" or item.dtype.itemsize > 1:
@@ -88,7 +93,7 @@ def byte_as_mask(xp: Any, item: Any) -> Any:
     return xp.ne(item, 0)
 
 
-def check_mask(shape: Shape, dim: int, mask: Any, named: int) -> None:
+def check_mask(shape: Shape, dim: int, mask: Array, named: int) -> None:
     """Raise unless a mask has the sizes of the dimensions from ``dim`` on.
 
     Args:
@@ -100,33 +105,40 @@ def check_mask(shape: Shape, dim: int, mask: Any, named: int) -> None:
             f"match the shape of the indexed tensor {list(shape)} at index {named}")
 
 
-def entries_at(xp: Any, indices: Any) -> tuple[Any, ...]:
+def entries_at(xp: Namespace, indices: Sequence[object]) -> Entries:
     """Lists and masks as arrays; None stands for a dimension of which all is read."""
     return tuple([slice(None) if i is None else xp.as_index(i) for i in indices])
 
 
-def checked_entries(xp: Any, shape: Shape, indices: Any) -> tuple[Any, ...]:
+def dims_read(item: slice | Positions) -> int:
+    """How many dimensions a part of an index stands for."""
+    return 1 if isinstance(item, slice) or not is_mask(item) else item.ndim
+
+
+def checked_entries(xp: Namespace, shape: Shape, indices: Sequence[object]) -> Entries:
     """`entries_at`, once every position is known to lie in its dimension."""
     at = entries_at(xp, indices)
-    counts = [i.ndim if is_mask(i) else 1 for i in at]
+    counts = [dims_read(i) for i in at]
     if sum(counts) > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} "
                          f"(got {sum(counts)})")
     dim = 0
     for i, count in zip(at, counts, strict=True):
-        if is_mask(i):
+        if isinstance(i, slice):
+            pass
+        elif is_mask(i):
             check_mask(shape, dim, i, dim)
-        elif not isinstance(i, slice):
+        else:
             check_positions(shape[dim], dim, i)
         dim += count
     return at
 
 
-def checked_size(shape: Shape, at: tuple[Any, ...]) -> tuple[Any, ...]:
+def checked_size(shape: Shape, at: Entries) -> Entries:
     """``at``, unless it reads more entries of ``shape`` than allowed."""
     arrays = [i for i in at if not isinstance(i, slice)]
     if count_of([*shape, *[i.size for i in arrays]]) > LIMIT.entries:
-        marked = [i.ndim if is_mask(i) else 1 for i in at]
+        marked = [dims_read(i) for i in at]
         sizes = [n for i, n in zip(at, shape, strict=False) if isinstance(i, slice)]
         common = broadcast_shape(*[
             (int(i.sum()),) if is_mask(i) else i.shape for i in arrays])
@@ -200,7 +212,7 @@ row("as_entries", query=True, doc="Positions, or a mask, to index with.", formul
     cases=[case(Fixed([2, 0])), case(Fixed([True, False]))], internal=True)
 
 
-def _narrow(call: Formula, x: Any, dim: int, start: int, length: int) -> Any:
+def _narrow(call: Call, x: Array, dim: int, start: int, length: int) -> Array:
     if not x.shape:
         raise ShapeError("narrow() cannot be applied to a 0-dim tensor.")
     d = dim_of(x.shape, dim)

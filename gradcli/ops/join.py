@@ -16,7 +16,8 @@ from typing import Any
 from .checks import ShapeError, as_sizes, dim_of
 from .limits import check_size
 from .op import LINEAR, PACKED, VIEW, Formula, case, function, row
-from .shape import Shape, sum_to
+from .shape import sum_to
+from .types import Array, Call, Namespace, Outputs, Shape, Sizes
 
 # fmt: off
 
@@ -24,7 +25,7 @@ from .shape import Shape, sum_to
 # -- repeating ------------------------------------------------------------------------
 
 
-def expanded(shape: Shape, size: Any) -> Shape:
+def expanded(shape: Shape, size: Sizes) -> Shape:
     """The target of an expansion, with -1 replaced by the size that is there."""
     asked = as_sizes(size)
     lead = len(asked) - len(shape)
@@ -64,7 +65,7 @@ function("expand_as", lambda call, x, other: call("expand", x, tuple(other.shape
          cases=[case((3, 1), (2, 3, 4))])
 
 
-def repeated(shape: Shape, repeats: Any) -> tuple[Shape, Shape]:
+def repeated(shape: Shape, repeats: Sizes) -> tuple[Shape, Shape]:
     """The counts, and the shape with leading 1s so that each has its dimension."""
     counts = as_sizes(repeats)
     if len(counts) < len(shape):
@@ -79,7 +80,7 @@ def interleaved(counts: Shape, shape: Shape) -> Shape:
     return tuple([n for pair in zip(counts, shape, strict=True) for n in pair])
 
 
-def _repeat(xp: Any, x: Any, repeats: Any) -> Any:
+def _repeat(xp: Namespace, x: Array, repeats: Sizes) -> Array:
     counts, shape = repeated(x.shape, repeats)
     lone = xp.reshape(x, interleaved((1,) * len(shape), shape))
     spread = xp.expand(lone, interleaved(counts, shape))
@@ -88,7 +89,7 @@ def _repeat(xp: Any, x: Any, repeats: Any) -> Any:
     return xp.clone(y, "contiguous") if seen else y
 
 
-def _repeat_vjp(xp: Any, g: Any, y: Any, x: Any, repeats: Any) -> Any:
+def _repeat_vjp(xp: Namespace, g: Array, y: Array, x: Array, repeats: Sizes) -> Array:
     counts, shape = repeated(x.shape, repeats)
     if not counts:
         return g
@@ -116,12 +117,12 @@ NOTHING = (0,)
 """The shape of a tensor that joins whatever the others are, and adds nothing."""
 
 
-def solid(tensors: Sequence[Any]) -> list[Any]:
+def solid(tensors: Sequence[Array]) -> list[Array]:
     """The tensors that say what a join looks like."""
     return [t for t in tensors if t.shape != NOTHING] or list(tensors)
 
 
-def join_dim(tensors: Sequence[Any], dim: int) -> int:
+def join_dim(tensors: Sequence[Array], dim: int) -> int:
     """The dimension to join along, of tensors that fit together in all others."""
     first = solid(tensors)[0].shape
     if first == NOTHING and len(tensors) > 1:
@@ -146,7 +147,7 @@ def join_dim(tensors: Sequence[Any], dim: int) -> int:
     return d
 
 
-def stack_dim(tensors: Sequence[Any], dim: int) -> int:
+def stack_dim(tensors: Sequence[Array], dim: int) -> int:
     """The new dimension of a stack of tensors that have one shape."""
     first = tensors[0].shape
     for number, tensor in enumerate(tensors):
@@ -157,7 +158,8 @@ def stack_dim(tensors: Sequence[Any], dim: int) -> int:
     return dim_of((*first, 1), dim)
 
 
-def _cat_vjp(xp: Any, g: Any, y: Any, *tensors: Any, dim: int = 0) -> tuple[Any, ...]:
+def _cat_vjp(xp: Namespace, g: Array, y: Array, *tensors: Array, dim: int = 0
+            ) -> tuple[Array, ...]:
     d = join_dim(tensors, dim)
     sizes = [0 if t.shape == NOTHING else t.shape[d] for t in tensors]
     starts = accumulate(sizes, initial=0)
@@ -184,7 +186,7 @@ row("stack.default", node="StackBackward0", variadic=True, jvp=LINEAR,
            case((2, 3), (2, 3), dim=-1)])
 
 
-def _at_least(call: Formula, x: Any, ndim: int) -> Any:
+def _at_least(call: Call, x: Array, ndim: int) -> Array:
     """``x`` with at least ``ndim`` dimensions, added as PyTorch adds them."""
     if x.ndim == 0:
         return call("reshape", x, (1,) * ndim)
@@ -193,13 +195,13 @@ def _at_least(call: Formula, x: Any, ndim: int) -> Any:
     return call("unsqueeze", x, -1) if x.ndim == 2 and ndim == 3 else x
 
 
-def as_list(args: Sequence[Any]) -> list[Any]:
+def as_list(args: Sequence[Any]) -> list[Array]:
     """The tensors of ``f(a, b)`` and of ``f([a, b])``."""
     lone = len(args) == 1 and isinstance(args[0], list | tuple)
     return list(args[0] if lone else args)
 
 
-def listed(name: str, tensors: Any) -> list[Any]:
+def listed(name: str, tensors: Sequence[Array]) -> list[Array]:
     """The tensors that a function of a list was given."""
     several = isinstance(tensors, list | tuple)
     if not several and not getattr(tensors, "shape", ()):
@@ -210,16 +212,15 @@ def listed(name: str, tensors: Any) -> list[Any]:
     return found
 
 
-def joined(
-    call: Formula, name: str, tensors: Any, ndim: int, dim: int, op: str = "cat.default"
-) -> Any:
+def joined(call: Call, name: str, tensors: Sequence[Array], ndim: int, dim: int,
+           op: str = "cat.default") -> Array:
     """Tensors raised to at least ``ndim`` dimensions, along a dimension."""
     raised = [_at_least(call, x, ndim) if ndim else x for x in listed(name, tensors)]
     return call(op, *raised, dim=dim)
 
 
 def _atleast(ndim: int) -> Formula:
-    def build(call: Formula, *tensors: Any) -> Any:
+    def build(call: Call, *tensors: Array) -> Array | Outputs:
         if len(tensors) == 1 and not isinstance(tensors[0], list | tuple):
             return _at_least(call, tensors[0], ndim)
         return tuple([_at_least(call, x, ndim) for x in as_list(tensors)])
@@ -232,12 +233,12 @@ for _ndim in (1, 2, 3):
              formula="x", doc=f"At least {_ndim} dimensions, new ones of size 1.")
 
 
-def _hstack(call: Formula, tensors: Any) -> Any:
+def _hstack(call: Call, tensors: Sequence[Array]) -> Array:
     raised = [_at_least(call, x, 1) for x in listed("hstack", tensors)]
     return call("cat.default", *raised, dim=0 if raised[0].ndim == 1 else 1)
 
 
-def _column(call: Formula, x: Any) -> Any:
+def _column(call: Call, x: Array) -> Array:
     return x if x.ndim > 1 else call("reshape", x, (prod(x.shape), 1))
 
 
@@ -268,7 +269,7 @@ def as_matrix(shape: Shape) -> Shape:
     return (*(1,) * (2 - len(shape)), *shape)
 
 
-def _block_diag(xp: Any, *blocks: Any) -> Any:
+def _block_diag(xp: Namespace, *blocks: Array) -> Array:
     shapes = [as_matrix(b.shape) for b in blocks]
     height, width = map(sum, zip(*shapes, strict=True))
     check_size((height, width))
@@ -282,7 +283,8 @@ def _block_diag(xp: Any, *blocks: Any) -> Any:
     return xp.cat(bands, 0)
 
 
-def _block_diag_vjp(xp: Any, g: Any, y: Any, *blocks: Any) -> tuple[Any, ...]:
+def _block_diag_vjp(xp: Namespace, g: Array, y: Array, *blocks: Array
+                   ) -> tuple[Array, ...]:
     pulled, row_at, column_at = [], 0, 0
     for block in blocks:
         rows, columns = as_matrix(block.shape)

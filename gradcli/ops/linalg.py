@@ -6,7 +6,7 @@ determinant's derivative is still exact, and those of logarithms are NaN.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from .checks import ShapeError, as_integer, broadcast_shape, dim_of
 from .op import (
@@ -25,11 +25,12 @@ from .op import (
 )
 from .products import identity, turned
 from .shape import sum_to
+from .types import Array, Call, Namespace, Outputs, Tangents
 
 # fmt: off
 
 
-def square(name: str, a: Any) -> Any:
+def square(name: str, a: Array) -> Array:
     if len(a.shape) < 2:
         raise ShapeError(f"{name}: The input tensor A must have at least 2 dimensions.")
     n, m = a.shape[-2:]
@@ -39,19 +40,19 @@ def square(name: str, a: Any) -> Any:
     return a
 
 
-def lifted(xp: Any, g: Any) -> Any:
+def lifted(xp: Namespace, g: Array) -> Array:
     """A number per matrix, to be multiplied with the matrices."""
     return xp.unsqueeze(xp.unsqueeze(g, -1), -1)
 
 
-def traces(xp: Any, a: Any) -> Any:
+def traces(xp: Namespace, a: Array) -> Array:
     return xp.sum(xp.diagonal(a, 0, -2, -1), -1)
 
 
 # trace and determinants
 
 
-def trace(xp: Any, x: Any) -> Any:
+def trace(xp: Namespace, x: Array) -> Array:
     if len(x.shape) != 2:
         raise ShapeError(
             f"trace: expected a matrix, but got tensor with dim {len(x.shape)}")
@@ -66,13 +67,13 @@ row("trace", node="TraceBackward0", formula="sum(x[i, i])", jvp=LINEAR,
     cases=[case((3, 3)), case((2, 4)), case((1, 1))], also=("tr",))
 
 
-def without(xp: Any, a: Any, i: int, dim: int) -> Any:
+def without(xp: Namespace, a: Array, i: int, dim: int) -> Array:
     n = a.shape[dim]
     return xp.cat([xp.narrow(a, dim, 0, i), xp.narrow(a, dim, i + 1, n - i - 1)], dim)
 
 
 # Jacobi's formula: Magnus, Neudecker, Matrix Differential Calculus, chapter 8.
-def cofactors(xp: Any, a: Any) -> Any:
+def cofactors(xp: Namespace, a: Array) -> Array:
     """The determinant's derivative by each entry, from the determinants of the minors:
     needed where a matrix has no inverse."""
     n = a.shape[-1]
@@ -87,19 +88,19 @@ def cofactors(xp: Any, a: Any) -> Any:
     return xp.stack(rows, -2)
 
 
-def slopes_of_det(xp: Any, y: Any, a: Any) -> Any:
+def slopes_of_det(xp: Namespace, y: Array, a: Array) -> Array:
     if a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0))):
         return cofactors(xp, a)
     return lifted(xp, y) * turned(xp, xp.inverse(a))
 
 
-def det_tangent(xp: Any, t: Any, y: Any, a: Any) -> Any:
+def det_tangent(xp: Namespace, t: Array, y: Array, a: Array) -> Array:
     if a.shape[-1] == 1 or bool(xp.any(xp.eq(y, 0))):
         return xp.sum(cofactors(xp, a) * t, (-2, -1))
     return y * traces(xp, xp.solve(a, t))
 
 
-def regular(xp: Any, log: Any, a: Any) -> Any:
+def regular(xp: Namespace, log: Array, a: Array) -> Array:
     """``a`` with NaN in place of each matrix whose determinant is 0."""
     return xp.where(lifted(xp, xp.isinf(log)), float("nan"), a)
 
@@ -128,8 +129,8 @@ row("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
     cases=SQUARES, saves="a y.1")
 
 
-def logdet(call: Any, a: Any) -> Any:
-    sign, log = call("slogdet", a)
+def logdet(call: Call, a: Array) -> Array:
+    sign, log = cast("Outputs", call("slogdet", a))
     absent = call("new_full", log, log.shape, float("nan"))
     return call("where", call("lt", sign, 0), absent, log)
 
@@ -154,23 +155,23 @@ row("inverse", node="LinalgInvExBackward0", formula="inverse(a)",
     cases=SQUARES, also=("inv",), saves="y")
 
 
-def is_vector(a: Any, b: Any) -> bool:
+def is_vector(a: Array, b: Array) -> bool:
     """Whether ``b`` is a vector per matrix, and not a matrix per matrix."""
     return len(b.shape) == 1 or tuple(b.shape) == tuple(a.shape[:-1])
 
 
-def column(xp: Any, b: Any, vector: bool) -> Any:
+def column(xp: Namespace, b: Array, vector: bool) -> Array:
     return xp.unsqueeze(b, -1) if vector else b
 
 
-def solution(xp: Any, a: Any, b: Any, left: bool) -> Any:
+def solution(xp: Namespace, a: Array, b: Array, left: bool) -> Array:
     """``a @ x = b``, or ``x @ a = b``, for matrices ``b``."""
     if left:
         return xp.solve(a, b)
     return turned(xp, xp.solve(turned(xp, a), turned(xp, b)))
 
 
-def solve(xp: Any, a: Any, b: Any, left: bool = True) -> Any:
+def solve(xp: Namespace, a: Array, b: Array, left: bool = True) -> Array:
     square("linalg.solve", a)
     vector = is_vector(a, b)
     if vector and not left:
@@ -190,28 +191,31 @@ def solve(xp: Any, a: Any, b: Any, left: bool = True) -> Any:
     return turned(xp, xp.contiguous(turned(xp, y))) if len(y.shape) > 1 else y
 
 
-def solve_by_b(xp: Any, g: Any, a: Any, left: bool) -> Any:
+def solve_by_b(xp: Namespace, g: Array, a: Array, left: bool) -> Array:
     return solution(xp, turned(xp, a), g, left)
 
 
-def solve_by_a(xp: Any, g: Any, y: Any, a: Any, left: bool) -> Any:
+def solve_by_a(xp: Namespace, g: Array, y: Array, a: Array, left: bool) -> Array:
     gb, x = solve_by_b(xp, g, a, left), turned(xp, y)
     return -(xp.matmul(gb, x) if left else xp.matmul(x, gb))
 
 
-def by_b(xp: Any, g: Any, y: Any, a: Any, b: Any, left: bool = True) -> Any:
+def by_b(xp: Namespace, g: Array, y: Array, a: Array, b: Array, left: bool = True
+        ) -> Array:
     vector = is_vector(a, b)
     gb = solve_by_b(xp, column(xp, g, vector), a, left)
     return sum_to(xp, xp.squeeze(gb, -1) if vector else gb, b.shape)
 
 
-def by_a(xp: Any, g: Any, y: Any, a: Any, b: Any, left: bool = True) -> Any:
+def by_a(xp: Namespace, g: Array, y: Array, a: Array, b: Array, left: bool = True
+        ) -> Array:
     vector = is_vector(a, b)
     ga = solve_by_a(xp, column(xp, g, vector), column(xp, y, vector), a, left)
     return sum_to(xp, ga, a.shape)
 
 
-def solve_tangent(xp: Any, t: Any, y: Any, a: Any, b: Any, left: bool = True) -> Any:
+def solve_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, b: Array,
+                  left: bool = True) -> Array:
     vector = is_vector(a, b)
     x = column(xp, y, vector)
     moved = xp.matmul(t[0], x) if left else xp.matmul(x, t[0])
@@ -235,34 +239,36 @@ row("solve", node="LinalgSolveExBackward0", formula="inverse(a) @ b",
 # factors
 
 
-def lower(xp: Any, x: Any) -> Any:
+def lower(xp: Namespace, x: Array) -> Array:
     """The lower triangle with half of the diagonal."""
     return (xp.tril(x) + xp.tril(x, -1)) / 2
 
 
-def symmetric(xp: Any, a: Any) -> Any:
+def symmetric(xp: Namespace, a: Array) -> Array:
     return (a + turned(xp, a)) / 2
 
 
-def oriented(xp: Any, factor: Any, upper: bool) -> Any:
+def oriented(xp: Namespace, factor: Array, upper: bool) -> Array:
     return turned(xp, factor) if upper else factor
 
 
-def factor(xp: Any, a: Any, upper: bool = False) -> Any:
+def factor(xp: Namespace, a: Array, upper: bool = False) -> Array:
     """The factor, column by column in memory as LAPACK leaves it, upper or lower."""
     found = xp.cholesky(symmetric(xp, square("linalg.cholesky", a)))
     return turned(xp, xp.contiguous(found)) if upper else found
 
 
 # Murray 2016, arXiv:1602.07527, the symbolic rule.
-def cholesky_rule(xp: Any, g: Any, y: Any, a: Any, upper: bool = False) -> Any:
+def cholesky_rule(xp: Namespace, g: Array, y: Array, a: Array, upper: bool = False
+                 ) -> Array:
     l, gl = oriented(xp, y, upper), oriented(xp, g, upper)
     lt = turned(xp, l)
     half = xp.solve(lt, lower(xp, xp.matmul(lt, gl)))
     return symmetric(xp, turned(xp, xp.solve(lt, turned(xp, half))))
 
 
-def cholesky_tangent(xp: Any, t: Any, y: Any, a: Any, upper: bool = False) -> Any:
+def cholesky_tangent(xp: Namespace, t: Tangents, y: Array, a: Array, upper: bool = False
+                    ) -> Array:
     l = oriented(xp, y, upper)
     inner = xp.solve(l, turned(xp, xp.solve(l, symmetric(xp, t[0]))))
     return oriented(xp, xp.matmul(l, lower(xp, inner)), upper)
@@ -288,7 +294,7 @@ function("linalg.cholesky", lambda call, a, upper=False: call("cholesky.ex", a, 
 # powers and cross products
 
 
-def matrix_power(call: Any, a: Any, n: int) -> Any:
+def matrix_power(call: Call, a: Array, n: int) -> Array:
     """By squaring, in PyTorch's order of products."""
     square("linalg.matrix_power", a)
     n = as_integer(n)
@@ -309,6 +315,7 @@ def matrix_power(call: Any, a: Any, n: int) -> Any:
         n //= 2
         if n:
             power = call("matmul", power, power)
+    assert y is not None
     return y
 
 
@@ -319,12 +326,12 @@ function("matrix_power", matrix_power, aliases=("linalg.matrix_power",),
                 case((2, 2), n=-1, make="regular"), case((3, 3), n=0)])
 
 
-def crossed(xp: Any, a: Any, b: Any, dim: int) -> Any:
+def crossed(xp: Namespace, a: Array, b: Array, dim: int) -> Array:
     return (xp.roll(a, -1, dim) * xp.roll(b, -2, dim)
             - xp.roll(a, -2, dim) * xp.roll(b, -1, dim))
 
 
-def cross(xp: Any, a: Any, b: Any, dim: int = -1) -> Any:
+def cross(xp: Namespace, a: Array, b: Array, dim: int = -1) -> Array:
     if len(a.shape) != len(b.shape):
         raise ShapeError(
             "linalg.cross: inputs must have the same number of dimensions.")
@@ -350,7 +357,7 @@ row("linalg_cross.default", node="LinalgCrossBackward0", jvp=MULTILINEAR, fwd=cr
            case((2, 3, 2), (2, 3, 2), dim=-2)], saves=("b", "a"))
 
 
-def torch_cross(call: Any, a: Any, b: Any, dim: int | None = None) -> Any:
+def torch_cross(call: Call, a: Array, b: Array, dim: int | None = None) -> Array:
     if dim is not None:
         return call("linalg_cross.default", a, b, dim)
     if 3 not in a.shape:

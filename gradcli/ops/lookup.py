@@ -8,12 +8,11 @@ The reading row has its transpose beside it. Numbers carry no gradient.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .checks import PositionError, ShapeError, ValueRangeError
 from .index import checked_size
 from .limits import check_size
 from .op import LINEAR, PACKED, Fixed, case, function, row
+from .types import Array, Call, Namespace, Positions
 
 # fmt: off
 
@@ -21,21 +20,21 @@ NO_PADDING = -1
 """Stands for no padding row; a row counted from the end is never passed on."""
 
 
-def rows_at(xp: Any, count: int, indices: Any) -> Any:
+def rows_at(xp: Namespace, count: int, indices: Array) -> Positions:
     at = xp.as_index(indices)
     if at.size and (int(at.min()) < 0 or int(at.max()) >= count):
         raise PositionError("index out of range in self")
     return at
 
 
-def without_padding(xp: Any, g: Any, at: Any, padding_idx: int) -> Any:
+def without_padding(xp: Namespace, g: Array, at: Array, padding_idx: int) -> Array:
     """Zeros in place of the rows that stand for padding."""
     if padding_idx == NO_PADDING:
         return g
     return xp.where(xp.unsqueeze(xp.eq(at, padding_idx), -1), 0, g)
 
 
-def occurrences(xp: Any, x: Any, at: Any) -> Any:
+def occurrences(xp: Namespace, x: Array, at: Positions) -> Array:
     """How often each number from 0 to the largest occurs."""
     return xp.put_add((int(at.max()) + 1,), (at,), xp.new_full(x, at.shape, 1))
 
@@ -72,8 +71,8 @@ row("embedding.shares", formula="1/count(indices == indices[i])",
     cases=[case((3, 2), Fixed([2, 0, 2]))])
 
 
-def embedding(call: Any, input: Any, weight: Any, padding_idx: int | None = None,
-              scale_grad_by_freq: bool = False) -> Any:
+def embedding(call: Call, input: Array, weight: Array, padding_idx: int | None = None,
+              scale_grad_by_freq: bool = False) -> Array:
     if len(weight.shape) != 2:
         raise ShapeError("'weight' must be 2-D")
     count = weight.shape[0]
@@ -91,7 +90,7 @@ function("embedding", embedding, operands=("input", "weight"),
          doc="Rows of a table, by their numbers; a padding row gets no gradient.")
 
 
-def one_hot(xp: Any, x: Any, num_classes: int = -1) -> Any:
+def one_hot(xp: Namespace, x: Array, num_classes: int = -1) -> Array:
     at = xp.as_index(x)
     if num_classes == -1 and not at.size:
         raise ValueRangeError(

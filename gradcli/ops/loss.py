@@ -9,15 +9,15 @@ mean or a sum, and what follows from it for the cotangent, stand here once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
 from .op import WHOLES, Fixed, case, function, no_kernel, row
+from .types import Array, ArrayRule, Call, Namespace, Tangents
 
 # fmt: off
 
-REDUCTIONS: dict[str, Callable[..., Any]] = {
+REDUCTIONS: dict[str, ArrayRule] = {
     "none": lambda xp, losses: losses,
     "sum": lambda xp, losses: xp.sum(losses),
     "mean": lambda xp, losses: xp.sum(losses) / count_of(losses.shape),
@@ -31,16 +31,16 @@ def known(reduction: str) -> str:
     return reduction
 
 
-def reduced(xp: Any, losses: Any, reduction: str) -> Any:
+def reduced(xp: Namespace, losses: Array, reduction: str) -> Array:
     return REDUCTIONS[known(reduction)](xp, losses)
 
 
-def each(g: Any, x: Any, reduction: str) -> Any:
+def each(g: Array, x: Array, reduction: str) -> Array:
     """The cotangent of each entry's loss, up to broadcasting."""
     return g / count_of(x.shape) if reduction == "mean" else g
 
 
-def alike(call: Any, x: Any, target: Any) -> tuple[Any, Any]:
+def alike(call: Call, x: Array, target: Array) -> tuple[Array, Array]:
     """Both operands at their common shape; PyTorch records an expansion for each that
     has to grow."""
     shape = broadcast_shape(x.shape, target.shape)
@@ -48,7 +48,7 @@ def alike(call: Any, x: Any, target: Any) -> tuple[Any, Any]:
     return grown[0], grown[1]
 
 
-def within(x: Any, *others: Any) -> None:
+def within(x: Array, *others: Array | None) -> None:
     """Refuse what would make the losses more than one for each entry of ``x``."""
     shape = broadcast_shape(x.shape, *[v.shape for v in others if v is not None])
     if shape != tuple(x.shape):
@@ -56,7 +56,7 @@ def within(x: Any, *others: Any) -> None:
                          f"broadcast shape {list(shape)}")
 
 
-def fixed(name: str, **operands: Any) -> None:
+def fixed(name: str, **operands: object) -> None:
     """Refuse a gradient for an operand that has none: zeros would be a wrong answer."""
     for operand, value in operands.items():
         if getattr(value, "requires_grad", False):
@@ -68,26 +68,26 @@ def fixed(name: str, **operands: Any) -> None:
 PAIR = [case((3, 4), (3, 4)), case((4,), (4,), reduction="sum"),
         case((2, 3), (2, 3), reduction="none"), case((), ())]
 
-def by_slopes(*slopes: Any, fixed: int = 0) -> dict[str, Any]:
+def by_slopes(*slopes: ArrayRule, fixed: int = 0) -> dict[str, Any]:
     """The rules of a loss, by the slope of each entry's loss by each operand.
 
     Args:
         slopes: ``(xp, *operands, **params)`` for the first operands.
         fixed: the number of operands after these that have no gradient.
     """
-    def pulling(slope: Any) -> Any:
+    def pulling(slope: ArrayRule) -> ArrayRule:
         return lambda xp, g, y, x, *others, reduction="mean", **how: (
             each(g, x, reduction) * slope(xp, x, *others, **how))
 
-    def along(xp: Any, t: Any, y: Any, *operands: Any, reduction: str = "mean",
-              **how: Any) -> Any:
+    def along(xp: Namespace, t: Tangents, y: Array, *operands: Array,
+              reduction: str = "mean", **how: object) -> Array:
         parts = [slope(xp, *operands, **how) * t[k] for k, slope in enumerate(slopes)]
         return reduced(xp, sum(parts[1:], parts[0]), reduction)
 
     return {"vjp": (*map(pulling, slopes), *(None,) * fixed), "jvp": along}
 
 
-def of_gap(slope: Any) -> dict[str, Any]:
+def of_gap(slope: ArrayRule) -> dict[str, Any]:
     """The rules of a loss of the difference to the target, by its (odd) slope."""
     return by_slopes(lambda xp, x, target, **how: slope(xp, x - target, **how),
                      lambda xp, x, target, **how: slope(xp, target - x, **how))
@@ -103,12 +103,12 @@ row("mse_loss.default", node="MseLossBackward0", formula="mean((x - target)**2)"
     **of_gap(lambda xp, d: 2 * d), cases=PAIR)
 
 
-def smooth_l1(xp: Any, d: Any, beta: float) -> Any:
+def smooth_l1(xp: Namespace, d: Array, beta: float) -> Array:
     a = xp.abs(d)
     return xp.where(xp.lt(a, beta), xp.square(d) * (0.5 / beta), a - 0.5 * beta)
 
 
-def smooth_l1_slope(xp: Any, d: Any, beta: float = 1.0) -> Any:
+def smooth_l1_slope(xp: Namespace, d: Array, beta: float = 1.0) -> Array:
     return xp.where(xp.ge(xp.abs(d), beta), xp.sign(d), d / beta)
 
 
@@ -123,12 +123,12 @@ row("smooth_l1_loss.default", node="SmoothL1LossBackward0",
     cases=[*PAIR, case((3, 4), (3, 4), beta=0.3), case((3,), (3,), beta=9.0)])
 
 
-def huber(xp: Any, d: Any, delta: float) -> Any:
+def huber(xp: Namespace, d: Array, delta: float) -> Array:
     a = xp.abs(d)
     return xp.where(xp.le(a, delta), 0.5 * xp.square(d), delta * (a - 0.5 * delta))
 
 
-def huber_slope(xp: Any, d: Any, delta: float = 1.0) -> Any:
+def huber_slope(xp: Namespace, d: Array, delta: float = 1.0) -> Array:
     return xp.where(xp.ge(xp.abs(d), delta), delta * xp.sign(d), d)
 
 
@@ -143,8 +143,8 @@ row("huber_loss.default", node="HuberLossBackward0",
     cases=[*PAIR, case((3, 4), (3, 4), delta=0.3), case((3,), (3,), delta=9.0)])
 
 
-def mse_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
-             weight: Any = None) -> Any:
+def mse_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
+             weight: Array | None = None) -> Array:
     known(reduction)
     x, target = alike(call, x, target)
     if weight is None:
@@ -153,7 +153,7 @@ def mse_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
     return counted(call, squares, weight, reduction)
 
 
-def counted(call: Any, losses: Any, weight: Any, reduction: str) -> Any:
+def counted(call: Call, losses: Array, weight: Array, reduction: str) -> Array:
     """The losses, each counted by its weight; their mean is over the weights' sum."""
     if tuple(weight.shape) != tuple(losses.shape):
         raise ShapeError("Inputs and weight must have the same size.")
@@ -163,8 +163,8 @@ def counted(call: Any, losses: Any, weight: Any, reduction: str) -> Any:
     return call("sum", losses) if reduction == "sum" else losses
 
 
-def l1_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
-            weight: Any = None) -> Any:
+def l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
+            weight: Array | None = None) -> Array:
     known(reduction)
     gaps = call("abs", call("sub", *alike(call, x, target)))
     if weight is not None:
@@ -172,8 +172,8 @@ def l1_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
     return gaps if reduction == "none" else call(reduction, gaps)
 
 
-def smooth_l1_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
-                   beta: float = 1.0) -> Any:
+def smooth_l1_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
+                   beta: float = 1.0) -> Array:
     if beta < 0:
         raise ValueRangeError(
             "smooth_l1_loss does not support negative values for beta.")
@@ -183,8 +183,8 @@ def smooth_l1_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
     return call("smooth_l1_loss.default", x, target, reduction, beta)
 
 
-def huber_loss(call: Any, x: Any, target: Any, reduction: str = "mean",
-               delta: float = 1.0, weight: Any = None) -> Any:
+def huber_loss(call: Call, x: Array, target: Array, reduction: str = "mean",
+               delta: float = 1.0, weight: Array | None = None) -> Array:
     if delta <= 0:
         raise ValueRangeError("huber_loss does not support non-positive values for "
                               "delta.")
@@ -213,11 +213,11 @@ FLOOR = -100
 """The least logarithm in the cross entropy of probabilities, as in PyTorch."""
 
 
-def weighted(losses: Any, weight: Any) -> Any:
+def weighted(losses: Array, weight: Array | None) -> Array:
     return losses if weight is None else losses * weight
 
 
-def bce(xp: Any, x: Any, target: Any, weight: Any) -> Any:
+def bce(xp: Namespace, x: Array, target: Array, weight: Array) -> Array:
     for name, p in (("input", x), ("target", target)):
         if not bool(xp.all(xp.logical_and(xp.ge(p, 0), xp.le(p, 1)))):
             raise ValueRangeError(
@@ -228,11 +228,13 @@ def bce(xp: Any, x: Any, target: Any, weight: Any) -> Any:
     return weighted(losses, weight)
 
 
-def bce_by_x(xp: Any, x: Any, target: Any, weight: Any = None) -> Any:
+def bce_by_x(xp: Namespace, x: Array, target: Array, weight: Array | None = None
+            ) -> Array:
     return weighted((x - target) / xp.maximum(x * (1 - x), 1e-12), weight)
 
 
-def bce_by_target(xp: Any, x: Any, target: Any, weight: Any = None) -> Any:
+def bce_by_target(xp: Namespace, x: Array, target: Array, weight: Array | None = None
+                 ) -> Array:
     gap = xp.maximum(xp.log1p(-x), FLOOR) - xp.maximum(xp.log(x), FLOOR)
     return weighted(gap, weight)
 
@@ -254,22 +256,23 @@ row("binary_cross_entropy.default", node="BinaryCrossEntropyBackward0",
     cases=BETWEEN)
 
 
-def logit_loss(xp: Any, x: Any, target: Any, weight: Any, pos_weight: Any) -> Any:
+def logit_loss(xp: Namespace, x: Array, target: Array, weight: Array,
+               pos_weight: Array | None) -> Array:
     """``-log(sigmoid(x))``, counted as often as the target's class is weighted."""
     counted = 1 if pos_weight is None else (pos_weight - 1) * target + 1
     return weighted((1 - target) * x - counted * xp.logsigmoid(x), weight)
 
 
-def logit_by_x(xp: Any, x: Any, target: Any, weight: Any = None, pos_weight: Any = None
-               ) -> Any:
+def logit_by_x(xp: Namespace, x: Array, target: Array, weight: Array | None = None,
+               pos_weight: Array | None = None) -> Array:
     if pos_weight is None:
         return weighted(xp.sigmoid(x) - target, weight)
     positive = pos_weight * target
     return weighted((positive + 1 - target) * xp.sigmoid(x) - positive, weight)
 
 
-def logit_by_target(xp: Any, x: Any, target: Any, weight: Any = None,
-                    pos_weight: Any = None) -> Any:
+def logit_by_target(xp: Namespace, x: Array, target: Array, weight: Array | None = None,
+                    pos_weight: Array | None = None) -> Array:
     if pos_weight is None:
         return weighted(-x, weight)
     return weighted(xp.logsigmoid(-x) - pos_weight * xp.logsigmoid(x), weight)
@@ -289,8 +292,8 @@ row("binary_cross_entropy_with_logits.default",
     saves=("x target weight pos_weight", "x weight pos_weight", "", ""))
 
 
-def binary_cross_entropy(call: Any, x: Any, target: Any, weight: Any = None,
-                         reduction: str = "mean") -> Any:
+def binary_cross_entropy(call: Call, x: Array, target: Array,
+                         weight: Array | None = None, reduction: str = "mean") -> Array:
     fixed("binary_cross_entropy", weight=weight)
     if tuple(x.shape) != tuple(target.shape):
         raise ShapeError(
@@ -301,8 +304,8 @@ def binary_cross_entropy(call: Any, x: Any, target: Any, weight: Any = None,
     return call("binary_cross_entropy.default", x, target, weight, reduction)
 
 
-def with_logits(call: Any, x: Any, target: Any, weight: Any = None,
-                reduction: str = "mean", pos_weight: Any = None) -> Any:
+def with_logits(call: Call, x: Array, target: Array, weight: Array | None = None,
+                reduction: str = "mean", pos_weight: Array | None = None) -> Array:
     fixed("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     if tuple(x.shape) != tuple(target.shape):
         raise ShapeError(
@@ -318,7 +321,8 @@ function("binary_cross_entropy", binary_cross_entropy,
 function("binary_cross_entropy_with_logits", with_logits,
          operands=("x", "target", "weight", "pos_weight"))
 
-def _soft_margin(xp: Any, x: Any, target: Any, reduction: str = "mean") -> Any:
+def _soft_margin(xp: Namespace, x: Array, target: Array, reduction: str = "mean"
+                ) -> Array:
     within(x, target)
     return reduced(xp, -xp.logsigmoid(target * x), reduction)
 

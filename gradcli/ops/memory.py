@@ -11,18 +11,19 @@ from __future__ import annotations
 
 from itertools import accumulate
 from math import prod
-from typing import Any
+from typing import cast
 
 from .checks import ShapeError, as_sizes
 from .gather import surviving
 from .limits import BYTES_PER_ENTRY, LISTED, check_size
 from .op import GIVEN, LINEAR, VIEW, Formula, case, function, row
-from .shape import Shape, sum_to
+from .shape import sum_to
+from .types import Array, Call, Geometry, Namespace, Shape, Sizes
 
 # fmt: off
 
 
-def written(xp: Any, x: Any, src: Any, at: Any) -> Any:
+def written(xp: Namespace, x: Array, src: Array, at: Array) -> Array:
     """``x`` with ``src``, which broadcasts, at positions; of equals the last counts."""
     at = xp.as_index(at)
     flat = (prod(x.shape),)
@@ -31,17 +32,17 @@ def written(xp: Any, x: Any, src: Any, at: Any) -> Any:
     return xp.where(xp.ne(xp.reshape(mark, x.shape), 0), xp.reshape(put, x.shape), x)
 
 
-def kept(xp: Any, g: Any, at: Any) -> Any:
+def kept(xp: Namespace, g: Array, at: Array) -> Array:
     """The cotangent of what was not overwritten."""
     nothing = xp.new_full(g, (), 0)
     return xp.call("copy_slices.positions", g, nothing, at)
 
 
-def _read_of_slices(xp: Any, g: Any, at: Any) -> Any:
+def _read_of_slices(xp: Namespace, g: Array, at: Array) -> Array:
     return xp.call("as_strided.positions", g, at)
 
 
-def _read_of_last(xp: Any, g: Any, at: Any) -> Any:
+def _read_of_last(xp: Namespace, g: Array, at: Array) -> Array:
     return surviving(
         xp, g, lambda to, order: xp.call("copy_slices.positions", to, order, at),
         lambda of: xp.call("as_strided.positions", of, at))
@@ -65,7 +66,7 @@ writing("index_put.positions", "IndexPutBackward0",
         _read_of_last)
 
 
-def read(xp: Any, x: Any, at: Any) -> Any:
+def read(xp: Namespace, x: Array, at: Array) -> Array:
     return xp.getitem(xp.reshape(x, (prod(x.shape),)), (xp.as_index(at),))
 
 
@@ -76,7 +77,7 @@ row("as_strided.positions", node="AsStridedBackward0", jvp=LINEAR,
     cases=[case((2, 3), at=[1, 5]), case((3,), at=[[2], [0]])])
 
 
-def added(xp: Any, x: Any, at: Any, input_sizes: Shape) -> Any:
+def added(xp: Namespace, x: Array, at: Array, input_sizes: Shape) -> Array:
     flat = xp.put_add((prod(input_sizes),), (xp.as_index(at),), x)
     return xp.reshape(flat, input_sizes)
 
@@ -106,10 +107,6 @@ def places(size: Shape, stride: Shape, start: int) -> list[int]:
     return found
 
 
-Geometry = tuple[Shape, int]
-"""The strides of a tensor, and where its first entry lies."""
-
-
 def positions(
     shape: Shape, geometry: Geometry | None, size: Shape, stride: Shape, start: int
 ) -> list[int]:
@@ -125,7 +122,7 @@ def positions(
     return [own.get(at, outside) for at in asked]
 
 
-def strided(xp: Any, x: Any, size: Shape, stride: Shape, start: int) -> Any:
+def strided(xp: Namespace, x: Array, size: Shape, stride: Shape, start: int) -> Array:
     """The view as a copy, of a tensor whose entries lie in order."""
     check_bounds(prod(x.shape), BYTES_PER_ENTRY, size, stride, start)
     return _read_at(xp, x, positions(x.shape, None, size, stride, start), size)
@@ -145,7 +142,7 @@ def check_bounds(
             f"{(last + 1) * each} are out of bounds for storage of size {count * each}")
 
 
-def _read_at(xp: Any, x: Any, at: list[int], size: Shape) -> Any:
+def _read_at(xp: Namespace, x: Array, at: list[int], size: Shape) -> Array:
     count = prod(x.shape)
     flat = xp.reshape(x, (count,))
     if count in at:
@@ -154,9 +151,9 @@ def _read_at(xp: Any, x: Any, at: list[int], size: Shape) -> Any:
 
 
 def _strided_backward(
-    xp: Any, x: Any, input_sizes: Shape, size: Shape, stride: Shape, start: int,
+    xp: Namespace, x: Array, input_sizes: Shape, size: Shape, stride: Shape, start: int,
     geometry: Geometry | None = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     at = positions(input_sizes, geometry, size, stride, start)
     count = prod(input_sizes)
     put = xp.put_add((count + 1,), (xp.as_index(at),), xp.reshape(x, (len(at),)))
@@ -201,15 +198,15 @@ row("view.geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
 
 
 def _as_strided(
-    call: Formula, x: Any, size: Any, stride: Any, storage_offset: int | None = None
-) -> Any:
+    call: Call, x: Array, size: Sizes, stride: Sizes, storage_offset: int | None = None
+) -> Array:
     sizes, steps = as_sizes(size), as_sizes(stride)
     if len(sizes) != len(steps):
         raise ShapeError("mismatch in length of strides and shape")
     if any(step < 0 for step in steps):
         raise ShapeError("as_strided: Negative strides are not supported at the "
                          f"moment, got strides: {list(steps)}")
-    mine = call("view.geometry", x)
+    mine = cast("Geometry", call("view.geometry", x))
     start = mine[1] if storage_offset is None else storage_offset
     plain = mine == (contiguous_strides(tuple(x.shape)), 0)
     return call("as_strided.default", x, sizes, steps, start, None if plain else mine)

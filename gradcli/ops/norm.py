@@ -8,44 +8,44 @@ Invariant: every norm is a row of `NORMS`, its value beside its slope.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, dim_of, dims_of
 from .op import ONE_TYPE, PACKED, WHOLES, case, floats_for, function, row
 from .reduce import dropped, kept, share
 from .shape import sum_to
+from .types import Array, ArrayRule, Call, Dims, Namespace
 
 # fmt: off
 
 INFINITY = float("inf")
-Rule = Callable[..., Any]
 
-
-def unless_zero(xp: Any, x: Any, formula: Rule) -> Any:
+def unless_zero(xp: Namespace, x: Array, formula: ArrayRule) -> Array:
     """``formula(x)``, but 0 where ``x`` is 0, in derivatives of every order."""
     none = xp.eq(x, 0)
     return xp.where(none, 0, formula(xp.where(none, 1, x)))
 
 
-def length(xp: Any, x: Any, p: float, dims: tuple[int, ...]) -> Any:
+def length(xp: Namespace, x: Array, p: float, dims: tuple[int, ...]) -> Array:
     if p < 0:
         return xp.sum(xp.abs(x) ** p, dims, True) ** (1 / p)
     powers = unless_zero(xp, x, lambda u: xp.abs(u) ** p)
     return unless_zero(xp, xp.sum(powers, dims, True), lambda s: s ** (1 / p))
 
 
-def length_slope(xp: Any, x: Any, y: Any, p: float, dims: tuple[int, ...]) -> Any:
+def length_slope(xp: Namespace, x: Array, y: Array, p: float, dims: tuple[int, ...]
+                ) -> Array:
     mine = unless_zero(xp, x, lambda u: xp.sign(u) * xp.abs(u) ** (p - 1))
     return mine * unless_zero(xp, y, lambda n: n ** (1 - p))
 
 
-def extreme_slope(xp: Any, x: Any, y: Any, p: float, dims: tuple[int, ...]) -> Any:
+def extreme_slope(xp: Namespace, x: Array, y: Array, p: float, dims: tuple[int, ...]
+                 ) -> Array:
     return xp.sign(x) * share(xp, xp.abs(x), y, dims)
 
 
 # PyTorch's derivatives.yaml, linalg_vector_norm_backward, by order.
-NORMS: dict[float, tuple[Rule, Rule]] = {
+NORMS: dict[float, tuple[ArrayRule, ArrayRule]] = {
     0: (lambda xp, x, p, dims: xp.sum(xp.as_type_of(xp.ne(x, 0), x), dims, True),
         lambda xp, x, y, p, dims: xp.zeros_like(x)),
     1: (lambda xp, x, p, dims: xp.sum(xp.abs(x), dims, True),
@@ -58,7 +58,7 @@ NORMS: dict[float, tuple[Rule, Rule]] = {
 """Per order the norm (reduced dimensions kept) and its slope; others use the power."""
 
 
-def norm_of(xp: Any, x: Any, p: float, dim: Any) -> Any:
+def norm_of(xp: Namespace, x: Array, p: float, dim: Dims) -> Array:
     if not isinstance(p, int | float):
         raise ValueRangeError(
             f"linalg.vector_norm: the order must be a number, not {p!r}")
@@ -72,18 +72,18 @@ def norm_of(xp: Any, x: Any, p: float, dim: Any) -> Any:
     return NORMS.get(p, (length, length_slope))[0](xp, x, p, dims)
 
 
-def slope_of(xp: Any, x: Any, y: Any, p: float, dim: Any) -> Any:
+def slope_of(xp: Namespace, x: Array, y: Array, p: float, dim: Dims) -> Array:
     """The norm's derivative by each entry; ``y`` has its dimensions in place."""
     return NORMS.get(p, (length, length_slope))[1](xp, x, y, p, dims_of(x.shape, dim))
 
 
-def passing(xp: Any, g: Any, y: Any, p: float) -> Any:
+def passing(xp: Namespace, g: Array, y: Array, p: float) -> Array:
     """The cotangent that passes: through a norm that is a power nothing where it is 0,
     no infinity either."""
     return xp.where(xp.eq(y, 0), 0, g) if p > 1 and p not in NORMS else g
 
 
-def pulled(xp: Any, g: Any, y: Any, x: Any, p: float, dim: Any) -> Any:
+def pulled(xp: Namespace, g: Array, y: Array, x: Array, p: float, dim: Dims) -> Array:
     """The reverse rule; a count of entries passes nothing at all on."""
     if p == 0:
         return xp.zeros_like(x)
@@ -113,20 +113,21 @@ UNAVAILABLE = ("{name}: order {ord!r} needs singular values, which are not offer
                "'fro', 1, -1, inf and -inf are")
 
 
-def vector_norm(call: Any, x: Any, ord: float = 2, dim: Any = None,
-                keepdim: bool = False) -> Any:
+def vector_norm(call: Call, x: Array, ord: float | str = 2, dim: Dims = None,
+                keepdim: bool = False) -> Array:
     return call("linalg_vector_norm.default", x, ord, dim, keepdim)
 
 
-def matrix_norm(call: Any, x: Any, ord: Any = "fro", dim: Any = (-2, -1),
-                keepdim: bool = False) -> Any:
+def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
+                dim: int | Sequence[int] = (-2, -1), keepdim: bool = False) -> Array:
     """The largest (or smallest) sum of absolute values of a column or of a row."""
     if len(x.shape) < 2:
         raise ShapeError("linalg.matrix_norm: The input tensor A must have at least 2 "
                          "dimensions.")
-    if len(dim) != 2:
+    dims = (dim,) if isinstance(dim, int) else dim
+    if len(dims) != 2:
         raise ShapeError("linalg.matrix_norm: dim must be a 2-tuple")
-    summed, left = (dim_of(x.shape, d) for d in dim)
+    summed, left = (dim_of(x.shape, d) for d in dims)
     if ord == "fro":
         return vector_norm(call, x, 2, (summed, left), keepdim)
     if ord in ("nuc", 2, -2):
@@ -141,16 +142,16 @@ def matrix_norm(call: Any, x: Any, ord: Any = "fro", dim: Any = (-2, -1),
     return call("amax" if ord > 0 else "amin", sums, left, keepdim)
 
 
-def norm(call: Any, x: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False
-         ) -> Any:
+def norm(call: Call, x: Array, p: float | str | None = "fro", dim: Dims = None,
+         keepdim: bool = False) -> Array:
     if p == "nuc":
         raise ValueRangeError(UNAVAILABLE.format(name="norm", ord=p))
     order = 2 if p is None or p == "fro" else p
     return vector_norm(call, x, order, dim, keepdim)
 
 
-def linalg_norm(call: Any, x: Any, ord: Any = None, dim: Any = None,
-                keepdim: bool = False) -> Any:
+def linalg_norm(call: Call, x: Array, ord: float | str | None = None, dim: Dims = None,
+                keepdim: bool = False) -> Array:
     if ord is None:
         return vector_norm(call, x, 2, dim, keepdim)
     if dim is None and len(x.shape) not in (1, 2):
@@ -182,7 +183,7 @@ function("linalg.norm", linalg_norm, operands=("x",), formula="norm(x)",
 # distances
 
 
-def gap(xp: Any, a: Any, b: Any, p: float) -> tuple[Any, Any]:
+def gap(xp: Namespace, a: Array, b: Array, p: float) -> tuple[Array, Array]:
     """The difference and its slope in the norm of order ``p``."""
     d = a - b
     return d, slope_of(xp, d, norm_of(xp, d, p, None), p, None)
@@ -204,7 +205,7 @@ row("dist", node="DistBackward0", formula="norm(a - b, p)",
            case((), ())], saves="a b y")
 
 
-def between_rows(xp: Any, a: Any, b: Any) -> Any:
+def between_rows(xp: Namespace, a: Array, b: Array) -> Array:
     """Every row of ``a`` minus every row of ``b``, at a shape that was asked for."""
     for name, m in (("X1", a), ("X2", b)):
         if len(m.shape) < 2:
@@ -219,14 +220,14 @@ def between_rows(xp: Any, a: Any, b: Any) -> Any:
             - xp.expand(xp.unsqueeze(b, -3), shape))
 
 
-def row_norms(xp: Any, d: Any, p: float) -> Any:
+def row_norms(xp: Namespace, d: Array, p: float) -> Array:
     """The norms along the last dimension, which stays."""
     if p < 0:
         raise ValueRangeError("cdist only supports non-negative p values")
     return norm_of(xp, d, p, -1) if d.shape[-1] else xp.sum(d, -1, True)
 
 
-def row_slopes(xp: Any, a: Any, b: Any, y: Any, p: float) -> Any:
+def row_slopes(xp: Namespace, a: Array, b: Array, y: Array, p: float) -> Array:
     return slope_of(xp, between_rows(xp, a, b), xp.unsqueeze(y, -1), p, -1)
 
 

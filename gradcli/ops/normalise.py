@@ -16,37 +16,43 @@ from typing import Any, NamedTuple
 from .checks import ShapeError, ValueRangeError, as_sizes, count_of
 from .op import MIXED, ONE_TYPE, PACKED, Fixed, Rule, case, function, no_kernel, row
 from .shape import sum_to
+from .types import Array, Call, Dims, Namespace, Tangents
 
 # fmt: off
 
 
-def mean_over(xp: Any, x: Any, dims: tuple[int, ...]) -> Any:
+def mean_over(xp: Namespace, x: Array, dims: tuple[int, ...]) -> Array:
     return xp.sum(x, dims, True) / count_of(x.shape[d] for d in dims)
 
 
-def normalised(xp: Any, x: Any, dims: tuple[int, ...], eps: float) -> tuple[Any, Any]:
+def normalised(xp: Namespace, x: Array, dims: tuple[int, ...], eps: float
+              ) -> tuple[Array, Array]:
     """``x`` at mean 0 and variance 1 over ``dims``, and what it was scaled by."""
     centred = x - mean_over(xp, x, dims)
     scale = xp.rsqrt(mean_over(xp, xp.square(centred), dims) + eps)
     return centred * scale, scale
 
 
-def along_normalised(xp: Any, t: Any, hat: Any, scale: Any, dims: tuple[int, ...]
-                     ) -> Any:
+def along_normalised(xp: Namespace, t: Array, hat: Array, scale: Array,
+                     dims: tuple[int, ...]) -> Array:
     """The (symmetric) Jacobian of `normalised`, applied to ``t``."""
     pull = mean_over(xp, t * hat, dims)
     return scale * (t - mean_over(xp, t, dims) - hat * pull)
 
 
-def scaled(x: Any, weight: Any, bias: Any = None) -> Any:
+def scaled(x: Array, weight: Array | None, bias: Array | None = None) -> Array:
     x = x if weight is None else x * weight
     return x if bias is None else x + bias
 
 
-def shaped(xp: Any, found: Any, like: Any) -> Any:
+def shaped(xp: Namespace, found: Array, like: Array) -> Array:
     """A cotangent in the shape of its operand, which may have more dimensions."""
     same = tuple(found.shape) == tuple(like.shape)
     return found if same else xp.reshape(found, like.shape)
+
+
+Values = Callable[[], tuple[Array, Callable[[Array], Array]]]
+"""Gives what is normalised, and the Jacobian of that, to be applied to a tangent."""
 
 
 class Normal(NamedTuple):
@@ -57,15 +63,19 @@ class Normal(NamedTuple):
     gather  the sum of what belongs to each entry of a weight or a bias
     """
 
-    values: Callable[[], tuple[Any, Callable[[Any], Any]]]
-    spread: Callable[[Any], Any]
-    gather: Callable[[Any], Any]
+    values: Values
+    spread: Callable[[Array], Array]
+    gather: Callable[[Array], Array]
+
+    def of(self, values: Array | None) -> Array | None:
+        """What `spread` gives of a weight or a bias, if there is one."""
+        return None if values is None else self.spread(values)
 
 
-def affine(normal: Normal, weight: Any, bias: Any) -> Any:
+def affine(normal: Normal, weight: Array, bias: Array) -> Array:
     """The normalised values, scaled and shifted."""
     hat, _ = normal.values()
-    return scaled(hat, normal.spread(weight), normal.spread(bias))
+    return scaled(hat, normal.of(weight), normal.of(bias))
 
 
 def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> dict[str, Any]:
@@ -75,26 +85,26 @@ def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> dict[str, 
         normal_of: ``(xp, x, *fixed, **params)``, the normalisation of ``x``.
         fixed: the number of inputs after these that have no gradient.
     """
-    def by_x(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
-             **how: Any) -> Any:
+    def by_x(xp: Namespace, g: Array, y: Array, x: Array, weight: Array, bias: Array,
+             *rest: object, **how: object) -> Array:
         normal = normal_of(xp, x, *rest, **how)
         _, jacobian = normal.values()
-        return jacobian(scaled(g, normal.spread(weight)))
+        return jacobian(scaled(g, normal.of(weight)))
 
-    def by_weight(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
-                  **how: Any) -> Any:
+    def by_weight(xp: Namespace, g: Array, y: Array, x: Array, weight: Array,
+                  bias: Array, *rest: object, **how: object) -> Array:
         normal = normal_of(xp, x, *rest, **how)
         return shaped(xp, normal.gather(g * normal.values()[0]), weight)
 
-    def by_bias(xp: Any, g: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
-                **how: Any) -> Any:
+    def by_bias(xp: Namespace, g: Array, y: Array, x: Array, weight: Array, bias: Array,
+                *rest: object, **how: object) -> Array:
         return shaped(xp, normal_of(xp, x, *rest, **how).gather(g), bias)
 
-    def along(xp: Any, t: Any, y: Any, x: Any, weight: Any, bias: Any, *rest: Any,
-              **how: Any) -> Any:
+    def along(xp: Namespace, t: Tangents, y: Array, x: Array, weight: Array | None,
+              bias: Array | None, *rest: object, **how: object) -> Array:
         normal = normal_of(xp, x, *rest, **how)
         hat, jacobian = normal.values()
-        moved = scaled(jacobian(t[0]), normal.spread(weight))
+        moved = scaled(jacobian(t[0]), normal.of(weight))
         moved = moved if weight is None else moved + hat * normal.spread(t[1])
         return moved if bias is None else moved + normal.spread(t[2])
 
@@ -104,26 +114,27 @@ def affine_rules(normal_of: Callable[..., Normal], fixed: int = 0) -> dict[str, 
 # direction and length apart
 
 
-def lengths(xp: Any, v: Any, dim: int) -> tuple[Any, tuple[int, ...]]:
+def lengths(xp: Namespace, v: Array, dim: int) -> tuple[Array, tuple[int, ...]]:
     """The norm of each slice along ``dim``, and the dimensions it is taken over."""
     dims = tuple(d for d in range(len(v.shape)) if d != dim % len(v.shape))
     return xp.sqrt(xp.sum(xp.square(v), dims, True)), dims
 
 
-def weight_norm_by_v(xp: Any, g: Any, y: Any, v: Any, length: Any, dim: int = 0) -> Any:
+def weight_norm_by_v(xp: Namespace, g: Array, y: Array, v: Array, length: Array,
+                     dim: int = 0) -> Array:
     n, dims = lengths(xp, v, dim)
     hat = v / n
     return length / n * (g - hat * xp.sum(g * hat, dims, True))
 
 
-def weight_norm_by_length(xp: Any, g: Any, y: Any, v: Any, length: Any, dim: int = 0
-                          ) -> Any:
+def weight_norm_by_length(xp: Namespace, g: Array, y: Array, v: Array, length: Array,
+                          dim: int = 0) -> Array:
     n, dims = lengths(xp, v, dim)
     return xp.sum(g * v, dims, True) / n
 
 
-def weight_norm_along(xp: Any, t: Any, y: Any, v: Any, length: Any, dim: int = 0
-                      ) -> Any:
+def weight_norm_along(xp: Namespace, t: Tangents, y: Array, v: Array, length: Array,
+                      dim: int = 0) -> Array:
     n, dims = lengths(xp, v, dim)
     hat = v / n
     turned = t[0] - hat * xp.sum(hat * t[0], dims, True)
@@ -145,7 +156,7 @@ row("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
 # over the last dimensions
 
 
-def last_dims(x: Any, normalized_shape: Sequence[int]) -> tuple[int, ...]:
+def last_dims(x: Array, normalized_shape: Sequence[int]) -> tuple[int, ...]:
     wanted = list(normalized_shape)
     rank = len(wanted)
     if not wanted or list(x.shape[len(x.shape) - rank:]) != wanted:
@@ -156,11 +167,11 @@ def last_dims(x: Any, normalized_shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(range(len(x.shape) - rank, len(x.shape)))
 
 
-def per_layer(xp: Any, x: Any, normalized_shape: Sequence[int], eps: float = 1e-5
-              ) -> Normal:
+def per_layer(xp: Namespace, x: Array, normalized_shape: Sequence[int],
+              eps: float = 1e-5) -> Normal:
     dims = last_dims(x, normalized_shape)
 
-    def values() -> tuple[Any, Callable[[Any], Any]]:
+    def values() -> tuple[Array, Callable[[Array], Array]]:
         hat, scale = normalised(xp, x, dims, eps)
         return hat, lambda t: along_normalised(xp, t, hat, scale, dims)
 
@@ -187,8 +198,9 @@ row("layer_norm.default", node="NativeLayerNormBackward0",
     saves=("x weight", "x", ""))
 
 
-def layer_norm(call: Any, x: Any, normalized_shape: Any, weight: Any = None,
-               bias: Any = None, eps: float = 1e-5) -> Any:
+def layer_norm(call: Call, x: Array, normalized_shape: Array,
+               weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5
+              ) -> Array:
     wanted = list(as_sizes(normalized_shape))
     for name, given in (("weight", weight), ("bias", bias)):
         if given is not None and list(given.shape) != wanted:
@@ -205,26 +217,24 @@ function("layer_norm", layer_norm, operands=("x", "weight", "bias"),
 # per channel, which is dimension 1
 
 
-def other_dims(x: Any) -> tuple[int, ...]:
+def other_dims(x: Array) -> tuple[int, ...]:
     return tuple([d for d in range(len(x.shape)) if d != 1])
 
 
-def per_channel(xp: Any, values: Any, x: Any) -> Any:
+def per_channel(xp: Namespace, values: Array, x: Array) -> Array:
     """One value per channel, to broadcast with ``x``."""
-    if values is None:
-        return None
     return xp.reshape(values, [x.shape[1] if d == 1 else 1 for d in range(x.ndim)])
 
 
-def by_channel(xp: Any, x: Any, values: Callable[[], Any]) -> Normal:
+def by_channel(xp: Namespace, x: Array, values: Values) -> Normal:
     return Normal(values, lambda w: per_channel(xp, w, x),
                   lambda each: xp.sum(each, other_dims(x)))
 
 
-def per_batch(xp: Any, x: Any, mean: Any, var: Any, training: bool = False,
+def per_batch(xp: Namespace, x: Array, mean: Array, var: Array, training: bool = False,
               eps: float = 1e-5) -> Normal:
     """By the batch's own mean and variance in training, else by the given ones."""
-    def values() -> tuple[Any, Callable[[Any], Any]]:
+    def values() -> tuple[Array, Callable[[Array], Array]]:
         if training:
             dims = other_dims(x)
             hat, scale = normalised(xp, x, dims, eps)
@@ -254,7 +264,7 @@ row("batch_norm.default", node="NativeBatchNormBackward0",
     saves=("x weight mean var", "x mean var", "x", "", ""))
 
 
-def demand_channels(x: Any, **given: Any) -> None:
+def demand_channels(x: Array, **given: Array | None) -> None:
     """Refuse statistics and factors that are not one number per channel.
 
     Raises:
@@ -266,9 +276,10 @@ def demand_channels(x: Any, **given: Any) -> None:
                              f"{count_of(values.shape)}")
 
 
-def batch_norm(call: Any, x: Any, running_mean: Any, running_var: Any,
-               weight: Any = None, bias: Any = None, training: bool = False,
-               momentum: float = 0.1, eps: float = 1e-5) -> Any:
+def batch_norm(call: Call, x: Array, running_mean: Array | None,
+               running_var: Array | None, weight: Array | None = None,
+               bias: Array | None = None, training: bool = False, momentum: float = 0.1,
+               eps: float = 1e-5) -> Array:
     if len(x.shape) < 2:
         raise ShapeError("batch_norm needs an input of at least 2 dimensions, the "
                          f"second of them the channels, not of shape {list(x.shape)}")
@@ -288,7 +299,7 @@ def batch_norm(call: Any, x: Any, running_mean: Any, running_var: Any,
                 training, eps)
 
 
-def of_nothing(call: Any, x: Any, weight: Any, bias: Any) -> Any:
+def of_nothing(call: Call, x: Array, weight: Array | None, bias: Array | None) -> Array:
     """What PyTorch records of a batch without entries: a copy, and the first factor."""
     y = call("clone", x)
     for name, factor in (("mul", weight), ("add", bias)):
@@ -306,8 +317,8 @@ function("batch_norm", batch_norm,
 # to length 1
 
 
-def normalize(call: Any, x: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12
-              ) -> Any:
+def normalize(call: Call, x: Array, p: float = 2.0, dim: Dims = 1, eps: float = 1e-12
+              ) -> Array:
     length = call("norm", x, p, dim, True)
     return call("div", x, call("expand_as", call("clamp_min", length, eps), x))
 

@@ -21,11 +21,13 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
+from .types import Jvp, Partial, Vjps
+
 Formula = Callable[..., Any]
 """A rule of the table; its first argument is the namespace ``xp``."""
 
 
-class _Marker:
+class Marker:
     """A named constant that stands for a derived rule."""
 
     __slots__ = ("name",)
@@ -37,49 +39,49 @@ class _Marker:
         return self.name
 
 
-LINEAR: Final = _Marker("LINEAR")
+LINEAR: Final = Marker("LINEAR")
 """Linear in all inputs jointly: the jvp is ``fwd`` applied to the tangents."""
 
-MULTILINEAR: Final = _Marker("MULTILINEAR")
+MULTILINEAR: Final = Marker("MULTILINEAR")
 """Linear in each input alone: the jvp is the product rule."""
 
 
-PROMOTED: Final = _Marker("PROMOTED")
+PROMOTED: Final = Marker("PROMOTED")
 """The type of all operands together; floats for integers."""
 
-WHOLE: Final = _Marker("WHOLE")
+WHOLE: Final = Marker("WHOLE")
 """As PROMOTED, but integers stay integers, truth values themselves; numbers given as
 parameters are cut to integers."""
 
-FLOATS: Final = _Marker("FLOATS")
+FLOATS: Final = Marker("FLOATS")
 """As PROMOTED, but integers are made floats before the formula sees them."""
 
-TRUTH: Final = _Marker("TRUTH")
+TRUTH: Final = Marker("TRUTH")
 """Truth values; bytes where the operand holds bytes."""
 
-AS_IS: Final = _Marker("AS_IS")
+AS_IS: Final = Marker("AS_IS")
 """As PROMOTED, and a plain number goes in as it is, whatever the operands' type."""
 
-FIRST: Final = _Marker("FIRST")
+FIRST: Final = Marker("FIRST")
 """The type of the first operand; the others are converted to it."""
 
-GIVEN: Final = _Marker("GIVEN")
+GIVEN: Final = Marker("GIVEN")
 """The type that the row is given."""
 
-OWN: Final = _Marker("OWN")
+OWN: Final = Marker("OWN")
 """The result lies in memory of its own, in the order in which the formula leaves it."""
 
-PACKED: Final = _Marker("PACKED")
+PACKED: Final = Marker("PACKED")
 """As OWN, in the order of the indices, whatever the operands' order is."""
 
-KEPT: Final = _Marker("KEPT")
+KEPT: Final = Marker("KEPT")
 """As OWN, in the order of the first operand, whose shape the result has."""
 
-VIEW: Final = _Marker("VIEW")
+VIEW: Final = Marker("VIEW")
 """The result lies in the first operand's memory where that is possible, and a change
 of either is one of both."""
 
-SHARED: Final = _Marker("SHARED")
+SHARED: Final = Marker("SHARED")
 """As VIEW, but the graph does not tell the two apart as a view and its base."""
 
 WHOLES: Final = "biu"
@@ -308,18 +310,18 @@ class Op(Entry):
     fwd: Formula
     node: str | None = None
     turned: str = ""
-    partials: tuple[Formula | float | None, ...] | None = None
-    vjp: tuple[Formula | None, ...] | Formula | None = None
-    jvp: Formula | _Marker | None = None
+    partials: tuple[Partial | float | None, ...] | None = None
+    vjp: Vjps | None = None
+    jvp: Jvp | Marker | None = None
     variadic: bool = False
     saves: str | tuple[str, ...] | None = None
     always_saves: bool = False
     rule: Rule | None = None
     returns: int = 1
     carries: int = 1
-    result: _Marker = PROMOTED
+    result: Marker = PROMOTED
     fits: bool = False
-    memory: _Marker = OWN
+    memory: Marker = OWN
     one_type: str | tuple[str, ...] = ""
     refuses: Mapping[Types, str] = field(default_factory=dict)
     no_truths: str = ""

@@ -7,34 +7,34 @@ Equal entries keep their order, in either direction; NaN counts as the largest.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from .checks import ShapeError, dim_of
-from .op import KEPT, PACKED, TRUTHS, Formula, case, function, no_kernel, row
+from .op import KEPT, PACKED, TRUTHS, case, function, no_kernel, row
 from .scan import BY_POSITION
+from .types import Array, Call, Namespace, Shape
 
 # fmt: off
 
-Pair = tuple[Any, Any]
+Pair = tuple[Array, Array]
 
 
-def ranked(xp: Any, x: Any, dim: int, descending: bool) -> Any:
+def ranked(xp: Namespace, x: Array, dim: int, descending: bool) -> Array:
     """Positions of the entries in order, along a dimension."""
     d = dim_of(x.shape, dim)
     return xp.argsort(x, d, descending) if x.shape else xp.as_index(0)
 
 
-def read(xp: Any, x: Any, dim: int, at: Any) -> Pair:
+def read(xp: Namespace, x: Array, dim: int, at: Array) -> Pair:
     return xp.gather(x, dim, at), at
 
 
-def _sort(xp: Any, x: Any, dim: int = -1, descending: bool = False) -> Pair:
+def _sort(xp: Namespace, x: Array, dim: int = -1, descending: bool = False) -> Pair:
     return read(xp, x, dim, ranked(xp, x, dim, descending))
 
 
-def _topk(
-    xp: Any, x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
-) -> Pair:
+def _topk(xp: Namespace, x: Array, k: int, dim: int = -1, largest: bool = True,
+          sorted: bool = True) -> Pair:
     d = dim_of(x.shape, dim)
     if not 0 <= k <= (x.shape[d] if x.shape else 1):
         raise ShapeError("selected index k out of range")
@@ -44,7 +44,7 @@ def _topk(
 
 
 def _kthvalue(
-    xp: Any, x: Any, k: int, dim: int = -1, keepdim: bool = False
+    xp: Namespace, x: Array, k: int, dim: int = -1, keepdim: bool = False
 ) -> Pair:
     d = dim_of(x.shape, dim)
     if not 1 <= k <= (x.shape[d] if x.shape else 1):
@@ -56,10 +56,10 @@ def _kthvalue(
     if keepdim or not x.shape:
         return values, at
     shape = (*x.shape[:d], *x.shape[d + 1:])
-    return xp.reshape(values, shape), at.reshape(shape)
+    return xp.reshape(values, shape), xp.reshape(at, shape)
 
 
-def _kept(xp: Any, value: Any, shape: Any, dim: int, keepdim: bool) -> Any:
+def _kept(xp: Namespace, value: Array, shape: Shape, dim: int, keepdim: bool) -> Array:
     """``value`` with the dimension that `kthvalue` dropped."""
     return value if keepdim or not shape else xp.unsqueeze(value, dim)
 
@@ -100,12 +100,11 @@ row("kthvalue", node="KthvalueBackward0", fwd=_kthvalue, returns=2,
 
 
 def _sort_any(
-    call: Formula, x: Any, dim: int = -1, descending: bool = False,
+    call: Call, x: Array, dim: int = -1, descending: bool = False,
     *, stable: bool | None = None,
 ) -> Pair:
     name = "sort.default" if stable is None else "sort.stable"
-    found: Pair = call(name, x, dim, descending)
-    return found
+    return cast("Pair", call(name, x, dim, descending))
 
 
 row("argsort", doc="The positions of the entries in order.", formula="indices",

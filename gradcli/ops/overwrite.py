@@ -8,25 +8,26 @@ the place where it was written.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 from .arrange import on_diagonal
 from .checks import PositionError, ShapeError, broadcast_shape, dim_of
 from .gather import MASK, as_mask, grown, slices_at, surviving
 from .index import checked_entries, select_at, slice_at
-from .op import FIRST, KEPT, LINEAR, Fixed, Formula, case, function, row
-from .shape import Shape, sum_to
+from .op import FIRST, KEPT, LINEAR, Fixed, case, function, row
+from .shape import sum_to
+from .types import Array, Call, Index, Namespace, Operand, Shape
 
 # fmt: off
 
 
-def where_put(xp: Any, x: Any, put: Any, mark: Any) -> Any:
+def where_put(xp: Namespace, x: Array, put: Operand, mark: Array) -> Array:
     """``put`` where ``mark`` is not 0, else ``x``."""
     return xp.where(xp.ne(mark, 0), put, x)
 
 
-def replaced(xp: Any, x: Any, at: Any, src: Any) -> Any:
+def replaced(xp: Namespace, x: Array, at: Index, src: Array) -> Array:
     """``x`` with ``src`` at an index that names no entry twice."""
     demand_alike(xp.getitem(x, at).shape, src.shape)
     ones = xp.new_full(src, src.shape, 1)
@@ -42,15 +43,15 @@ def demand_alike(want: Shape, have: Shape) -> None:
 
 
 def with_diagonal(
-    xp: Any, x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1
-) -> Any:
+    xp: Namespace, x: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Array:
     demand_alike(xp.diagonal(x, offset, dim1, dim2).shape, src.shape)
     ones = xp.new_full(src, src.shape, 1)
     return where_put(xp, x, on_diagonal(xp, src, x.shape, offset, dim1, dim2),
                      on_diagonal(xp, ones, x.shape, offset, dim1, dim2))
 
 
-def filled(xp: Any, x: Any, index: Any, dim: int, value: Any) -> Any:
+def filled(xp: Namespace, x: Array, index: Array, dim: int, value: Operand) -> Array:
     at = slices_at(xp, x.shape, dim, index, from_end=True)
     ones = xp.new_full(x, xp.getitem(x, at).shape, 1)
     return where_put(xp, x, value, xp.put_view(x.shape, at, ones))
@@ -87,7 +88,8 @@ row("diagonal_scatter", node="DiagonalScatterBackward0", jvp=LINEAR, result=FIRS
          lambda xp, g, y, x, src, **at: xp.diagonal(g, **at)),
     cases=[case((3, 4), (3,)), case((3, 3), (2,), offset=1)])
 
-def with_slices(xp: Any, x: Any, index: Any, source: Any, dim: int) -> Any:
+def with_slices(xp: Namespace, x: Array, index: Array, source: Array, dim: int
+               ) -> Array:
     """``x`` with slices of ``source``, which may be one number, at positions."""
     demand_slices(x.shape, xp.as_index(index).shape, source.shape, dim)
     at = slices_at(xp, x.shape, dim, index, beyond="index_copy_(): ")
@@ -162,7 +164,7 @@ function("index_copy", lambda call, x, dim, index, source:
          operands=("x", "index", "source"), in_place=True)
 
 
-def _index_fill(call: Formula, x: Any, dim: int, index: Any, value: Any) -> Any:
+def _index_fill(call: Call, x: Array, dim: int, index: Array, value: Operand) -> Array:
     if isinstance(value, int | float):
         return call("index_fill.Scalar", x, index, dim, value)
     if value.shape:
@@ -177,7 +179,7 @@ function("index_fill", _index_fill, operands=("x", "index"),
 # -- entries by lists of positions and masks ------------------------------------------
 
 
-def _fitted(xp: Any, values: Any, shape: Shape) -> Any:
+def _fitted(xp: Namespace, values: Array, shape: Shape) -> Array:
     """``values`` broadcast to what an index names."""
     have = values.shape
     pairs = zip(reversed(have), reversed(shape), strict=False)
@@ -187,9 +189,8 @@ def _fitted(xp: Any, values: Any, shape: Shape) -> Any:
     return xp.expand(values, shape)
 
 
-def _index_put(
-    xp: Any, x: Any, values: Any, indices: Any, accumulate: bool = False
-) -> Any:
+def _index_put(xp: Namespace, x: Array, values: Array, indices: Sequence[object],
+               accumulate: bool = False) -> Array:
     at = checked_entries(xp, x.shape, indices)
     shape = xp.getitem(x, at).shape
     src = _fitted(xp, values, shape)
@@ -200,9 +201,9 @@ def _index_put(
 
 
 def _index_put_vjp(
-    xp: Any, g: Any, y: Any, x: Any, values: Any, indices: Any,
+    xp: Namespace, g: Array, y: Array, x: Array, values: Array, indices: Array,
     accumulate: bool = False,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The cotangent of what was not overwritten."""
     if accumulate:
         return g
@@ -211,12 +212,12 @@ def _index_put_vjp(
 
 
 def _index_put_values_vjp(
-    xp: Any, g: Any, y: Any, x: Any, values: Any, indices: Any,
+    xp: Namespace, g: Array, y: Array, x: Array, values: Array, indices: Array,
     accumulate: bool = False,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The cotangent of what was written; 0 for what was overwritten in its turn."""
 
-    def read(of: Any) -> Any:
+    def read(of: Array) -> Array:
         return xp.call("index.Tensor", of, indices)
 
     picked = read(g) if accumulate else surviving(
@@ -243,8 +244,8 @@ row("index_put.default", node="IndexPutBackward0", fwd=_index_put, jvp=LINEAR,
 
 
 def _put_at(
-    call: Formula, x: Any, indices: Any, values: Any, accumulate: bool = False
-) -> Any:
+    call: Call, x: Array, indices: Array, values: Array, accumulate: bool = False
+) -> Array:
     if not isinstance(indices, list | tuple):
         raise TypeError("index_put(): argument 'indices' (position 2) must be tuple of "
                         "Tensors, one for each dimension")
@@ -257,7 +258,7 @@ function("index_put", _put_at, operands=("x", "values"),
          in_place=True)
 
 
-def _masked_scatter(xp: Any, x: Any, mask: Any, source: Any) -> Any:
+def _masked_scatter(xp: Namespace, x: Array, mask: Array, source: Array) -> Array:
     shape = broadcast_shape(x.shape, mask.shape)
     keep, x = xp.expand(as_mask(xp, mask), shape), xp.expand(x, shape)
     count = xp.getitem(x, (keep,)).shape[0]
@@ -267,13 +268,13 @@ def _masked_scatter(xp: Any, x: Any, mask: Any, source: Any) -> Any:
     return xp.where(keep, put, x)
 
 
-def first_entries(xp: Any, source: Any, count: int) -> Any:
+def first_entries(xp: Namespace, source: Array, count: int) -> Array:
     return xp.getitem(xp.reshape(source, (prod(source.shape),)), (slice(0, count),))
 
 
 def _taken_from_source(
-    xp: Any, g: Any, y: Any, x: Any, mask: Any, source: Any
-) -> Any:
+    xp: Namespace, g: Array, y: Array, x: Array, mask: Array, source: Array
+) -> Array:
     taken = xp.masked_select(g, mask)
     return xp.reshape(grown(xp, taken, (prod(source.shape),)), source.shape)
 

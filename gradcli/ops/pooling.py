@@ -11,7 +11,7 @@ and so do we.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -23,7 +23,6 @@ from .op import (
     PACKED,
     TRUTHS,
     WHOLE,
-    Formula,
     Rule,
     case,
     function,
@@ -31,12 +30,29 @@ from .op import (
     row,
 )
 from .products import turned
+from .types import (
+    Array,
+    ArrayRule,
+    Call,
+    Namespace,
+    Operand,
+    Outputs,
+    Positions,
+    Shape,
+    Sizes,
+    Tangents,
+)
 
 # fmt: off
 
-Shape = tuple[int, ...]
 Spots = Sequence[range]
 """For each window the positions that it covers along a dimension."""
+
+Windows = Sequence[Spots]
+"""Windows over the rows of a picture, and over its columns."""
+
+Counts = list[list[int]] | float
+"""What sums of windows are divided by: by row and by column, or one number."""
 
 
 def sliding(n: int, kernel: int, stride: int, padding: int, dilation: int,
@@ -79,7 +95,8 @@ def level(spots: Spots, n: int) -> list[list[int]]:
 # the largest
 
 
-def largest(xp: Any, x: Any, rows: Spots, columns: Spots) -> tuple[Any, Any]:
+def largest(xp: Namespace, x: Array, rows: Spots, columns: Spots
+           ) -> tuple[Array, Array]:
     """The largest entry of each window, and where it stands in its picture."""
     height, width = x.shape[-2:]
     shape = (*x.shape[:-2], len(rows), len(columns))
@@ -103,30 +120,31 @@ def turn(windows: list[list[int]]) -> list[tuple[int, ...]]:
     return list(zip(*windows, strict=True))
 
 
-def line(xp: Any, at: Sequence[int]) -> Any:
+def line(xp: Namespace, at: Sequence[int]) -> slice | Positions:
     """What reads these positions of a dimension: a slice where they are even."""
     step = at[1] - at[0] if len(at) > 1 else 1
     even = range(at[0], at[0] + len(at) * step, step) if step > 0 else range(0)
     return slice(even.start, even.stop, step) if (*even,) == at else xp.as_index(at)
 
 
-def flattened(x: Any) -> Shape:
+def flattened(x: Array) -> Shape:
     return (*x.shape[:-2], prod(x.shape[-2:]))
 
 
-def largest_by_x(xp: Any, g: Any, y: Any, x: Any, **how: Any) -> Any:
-    at = y[1].reshape(flattened(y[1]))
+def largest_by_x(xp: Namespace, g: Array, y: Outputs, x: Array, **how: object) -> Array:
+    at = xp.reshape(y[1], flattened(y[1]))
     back = xp.call("gather.backward", xp.reshape(g, at.shape), at, flattened(x), -1)
     return xp.reshape(back, x.shape)
 
 
-def largest_along(xp: Any, t: Any, y: Any, x: Any, **how: Any) -> Any:
-    at = y[1].reshape(flattened(y[1]))
+def largest_along(xp: Namespace, t: Tangents, y: Outputs, x: Array, **how: object
+                 ) -> Array:
+    at = xp.reshape(y[1], flattened(y[1]))
     return xp.reshape(xp.gather(xp.reshape(t[0], flattened(x)), -1, at), y[1].shape)
 
 
-def max_pool(xp: Any, x: Any, kernel_size: Shape, stride: Shape, padding: Shape,
-             dilation: Shape, ceil_mode: bool = False) -> tuple[Any, Any]:
+def max_pool(xp: Namespace, x: Array, kernel_size: Shape, stride: Shape, padding: Shape,
+             dilation: Shape, ceil_mode: bool = False) -> tuple[Array, Array]:
     spots = [sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(
         x.shape[-2:], kernel_size, stride, padding, dilation, strict=True)]
     return largest(xp, x, *spots)
@@ -159,14 +177,15 @@ row("adaptive_max_pool2d.indices", node="AdaptiveMaxPool2DBackward0", returns=2,
 # the mean
 
 
-def on_lines(xp: Any, run: Formula, x: Any, rows: Spots, columns: Spots, *sizes: int
-             ) -> Any:
+def on_lines(xp: Namespace, run: ArrayRule, x: Array, windows: Windows, *sizes: int
+            ) -> Array:
     """``run`` along the last dimension, then along the one before it."""
+    rows, columns = windows
     done = run(xp, x, columns, *sizes[1:])
     return turned(xp, run(xp, turned(xp, done), rows, *sizes[:1]))
 
 
-def spots_of(xp: Any, spots: Spots, n: int) -> tuple[Any, int]:
+def spots_of(xp: Namespace, spots: Spots, n: int) -> tuple[Array, int]:
     """The windows' positions, and how many there are: short windows end in ``n``,
     which lies behind the last."""
     real = [inside(window, n) for window in spots]
@@ -177,7 +196,7 @@ def spots_of(xp: Any, spots: Spots, n: int) -> tuple[Any, int]:
     return xp.reshape(xp.as_index(filled), (len(real), longest)), n + short
 
 
-def in_sums(xp: Any, x: Any, spots: Spots) -> Any:
+def in_sums(xp: Namespace, x: Array, spots: Spots) -> Array:
     """The sum of each window along the last dimension; no window sees another's."""
     n = x.shape[-1]
     at, length = spots_of(xp, spots, n)
@@ -186,24 +205,24 @@ def in_sums(xp: Any, x: Any, spots: Spots) -> Any:
     return xp.sum(xp.getitem(x, (..., at)), -1)
 
 
-def out_of_sums(xp: Any, g: Any, spots: Spots, n: int) -> Any:
+def out_of_sums(xp: Namespace, g: Array, spots: Spots, n: int) -> Array:
     """Each sum's cotangent at all positions of its window."""
     at, length = spots_of(xp, spots, n)
     wide = xp.expand(xp.unsqueeze(g, -1), (*g.shape[:-1], *at.shape))
     return xp.narrow(xp.put_add((*g.shape[:-1], length), (..., at), wide), -1, 0, n)
 
 
-def averaged(xp: Any, x: Any, windows: tuple[Spots, Spots], counts: Any) -> Any:
-    return on_lines(xp, in_sums, x, *windows) / as_divisor(xp, x, counts)
+def averaged(xp: Namespace, x: Array, windows: Windows, counts: Counts) -> Array:
+    return on_lines(xp, in_sums, x, windows) / as_divisor(xp, x, counts)
 
 
-def scattered(xp: Any, g: Any, windows: tuple[Spots, Spots], counts: Any, size: Shape
-              ) -> Any:
+def scattered(xp: Namespace, g: Array, windows: Windows, counts: Counts, size: Shape
+              ) -> Array:
     each = g / as_divisor(xp, g, counts)
-    return on_lines(xp, out_of_sums, each, *windows, *size[-2:])
+    return on_lines(xp, out_of_sums, each, windows, *size[-2:])
 
 
-def as_divisor(xp: Any, x: Any, counts: Any) -> Any:
+def as_divisor(xp: Namespace, x: Array, counts: Counts) -> Operand:
     """What each window's sum is divided by: by row and by column, or one number."""
     if isinstance(counts, int | float):
         return counts
@@ -214,7 +233,7 @@ def as_divisor(xp: Any, x: Any, counts: Any) -> Any:
 
 def in_windows(size: Shape, kernel_size: Shape, stride: Shape, padding: Shape,
                ceil_mode: bool, count_include_pad: bool, divisor_override: int | None
-               ) -> tuple[Any, Any]:
+               ) -> tuple[Windows, Counts]:
     """The windows over pictures of a size, and what their sums are divided by."""
     windows, counts = [], []
     for n, k, s, p in zip(size[-2:], kernel_size, stride, padding, strict=True):
@@ -226,7 +245,7 @@ def in_windows(size: Shape, kernel_size: Shape, stride: Shape, padding: Shape,
     return windows, counts if divisor_override is None else divisor_override
 
 
-def in_parts(size: Shape, output_size: Shape) -> tuple[Any, Any]:
+def in_parts(size: Shape, output_size: Shape) -> tuple[Windows, Counts]:
     windows = [adaptive(n, count) for n, count in zip(
         size[-2:], output_size, strict=True)]
     return windows, [list(map(len, spots)) for spots in windows]
@@ -298,11 +317,11 @@ def of_rank(value: Any, rank: int) -> Shape:
     return given * rank if len(given) == 1 else given
 
 
-def options(kernel_size: Any, stride: Any, padding: Any, dilation: Any, rank: int
-            ) -> tuple[Shape, Shape, Shape, Shape]:
+def options(kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
+            rank: int) -> tuple[Shape, Shape, Shape, Shape]:
     """Kernel, step, border and gap of windows over two dimensions."""
     kernel = of_rank(kernel_size, rank)
-    given = kernel if stride in (None, (), []) else of_rank(stride, rank)
+    given = kernel if stride is None or stride in ((), []) else of_rank(stride, rank)
     edges, gaps = of_rank(padding, rank), of_rank(dilation, rank)
     if rank == 1:
         kernel, given, edges, gaps = (
@@ -322,7 +341,7 @@ def options(kernel_size: Any, stride: Any, padding: Any, dilation: Any, rank: in
     return kernel, given, edges, gaps
 
 
-def check_picture(input: Any, rank: int, name: str) -> None:
+def check_picture(input: Array, rank: int, name: str) -> None:
     if len(input.shape) in (rank + 1, rank + 2):
         return
     if rank == 1:
@@ -332,7 +351,7 @@ def check_picture(input: Any, rank: int, name: str) -> None:
         "non-empty 3D or 4D (batch mode) tensor expected for input")
 
 
-def check_filled(input: Any, rank: int, name: str) -> None:
+def check_filled(input: Array, rank: int, name: str) -> None:
     """Refuse pictures without entries; a batch may have no pictures."""
     batch = len(input.shape) == rank + 2
     if 0 not in input.shape[batch:]:
@@ -346,7 +365,7 @@ def check_filled(input: Any, rank: int, name: str) -> None:
                      f"batch size for input, but got:{shape}")
 
 
-def check_something(input: Any, name: str) -> None:
+def check_something(input: Array, name: str) -> None:
     """Refuse items without entries; a batch may have no items."""
     empty = next((d for d, n in enumerate(input.shape) if d and not n), None)
     if empty is not None:
@@ -355,7 +374,7 @@ def check_something(input: Any, name: str) -> None:
                          f"{list(input.shape)} with dimension {empty} being empty")
 
 
-def check_output(input: Any, spots: list[Spots]) -> None:
+def check_output(input: Array, spots: list[Spots]) -> None:
     counts = list(map(len, spots))
     if min(counts) < 1:
         shown = ["x".join(map(str, [input.shape[-3], *sizes]))
@@ -364,7 +383,8 @@ def check_output(input: Any, spots: list[Spots]) -> None:
                          f"({shown[1]}). Output size is too small")
 
 
-def as_picture(call: Formula, input: Any, rank: int, run: Formula) -> Any:
+def as_picture(call: Call, input: Array, rank: int, run: Callable[[Array], Array]
+              ) -> Array | Outputs:
     """``run`` on the input; a sequence is made a picture of one row and back."""
     if rank == 2:
         return run(input)
@@ -374,43 +394,45 @@ def as_picture(call: Formula, input: Any, rank: int, run: Formula) -> Any:
     return call("squeeze", found, -2)
 
 
-def pictures(input: Any, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape,
-             ceil_mode: bool) -> list[Spots]:
+def pictures(input: Array, kernel: Shape, stride: Shape, padding: Shape,
+             dilation: Shape, ceil_mode: bool) -> list[Spots]:
     return [sliding(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(
         input.shape[-2:], kernel, stride, padding, dilation, strict=True)]
 
 
 def enter(rank: int) -> None:
     """The four kinds of pooling over this many dimensions."""
-    def max_pool(call: Formula, input: Any, kernel_size: Any, stride: Any = None,
-                 padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
-                 return_indices: bool = False) -> Any:
+    def max_pool(call: Call, input: Array, kernel_size: Sizes,
+                 stride: Sizes | None = None, padding: Sizes = 0, dilation: Sizes = 1,
+                 ceil_mode: bool = False, return_indices: bool = False
+                ) -> Array | Outputs:
         check_picture(input, rank, f"max_pool{rank}d")
         check_filled(input, rank, f"max_pool{rank}d")
         how = options(kernel_size, stride, padding, dilation, rank)
 
-        def run(x: Any) -> Any:
+        def run(x: Array) -> Array:
             check_output(x, pictures(x, *how, ceil_mode))
             found = call("max_pool2d.indices", x, *how, ceil_mode)
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)
 
-    def avg_pool(call: Formula, input: Any, kernel_size: Any, stride: Any = None,
-                 padding: Any = 0, ceil_mode: bool = False,
-                 count_include_pad: bool = True, divisor_override: Any = None) -> Any:
+    def avg_pool(call: Call, input: Array, kernel_size: Sizes,
+                 stride: Sizes | None = None, padding: Sizes = 0,
+                 ceil_mode: bool = False, count_include_pad: bool = True,
+                 divisor_override: int | None = None) -> Array | Outputs:
         check_picture(input, rank, f"avg_pool{rank}d")
         check_filled(input, rank, f"avg_pool{rank}d")
         if divisor_override == 0:
             raise ValueRangeError("divisor must be not zero")
         kernel, steps, edges, gaps = options(kernel_size, stride, padding, 1, rank)
 
-        def run(x: Any) -> Any:
+        def run(x: Array) -> Array:
             check_output(x, pictures(x, kernel, steps, edges, gaps, ceil_mode))
             return call("avg_pool2d.default", x, kernel, steps, edges, ceil_mode,
                         count_include_pad, divisor_override)
         return as_picture(call, input, rank, run)
 
-    def wanted(input: Any, output_size: Any) -> Shape:
+    def wanted(input: Array, output_size: Sizes) -> Shape:
         sizes = output_size if isinstance(output_size, list | tuple) else [
             output_size] * rank
         own = input.shape[len(input.shape) - rank:]
@@ -418,7 +440,7 @@ def enter(rank: int) -> None:
                        for size, n in zip(sizes, own, strict=True)])
         return found if rank == 2 else (1, *found)
 
-    def adaptive_avg(call: Formula, input: Any, output_size: Any) -> Any:
+    def adaptive_avg(call: Call, input: Array, output_size: Sizes) -> Array | Outputs:
         if rank == 2 and output_size == 1 and len(input.shape) == 2:
             return call("mean", input, (-1, -2), True)
         check_picture(input, rank, f"adaptive_avg_pool{rank}d")
@@ -435,8 +457,8 @@ def enter(rank: int) -> None:
         return as_picture(call, input, rank,
                           lambda x: call("adaptive_avg_pool2d.default", x, size))
 
-    def adaptive_max(call: Formula, input: Any, output_size: Any,
-                     return_indices: bool = False) -> Any:
+    def adaptive_max(call: Call, input: Array, output_size: Sizes,
+                     return_indices: bool = False) -> Array | Outputs:
         check_picture(input, rank, f"adaptive_max_pool{rank}d")
         check_something(input, f"adaptive_max_pool{rank}d")
 
@@ -446,7 +468,7 @@ def enter(rank: int) -> None:
             raise ShapeError(
                 f"Trying to create tensor with negative dimension {min(size)}: {shown}")
 
-        def run(x: Any) -> Any:
+        def run(x: Array) -> Array:
             found = call("adaptive_max_pool2d.indices", x, size)
             return found if return_indices else found[0]
         return as_picture(call, input, rank, run)

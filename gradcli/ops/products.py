@@ -8,7 +8,8 @@ way PyTorch makes them, which decides the recorded graph.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import check_size
@@ -18,30 +19,32 @@ from .op import (
     ONE_TYPE,
     TRUTHS,
     WHOLE,
+    Case,
     case,
     function,
     no_kernel,
     row,
 )
 from .shape import sum_to
+from .types import Array, ArrayRule, Call, Namespace, Recorded
 
 # fmt: off
 
 
-def turned(xp: Any, a: Any) -> Any:
+def turned(xp: Namespace, a: Array) -> Array:
     """The matrices of ``a``, transposed."""
     return xp.transpose(a, -2, -1)
 
 
-def identity(xp: Any, like: Any, shape: Any) -> Any:
+def identity(xp: Namespace, like: Array, shape: Sequence[int]) -> Array:
     """Ones on the diagonal of a matrix, of the kind of ``like``."""
     return xp.tril(xp.triu(xp.new_full(like, tuple(shape), 1)))
 
 
-def mm(xp: Any, a: Any, b: Any) -> Any:
-    for name, m in (("self", a), ("mat2", b)):
-        if len(m.shape) != 2:
-            raise ShapeError(f"{name} must be a matrix, not {len(m.shape)}-D")
+def mm(xp: Namespace, a: Array, b: Array) -> Array:
+    for name, x in (("self", a), ("mat2", b)):
+        if len(x.shape) != 2:
+            raise ShapeError(f"{name} must be a matrix, not {len(x.shape)}-D")
     if a.shape[1] != b.shape[0]:
         (n, m), (p, q) = a.shape, b.shape
         raise ShapeError(
@@ -49,7 +52,7 @@ def mm(xp: Any, a: Any, b: Any) -> Any:
     return xp.matmul(a, b)
 
 
-def mv(xp: Any, a: Any, v: Any) -> Any:
+def mv(xp: Namespace, a: Array, v: Array) -> Array:
     if (len(a.shape), len(v.shape)) != (2, 1):
         raise ShapeError(f"matrix @ vector expected, got {len(a.shape)}-D and "
                          f"{len(v.shape)}-D")
@@ -59,7 +62,7 @@ def mv(xp: Any, a: Any, v: Any) -> Any:
     return xp.matmul(a, v)
 
 
-def dot(xp: Any, a: Any, b: Any) -> Any:
+def dot(xp: Namespace, a: Array, b: Array) -> Array:
     if (len(a.shape), len(b.shape)) != (1, 1):
         raise ShapeError(f"1D tensors expected, but got {len(a.shape)}D and "
                          f"{len(b.shape)}D tensors")
@@ -71,7 +74,7 @@ def dot(xp: Any, a: Any, b: Any) -> Any:
     return xp.matmul(a, b)
 
 
-def bmm(xp: Any, a: Any, b: Any) -> Any:
+def bmm(xp: Namespace, a: Array, b: Array) -> Array:
     for name, m in (("batch1", a), ("batch2", b)):
         if len(m.shape) != 3:
             raise ShapeError(f"{name} must be a 3D tensor, not {len(m.shape)}-D")
@@ -115,7 +118,12 @@ row("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
     cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))], saves=("b", "a"))
 
 
-def matmul(call: Any, a: Any, b: Any) -> Any:
+def is_asked(x: Array) -> bool:
+    """Whether a gradient is asked for a tensor."""
+    return bool(cast("Recorded", x).requires_grad)
+
+
+def matmul(call: Call, a: Array, b: Array) -> Array:
     """PyTorch's choice: the plain products up to rank 2, one folded product where a
     matrix or a vector meets a stack, a batched product otherwise."""
     ranks = (len(a.shape), len(b.shape))
@@ -131,14 +139,14 @@ def matmul(call: Any, a: Any, b: Any) -> Any:
     if ranks == (1, 2):
         return call("squeeze_.dim", call("mm", call("unsqueeze", a, 0), b), 0)
     if ranks == (3, 3) and a.shape[0] != b.shape[0]:
-        if a.shape[0] == 1 and a.requires_grad:
+        if a.shape[0] == 1 and is_asked(a):
             return matmul(call, call("squeeze", a, 0), b)
-        if b.shape[0] == 1 and b.requires_grad:
+        if b.shape[0] == 1 and is_asked(b):
             return matmul(call, a, call("squeeze", b, 0))
     return (_folded if _folds(call, a, b) else _batched)(call, a, b)
 
 
-def _folds(call: Any, a: Any, b: Any) -> bool:
+def _folds(call: Call, a: Array, b: Array) -> bool:
     """Whether PyTorch multiplies one big matrix: to spare the small operand, if it
     needs a gradient, an expansion to the size of the large one, else if that takes no
     copy."""
@@ -146,8 +154,8 @@ def _folds(call: Any, a: Any, b: Any) -> bool:
     large, small = (b, a) if mirrored else (a, b)
     if len(large.shape) < 3 or len(small.shape) > 2:
         return False
-    if small.requires_grad or len(a.shape) == 2:
-        return bool(small.requires_grad)
+    if is_asked(small) or len(a.shape) == 2:
+        return is_asked(small)
     layout = call("detach", large)
     if mirrored:
         return bool(call("is_contiguous", call("transpose", layout, -2, -1)))
@@ -155,7 +163,7 @@ def _folds(call: Any, a: Any, b: Any) -> bool:
     return bool(call("view.fits", layout, merged))
 
 
-def _folded(call: Any, a: Any, b: Any) -> Any:
+def _folded(call: Call, a: Array, b: Array) -> Array:
     mirrored = len(b.shape) > len(a.shape)
     large, small = (call("transpose", b, -2, -1), a) if mirrored else (a, b)
     if mirrored and len(a.shape) == 2:
@@ -168,7 +176,7 @@ def _folded(call: Any, a: Any, b: Any) -> Any:
     return call("contiguous", call("transpose", y, -2, -1)) if mirrored else y
 
 
-def _batched(call: Any, a: Any, b: Any) -> Any:
+def _batched(call: Call, a: Array, b: Array) -> Array:
     rows = a.shape[-2:-1]
     batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
     left = a.shape[-2:] if len(a.shape) > 1 else (1, a.shape[0])
@@ -191,20 +199,21 @@ function("matmul", matmul, operands=("a", "b"),
 # a product added to a tensor
 
 
-def scaled(x: Any, factor: float) -> Any:
+def scaled(x: Array, factor: float) -> Array:
     """``factor*x``; itself where that changes nothing."""
     return x if factor == 1 else factor * x
 
 
-def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str,
-          formula: str, cases: list[Any], one_type: str = ONE_TYPE,
+def fused(name: str, node: str, product: str, *, left: ArrayRule, right: ArrayRule,
+          doc: str, formula: str, cases: list[Case], one_type: str = ONE_TYPE,
           **facts: Any) -> None:
     """Enter ``beta*x + alpha*product(a, b)``; ``left`` and ``right`` are the product's
     reverse rules."""
-    def times(xp: Any, a: Any, b: Any) -> Any:
+    def times(xp: Namespace, a: Array, b: Array) -> Array:
         return xp.call(product, a, b)
 
-    def fwd(xp: Any, x: Any, a: Any, b: Any, beta: float = 1, alpha: float = 1) -> Any:
+    def fwd(xp: Namespace, x: Array, a: Array, b: Array, beta: float = 1,
+            alpha: float = 1) -> Array:
         y = scaled(times(xp, a, b), alpha)
         if x.shape != y.shape[-len(x.shape):] and (
                 broadcast_shape(x.shape, y.shape) != y.shape):
@@ -225,11 +234,11 @@ def fused(name: str, node: str, product: str, *, left: Any, right: Any, doc: str
             times(xp, t[1], b) + times(xp, a, t[2]), alpha))
 
 
-def by_left(xp: Any, g: Any, a: Any, b: Any) -> Any:
+def by_left(xp: Namespace, g: Array, a: Array, b: Array) -> Array:
     return xp.matmul(g, turned(xp, b))
 
 
-def by_right(xp: Any, g: Any, a: Any, b: Any) -> Any:
+def by_right(xp: Namespace, g: Array, a: Array, b: Array) -> Array:
     return xp.matmul_like(turned(xp, a), g, b)
 
 
@@ -267,7 +276,7 @@ fused("addr", "AddrBackward0", "outer",
 # products made of others
 
 
-def outer(call: Any, a: Any, b: Any) -> Any:
+def outer(call: Call, a: Array, b: Array) -> Array:
     for name, v in (("self", a), ("vec2", b)):
         if len(v.shape) != 1:
             raise ShapeError(f"outer: Expected 1-D argument {name}, but got "
@@ -276,7 +285,7 @@ def outer(call: Any, a: Any, b: Any) -> Any:
     return call("mul", call("reshape", a, (a.shape[0], 1)), b)
 
 
-def linear(call: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+def linear(call: Call, x: Array, weight: Array, bias: Array | None = None) -> Array:
     """``x @ weight.T + bias``; with a bias per output PyTorch makes one node of it, on
     ``x`` with all but its last dimension merged."""
     if not x.shape or not weight.shape:
@@ -293,7 +302,7 @@ def linear(call: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     return call("reshape", y, (*x.shape[:-1], y.shape[1]))
 
 
-def kron(call: Any, a: Any, b: Any) -> Any:
+def kron(call: Call, a: Array, b: Array) -> Array:
     """Every entry of ``a`` times ``b``, by broadcasting over interleaved dimensions."""
     rank = max(len(a.shape), len(b.shape))
     m, n = ((1,) * (rank - len(x.shape)) + tuple(x.shape) for x in (a, b))
@@ -303,7 +312,8 @@ def kron(call: Any, a: Any, b: Any) -> Any:
     return call("reshape.unsafe", call("mul", tall, wide), sizes)
 
 
-def tensordot(call: Any, a: Any, b: Any, dims: Any = 2) -> Any:
+def tensordot(call: Call, a: Array, b: Array,
+              dims: int | Sequence[Sequence[int] | int] = 2) -> Array:
     """Sums of products over ``dims``: a number of dimensions, last of ``a`` and first
     of ``b``, or a list for each."""
     if isinstance(dims, int):
@@ -313,6 +323,9 @@ def tensordot(call: Any, a: Any, b: Any, dims: Any = 2) -> Any:
             raise ShapeError("tensordot expects dims < ndim_a or ndim_b, but got "
                              f"dims={dims}")
         dims = (tuple(range(-dims, 0)), tuple(range(dims)))
+    if len(dims) != 2:
+        raise ShapeError("tensordot: dims has to hold two lists of dimensions, one for "
+                         f"each tensor, not {len(dims)}")
     gone = [(d,) if isinstance(d, int) else d for d in dims]
     if len(gone[0]) != len(gone[1]):
         raise ShapeError("both dimension lists should have same length")
@@ -347,7 +360,7 @@ def tensordot(call: Any, a: Any, b: Any, dims: Any = 2) -> Any:
     return call("reshape", y, (*rows, *columns))
 
 
-def inner(call: Any, a: Any, b: Any) -> Any:
+def inner(call: Call, a: Array, b: Array) -> Array:
     if not a.shape or not b.shape:
         return call("mul", a, b)
     if a.shape[-1] != b.shape[-1]:
@@ -386,7 +399,7 @@ function("linalg.vecdot", lambda call, a, b, dim=-1:
 # a linear map of two vectors
 
 
-def trilinear(xp: Any, a: Any, weight: Any, b: Any) -> Any:
+def trilinear(xp: Namespace, a: Array, weight: Array, b: Array) -> Array:
     return xp.einsum("ni,kij,nj->nk", a, weight, b)
 
 
@@ -402,7 +415,8 @@ row("bilinear.trilinear", node="TrilinearBackward0", fwd=trilinear, jvp=MULTILIN
     saves=("weight b", "a b", "a weight"))
 
 
-def bilinear(call: Any, a: Any, b: Any, weight: Any, bias: Any = None) -> Any:
+def bilinear(call: Call, a: Array, b: Array, weight: Array, bias: Array | None = None
+            ) -> Array:
     if len(weight.shape) != 3:
         raise ShapeError("bilinear(): weight must have 3 dimensions, not shape "
                          f"{list(weight.shape)}")

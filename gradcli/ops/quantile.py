@@ -10,10 +10,10 @@ that a cotangent goes to the two entries, and to ``q`` where that is asked for.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from .checks import ShapeError, ValueRangeError, dim_of
 from .op import Formula, case, function
+from .types import Array, Call
 
 # fmt: off
 
@@ -22,7 +22,7 @@ ROUNDINGS = {"lower": "floor", "higher": "ceil", "nearest": "round"}
 ORDER = "one result per entry of q: the entry of rank q*(n - 1), between two of them"
 
 
-def fractions_of(call: Formula, name: str, x: Any, q: Any) -> Any:
+def fractions_of(call: Call, name: str, x: Array, q: Array) -> Array:
     """``q`` as a tensor beside ``x``, with all of it in [0, 1]."""
     if isinstance(q, int | float):
         if not 0 <= q <= 1:
@@ -39,7 +39,7 @@ def fractions_of(call: Formula, name: str, x: Any, q: Any) -> Any:
     return q
 
 
-def in_order(call: Formula, x: Any, dim: int | None) -> Any:
+def in_order(call: Call, x: Array, dim: int | None) -> Array:
     """The entries sorted along the last dimension, where ``dim`` was moved."""
     if dim is None:
         x = call("flatten", x)
@@ -48,7 +48,7 @@ def in_order(call: Formula, x: Any, dim: int | None) -> Any:
     return call("sort.default", x, -1)[0]
 
 
-def left_shape(x: Any, dim: int | None, keepdim: bool) -> tuple[int, ...]:
+def left_shape(x: Array, dim: int | None, keepdim: bool) -> tuple[int, ...]:
     """The shape of one quantile."""
     if dim is None:
         return (1,) * x.ndim if keepdim else ()
@@ -56,7 +56,7 @@ def left_shape(x: Any, dim: int | None, keepdim: bool) -> tuple[int, ...]:
     return (*x.shape[:dim], *kept, *x.shape[dim + 1:])
 
 
-def ranks_of(call: Formula, ordered: Any, q: Any, skips_nan: bool) -> Any:
+def ranks_of(call: Call, ordered: Array, q: Array, skips_nan: bool) -> Array:
     """Where the quantiles lie along the last dimension; at a NaN's position for NaN."""
     absent = call("isnan", ordered)
     if skips_nan:
@@ -71,12 +71,12 @@ def ranks_of(call: Formula, ordered: Any, q: Any, skips_nan: bool) -> Any:
     return call("masked_fill", ranks, call("expand", some, shape), last)
 
 
-def read(call: Formula, ordered: Any, ranks: Any) -> Any:
+def read(call: Call, ordered: Array, ranks: Array) -> Array:
     return call("gather", ordered, -1, call("as_index", ranks))
 
 
 # Hyndman, Fan 1996, doi:10.2307/2684934: linear is definition 7.
-def interpolated(call: Formula, ordered: Any, ranks: Any, mode: str) -> Any:
+def interpolated(call: Call, ordered: Array, ranks: Array, mode: str) -> Array:
     if mode in ROUNDINGS:
         return read(call, ordered, call(ROUNDINGS[mode], call("detach", ranks)))
     below = call("floor", call("detach", ranks))
@@ -87,8 +87,8 @@ def interpolated(call: Formula, ordered: Any, ranks: Any, mode: str) -> Any:
 
 
 def quantile_of(name: str, skips_nan: bool) -> Formula:
-    def quantile(call: Formula, x: Any, q: Any, dim: int | None = None,
-                 keepdim: bool = False, *, interpolation: str = "linear") -> Any:
+    def quantile(call: Call, x: Array, q: Array, dim: int | None = None,
+                 keepdim: bool = False, *, interpolation: str = "linear") -> Array:
         if interpolation not in MODES:
             raise ValueRangeError(
                 f"{name}() interpolation must be one of linear, lower, higher, "

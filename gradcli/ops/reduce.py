@@ -10,38 +10,38 @@ is a row of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from .checks import ArgumentError, ShapeError, count_of, dim_of, dims_of, kept_shape
 from .op import LINEAR, PACKED, TRUTHS, WHOLES, Formula, Types, case, function, row
 from .scan import before, has_line, outer
+from .types import Array, Call, Dims, Facts, Namespace, Outputs, Shape
 
 # fmt: off
 
 
-def spread(xp: Any, g: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+def spread(xp: Namespace, g: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
     """Each result of a reduction, repeated at all the entries of ``x`` it came from."""
     return xp.expand(kept(xp, g, x, dim, keepdim), x.shape)
 
 
-def kept(xp: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+def kept(xp: Namespace, y: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
     """A reduction's result with its reduced dimensions in place."""
     return kept_in(xp, y, x.shape, dim, keepdim)
 
 
-def kept_in(xp: Any, y: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
+def kept_in(xp: Namespace, y: Array, shape: Shape, dim: Dims, keepdim: bool) -> Array:
     return y if keepdim else xp.reshape(y, kept_shape(shape, dims_of(shape, dim)))
 
 
-def added(*terms: Any) -> Any:
+def added(*terms: Array | Literal[False]) -> Array:
     """The sum of what several outputs hand back; False from one without a cotangent,
     which is no zero: its derivative may be NaN."""
     found = [term for term in terms if term is not False]
     return sum(found[1:], found[0])
 
 
-def dropped(xp: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+def dropped(xp: Namespace, y: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
     """A result with its reduced dimensions in place, without them unless asked for."""
     if keepdim:
         return y
@@ -49,12 +49,12 @@ def dropped(xp: Any, y: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     return xp.reshape(y, tuple([n for d, n in enumerate(x.shape) if d not in gone]))
 
 
-def size_over(x: Any, dim: Any) -> int:
+def size_over(x: Array, dim: Dims) -> int:
     """How many entries of ``x`` go into each result."""
     return count_of(x.shape[d] for d in dims_of(x.shape, dim))
 
 
-def some_over(name: str, x: Any, dim: Any) -> tuple[int, ...]:
+def some_over(name: str, x: Array, dim: Dims) -> tuple[int, ...]:
     """The dimensions of a reduction that has no value for no entries."""
     dims = dims_of(x.shape, dim)
     if dim is None and 0 in x.shape:
@@ -141,7 +141,7 @@ function("nanmean", lambda call, x, dim=None, keepdim=False:
 
 # products
 
-def others(xp: Any, x: Any, dim: int) -> Any:
+def others(xp: Namespace, x: Array, dim: int) -> Array:
     """For each entry the product of all others along ``dim``: of those before it and
     of those after it, so that zeros need no division."""
     left = before(xp, xp.cumprod(outer(xp, x, dim), dim), dim, 1)
@@ -150,12 +150,12 @@ def others(xp: Any, x: Any, dim: int) -> Any:
     return left * xp.flip(right, dim)
 
 
-def others_of_all(xp: Any, x: Any) -> Any:
+def others_of_all(xp: Namespace, x: Array) -> Array:
     flat = xp.reshape(x, (count_of(x.shape),))
     return xp.reshape(others_along(xp, flat, 0), x.shape)
 
 
-def others_along(xp: Any, x: Any, dim: int) -> Any:
+def others_along(xp: Namespace, x: Array, dim: int) -> Array:
     return others(xp, x, dim_of(x.shape, dim)) if has_line(x, dim) else xp.ones_like(x)
 
 
@@ -189,33 +189,33 @@ TIES = "tied entries share the cotangent evenly"
 FIRST = "of tied entries the first carries the gradient"
 
 
-def attains(xp: Any, x: Any, y: Any) -> Any:
+def attains(xp: Namespace, x: Array, y: Array) -> Array:
     """Whether each entry is the extremum ``y``; NaN is NaN."""
     return xp.logical_or(xp.eq(x, y), xp.logical_and(xp.isnan(x), xp.isnan(y)))
 
 
-def equals(xp: Any, x: Any, y: Any) -> Any:
+def equals(xp: Namespace, x: Array, y: Array) -> Array:
     """Whether each entry is the extremum ``y``; nothing is where that is NaN."""
     return xp.eq(x, y)
 
 
-def share(xp: Any, x: Any, y: Any, dims: tuple[int, ...], is_it: Formula = attains
-          ) -> Any:
+def share(xp: Namespace, x: Array, y: Array, dims: tuple[int, ...],
+          is_it: Formula = attains) -> Array:
     """Each entry's part in the extremum ``y`` (kept dimensions)."""
     mine = xp.as_type_of(is_it(xp, x, y), x)
     return mine / xp.sum(mine, dims, True)
 
 
-def shared(xp: Any, g: Any, y: Any, x: Any, dim: Any, keepdim: bool,
-           is_it: Formula = attains) -> Any:
+def shared(xp: Namespace, g: Array, y: Array, x: Array, dim: Dims, keepdim: bool,
+           is_it: Formula = attains) -> Array:
     """The cotangent of an extremum handed to the entries that attain it."""
     here = is_it(xp, x, kept(xp, y, x, dim, keepdim))
     count = xp.sum(xp.as_type_of(here, x), dims_of(x.shape, dim), True)
     return xp.where(here, kept(xp, g, x, dim, keepdim), 0) / count
 
 
-def attained(xp: Any, t: Any, y: Any, x: Any, dim: Any, keepdim: bool,
-             is_it: Formula = attains) -> Any:
+def attained(xp: Namespace, t: Array, y: Array, x: Array, dim: Dims, keepdim: bool,
+             is_it: Formula = attains) -> Array:
     """The mean tangent of the entries that attain an extremum."""
     dims = dims_of(x.shape, dim)
     here = is_it(xp, x, kept(xp, y, x, dim, keepdim))
@@ -223,24 +223,27 @@ def attained(xp: Any, t: Any, y: Any, x: Any, dim: Any, keepdim: bool,
     return total / xp.sum(xp.as_type_of(here, x), dims, keepdim)
 
 
-def chosen(xp: Any, x: Any, at: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+def chosen(xp: Namespace, x: Array, at: Array, dim: int, keepdim: bool
+          ) -> tuple[Array, Array]:
     """The entries at positions along ``dim`` (kept dimensions), and the positions."""
     y = xp.gather(x, dim, at)
     return dropped(xp, y, x, dim, keepdim), dropped(xp, at, x, dim, keepdim)
 
 
-def to_chosen(xp: Any, g: Any, at: Any, shape: Any, dim: int, keepdim: bool) -> Any:
+def to_chosen(xp: Namespace, g: Array, at: Array, shape: Shape, dim: int, keepdim: bool
+             ) -> Array:
     at = kept_in(xp, at, shape, dim, keepdim)
     g = kept_in(xp, g, shape, dim, keepdim)
     return xp.call("gather.backward", g, at, shape, dim)
 
 
-def of_chosen(xp: Any, t: Any, y: Any, x: Any, dim: int, keepdim: bool) -> Any:
+def of_chosen(xp: Namespace, t: Array, y: Outputs, x: Array, dim: int, keepdim: bool
+             ) -> Array:
     at = kept(xp, y[1], x, dim, keepdim)
     return dropped(xp, xp.gather(t, dim, at), x, dim, keepdim)
 
 
-BY_CHOICE: Mapping[str, Any] = {
+BY_CHOICE: Facts = {
     "vjp": (lambda xp, g, y, x, dim=-1, keepdim=False:
             to_chosen(xp, g, y[1], x.shape, dim, keepdim),),
     "jvp": lambda xp, t, y, x, dim=-1, keepdim=False:
@@ -263,7 +266,8 @@ def in_shares(is_it: Formula = attains) -> dict[str, Any]:
     }
 
 
-def best(xp: Any, name: str, x: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+def best(xp: Namespace, name: str, x: Array, dim: int, keepdim: bool
+        ) -> tuple[Array, Array]:
     """An extremum along a dimension and where it stands first."""
     some_over(name, x, dim_of(x.shape, dim))
     if not x.shape:
@@ -303,7 +307,8 @@ def extremum(name: str, node: str, word: str) -> None:
         cases=[case((3, 4), make="distinct"), case((3, 4), dim=0, make="distinct"),
                case((3, 4), dim=-1, keepdim=True, make="distinct")])
 
-    def public(call: Formula, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    def public(call: Call, x: Array, dim: Dims | Array = None, keepdim: bool = False
+              ) -> Array:
         if dim is None:
             return call(f"{name}.default", x)
         if isinstance(dim, int):
@@ -319,14 +324,15 @@ def extremum(name: str, node: str, word: str) -> None:
              of_number=f"{name}imum")
 
 
-def placed(xp: Any, name: str, x: Any, dim: int | None, keepdim: bool) -> Any:
+def placed(xp: Namespace, name: str, x: Array, dim: int | None, keepdim: bool) -> Array:
     """The position of an extremum; among all entries it counts the flattened ones."""
     some_over(f"arg{name}", x, None if dim is None else dim_of(x.shape, dim))
     search = getattr(xp, f"arg{name}")
     if dim is None or not x.shape:
         at = search(xp.reshape(x, (count_of(x.shape),)), 0)
         return xp.reshape(at, (1,) * x.ndim) if keepdim else at
-    return search(x, dim_of(x.shape, dim), keepdim)
+    found: Array = search(x, dim_of(x.shape, dim), keepdim)
+    return found
 
 
 extremum("max", "Max", "largest")

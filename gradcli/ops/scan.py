@@ -7,24 +7,23 @@ come out exactly. The scan of a number is the number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .checks import dim_of
-from .op import LINEAR, PACKED, Case, case, no_kernel, row
+from .op import LINEAR, PACKED, Case, Marker, case, no_kernel, row
+from .types import Array, ArrayRule, Facts, Namespace, Outputs, Tangents
 
 # fmt: off
 
-Rule = Callable[..., Any]
 
-
-def part(xp: Any, x: Any, dim: int, start: int, stop: int) -> Any:
+def part(xp: Namespace, x: Array, dim: int, start: int, stop: int) -> Array:
     return xp.narrow(x, dim, start, stop - start)
 
 
 # Hillis, Steele 1986, doi:10.1145/7902.7903, on pairs of a factor and a term: Blelloch
 # 1990, Prefix sums and their applications, section 1.4.
-def recurrence(xp: Any, a: Any, b: Any, dim: int) -> Any:
+def recurrence(xp: Namespace, a: Array, b: Array, dim: int) -> Array:
     """``s[i] = a[i]*s[i-1] + b[i]``; ``a`` begins with ``a[1]``.
 
     By doubling: after the step of width k, ``b[i]`` holds the last 2k terms and ``a``
@@ -40,53 +39,55 @@ def recurrence(xp: Any, a: Any, b: Any, dim: int) -> Any:
     return b
 
 
-def backwards(xp: Any, a: Any, b: Any, dim: int) -> Any:
+def backwards(xp: Namespace, a: Array, b: Array, dim: int) -> Array:
     """``s[i] = a[i]*s[i+1] + b[i]``; ``a`` ends before the last."""
     return xp.flip(recurrence(xp, xp.flip(a, dim), xp.flip(b, dim), dim), dim)
 
 
-def before(xp: Any, y: Any, dim: int, first: float) -> Any:
+def before(xp: Namespace, y: Array, dim: int, first: float) -> Array:
     """``first``, then the entries of ``y``."""
     edge = xp.new_full(y, (*y.shape[:dim], 1, *y.shape[dim + 1 :]), first)
     return xp.cat([edge, y], dim)
 
 
-def preceding(xp: Any, y: Any, dim: int, first: float) -> Any:
+def preceding(xp: Namespace, y: Array, dim: int, first: float) -> Array:
     """Each entry's predecessor; ``first`` where there is none."""
     return before(xp, outer(xp, y, dim), dim, first)
 
 
-def inner(xp: Any, x: Any, dim: int) -> Any:
+def inner(xp: Namespace, x: Array, dim: int) -> Array:
     """``x`` without its first entries."""
     return part(xp, x, dim, 1, x.shape[dim])
 
 
-def outer(xp: Any, x: Any, dim: int) -> Any:
+def outer(xp: Namespace, x: Array, dim: int) -> Array:
     """``x`` without its last entries."""
     return part(xp, x, dim, 0, x.shape[dim] - 1)
 
 
-def running(xp: Any, merge: Rule, xs: tuple[Any, ...], dim: int) -> tuple[Any, ...]:
+def running(xp: Namespace, merge: Callable[[Outputs, Outputs], Sequence[Array]],
+            xs: Outputs, dim: int) -> Outputs:
     """``y[i] = merge(y[i-1], x[i])`` for an associative ``merge`` of tuples."""
     n, k = xs[0].shape[dim], 1
     while k < n:
-        left = [part(xp, x, dim, 0, n - k) for x in xs]
-        right = [part(xp, x, dim, k, n) for x in xs]
+        left = tuple([part(xp, x, dim, 0, n - k) for x in xs])
+        right = tuple([part(xp, x, dim, k, n) for x in xs])
         xs = tuple([xp.cat([part(xp, x, dim, 0, k), merged], dim)
                     for x, merged in zip(xs, merge(left, right), strict=True)])
         k *= 2
     return xs
 
 
-def ratio(xp: Any, a: Any, b: Any) -> Any:
+def ratio(xp: Namespace, a: Array, b: Array) -> Array:
     """``exp(a - b)``, 1 where both are the same infinity."""
     return xp.exp(xp.where(xp.eq(a, b), 0, a - b))
 
 
-def scan(name: str, node: str, *, fwd: Rule, vjp: Rule, jvp: Any, cases: list[Case],
-         **facts: Any) -> None:
+def scan(name: str, node: str, *, fwd: ArrayRule, vjp: ArrayRule,
+         jvp: ArrayRule | Marker, cases: list[Case], **facts: Any) -> None:
     """Enter a scan by rules that need no care for numbers and negative ``dim``."""
-    def tangent(xp: Any, t: Any, y: Any, x: Any, dim: int) -> Any:
+    def tangent(xp: Namespace, t: Tangents, y: Array, x: Array, dim: int) -> Array:
+        assert not isinstance(jvp, Marker)
         return jvp(xp, t[0], y, x, dim % x.ndim) if has_line(x, dim) else t[0]
 
     row(name, node=node, cases=cases, memory=PACKED, **facts,
@@ -96,14 +97,14 @@ def scan(name: str, node: str, *, fwd: Rule, vjp: Rule, jvp: Any, cases: list[Ca
         jvp=LINEAR if jvp is LINEAR else tangent)
 
 
-def over_line(xp: Any, fwd: Rule, x: Any, dim: int) -> Any:
+def over_line(xp: Namespace, fwd: ArrayRule, x: Array, dim: int) -> Array:
     """``fwd`` along a dimension; a number is a line of one entry."""
     if x.shape:
         return fwd(xp, x, dim)
     return xp.reshape(fwd(xp, xp.reshape(x, (1,)), dim), ())
 
 
-def has_line(x: Any, dim: int) -> bool:
+def has_line(x: Array, dim: int) -> bool:
     """Whether there is a dimension to go along; a wrong ``dim`` raises."""
     dim_of(x.shape, dim)
     return bool(x.shape) and 0 not in x.shape
@@ -141,13 +142,14 @@ scan("logcumsumexp", "LogcumsumexpBackward0",
      cases=ALONG)
 
 
-def record_run(xp: Any, x: Any, dim: int, beats: Rule) -> tuple[Any, ...]:
+def record_run(xp: Namespace, x: Array, dim: int, beats: ArrayRule
+              ) -> tuple[Array, ...]:
     """The best entry up to each position and where it stands; of equals, the last."""
     if not has_line(x, dim):
-        positions = [] if 0 in x.shape else [0]
-        return x, xp.reshape(xp.as_index(positions), x.shape)
+        lone = [] if 0 in x.shape else [0]
+        return x, xp.reshape(xp.as_index(lone), x.shape)
 
-    def merge(old: list[Any], new: list[Any]) -> list[Any]:
+    def merge(old: Outputs, new: Outputs) -> list[Array]:
         won = xp.logical_or(beats(new[0], old[0]), xp.isnan(new[0]))
         return [xp.where(won, b, a) for a, b in zip(old, new, strict=True)]
 
@@ -155,7 +157,7 @@ def record_run(xp: Any, x: Any, dim: int, beats: Rule) -> tuple[Any, ...]:
     return running(xp, merge, (x, positions), dim % x.ndim)
 
 
-BY_POSITION: Mapping[str, Any] = {
+BY_POSITION: Facts = {
     "vjp": (lambda xp, g, y, x, dim=-1, **how:
             xp.call("gather.backward", g, y[1], x.shape, dim),),
     "jvp": lambda xp, t, y, x, dim=-1, **how: xp.gather(t[0], dim, y[1]),

@@ -9,21 +9,20 @@ contiguous array, an alias where the strides allow it, a view of a clone otherwi
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from .checks import ShapeError, as_sizes, dim_of, dims_of
-from .op import LINEAR, SHARED, VIEW, Formula, case, function, row
+from .op import LINEAR, SHARED, VIEW, Formula, Marker, case, function, row
+from .types import Array, Call, Dims, Namespace, Shape, Sizes
 
 # fmt: off
 
-Shape = tuple[int, ...]
 
 
-def _are_sizes(shape: tuple[Any, ...]) -> bool:
+def _are_sizes(shape: tuple[object, ...]) -> bool:
     return all(type(n) is int and n >= 0 for n in shape)
 
 
-def sizes_of(shape: Any, numel: int) -> Shape:
+def sizes_of(shape: Sizes, numel: int) -> Shape:
     """The target of a reshape, with an entry -1 replaced by what is left."""
     if type(shape) is tuple and prod(shape) == numel and _are_sizes(shape):
         return shape
@@ -45,7 +44,7 @@ def sizes_of(shape: Any, numel: int) -> Shape:
     return tuple(asked)
 
 
-def sum_to(xp: Any, g: Any, shape: Shape) -> Any:
+def sum_to(xp: Namespace, g: Array, shape: Shape) -> Array:
     """Sum ``g`` over the dimensions that broadcasting added or stretched."""
     have = g.shape
     if have == shape:
@@ -69,7 +68,7 @@ row("view.fits", query=True, fwd=lambda xp, x, shape: xp.is_viewable(x, shape),
     formula="fits(x, shape)", cases=[case((3, 4), shape=(4, 3)), case((), shape=(1,))])
 
 
-def _reshaping(name: str, node: str, doc: str, memory: Any = VIEW) -> None:
+def _reshaping(name: str, node: str, doc: str, memory: Marker = VIEW) -> None:
     row(name, node=node, doc=doc, formula="x under the new shape", jvp=LINEAR,
         memory=memory,
         fwd=lambda xp, x, shape: xp.reshape(x, shape),
@@ -108,7 +107,7 @@ function("contiguous", lambda call, x:
          formula="x", cases=[case((3, 4))])
 
 
-def _view(call: Formula, x: Any, shape: Any) -> Any:
+def _view(call: Call, x: Array, shape: Sizes) -> Array:
     sizes = sizes_of(shape, prod(x.shape))
     if not call("is_contiguous", x) and not call("view.fits", x, sizes):
         raise ShapeError(
@@ -118,7 +117,7 @@ def _view(call: Formula, x: Any, shape: Any) -> Any:
     return call("view.default", x, sizes)
 
 
-def _reshape(call: Formula, x: Any, shape: Any) -> Any:
+def _reshape(call: Call, x: Array, shape: Sizes) -> Array:
     sizes = sizes_of(shape, prod(x.shape))
     if call("is_contiguous", x):
         return call("view.default", x, sizes)
@@ -127,7 +126,7 @@ def _reshape(call: Formula, x: Any, shape: Any) -> Any:
     return call("reshape.unsafe", call("clone", x, CONTIGUOUS), sizes)
 
 
-def _flatten(call: Formula, x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def _flatten(call: Call, x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
     start, end = dim_of(x.shape, start_dim), dim_of(x.shape, end_dim)
     if start > end:
         raise ShapeError(
@@ -138,7 +137,7 @@ def _flatten(call: Formula, x: Any, start_dim: int = 0, end_dim: int = -1) -> An
     return _reshape(call, x, (*x.shape[:start], merged, *x.shape[end + 1:]))
 
 
-def _unflatten(call: Formula, x: Any, dim: int, sizes: Any) -> Any:
+def _unflatten(call: Call, x: Array, dim: int, sizes: Sizes) -> Array:
     if not x.shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     d = dim_of(x.shape, dim)
@@ -185,7 +184,7 @@ function("reshape_as", lambda call, x, other: _reshape(call, x, other.shape),
 # -- dimensions in another order ------------------------------------------------------
 
 
-def order_of(shape: Shape, dims: Any) -> Shape:
+def order_of(shape: Shape, dims: Dims) -> Shape:
     """A permutation's dimensions, counted from the front."""
     asked = tuple(dims) if isinstance(dims, list | tuple) else (dims,)
     if len(asked) != len(shape):
@@ -203,12 +202,12 @@ def inverse_order(order: Shape) -> Shape:
     return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
-def swap(xp: Any, x: Any, dim0: int, dim1: int) -> Any:
+def swap(xp: Namespace, x: Array, dim0: int, dim1: int) -> Array:
     d0, d1 = dim_of(x.shape, dim0), dim_of(x.shape, dim1)
     return xp.transpose(x, d0, d1) if x.shape else x
 
 
-def _t(xp: Any, x: Any) -> Any:
+def _t(xp: Namespace, x: Array) -> Array:
     if x.ndim > 2:
         raise ShapeError(
             f"t() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
@@ -225,7 +224,7 @@ row("permute", node="PermuteBackward0", star="dims", jvp=LINEAR, memory=VIEW,
 
 def _transposing(
     name: str, node: str, turned: str = "", aliases: tuple[str, ...] = (),
-    memory: Any = VIEW,
+    memory: Marker = VIEW,
 ) -> None:
     row(name, node=node, turned=turned, doc="Two dimensions exchanged.", jvp=LINEAR,
         aliases=aliases, memory=memory,
@@ -247,7 +246,7 @@ row("t", node="TBackward0", turned="TBackward1",
 
 
 def _adjoint(name: str, only_matrices: bool) -> Formula:
-    def transposed(call: Formula, x: Any) -> Any:
+    def transposed(call: Call, x: Array) -> Array:
         if x.ndim == 0:
             return x
         if x.ndim == 1 or (only_matrices and x.ndim > 2):
@@ -275,7 +274,7 @@ for _name in ("mT", "mH", "adjoint"):
              internal=_name != "adjoint")
 
 
-def _movedim(call: Formula, x: Any, source: Any, destination: Any) -> Any:
+def _movedim(call: Call, x: Array, source: Sizes, destination: Sizes) -> Array:
     asked = [tuple(d) if isinstance(d, list | tuple) else (d,)
              for d in (source, destination)]
     if len(asked[0]) != len(asked[1]):
@@ -305,19 +304,18 @@ function("movedim", _movedim, aliases=("moveaxis",),
 # -- dimensions of size 1 -------------------------------------------------------------
 
 
-def squeezed(shape: Shape, dims: Any) -> Shape:
+def squeezed(shape: Shape, dims: Dims) -> Shape:
     """The shape without those of the dimensions that have size 1."""
     gone = dims_of(shape, dims) if dims != () else ()
     return tuple([n for d, n in enumerate(shape) if n != 1 or d not in gone])
 
 
-def _unsqueeze(xp: Any, x: Any, dim: int) -> Any:
+def _unsqueeze(xp: Namespace, x: Array, dim: int) -> Array:
     return xp.unsqueeze(x, dim_of((*x.shape, 1), dim))
 
 
-def _squeezing(
-    name: str, node: str, turned: str, case_dims: tuple[Any, ...], memory: Any = VIEW
-) -> None:
+def _squeezing(name: str, node: str, turned: str, case_dims: tuple[Dims, ...],
+               memory: Marker = VIEW) -> None:
     row(name, node=node, turned=turned, doc="Dimensions of size 1 dropped.",
         jvp=LINEAR, memory=memory,
         formula="x without its dimensions of size 1",
@@ -333,7 +331,7 @@ _squeezing("squeeze.dims", "SqueezeBackward2", "SqueezeBackward5", ((0, 2), (-1,
 _squeezing("squeeze_.dim", "SqueezeBackward4", "", (0, -1), SHARED)
 
 
-def _squeeze(call: Formula, x: Any, dim: Any = None) -> Any:
+def _squeeze(call: Call, x: Array, dim: Dims = None) -> Array:
     if dim is None:
         return call("squeeze.default", x)
     if isinstance(dim, list | tuple):
@@ -345,7 +343,7 @@ function("squeeze", _squeeze, operands=("x",),
          doc="Drop dimensions of size 1: all, one, or those named.",
          cases=[case((1, 3, 1)), case((1, 3, 1), dim=0), case((1, 3, 1), dim=(0, 2))])
 
-def _unsqueezing(name: str, node: str, memory: Any, turned: str = "") -> None:
+def _unsqueezing(name: str, node: str, memory: Marker, turned: str = "") -> None:
     row(name, node=node, turned=turned, doc="A dimension of size 1 put in.",
         formula="x[..., None, ...]", jvp=LINEAR, memory=memory, fwd=_unsqueeze,
         vjp=(lambda xp, g, y, x, dim: xp.squeeze(g, dim),),

@@ -7,12 +7,11 @@ Invariant: constants are computed in the number system of the input.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .arithmetic import is_number
 from .checks import ArgumentError
 from .op import FLOATS, WHOLE, case, function, no_half, row
 from .trigonometric import pi
+from .types import Array, Namespace
 
 # fmt: off
 
@@ -20,7 +19,7 @@ ALL = [case((3, 4)), case(())]
 POSITIVE = [case((3, 4), low=0.5, high=3.0), case((), low=0.5, high=3.0)]
 
 
-def bell(xp: Any, x: Any) -> Any:
+def bell(xp: Namespace, x: Array) -> Array:
     """2/sqrt(pi) * exp(-x**2), the slope of erf."""
     return 2 / xp.sqrt(pi(xp, x)) * xp.exp(-(x * x))
 
@@ -80,7 +79,7 @@ row("digamma", node="DigammaBackward0", latex=r"\psi({0})",
     tame=("1",))
 
 
-def polygamma_of(xp: Any, x: Any, n: int) -> Any:
+def polygamma_of(xp: Namespace, x: Array, n: int) -> Array:
     if n < 0 or n != int(n):
         raise ArgumentError(f"polygamma(n, x) needs an integer n >= 0, not {n}")
     return xp.polygamma(n, x)
@@ -102,12 +101,12 @@ function("polygamma", lambda call, n, input:
          special="polygamma", literal=True)
 
 
-def logit_of(xp: Any, x: Any, eps: float | None = None) -> Any:
+def logit_of(xp: Namespace, x: Array, eps: float | None = None) -> Array:
     p = x if eps is None else xp.where(xp.lt(x, eps), eps, xp.minimum(x, 1 - eps))
     return xp.log(p / (1 - p))
 
 
-def logit_slope(xp: Any, y: Any, x: Any, eps: float | None = None) -> Any:
+def logit_slope(xp: Namespace, y: object, x: Array, eps: float | None = None) -> Array:
     if eps is None:
         outside = xp.logical_or(xp.lt(x, 0), xp.gt(x, 1))
         return xp.where(outside, float("nan"), 1 / (x * (1 - x)))
@@ -116,7 +115,8 @@ def logit_slope(xp: Any, y: Any, x: Any, eps: float | None = None) -> Any:
     return xp.where(outside, 0, 1 / (p * (1 - p)))
 
 
-def logit_pull(xp: Any, g: Any, y: Any, x: Any, eps: float | None = None) -> Any:
+def logit_pull(xp: Namespace, g: Array, y: Array, x: Array, eps: float | None = None
+              ) -> Array:
     """Masks where the value is clamped: an infinite cotangent stops there too."""
     if eps is None:
         return g * logit_slope(xp, None, x)

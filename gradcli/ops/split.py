@@ -11,20 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from math import prod
-from typing import Any
+from typing import cast
 
-from .checks import ShapeError, broadcast_shape, dim_of
+from .checks import ShapeError, as_integer, broadcast_shape, dim_of
 from .index import along, as_view
 from .join import as_list
 from .limits import PIECE, check_size
-from .op import LINEAR, MANY, VIEW, Formula, case, function, row
+from .op import LINEAR, MANY, VIEW, case, function, row
+from .types import Array, Call, Namespace, Outputs, Positions, Shape, Sizes
 
 # fmt: off
 
-Sizes = tuple[int, ...]
-
-
-def even_sizes(size: int, split_size: int) -> Sizes:
+def even_sizes(size: int, split_size: int) -> Shape:
     """``size`` in pieces of ``split_size``; the last may be smaller."""
     if split_size < 0:
         raise ShapeError("split expects split_size be non-negative, but got "
@@ -39,7 +37,7 @@ def even_sizes(size: int, split_size: int) -> Sizes:
     return (*[split_size] * full, *([rest] if rest or not full else []))
 
 
-def given_sizes(size: int, asked: Sequence[int], dim: int) -> Sizes:
+def given_sizes(size: int, asked: Sequence[int], dim: int) -> Shape:
     if sum(asked) != size or any(n < 0 for n in asked):
         raise ShapeError(
             f"split_with_sizes expects split_sizes to sum exactly to {size} (input "
@@ -47,30 +45,30 @@ def given_sizes(size: int, asked: Sequence[int], dim: int) -> Sizes:
     return tuple(asked)
 
 
-def some_dim(x: Any, dim: int, verb: str) -> int:
+def some_dim(x: Array, dim: int, verb: str) -> int:
     if not x.shape:
         raise ShapeError(f"{verb} expects at least a 1-dimensional tensor")
     return dim_of(x.shape, dim)
 
 
-def pieces(xp: Any, x: Any, dim: int, sizes: Sizes) -> tuple[Any, ...]:
+def pieces(xp: Namespace, x: Array, dim: int, sizes: Shape) -> tuple[Array, ...]:
     bounds = pairwise(accumulate(sizes, initial=0))
     return tuple([xp.getitem(x, along(dim, slice(a, b))) for a, b in bounds])
 
 
-def _split(xp: Any, x: Any, split_size: int, dim: int = 0) -> tuple[Any, ...]:
+def _split(xp: Namespace, x: Array, split_size: int, dim: int = 0) -> tuple[Array, ...]:
     d = some_dim(x, dim, "split")
     return pieces(xp, x, d, even_sizes(x.shape[d], split_size))
 
 
 def _split_with_sizes(
-    xp: Any, x: Any, split_sizes: Sequence[int], dim: int = 0
-) -> tuple[Any, ...]:
+    xp: Namespace, x: Array, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Array, ...]:
     d = some_dim(x, dim, "split")
     return pieces(xp, x, d, given_sizes(x.shape[d], split_sizes, d))
 
 
-def _unbind(xp: Any, x: Any, dim: int = 0) -> tuple[Any, ...]:
+def _unbind(xp: Namespace, x: Array, dim: int = 0) -> tuple[Array, ...]:
     if not x.shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     d = dim_of(x.shape, dim)
@@ -99,40 +97,45 @@ row("unbind", returns=MANY, node="UnbindBackward0", fwd=_unbind, jvp=LINEAR,
     cases=[case((3, 2)), case((2, 3), dim=-1), case((2,))])
 
 
+def _pieces(call: Call, name: str, x: Array, by: Sizes, dim: int) -> Outputs:
+    return tuple(cast("Outputs", call(name, x, by, dim)))
+
+
 def _split_any(
-    call: Formula, x: Any, split_size_or_sections: Any, dim: int = 0
-) -> tuple[Any, ...]:
+    call: Call, x: Array, split_size_or_sections: Sizes, dim: int = 0
+) -> tuple[Array, ...]:
     asked = split_size_or_sections
     if isinstance(asked, list | tuple):
-        return tuple(call("split_with_sizes", x, tuple(asked), dim))
-    return tuple(call("split.Tensor", x, asked, dim))
+        return _pieces(call, "split_with_sizes", x, tuple(asked), dim)
+    return _pieces(call, "split.Tensor", x, as_integer(asked), dim)
 
 
-def _chunk(call: Formula, x: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def _chunk(call: Call, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
     d = some_dim(x, dim, "chunk")
     if chunks <= 0:
         raise ShapeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = x.shape[d]
     if not size:
         check_size((chunks,), PIECE)
-        return tuple(call("split_with_sizes", x, (0,) * chunks, d))
-    return tuple(call("split.Tensor", x, -(-size // chunks), d))
+        return _pieces(call, "split_with_sizes", x, (0,) * chunks, d)
+    return _pieces(call, "split.Tensor", x, -(-size // chunks), d)
 
 
 def _tensor_split(
-    call: Formula, x: Any, indices_or_sections: Any, dim: int = 0
-) -> tuple[Any, ...]:
+    call: Call, x: Array, indices_or_sections: Sizes | Positions, dim: int = 0
+) -> tuple[Array, ...]:
     d, asked = some_dim(x, dim, "tensor_split"), indices_or_sections
     size = x.shape[d]
     asked = asked.tolist() if hasattr(asked, "tolist") else asked
     if isinstance(asked, list | tuple):
         bounds = [0, *asked, size]
     else:
-        if asked <= 0:
-            raise ShapeError(f"number of sections must be larger than 0, got {asked}")
-        check_size((asked,), PIECE)
-        each, rest = divmod(size, asked)
-        bounds = [each * i + min(i, rest) for i in range(asked + 1)]
+        count = as_integer(asked)
+        if count <= 0:
+            raise ShapeError(f"number of sections must be larger than 0, got {count}")
+        check_size((count,), PIECE)
+        each, rest = divmod(size, count)
+        bounds = [each * i + min(i, rest) for i in range(count + 1)]
     return tuple([call("slice.Tensor", x, d, a, b) for a, b in pairwise(bounds)])
 
 
@@ -151,7 +154,8 @@ function("tensor_split", _tensor_split, operands=("x",),
 
 
 def _splitter(name: str, dim: int, ndim: int) -> None:
-    def build(call: Formula, x: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+    def build(call: Call, x: Array, indices_or_sections: Sizes | Positions
+             ) -> tuple[Array, ...]:
         if x.ndim < ndim:
             raise ShapeError(f"torch.{name} requires a tensor with at least {ndim} "
                              f"dimension, but got a tensor with {x.ndim} dimensions!")
@@ -175,13 +179,13 @@ _splitter("dsplit", 2, 3)
 # -- grids ----------------------------------------------------------------------------
 
 
-def _broadcast_tensors(call: Formula, *tensors: Any) -> tuple[Any, ...]:
+def _broadcast_tensors(call: Call, *tensors: Array) -> tuple[Array, ...]:
     xs = as_list(tensors)
     shape = broadcast_shape(*[x.shape for x in xs])
     return tuple([x if x.shape == shape else call("expand", x, shape) for x in xs])
 
 
-def _meshgrid(call: Formula, *tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
+def _meshgrid(call: Call, *tensors: Array, indexing: str = "ij") -> tuple[Array, ...]:
     xs = as_list(tensors)
     if not xs:
         raise ShapeError("meshgrid expects a non-empty TensorList")
@@ -212,7 +216,7 @@ function("meshgrid", _meshgrid, formula="A[i, j] = a[i], B[i, j] = b[j]",
          cases=[case((3,), (2,)), case((3,), (2,), indexing="xy")])
 
 
-def _cartesian_prod(call: Formula, *tensors: Any) -> Any:
+def _cartesian_prod(call: Call, *tensors: Array) -> Array:
     xs = as_list(tensors)
     for x in xs:
         if x.ndim != 1:

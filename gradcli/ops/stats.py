@@ -26,27 +26,28 @@ from .reduce import (
     spread,
 )
 from .scan import inner, outer, recurrence
+from .types import Array, ArrayRule, Call, Dims, Namespace, Outputs
 
 # fmt: off
 
 # variance and standard deviation
 
 
-def centred(xp: Any, x: Any, dim: Any) -> Any:
+def centred(xp: Namespace, x: Array, dim: Dims) -> Array:
     """``x`` minus its mean over ``dim``."""
     return x - xp.sum(x, dims_of(x.shape, dim), True) / size_over(x, dim)
 
 
-def degrees(x: Any, dim: Any, correction: float) -> Any:
+def degrees(x: Array, dim: Dims, correction: float) -> float:
     return max(size_over(x, dim) - correction, 0)
 
 
-def over(total: Any, count: float) -> Any:
+def over(total: Array, count: float) -> Array:
     """A quotient of which 0 / 0 is NaN in every number system."""
     return total / count if count else total * float("inf")
 
 
-def from_first(xp: Any, x: Any, dim: Any) -> Any:
+def from_first(xp: Namespace, x: Array, dim: Dims) -> Array:
     """``x`` minus its first entry over ``dim``: 0 to the last digit where all entries
     are equal, whose mean may be off by one."""
     dims = dims_of(x.shape, dim)
@@ -57,35 +58,38 @@ def from_first(xp: Any, x: Any, dim: Any) -> Any:
     return x - xp.getitem(x, first)
 
 
-def measured(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+def measured(xp: Namespace, x: Array, dim: Dims, correction: float, keepdim: bool
+            ) -> Array:
     """The variance of numbers, which no common summand changes."""
     return variance(xp, from_first(xp, x, dim), dim, correction, keepdim)
 
 
-def variance(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+def variance(xp: Namespace, x: Array, dim: Dims, correction: float, keepdim: bool
+            ) -> Array:
     squares = xp.square(centred(xp, x, dim))
     total = xp.sum(squares, dims_of(x.shape, dim), keepdim)
     return over(total, degrees(x, dim, correction))
 
 
-def slope(xp: Any, x: Any, dim: Any, correction: float) -> Any:
+def slope(xp: Namespace, x: Array, dim: Dims, correction: float) -> Array:
     """The derivative of the variance by each entry."""
     return over(2 * centred(xp, x, dim), degrees(x, dim, correction))
 
 
-def per_deviation(xp: Any, y: Any) -> Any:
+def per_deviation(xp: Namespace, y: Array) -> Array:
     """``1 / (2*y)``, from a variance to its root; 0 where the deviation is 0."""
     return xp.where(xp.eq(y, 0), 0, 0.5 / xp.where(xp.eq(y, 0), 1, y))
 
 
-def drift(xp: Any, t: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
+def drift(xp: Namespace, t: Array, x: Array, dim: Dims, correction: float, keepdim: bool
+         ) -> Array:
     """The tangent of the variance: twice the covariance of ``x`` with its tangent."""
     products = centred(xp, x, dim) * centred(xp, t, dim)
     total = 2 * xp.sum(products, dims_of(x.shape, dim), keepdim)
     return over(total, degrees(x, dim, correction))
 
 
-def mean_over(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+def mean_over(xp: Namespace, x: Array, dim: Dims, keepdim: bool) -> Array:
     return xp.sum(x, dims_of(x.shape, dim), keepdim) / size_over(x, dim)
 
 
@@ -96,18 +100,18 @@ VARIANCES = [case((3, 4)), case((3, 4), dim=0), case((5,), dim=-1, keepdim=True)
 # PyTorch's derivatives.yaml, var.correction and std.correction.
 def measure(name: str, node: str, root: bool, words: str, **facts: Any) -> None:
     """Enter a variance, or its root, and the same beside the mean."""
-    def value(xp: Any, x: Any, dim: Any = None, correction: float = 1,
-              keepdim: bool = False) -> Any:
+    def value(xp: Namespace, x: Array, dim: Dims = None, correction: float = 1,
+              keepdim: bool = False) -> Array:
         found = measured(xp, x, dim, correction, keepdim)
         return xp.sqrt(found) if root else found
 
-    def pulled(xp: Any, g: Any, y: Any, x: Any, dim: Any = None, correction: float = 1,
-               keepdim: bool = False) -> Any:
+    def pulled(xp: Namespace, g: Array, y: Array, x: Array, dim: Dims = None,
+               correction: float = 1, keepdim: bool = False) -> Array:
         g = g * per_deviation(xp, y) if root else g
         return kept(xp, g, x, dim, keepdim) * slope(xp, x, dim, correction)
 
-    def moved(xp: Any, t: Any, y: Any, x: Any, dim: Any = None, correction: float = 1,
-              keepdim: bool = False) -> Any:
+    def moved(xp: Namespace, t: Array, y: Array, x: Array, dim: Dims = None,
+              correction: float = 1, keepdim: bool = False) -> Array:
         found = drift(xp, t, x, dim, correction, keepdim)
         return found * per_deviation(xp, y) if root else found
 
@@ -142,10 +146,10 @@ measure("std", "Std", True, "Standard deviation", formula="sqrt(var(x))",
 def spread_measure(name: str, doc: str = "", also: tuple[str, ...] = ()) -> None:
     """Enter a public function with PyTorch's two spellings of the divisor: a number as
     ``correction``, or ``unbiased``, which may also be given instead of ``dim``."""
-    def build(call: Any, x: Any, dim: Any = None, unbiased: bool = True,
-              keepdim: bool = False, correction: float | None = None) -> Any:
+    def build(call: Call, x: Array, dim: Dims = None, unbiased: bool = True,
+              keepdim: bool = False, correction: float | None = None) -> Array:
         if isinstance(dim, bool):
-            dim, unbiased = None, dim
+            unbiased, dim = dim, None
         taken = int(unbiased) if correction is None else correction
         return call(f"{name}.correction", x, dim, taken, keepdim)
 
@@ -161,35 +165,36 @@ spread_measure("std_mean")
 # medians: the lower one of two
 
 
-def middle(xp: Any, x: Any, dim: int) -> Any:
+def middle(xp: Namespace, x: Array, dim: int) -> Array:
     """Where the lower median stands along ``dim``; a NaN, if there is one, is it."""
     at = xp.narrow(xp.argsort(x, dim), dim, (x.shape[dim] - 1) // 2, 1)
     absent = xp.isnan(x)
     return xp.where(xp.any(absent, dim, True), xp.argmax(absent, dim, True), at)
 
 
-def present_middle(xp: Any, x: Any, dim: int) -> Any:
+def present_middle(xp: Namespace, x: Array, dim: int) -> Array:
     """Where the lower median of the entries that are not NaN stands."""
     count = xp.sum(xp.as_type_of(xp.logical_not(xp.isnan(x)), x), dim, True)
     middle_rank = xp.as_index(xp.floor(xp.maximum(count - 1, 0) / 2))
     return xp.gather(xp.argsort(x, dim), dim, middle_rank)
 
 
-def median_along(xp: Any, find: Any, x: Any, dim: int, keepdim: bool) -> Any:
+def median_along(xp: Namespace, find: ArrayRule, x: Array, dim: int, keepdim: bool
+                ) -> Outputs:
     some_over("median", x, dim_of(x.shape, dim))
     if not x.shape:
         return x, xp.as_index(0)
     return chosen(xp, x, find(xp, x, dim_of(x.shape, dim)), dim, keepdim)
 
 
-def median_of_all(xp: Any, find: Any, x: Any) -> Any:
+def median_of_all(xp: Namespace, find: ArrayRule, x: Array) -> Array:
     if 0 in x.shape:
         return xp.new_full(x, (), float("nan"))
     flat = xp.reshape(x, (count_of(x.shape),))
     return dropped(xp, xp.gather(flat, 0, find(xp, flat, 0)), flat, 0, False)
 
 
-def median(name: str, node: str, find: Any, doc: str) -> None:
+def median(name: str, node: str, find: ArrayRule, doc: str) -> None:
     row(f"{name}.default", node=f"{node}Backward0", formula=f"{name}(x)",
         refuses=no_kernel("median_cpu", TRUTHS),
         doc=f"{doc}, of all entries.", **in_shares(),
@@ -217,7 +222,7 @@ median("nanmedian", "Nanmedian", present_middle, "The lower median of what is no
 # the most frequent entry
 
 
-def most_frequent(xp: Any, x: Any, dim: int, keepdim: bool) -> Any:
+def most_frequent(xp: Namespace, x: Array, dim: int, keepdim: bool) -> Outputs:
     """The first of the longest runs of equal entries once they are in order."""
     d = dim_of(x.shape, dim)
     some_over("mode", x, d)

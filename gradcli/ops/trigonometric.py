@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .op import case, function, no_kernel, row
+from .types import Array, Call, Namespace, Ranged, Relation
 
 # fmt: off
 
@@ -17,7 +18,7 @@ ALL = [case((3, 4)), case(())]
 INSIDE = [case((3, 4), low=-0.9, high=0.9), case((), low=-0.9, high=0.9)]
 
 
-def pi(xp: Any, x: Any) -> Any:
+def pi(xp: Namespace, x: Array) -> Array:
     """The number pi, as a value of x's kind."""
     return 4 * xp.atan(xp.new_full(x, (), 1))
 
@@ -55,7 +56,7 @@ row("atan", node="AtanBackward0", latex=r"\arctan {0}", formula="atan(x)",
     cases=ALL)
 
 
-def over_square_norm(xp: Any, part: Any, a: Any, b: Any) -> Any:
+def over_square_norm(xp: Namespace, part: Array, a: Array, b: Array) -> Array:
     """part / (a**2 + b**2) without overflow; 0 at the origin."""
     norm = xp.hypot(a, b)
     nonzero = xp.where(xp.eq(norm, 0), 1, norm)
@@ -74,7 +75,7 @@ row("atan2", node="Atan2Backward0", latex=r"\operatorname{{atan2}}({0}, {1})",
     bounds=lambda xp, a, b: () if b.value > 0 else ((0, "!=", 0),))
 
 
-def length_bounds(xp: Any, a: Any, b: Any) -> Any:
+def length_bounds(xp: Namespace, a: Ranged, b: Ranged) -> tuple[Relation, ...]:
     """A length is smooth but where both sides are 0."""
     if not b.value.contains(0):
         return ()
@@ -130,7 +131,7 @@ row("atanh", node="AtanhBackward0", latex=r"\operatorname{{artanh}} {0}",
     domain="x > -1 and x < 1")
 
 
-def sinc_slope(xp: Any, y: Any, x: Any) -> Any:
+def sinc_slope(xp: Namespace, y: Array, x: Array) -> Array:
     """The derivative of sin(pi x)/(pi x).
 
     Near 0 the closed form is a small difference of two numbers close to 1, so the
@@ -180,10 +181,10 @@ def reciprocal(name: str, of: str, word: str, **facts: Any) -> None:
     inside = facts.pop("inside", OUTSIDE)
     edges, words = facts.pop("edges"), facts.pop("aliases", ())
 
-    def build(call: Any, x: Any) -> Any:
+    def build(call: Call, x: Array) -> Array:
         return call("reciprocal", call(of, x))
 
-    def inverse(call: Any, x: Any) -> Any:
+    def inverse(call: Call, x: Array) -> Array:
         return call(f"a{of}", call("reciprocal", x))
 
     function(name, build, doc=f"{word}: one over {of}.", formula=f"1/{of}(x)",

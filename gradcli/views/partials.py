@@ -26,7 +26,7 @@ def raw_partials(node: Node) -> list[Any]:
     found: list[Any] = []
     for edge, slot in zip(node.edges, node.slots, strict=True):
         partial = None if edge is None else partials[slot]
-        if callable(partial):
-            partial = partial(node.xp, y, *raw, **node.params)
-        found.append(partial)
+        found.append(
+            partial(node.xp, y, *raw, **node.params) if callable(partial) else partial
+        )
     return found

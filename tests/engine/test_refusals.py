@@ -41,6 +41,8 @@ REFUSED: list[tuple[str, tuple[Any, ...], type[Exception], str]] = [
     ("split", (-1,), RuntimeError, "split_size be non-negative, but got split_size=-1"),
     ("chunk", (0,), RuntimeError, "`chunks` to be greater than 0, got: 0"),
     ("tensor_split", (0,), RuntimeError, "number of sections must be larger than 0"),
+    ("tensor_split", (1.5,), ValueError, "expected an integer, got 1.5"),
+    ("split", (1.5,), ValueError, "expected an integer, got 1.5"),
     ("unbind", (2,), IndexError, "expected to be in range of [-2, 1], but got 2"),
     ("hsplit", (3,), RuntimeError, "is not divisible by the split_size 3"),
     ("flip", (0, 0), RuntimeError, "dim 0 appears multiple times in the list of dims"),
@@ -153,3 +155,17 @@ def test_a_scalar_has_no_dimension_to_index(index: Any) -> None:
 def test_a_scalar_is_not_iterated() -> None:
     with pytest.raises(TypeError, match="iteration over a 0-d tensor"):
         list(Tensor(np.array(2.0), NUMPY))
+
+
+@pytest.mark.parametrize(
+    ("name", "dims", "words"),
+    [
+        ("linalg.matrix_norm", (1, 0), "dim must be a 2-tuple"),
+        ("tensordot", (x34(), [0]), "has to hold two lists of dimensions"),
+    ],
+)
+def test_dimensions_that_are_too_few_are_refused(
+    name: str, dims: tuple[Any, ...], words: str
+) -> None:
+    with pytest.raises(RuntimeError, match=words):
+        function(name)(x34(), *dims)
