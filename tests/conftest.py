@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,12 @@ def pytest_configure(config: pytest.Config) -> None:
         "filterwarnings",
         r"ignore::RuntimeWarning:gradcli\.(ops|engine|nn|optim|numbers|verify)\b",
     )
+
+
+@pytest.fixture(scope="session")
+def torch() -> Any:
+    """PyTorch, for tests that stand beside it."""
+    return pytest.importorskip("torch")
 
 
 @pytest.fixture(scope="session")

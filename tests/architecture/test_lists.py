@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_rooms import MODULES, PACKAGE, room
+from test_rooms import MODULES, folder, parts, room, where
 
 from gradcli.ops import ALIASES, FUNCTIONS, OPS
+from tests.grouped import by_row
 
 NAMES = {*OPS, *FUNCTIONS, *ALIASES, *(op.base for op in OPS.values())}
 
@@ -32,9 +33,9 @@ def strings(node: ast.AST) -> Iterator[str]:
             yield part.value
 
 
-def literals(tree: ast.AST) -> Iterator[tuple[int, set[str]]]:
+def literals(path: Path) -> Iterator[tuple[int, set[str]]]:
     """The line of each literal collection, and the names of operations in it."""
-    for node in ast.walk(tree):
+    for node in parts(path):
         if isinstance(node, ast.Dict | ast.Set | ast.List | ast.Tuple):
             yield node.lineno, NAMES & {*strings(node)}
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "split":
@@ -45,25 +46,24 @@ def literals(tree: ast.AST) -> Iterator[tuple[int, set[str]]]:
 def listing(path: Path) -> list[str]:
     return [
         f"line {line}: {', '.join(sorted(found))}"
-        for line, found in literals(ast.parse(path.read_text()))
+        for line, found in literals(path)
         if len(found) >= 3
     ]
 
 
 def excused(path: Path) -> bool:
-    where = str(path.relative_to(PACKAGE))
-    return any(where.startswith(prefix) for prefix in ALLOWED)
+    return any(where(path).startswith(prefix) for prefix in ALLOWED)
 
 
 OUTSIDE = [path for path in MODULES if room(path) != "ops" and not excused(path)]
 
 
-@pytest.mark.parametrize("path", OUTSIDE, ids=lambda p: str(p.relative_to(PACKAGE)))
+@by_row("path", OUTSIDE, where, folder)
 def test_no_literal_outside_the_table_lists_operations(path: Path) -> None:
     assert listing(path) == []
 
 
 @pytest.mark.parametrize("prefix", ALLOWED)
 def test_every_exception_is_needed(prefix: str) -> None:
-    paths = [p for p in MODULES if str(p.relative_to(PACKAGE)).startswith(prefix)]
+    paths = [path for path in MODULES if where(path).startswith(prefix)]
     assert any(listing(path) for path in paths)

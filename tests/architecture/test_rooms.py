@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.grouped import by_row
 
 PACKAGE = Path(__file__).parents[2] / "gradcli"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -64,11 +66,25 @@ def room(path: Path) -> str:
     return parts[0] if len(parts) > 1 else ""
 
 
+def where(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+def folder(where: str) -> str:
+    return where.rpartition("/")[0] or "gradcli"
+
+
+def parts(path: Path) -> Iterator[ast.AST]:
+    """The nodes of a module's syntax tree."""
+    return ast.walk(ast.parse(path.read_text()))
+
+
+@cache
 def imported(path: Path) -> set[str]:
     """Absolute dotted names that a module imports, also inside functions."""
     names: set[str] = set()
     here = ("gradcli", *path.relative_to(PACKAGE).with_suffix("").parts)
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in parts(path):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -86,38 +102,38 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+@by_row("path", MODULES, where, folder)
 def test_rooms_import_downward_only(path: Path) -> None:
     own = room(path)
     if not own:
         return
     for name in imported(path):
-        parts = name.split(".")
-        if parts[0] == "gradcli" and len(parts) > 1 and parts[1] in MAY_KNOW:
-            assert parts[1] == own or parts[1] in MAY_KNOW[own], name
+        top, _, rest = name.partition(".")
+        other = rest.partition(".")[0]
+        if top == "gradcli" and other in MAY_KNOW:
+            assert other == own or other in MAY_KNOW[own], name
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+@by_row("path", MODULES, where, folder)
 def test_heavy_libraries_stay_in_their_room(path: Path) -> None:
     for name in imported(path):
         homes = HOME.get(name.split(".")[0])
         if homes is not None:
-            where = str(path.relative_to(PACKAGE))
-            assert room(path) in homes or where in homes, f"{where} imports {name}"
+            assert room(path) in homes or where(path) in homes, f"imports {name}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+@by_row("path", MODULES, where, folder)
 def test_a_module_of_more_than_700_lines_has_a_seam_to_be_split_at(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 700
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+@by_row("path", MODULES, where, folder)
 def test_text_never_reaches_an_evaluator(path: Path) -> None:
     banned = {
         "eval", "exec", "compile", "sympify", "parse_expr", "lambdify",
         "literal_eval", "loads_pickle",
     }  # fmt: skip
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in parts(path):
         if isinstance(node, ast.Call):
             called = getattr(node.func, "id", getattr(node.func, "attr", ""))
             bare = isinstance(node.func, ast.Name)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from operator import itemgetter
 
 import pytest
 
 import gradcli
 from gradcli.engine.public import IN_PLACE, names
+from tests.grouped import by_row
 
 HEAVY = ("numpy", "scipy", "sympy", "mpmath", "rich", "typer", "cupy", "safetensors")
 
@@ -33,7 +35,7 @@ def test_the_engine_imports_no_heavy_library_but_numpy() -> None:
     assert loaded & set(HEAVY) == {"numpy"}
 
 
-@pytest.mark.parametrize("name", [n for n in dir(gradcli) if not n.startswith("_")])
+@by_row("name", (n for n in dir(gradcli) if not n.startswith("_")), str, itemgetter(0))
 def test_every_listed_name_is_there(name: str) -> None:
     assert getattr(gradcli, name) is getattr(gradcli, name)
 

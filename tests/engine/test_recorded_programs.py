@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gradcli.engine import NUMPY, AccumulateGrad, Tensor, function, grad
 from gradcli.engine.forward import jvp
 from gradcli.lang.run import evaluate
+from tests.grouped import by_row
 
 RECORDS = [
     json.loads(line)
@@ -23,9 +23,16 @@ RECORDS = [
     .read_text()
     .splitlines()
 ]
-over_programs = pytest.mark.parametrize(
-    "record", RECORDS, ids=[f"{r['program']} {np.shape(r['x'])}" for r in RECORDS]
+
+
+def called(record: dict[str, Any]) -> str:
+    return f"{record['graph']} of {record['program']} at {np.shape(record['x'])}"
+
+
+over_programs = by_row(
+    "record", RECORDS, called, lambda called: called.partition("(")[0]
 )
+"""One test for the programs that end with one kind of node."""
 
 
 def run(record: dict[str, Any]) -> tuple[Tensor, Tensor]:

@@ -3,6 +3,7 @@
 import json
 import unicodedata
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from gradcli.lang.syntax import (
     Unary,
     walk,
 )
+from tests.grouped import by_row
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "torch-2.13.jsonl"
 CASES = [json.loads(line) for line in REFERENCE.read_text().splitlines()]
@@ -101,9 +103,12 @@ def test_precedence_is_that_of_python(source: str, evaluate: Any) -> None:
     agree_with_python(source, evaluate)
 
 
-@pytest.mark.parametrize("first", ARITHMETIC)
-@pytest.mark.parametrize("second", ARITHMETIC)
-@pytest.mark.parametrize("third", [*ARITHMETIC, "<", "==", "and", "or"])
+@by_row(
+    "first, second, third",
+    product(ARITHMETIC, ARITHMETIC, [*ARITHMETIC, "<", "==", "and", "or"]),
+    " ".join,
+    lambda operators: operators.partition(" ")[0],
+)
 def test_operators_side_by_side_group_as_in_python(
     first: str, second: str, third: str, evaluate: Any
 ) -> None:

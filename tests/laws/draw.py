@@ -11,7 +11,7 @@ near a kink that the case's bounds keep away from.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,14 +103,34 @@ def root(op: Op | Composite) -> str:
 
 
 def draw(op: Op | Composite, number: int) -> Spot:
-    """The inputs of a row's case with that number."""
+    """The inputs of a row's case with that number, on memory of their own."""
+    case = op.cases[number]
+    arrays = remembered(case, (root(op), number), lambda: _drawn(op, number))
+    return Spot(op, case, arrays)
+
+
+def _drawn(op: Op | Composite, number: int) -> tuple[Any, ...]:
     case = op.cases[number]
     rng = generator(root(op), number)
-    arrays = tuple(
+    return tuple(
         draw_array(rng, shape, case) if is_shape(shape) else _given(shape)
         for shape in case.inputs
     )
-    return Spot(op, case, arrays)
+
+
+_REMEMBERED: dict[Any, tuple[Case, tuple[Any, ...]]] = {}
+
+
+def remembered(
+    case: Case, names: tuple[object, ...], make: Callable[[], Sequence[Any]]
+) -> tuple[Any, ...]:
+    """Copies of what was once drawn for a case under these names."""
+    key = (id(case), names)
+    if key not in _REMEMBERED:
+        # The case is held, so that no other has its number.
+        _REMEMBERED[key] = (case, tuple(make()))
+    _, drawn = _REMEMBERED[key]
+    return tuple([a.copy("K") if isinstance(a, np.ndarray) else a for a in drawn])
 
 
 def _given(value: Any) -> Any:

@@ -36,6 +36,10 @@ class Recorded:
     gives: dict[str, list[str]]
     refuses: list[str]
 
+    @property
+    def ident(self) -> str:
+        return f"{self.row}-{self.case}"
+
 
 def load() -> list[Recorded]:
     lines = FILE.read_text(encoding="utf-8").splitlines()

@@ -14,7 +14,7 @@ import numpy as np
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.engine.forward import jvp
 
-from .draw import Spot, generator, root
+from .draw import Spot, generator, remembered, root
 
 Arrays = list[Any]
 
@@ -27,12 +27,22 @@ def outputs_of(y: Any) -> list[Tensor]:
 
 def directions(spot: Spot, *names: object) -> Arrays:
     """A tangent per free input, of its shape, with entries in [-1, 1]."""
+    given = ("tangent", root(spot.op), *names)
+    return list(remembered(spot.case, given, lambda: _directions(spot, *names)))
+
+
+def _directions(spot: Spot, *names: object) -> Arrays:
     rng = generator(root(spot.op), spot.case, *names)
     return [np.asarray(rng.uniform(-1, 1, v.shape)) for v in spot.values()]
 
 
 def cotangents(spot: Spot, *names: object) -> Arrays:
     """A cotangent per output, of its shape, with entries in [-1, 1]."""
+    given = ("cotangent", root(spot.op), *names)
+    return list(remembered(spot.case, given, lambda: _cotangents(spot, *names)))
+
+
+def _cotangents(spot: Spot, *names: object) -> Arrays:
     rng = generator(root(spot.op), spot.case, "cotangent", *names)
     _, y = spot.run()
     return [np.asarray(rng.uniform(-1, 1, part.shape)) for part in outputs_of(y)]
@@ -57,11 +67,23 @@ def push(spot: Spot, t: Arrays, values: Sequence[Any] | None = None) -> Arrays:
 def pull(spot: Spot, v: Arrays, values: Sequence[Any] | None = None) -> Arrays:
     """The transpose of J times v, by reverse mode."""
     leaves, y = spot.run(values)
-    pulled = grad(outputs_of(y), leaves, tensors(v))
+    return _pulled(outputs_of(y), leaves, v)
+
+
+def _pulled(outputs: list[Tensor], leaves: list[Tensor], v: Arrays) -> Arrays:
+    pulled = grad(outputs, leaves, tensors(v))
     return [
         np.zeros(leaf.shape) if g is None else np.asarray(g.raw)
         for g, leaf in zip(pulled, leaves, strict=True)
     ]
+
+
+def both(spot: Spot, v: Arrays, t: Arrays) -> tuple[Arrays, Arrays]:
+    """The transpose of J times v, and J t, of one recorded pass."""
+    leaves, y = spot.run()
+    outputs = outputs_of(y)
+    pushed = [np.asarray(out.raw) for out in jvp(outputs, leaves, tensors(t))]
+    return _pulled(outputs, leaves, v), pushed
 
 
 def inner(a: Arrays, b: Arrays) -> float:
@@ -108,7 +130,7 @@ FLOOR = 1e-3
 def adjoint(spot: Spot) -> float:
     """<v, J t> = <transpose(J) v, t>"""
     v, t = cotangents(spot), directions(spot)
-    pushed, pulled = push(spot, t), pull(spot, v)
+    pulled, pushed = both(spot, v, t)
     gap = abs(inner(v, pushed) - inner(pulled, t))
     return gap / (ROUNDING * (FLOOR + size(v, pushed) + size(pulled, t)))
 

@@ -30,7 +30,7 @@ from gradcli.ops import OPS, Case, Op
 from .conventions import POINTS, Point, gradients, run, tangents
 from .digits import digits
 from .draw import MATRICES, Spot, draw, draw_array, generator, is_shape, root
-from .measure import LAWS, cotangents, directions, pull, push
+from .measure import LAWS, both, cotangents, directions
 from .mutants import Mutant, all_mutants, planted, spots_of
 
 SAME_FUNCTION = "the same function"
@@ -142,10 +142,8 @@ def points_of(op: Op) -> Iterator[tuple[int, str]]:
 
 def alike(op: Op, spoilt: Op, number: int, kind: str) -> bool:
     """Whether both rows give the same products at a point, from either mode."""
-    try:
-        ours = products(drawn(op, number, kind), kind)
-    except Exception:
-        # No such point: the row itself has no value there.
+    ours = own_products(op, number, kind)
+    if ours is None:
         return kind != DRAWN
     try:
         theirs = products(drawn(spoilt, number, kind), kind)
@@ -156,9 +154,19 @@ def alike(op: Op, spoilt: Op, number: int, kind: str) -> bool:
     )
 
 
+@cache
+def own_products(op: Op, number: int, kind: str) -> list[Any] | None:
+    """What the row gives at a point; None where there is no such point, as the row
+    itself has no value there."""
+    try:
+        return products(drawn(op, number, kind), kind)
+    except Exception:
+        return None
+
+
 def products(spot: Spot, kind: str) -> list[Any]:
-    v, t = cotangents(spot, kind), directions(spot, kind)
-    return [*pull(spot, v), *push(spot, t)]
+    pulled, pushed = both(spot, cotangents(spot, kind), directions(spot, kind))
+    return [*pulled, *pushed]
 
 
 def drawn(op: Op, number: int, kind: str) -> Spot:

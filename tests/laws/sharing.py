@@ -71,6 +71,11 @@ class Trial:
         return np.array(value, order=self.layout) if array else value
 
 
+def name_of(ident: str) -> str:
+    """The name in what a trial is called."""
+    return ident.rsplit("-", 2)[0]
+
+
 def trials() -> Iterator[Trial]:
     """Every case of every row and of every function, in every layout that differs."""
     for name, entry in {**OPS, **FUNCTIONS}.items():

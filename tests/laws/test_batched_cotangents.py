@@ -12,6 +12,7 @@ from gradcli.engine.forward import jvp
 from gradcli.engine.jacobian import batch, blocks, columns_of, rows_of
 from gradcli.engine.record import call
 from gradcli.ops import OPS
+from tests.grouped import by_row
 
 from .draw import draw, ident, spots
 from .measure import outputs_of
@@ -52,7 +53,7 @@ KINDS = pytest.mark.parametrize("fewest", [1, 10**9], ids=["sparse", "dense"])
 
 
 @KINDS
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_a_batch_of_cotangents_is_pulled_as_each_alone(
     at: tuple[str, int], fewest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,7 +66,7 @@ def test_a_batch_of_cotangents_is_pulled_as_each_alone(
                 np.testing.assert_allclose(block.dense().raw, slow, **ALIKE)
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_a_batch_of_tangents_is_pushed_as_each_alone(
     at: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,7 +80,7 @@ def test_a_batch_of_tangents_is_pushed_as_each_alone(
             )
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_what_is_too_large_is_computed_in_halves(
     at: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,20 +19,21 @@ from gradcli.engine.forward import jvp
 from gradcli.engine.modes import renewing
 from gradcli.engine.record import apply
 from gradcli.ops import OPS, VIEW, Op
+from tests.grouped import by_row
 
-from .draw import draw
-from .sharing import Trial, load
+from .draw import draw, ident
+from .sharing import Trial, load, name_of
 from .test_sharing import run
 
 SHARED = [
-    Trial(*ident.rsplit("-", 2)[:1], int(ident.rsplit("-", 2)[1]), ident[-1])
-    for ident, shares in load().items()
+    Trial(name_of(each), int(each.rsplit("-", 2)[1]), each[-1])
+    for each, shares in load().items()
     if {i for _, i, *_ in shares or []} == {0}
 ]
 """The trials of which the first input alone shares its memory."""
 
 ways = pytest.mark.parametrize("way", [nullcontext, renewing], ids=["written", "kept"])
-shared = pytest.mark.parametrize("trial", SHARED, ids=lambda trial: trial.ident)
+shared = by_row("trial", SHARED, attrgetter("ident"), name_of)
 
 Way = Callable[[], AbstractContextManager[Any]]
 
@@ -106,7 +108,7 @@ def changed(op: Op, leaf: Tensor, number: int) -> Tensor:
     return total
 
 
-@pytest.mark.parametrize(("name", "number"), list(views()))
+@by_row("name, number", views(), ident)
 def test_both_modes_differentiate_a_program_that_changes_its_values(
     name: str, number: int
 ) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gradcli.ops import FUNCTIONS, OPS, Composite
+from tests.grouped import by_row
 
 from .conventions import POINTS, Point, gradients, tangents
 
@@ -17,13 +18,17 @@ def label(point: Point) -> str:
     return f"{point.name}({inside})"
 
 
-@pytest.mark.parametrize("point", POINTS, ids=label)
+def function_of(label: str) -> str:
+    return label.partition("(")[0]
+
+
+@by_row("point", POINTS, label, function_of)
 def test_gradient_at_a_kink_is_the_convention(point: Point) -> None:
     for found, expected in zip(gradients(point), point.grads, strict=True):
         np.testing.assert_allclose(found, np.asarray(expected), rtol=1e-14)
 
 
-@pytest.mark.parametrize("point", POINTS, ids=label)
+@by_row("point", POINTS, label, function_of)
 def test_tangents_at_a_kink_are_the_convention(point: Point) -> None:
     for found, expected in zip(tangents(point), point.grads, strict=True):
         np.testing.assert_allclose(found, np.asarray(expected), rtol=1e-14)
@@ -39,15 +44,14 @@ def _composed(entry: Any) -> bool:
     return isinstance(entry, Composite)
 
 
-@pytest.mark.parametrize("point", POINTS, ids=label)
+@by_row("point", POINTS, label, function_of)
 def test_a_point_is_compared_with_pytorch_or_says_why_not(point: Point) -> None:
     assert bool(point.torch) != bool(point.why)
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize("point", [p for p in POINTS if p.torch], ids=label)
-def test_gradient_at_a_kink_is_pytorchs(point: Point) -> None:
-    torch = pytest.importorskip("torch")
+@by_row("point", [p for p in POINTS if p.torch], label, function_of)
+def test_gradient_at_a_kink_is_pytorchs(point: Point, torch: Any) -> None:
     function = torch
     for part in point.torch.replace("F.", "torch.nn.functional.").split(".")[1:]:
         function = getattr(function, part)

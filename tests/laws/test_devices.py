@@ -15,6 +15,7 @@ from gradcli.engine import Tensor, grad, resolve
 from gradcli.engine.errors import DeviceError
 from gradcli.engine.forward import jvp
 from gradcli.ops import OPS
+from tests.grouped import by_row
 
 from .draw import Spot, draw, ident, spots
 from .measure import cotangents, directions, outputs_of, pull, push, value_at
@@ -47,7 +48,7 @@ def expected(spot: Spot, v: list[Any], t: list[Any]) -> dict[str, list[Any]]:
     }
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_array_in_same_kind_out(at: tuple[str, int]) -> None:
     spot = draw(OPS[at[0]], at[1])
     v, t = cotangents(spot), directions(spot)
@@ -82,7 +83,7 @@ def cuda() -> Any:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_cuda_gives_what_the_cpu_gives(at: tuple[str, int], cuda: Any) -> None:
     spot = draw(OPS[at[0]], at[1])
     v, t = cotangents(spot), directions(spot)

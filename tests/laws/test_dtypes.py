@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import pytest
 
 from gradcli.ops import OPS
+from tests.grouped import by_row
 
 from .dtypes import Recorded, found, load
 
@@ -12,7 +15,7 @@ RECORDED = load()
 FEWEST_ROWS = 250
 
 
-@pytest.mark.parametrize("each", RECORDED, ids=lambda r: f"{r.row}-{r.case}")
+@by_row("each", RECORDED, attrgetter("ident"))
 def test_results_have_the_types_of_pytorchs(each: Recorded) -> None:
     for dtype, types in each.gives.items():
         ours = found(each.row, each.case, dtype)
@@ -20,11 +23,7 @@ def test_results_have_the_types_of_pytorchs(each: Recorded) -> None:
         assert ours[: len(types)] == types, dtype
 
 
-@pytest.mark.parametrize(
-    "each",
-    [each for each in RECORDED if each.refuses],
-    ids=lambda r: f"{r.row}-{r.case}",
-)
+@by_row("each", [each for each in RECORDED if each.refuses], attrgetter("ident"))
 def test_types_that_pytorch_refuses_are_refused(each: Recorded) -> None:
     for dtype in each.refuses:
         with pytest.raises((RuntimeError, TypeError, IndexError)):

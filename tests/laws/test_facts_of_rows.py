@@ -20,13 +20,18 @@ from gradcli.numbers.scalars import bounds_of
 from gradcli.numbers.terms import Terms
 from gradcli.ops import FUNCTIONS, OPS, Op
 from gradcli.ops.op import FIRST, MANY, Fixed
+from tests.grouped import by_row
 
 from .draw import draw, is_shape
 
 CASES = [(op, i) for op in OPS.values() for i in range(len(op.cases))]
 
 
-@pytest.mark.parametrize(("op", "i"), CASES, ids=[f"{op.name}-{i}" for op, i in CASES])
+def called(case: tuple[Op, int]) -> str:
+    return f"{case[0].name}-{case[1]}"
+
+
+@by_row("op, i", CASES, called)
 def test_a_row_gives_as_many_outputs_as_it_says(op: Op, i: int) -> None:
     _, y = draw(op, i).run()
     if op.returns == 1:
@@ -121,9 +126,7 @@ BOUNDED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("entry", "i"), BOUNDED, ids=[f"{entry.name}-{i}" for entry, i in BOUNDED]
-)
+@by_row("entry, i", BOUNDED, called)
 def test_the_cases_lie_in_the_domain(entry: Op, i: int) -> None:
     arrays = draw(entry, i).arrays
     xp = ObjectNamespace(Terms())

@@ -15,6 +15,7 @@ import pytest
 from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.record import apply
 from gradcli.ops import OPS
+from tests.grouped import by_row
 
 from .forward import AT, arrays, differs, ours, recorded
 from .in_mpmath import BY_NAME, DIGITS, value
@@ -35,7 +36,7 @@ GRID = np.concatenate([
 ])  # fmt: skip
 
 
-@pytest.mark.parametrize("at", list(RECORDED))
+@by_row("at", RECORDED, str)
 def test_forward_is_what_pytorch_recorded(at: str) -> None:
     assert not differs(ours(*AT[at]), RECORDED[at])
 
@@ -98,7 +99,7 @@ def spoilt(array: Any) -> Any:
     return ~array if array.dtype.kind == "b" else array + 1
 
 
-@pytest.mark.parametrize("at", list(RECORDED))
+@by_row("at", RECORDED, str)
 def test_a_forward_formula_that_is_off_by_1e_9_is_found(at: str) -> None:
     wrong = [spoilt(array) for array in ours(*AT[at])]
     assert differs(wrong, RECORDED[at]) or not any(a.size for a in wrong)

@@ -6,12 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gradcli.engine import Tensor, grad
 from gradcli.engine.errors import EngineError
 from gradcli.engine.record import apply, call
 from gradcli.ops import OPS
+from tests.grouped import by_row
 
 from .draw import draw, ident, spots
 from .measure import cotangents, outputs_of, tensors
@@ -62,7 +62,7 @@ def derivatives(at: tuple[str, int], widths: Any) -> tuple[Any, Any, Any] | None
     return once, [None if g is None else np.asarray(g.raw) for g in found], seen
 
 
-@pytest.mark.parametrize("at", MET, ids=ident)
+@by_row("at", MET, ident)
 def test_gradients_have_the_types_of_their_values(at: tuple[str, int]) -> None:
     count = len(draw(OPS[at[0]], at[1]).free)
     wide = derivatives(at, ["float64"] * count)

@@ -14,6 +14,7 @@ from gradcli.engine.forward import jvp
 from gradcli.engine.record import apply
 from gradcli.ops import OPS
 from gradcli.utils.checkpoint import checkpoint, set_checkpoint_early_stop
+from tests.grouped import by_row
 
 from .draw import draw, ident, spots
 from .measure import cotangents, directions, outputs_of, pull, push, tensors
@@ -28,7 +29,7 @@ def boxed(array: Any) -> Tensor:
     return Tensor(array, NUMPY)
 
 
-@pytest.mark.parametrize("at", SPOTS, ids=ident)
+@by_row("at", SPOTS, ident)
 def test_values_that_were_packed_and_unpacked_give_the_same_gradient(
     at: tuple[str, int],
 ) -> None:
@@ -45,7 +46,7 @@ def test_values_that_were_packed_and_unpacked_give_the_same_gradient(
         np.testing.assert_array_equal(np.asarray(b.raw), expected)
 
 
-@pytest.mark.parametrize("at", SPOTS, ids=ident)
+@by_row("at", SPOTS, ident)
 @pytest.mark.parametrize("early_stop", [True, False])
 def test_values_that_are_computed_again_give_the_same_gradient(
     at: tuple[str, int], early_stop: bool
@@ -67,7 +68,7 @@ def test_values_that_are_computed_again_give_the_same_gradient(
         np.testing.assert_array_equal(np.asarray(a.raw), expected)
 
 
-@pytest.mark.parametrize("at", SPOTS, ids=ident)
+@by_row("at", SPOTS, ident)
 def test_values_that_were_packed_serve_forward_mode(at: tuple[str, int]) -> None:
     spot = draw(OPS[at[0]], at[1])
     t = directions(spot)
@@ -79,7 +80,7 @@ def test_values_that_were_packed_serve_forward_mode(at: tuple[str, int]) -> None
 
 
 @pytest.mark.parametrize("recorded", [False, True])
-@pytest.mark.parametrize("at", SPOTS, ids=ident)
+@by_row("at", SPOTS, ident)
 def test_a_dual_level_pushes_what_forward_mode_pushes(
     at: tuple[str, int], recorded: bool
 ) -> None:
@@ -104,7 +105,7 @@ def test_a_dual_level_pushes_what_forward_mode_pushes(
         np.testing.assert_allclose(np.asarray(tangent.raw), out, rtol=1e-14)
 
 
-@pytest.mark.parametrize("at", SPOTS, ids=ident)
+@by_row("at", SPOTS, ident)
 def test_anomaly_mode_changes_no_gradient(at: tuple[str, int]) -> None:
     spot = draw(OPS[at[0]], at[1])
     v = cotangents(spot)

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import gradcli
 from gradcli.engine import function
 from gradcli.engine.record import apply
 from gradcli.ops import Op
+from tests.grouped import by_row
 
 from .draw import handed
 from .passes import Seen, Trial, load, trials, witness
+from .sharing import name_of
 
 RECORDED = load()
 TRIALS = {trial.ident: trial for trial in trials()}
@@ -38,6 +38,6 @@ def test_every_case_of_every_row_is_recorded() -> None:
     assert sum(seen is not None for seen in RECORDED.values()) >= FEWEST
 
 
-@pytest.mark.parametrize("at", [at for at, seen in RECORDED.items() if seen])
+@by_row("at", [at for at, seen in RECORDED.items() if seen], str, name_of)
 def test_a_pass_leaves_what_pytorchs_leaves(at: str) -> None:
     assert ours(TRIALS[at]) == RECORDED[at]

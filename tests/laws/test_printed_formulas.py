@@ -8,7 +8,6 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gradcli.engine import NUMPY, Tensor
 from gradcli.lang import compile_program, free_names, parse
@@ -17,6 +16,7 @@ from gradcli.lang.machine import run
 from gradcli.lang.tensors import CONSTANTS, TensorLibrary
 from gradcli.ops import OPS, Fixed, Op, parameters
 from gradcli.views.catalog import catalog, is_program
+from tests.grouped import by_row
 
 from .draw import draw
 from .forward import ENTRIES, Entry
@@ -92,9 +92,7 @@ def agree(found: Any, true: Any) -> bool:
     return bool(np.allclose(shaped, true, rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
-@pytest.mark.parametrize(
-    ("entry", "number"), CASES, ids=[f"{entry.name}-{i}" for entry, i in CASES]
-)
+@by_row("entry, number", CASES, lambda case: f"{case[0].name}-{case[1]}")
 def test_a_printed_formula_is_read_back_to_the_same_value(
     entry: Entry, number: int
 ) -> None:
@@ -140,11 +138,7 @@ DERIVATIVES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("op", "name", "text", "number"),
-    DERIVATIVES,
-    ids=[f"{op.name}-{name}" for op, name, _, _ in DERIVATIVES],
-)
+@by_row("op, name, text, number", DERIVATIVES, lambda d: f"{d[0].name}-{d[1]}")
 def test_a_printed_derivative_is_read_back_to_the_same_value(
     op: Op, name: str, text: str, number: int
 ) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from gradcli.engine import Tensor, enable_grad, grad
 from gradcli.engine.forward import jvp
 from gradcli.ops import OPS
+from tests.grouped import by_row
 
 from .draw import Spot, draw, ident, spots
 from .measure import Arrays, cotangents, directions, outputs_of, push, tensors
@@ -53,7 +53,7 @@ def gradient_of(total: Tensor, leaves: list[Tensor]) -> Arrays:
     ]
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_recorded_pass_gives_the_same_tangent(at: tuple[str, int]) -> None:
     spot = draw(OPS[at[0]], at[1])
     t = directions(spot)
@@ -63,7 +63,7 @@ def test_recorded_pass_gives_the_same_tangent(at: tuple[str, int]) -> None:
         np.testing.assert_allclose(np.asarray(out.raw), plain, rtol=1e-14)
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_reverse_over_forward_is_forward_over_reverse(at: tuple[str, int]) -> None:
     spot = draw(OPS[at[0]], at[1])
     t, v = directions(spot), cotangents(spot)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gradcli.engine import grad
 from gradcli.engine.node import Node, Shaped, UnaryNode
 from gradcli.engine.saved import used_parts
 from gradcli.ops import OPS
+from tests.grouped import by_row
 
 from .draw import draw, ident, spots
 from .measure import cotangents, outputs_of, pull, tensors
@@ -31,7 +31,7 @@ def shape_of(value: Any) -> Any:
     return Shaped(value.shape) if hasattr(value, "dtype") else value
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_values_that_do_not_count_as_saved_are_not_read(at: tuple[str, int]) -> None:
     spot = draw(OPS[at[0]], at[1])
     v = cotangents(spot)

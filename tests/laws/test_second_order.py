@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from gradcli.engine import grad
 from gradcli.ops import OPS
+from tests.grouped import by_row
 
 from .draw import draw, ident, spots
 from .measure import (
@@ -19,17 +19,17 @@ from .measure import (
 )
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_gradient_of_vjp_is_the_central_difference(at: tuple[str, int]) -> None:
     assert second_difference(draw(OPS[at[0]], at[1])) <= 1
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_gradient_of_vjp_by_the_cotangent_is_jvp(at: tuple[str, int]) -> None:
     assert cotangent_gradient(draw(OPS[at[0]], at[1])) <= 1
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_recorded_pass_gives_the_same_gradient(at: tuple[str, int]) -> None:
     spot = draw(OPS[at[0]], at[1])
     v = cotangents(spot)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.engine.forward import jvp
 from gradcli.ops import OPS
+from tests.grouped import by_row
 
 from .draw import Spot, draw, ident, spots
 from .measure import cotangents, directions, misfit, outputs_of, tensors
@@ -17,12 +17,12 @@ def narrowed(spot: Spot) -> Spot:
     return spot.as_kind(lambda a: a.astype(np.float32) if a.dtype.kind == "f" else a)
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_gradient_has_the_shape_of_its_input(at: tuple[str, int]) -> None:
     assert misfit(draw(OPS[at[0]], at[1])) == 0
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_float32_stays_float32(at: tuple[str, int]) -> None:
     spot = narrowed(draw(OPS[at[0]], at[1]))
     leaves, y = spot.run()
@@ -38,7 +38,7 @@ def test_float32_stays_float32(at: tuple[str, int]) -> None:
         assert pushed.raw.dtype == np.float32
 
 
-@pytest.mark.parametrize("at", list(spots(differentiable=False)), ids=ident)
+@by_row("at", spots(differentiable=False), ident)
 def test_forward_does_not_change_its_inputs(at: tuple[str, int]) -> None:
     spot = draw(OPS[at[0]], at[1])
     before = [np.array(a) if hasattr(a, "dtype") else a for a in spot.arrays]

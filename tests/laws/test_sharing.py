@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
-import pytest
 
 from gradcli.engine import NUMPY, Tensor, function
 from gradcli.engine.record import apply
 from gradcli.engine.versions import owner
 from gradcli.ops import Op
+from tests.grouped import by_row
 
 from .draw import handed
-from .sharing import OWN_MEMORY, Answer, Trial, answer, load, trials
+from .sharing import OWN_MEMORY, Answer, Trial, answer, load, name_of, trials
 
 RECORDED = load()
 
@@ -40,7 +41,7 @@ def test_every_case_of_every_row_is_recorded() -> None:
     assert [trial.ident for trial in trials()] == list(RECORDED)
 
 
-@pytest.mark.parametrize("trial", list(trials()), ids=lambda trial: trial.ident)
+@by_row("trial", trials(), attrgetter("ident"), name_of)
 def test_entries_lie_in_memory_as_pytorchs_do(trial: Trial) -> None:
     inputs = tensors(trial)
     recorded = RECORDED[trial.ident]

@@ -17,6 +17,7 @@ import pytest
 from gradcli.engine import NUMPY, Tensor
 from gradcli.engine.record import call
 from gradcli.ops import FUNCTIONS, OPS
+from tests.grouped import by_row
 
 from .draw import draw
 
@@ -76,6 +77,10 @@ def sized() -> Iterator[tuple[str, int, str]]:
                     yield name, number, parameter
 
 
+def called(case: tuple[str, int, str]) -> str:
+    return "-".join(map(str, case))
+
+
 def refusal(name: str, number: int, parameter: str, value: Any) -> Exception | None:
     """What a call raises with this value of a parameter."""
     entry = ENTRIES[name]
@@ -89,7 +94,7 @@ def refusal(name: str, number: int, parameter: str, value: Any) -> Exception | N
     return None
 
 
-@pytest.mark.parametrize(("name", "number", "parameter"), list(sized()))
+@by_row("name, number, parameter", sized(), called, lambda call: call.split("-")[0])
 def test_no_number_makes_a_call_take_long_or_much(
     name: str, number: int, parameter: str
 ) -> None:

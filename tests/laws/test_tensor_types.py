@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 import gradcli
 from gradcli.engine import Tensor
 from gradcli.engine.public import INTERNAL
 from gradcli.ops import OPS
+from tests.grouped import by_row
 
 from .draw import draw, ident, spots
 
@@ -32,7 +32,7 @@ def parts_of(y: Any) -> list[Tensor]:
     return [part for part in found if isinstance(part, Tensor)]
 
 
-@pytest.mark.parametrize("at", list(spots()), ids=ident)
+@by_row("at", spots(), ident)
 def test_no_whole_numbers_and_no_truth_values_require_a_gradient(
     at: tuple[str, int],
 ) -> None:
@@ -41,7 +41,7 @@ def test_no_whole_numbers_and_no_truth_values_require_a_gradient(
     assert not [t for t in found if t.requires_grad and not t.is_floating_point()]
 
 
-@pytest.mark.parametrize("at", PUBLIC, ids=ident)
+@by_row("at", PUBLIC, ident)
 def test_a_function_writes_to_out_what_it_returns(at: tuple[str, int]) -> None:
     op = OPS[at[0]]
     spot = draw(op, at[1])

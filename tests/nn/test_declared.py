@@ -6,6 +6,7 @@ import copy
 import inspect
 import pickle
 import pydoc
+from operator import attrgetter, itemgetter
 
 import pytest
 
@@ -17,6 +18,7 @@ from gradcli.nn import table as modules
 from gradcli.nn.functional import table as functions
 from gradcli.ops import ALIASES, FUNCTIONS
 from gradcli.optim import table as optimizers
+from tests.grouped import by_row
 
 MODULES = [c for c in vars(modules).values() if isinstance(c, type)]
 MODULES = [c for c in MODULES if c.__module__ == modules.__name__]
@@ -35,7 +37,7 @@ def default(cls: type) -> nn.Module:
 ANY = ("args", "kwargs")
 
 
-@pytest.mark.parametrize("cls", MODULES, ids=lambda c: c.__name__)
+@by_row("cls", MODULES, attrgetter("__name__"), itemgetter(0))
 def test_a_declared_module_survives_copying_and_pickling(cls: type) -> None:
     module = default(cls)
     for twin in (copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
@@ -44,7 +46,7 @@ def test_a_declared_module_survives_copying_and_pickling(cls: type) -> None:
         assert twin.__dict__.keys() == module.__dict__.keys()
 
 
-@pytest.mark.parametrize("cls", MODULES, ids=lambda c: c.__name__)
+@by_row("cls", MODULES, attrgetter("__name__"), itemgetter(0))
 def test_a_declared_module_keeps_its_options_as_attributes(cls: type) -> None:
     module = default(cls)
     for name in getattr(cls, "options", ()):
@@ -54,7 +56,7 @@ def test_a_declared_module_keeps_its_options_as_attributes(cls: type) -> None:
         assert taken <= {*cls.options}
 
 
-@pytest.mark.parametrize("cls", MODULES, ids=lambda c: c.__name__)
+@by_row("cls", MODULES, attrgetter("__name__"), itemgetter(0))
 def test_a_class_derived_from_a_declared_one_has_its_own_signature(cls: type) -> None:
     class Derived(cls):
         def __init__(self, size: int) -> None:
@@ -65,7 +67,7 @@ def test_a_class_derived_from_a_declared_one_has_its_own_signature(cls: type) ->
     assert Derived(3).size == 3
 
 
-@pytest.mark.parametrize("name", MADE)
+@by_row("name", MADE, str, itemgetter(0))
 def test_a_function_made_from_a_row_has_its_parameters_and_defaults(name: str) -> None:
     made = getattr(functions, name)
     assert made.__name__ == made.__qualname__ == name
@@ -74,7 +76,7 @@ def test_a_function_made_from_a_row_has_its_parameters_and_defaults(name: str) -
     assert "Parameters\n----------" in made.__doc__
 
 
-@pytest.mark.parametrize("name", ROWS)
+@by_row("name", ROWS, str, itemgetter(0))
 def test_help_shows_the_signature_and_the_result(name: str) -> None:
     shown = pydoc.render_doc(getattr(torch, name), renderer=pydoc.plaintext)
     assert "(*args, **kwargs)" not in shown

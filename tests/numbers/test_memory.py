@@ -6,7 +6,7 @@ So a change in place is seen by the same views, whatever a program is run with.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,10 @@ from gradcli.numbers.tape import Tape
 from gradcli.numbers.taped import TapeNamespace
 from gradcli.ops import Op
 from gradcli.ops.checks import ShapeError
-from tests.laws.sharing import Answer, Trial, answer, trials
+from tests.grouped import by_row
+from tests.laws.sharing import Answer, Trial, answer, name_of, trials
 
-BY_NAME: dict[str, list[Trial]] = {}
-for each in trials():
-    if not each.name.startswith(("empty", "view.fits")):
-        BY_NAME.setdefault(each.name, []).append(each)
+TRIALS = [t for t in trials() if not t.name.startswith(("empty", "view.fits"))]
 SYSTEMS: dict[str, Callable[[], Any]] = {
     "numbers": lambda: ObjectNamespace(Balls()),
     "a tape": lambda: TapeNamespace(Tape()),
@@ -72,14 +70,12 @@ def without_layout(told: Answer) -> Any:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("name", BY_NAME)
+@by_row("trial", TRIALS, attrgetter("ident"), name_of)
 def test_memory_is_shared_where_the_engines_arrays_share_it(
-    name: str, system: str
+    trial: Trial, system: str
 ) -> None:
-    for trial in BY_NAME[name]:
-        plain = shared(trial, lambda x: Tensor(x, NUMPY))
-        namespace = SYSTEMS[system]()
-        on_them = partial(on_objects, namespace)
-        found = shared(trial, on_them)
-        if not isinstance(found, str) and not isinstance(plain, str):
-            assert without_layout(found) == without_layout(plain), trial.ident
+    plain = shared(trial, lambda x: Tensor(x, NUMPY))
+    namespace = SYSTEMS[system]()
+    found = shared(trial, lambda x: on_objects(namespace, x))
+    if not isinstance(found, str) and not isinstance(plain, str):
+        assert without_layout(found) == without_layout(plain)

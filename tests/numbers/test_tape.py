@@ -14,10 +14,11 @@ from gradcli.numbers.tape import Tape
 from gradcli.numbers.taped import TapeNamespace
 from gradcli.numbers.terms import Terms
 from gradcli.ops import OPS, Op
+from tests.grouped import by_row
 from tests.laws.draw import draw
 
 CASES = [
-    pytest.param(op, number, id=f"{op.name}-{number}")
+    (op, number)
     for op in OPS.values()
     for number in range(len(op.cases))
     if not op.name.startswith(("is_contiguous", "view.fits", "empty"))
@@ -91,7 +92,7 @@ def agree(a: Ball, b: Ball) -> bool:
     return (is_nan(a), is_infinite(a)) == (is_nan(b), is_infinite(b))
 
 
-@pytest.mark.parametrize(("op", "number"), CASES)
+@by_row("op, number", CASES, lambda case: f"{case[0].name}-{case[1]}")
 def test_row_on_a_tape_is_what_it_is_on_terms(op: Op, number: int) -> None:
     with np.errstate(all="ignore"), working(START_BITS):
         terms, tape = OnTerms(op, number), OnTape(op, number)

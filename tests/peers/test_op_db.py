@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ pytest.importorskip("expecttest", reason="PyTorch's samples need expecttest")
 import torch
 
 import gradcli
+from tests.grouped import by_row
 
 from .compare import Differs, compare
 
@@ -238,7 +240,7 @@ def outcomes(form: Form) -> Iterator[Outcome]:
 FORMS = forms()
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.ident)
+@by_row("form", FORMS, attrgetter("ident"))
 def test_an_operation_gives_pytorch_s_values_and_derivatives(form: Form) -> None:
     wrong = [f"#{i} {o.differs}" for i, o in enumerate(outcomes(form)) if o.fails]
     assert not wrong, "\n".join(wrong)

@@ -9,18 +9,24 @@ the recorded one.
 from __future__ import annotations
 
 import re
+from operator import attrgetter
 
 import pytest
 import torch_facts
 from torch_facts import Fact
 
 import gradcli
+from tests.grouped import by_row
 
 FACTS = torch_facts.load()
 FEWEST_FACTS = 350
 
 
-@pytest.mark.parametrize("fact", FACTS, ids=[fact.name for fact in FACTS])
+def family(name: str) -> str:
+    return name.partition("/")[0]
+
+
+@by_row("fact", FACTS, attrgetter("name"), family)
 def test_gradcli_does_what_pytorch_does(fact: Fact) -> None:
     outcome = torch_facts.run(fact.code, gradcli)
     if outcome.error is not None and fact.raises is None:
@@ -43,10 +49,12 @@ def test_a_fact_shows_something() -> None:
     assert [f.name for f in FACTS if not f.printed and f.raises is None] == []
 
 
-@pytest.mark.parametrize("name", torch_facts.promised_names())
-def test_a_promised_name_is_used_by_a_fact(name: str) -> None:
-    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    assert any(word.search(fact.code) for fact in FACTS)
+def test_every_promised_name_is_used_by_a_fact() -> None:
+    words = {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+             for name in torch_facts.promised_names()}  # fmt: skip
+    code = "\n".join(fact.code for fact in FACTS)
+    assert words
+    assert [name for name, word in words.items() if not word.search(code)] == []
 
 
 @pytest.mark.parametrize(

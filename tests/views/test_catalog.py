@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
+from operator import itemgetter
 
 from gradcli.lang.parser import parse
 from gradcli.views.catalog import catalog
+from tests.grouped import by_row
 
 DERIVATIVES = [
     (row.name, name, text)
@@ -16,11 +17,9 @@ DERIVATIVES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("row", "name", "text"), DERIVATIVES, ids=[f"{r}-{n}" for r, n, _ in DERIVATIVES]
-)
+@by_row("row_name, name, text", DERIVATIVES, lambda d: f"{d[0]}-{d[1]}", itemgetter(0))
 def test_a_derivative_on_a_page_is_text_of_the_language(
-    row: str, name: str, text: str
+    row_name: str, name: str, text: str
 ) -> None:
     parse(text)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -19,6 +20,7 @@ from gradcli.engine import NUMPY, Tensor, grad
 from gradcli.lang.run import Run, evaluate
 from gradcli.numbers.trees.tree import Unwritable
 from gradcli.render.code.programs import Program, program
+from tests.grouped import by_row
 from tests.random.generate import random_program
 
 from .programs import run_of, summed_gradient, text_of, zeros_for
@@ -102,22 +104,27 @@ class Made:
         return [(p, run_of(self.drawn.source, lists(p))) for p in self.points]
 
 
-@pytest.fixture(scope="module")
-def every_made() -> list[Made]:
+@cache
+def made(seed: int) -> Made:
     with np.errstate(all="ignore"):
-        return [Made(drawn(seed)) for seed in SEEDS]
+        return Made(drawn(seed))
 
 
-@pytest.fixture(params=SEEDS)
-def made(request: pytest.FixtureRequest, every_made: list[Made]) -> Made:
-    return every_made[request.param]
+def ten(seed: str) -> str:
+    """The ten of seeds that one belongs to."""
+    return f"{seed[:-1] or '0'}x"
 
 
-def test_most_programs_hold_at_both_points(every_made: list[Made]) -> None:
-    assert sum(len(made.points) == 1 for made in every_made) <= MOST_ALONE
+def test_most_programs_hold_at_both_points() -> None:
+    assert sum(len(made(seed).points) == 1 for seed in SEEDS) <= MOST_ALONE
 
 
-def test_program_gives_the_gradients(made: Made) -> None:
+@by_row("seed", SEEDS, str, ten)
+def test_program_gives_the_gradients(seed: int) -> None:
+    gives_the_gradients(made(seed))
+
+
+def gives_the_gradients(made: Made) -> None:
     for point, run in made.runs():
         first = summed_gradient(run)
         for name, own in made.program.gradients.items():
@@ -126,17 +133,19 @@ def test_program_gives_the_gradients(made: Made) -> None:
             assert not differs(found.raw, first[name]), made.program.text
 
 
-def test_gradient_of_the_program_is_the_second_derivative(made: Made) -> None:
-    for point, run in made.runs():
+@by_row("seed", SEEDS, str, ten)
+def test_gradient_of_the_program_is_the_second_derivative(seed: int) -> None:
+    text, own_names = made(seed).program.text, made(seed).program.gradients
+    for point, run in made(seed).runs():
         leaves = [given.tensor for given in run.inputs]
         gradients = grad([run.output], leaves, create_graph=True)
         for given, g in zip(run.inputs, gradients, strict=True):
-            own = made.program.gradients[given.name]
+            own = own_names[given.name]
             named = {n: Tensor(np.array(a), NUMPY, True) for n, a in point.items()}
-            found, _, _ = evaluate(made.program.text, named, of=own)
+            found, _, _ = evaluate(text, named, of=own)
             again = pulled_ones(found, [named[each.name] for each in run.inputs])
             for ours, true in zip(again, pulled_ones(g, leaves), strict=True):
-                assert not differs(ours, true, 1e-8), made.program.text
+                assert not differs(ours, true, 1e-8), text
 
 
 def pulled_ones(y: Tensor | None, inputs: list[Tensor]) -> list[Any]:
@@ -147,15 +156,23 @@ def pulled_ones(y: Tensor | None, inputs: list[Tensor]) -> list[Any]:
     return [zeros_for(g, x) for g, x in zip(found, inputs, strict=True)]
 
 
-@pytest.mark.parametrize(
-    "library", ["numpy", pytest.param("torch", marks=pytest.mark.peers)]
-)
-def test_function_gives_the_value_and_the_gradients(made: Made, library: str) -> None:
-    module = pytest.importorskip(library)
+@by_row("seed", SEEDS, str, ten)
+def test_function_on_numpy_gives_the_value_and_the_gradients(seed: int) -> None:
+    gives_value_and_gradients(made(seed), "numpy", np.array)
+
+
+@pytest.mark.peers
+@by_row("seed", SEEDS, str, ten)
+def test_function_on_torch_gives_the_value_and_the_gradients(
+    seed: int, torch: Any
+) -> None:
+    gives_value_and_gradients(made(seed), "torch", torch.tensor)
+
+
+def gives_value_and_gradients(made: Made, library: str, array: Any) -> None:
     code = text_of(made.run, library)
     scope: dict[str, Any] = {}
     exec(code, scope)
-    array = np.array if library == "numpy" else module.tensor
     for point, run in made.runs():
         given = [array(point[each.name]) for each in run.inputs]
         with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -167,29 +184,22 @@ def test_function_gives_the_value_and_the_gradients(made: Made, library: str) ->
             assert not differs(g, true), code
 
 
-@pytest.fixture(scope="module")
-def every_changing() -> list[Made | None]:
-    with np.errstate(all="ignore"):
-        return [made_or_refused(drawn(seed, in_place=True)) for seed in CHANGING]
-
-
-def made_or_refused(source: Drawn) -> Made | None:
+@cache
+def changing(seed: int) -> Made | None:
+    """The program of a number that changes values; None where it is not written."""
     try:
-        return Made(source)
+        with np.errstate(all="ignore"):
+            return Made(drawn(seed, in_place=True))
     except Unwritable:
         return None
 
 
-def test_most_programs_that_change_values_are_written(
-    every_changing: list[Made | None],
-) -> None:
-    assert sum(made is None for made in every_changing) <= MOST_REFUSED
+def test_most_programs_that_change_values_are_written() -> None:
+    assert sum(changing(seed) is None for seed in CHANGING) <= MOST_REFUSED
 
 
-@pytest.mark.parametrize("seed", CHANGING)
-def test_program_that_changes_values_gives_the_gradients(
-    every_changing: list[Made | None], seed: int
-) -> None:
-    made = every_changing[seed]
+@by_row("seed", CHANGING, str, ten)
+def test_program_that_changes_values_gives_the_gradients(seed: int) -> None:
+    made = changing(seed)
     if made is not None:
-        test_program_gives_the_gradients(made)
+        gives_the_gradients(made)

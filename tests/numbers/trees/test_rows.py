@@ -11,18 +11,17 @@ from gradcli.engine import NUMPY, Tensor
 from gradcli.lang.run import evaluate
 from gradcli.render.code.dialect import LANGUAGE
 from gradcli.render.code.libraries import HELPERS, NumPy, PyTorch
+from tests.grouped import by_row
 from tests.laws.draw import ident, spots
 
 from .rows import Grown, differs
-
-SPOTS = list(spots())
 
 SEVEN_DIGITS = {"digamma", "polygamma.order"}
 """Rows whose derivative PyTorch itself has to seven digits (its trigamma)."""
 
 
 @pytest.mark.parametrize("drawn", [True, False], ids=["weighed", "sum"])
-@pytest.mark.parametrize("spot", SPOTS, ids=ident)
+@by_row("spot", spots(), ident)
 def test_language_gives_the_rows_value_and_gradient(
     spot: tuple[str, int], drawn: bool
 ) -> None:
@@ -34,7 +33,7 @@ def test_language_gives_the_rows_value_and_gradient(
         assert not differs(found.raw, true), f"{name} of\n{text}"
 
 
-@pytest.mark.parametrize("spot", SPOTS, ids=ident)
+@by_row("spot", spots(), ident)
 def test_numpy_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
     from scipy import special
 
@@ -48,12 +47,12 @@ def test_numpy_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize("spot", SPOTS, ids=ident)
-def test_torch_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
-    torch = pytest.importorskip("torch")
+@by_row("spot", spots(), ident)
+def test_torch_gives_the_rows_value_and_gradient(
+    spot: tuple[str, int], torch: Any
+) -> None:
     grown = Grown(*spot, words=True)
-    if not grown.given:
-        pytest.skip("nothing is differentiated")
+    assert grown.given, "nothing is differentiated"
     text = grown.text(PyTorch(next(iter(grown.given))))
     scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
     scope |= {name: torch.tensor(a) for name, a in grown.given.items()}

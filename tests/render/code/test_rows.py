@@ -18,11 +18,12 @@ from gradcli.numbers.trees.entries import EntryNamespace, entries
 from gradcli.numbers.trees.namespace import TreeNamespace
 from gradcli.numbers.trees.program import rows_as_calls
 from gradcli.ops import OPS, Op
+from tests.grouped import by_row
 
 from .written import Library, function_of, run_python, same
 
 CASES = [
-    pytest.param(op, number, id=f"{op.name}-{number}")
+    (op, number)
     for op in OPS.values()
     if op.node is not None
     for number in range(len(op.cases))
@@ -102,7 +103,7 @@ def fixed(value: Any) -> Any:
     return value if plain else Tensor(value, NUMPY)
 
 
-@pytest.mark.parametrize(("op", "number"), CASES)
+@by_row("op, number", CASES, lambda case: f"{case[0].name}-{case[1]}")
 def test_numpy_code_is_the_row(op: Op, number: int) -> None:
     row = row_of(op, number)
     given = list(row.inputs.values())
@@ -111,7 +112,7 @@ def test_numpy_code_is_the_row(op: Op, number: int) -> None:
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_c_code_is_the_row(tmp_path: Any) -> None:
-    rows = [row_of(*case.values) for case in CASES]
+    rows = [row_of(*case) for case in CASES]
     library = Library([row.text("c") for row in rows], tmp_path)
     for number, row in enumerate(rows):
         given = list(row.inputs.values())

@@ -1,0 +1,101 @@
+"""Laws of many small cases: one test runs a row's cases and names each that fails.
+
+A test costs pytest some milliseconds, more than most cases take. So a law is one test
+for each row of the table, whose cases run one after the other:
+
+    @by_row("at", spots(), ident)
+    def test_a_recorded_pass_gives_the_same_gradient(at): ...
+
+Invariant: every case runs, whatever became of those before it; each has warnings and
+patches of its own; none is skipped.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from functools import wraps
+from typing import Any
+
+import pytest
+
+Test = Callable[..., None]
+
+PATCHES = "monkeypatch"
+"""The fixture that each case is given anew."""
+
+SHARED_BY_CASES = {"capfd", "caplog", "capsys", "recwarn", "tmp_path"}
+"""Fixtures that a case would find as the case before left them."""
+
+
+def row_of(case: str) -> str:
+    """The row of a case that is called after its row and its number."""
+    return case.rpartition("-")[0]
+
+
+def by_row(
+    names: str,
+    cases: Iterable[Any],
+    ids: Callable[[Any], str],
+    row: Callable[[str], str] = row_of,
+) -> Callable[[Test], Test]:
+    """A test of one case becomes a test of each row, which runs all of its cases.
+
+    Args:
+        names: the parameters that hold a case, as ``pytest.mark.parametrize`` takes
+            them: ``"at"``, or ``"op, number"`` where a case is a tuple
+        cases: the cases
+        ids: what a case is called where it fails
+        row: the row of a case, given what the case is called
+    """
+    held = names.replace(",", " ").split()
+    rows: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for case in cases:
+        values = dict(zip(held, case if len(held) > 1 else [case], strict=True))
+        rows.setdefault(row(ids(case)), []).append((ids(case), values))
+    if not rows:
+        raise ValueError("a law of no cases holds of nothing")
+
+    def over_rows(test: Test) -> Test:
+        asked = inspect.signature(test).parameters
+        if shared := SHARED_BY_CASES & asked.keys():
+            raise TypeError(f"cases would share {', '.join(sorted(shared))}")
+        if "row" in asked:
+            raise TypeError("a group of cases is called row")
+
+        @wraps(test)
+        def law(row: str, **given: Any) -> None:
+            failures: dict[str, BaseException] = {}
+            for name, values in rows[row]:
+                with ExitStack() as stack:
+                    stack.enter_context(warnings.catch_warnings())
+                    if PATCHES in asked:
+                        patch = stack.enter_context(pytest.MonkeyPatch.context())
+                        values = {**values, PATCHES: patch}
+                    try:
+                        test(**values, **given)
+                    except pytest.skip.Exception as skipped:
+                        failures[name] = AssertionError(f"left out: {skipped.msg}")
+                    except pytest.exit.Exception:
+                        raise
+                    except (Exception, pytest.fail.Exception) as error:
+                        failures[name] = error
+            if failures:
+                raise failed(failures, len(rows[row]))
+
+        others = [p for n, p in asked.items() if n not in (*held, PATCHES)]
+        first = inspect.Parameter("row", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        law.__signature__ = inspect.Signature([first, *others])  # type: ignore
+        return pytest.mark.parametrize("row", rows)(law)
+
+    return over_rows
+
+
+def failed(failures: dict[str, BaseException], count: int) -> BaseExceptionGroup[Any]:
+    """All failures of a row, each with its case's name."""
+    for name, error in failures.items():
+        error.add_note(f"in the case {name}")
+    said = f"{len(failures)} of {count} cases fail: {', '.join(failures)}"
+    return BaseExceptionGroup(said, list(failures.values()))
