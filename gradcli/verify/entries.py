@@ -128,9 +128,10 @@ class Report:
         lost = self.formulas.count(None)
         if not lost:
             return None
-        kinks = [e.reason for e in self.entries if e.on_kink]
-        if lost == len(kinks):
-            return kinks[0]
+        pairs = zip(self.entries, self.formulas, strict=False)
+        reasons = [e.reason for e, formula in pairs if formula is None and e.reason]
+        if lost == len(reasons):
+            return reasons[0]
         return (
             f"{self.remark or OUT_OF_TIME}: {len(self.formulas) - lost} of "
             f"{len(self.formulas)} formulas were found"

@@ -278,7 +278,7 @@ def calm(program: Program) -> Program:
     again = finite(program)
     largest = max(np.abs(np.array(v)).max(initial=1.0) for v in again.inputs.values())
     inputs = {
-        name: (np.array(value) / (4 * largest)).tolist()
+        name: (np.array(value) / largest / 4).tolist()
         for name, value in again.inputs.items()
     }
     return replace(again, inputs=inputs)

@@ -82,6 +82,13 @@ def test_there_is_no_formula_at_a_kink_and_the_reason_is_given() -> None:
     assert "no derivative at 0" in (verdict.missing or "")
 
 
+def test_a_formula_without_a_value_is_not_a_lack_of_time() -> None:
+    given = replace(job("x**y", {"x": 0.0, "y": 0.0}), formulas=True)
+    verdict = checked(given).inputs[0]
+    assert verdict.formulas == (None,)
+    assert "SymPy's derivative of the whole has no value there" in verdict.missing
+
+
 def test_running_out_of_time_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(self: whole.Whole, *anything: object) -> None:
         raise OutOfTime
