@@ -19,7 +19,6 @@ from ..lang.parser import parse
 from ..lang.run import Input, Prepared, Run, evaluate, execute, input_names, prepare
 from ..lang.suggest import did_you_mean
 from ..verify.claims.entries import positions
-from ..verify.claims.lists import with_arrays
 from ..verify.claims.task import ClaimsTask, Given
 from ..verify.claims.text import Claim, read_claim
 from .limits import begin
@@ -149,8 +148,8 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
     named: dict[str, Any] = {**inputs, **run.variables}
     if claim.output is not None and claim.output not in named:
         raise _unknown_output(claim, claim.output, tuple(named), run)
-    target = run.output if claim.output is None else named[claim.output]
-    if len(claim.by) > 1 and getattr(target, "size", None) and target.numel() != 1:
+    target = run.output if claim.output is None else run.value(claim.output)
+    if len(claim.by) > 1 and target.numel() != 1:
         span = Span(0, claim.offset - 1)
         which = "second" if len(claim.by) == 2 else "higher"
         message = f"a {which} derivative needs an output of one number"
@@ -164,14 +163,10 @@ def _try(task: ClaimsTask, claim: Claim, run: Run) -> None:
     _refuse_entries(claim, target, inputs)
     assert claim.expression is not None
     try:
-        stacked = with_arrays(claim.expression)
+        evaluate(claim.expression, named, seed=run.seed)
     except ProgramError as error:
-        raise claim.located(error) from error.__cause__
-    try:
-        evaluate(stacked.text, named, seed=run.seed)
-    except ProgramError as error:
-        typed = claim.located(stacked.located(error, claim.expression))
-        raise _with_transpose(task, claim, typed) from error.__cause__
+        located = claim.located(error)
+        raise _with_transpose(task, claim, located) from error.__cause__
 
 
 def _tell_reading(claim: Claim) -> None:

@@ -12,7 +12,10 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from math import prod
+from typing import Final
 
+from ..lang.errors import ProgramError
+from ..numbers.system import NoMeaning
 from ..verify.claims.points import random_points
 from ..verify.claims.proof import derivatives
 from ..verify.claims.task import ClaimsTask
@@ -29,6 +32,11 @@ from .limits import (
     POINTS_PER_SAMPLE,
 )
 
+GIVES_UP: Final = (
+    ArithmeticError, NotImplementedError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+"""What SymPy raises where it finds no derivative."""
+
 
 def right_derivative(task: ClaimsTask, claim: Claim, seconds: float) -> str | None:
     """The derivative that a claim is about; None where no short formula is found."""
@@ -38,14 +46,15 @@ def right_derivative(task: ClaimsTask, claim: Claim, seconds: float) -> str | No
     for point in islice(random_points(task.inputs, task.seed + 1), POINTS_PER_SAMPLE):
         try:
             visit = Visit(task, point)
-            smooth = not visit.is_non_smooth()
-            if smooth and values_of(visit.target(claim)).finite():
-                return _formula(visit, claim, budget)
-        except OutOfTime:
-            return None
-        except Exception:
+            target = visit.target(claim)
+        except (ProgramError, NoMeaning, KeyError):
             # A point that the program does not take tells nothing.
             continue
+        if not visit.is_non_smooth() and values_of(target).finite():
+            try:
+                return _formula(visit, claim, budget)
+            except (OutOfTime, *GIVES_UP):
+                return None
     return None
 
 

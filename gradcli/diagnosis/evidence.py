@@ -17,16 +17,17 @@ from dataclasses import dataclass
 from itertools import islice
 from math import inf
 from time import thread_time
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ..autograd.blocks import hessian, jacobian
 from ..autograd.orders import of_order
 from ..engine import NUMPY, Tensor
+from ..engine.errors import EngineError
+from ..lang.errors import ProgramError
 from ..lang.run import evaluate
 from ..verify.claims.entries import positions
-from ..verify.claims.lists import with_arrays
 from ..verify.claims.points import Point, given_point, random_points
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
@@ -34,6 +35,9 @@ from ..verify.limits import MAX_CLAIM_STEPS
 from .limits import POINTS_PER_SAMPLE
 
 Array = Any
+
+NO_VALUE: Final = (ProgramError, EngineError, MemoryError)
+"""What is raised where a program, a claim or a derivative has no value at a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ def _samples(
         with np.errstate(all="ignore"):
             try:
                 sample = at(task, claim, point)
-            except Exception:
+            except NO_VALUE:
                 # A point that the program does not take tells nothing.
                 continue
         if sample.finite():
@@ -140,8 +144,7 @@ def said_by(
     if claim.expression is None:
         output, _, _ = evaluate(text, inputs, seed=task.seed, max_steps=MAX_CLAIM_STEPS)
         return derivative(claim, output, inputs)
-    stacked = with_arrays(text).text
-    said, _, _ = evaluate(stacked, named, seed=task.seed, max_steps=MAX_CLAIM_STEPS)
+    said, _, _ = evaluate(text, named, seed=task.seed, max_steps=MAX_CLAIM_STEPS)
     return np.asarray(said.raw, dtype=np.float64)
 
 
@@ -156,12 +159,16 @@ def leaves(task: ClaimsTask, point: Point) -> dict[str, Tensor]:
 def run(
     task: ClaimsTask, claim: Claim, inputs: Mapping[str, Tensor]
 ) -> tuple[Tensor, dict[str, Any]]:
-    """What the claim differentiates, and everything that it may name."""
-    output, _, environment = evaluate(
-        task.source, inputs, of=task.of, seed=task.seed, max_steps=MAX_CLAIM_STEPS
-    )
+    """What the claim differentiates, and everything that it may name.
+
+    Raises:
+        ProgramError: the program fails, or has no such value there.
+    """
+    target, _, environment = evaluate(
+        task.source, inputs, of=claim.output or task.of, seed=task.seed,
+        max_steps=MAX_CLAIM_STEPS,
+    )  # fmt: skip
     named = {**inputs, **{k: v for k, v in environment.items() if k not in inputs}}
-    target: Any = output if claim.output is None else named[claim.output]
     return target, named
 
 

@@ -15,7 +15,7 @@ from time import thread_time
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
 from ..views.claims import Diagnosis
-from .evidence import Sample, said_by, said_in
+from .evidence import NO_VALUE, Sample, said_by, said_in
 from .likeness import Array
 from .limits import MAX_REPAIR_CHARACTERS
 
@@ -45,7 +45,7 @@ class Evidence:
         """The claim's numbers where it reads ``text``; None where it has none."""
         try:
             return said_by(self.task, self.claim, text, sample.inputs, sample.named)
-        except Exception:
+        except NO_VALUE:
             # Written so, the claim need not even have a value.
             return None
 

@@ -90,7 +90,7 @@ class _Program:
                 dtype=run.dtype,
                 max_steps=MAX_LOOP_STEPS,
             )
-        except (ProgramError, ValueError, RuntimeError):
+        except ProgramError:
             return None, leaves
         return output, leaves
 

@@ -180,6 +180,15 @@ class Run(Record):
         """The same run with another of its values as the output."""
         return Run(self.prepared, name, value, name, self.variables, self.notes)
 
+    def value(self, name: str) -> Tensor:
+        """What an input or a variable is, as the output would be.
+
+        Raises:
+            ProgramError: that is no tensor.
+        """
+        found = {**self.prepared.environment, **self.variables}[name]
+        return _tensor(found, name, None, self.prepared.code, self.prepared.factory)
+
     def require_graph(self) -> None:
         """See that a derivative can be asked for.
 
@@ -362,7 +371,7 @@ def _variable(result: Result, of: str, code: Code) -> object:
 _NOT_OUTPUTS: dict[type, tuple[str, str]] = {
     bool: ("a truth value", "end with a tensor; --of NAME chooses a variable"),
     str: ("a string", "end with a tensor; --of NAME chooses a variable"),
-    list: ("a list", "join it with stack([...]) or cat([...])"),
+    list: ("a list", "stack([...]) joins arrays of one shape, cat([...]) others"),
     tuple: ("several values", "take one: [0], or name them: a, b = ..., and --of a"),
     range: ("a range", "write arange(n)"),
     type(None): ("None", "end with a tensor; --of NAME chooses a variable"),

@@ -10,7 +10,7 @@ the run's kind. Each node that a step recorded remembers the text it came from.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -154,25 +154,31 @@ def joined(items: Any, factory: Factory, depth: int = 0) -> Tensor | None:
     """A list with tensors in it as one tensor; None if it is anything else."""
     if not isinstance(items, list) or depth > MAX_LIST_DEPTH:
         return None
-    parts = [joined(i, factory, depth + 1) if isinstance(i, list) else i for i in items]
+    inner = [joined(item, factory, depth + 1) for item in items]
+    parts = [a if b is None else b for a, b in zip(items, inner, strict=True)]
     if not any(isinstance(part, Tensor) for part in parts):
         return None
-    if not all(isinstance(part, Tensor) or _is_number(part) for part in parts):
+    if not all(_is_number(part) or isinstance(part, Tensor | list) for part in parts):
         return None
-    made = [p if isinstance(p, Tensor) else factory.constant(p) for p in parts]
-    if len({tuple(part.shape) for part in made}) > 1:
+    made = [p if isinstance(p, Tensor) else numbers(p, factory) for p in parts]
+    if len({None if part is None else tuple(part.shape) for part in made}) > 1:
         return None
     stacked: Tensor = function("stack")(made)
     return stacked
 
 
+def numbers(value: Any, factory: Factory) -> Tensor | None:
+    """A number or a list of numbers as a tensor; None if it is anything else."""
+    try:
+        return factory.constant(factory.numbers_of(value))
+    except ProgramError:
+        return None
+
+
 def vector(items: list[Any], factory: Factory) -> Tensor | None:
     """A list of numbers and tensors, or of such lists, as one tensor."""
     found = joined(items, factory)
-    if found is None and items:
-        with suppress(ProgramError):
-            return factory.constant(factory.numbers_of(items))
-    return found
+    return numbers(items, factory) if found is None and items else found
 
 
 def public_name(name: str) -> str:

@@ -6,6 +6,7 @@ from math import inf
 
 import pytest
 
+from gradcli.diagnosis import answer
 from gradcli.diagnosis.answer import right_derivative
 from gradcli.verify.claims.judge import judge
 from gradcli.verify.claims.task import ClaimsTask, Given
@@ -51,6 +52,19 @@ def test_an_answer_that_is_too_long_is_none() -> None:
 def test_a_program_without_a_value_has_no_answer() -> None:
     task = ClaimsTask("log(-1 - x**2)", (Given("x", ()),), (), seconds=inf)
     assert right_derivative(task, read_claim("d/dx = 1", ["x"]), inf) is None
+
+
+@pytest.mark.parametrize("function", ["derivatives", "Visit"])
+def test_a_mistake_of_gradcli_itself_is_not_taken_for_a_point_without_a_value(
+    function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object) -> None:
+        raise AttributeError("a slip")
+
+    monkeypatch.setattr(answer, function, broken)
+    task = task_of("x^2", "d/dx = x")
+    with pytest.raises(AttributeError, match="a slip"):
+        right_derivative(task, task.claims[0], inf)
 
 
 def test_values_have_no_derivative_to_answer_with() -> None:

@@ -82,6 +82,7 @@ READ = {
     "max(x,y)": Y + 0 * X,
     "min(max(x, 0), 6)": X,
     "[x, y]@[y, x]": 2 * X * Y,
+    "[[x, y], [0, 1]]@[y, 2]@[1, 0]": X * Y + 2 * Y,
     "norm([x, 2x])": sympy.sqrt(5) * X,
     "sum([x, x²])": X + X**2,
     "1/2x": X / 2,

@@ -29,7 +29,6 @@ from ...numbers.term import Term
 from ..limits import MAX_CLAIM_STEPS
 from ..subject import of_elements, symbols
 from .entries import positions as entry_positions
-from .lists import with_arrays
 from .numbers import Meant, decimals
 from .task import ClaimsTask
 from .text import Claim
@@ -71,7 +70,10 @@ class Visit:
             )
             for given in task.inputs
         }
-        self.output, self.environment = self._run(task.source, task.of)
+        with self.namespace.watched():
+            self.output, self.environment = self._run(
+                task.source, self.tensors, task.of
+            )
         self._other: Tensor | None = None
 
     def is_non_smooth(self) -> bool:
@@ -86,14 +88,16 @@ class Visit:
         """
         if claim.output is None:
             return self.output
-        found: Any = self.environment[claim.output]
-        return of_elements(found, self.namespace)
+        if claim.output not in self.environment:
+            raise KeyError(claim.output)
+        return self._run(claim.output, self.environment)[0]
 
     def other(self) -> Tensor:
         """The output of the second program."""
         if self._other is None:
             assert self.task.other is not None
-            self._other, _ = self._run(self.task.other, None)
+            with self.namespace.watched():
+                self._other, _ = self._run(self.task.other, self.tensors)
         return self._other
 
     def truth(self, claim: Claim) -> Grid:
@@ -119,13 +123,8 @@ class Visit:
     def expression(self, claim: Claim) -> Tensor:
         """The claim's expression on terms; an input's name means the input."""
         assert claim.expression is not None
-        text = with_arrays(claim.expression).text
-        seed = self.task.seed
-        with working(START_BITS):
-            found = evaluate(text, self.named(), seed=seed, max_steps=MAX_CLAIM_STEPS)[
-                0
-            ]
-        return of_elements(found, self.namespace)
+        found, _ = self._run(claim.expression, self.named())
+        return found
 
     def named(self) -> dict[str, Any]:
         """Everything that a claim may name."""
@@ -173,14 +172,13 @@ class Visit:
         values = list(chain.from_iterable(zip(*columns, strict=True)))
         return Grid((*self.tensors[first].shape, *self.tensors[last].shape), values)
 
-    def _run(self, source: str, of: str | None) -> tuple[Tensor, Mapping[str, Any]]:
-        with self.namespace.watched(), working(START_BITS):
+    def _run(
+        self, source: str, named: Mapping[str, Any], of: str | None = None
+    ) -> tuple[Tensor, Mapping[str, Any]]:
+        seed = self.task.seed
+        with working(START_BITS):
             output, _, environment = evaluate(
-                source,
-                dict(self.tensors),
-                of=of,
-                seed=self.task.seed,
-                max_steps=MAX_CLAIM_STEPS,
+                source, named, of=of, seed=seed, max_steps=MAX_CLAIM_STEPS
             )
         return of_elements(output, self.namespace), environment
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.verify.claims.asking import Inputs, X, mistake, ruled
+from gradcli.diagnosis import evidence
+from gradcli.diagnosis import hypothesis as hypotheses
+from tests.verify.claims.asking import Inputs, X, mistake, ruled, task
 
 
 @given(st.sampled_from([-3, -0.5, 0.25, 2, 3, 7]), st.sampled_from(["x", "w"]))
@@ -143,3 +147,32 @@ def test_a_mistake_is_named(kind: str) -> None:
 
 def test_a_claim_without_a_simple_mistake_gets_no_diagnosis() -> None:
     assert mistake("x**3 + sin(x)", X, "d/dx = exp(x) - tanh(x)") is None
+
+
+@pytest.mark.parametrize("function", ["derivative", "said_by"])
+def test_a_mistake_of_gradcli_itself_is_not_taken_for_a_value_that_is_missing(
+    function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object) -> None:
+        raise AttributeError("a slip")
+
+    monkeypatch.setattr(evidence, function, broken)
+    with pytest.raises(AttributeError, match="a slip"):
+        mistake("x**2", X, "d/dx = x")
+
+
+def test_a_mistake_of_gradcli_itself_does_not_pass_for_a_repair_without_a_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = task("x**2", X, "d/dx = x")
+    (claim,) = asked.claims
+    samples = evidence.gather(asked, claim, 1, inf)
+    found = hypotheses.Evidence(asked, claim, samples, inf)
+    assert found.said("tahn(x)", samples[0]) is None
+
+    def broken(*args: object) -> None:
+        raise AttributeError("a slip")
+
+    monkeypatch.setattr(hypotheses, "said_by", broken)
+    with pytest.raises(AttributeError, match="a slip"):
+        found.said("x", samples[0])

@@ -8,7 +8,6 @@ import pytest
 
 from gradcli.lang.errors import ProgramError
 from gradcli.verify.claims.judge import judge
-from gradcli.verify.claims.lists import with_arrays
 from gradcli.verify.claims.task import ClaimsTask, Given, Ruling
 from gradcli.verify.claims.text import Claim, read_claim
 from tests.verify.claims.asking import mistake, ruled, task
@@ -112,16 +111,10 @@ def test_lists_in_a_claim_are_arrays() -> None:
     inputs = {"x": (), "y": ()}
     assert ruled(program, inputs, "d/dy = [x**2, cos(y)]").verdict == "proved"
     assert ruled(program, inputs, "d/dx = 2*x*[y, 0]").verdict == "proved"
+    variable = ruled("v = [x, sin(y)]; sum(v)", inputs, "dv/dy = [0, cos(y)]")
+    assert variable.verdict == "proved"
     rows = "d/dX = [[X[0, 0], 0], [0, X[1, 1]]] * [[2, 0], [0, 2]]"
     assert ruled("(X*X*eye(2)).sum()", {"X": (2, 2)}, rows).verdict == "proved"
-
-
-def test_places_in_a_text_with_arrays_lead_back_to_the_typed_one() -> None:
-    typed = "a + [b,[c]] - outer([d], e)"
-    told = with_arrays(typed)
-    assert told.text == "a + stack([b,stack([c])]) - outer([d], e)"
-    for letter in ("a ", "b,", "c]", "- o", "d]", "e)"):
-        assert told.typed(told.text.index(letter)) == typed.index(letter)
 
 
 CONSTANTS = {
