@@ -15,6 +15,7 @@ from math import prod
 from typing import Final
 
 from ..lang.errors import ProgramError
+from ..lang.nested import bracketed
 from ..numbers.system import NoMeaning
 from ..verify.claims.points import random_points
 from ..verify.claims.proof import derivatives
@@ -24,7 +25,6 @@ from ..verify.claims.truth import Visit, terms_of, values_of
 from ..verify.closed import full_form
 from ..verify.process.budget import Budget, OutOfTime
 from ..verify.whole import independent, off_jumps
-from ..views.numbers import nested
 from .limits import (
     MAX_ANSWER_CHARACTERS,
     MAX_ANSWER_ENTRIES,
@@ -80,7 +80,8 @@ def _formula(visit: Visit, claim: Claim, budget: Budget) -> str | None:
 
 def _written(texts: Sequence[str | None], shape: tuple[int, ...]) -> str | None:
     """The formulas in brackets, as a claim has them."""
-    if not texts or None in texts:
+    known = [text for text in texts if text is not None]
+    if not texts or len(known) < len(texts):
         return None
-    text = str(nested(texts, shape)).replace("'", "")
+    text = bracketed(known, shape)
     return text if len(text) <= MAX_ANSWER_CHARACTERS else None

@@ -1,4 +1,5 @@
-"""Nested lists of numbers to arrays, and what is wrong with those that are none.
+"""Nested lists: of numbers to arrays, with what is wrong with those that are none, and
+from entries in C order.
 
 An array has rows of one length all the way down; where a list has not, the error says
 which row differs from which, counted from 1. Nothing here recurses, so a list that is
@@ -8,7 +9,7 @@ nested ten thousand deep is an error like any other.
     array_of([[1, 2], [3]])          # NotAnArray: "row 2 has 1 entry, row 1 has 2"
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,30 @@ def array_of(value: Any, number: Callable[[Any], Any] = itself) -> np.ndarray[An
     except OverflowError:
         message = "an integer is too large to become a float"
         raise NotAnArray("E519", message, "write it as a float: 1e400 is inf") from None
+
+
+def nested(entries: Sequence[Any], shape: Sequence[int]) -> Any:
+    """Entries in C order as lists nested by the shape; the entry alone for ``()``."""
+    return _nested(entries, shape, list, [])
+
+
+def bracketed(texts: Sequence[str], shape: Sequence[int]) -> str:
+    """Texts in C order as ``[[a, b], [c, d]]``; the text alone for ``()``."""
+    found: str = _nested(texts, shape, lambda row: f"[{', '.join(row)}]", "[]")
+    return found
+
+
+def _nested(
+    entries: Sequence[Any],
+    shape: Sequence[int],
+    row: Callable[[list[Any]], Any],
+    empty: Any,
+) -> Any:
+    level = list(entries)
+    for size in reversed(shape):
+        starts = range(0, len(level), size) if size else ()
+        level = [row(level[start : start + size]) for start in starts]
+    return level[0] if level else empty
 
 
 def _shape(value: Any) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ..lang.excerpt import printable
+from ..lang.nested import nested
 from .line import BLANK, Line, Part, title
 from .numbers import inline, number
 
@@ -59,7 +60,7 @@ def bare_ranges(found: Ranges, view: GradView) -> Iterator[Line]:
     shapes = {given.name: given.shape for given in view.inputs}
     for name, own in found.gradients.items():
         pairs: list[Any] = [[r.lower, r.upper] for r in own]
-        yield Line(((inline(_nested(pairs, shapes[name])), "number"),))
+        yield Line(((inline(nested(pairs, shapes[name])), "number"),))
 
 
 def range_json(
@@ -70,8 +71,8 @@ def range_json(
     whole = {
         "box": {
             "inputs": {
-                name: {"lower": _nested(span.lower, shapes[name]),
-                       "upper": _nested(span.upper, shapes[name])}
+                name: {"lower": nested(span.lower, shapes[name]),
+                       "upper": nested(span.upper, shapes[name])}
                 for name, span in box.items()
             },
             "output": _fields(found.value, view.output.shape),
@@ -90,8 +91,8 @@ def range_json(
 
 def _fields(found: Sequence[Range], shape: Sequence[int]) -> dict[str, Any]:
     return {
-        "lower": _nested([r.lower for r in found], shape),
-        "upper": _nested([r.upper for r in found], shape),
+        "lower": nested([r.lower for r in found], shape),
+        "upper": nested([r.upper for r in found], shape),
     }
 
 
@@ -99,21 +100,13 @@ def _signed(found: Sequence[Range], shape: Sequence[int]) -> dict[str, Any]:
     points = [[dict(p) for p in r.at] or None for r in found]
     return {
         **_fields(found, shape),
-        "sign": _nested([r.sign for r in found], shape),
-        "changes_at": _nested(points, shape),
+        "sign": nested([r.sign for r in found], shape),
+        "changes_at": nested(points, shape),
     }
 
 
 def _place(place: Place) -> dict[str, Any]:
     return {"what": place.what, "near": {n: list(e) for n, e in place.near.items()}}
-
-
-def _nested(entries: Sequence[Any], shape: Sequence[int]) -> Any:
-    level = list(entries)
-    for size in reversed(shape):
-        starts = range(0, len(level), size) if size else ()
-        level = [level[i : i + size] for i in starts]
-    return level[0] if level else []
 
 
 def _places(shape: Sequence[int]) -> list[str]:

@@ -11,6 +11,7 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from ..lang.excerpt import printable
+from ..lang.nested import bracketed, nested
 from .jsons import entries
 from .line import BLANK, Line, Part, aligned, title
 
@@ -107,26 +108,20 @@ def written(numerals: Numerals | None) -> str:
     """Nested lists of numerals on one line; None where nothing arrives."""
     if numerals is None:
         return "None"
-    level = list(numerals.texts)
-    for size in reversed(numerals.shape):
-        starts = range(0, len(level), size) if size else ()
-        level = ["[" + ", ".join(level[i : i + size]) + "]" for i in starts]
-    return level[0] if level else "[]"
+    return bracketed(numerals.texts, numerals.shape)
 
 
 def digits_json(found: Precisely) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """What to add to the result, and by input."""
-    from ..verify.digits import nested
-
     result = {
         "digits": {
             "digits": found.digits,
-            "output": nested(found.output),
+            "output": nested(found.output.texts, found.output.shape),
             "notes": [doubt(number) for number in found.doubtful],
         }
     }
     inputs = {
-        name: {"grad_digits": None if numerals is None else nested(numerals)}
-        for name, numerals in found.gradients.items()
+        name: {"grad_digits": n and nested(n.texts, n.shape)}
+        for name, n in found.gradients.items()
     }
     return result, inputs

@@ -185,12 +185,3 @@ def _text(b: Ball, digits: int) -> str:
     if is_infinite(b):
         return "inf" if b > 0 else "-inf"
     return "0.0" if _is_nothing(b, digits) else decimal(b, digits)
-
-
-def nested(numerals: Numerals) -> Any:
-    """The texts in the shape of the array."""
-    level: list[Any] = list(numerals.texts)
-    for size in reversed(numerals.shape):
-        starts = range(0, len(level), size) if size else ()
-        level = [level[start : start + size] for start in starts]
-    return level[0] if level else []

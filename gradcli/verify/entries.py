@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any, Final
 
 import numpy as np
 
+from ..lang.nested import bracketed
 from ..numbers.rounding import Roundings
 from .judge import Reference, judge
 from .limits import (
@@ -202,15 +202,5 @@ class Report:
         """Keep the formulas of all entries, as nested lists, if they are short."""
         known = [form for form in forms if form is not None]
         if len(known) == len(forms):
-            text = nested(known, shape)
+            text = bracketed(known, shape)
             self.closed = text if len(text) <= MAX_FORM_CHARACTERS else None
-
-
-def nested(texts: Sequence[str], shape: tuple[int, ...]) -> str:
-    """``[[a, b], [c, d]]``; a scalar's text as it is."""
-    level = list(texts)
-    for size in reversed(shape):
-        level = [
-            f"[{', '.join(level[i : i + size])}]" for i in range(0, len(level), size)
-        ]
-    return level[0] if prod(shape) else "[]"

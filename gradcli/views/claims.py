@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from ..lang.nested import nested
 from ..verify.claims.task import Counterexample, Ruling
 from ..verify.claims.text import Claim
 from ..verify.process.job import weakest
-from .numbers import Plain, nested
+from .numbers import Plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from ..lang.nested import nested
 from .gradients import GradView, OutputView
-from .numbers import nested
 
 if TYPE_CHECKING:
     from ..verify.process.job import InputVerdict

@@ -103,12 +103,3 @@ def sizes(value: Shown) -> list[int]:
             break
         value = value[0]
     return found
-
-
-def nested(entries: Sequence[Any], shape: Sequence[int]) -> Any:
-    """Entries in C order as lists nested by the shape; the entry alone for ``()``."""
-    level = list(entries)
-    for size in reversed(shape):
-        starts = range(0, len(level), size) if size else ()
-        level = [level[start : start + size] for start in starts]
-    return level[0] if level else []

@@ -7,7 +7,8 @@ from typing import Any
 import mpmath
 import pytest
 
-from gradcli.verify.digits import Precisely, nested, precise
+from gradcli.lang.nested import nested
+from gradcli.verify.digits import Precisely, precise
 
 from .jobs import job
 
@@ -83,13 +84,14 @@ def test_every_digit_is_that_of_the_exact_number(source: str, digits: int) -> No
 )  # fmt: skip
 def test_input_is_the_decimal_that_was_typed(text: str, shown: Any) -> None:
     cotangent = "[1, 1]" if text.startswith("[") else None
-    assert nested(computed("x + 0", {"x": text}, 30, cotangent).output) == shown
+    found = computed("x + 0", {"x": text}, 30, cotangent).output
+    assert nested(found.texts, found.shape) == shown
 
 
 def test_cotangent_is_the_decimal_that_was_typed() -> None:
     found = computed("2*x", {"x": "[1, 2]"}, 25, "[0.1, 0.7]").gradients["x"]
     assert found is not None
-    assert nested(found) == ["0.2", "1.4"]
+    assert nested(found.texts, found.shape) == ["0.2", "1.4"]
 
 
 def test_cancellation_to_nothing_is_zero() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from math import prod
 from typing import ClassVar, Final
 
 from ..process.job import UNKNOWN, Answer
@@ -31,10 +32,7 @@ class Given:
 
     @property
     def size(self) -> int:
-        size = 1
-        for n in self.shape:
-            size *= n
-        return size
+        return prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +108,3 @@ class Judgement(Answer):
     rulings: tuple[Ruling, ...]
     seconds: float = 0.0
     done: bool = False
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Judgement:
-        judgement: Judgement = decoded(cls, json.loads(text))
-        return judgement

@@ -10,13 +10,13 @@ included; arrays travel as the bytes of float64 numbers in C order.
 
 from __future__ import annotations
 
-import json
 from array import array
-from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar, Final, Self
+
+from ..wire import Told
 
 PROVED: Final = "proved"
 CERTIFIED: Final = "certified"
@@ -95,7 +95,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class Job(Told):
     """A program, the point, and what the engine says about it.
 
     kind       ``gradient``, ``jacobian`` or ``hessian`` (of a scalar output)
@@ -115,42 +115,9 @@ class Job:
     seed: int = 0
     formulas: bool = False
 
-    def to_json(self) -> str:
-        return json.dumps(asdict(self), default=_as_text)
-
-    @classmethod
-    def from_json(cls, text: str) -> Job:
-        told: dict[str, Any] = json.loads(text)
-        told["inputs"] = tuple(_input(i) for i in told["inputs"])
-        for key in ("output", "cotangent"):
-            told[key] = _block(told[key])
-        return cls(**told)
-
     def unanswered(self) -> Verification:
         """What is known before anything was done."""
         return Verification.nothing(self, "")
-
-
-def _as_text(value: object) -> str:
-    assert isinstance(value, bytes)
-    return b64encode(value).decode("ascii")
-
-
-def _block(told: dict[str, Any] | None) -> Block | None:
-    if told is None:
-        return None
-    places = told["places"]
-    return Block(
-        tuple(told["shape"]),
-        b64decode(told["data"]),
-        None if places is None else b64decode(places),
-    )
-
-
-def _input(told: dict[str, Any]) -> Input:
-    value = _block(told["value"])
-    assert value is not None
-    return Input(told["name"], value, _block(told["claim"]), told["whole"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +149,7 @@ class InputVerdict:
     digits: int | None = None
 
 
-def _verdict(told: dict[str, Any]) -> InputVerdict:
-    lists = {key: tuple(told[key]) for key in ("formulas", "latex")}
-    return InputVerdict(**{**told, **lists})
-
-
-class Answer:
+class Answer(Told):
     """What the checking process answers: parts that each have a verdict and a note,
     the seconds spent, and whether it is done. ``PARTS`` names the field of the parts.
     """
@@ -251,14 +213,3 @@ class Verification(Answer):
             seconds,
             done=True,
         )
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Verification:
-        told: dict[str, Any] = json.loads(text)
-        told["inputs"] = tuple(_verdict(i) for i in told["inputs"])
-        for key in ("side_conditions", "kinks"):
-            told[key] = tuple(told[key])
-        return cls(**told)
