@@ -29,10 +29,11 @@ from ..lang.point import check_names
 from ..lang.points import STANDARD_INPUT, Block, Points, point_blocks, total_size
 from ..lang.prepare import data_among
 from ..render.columns import Columns, columns_to, format_of, open_columns
-from ..render.contours import Surface, contours
+from ..render.contours import contours
 from ..render.curve import curve
 from ..render.numbers import six_digits
 from ..render.progress import Bar, wants_bar
+from ..views.plot import Surface
 from .ending import before_exit
 from .exits import Exit
 from .limits import begin, renew
@@ -41,7 +42,7 @@ from .options import Request
 from .ordered import mapped
 from .output import Printer, note, standard_output
 from .point_task import Done, Task, header
-from .problems import wrong
+from .problems import typed, wrong
 from .session import listed, tell_data
 from .sources import program_and_bindings
 from .tracing import tell
@@ -79,7 +80,7 @@ def run(
     Raises:
         ProgramError: the program, a value or a file is wrong.
     """
-    extra = [f"--{name}" for name, value in others.items() if value]
+    extra = typed(**others)
     if extra:
         message = f"{extra[0]} is not for many points"
         raise wrong("E590", message, "leave it out, or ask at one point")
@@ -154,10 +155,7 @@ class _Work:
         if len(self.swept) > 1:
             return self._contours()
         ((name, values),) = self.swept.items()
-        failed: dict[int, ProgramError] = {}
-        if self.trace:
-            tell(self.program.fusion({name: values}, self.shared))
-        found = self.program.at_rows({name: values}, self.shared, failed)
+        found, failed = self.over_grid()
         heights = {"value": found.value}
         if name in self.wanted:
             heights[f"d/d{name}"] = found.grads[name]
@@ -184,35 +182,32 @@ class _Work:
 
     def _contours(self) -> int:
         """Draw lines of equal value over two inputs, and their gradients."""
-        failed: dict[int, ProgramError] = {}
+        found, failed = self.over_grid()
         sizes = [len(values) for values in self.swept.values()]
-        across, up = self.swept
+        if np.ndim(found.value) > 1 or min(sizes) < MIN_PLOT_POINTS:
+            hint = "of a program with one number as its value, at 2 points or more each"
+            raise wrong("E590", "--plot: no lines can be drawn", hint)
+        drawn = surface(self.swept, found)
+        unknown = int((~np.isfinite(drawn.value)).sum())
+        if unknown:
+            note(f"note: not drawn where not finite, at {unknown:,} of the points")
+        status = Exit.PROGRAM if failed else Exit.DONE
+        if unknown < drawn.value.size:
+            printer = Printer()
+            width = printer.layout.width or PLOT_COLUMNS
+            printer.lines(contours(drawn, width))
+            printer.flush()
+        return status
+
+    def over_grid(self) -> tuple[Any, dict[int, ProgramError]]:
+        """Value and gradients at all combinations of what is swept, the last name's
+        moving fastest, NaN where there is none; and why there is none."""
         grid = np.meshgrid(*self.swept.values(), indexing="ij")
         columns = {n: g.ravel() for n, g in zip(self.swept, grid, strict=True)}
         if self.trace:
             tell(self.program.fusion(columns, self.shared))
-        found = self.program.at_rows(columns, self.shared, failed)
-        if np.ndim(found.value) > 1 or min(sizes) < MIN_PLOT_POINTS:
-            hint = "of a program with one number as its value, at 2 points or more each"
-            raise wrong("E590", "--plot: no lines can be drawn", hint)
-        value = np.reshape(found.value, sizes).T
-        nothing = np.full(sizes, np.nan).T
-        slopes = [
-            np.reshape(found.grads[n], sizes).T if n in self.wanted else nothing
-            for n in (across, up)
-        ]
-        unknown = int((~np.isfinite(value)).sum())
-        if unknown:
-            note(f"note: not drawn where not finite, at {unknown:,} of the points")
-        status = Exit.PROGRAM if failed else Exit.DONE
-        if unknown < value.size:
-            x, y = self.swept.values()
-            printer = Printer()
-            width = printer.layout.width or PLOT_COLUMNS
-            surface = Surface(across, up, x, y, value, (slopes[0], slopes[1]))
-            printer.lines(contours(surface, width))
-            printer.flush()
-        return status
+        failed: dict[int, ProgramError] = {}
+        return self.program.at_rows(columns, self.shared, failed), failed
 
     @contextmanager
     def _progress(self) -> Iterator[Callable[[int], None]]:
@@ -363,12 +358,20 @@ def over_sweep(request: Request, many: Many) -> tuple[dict[str, Any], Any]:
     if work.free:
         hint = f"add {work.free[0]}=VALUE, or a range: {work.free[0]}=-3:3"
         raise wrong("E506", f"no value for {enumerated(work.free)}", hint)
-    grid = np.meshgrid(*work.swept.values(), indexing="ij")
-    columns = {n: g.ravel() for n, g in zip(work.swept, grid, strict=True)}
-    failed: dict[int, ProgramError] = {}
-    found = work.program.at_rows(columns, work.shared, failed)
-    if failed and len(failed) == len(grid[0].ravel()):
+    found, failed = work.over_grid()
+    if failed and len(failed) == prod(map(len, work.swept.values())):
         raise next(iter(failed.values()))
     if failed:
         note(f"note: nothing is drawn at {len(failed):,} points, which have no value")
     return work.swept, found
+
+
+def surface(axes: Mapping[str, Any], found: Any) -> Surface:
+    """Value and slopes over two inputs; a slope that was not asked for is NaN."""
+    sizes = [len(values) for values in axes.values()]
+    nothing = np.full(sizes, np.nan)
+    value, *slopes = (
+        np.reshape(numbers, sizes).T
+        for numbers in (found.value, *(found.grads.get(n, nothing) for n in axes))
+    )
+    return Surface(*axes, *axes.values(), value, (slopes[0], slopes[1]))

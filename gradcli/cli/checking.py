@@ -201,14 +201,13 @@ def claimed(
 
 def block_of(tensor: Tensor, numbers: bool = True) -> Block:
     """A tensor as it is handed over; without its numbers: its shape alone."""
+    from ..engine.devices import host
     from ..verify.process.job import Block
 
     shape = tuple(tensor.shape)
     if not numbers:
         return Block(shape, b"", b"")
-    raw: Any = tensor.raw
-    host = raw.get() if hasattr(raw, "get") else raw
-    return Block(shape, host.astype("float64").tobytes())
+    return Block(shape, host(tensor.raw).astype("float64").tobytes())
 
 
 def numbers_in(tensor: Tensor) -> list[float]:

@@ -8,7 +8,7 @@ import typer
 
 from .exits import Exit
 from .options import GradOutput, Request, on_programs, refuse_idle
-from .problems import wrong
+from .problems import refuse_both, typed, wrong
 
 if TYPE_CHECKING:
     from ..render.worked.rows import Rules
@@ -67,10 +67,7 @@ def main(
 def _require_terminal(request: Request) -> None:
     from .keys import terminal
 
-    for option, given in (("--json", request.json), ("--quiet", request.quiet)):
-        if given:
-            hint = "choose one of them"
-            raise wrong("E590", f"--step and {option} exclude each other", hint)
+    refuse_both(["--step", *typed(json=request.json, quiet=request.quiet)])
     if not terminal():
         raise wrong(
             "E590",
@@ -86,13 +83,11 @@ def _form(request: Request, step: bool, **asked: bool) -> str | None:
         ProgramError: options exclude each other.
     """
     wanted = [name for name, given in asked.items() if given]
-    others = {"json": request.json, "quiet": request.quiet, "step": step}
-    if wanted:
-        wanted += [name for name, given in others.items() if given]
-    if len(wanted) > 1:
-        both = " and ".join(f"--{name}" for name in wanted[:2])
-        raise wrong("E590", f"{both} exclude each other", "choose one of them")
-    return wanted[0] if wanted else None
+    if not wanted:
+        return None
+    others = typed(json=request.json, quiet=request.quiet, step=step)
+    refuse_both([*typed(**asked), *others])
+    return wanted[0]
 
 
 def _worked(form: str, explanation: Explanation, rules: Rules) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from .options import Request
-from .problems import wrong
+from .problems import typed, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,8 +71,7 @@ class Forms:
         """
         if self.code is None or request.json:
             return
-        asked = {"symbolic": self.symbolic, "latex": self.latex, **others}
-        extra = [f"--{name}" for name, value in asked.items() if value]
+        extra = typed(symbolic=self.symbolic, latex=self.latex, **others)
         if extra:
             message = f"--code prints the code alone, without {extra[0]}"
             raise wrong("E590", message, "drop one of them, or add --json")

@@ -23,6 +23,7 @@ from .forms import Forms
 from .limits import MAX_DIGITS, MAX_ORDER
 from .many import Many
 from .options import GradOutput, Request, Requirement, on_programs
+from .problems import typed
 from .tracing import begin_trace, tell, trace_json
 
 if TYPE_CHECKING:
@@ -94,21 +95,17 @@ def main(
 
     Example: gradcli grad "y = x**3 + b" x=2 b=1
     """
+    beside = {**forms.asked, "grad_output": grad_output, "digits": digits,
+              "condition": condition, "box": box}  # fmt: skip
     if many.asked:
         from .at_points import run
 
-        others = {"digits": digits, "condition": condition, "require": require,
-                  "order": order > 1, "shape": request.shape,
-                  "symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
-                  "grad-output": grad_output, "box": box}  # fmt: skip
-        return run(request, many, others, trace)
+        others = {"require": require, "order": order > 1, "shape": request.shape}
+        return run(request, many, {**beside, **others}, trace)
     if order > 1:
         from .order import of_order
 
-        given = {"symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
-                 "grad-output": grad_output, "digits": digits, "box": box,
-                 "condition": condition, "trace": trace}  # fmt: skip
-        return of_order(request, order, given, require)
+        return of_order(request, order, {**beside, "trace": trace}, require)
     forms.check(request, digits=digits, condition=condition, box=box)
     require_check(request, require)
     boxes = read_boxes(request, box)
@@ -116,10 +113,7 @@ def main(
     from .output import Printer
     from .session import gradients, run_program
 
-    beside = {"symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
-              "grad-output": grad_output, "digits": digits, "condition": condition,
-              "box": boxes}  # fmt: skip
-    wholly = [f"--{name}" for name, value in beside.items() if value]
+    wholly = typed(**beside)
     fusion = begin_trace(wholly) if trace else None
     session = run_program(
         request,

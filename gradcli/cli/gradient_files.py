@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..engine.devices import host
 from ..lang.errors import ProgramError
 from ..lang.files import make_way
 from ..lang.refusals import FOLDER, refusal
@@ -65,13 +66,9 @@ def _save(path: str, arrays: Any | Mapping[str, Any]) -> None:
     try:
         with open(path, "wb") as file:
             if isinstance(arrays, dict):
-                np.savez(file, **{n: _on_host(raw) for n, raw in arrays.items()})
+                np.savez(file, **{n: host(raw) for n, raw in arrays.items()})
             else:
-                np.save(file, _on_host(arrays))
+                np.save(file, host(arrays))
     except OSError as error:
         message, hint = refusal(path, error, FOLDER, "written")
         raise ProgramError("E598", f"--out: {message}", hint=hint) from None
-
-
-def _on_host(array: Any) -> Any:
-    return array.get() if hasattr(array, "get") else array

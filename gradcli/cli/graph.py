@@ -8,7 +8,7 @@ import typer
 
 from .checking import PAGE
 from .options import GradOutput, Request, on_programs, refuse_idle
-from .problems import wrong
+from .problems import refuse_both, typed, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,12 +82,9 @@ def main(
             hint = "the name's ending says what is written"
             raise wrong("E590", f"--{others[0]} and --out exclude each other", hint)
         return _written(request, out, heat, unfold, grad_output)
-    for name, given in (
-        ("heat", heat), ("unfold", unfold), ("grad-output", grad_output)
-    ):  # fmt: skip
-        if given:
-            hint = "name the picture's file with -o, as in -o g.svg"
-            raise wrong("E590", f"--{name} is for pictures in files", hint)
+    for option in typed(heat=heat, unfold=unfold, grad_output=grad_output):
+        hint = "name the picture's file with -o, as in -o g.svg"
+        raise wrong("E590", f"{option} is for pictures in files", hint)
     from ..render.jsons import graph as as_json
     from .output import show
     from .session import graph_of, run_program
@@ -101,11 +98,8 @@ def main(
 
 
 def _only(asked: dict[str, bool]) -> str:
-    chosen = [form for form, wanted in asked.items() if wanted]
-    if len(chosen) > 1:
-        both = " and ".join(f"--{form}" for form in chosen)
-        raise wrong("E590", f"{both} exclude each other", "choose one of them")
-    return chosen[0] if chosen else "tree"
+    refuse_both(typed(**asked))
+    return next((form for form, wanted in asked.items() if wanted), "tree")
 
 
 def _written(

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..engine.devices import host
 from ..engine.jacobian import Block
 from ..verify.process.job import Block as Numbers
 
@@ -74,8 +75,7 @@ def _at(matrix: Any, rows: Any, columns: Any) -> Any:
 
 def _host(array: Any) -> Any:
     """An array where the processor can read it, dense."""
-    if hasattr(array, "get"):
-        return array.get()
+    array = host(array)
     return array.toarray().ravel() if hasattr(array, "toarray") else np.asarray(array)
 
 

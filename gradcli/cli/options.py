@@ -62,6 +62,13 @@ Requirement: TypeAlias = Annotated[
 ]
 
 
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+Debug: TypeAlias = Annotated[
+    bool, typer.Option("--debug", help="Show Python's traceback of an error.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """The options and arguments that all commands on programs share."""
@@ -125,7 +132,7 @@ class Request:
     strict: Annotated[
         bool, typer.Option("--strict", help="An input without a value is an error.")
     ] = False
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
+    json: Json = False
     quiet: Annotated[
         bool,
         typer.Option(
@@ -195,9 +202,7 @@ class Request:
             help="Refuse a longer program text, such as 10MB (default: 2MB).",
         ),
     ] = MAX_PROGRAM_BYTES
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
-    ] = False
+    debug: Debug = False
 
 
 def refuse_idle(request: Request, command: str, derives: bool = True) -> None:

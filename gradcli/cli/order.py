@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .options import Request
-from .problems import wrong
+from .problems import typed, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ def of_order(
     from .output import Printer
     from .session import output_of_run, run_program
 
-    extra = [f"--{name}" for name, value in others.items() if value]
+    extra = typed(**others)
     if extra:
         message = f"--order shows the derivatives alone, without {extra[0]}"
         raise wrong("E590", message, "drop one of them")

@@ -163,19 +163,14 @@ def _run_at(request: Request, name: str, value: float) -> Run:
     from sys import maxsize
 
     from ..lang.bindings import read_bindings
-    from ..lang.run import execute, prepare
+    from ..lang.run import execute
+    from .session import prepared
     from .sources import program_and_bindings
 
     source, words = program_and_bindings(request)
-    prepared = prepare(
-        source,
-        read_bindings([*words, f"{name}={value!r}"]),
-        wrt=[name],
-        seed=request.seed,
-        dtype=request.dtype,
-        device=request.device,
-    )
-    return execute(prepared, of=request.of, max_steps=maxsize)
+    bindings = read_bindings([*words, f"{name}={value!r}"])
+    found = prepared(replace(request, wrt=name), source, bindings)
+    return execute(found, of=request.of, max_steps=maxsize)
 
 
 def _curve(request: Request, axes: Mapping[str, Any], found: Any) -> Curve:
@@ -192,15 +187,11 @@ def _curve(request: Request, axes: Mapping[str, Any], found: Any) -> Curve:
 
 def _field(request: Request, axes: Mapping[str, Any], found: Any) -> Field:
     from ..views.plot import Field
+    from .at_points import surface
 
-    (across, x), (up, y) = axes.items()
     if getattr(found.value, "ndim", 1) > 1:
         raise _several()
-    shape = len(x), len(y)
-    slopes = [found.grads[n].reshape(shape).T for n in (across, up)]
-    source, output = _named(request)
-    value = found.value.reshape(shape).T
-    return Field(source, output, across, up, x, y, value, (slopes[0], slopes[1]))
+    return Field(*_named(request), surface(axes, found))
 
 
 def _several() -> Exception:
@@ -225,23 +216,15 @@ def _named(request: Request) -> tuple[str, str]:
 
 
 def _printed(request: Request, view: Curve | Field) -> int:
-    from .output import Printer
-
-    printer = Printer()
-    printer.lines([_as_json(view)])
-    printer.flush()
-    return 0
-
-
-def _as_json(view: Curve | Field) -> Line:
     from ..render.graphs.plot import as_json
+    from .output import show
 
-    return as_json(view)
+    return show(request, json=lambda: [as_json(view)], text=lambda _: ())
 
 
 def _written(request: Request, view: Curve | Field, out: str) -> int:
     from ..lang.excerpt import printable
-    from ..render.graphs.plot import plot
+    from ..render.graphs.plot import as_json, plot
     from ..render.graphs.svg import whole
     from ..render.line import Line
     from .drawing import check_ending, put
@@ -249,7 +232,7 @@ def _written(request: Request, view: Curve | Field, out: str) -> int:
 
     suffix = check_ending(out, ENDINGS)
     if suffix == ".json":
-        content = (_as_json(view).text + "\n").encode()
+        content = (as_json(view).text + "\n").encode()
     else:
         document = whole(plot(view))
         content = document.encode()

@@ -7,7 +7,7 @@ and says what to do instead.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..lang.errors import MORE_MEMORY, ProgramError
@@ -30,6 +30,22 @@ _NUMBERS = {
 def wrong(code: str, message: str, hint: str | None = None) -> ProgramError:
     """An error of the command line, which has no span in a program."""
     return ProgramError(code, message, hint=hint)
+
+
+def typed(**options: object) -> list[str]:
+    """The options that were given, as they are typed."""
+    return [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
+
+
+def refuse_both(options: Sequence[str]) -> None:
+    """Refuse options of which one alone can be asked for.
+
+    Raises:
+        ProgramError: there are several.
+    """
+    if len(options) > 1:
+        message = f"{' and '.join(options[:2])} exclude each other"
+        raise wrong("E590", message, "choose one of them")
 
 
 def usage(error: Exception) -> ProgramError | None:

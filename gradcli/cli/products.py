@@ -22,7 +22,7 @@ from ..views.numbers import shown
 from ..views.products import PartView, ProductView
 from .checking import MAX_NUMBERS, Check, block_of, exit_status, require_check
 from .output import Printer
-from .problems import wrong
+from .problems import typed, wrong
 from .session import output_of_run, run_program
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def refuse(times: Sequence[str] | None, **others: object) -> None:
     """Refuse options that go with a matrix alone."""
     if not times:
         return
-    extra = [f"--{name}" for name, value in others.items() if value]
+    extra = typed(**others)
     if extra:
         hint = "leave out one of the two"
         raise wrong("E590", f"{extra[0]} is for a matrix, --times gives none", hint)

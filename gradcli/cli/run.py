@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from .exits import Exit
+from .options import Debug
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -76,9 +77,7 @@ def main(
             help="Stop verifying a pass after so many seconds.",
         ),
     ] = 5.0,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
-    ] = False,
+    debug: Debug = False,
 ) -> int:
     """Run a PyTorch script unchanged, with gradcli as torch.
 

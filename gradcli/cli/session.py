@@ -58,16 +58,16 @@ def run_program(
     """
     source, words = program_and_bindings(request)
     begin()
-    prepared = _prepared(request, source, (*read_bindings(words), *more))
+    program = prepared(request, source, (*read_bindings(words), *more))
     # The limits on seconds and memory are the bounds here.
     if request.of is not None and parts:
         parts = False
         if fusion is not None:
             fusion.refused("--of asks for another value than the last")
-    run = _in_parts(prepared, fusion) if parts else None
-    own = None if library is None else library(prepared.factory)
+    run = _in_parts(program, fusion) if parts else None
+    own = None if library is None else library(program.factory)
     run = run or execute(
-        prepared, of=request.of, max_steps=maxsize, trace=trace, library=own
+        program, of=request.of, max_steps=maxsize, trace=trace, library=own
     )
     if differentiate:
         tell_data([given.name for given in run.inputs if given.data])
@@ -90,7 +90,7 @@ def tell_data(names: Sequence[str]) -> None:
     )
 
 
-def _prepared(request: Request, source: str, bindings: Sequence[Binding]) -> Prepared:
+def prepared(request: Request, source: str, bindings: Sequence[Binding]) -> Prepared:
     """The program with its inputs, or with a value on the way for one."""
     shapes, wrt = shapes_of(request.shape), listed(request.wrt)
     midway: list[str] = []
@@ -102,7 +102,7 @@ def _prepared(request: Request, source: str, bindings: Sequence[Binding]) -> Pre
         if midway and len(wrt) > 1:
             message = f"--wrt: '{midway[0]}' is a value on the way, and not alone"
             raise wrong("E507", message, f"ask for it by itself: --wrt {midway[0]}")
-    prepared = prepare(
+    found = prepare(
         source,
         bindings,
         wrt=None if midway else wrt,
@@ -112,11 +112,11 @@ def _prepared(request: Request, source: str, bindings: Sequence[Binding]) -> Pre
         device=request.device,
         shapes=shapes,
     )
-    given = [i.name for i in prepared.inputs]
-    refuse_shapes(shapes, given, [i.name for i in prepared.inputs if i.sampled])
+    given = [i.name for i in found.inputs]
+    refuse_shapes(shapes, given, [i.name for i in found.inputs if i.sampled])
     if not midway:
-        return prepared
-    cut, told = prepared_midway(prepared, bindings, midway[0], request.seed)
+        return found
+    cut, told = prepared_midway(found, bindings, midway[0], request.seed)
     note(f"note: {told}")
     return cut
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .exits import Exit
-from .options import Requirement
+from .options import Debug, Json, Requirement
 
 if TYPE_CHECKING:
     from ..python.proof import FunctionProof
@@ -48,15 +48,11 @@ def main(
             help="Stop verifying after so many seconds.",
         ),
     ] = 30.0,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object.")
-    ] = False,
+    json: Json = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the verdict only.")
     ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
-    ] = False,
+    debug: Debug = False,
 ) -> int:
     """Prove or refute the gradients of functions in a file.
 

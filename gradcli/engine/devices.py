@@ -142,10 +142,9 @@ def exchanging(other: Any) -> ArrayNamespace:
 
 
 def host(array: Any) -> Any:
-    """Return the entries as a NumPy array; an explicit copy if they are elsewhere."""
-    if isinstance(array, numpy.ndarray | numpy.generic):
-        return array
-    return numpy.asarray(array.get())
+    """Return an array, dense or sparse, where the processor can read it; an explicit
+    copy if it is elsewhere."""
+    return array.get() if hasattr(array, "get") else array
 
 
 def synchronised(xp: ArrayNamespace) -> None:

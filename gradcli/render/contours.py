@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import atan2, ceil, floor, inf, log10, pi
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ..views.plot import Surface
 from .curve import BITS, DECADES, DOTS_ACROSS, DOTS_UP, EMPTY
 from .limits import MAX_CURVE_COLUMNS, MIN_CURVE_COLUMNS
 from .line import Line
@@ -50,23 +51,6 @@ FLAT = 1e-6
 
 RARE = 0.05
 """Of the points: so many may lie below the lowest power of ten."""
-
-
-class Surface(NamedTuple):
-    """Values and their gradients over two inputs.
-
-    across, up  the names of the inputs
-    x, y        their values, evenly spaced
-    value       an array with a row for each y, a column for each x
-    slopes      the derivatives by both inputs, likewise
-    """
-
-    across: str
-    up: str
-    x: Any
-    y: Any
-    value: Any
-    slopes: tuple[Any, Any]
 
 
 def contours(surface: Surface, width: int) -> Iterator[Line]:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy
 
+from ..engine.devices import host
 from .numbers import Plain, Shown, flat, plain, sizes
 
 MAX_WHOLE_ENTRIES: Final = 64
@@ -36,11 +37,11 @@ def briefly(raw: Any) -> Plain | Extent:
     """A number or an array as far as a picture shows it."""
     if not hasattr(raw, "dtype") or raw.size <= MAX_WHOLE_ENTRIES:
         return plain(raw)
-    host = numpy.asarray(raw.get() if hasattr(raw, "get") else raw)
-    strange = numpy.isnan(host)
-    known = host[~strange]
+    entries = numpy.asarray(host(raw))
+    strange = numpy.isnan(entries)
+    known = entries[~strange]
     low, high = (known.min(), known.max()) if known.size else (inf, -inf)
-    return Extent(tuple(host.shape), float(low), float(high), bool(strange.any()))
+    return Extent(tuple(entries.shape), float(low), float(high), bool(strange.any()))
 
 
 def extent(value: Shown) -> Extent:

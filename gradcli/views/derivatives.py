@@ -4,7 +4,7 @@ Invariant: a block's shape is that of what is differentiated followed by that of
 it is differentiated by; ``structure`` speaks of the numbers at this point only. A block
 has either all its numbers or, if most of them are zero, those that are stored.
 
-    structure_of([[2.0, 0.0], [0.0, 3.0]], rows=2)     # "diagonal"
+    block_view(("x",), block, "auto").structure     # "diagonal"
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from ..engine.devices import host
 from ..engine.jacobian import Block
 from .gradients import OutputView
 from .numbers import Plain, plain
@@ -88,13 +89,4 @@ def _pattern(block: Block) -> Pattern:
     matrix = block.matrix
     if matrix is None:
         return nothing_in(block.output.numel(), block.x.numel())
-    return pattern_of(matrix.get() if hasattr(matrix, "get") else matrix)
-
-
-def structure_of(value: Plain, rows: int) -> str:
-    """The pattern of zeros of a block seen as a matrix of ``rows`` rows."""
-    import numpy
-
-    entries = numpy.asarray(value, dtype=numpy.float64)
-    columns = entries.size // rows if rows else 0
-    return pattern_of(entries.reshape(rows, columns)).structure()
+    return pattern_of(host(matrix))

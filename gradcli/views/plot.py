@@ -40,7 +40,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Surface:
     """Over two inputs; arrays have a row for each value of the second.
 
     across, up  the inputs' names
@@ -49,11 +49,18 @@ class Field:
     slopes      the derivatives by both
     """
 
-    program: str
-    output: str
     across: str
     up: str
     x: Any
     y: Any
     value: Any
     slopes: tuple[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The surface of a program, and what its value is called."""
+
+    program: str
+    output: str
+    surface: Surface

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradcli.render.contours import ARROWS, LEVEL, Surface, contours, levels
+from gradcli.render.contours import ARROWS, LEVEL, contours, levels
+from gradcli.views.plot import Surface
 
 Function = Callable[[Any, Any], Any]
 

@@ -9,7 +9,7 @@ from gradcli.autograd import blocks
 from gradcli.autograd.blocks import TooManyEntries, hessian, jacobian
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.engine.errors import GradError
-from gradcli.views.derivatives import structure_of
+from gradcli.views.pattern import pattern_of
 
 
 def leaf(values: object) -> Tensor:
@@ -95,4 +95,6 @@ def test_blocks_beyond_the_limit_are_refused_before_work(
     ],
 )
 def test_a_blocks_pattern_is_named(block: object, rows: int, expected: str) -> None:
-    assert structure_of(block, rows) == expected  # type: ignore[arg-type]
+    entries = np.asarray(block, dtype=np.float64)
+    columns = entries.size // rows if rows else 0
+    assert pattern_of(entries.reshape(rows, columns)).structure() == expected

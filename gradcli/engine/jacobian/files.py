@@ -9,31 +9,28 @@ is differentiated; a dense one holds it in its own shape.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
+from ..devices import host
 from .blocks import Block
 
 
 def _npz(file: IO[bytes], block: Block) -> None:
     from scipy.sparse import save_npz
 
-    save_npz(file, _on_host(block.csr()))
+    save_npz(file, host(block.csr()))
 
 
 def _mtx(file: IO[bytes], block: Block) -> None:
     from scipy.io import mmwrite
 
-    mmwrite(file, _on_host(block.csr()), symmetry="general")
+    mmwrite(file, host(block.csr()), symmetry="general")
 
 
 def _npy(file: IO[bytes], block: Block) -> None:
-    np.save(file, _on_host(block.dense().raw))
-
-
-def _on_host(array: Any) -> Any:
-    return array.get() if hasattr(array, "get") else array
+    np.save(file, host(block.dense().raw))
 
 
 WRITERS: Mapping[str, Callable[[IO[bytes], Block], None]] = {

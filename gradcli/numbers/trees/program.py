@@ -23,6 +23,7 @@ import numpy as np
 
 from ...autograd.blocks import hessian, jacobian
 from ...engine import Tensor, grad
+from ...engine.devices import host
 from ...engine.dtypes import default_dtype
 from ...engine.modes import MODE
 from ...lang.compiler import compile_program
@@ -258,7 +259,7 @@ _KINDS: Final = {
 
 def _host(raw: Any) -> Any:
     """Copy numbers to the host, in double precision."""
-    return np.asarray(raw.get() if hasattr(raw, "get") else raw, dtype=np.float64)
+    return np.asarray(host(raw), dtype=np.float64)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...engine import Node
+from ...engine.devices import host
 from ...engine.node import ConstantNode, Shaped
 from ...numbers.trees.namespace import TreeNamespace
 from ...numbers.trees.tree import TooLong, Tree, Unwritable
@@ -140,4 +141,4 @@ def numbers(raw: Any) -> Any:
     """An array on the host; of a shape alone, ones."""
     if isinstance(raw, Shaped):
         return np.ones(raw.shape)
-    return np.asarray(raw.get() if hasattr(raw, "get") else raw)
+    return np.asarray(host(raw))

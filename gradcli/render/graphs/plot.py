@@ -15,7 +15,7 @@ import numpy as np
 
 from ...lang.excerpt import printable
 from ...views.numbers import plain
-from ...views.plot import Curve, Field
+from ...views.plot import Curve, Field, Surface
 from ..curve import DECADES
 from ..jsons import answer
 from ..labels import shorten
@@ -68,10 +68,11 @@ def as_json(view: Curve | Field) -> Line:
             grad=None if view.slope is None else plain(view.slope),
             kinks=None if view.kinks is None else list(view.kinks),
         )  # fmt: skip
+    found = view.surface
     return answer(
-        "plot", **common, inputs=[view.across, view.up], x=plain(view.x),
-        y=plain(view.y), value=plain(view.value),
-        grads=[plain(each) for each in view.slopes],
+        "plot", **common, inputs=[found.across, found.up], x=plain(found.x),
+        y=plain(found.y), value=plain(found.value),
+        grads=[plain(each) for each in found.slopes],
     )  # fmt: skip
 
 
@@ -222,8 +223,9 @@ def _note(x: float, y: float, anchor: str, text: str, kind: str = "") -> str:
 def _field(view: Field) -> Iterator[str]:
     width, height = LEFT + SIDE + RIGHT, TOP + SIDE + BELOW
     yield from _opened(width, height, view.program)
-    across = Axis(float(view.x[0]), float(view.x[-1]), LEFT, LEFT + SIDE)
-    up = Axis(float(view.y[0]), float(view.y[-1]), TOP + SIDE, TOP)
+    found = view.surface
+    across = Axis(float(found.x[0]), float(found.x[-1]), LEFT, LEFT + SIDE)
+    up = Axis(float(found.y[0]), float(found.y[-1]), TOP + SIDE, TOP)
     yield (
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
         'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
@@ -231,7 +233,7 @@ def _field(view: Field) -> Iterator[str]:
     )
     yield from _grid(across, up)
     named: list[str] = []
-    for nr, level, lines in levels(view):
+    for nr, level, lines in levels(found):
         for line in lines:
             points = " ".join(f"{across.at(x):.2f},{up.at(y):.2f}" for x, y in line)
             yield f'<polyline class="level l{nr}" points="{points}"/>'
@@ -240,17 +242,17 @@ def _field(view: Field) -> Iterator[str]:
         label = _short(level)
         at = across.at(x), up.at(y) + 4
         named += [_note(*at, "middle", label, "halo"), _note(*at, "middle", label)]
-    yield from _arrows(view, across, up)
+    yield from _arrows(found, across, up)
     yield from named
     foot = height - 12
-    yield _note(LEFT + SIDE / 2, foot, "middle", view.across)
-    yield _note(LEFT, TOP - 10, "start", view.up)
+    yield _note(LEFT + SIDE / 2, foot, "middle", found.across)
+    yield _note(LEFT, TOP - 10, "start", found.up)
     told = f"lines of equal {view.output or 'value'}, arrows uphill"
     yield _note(LEFT + SIDE, TOP - 10, "end", told)
     yield "</svg>"
 
 
-def levels(view: Field) -> Iterator[tuple[int, float, list[Any]]]:
+def levels(view: Surface) -> Iterator[tuple[int, float, list[Any]]]:
     """The number of the colour, the value, and the points of each line."""
     from contourpy import contour_generator
 
@@ -283,7 +285,7 @@ def _round_levels(known: Any) -> list[float]:
     return found[:: every or 1]
 
 
-def _arrows(view: Field, across: Axis, up: Axis) -> Iterator[str]:
+def _arrows(view: Surface, across: Axis, up: Axis) -> Iterator[str]:
     """Uphill as it is seen in the picture, longer where it is steeper."""
     pace = SIDE / ARROWS
     places = [

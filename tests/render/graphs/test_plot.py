@@ -11,7 +11,7 @@ import pytest
 from gradcli.render.graphs.axes import Axis, heights, ticks
 from gradcli.render.graphs.plot import as_json, plot, stretches
 from gradcli.render.graphs.svg import whole
-from gradcli.views.plot import Curve, Field, KinkMark
+from gradcli.views.plot import Curve, Field, KinkMark, Surface
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -66,8 +66,9 @@ def test_arrows_point_uphill_as_it_is_seen() -> None:
     pytest.importorskip("contourpy", reason="the extra `pictures` is not installed")
     x, y = np.linspace(0, 1, 41), np.linspace(0, 10, 41)
     across, up = np.meshgrid(x, y)
-    view = Field("10*x + y", "", "x", "y", x, y, 10 * across + up,
-                 (np.full_like(across, 10.0), np.ones_like(up)))  # fmt: skip
+    slopes = np.full_like(across, 10.0), np.ones_like(up)
+    surface = Surface("x", "y", x, y, 10 * across + up, slopes)
+    view = Field("10*x + y", "", surface)
     root = ElementTree.fromstring(whole(plot(view)))
     lines = [e for e in root.iter(f"{SVG}line") if e.get("class") == "arrow"]
     assert len(lines) == 225
