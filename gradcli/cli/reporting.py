@@ -12,8 +12,6 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from ..python.watch import Pass
     from ..render.line import Line
 
@@ -43,12 +41,7 @@ class Reports:
             self._passes = self._stack.enter_context(watched(self._report, after))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._stack.close()
         if self._passes is not None and error is None:
             self._say(f"backward() ran at {line}" for line in self._passes.lines())

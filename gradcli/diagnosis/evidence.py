@@ -31,6 +31,7 @@ from ..verify.claims.entries import positions
 from ..verify.claims.points import Point, given_point, random_points
 from ..verify.claims.task import ClaimsTask
 from ..verify.claims.text import Claim
+from ..verify.claims.truth import fitted_array
 from ..verify.limits import MAX_CLAIM_STEPS
 from .limits import POINTS_PER_SAMPLE
 
@@ -62,13 +63,7 @@ class Sample:
 
     def aligned(self) -> Array | None:
         """The claim's numbers in the derivative's shape; None where they do not fit."""
-        claimed, shape = self.claimed, self.true.shape
-        if [n for n in claimed.shape if n != 1] == [n for n in shape if n != 1]:
-            return claimed.reshape(shape)
-        try:
-            return np.broadcast_to(claimed, shape)
-        except ValueError:
-            return None
+        return fitted_array(self.claimed, self.true.shape)
 
     def finite(self) -> bool:
         """Whether the program and both sides have values there."""

@@ -56,8 +56,8 @@ class Cursor:
         self.take()
         return str(token.value), token
 
-    def kind_after(self, distance: int = 1) -> str:
-        at = self.at + distance
+    def kind_after(self) -> str:
+        at = self.at + 1
         return self.tokens[at].kind if at < len(self.tokens) else "end"
 
     def kind_before(self, distance: int = 1) -> str:

@@ -160,12 +160,6 @@ class ProgramError(Exception):
         self.edits, self.lead = edits, lead
         return self
 
-    def said_again(self, error: "ProgramError") -> "ProgramError":
-        """This error, which words another one anew, with the line that the other one
-        puts right."""
-        self.edits, self.lead, self.right = error.edits, error.lead, error.right
-        return self
-
     def render(self) -> str:
         """The error as a block of text without escape codes or a final newline."""
         from gradcli.lang.excerpt import block

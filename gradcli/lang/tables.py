@@ -98,10 +98,10 @@ def _numbers(
 
 def _is_heading(cells: list[str]) -> bool:
     """A heading is made of words: no cell is a number, and not all are empty."""
-    return not any(map(_is_number, cells)) and any(cell.strip() for cell in cells)
+    return not any(map(is_number, cells)) and any(cell.strip() for cell in cells)
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:
@@ -110,7 +110,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _bad_cell(cells: list[str], line: int, what: str) -> NotAnArray:
-    column = next(i for i, cell in enumerate(cells, 1) if not _is_number(cell))
+    column = next(i for i, cell in enumerate(cells, 1) if not is_number(cell))
     cell = cells[column - 1].strip()
     cell_name = f"{what}, line {line}, column {column}"
     if not cell:
@@ -118,5 +118,5 @@ def _bad_cell(cells: list[str], line: int, what: str) -> NotAnArray:
             "E517", f"{cell_name} is empty", "write nan for a missing value"
         )
     pointed, joined = cell.replace(",", ".", 1), cell.replace(",", "")
-    hint = f"write {pointed} or {joined}" if _is_number(pointed) else _CELLS
+    hint = f"write {pointed} or {joined}" if is_number(pointed) else _CELLS
     return NotAnArray("E517", f"{cell_name} is {shortened(cell)!r}, not a number", hint)

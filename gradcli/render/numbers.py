@@ -39,13 +39,13 @@ def six_digits(value: float) -> str:
     return f"{value:.6g}"
 
 
-def inline(value: Shown) -> str:
+def inline(value: Shown, text: Callable[[float], str] = number) -> str:
     """Nested lists on one line, nothing left out."""
     if isinstance(value, Entries):
         value = value.listed()
     if not isinstance(value, list):
-        return number(value)
-    return "[" + ", ".join([inline(entry) for entry in value]) + "]"
+        return text(value)
+    return "[" + ", ".join([inline(entry, text) for entry in value]) + "]"
 
 
 def draw(value: Plain, layout: Layout) -> Drawn:

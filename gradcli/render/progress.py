@@ -8,7 +8,7 @@ gone without a trace. No thread is started: the work itself says when it moves o
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from time import monotonic
 from typing import Any, TextIO
 
@@ -71,9 +71,6 @@ class Bar:
             shown.stop()
 
 
-def wants_bar(
-    stream: TextIO | None, environment: Mapping[str, str] | None = None
-) -> bool:
+def wants_bar(stream: TextIO | None) -> bool:
     """Whether the stream is a terminal that a bar may be shown on."""
-    wishes = os.environ if environment is None else environment
-    return stream is not None and stream.isatty() and wants_colour(True, wishes)
+    return stream is not None and stream.isatty() and wants_colour(True, os.environ)

@@ -52,16 +52,15 @@ class PlainWriter:
         self._stream.flush()
 
 
-def open_writer(stream: TextIO, environment: Mapping[str, str] | None = None) -> Writer:
+def open_writer(stream: TextIO) -> Writer:
     """The writer that suits the stream and the environment's wishes."""
-    wishes = os.environ if environment is None else environment
     terminal = stream.isatty()
-    colour = wants_colour(terminal, wishes)
+    colour = wants_colour(terminal, os.environ)
     if not terminal and not colour:
         return PlainWriter(stream)
     from .terminal import TerminalWriter
 
-    width = terminal_width(stream, wishes) if terminal else None
+    width = terminal_width(stream, os.environ) if terminal else None
     return TerminalWriter(stream, width, colour)
 
 

@@ -33,9 +33,8 @@ from ..numbers.balls import (
 )
 from ..numbers.boxes import BoxNamespace, BoxTerms, Enclosures, Moved, Unresolved, ways
 from .process.budget import Budget, OutOfTime
-from .process.job import Job
+from .process.job import Job, words_of
 from .subject import Evaluate, OnTerms, entry_name, on_terms
-from .verify import words_of
 
 MAX_RUNS: Final = 4_000
 """Runs of the program, over all pieces."""

@@ -17,10 +17,9 @@ from ..numbers.balls import to_float
 from ..numbers.taylor import derivative
 from .limits import MAX_RELATIVE_ERROR_OF_ORDERS
 from .process.budget import Budget, OutOfTime
-from .process.job import CERTIFIED, ROUNDED, InputVerdict, Job, Verification
+from .process.job import CERTIFIED, ROUNDED, InputVerdict, Job, Verification, words_of
 from .process.runner import program_of
 from .subject import OnTerms, on_terms
-from .verify import words_of
 
 
 def verified(job: Job, order: int, found: Mapping[str, float]) -> Verification:

@@ -39,6 +39,7 @@ from .process.job import (
     Input,
     Job,
     Verification,
+    words_of,
 )
 from .subject import (
     Evaluate,
@@ -119,15 +120,6 @@ def verify(
 
 def _time_out(job: Job) -> str:
     return f"time-out after {job.seconds:g} s"
-
-
-def words_of(error: Exception) -> str:
-    """An exception's own words, on one line."""
-    if isinstance(error, MemoryError):
-        return "the memory that a check may take ran out"
-    said = getattr(error, "message", None) or str(error)
-    words = " ".join(said.split()) or type(error).__name__
-    return words if len(words) <= 120 else words[:119] + "…"
 
 
 @dataclass(frozen=True)

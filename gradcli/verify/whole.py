@@ -35,7 +35,7 @@ from .limits import (
     MAX_TIMEOUTS,
 )
 from .process.budget import Budget, OutOfTime
-from .process.job import CERTIFIED, PROVED, Job
+from .process.job import CERTIFIED, PROVED, Job, words_of
 from .prove import simplifies_away, vanishes, vanishes_here
 from .subject import OnTerms
 
@@ -71,7 +71,7 @@ class Whole:
             self._remark("the program is nested too deeply for SymPy's derivative")
             return
         except Exception as error:
-            self._remark(f"SymPy has no expression of the whole: {_words(error)}")
+            self._remark(f"SymPy has no expression of the whole: {words_of(error)}")
             return
         self._each(
             lambda row, entry, at, symbol: self._derive(
@@ -138,7 +138,7 @@ class Whole:
                     lost += 1
                     report.remark = "too deeply nested for SymPy"
                 except Exception as error:
-                    report.remark = f"SymPy could not: {_words(error)}"
+                    report.remark = f"SymPy could not: {words_of(error)}"
                 if lost >= MAX_TIMEOUTS:
                     self.tell()
                     return
@@ -284,11 +284,6 @@ def _depends(expression: Any, symbol: Any, book: Expressions, budget: Budget) ->
     except OutOfTime:
         budget.check()
         return True
-
-
-def _words(error: Exception) -> str:
-    said = " ".join(str(error).split()) or type(error).__name__
-    return said if len(said) <= 120 else said[:119] + "…"
 
 
 def off_jumps(derivative: Any) -> Any:

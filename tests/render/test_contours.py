@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def test_an_arrow_points_along_the_slope(slopes: tuple[int, int], mark: str) -> 
         lambda a, b: slopes[0] * a + slopes[1] * b, lambda a, b: slopes, (0, 2), (0, 1)
     )
     # Twice as wide as high at two columns a row: as steep across as up.
-    rows = picture(plane._replace(y=np.linspace(0, 1.5, 31)))
+    rows = picture(replace(plane, y=np.linspace(0, 1.5, 31)))
     found = {mark for row in rows for mark in row if mark in ARROWS + LEVEL}
     assert mark in found
     assert len(found) == 1

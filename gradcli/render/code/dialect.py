@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...lang.tables import is_number
 from ...numbers.trees.texts import Text, filled, repeated
 from ...numbers.trees.tree import (
     CALLED,
@@ -190,7 +191,7 @@ class Dialect:
         behind = f".reshape({', '.join(map(str, result.shape))})"
         ending = behind if len(result.shape) > 1 else ""
         # A list of plain numbers is no tensor.
-        made = "tensor" if all(map(_is_number, result.texts)) else "stack"
+        made = "tensor" if all(map(is_number, result.texts)) else "stack"
         made = made if self.entries == "stack" else self.entries
         line = f"{made}([{', '.join(result.texts)}]){ending}"
         if len(line) <= MAX_RESULT_CHARACTERS:
@@ -384,14 +385,6 @@ class Language(Dialect):
         yield from (self.assigned(*step) for step in written.steps)
         for result in written.results:
             yield from self.gathered(result)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 LANGUAGE: Final = Language()

@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 from ...lang.excerpt import printable
 from ...views.briefly import Brief, Extent, briefly, extent, magnitude
 from ...views.folds import Fold
-from ...views.numbers import Entries, Plain
+from ...views.numbers import Entries
 from ...views.picture import Picture, PictureNode
 from ..labels import leaf_name, shape_text, shorten, source_text
-from ..numbers import ELLIPSIS, six_digits
+from ..numbers import ELLIPSIS, inline, six_digits
 from . import heat
 
 CHARACTER: Final = 7.25
@@ -213,7 +213,7 @@ def brief(value: Brief, room: int = MAX_NUMBER) -> str:
         return _range(value)
     if not isinstance(value, list):
         return six_digits(value)
-    text = _inline(value)
+    text = inline(value, six_digits)
     return text if len(text) <= room else _range(extent(value))
 
 
@@ -222,12 +222,6 @@ def _range(value: Extent) -> str:
     known = f"{value.low:.3g} {ELLIPSIS} {value.high:.3g}"
     parts = [known] * (value.low <= value.high) + ["nan"] * value.nan
     return ", ".join(parts) or "[]"
-
-
-def _inline(value: Plain) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_inline, value)) + "]"
-    return six_digits(value)
 
 
 def _links(

@@ -50,9 +50,9 @@ def _row(row: Row) -> Iterator[str]:
         yield f"{indent}- to {code(move.to)}: {sum_of(move)}" + _rule(move)
 
 
-def sum_of(move: Move, times: str = " × ") -> str:
+def sum_of(move: Move) -> str:
     """``1.0 × 3.0 = 3.0``, and what had arrived before."""
-    parts = [times.join(map(bracketed, move.factors))] if move.factors else []
+    parts = [" × ".join(map(bracketed, move.factors))] if move.factors else []
     reduced = f" (summed to {move.reduced})" if move.reduced else ""
     parts.append(f"**{shown(move.result)}**{reduced}")
     said = " = ".join(parts)

@@ -13,7 +13,7 @@ from ...views.explanation import Explanation, Send, StepView
 from ...views.numbers import Entries, Plain, Shown
 from ..code.stated import Stated
 from ..labels import made, shape_text, size_text
-from ..numbers import six_digits
+from ..numbers import inline, six_digits
 
 MAX_CHARACTERS: Final = 40
 """Characters of an array that is written out."""
@@ -95,11 +95,5 @@ def shown(value: Shown | None) -> str:
         return "None"
     if isinstance(value, Entries):
         return size_text(value)
-    text = _inline(value)
+    text = inline(value, six_digits)
     return text if len(text) <= MAX_CHARACTERS else size_text(value)
-
-
-def _inline(value: Plain) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_inline, value)) + "]"
-    return six_digits(value)

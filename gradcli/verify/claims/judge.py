@@ -21,8 +21,7 @@ from ..limits import (
     TRIES_PER_POINT,
 )
 from ..process.budget import Budget, OutOfTime
-from ..process.job import AGREES, PROVED, REFUTED
-from ..verify import words_of
+from ..process.job import AGREES, PROVED, REFUTED, words_of
 from .points import Point, about_a_point, given_point, random_points
 from .proof import branch, prove
 from .search import Search

@@ -64,9 +64,9 @@ class ClaimsTask:
         task: ClaimsTask = decoded(cls, fields)
         return task
 
-    def unanswered(self, reason: str = "") -> Judgement:
+    def unanswered(self) -> Judgement:
         """What is known before anything was done, or where nothing can be."""
-        return Judgement(tuple(Ruling(note=reason or None) for _ in self.claims))
+        return Judgement(tuple(Ruling() for _ in self.claims))
 
 
 @dataclass(frozen=True, slots=True)

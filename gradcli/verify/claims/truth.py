@@ -198,14 +198,20 @@ def values_of(tensor: Tensor) -> Grid:
 def fitted(
     claimed: Sequence[Any], shape: Sequence[int], onto: Sequence[int]
 ) -> list[Any] | None:
-    """A claim's entries in the shape of the derivative: as they are, with dimensions
-    of size 1 added or dropped, or broadcast; None where none of that fits."""
-    if [n for n in shape if n != 1] == [n for n in onto if n != 1]:
-        return list(claimed)
+    """A claim's entries in the shape of the derivative; None where they do not fit."""
     grid = np.empty(prod(shape), dtype=object)
     grid[:] = list(claimed)
+    found = fitted_array(grid.reshape(tuple(shape)), tuple(onto))
+    return None if found is None else list(found.flat)
+
+
+def fitted_array(claimed: Any, onto: tuple[int, ...]) -> Any | None:
+    """An array in the shape of the derivative: as it is, with dimensions of size 1
+    added or dropped, or broadcast; None where none of that fits."""
+    if [n for n in claimed.shape if n != 1] == [n for n in onto if n != 1]:
+        return claimed.reshape(onto)
     try:
-        return list(np.broadcast_to(grid.reshape(tuple(shape)), tuple(onto)).flat)
+        return np.broadcast_to(claimed, onto)
     except ValueError:
         return None
 

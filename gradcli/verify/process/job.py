@@ -41,6 +41,15 @@ def is_weaker(verdict: str, required: str) -> bool:
     return STRENGTH.index(verdict) > STRENGTH.index(required)
 
 
+def words_of(error: Exception) -> str:
+    """An exception's own words, on one line."""
+    if isinstance(error, MemoryError):
+        return "the memory that a check may take ran out"
+    said = getattr(error, "message", None) or str(error)
+    words = " ".join(said.split()) or type(error).__name__
+    return words if len(words) <= 120 else words[:119] + "…"
+
+
 def packed(values: Sequence[float]) -> bytes:
     return array("d", values).tobytes()
 
