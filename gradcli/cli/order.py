@@ -112,9 +112,9 @@ def _job(run: Run, request: Request, found: Mapping[str, float]) -> Job:
 def _as_json(
     run: Run, view: Any, order: int, found: Mapping[str, float], verification: Any
 ) -> Line:
-    from ..render.jsons import answer, output_object
+    from ..render.jsons import answer, by_name, output_object
 
-    verdicts = {v.name: v for v in (verification.inputs if verification else ())}
+    verdicts = by_name(verification)
     inputs = [
         {
             "name": given.name,

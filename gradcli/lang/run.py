@@ -323,11 +323,24 @@ def evaluate(
     Constants that the program makes are of the inputs' number system.
     """
     xp = next((tensor.xp for tensor in inputs.values()), NUMPY)
-    factory = Factory(xp, dtype, seed)
+    library = TensorLibrary(Factory(xp, dtype, seed))
     code = compile_program(parse(source, inputs))
-    with np.errstate(all="ignore"), default_dtype(dtype):
-        result = run_code(code, inputs, TensorLibrary(factory), max_steps=max_steps)
-        output, name = output_of(result, of, code, factory)
+    with default_dtype(dtype):
+        return computed(code, inputs, library, of, max_steps)
+
+
+def computed(
+    code: Code,
+    inputs: Mapping[str, Tensor],
+    library: TensorLibrary,
+    of: str | None = None,
+    max_steps: int = MAX_STEPS,
+    trace: Trace | None = None,
+) -> tuple[Tensor, str, Mapping[str, object]]:
+    """Run a compiled program once: the output, its name, all values."""
+    with np.errstate(all="ignore"):
+        result = run_code(code, inputs, library, max_steps=max_steps, trace=trace)
+        output, name = output_of(result, of, code, library.factory)
     return output, name, result.environment
 
 

@@ -17,7 +17,7 @@ from ..views.derivatives import BlockView, DerivativeView
 from ..views.numbers import plain
 from ..views.pattern import Pattern
 from .arrays import SHORTENED, array_lines, value_lines
-from .gradients import derivative_label, derived
+from .gradients import derivative_label, derived, size_of
 from .limits import MAX_TERMINAL_ENTRIES
 from .line import BLANK, Layout, Line
 from .numbers import number
@@ -61,11 +61,10 @@ def blocks(
     for nr, block in enumerate(view.blocks):
         if nr:
             yield BLANK
-        shape = "(" + ", ".join(map(str, block.shape)) + ")"
         yield Line(
             (
                 (block_label(view, block), "name"),
-                (f"  {shape}  {block.structure}", "dim"),
+                (f"  {size_of(block.shape)}  {block.structure}", "dim"),
             )
         )
         if block.is_sparse:

@@ -11,7 +11,7 @@ grad_fn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..lang.excerpt import printable
 from ..views.gradients import GradView, OutputView
@@ -33,6 +33,11 @@ def derived(output: OutputView) -> str:
 def labels(view: GradView) -> dict[str, str]:
     """What the gradient by each input is called."""
     return {i.name: derivative_label(view.output, i.name) for i in view.differentiated}
+
+
+def size_of(shape: Sequence[int]) -> str:
+    """``(2, 3)``"""
+    return f"({', '.join(map(str, shape))})"
 
 
 NO_FILES: Mapping[str, str] = {}
@@ -68,8 +73,9 @@ def answer(
         )
         label = called[given.name]
         if given.name in files:
-            shape = "(" + ", ".join(map(str, given.shape)) + ")"
-            where = f"  {shape}  written to {printable(files[given.name])}"
+            where = (
+                f"  {size_of(given.shape)}  written to {printable(files[given.name])}"
+            )
             yield Line(((label.ljust(pad), "name"), (where, "plain")))
             continue
         cut = yield from value_lines(label, given.grad, layout, note, pad)

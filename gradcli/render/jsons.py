@@ -166,7 +166,7 @@ def grad(
     """The answer with its verdicts, with ``symbolic`` all formulas too, with
     ``latex`` also as LaTeX; ``more`` and ``by_input`` are added to the result and to
     the inputs."""
-    verdicts = _verdicts(verification)
+    verdicts = by_name(verification)
     formulas: dict[str, Mapping[str, Any]] = {}
     if symbolic:
         written = _written(of_gradients(view, verdicts.values()), latex)
@@ -192,7 +192,8 @@ def grad(
     )
 
 
-def _verdicts(verification: Verification | None) -> Mapping[str, InputVerdict]:
+def by_name(verification: Verification | None) -> Mapping[str, InputVerdict]:
+    """The verdicts by the names of the inputs."""
     return {v.name: v for v in verification.inputs} if verification else {}
 
 
@@ -255,7 +256,7 @@ def derivative(
 ) -> Line:
     """A Jacobian's or a Hessian's blocks, with ``symbolic`` their formulas too, with
     ``latex`` also as LaTeX; ``more`` is added to the result."""
-    verdicts = _verdicts(verification)
+    verdicts = by_name(verification)
     written: Sequence[Mapping[str, Any]] = [EMPTY] * len(view.blocks)
     if symbolic:
         written = _written(of_blocks(view, verdicts.values()), latex)

@@ -15,7 +15,7 @@ from ..lang.excerpt import printable
 from ..views.products import PartView, ProductView
 from .arrays import SHORTENED, bare_line, value_lines
 from .jsons import answer as json_answer
-from .jsons import checked, entries, output_object, verified
+from .jsons import by_name, checked, entries, output_object, verified
 from .line import BLANK, Layout, Line
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def bare(view: ProductView) -> Iterator[Line]:
 
 def as_json(view: ProductView, verification: Verification | None) -> Line:
     """The whole answer as one object."""
-    verdicts = {v.name: v for v in verification.inputs} if verification else {}
+    verdicts = by_name(verification)
     whose = "output" if view.command == "jacobian" else "input"
 
     def told(part: PartView, key: str) -> dict[str, Any]:

@@ -21,10 +21,9 @@ import numpy as np
 from flint import arb
 
 from ..engine import Tensor, grad
-from ..lang.code import Code
 from ..lang.machine import run as run_code
 from ..lang.parser import parse
-from ..lang.run import output_of
+from ..lang.run import computed
 from ..numbers.arrays import ObjectArray, boxed
 from ..numbers.balls import Ball, decimal, is_infinite, is_nan, working
 from ..numbers.exactly import Precise, PreciseLibrary, PreciseNamespace, with_decimals
@@ -88,10 +87,8 @@ class _Pass:
         self.namespace = PreciseNamespace(self.system)
         self.library = PreciseLibrary(self.namespace, job.seed)
         given = {i.name: self._input(i, typed.get(i.name)) for i in job.inputs}
-        code = self._code(job.source, given)
-        with np.errstate(all="ignore"):
-            result = run_code(code, given, self.library)
-        output = output_of(result, job.of, code, self.library.factory)[0]
+        code = with_decimals(parse(job.source, given))
+        output, _, _ = computed(code, given, self.library, job.of)
         asked = [i.name for i in job.inputs if i.claim is not None]
         start = None if cotangent is None else Tensor(
             self.namespace.reshape(self._typed(cotangent), output.shape), output.xp
@@ -100,10 +97,6 @@ class _Pass:
         self.output = output.raw
         raw = [None if g is None else g.raw for g in found]
         self.gradients = dict(zip(asked, raw, strict=True))
-
-    def _code(self, source: str, names: Mapping[str, Any]) -> Code:
-        program = parse(source, names)
-        return with_decimals(program)
 
     def _input(self, given: Any, text: str | None) -> Tensor:
         if text is None or text.lstrip().startswith("@"):
@@ -123,7 +116,7 @@ class _Pass:
             except ValueError:
                 # Python's spelling of a list, as [.5,], is left to the language.
                 pass
-        value = run_code(self._code(text, {}), {}, self.library).value
+        value = run_code(with_decimals(parse(text)), {}, self.library).value
         if isinstance(value, Tensor):
             return value.raw
         return self.library.factory.raw(self.library.factory.numbers_of(value))

@@ -10,7 +10,8 @@ import pytest
 from gradcli.numbers.balls import ball
 from gradcli.ops import FUNCTIONS
 from gradcli.verify.kinks.report import Report, Side, kinks_of
-from gradcli.verify.kinks.slopes import Field, slope, unit_vector
+from gradcli.verify.kinks.slopes import Field, slope
+from gradcli.verify.subject import unit
 
 from .jobs import claiming, job
 
@@ -302,5 +303,5 @@ def test_slope_above_is_the_one_sided_derivative(
     source: str, at: float, expected: float
 ) -> None:
     field = Field(job(source, {"x": at}))
-    found = float(slope(field, [ball(at)], unit_vector(1, 0), 1).value)
+    found = float(slope(field, [ball(at)], unit(1, 0), 1).value)
     assert found == expected

@@ -29,9 +29,8 @@ from ...engine.modes import MODE
 from ...lang.compiler import compile_program
 from ...lang.errors import ProgramError, Span
 from ...lang.factory import CONSTRUCTORS, RANDOM, Draws, Factory
-from ...lang.machine import run as run_code
 from ...lang.parser import parse
-from ...lang.run import Run, output_of
+from ...lang.run import Run, computed
 from ...lang.tensors import TensorLibrary
 from ..limits import MAX_CODE_STEPS
 from .entries import EntryArray, EntryNamespace, entries
@@ -287,13 +286,10 @@ def _executed(
         if name is not None and isinstance(value, Tensor):
             traced.append((name, value))
 
-    factory = library.factory
     code = compile_program(parse(run.source, given))
     try:
-        with np.errstate(all="ignore"), default_dtype("float64"), rows_as_calls():
-            with factory.xp.watched():
-                result = run_code(code, given, library, trace=trace)
-            return output_of(result, run.of, code, factory)[0]
+        with default_dtype("float64"), rows_as_calls(), library.factory.xp.watched():
+            return computed(code, given, library, run.of, trace=trace)[0]
     except ProgramError as error:
         if isinstance(error.__cause__, TooLong):
             raise error.__cause__ from None

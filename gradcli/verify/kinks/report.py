@@ -34,9 +34,9 @@ from ..limits import (
 )
 from ..process.budget import Budget
 from ..process.job import Job
-from ..subject import OnTerms, entry_name
+from ..subject import OnTerms, entry_name, unit
 from .nearest import Point, meeting, meetings
-from .slopes import Field, slope, unit_vector
+from .slopes import Field, slope
 from .watch import Crossing, watched
 
 Span = tuple[int, int]
@@ -244,7 +244,7 @@ class _Search:
         return dict(enumerate(v for claim in claims for v in claim))
 
     def _side(self, location: Sequence[Any], at: int, engine: float | None) -> Side:
-        way = unit_vector(len(self.entries), at)
+        way = unit(len(self.entries), at)
         lower, upper = (slope(self.field, location, way, s) for s in (-1, 1))
         jumps = lower.jumps or upper.jumps
         verdict = None

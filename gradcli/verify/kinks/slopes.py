@@ -23,9 +23,8 @@ import numpy as np
 from ...engine import Tensor
 from ...lang.compiler import compile_program
 from ...lang.factory import Factory
-from ...lang.machine import run as run_code
 from ...lang.parser import parse
-from ...lang.run import output_of
+from ...lang.run import computed
 from ...lang.tensors import TensorLibrary
 from ...numbers.arrays import ObjectArray, boxed
 from ...numbers.balls import Ball, ball, to_float, working
@@ -68,9 +67,9 @@ class Field:
                 start += count
             given[each.name] = self._tensor(numbers, each.value.shape)
         factory = Factory(self._namespace, self._job.dtype, self._job.seed)
-        with np.errstate(all="ignore"), working(WIDE_BITS):
-            result = run_code(self._code, given, TensorLibrary(factory))
-        output = output_of(result, self._job.of, self._code, factory)[0]
+        with working(WIDE_BITS):
+            library = TensorLibrary(factory)
+            output, _, _ = computed(self._code, given, library, self._job.of)
         parts = self._namespace.elements(output.raw).reshape(-1).tolist()
         weights = self._weights or [1.0] * len(parts)
         with working(WIDE_BITS):
@@ -122,7 +121,3 @@ def _limit(near: Ball, nearer: Ball) -> float:
     if abs(nearer) > DIVERGING_RATIO * abs(near) and abs(nearer) > MIN_DIVERGING_SLOPE:
         return inf if nearer > 0 else -inf
     return nan
-
-
-def unit_vector(count: int, position: int) -> list[int]:
-    return [int(i == position) for i in range(count)]

@@ -15,15 +15,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from ...engine.modes import MODE
 from ...lang.compiler import compile_program
 from ...lang.errors import Span
 from ...lang.factory import Factory
-from ...lang.machine import run as run_code
 from ...lang.parser import parse
-from ...lang.run import output_of
+from ...lang.run import computed
 from ...lang.tensors import TensorLibrary
 from ...numbers.decided import ratio
 from ...numbers.scalars import bounds_of
@@ -150,10 +147,7 @@ def watched(job: Job, reach: int = 0) -> tuple[OnTerms, list[Crossing]]:
     def evaluate(inputs: dict[str, Any]) -> Any:
         factory = Factory(next(iter(inputs.values())).xp, job.dtype, job.seed)
         code = compile_program(parse(job.source, inputs))
-        library = _Attributing(factory, terms)
-        with np.errstate(all="ignore"):
-            result = run_code(code, inputs, library)
-        return output_of(result, job.of, code, factory)[0]
+        return computed(code, inputs, _Attributing(factory, terms), job.of)[0]
 
     before = MODE.on_node, MODE.on_call
     MODE.watch(before[0], (*before[1], terms.ran))
