@@ -43,6 +43,10 @@ def test_two_ranges(tmp_path: Path, capsys: Captured) -> None:
     told = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert told["value"][10][8] == 2 - 2 * 3
     assert told["grads"][1][0] == [-2.0] * 9
+    assert run(["plot", "x - 2*y", *words, "--json", "--wrt", "y"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told["grads"][0][0] == ["nan"] * 9
+    assert told["grads"][1][0] == [-2.0] * 9
 
 
 def test_a_curve_in_a_file(tmp_path: Path, capsys: Captured) -> None:
