@@ -374,4 +374,5 @@ def surface(axes: Mapping[str, Any], found: Any) -> Surface:
         np.reshape(numbers, sizes).T
         for numbers in (found.value, *(found.grads.get(n, nothing) for n in axes))
     )
-    return Surface(*axes, *axes.values(), value, (slopes[0], slopes[1]))
+    (across, x), (up, y) = axes.items()
+    return Surface(across, up, x, y, value, (slopes[0], slopes[1]))
