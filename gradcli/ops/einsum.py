@@ -14,7 +14,6 @@ from string import ascii_letters, ascii_lowercase, ascii_uppercase
 
 from .checks import ArgumentError, ShapeError, ValueRangeError, as_integer
 from .op import MULTILINEAR, ONE_TYPE, VIEW, case, function, row
-from .products import identity
 from .types import Array, Call, Namespace, Outputs
 
 # fmt: off
@@ -89,26 +88,27 @@ def contracted(xp: Namespace, *operands: Array, equation: str) -> Array:
 def cotangent(xp: Namespace, g: Array, operands: Sequence[Array], k: int,
               labels: list[str], output: str, sizes: dict[str, int]) -> Array:
     """The cotangent of operand ``k``: its own labels are asked for instead of the
-    output's. A label that it repeats is joined to a fresh one by an identity matrix;
-    one that only it has, or that it broadcasts, is filled with ones."""
+    output's. One that it repeats is asked for once and spread on a diagonal; one that
+    only it has, or that it broadcasts, is filled with ones."""
     unused = iter([c for c in ascii_letters if c not in sizes])
     terms = [output, *(t for i, t in enumerate(labels) if i != k)]
     factors = [g, *(x for i, x in enumerate(operands) if i != k)]
     known = {label for term, x in zip(terms, factors, strict=True)
              for label, n in zip(term, x.shape, strict=True) if n == sizes[label]}
-    wanted = ""
-    for label, n in zip(labels[k], operands[k].shape, strict=True):
-        fresh = label
-        if label in wanted or n != sizes[label]:
-            fresh = next(unused)
+    wanted, repeated = "", []
+    for at, (label, n) in enumerate(zip(labels[k], operands[k].shape, strict=True)):
         if label in wanted and n == sizes[label]:
-            terms.append(label + fresh)
-            factors.append(identity(xp, g, (n, n)))
-        elif fresh not in known:
+            repeated.append((labels[k].index(label), at))
+            continue
+        fresh = label if n == sizes[label] else next(unused)
+        if fresh not in known:
             terms.append(fresh)
             factors.append(xp.new_full(g, (n,), 1))
         wanted += fresh
-    return xp.einsum(f"{','.join(terms)}->{wanted}", *factors)
+    found = xp.einsum(f"{','.join(terms)}->{wanted}", *factors)
+    for first, again in repeated:
+        found = xp.diag_embed(xp.movedim(found, first, -1), 0, first, again)
+    return found
 
 
 def cotangents(xp: Namespace, g: Array, y: Array, *operands: Array, equation: str
