@@ -16,7 +16,7 @@ from ..ops import Op
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .methods import NodeMethods
-from .reading import Parts, reading_slots
+from .reading import Parts, bare_slots, reading_slots
 from .rules import reverse_rules, sum_to
 
 Edge: TypeAlias = "Node | Port | AccumulateGrad | None"
@@ -116,6 +116,8 @@ class Node(Inspectable):
     op: ClassVar[Op]
     rules: ClassVar[Any]
     slots: ClassVar[tuple[int, ...]]
+    bare: ClassVar[frozenset[int]]
+    """The inputs of which nothing but the shape is kept."""
     holds: ClassVar[bool]
     lets_go: ClassVar[bool] = False
     """Whether freeing a node is nothing but letting go of what it saved; known once a
@@ -140,9 +142,9 @@ class Node(Inspectable):
         self.params = params
         self.shapes = broadcast_shapes(raw, y) if op.elementwise else None
         if op.keeps_shapes:
-            linear = range(len(raw)) if op.variadic else self.slots
+            bare = range(len(raw)) if op.variadic else self.bare
             self.saved = tuple([
-                Shaped(r.shape) if i in linear and hasattr(r, "shape") else r
+                Shaped(r.shape) if i in bare and hasattr(r, "shape") else r
                 for i, r in enumerate(raw)
             ])  # fmt: skip
             several = isinstance(y, tuple)
@@ -466,6 +468,7 @@ def node_class(op: Op) -> type[Node]:
         members["next_functions"] = property(_live)
     members["hand_written"] = not any(c.isdigit() for c in op.node)
     members["slots"] = differentiable_slots(op)
+    members["bare"] = bare_slots(op)
     reads = not op.keeps_shapes or (not op.variadic and None in rules)
     members["holds"] = base is not ConstantNode and (op.always_saves or reads)
     if not op.variadic:

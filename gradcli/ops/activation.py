@@ -318,7 +318,7 @@ row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight
         lambda xp, g, y, x, weight:
         xp.where(xp.ge(x, 0), 0, g) * xp.where(xp.ge(x, 0), 0, x)),
     cases=[case((3, 4), (4,), low=0.1), case((3, 4), (1, 1), low=-2.0, high=-0.1)],
-    saves=("x weight", "x"))
+    saves="x weight")
 
 
 def prelu_of(call: Call, x: Array, weight: Array) -> Array:

@@ -225,7 +225,7 @@ def rounded_quotient(xp: Namespace, a: Array, b: Array, rounding_mode: str) -> A
 
 row("div.Tensor_mode", node="DivBackward2", formula="floor(a / b) or trunc(a / b)",
     refuses=no_kernel("div_floor_cpu", TRUTHS),
-    always_saves=True,
+    saves=("b", "a b"), always_saves=True,
     latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
     doc="Quotient rounded down or towards zero; locally constant.",
     kink="the derivative is 0 everywhere, also at the steps",

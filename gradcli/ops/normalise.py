@@ -150,7 +150,7 @@ row("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
     vjp=(weight_norm_by_v, weight_norm_by_length), jvp=weight_norm_along,
     doc="The slices of v along a dimension, each scaled to the length given for it.",
     cases=[case((3, 4), (3, 1)), case((2, 3, 2), (2, 1, 1)),
-           case((3, 4), (1, 4), dim=1)], saves=("v length", "v"))
+           case((3, 4), (1, 4), dim=1)], saves="v length")
 
 
 # over the last dimensions
@@ -195,7 +195,7 @@ row("layer_norm.default", node="NativeLayerNormBackward0",
            case((2, 3, 2), (3, 2), (3, 2), normalized_shape=(3, 2), eps=0.1),
            case((3, 4), Fixed(None), Fixed(None), normalized_shape=(4,)),
            case((4,), (4,), Fixed(None), normalized_shape=(4,))],
-    saves=("x weight", "x", ""))
+    saves="x weight bias")
 
 
 def layer_norm(call: Call, x: Array, normalized_shape: Array,
@@ -261,7 +261,7 @@ row("batch_norm.default", node="NativeBatchNormBackward0",
                 training=True, eps=0.1),
            case((2, 3, 2), (3,), Fixed(None), Fixed(None), Fixed(None), training=True),
            case((4, 3), (3,), (3,), Fixed([0.5, -1.0, 0.0]), Fixed([2.0, 1.0, 0.5]))],
-    saves=("x weight mean var", "x mean var", "x", "", ""))
+    saves="x weight mean var")
 
 
 def demand_channels(x: Array, **given: Array | None) -> None:

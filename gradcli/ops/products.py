@@ -223,7 +223,7 @@ def fused(name: str, node: str, product: str, *, left: ArrayRule, right: ArrayRu
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
         one_type=one_type, result=WHOLE, in_place=True,
-        saves=("", "a b", "a b"), **facts,
+        saves=("", "b", "a"), **facts,
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1:
              sum_to(xp, scaled(g, beta), x.shape),
              lambda xp, g, y, x, a, b, beta=1, alpha=1:

@@ -163,7 +163,8 @@ row("prod.default", node="ProdBackward0", formula="x[0] * x[1] * ...",
     doc="Product of all entries; derivatives are exact where entries are 0.",
     fwd=lambda xp, x: xp.prod(x),
     vjp=(lambda xp, g, y, x: g * others_of_all(xp, x),),
-    jvp=lambda xp, t, y, x: xp.sum(t[0] * others_of_all(xp, x)), cases=WHOLE)
+    jvp=lambda xp, t, y, x: xp.sum(t[0] * others_of_all(xp, x)), cases=WHOLE,
+    saves="x y")
 
 row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)",
     memory=PACKED,
@@ -175,7 +176,7 @@ row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)",
          kept(xp, g, x, dim, keepdim) * others_along(xp, x, dim),),
     jvp=lambda xp, t, y, x, dim, keepdim=False:
         xp.sum(t[0] * others_along(xp, x, dim), dims_of(x.shape, dim), keepdim),
-    cases=ALONG)
+    cases=ALONG, saves="x y")
 
 function("prod", lambda call, x, dim=None, keepdim=False:
          call("prod.default", x) if dim is None
