@@ -225,7 +225,7 @@ row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)
     cases=[case((3, 4), low=-0.9, high=0.9), case((3,), low=1.1), case((), low=0.1,
            min_val=0.0, max_val=6.0)])
 
-function("relu6", lambda call, x: call("hardtanh", x, min_val=0.0, max_val=6.0),
+function("relu6", lambda call, x: call("hardtanh", x, min_val=0, max_val=6),
          cases=SIDES, doc="relu cut off at 6.", formula="min(max(x, 0), 6)",
          kink="at 0 and 6 the derivative is 0")
 

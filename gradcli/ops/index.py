@@ -226,7 +226,7 @@ def _narrow(call: Call, x: Array, dim: int, start: int, length: int) -> Array:
     if begin + length > size:
         raise ShapeError(
             f"start ({begin}) + length ({length}) exceeds dimension size ({size}).")
-    return call("slice.Tensor", x, d, begin, begin + length)
+    return call("slice.Tensor", x, dim, begin, begin + length)
 
 
 function("narrow", _narrow, operands=("x",),
