@@ -370,8 +370,13 @@ def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
     if isinstance(node, CustomNode):
         return node.pull_tensors(g)
     inputs, y = rebuilt(node)
-    pulled = node.apply_rules(RECORDING, in_types_of(y, g), y, inputs)
-    return pulled if node.op.rule is None else joined(node, node.op.rule, pulled)
+    arrived = in_types_of(y, g)
+    pulled = node.apply_rules(RECORDING, arrived, y, inputs)
+    rule = node.op.rule
+    found: tuple[Any, ...] = (
+        pulled if rule is None else joined(node, rule, arrived, pulled)
+    )
+    return found
 
 
 def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:

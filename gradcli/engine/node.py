@@ -466,6 +466,8 @@ def node_class(op: Op) -> type[Node]:
     members["rules"] = staticmethod(rules) if op.variadic else rules
     if op.lists_live_edges:
         members["next_functions"] = property(_live)
+    elif op.onto_zeros:
+        members["next_functions"] = property(_after_zeros)
     members["hand_written"] = not any(c.isdigit() for c in op.node)
     members["slots"] = differentiable_slots(op)
     members["bare"] = bare_slots(op)
@@ -480,6 +482,12 @@ def _live(node: Node) -> tuple[tuple[Node | AccumulateGrad, int], ...]:
     """What a node leads to, without inputs that need no gradient."""
     ends = Node.next_functions.fget(node)  # type: ignore[attr-defined]
     return tuple([end for end in ends if end[0] is not None])
+
+
+def _after_zeros(node: Node) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
+    """What a node leads to, after the zeros that PyTorch adds to or writes to."""
+    found = Node.next_functions.fget(node)  # type: ignore[attr-defined]
+    return (output_at(None), *found)
 
 
 _TURNED: dict[str, type[Node]] = {}

@@ -88,6 +88,7 @@ row("gather.default", node="GatherBackward0", fwd=_gather, jvp=LINEAR,
     saves="x index")
 
 row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR, fwd=_gather_backward,
+    onto_zeros=True,
     doc="Zeros with the cotangent added at the positions read.",
     formula="y[i, index[i, j]] += g[i, j]",
     vjp=(lambda xp, g, y, x, index, input_sizes, dim: xp.gather(g, dim, index), None),
@@ -266,6 +267,7 @@ row("index_select.default", node="IndexSelectBackward0", jvp=LINEAR,
            case((3,), Fixed([0, 0]), dim=0)])
 
 row("index_select.backward", node="IndexAddBackward0", jvp=LINEAR,
+    onto_zeros=True,
     doc="Zeros with the cotangent's slices added where they were read.",
     formula="y[i, index[j]] += g[i, j]",
     fwd=lambda xp, x, index, input_sizes, dim:
@@ -346,6 +348,7 @@ row("take.default", node="TakeBackward0", jvp=LINEAR,
     saves="x index")
 
 row("take.backward", node="PutBackward0", jvp=LINEAR,
+    onto_zeros=True,
     doc="Zeros with the cotangent added at entries by their number.",
     formula="y[index[k]] += g[k]",
     fwd=lambda xp, x, index, input_sizes: xp.reshape(
@@ -424,6 +427,7 @@ row("masked_select.default", node="MaskedSelectBackward0", fwd=_masked_select,
     saves="x mask")
 
 row("masked_select.backward", node="MaskedScatterBackward0",
+    onto_zeros=True,
     fwd=_masked_select_backward, jvp=LINEAR,
     doc="Zeros with the cotangent where the mask is true.", formula="g where mask",
     vjp=(lambda xp, g, y, x, mask, input_sizes:

@@ -169,18 +169,27 @@ RESULT: Final = -1
 @dataclass(frozen=True, slots=True)
 class Rule:
     """The node that PyTorch records for a row's reverse rule, where that is one of its
-    own: it is connected to all that the rule is given, though nothing may pass.
+    own: it leads to the cotangent and to all that the rule is given.
 
     node    PyTorch's name of it
-    given   the inputs that it is given beside the cotangent, by number, or RESULT
+    given   the inputs that it is given beside the cotangent, by number, or RESULT; None
+            for what never needs a gradient
     gives   the inputs whose cotangents it gives; None: all
     zeros   what it is given gets zeros where nothing passes; otherwise no gradient
+    passes  the formula here leads to all that is given, so that nothing has to be
+            joined to it
+    turns   the input whose cotangent it gives comes first of what is given
+    whole   it is all there is of the rule; otherwise the formula's own nodes stand
+            before it
     """
 
     node: str
-    given: tuple[int, ...] = (0,)
+    given: tuple[int | None, ...] = (0,)
     gives: tuple[int, ...] | None = None
     zeros: bool = True
+    passes: bool = False
+    turns: bool = False
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -300,6 +309,8 @@ class Op(Entry):
     jumps_at   the value jumps where what is rounded lies this far above an integer
     smooth_at_zero  it does not where that is 0
     taught     what textbooks call the rule of its derivative
+    onto_zeros  PyTorch adds or writes to zeros, which its nodes show as an input before
+               the others
     query      a question that composites ask: inside them `call` gives the plain
                answer, not a tensor
 
@@ -329,6 +340,7 @@ class Op(Entry):
     jumps_at: float | None = None
     smooth_at_zero: bool = False
     query: bool = False
+    onto_zeros: bool = False
     latex: str = ""
     taught: str = ""
 

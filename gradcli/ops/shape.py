@@ -53,8 +53,10 @@ def sum_to(xp: Namespace, g: Array, shape: Shape) -> Array:
     stretched = [
         lead + i for i, n in enumerate(shape) if n == 1 and have[lead + i] != 1
     ]
-    dims = (*range(lead), *stretched)
-    return xp.reshape(xp.sum(g, dims, True), shape)
+    if not shape:
+        return xp.sum(g)
+    found = xp.sum(g, (*range(lead), *stretched), True)
+    return xp.reshape(found, shape) if lead else found
 
 
 # -- one shape into another -----------------------------------------------------------
