@@ -36,6 +36,8 @@ class Inspectable(NodeMethods):
     extras: Any
     hand_written = False
     """Whether PyTorch generates no class for it, but has one in its own room."""
+    in_rules = ""
+    """The row whose node PyTorch's own rules record instead, beside a number."""
 
     def name(self) -> str:
         """PyTorch's name for the node."""
@@ -378,6 +380,7 @@ class Port:
     """
 
     __slots__ = ("__weakref__", "node", "nr")
+    in_rules = ""
 
     def __init__(self, node: Node, nr: int) -> None:
         self.node = node
@@ -469,6 +472,7 @@ def node_class(op: Op) -> type[Node]:
     elif op.onto_zeros:
         members["next_functions"] = property(_after_zeros)
     members["hand_written"] = not any(c.isdigit() for c in op.node)
+    members["in_rules"] = op.in_rules
     members["slots"] = differentiable_slots(op)
     members["bare"] = bare_slots(op)
     reads = not op.keeps_shapes or (not op.variadic and None in rules)

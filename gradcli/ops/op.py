@@ -311,6 +311,8 @@ class Op(Entry):
     taught     what textbooks call the rule of its derivative
     onto_zeros  PyTorch adds or writes to zeros, which its nodes show as an input before
                the others
+    in_rules   the row whose node PyTorch's own rules record instead, where an operand
+               or a parameter is a plain number
     query      a question that composites ask: inside them `call` gives the plain
                answer, not a tensor
 
@@ -341,6 +343,7 @@ class Op(Entry):
     smooth_at_zero: bool = False
     query: bool = False
     onto_zeros: bool = False
+    in_rules: str = ""
     latex: str = ""
     taught: str = ""
 
