@@ -30,12 +30,13 @@ def name_as_in_rules(node: Node, arrived: Any, pulled: Sequence[Any]) -> None:
         pulled: what they gave.
     """
     # Below what the rules were given nothing is their own.
-    seen = {None, node, *node.edges}
+    seen: set[Any] = {None, node, *node.edges}
     if isinstance(arrived, Tensor):
         seen.add(arrived.edge)
     else:
         seen.update([part.edge for part in arrived if part is not None])
-    stack = [g.edge for g in pulled if isinstance(g, Tensor) and g.edge not in seen]
+    tops: list[Any] = [g.edge for g in pulled if isinstance(g, Tensor)]
+    stack = [edge for edge in tops if edge not in seen]
     while stack:
         made = stack.pop()
         seen.add(made)

@@ -128,9 +128,10 @@ def saved_keys(node: Any) -> dict[str, Shown]:
         found[word] = Shown(MEASURE, inputs.index(of), word.removeprefix(of))
     for name, value in GIVEN.get(op.name, {}).items():
         found[name] = Shown(SAME, value)
-    for kind, formulas in ((NUMBER, NUMBERS), (BETWEEN, TENSORS)):
-        for name, formula in formulas.get(op.name, {}).items():
-            found[name] = Shown(kind, name, formula)
+    for name, formula in NUMBERS.get(op.name, {}).items():
+        found[name] = Shown(NUMBER, name, formula)
+    for name, formula in TENSORS.get(op.name, {}).items():
+        found[name] = Shown(BETWEEN, name, formula)
     return found
 
 
@@ -211,12 +212,16 @@ def _places(node: Any, name: str) -> tuple[Any, ...]:
     ])  # fmt: skip
 
 
+def _place(node: Any, name: str, nr: int) -> Any:
+    return _places(node, name)[nr]
+
+
 def raw_saved(node: Any, shown: Shown) -> Any:
     """Return a saved tensor before it is unpacked, so that hooks can be set on it."""
     kind, key, _ = shown
     if kind == PLACE:
         return tuple([
-            SavedTensor(lambda nr=nr: _places(node, key)[nr], _refuse_hooks)
+            SavedTensor(partial(_place, node, key, nr), _refuse_hooks)
             for nr in range(len(node.params[key]))
         ])  # fmt: skip
     one = partial(hook_one, node, (kind, key))

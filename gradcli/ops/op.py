@@ -279,10 +279,10 @@ class Op(Entry):
                tuple, a tangent per input: zeros where none arrives, None for an input
                that carries no gradient; derived where there are partials
     variadic   the inputs are a list of tensors of any length
-    saves      what its reverse rules read, by the names of ``fwd``'s parameters: one
-               text for all inputs, or one for each; ``y`` is the result, ``y.1`` its
-               second output; empty: shapes alone. None: all inputs, of a linear row
-               those that carry no gradient
+    saves      what its reverse rules read, or PyTorch's do, by the names of ``fwd``'s
+               parameters: one text for all inputs, or one for each; ``y`` is the
+               result, ``y.1`` its second output; empty: shapes alone. None: all inputs,
+               of a linear row those that carry no gradient
     always_saves  a second pass is refused though the rules read nothing: PyTorch
                saves something all the same, or they read parameters
     rule       PyTorch's node of the reverse rule itself, where a pass is recorded; None
