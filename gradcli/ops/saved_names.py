@@ -174,7 +174,7 @@ MEASURED = {
 }
 """What else nodes show of how large an input is: its name, then what of it."""
 
-GIVEN = {
+GIVEN: dict[str, dict[str, object]] = {
     "add.Tensor": {"alpha": 1},
     "convolution.default": {"transposed": False},
     "convolution.transposed": {"transposed": True},
