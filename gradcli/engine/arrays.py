@@ -294,6 +294,9 @@ class ArrayNamespace(Namespace):
     def permute(self, x: Any, dims: Sequence[int]) -> Any:
         return x.transpose(dims)
 
+    def t(self, x: Any) -> Any:
+        return x.T
+
     def transpose(self, x: Any, dim0: int, dim1: int) -> Any:
         return x.swapaxes(dim0, dim1)
 

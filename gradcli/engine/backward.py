@@ -22,6 +22,7 @@ from .custom import CustomNode
 from .edges import GradientEdge, Target, edge_of, like_of
 from .errors import NO_GRAD_FN, NOT_SCALAR, EngineError, GradError, ShapeError
 from .hooks import HOOKS
+from .in_rules import name_as_in_rules
 from .joined import joined
 from .modes import MODE
 from .node import FREED, AccumulateGrad, Edge, Node, Port, carried, output_at
@@ -370,8 +371,14 @@ def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
     if isinstance(node, CustomNode):
         return node.pull_tensors(g)
     inputs, y = rebuilt(node)
-    pulled = node.apply_rules(RECORDING, in_types_of(y, g), y, inputs)
-    return pulled if node.op.rule is None else joined(node, node.op.rule, pulled)
+    arrived = in_types_of(y, g)
+    pulled = node.apply_rules(RECORDING, arrived, y, inputs)
+    name_as_in_rules(node, arrived, pulled)
+    rule = node.op.rule
+    found: tuple[Any, ...] = (
+        pulled if rule is None else joined(node, rule, arrived, pulled)
+    )
+    return found
 
 
 def rebuilt(node: Node) -> tuple[tuple[Any, ...], Any]:

@@ -299,6 +299,7 @@ def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
     see = record.see
     plainly_kept = cls is not None and cls.keep is Node.keep
     linear = record.op.keeps_shapes
+    bare = linear and cls is not None and 0 in cls.bare
 
     def call(t: Tensor, params: dict[str, Any]) -> Tensor:
         x, xp, edge = t.raw, t.xp, t.edge
@@ -332,14 +333,14 @@ def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
             else:
                 node.params = params
                 node.shapes = None
-                if linear:
+                if bare:
                     seen = _new(Shaped)
                     seen.shape = x.shape
                     node.saved = (seen,)
                     node.y = None
                 else:
                     node.saved = (x,)
-                    node.y = y
+                    node.y = None if linear else y
             out.edge = node
         if see is not None:
             note_view(t, out)

@@ -1,103 +1,188 @@
 """What a node of the graph shows of itself, as PyTorch's nodes do.
 
 Invariant: nothing here takes part in recording or in a pass. ``_saved_...`` and
-``_raw_saved_...`` names follow from the row and `gradcli.ops.saved_names`; of inputs
-and outputs only what the reverse rules read is there.
+``_raw_saved_...`` names follow from the row and `gradcli.ops.saved_names`; what nothing
+was kept of is computed when it is asked for.
 
     (x ** 3).grad_fn._saved_exponent        # 3
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..ops import LINEAR, parameters
+from ..ops.between import NUMBERS, TENSORS
 from ..ops.saved_names import (
+    GIVEN,
+    IN_PLACE_OF_NONE,
+    MEASURED,
     NOT_SHOWN,
     PARAMETERS,
+    PLACES,
     REDUCTIONS,
     RENAMED,
+    SIGNED,
     SIZED,
+    UNGIVEN,
     inputs_of,
     outputs_of,
 )
 from .backward import input_edges, rebuild
-from .node import AccumulateGrad, Packed, Port, carried
-from .packing import INPUT, OUTPUT, SavedTensor, hook_one
-from .saved import rules_read, used_parts
+from .errors import FREED as FREED_MESSAGE
+from .errors import GradError
+from .node import FREED, AccumulateGrad, Packed, Port, carried
+from .packing import INPUT, OUTPUT, Hooks, SavedTensor, hook_one
+from .saved import rules_read, saved_parts
+from .tensor import Tensor, constant
 
 SAVED, RAW = "_saved_", "_raw_saved_"
 
-PARAMETER, SIZES = "parameter", "sizes"
-"""What a saved value is of its node, where it is no tensor."""
+PARAMETER, PLACE, MEASURE, NUMBER, BETWEEN, SAME = BESIDE = (
+    "parameter", "place", "measure", "number", "between", "same",
+)  # fmt: skip
+"""What a saved value is of its node beside an input or an output: a parameter, places
+named by one, how large an input is, a number or a tensor that follows from the others,
+and an argument that is the same in every call."""
 
-TENSORS = (INPUT, OUTPUT)
+KINDS = (INPUT, OUTPUT, *BESIDE)
+TENSORS_OF_NODES = (INPUT, OUTPUT, BETWEEN, PLACE)
+
+STRIDES = "_sym_strides"
+
+MEASURES: dict[str, Callable[[Any], Any]] = {
+    "_sym_sizes": lambda raw: tuple(raw.shape),
+    "_sym_sizes_opt": lambda raw: tuple(raw.shape),
+    STRIDES: lambda raw: tuple([step // raw.itemsize for step in raw.strides]),
+    "_sym_numel": lambda raw: int(np.prod(raw.shape, dtype=int)),
+    "_sym_argsize_0": lambda raw: raw.shape[0],
+    "_dim": lambda raw: len(raw.shape),
+}
+"""What can be asked of how large an input is, by the ending of PyTorch's name."""
+
+
+NOT_KEPT = (
+    "Calling register_hooks on a value that is computed when somebody looks at it: the "
+    "node keeps nothing that hooks could pack. Set them on the tensors that the node "
+    "saves, such as _raw_saved_self or _raw_saved_input."
+)
+
+
+class Shown(NamedTuple):
+    """Where a saved value is found: what it is of its node, and which of them."""
+
+    kind: str
+    key: Any
+    of: Any = None
 
 
 def saved_by_name(node: Any, name: str) -> Any:
     """Return what a node saved, by PyTorch's name of it."""
     for prefix, show in ((SAVED, saved_value), (RAW, raw_saved)):
         if name.startswith(prefix):
-            key = saved_keys(node).get(name.removeprefix(prefix))
-            if key is not None:
-                return show(node, *key)
+            shown = saved_keys(node).get(name.removeprefix(prefix))
+            kinds = TENSORS_OF_NODES if prefix == RAW else KINDS
+            if shown is not None and shown.kind in kinds:
+                return show(node, shown)
     raise AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
 
 
 def names_shown(node: Any) -> list[str]:
     """List a node's attributes, those of its saved values among them."""
     known = saved_keys(node)
-    tensors = [name for name, (kind, _) in known.items() if kind in TENSORS]
+    tensors = [name for name, at in known.items() if at.kind in TENSORS_OF_NODES]
     found = [SAVED + name for name in known] + [RAW + name for name in tensors]
     return [*object.__dir__(node), *found]
 
 
-def saved_keys(node: Any) -> dict[str, tuple[str, Any]]:
-    """Map PyTorch's names of a node's saved values to a kind and a key.
-
-    Kinds are `INPUT` and `OUTPUT`, with a number; `PARAMETER`, with its name; `SIZES`
-    of an input of which nothing else is kept.
-    """
+def saved_keys(node: Any) -> dict[str, Shown]:
+    """Map PyTorch's names of a node's saved values to where they are found."""
     op = getattr(node, "op", None)
-    if op is None:
+    if op is None or op.lists_live_edges:
         return {}
     read = rules_read(node)
-    found: dict[str, tuple[str, Any]] = {}
+    found: dict[str, Shown] = {}
     count = 0 if op.variadic else len(op.partials or op.vjp)
-    shapes_alone = node.slots if op.jvp is LINEAR else ()
-    for slot, name in enumerate(inputs_of(op.name, count)):
-        if slot in read.inputs and slot not in shapes_alone:
-            found[name] = INPUT, slot
+    inputs = inputs_of(op.name, count)
+    for slot, name in enumerate(inputs):
+        if slot in read.inputs and slot not in node.bare:
+            found[name] = Shown(INPUT, slot)
         elif slot == 0 and op.name in SIZED:
-            found[f"{name}_sym_sizes"] = SIZES, slot
+            found[f"{name}_sym_sizes"] = Shown(MEASURE, slot, "_sym_sizes")
     if read.output and op.jvp is not LINEAR:
         for nr, name in enumerate(outputs_of(op.name, op.returns)):
             if read.reads(nr):
-                found[name] = OUTPUT, nr
-    renamed = RENAMED.get(op.name, PARAMETERS)
+                found[name] = Shown(OUTPUT, nr)
+    renamed, places = RENAMED.get(op.name, PARAMETERS), PLACES.get(op.name)
     for name in parameters(op)[count:]:
-        found[renamed.get(name, name)] = PARAMETER, name
+        kind = PLACE if name == places else PARAMETER
+        found[renamed.get(name, name)] = Shown(kind, name)
     for name in NOT_SHOWN.get(op.name, "").split():
         found.pop(name, None)
+    for word in MEASURED.get(op.name, "").split():
+        of = next(of for of in inputs if word.removeprefix(of) in MEASURES)
+        found[word] = Shown(MEASURE, inputs.index(of), word.removeprefix(of))
+    for name, value in GIVEN.get(op.name, {}).items():
+        found[name] = Shown(SAME, value)
+    for name, formula in NUMBERS.get(op.name, {}).items():
+        found[name] = Shown(NUMBER, name, formula)
+    for name, formula in TENSORS.get(op.name, {}).items():
+        found[name] = Shown(BETWEEN, name, formula)
     return found
 
 
-def saved_value(node: Any, kind: str, key: Any) -> Any:
+def saved_value(node: Any, shown: Shown) -> Any:
     """Return what a node saved, unpacked.
 
     Raises:
         GradError: it has been freed.
     """
+    kind, key, of = shown
+    if kind == SAME:
+        return key
     if kind == PARAMETER:
         return _parameter(node.op, key, node.params)
-    if kind == SIZES:
-        return tuple(node.raw_inputs()[key].shape)
-    if isinstance(node.y, Packed):
+    if kind == PLACE:
+        return _places(node, key)
+    if kind == MEASURE:
+        return _measured(node, key, of)
+    if kind in (NUMBER, BETWEEN):
+        raw, y = node.restored()
+        found = of(node.xp, y, *raw, **node.params)
+        return found if kind == NUMBER else Tensor(found, node.xp)
+    return _tensor(node, kind, key)
+
+
+def _measured(node: Any, slot: int, of: str) -> Any:
+    """How large an input is; PyTorch asks for strides only where they are needed, and
+    an input that is not given has a size of 0."""
+    raw = node.raw_inputs()
+    if of == STRIDES and input_edges(node).get(slot) is None:
+        return ()
+    return MEASURES[of](raw[slot]) if _is_given(raw, slot) else (0,)
+
+
+def _is_given(raw: tuple[Any, ...], slot: int) -> bool:
+    return slot < len(raw) and raw[slot] is not None
+
+
+def _tensor(node: Any, kind: str, key: int) -> Any:
+    """Return a saved input or output; None if the edges that it is for need nothing."""
+    packed = isinstance(node.y, Packed)
+    parts = node.y.parts if packed else saved_parts(node)
+    if kind == INPUT and key not in parts.inputs:
+        return None
+    if packed:
         gives = node.y.inputs if kind == INPUT else node.y.outputs
         return _as_it_was(node, gives[key](), kind, key)
     raw, y = node.restored()
     if kind == INPUT:
-        return _as_it_was(node, raw[key], kind, key)
+        given = _is_given(raw, key)
+        return _as_it_was(node, raw[key], kind, key) if given else None
     return _as_it_was(node, y[key] if isinstance(y, tuple) else y, kind, key)
 
 
@@ -108,26 +193,49 @@ def _as_it_was(node: Any, raw: Any, kind: str, key: int) -> Any:
         carries = not several or key < carried(node.op, (None,) * node.op.returns)
         edge: Any = (Port(node, key) if several else node) if carries else None
         return rebuild(raw, node.xp, edge)
-    if key not in used_parts(node).inputs:
-        return None
+    if not hasattr(raw, "dtype"):
+        return constant(np.asarray(raw))
     edge = input_edges(node).get(key)
     if isinstance(edge, AccumulateGrad) and edge.variable.raw is raw:
         return edge.variable
     return rebuild(raw, node.xp, edge)
 
 
-def raw_saved(node: Any, kind: str, key: Any) -> Any:
-    """Return a saved tensor before it is unpacked, so that hooks can be set on it.
+def _places(node: Any, name: str) -> tuple[Any, ...]:
+    """The places that a parameter names, as tensors; None for a whole dimension."""
+    if node.saved is FREED:
+        raise GradError(FREED_MESSAGE)
+    given = node.params[name]
+    return tuple([
+        None if place is None else Tensor(node.xp.as_index(place), node.xp)
+        for place in given
+    ])  # fmt: skip
+
+
+def _place(node: Any, name: str, nr: int) -> Any:
+    return _places(node, name)[nr]
+
+
+def raw_saved(node: Any, shown: Shown) -> Any:
+    """Return a saved tensor before it is unpacked, so that hooks can be set on it."""
+    kind, key, _ = shown
+    if kind == PLACE:
+        return tuple([
+            SavedTensor(partial(_place, node, key, nr), _refuse_hooks)
+            for nr in range(len(node.params[key]))
+        ])  # fmt: skip
+    one = partial(hook_one, node, (kind, key))
+    register = _refuse_hooks if kind == BETWEEN else one
+    return SavedTensor(lambda: saved_value(node, shown), register)
+
+
+def _refuse_hooks(hooks: Hooks) -> None:
+    """Refuse to pack what no rule reads.
 
     Raises:
-        AttributeError: it is no tensor.
+        GradError: always.
     """
-    if kind not in TENSORS:
-        raise AttributeError(f"{key!r} is no tensor")
-    return SavedTensor(
-        lambda: saved_value(node, kind, key),
-        lambda hooks: hook_one(node, (kind, key), hooks),
-    )
+    raise GradError(NOT_KEPT)
 
 
 def _parameter(op: Any, name: str, given: dict[str, Any]) -> Any:
@@ -139,7 +247,20 @@ def _parameter(op: Any, name: str, given: dict[str, Any]) -> Any:
         after = parameters(op)[::-1].index(name)
         value = defaults[-1 - after] if after < len(defaults) else None
         value = (op.fwd.__kwdefaults__ or {}).get(name, value)
+        value = UNGIVEN.get(op.name, {}).get(name, value)
     if name == "reduction":
         return REDUCTIONS.get(value, value)
+    if value is None:
+        return IN_PLACE_OF_NONE.get(op.name, {}).get(name)
     takes_many = any(isinstance(c.params.get(name), tuple) for c in op.cases)
+    if name not in SIGNED:
+        value = _unsigned(value)
     return (value,) if takes_many and isinstance(value, int) else value
+
+
+def _unsigned(value: Any) -> Any:
+    """A size or a position as C's unsigned integer, in which PyTorch shows it."""
+    if isinstance(value, tuple | list):
+        return tuple([_unsigned(each) for each in value])
+    plain = isinstance(value, int) and not isinstance(value, bool)
+    return value % 2**64 if plain else value

@@ -1,8 +1,10 @@
 """Nodes of reverse rules: what a recorded pass is connected to though nothing passes.
 
 Invariant: they change no value. PyTorch records some rules as one node, which leads to
-all that the rule was given; the table writes the same rule as a formula, which leads
-only to what it depends on. `joined` adds the rest.
+the cotangent and to all that the rule was given; the table writes the same rule as a
+formula, whose nodes lead to what it depends on. `joined` adds the rest, and shows what
+PyTorch shows: ``next_functions`` is what the rule was given, ``edges`` is what the pass
+goes through.
 
     (g,) = grad([relu(x)], [x], create_graph=True)
     g.grad_fn                # <ThresholdBackwardBackward0>, which hands zeros to x
@@ -19,7 +21,7 @@ from .custom import CustomNode
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .modes import MODE
-from .node import FREED, Edge, Node
+from .node import FREED, AccumulateGrad, Edge, Node, output_at
 from .record import call
 from .tensor import Tensor, with_edge
 
@@ -34,6 +36,12 @@ class Joined(CustomNode):
     zeros: bool
     shapes_given: tuple[tuple[int, ...], ...]
     like: Tensor
+    shown: tuple[Edge, ...]
+    """What PyTorch's node leads to: the cotangent, and what the rule was given."""
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
+        return tuple([output_at(edge) for edge in self.shown])
 
     def output_like(self, nr: int) -> Tensor:
         return self.like
@@ -51,37 +59,43 @@ class Joined(CustomNode):
         return tangents[0]
 
 
-def joined(node: Node, rule: Rule, pulled: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The cotangents that a node's rules gave, connected to what they were given."""
+def joined(node: Node, rule: Rule, arrived: Any, pulled: tuple[Any, ...]) -> Any:
+    """The cotangents that a node's rules gave, connected to what they were given: to
+    the cotangent that ``arrived``, to inputs and to the result."""
     if not MODE.enabled:
         return pulled
-    by_slot = dict(zip(node.slots, node.edges, strict=True))
-    edges: list[Edge] = []
+    by_slot: dict[int | None, Edge] = dict(zip(node.slots, node.edges, strict=True))
+    by_slot[RESULT] = node
     shapes: list[tuple[int, ...]] = []
-    for slot in rule.given:
-        edge = node if slot == RESULT else by_slot.get(slot)
-        if edge is not None:
-            edges.append(edge)
-            raw, y = node.restored()
-            shapes.append(tuple((y if slot == RESULT else raw[slot]).shape))
-    if not edges:
+    edges: list[Edge] = []
+    if not rule.passes:
+        raw, y = node.restored()
+        for slot in rule.given:
+            edge = by_slot.get(slot)
+            if slot is not None and edge is not None:
+                edges.append(edge)
+                shapes.append(tuple((y if slot == RESULT else raw[slot]).shape))
+    if not edges and arrived.edge is None and not rule.passes:
         return pulled
-    return tuple([
-        _connected(g, rule, edges, tuple(shapes))
-        if isinstance(g, Tensor) and (rule.gives is None or slot in rule.gives)
-        else g
-        for slot, g in zip(node.slots, pulled, strict=True)
-    ])  # fmt: skip
-
-
-def _connected(
-    g: Tensor, rule: Rule, edges: list[Edge], shapes: tuple[tuple[int, ...], ...]
-) -> Tensor:
-    node = _new(_class(rule.node))
-    node.edges = (g.edge, *edges)
-    node.xp, node.span, node.zeros = g.xp, None, rule.zeros
-    node.shapes_given, node.like = shapes, g.detach()
-    return with_edge(g.raw, g.xp, node)
+    found: list[Any] = []
+    for slot, g in zip(node.slots, pulled, strict=True):
+        given = isinstance(g, Tensor) and (rule.gives is None or slot in rule.gives)
+        if not given or (rule.passes and g.edge is None):
+            found.append(g)
+            continue
+        made = _new(_class(rule.node))
+        made.edges = (g.edge, *edges)
+        first = [slot] if rule.turns else []
+        order = [*first, *[s for s in rule.given if s not in first]]
+        made.shown = (
+            (arrived.edge, *[by_slot.get(s) for s in order])
+            if rule.whole
+            else made.edges
+        )
+        made.xp, made.span, made.zeros = g.xp, None, rule.zeros
+        made.shapes_given, made.like = tuple(shapes), g.detach()
+        found.append(with_edge(g.raw, g.xp, made))
+    return tuple(found)
 
 
 @cache

@@ -16,7 +16,7 @@ from ..ops import Op
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .methods import NodeMethods
-from .reading import Parts, reading_slots
+from .reading import Parts, bare_slots, reading_slots
 from .rules import reverse_rules, sum_to
 
 Edge: TypeAlias = "Node | Port | AccumulateGrad | None"
@@ -36,6 +36,8 @@ class Inspectable(NodeMethods):
     extras: Any
     hand_written = False
     """Whether PyTorch generates no class for it, but has one in its own room."""
+    in_rules = ""
+    """The row whose node PyTorch's own rules record instead, beside a number."""
 
     def name(self) -> str:
         """PyTorch's name for the node."""
@@ -116,6 +118,8 @@ class Node(Inspectable):
     op: ClassVar[Op]
     rules: ClassVar[Any]
     slots: ClassVar[tuple[int, ...]]
+    bare: ClassVar[frozenset[int]]
+    """The inputs of which nothing but the shape is kept."""
     holds: ClassVar[bool]
     lets_go: ClassVar[bool] = False
     """Whether freeing a node is nothing but letting go of what it saved; known once a
@@ -140,9 +144,9 @@ class Node(Inspectable):
         self.params = params
         self.shapes = broadcast_shapes(raw, y) if op.elementwise else None
         if op.keeps_shapes:
-            linear = range(len(raw)) if op.variadic else self.slots
+            bare = range(len(raw)) if op.variadic else self.bare
             self.saved = tuple([
-                Shaped(r.shape) if i in linear and hasattr(r, "shape") else r
+                Shaped(r.shape) if i in bare and hasattr(r, "shape") else r
                 for i, r in enumerate(raw)
             ])  # fmt: skip
             several = isinstance(y, tuple)
@@ -376,6 +380,7 @@ class Port:
     """
 
     __slots__ = ("__weakref__", "node", "nr")
+    in_rules = ""
 
     def __init__(self, node: Node, nr: int) -> None:
         self.node = node
@@ -464,8 +469,12 @@ def node_class(op: Op) -> type[Node]:
     members["rules"] = staticmethod(rules) if op.variadic else rules
     if op.lists_live_edges:
         members["next_functions"] = property(_live)
+    elif op.onto_zeros:
+        members["next_functions"] = property(_after_zeros)
     members["hand_written"] = not any(c.isdigit() for c in op.node)
+    members["in_rules"] = op.in_rules
     members["slots"] = differentiable_slots(op)
+    members["bare"] = bare_slots(op)
     reads = not op.keeps_shapes or (not op.variadic and None in rules)
     members["holds"] = base is not ConstantNode and (op.always_saves or reads)
     if not op.variadic:
@@ -477,6 +486,12 @@ def _live(node: Node) -> tuple[tuple[Node | AccumulateGrad, int], ...]:
     """What a node leads to, without inputs that need no gradient."""
     ends = Node.next_functions.fget(node)  # type: ignore[attr-defined]
     return tuple([end for end in ends if end[0] is not None])
+
+
+def _after_zeros(node: Node) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
+    """What a node leads to, after the zeros that PyTorch adds to or writes to."""
+    found = Node.next_functions.fget(node)  # type: ignore[attr-defined]
+    return (output_at(None), *found)
 
 
 _TURNED: dict[str, type[Node]] = {}

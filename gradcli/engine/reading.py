@@ -47,6 +47,15 @@ def reading_slots(op: Op) -> tuple[bool, ...]:
     ])  # fmt: skip
 
 
+def bare_slots(op: Op) -> frozenset[int]:
+    """The inputs of which nothing but the shape is kept, since no rule reads more."""
+    if op.variadic or not op.keeps_shapes:
+        return frozenset()
+    free = [i for i, rule in enumerate(reverse_rules(op)) if rule is not None]
+    read = joined(read_by(op, slot) for slot in range(len(_rules(op)))).inputs
+    return frozenset(free) - frozenset(read)
+
+
 def _rules(op: Op) -> tuple[object, ...]:
     rules = op.vjp if op.partials is None else op.partials
     assert isinstance(rules, tuple)
@@ -56,7 +65,8 @@ def _rules(op: Op) -> tuple[object, ...]:
 def read_by(op: Op, slot: int) -> Parts:
     """What the rule of one input reads."""
     given = op.vjp[slot] if isinstance(op.vjp, tuple) else None
-    if not callable(given) and not callable(_rules(op)[slot]):
+    derived = callable(given) or callable(_rules(op)[slot])
+    if not derived and not (op.always_saves and reverse_rules(op)[slot] is not None):
         return NOTHING
     names = parameters(op)[: len(_rules(op))]
     saves = op.saves[slot] if isinstance(op.saves, tuple) else op.saves

@@ -30,6 +30,8 @@ def _times(partial: Any) -> Rule:
         return lambda xp, g, y, *inputs, **params: g * partial(xp, y, *inputs, **params)
     if partial == 1:
         return lambda xp, g, y, *inputs, **params: g
+    if partial == -1:
+        return lambda xp, g, y, *inputs, **params: -g
     if partial == 0:
         return lambda xp, g, y, *inputs, **params: xp.zeros_like(g)
     return lambda xp, g, y, *inputs, **params: g * partial

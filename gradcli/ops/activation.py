@@ -34,12 +34,14 @@ SIDES = [case((3, 4), low=0.1), case((3,), low=-2.0, high=-0.1), case((), low=0.
 # smooth, of one entry
 
 row("sigmoid", node="SigmoidBackward0", latex=r"\sigma({0})", formula="1/(1 + e**-x)",
+    rule=Rule("SigmoidBackwardBackward0", (RESULT,), passes=True),
     doc="Logistic function.", aliases=("expit",),
     fwd=lambda xp, x: xp.sigmoid(x), partials=(lambda xp, y, x: y * (1 - y),),
     cases=[*ALL, case((2,), low=-40, high=-30)], special="expit",
     also=("logistic", "σ"), saves="y", sym=lambda sp, x: 1 / (1 + sp.exp(-x)))
 
 row("logsigmoid", node="LogSigmoidBackward0", latex=r"\log \sigma({0})",
+    rule=Rule("LogSigmoidBackwardBackward0", passes=True),
     refuses=no_kernel("log_sigmoid_cpu"),
     memory=PACKED,
     formula="-log(1 + e**-x)", doc="Logarithm of the logistic function.",
@@ -75,6 +77,7 @@ row("mish", node="MishBackward0", latex=r"{0} \tanh(\log(1 + e^{{{0}}}))",
     cases=ALL)
 
 row("softplus", node="SoftplusBackward0",
+    rule=Rule("SoftplusBackwardBackward0", passes=True),
     refuses=no_kernel("softplus_cpu"),
     memory=KEPT,
     latex=r"\frac{{1}}{{\beta}} \log(1 + e^{{\beta {0}}})",
@@ -109,6 +112,7 @@ def gelu_slope(xp: Namespace, y: Array, x: Array, approximate: str = "none") -> 
 
 # Hendrycks, Gimpel 2016, arXiv:1606.08415; 0.044715 is theirs.
 row("gelu", node="GeluBackward0", latex=r"{0} \Phi({0})",
+    rule=Rule("GeluBackwardBackward0", passes=True),
     refuses=no_kernel("GeluKernelImpl"),
     formula="x*(1 + erf(x/sqrt(2)))/2",
     doc="Gaussian error linear unit; approximate is 'none' or 'tanh'.",
@@ -156,6 +160,7 @@ def elu_slope(
 
 # Clevert, Unterthiner, Hochreiter 2015, arXiv:1511.07289.
 row("elu", node="EluBackward0", latex=r"\operatorname{{ELU}}({0})",
+    rule=Rule("EluBackwardBackward0", passes=True),
     refuses=no_kernel("elu_cpu"),
     formula="scale*x if x > 0 else scale*alpha*(e**(input_scale*x) - 1)",
     doc="Exponential linear unit.",
@@ -176,6 +181,7 @@ function("selu", lambda call, x: call("elu", x, alpha=SELU_ALPHA, scale=SELU_SCA
 
 # Barron 2017, arXiv:1704.07483.
 row("celu", node="CeluBackward0", latex=r"\operatorname{{CELU}}({0})",
+    rule=Rule("EluBackwardBackward0", passes=True),
     refuses=no_kernel("elu_cpu"),
     formula="x if x > 0 else alpha*(e**(x/alpha) - 1)",
     doc="Continuously differentiable exponential linear unit.",
@@ -225,7 +231,7 @@ row("hardtanh", node="HardtanhBackward0", formula="min(max(x, min_val), max_val)
     cases=[case((3, 4), low=-0.9, high=0.9), case((3,), low=1.1), case((), low=0.1,
            min_val=0.0, max_val=6.0)])
 
-function("relu6", lambda call, x: call("hardtanh", x, min_val=0.0, max_val=6.0),
+function("relu6", lambda call, x: call("hardtanh", x, min_val=0, max_val=6),
          cases=SIDES, doc="relu cut off at 6.", formula="min(max(x, 0), 6)",
          kink="at 0 and 6 the derivative is 0")
 
@@ -247,6 +253,7 @@ def hard_swish_pulled(xp: Namespace, g: Array, x: Array, inside: Array) -> Array
 
 # Howard et al. 2019, arXiv:1905.02244, section 5.2.
 row("hardswish", node="HardswishBackward0", formula="x*min(max(x + 3, 0), 6)/6",
+    rule=Rule("HardswishBackwardBackward0", passes=True),
     refuses=no_kernel("hardswish_cpu"),
     latex=r"{0} \frac{{\min(\max({0} + 3, 0), 6)}}{{6}}", doc="Piecewise swish.",
     kink="at -3 the derivative is 0, at 3 it is 1",
@@ -318,7 +325,7 @@ row("prelu.kernel", node="PreluKernelBackward0", formula="x if x > 0 else weight
         lambda xp, g, y, x, weight:
         xp.where(xp.ge(x, 0), 0, g) * xp.where(xp.ge(x, 0), 0, x)),
     cases=[case((3, 4), (4,), low=0.1), case((3, 4), (1, 1), low=-2.0, high=-0.1)],
-    saves=("x weight", "x"))
+    saves="x weight")
 
 
 def prelu_of(call: Call, x: Array, weight: Array) -> Array:
@@ -378,6 +385,7 @@ def softmax_push(xp: Namespace, t: Array, y: Array, dim: int) -> Array:
 
 
 row("softmax", node="SoftmaxBackward0",
+    rule=Rule("SoftmaxBackwardDataBackward0", (RESULT,), passes=True),
     formula="e**x / sum(e**x, dim, keepdim=True)",
     refuses=no_kernel("softmax_lastdim_kernel_impl"),
     memory=PACKED,
@@ -388,6 +396,7 @@ row("softmax", node="SoftmaxBackward0",
     special="softmax", casts=True, saves="y")
 
 row("log_softmax", node="LogSoftmaxBackward0",
+    rule=Rule("LogSoftmaxBackwardDataBackward0", (RESULT,), passes=True),
     formula="x - logsumexp(x, dim, keepdim=True)",
     refuses=no_kernel("log_softmax_lastdim_kernel_impl"),
     memory=PACKED,
@@ -466,6 +475,7 @@ def glu_push(xp: Namespace, t: Tangents, y: Array, x: Array, dim: int = -1) -> A
 
 # Dauphin et al. 2016, arXiv:1612.08083.
 row("glu", node="GluBackward0", formula="a*sigmoid(b)",
+    rule=Rule("GluBackwardBackward0", passes=True),
     refuses=no_kernel("glu_cpu"),
     doc="The first half of a dimension, gated by the second.",
     fwd=glu_of, vjp=(glu_pull,), jvp=glu_push,

@@ -129,6 +129,7 @@ function("sub", _sub, aliases=("subtract",), formula="a - alpha*b", overflows=Tr
          roundings=1)
 
 row("rsub.Scalar", node="RsubBackward1", latex="c - {0}", formula="number - x",
+    in_rules="sub.Tensor",
     taught="sum rule",
     no_truths=A_TRUTH,
     doc="A number minus a tensor.",
@@ -183,6 +184,7 @@ function("positive", lambda call, x: x,
 # products and quotients
 
 row("mul", node="MulBackward0", latex=r"{0} \cdot {1}", formula="a * b",
+    in_rules="mul.Scalar",
     taught="product rule",
     doc="Product, elementwise with broadcasting.", aliases=("multiply",),
     fwd=lambda xp, a, b: a * b,
@@ -197,6 +199,7 @@ row("mul.Scalar", node="MulBackward1", latex=r"c \cdot {0}", formula="x * number
     cases=[case((3, 4), number=2), case((), number=-0.5)], saves="")
 
 row("div.Tensor", node="DivBackward0", latex=r"\frac{{{0}}}{{{1}}}", formula="a / b",
+    in_rules="div.Scalar",
     taught="quotient rule",
     doc="Quotient, elementwise with broadcasting.",
     result=AS_IS, fwd=lambda xp, a, b: a / b,
@@ -225,7 +228,7 @@ def rounded_quotient(xp: Namespace, a: Array, b: Array, rounding_mode: str) -> A
 
 row("div.Tensor_mode", node="DivBackward2", formula="floor(a / b) or trunc(a / b)",
     refuses=no_kernel("div_floor_cpu", TRUTHS),
-    always_saves=True,
+    saves=("b", "a b"), always_saves=True,
     latex=r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor",
     doc="Quotient rounded down or towards zero; locally constant.",
     kink="the derivative is 0 everywhere, also at the steps",

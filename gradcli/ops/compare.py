@@ -57,7 +57,7 @@ row("sign", node="SignBackward0", latex=r"\operatorname{{sign}} {0}",
     domain="x != 0", roundings=0)
 
 row("sgn", node="SgnBackward0", latex=r"\operatorname{{sign}} {0}",
-    always_saves=True,
+    saves="x y", always_saves=True,
     formula="1 if x > 0 else -1 if x < 0 else 0", doc="Sign, under its complex name.",
     kink="the derivative is 0, also at 0",
     fwd=lambda xp, x: xp.sign(x), partials=(0,),
@@ -81,7 +81,7 @@ def same_sign(xp: Namespace, y: Array, x: Array, other: Array) -> Array:
 
 row("copysign.Tensor", node="CopysignBackward0",
     latex=r"|{0}| \operatorname{{sign}} {1}", result=FLOATS,
-    saves="x y", always_saves=True,
+    saves=("x y", ""), always_saves=True,
     formula="abs(x) with the sign of other",
     doc="The size of one with the sign of another.",
     kink="at x = 0 the derivative is 0; by other it is 0 everywhere",

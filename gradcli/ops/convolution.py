@@ -208,7 +208,7 @@ row("convolution.default", node="ConvolutionBackward0", fwd=convolve,
            case((2, 2, 5), (2, 1, 2), Fixed(None), stride=(2,), padding=(1,),
                 dilation=(2,), groups=2),
            case((1, 2, 3, 4), (1, 2, 2, 2), (1,), stride=(1, 2), padding=(1, 0),
-                dilation=(1, 1))], saves=("weight", "x", ""))
+                dilation=(1, 1))], saves="x weight")
 
 row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
     refuses=no_kernel("slow_conv_transpose2d_out_cpu", TRUTHS),
@@ -228,7 +228,7 @@ row("convolution.transposed", node="ConvolutionBackward0", fwd=spread,
            case((1, 2, 2), (2, 1, 2), Fixed(None), size=(1, 2, 5), stride=(2,),
                 padding=(0,), dilation=(2,), groups=2),
            case((1, 1, 2), (1, 1, 2), (1,), size=(1, 1, 8), stride=(2,), padding=(0,),
-                dilation=(3,))], saves=("weight", "x", ""))
+                dilation=(3,))], saves="x weight")
 
 row("convolution.weight", node="ConvolutionBackwardBackward0", fwd=correlate,
     jvp=MULTILINEAR, doc="Sums of products of cotangents and windows of the input.",

@@ -41,7 +41,7 @@ row("expm1", node="Expm1Backward0", latex="e^{{{0}}} - 1", formula="e**x - 1",
     doc="Exponential minus one, accurate near 0.",
     fwd=lambda xp, x: xp.expm1(x), partials=(lambda xp, y, x: xp.exp(x),),
     cases=[*ALL, case((2,), low=-1e-3, high=1e-3)], special="expm1", tame=("0",),
-    overflows=True, sym=lambda sp, x: sp.exp(x) - 1)
+    overflows=True, saves="x y", sym=lambda sp, x: sp.exp(x) - 1)
 
 OF_LOGARITHMS = {"-inf": "the logarithm of zero",
                  "nan": "the logarithm of a negative number"}

@@ -84,9 +84,11 @@ row("gather.default", node="GatherBackward0", fwd=_gather, jvp=LINEAR,
     cases=[case((3, 4), Fixed([[0, 1, 2, 0], [2, 2, 1, 0]]), dim=0),
            case((3, 4), Fixed([[0, 0], [3, 2]]), dim=-1),
            case((3,), Fixed([2, 0]), dim=0), case((), Fixed([0, 0]), dim=0),
-           case((3,), Fixed(1), dim=0)])
+           case((3,), Fixed(1), dim=0)],
+    saves="x index")
 
 row("gather.backward", node="ScatterAddBackward0", jvp=LINEAR, fwd=_gather_backward,
+    onto_zeros=True,
     doc="Zeros with the cotangent added at the positions read.",
     formula="y[i, index[i, j]] += g[i, j]",
     vjp=(lambda xp, g, y, x, index, input_sizes, dim: xp.gather(g, dim, index), None),
@@ -265,13 +267,15 @@ row("index_select.default", node="IndexSelectBackward0", jvp=LINEAR,
            case((3,), Fixed([0, 0]), dim=0)])
 
 row("index_select.backward", node="IndexAddBackward0", jvp=LINEAR,
+    onto_zeros=True,
     doc="Zeros with the cotangent's slices added where they were read.",
     formula="y[i, index[j]] += g[i, j]",
     fwd=lambda xp, x, index, input_sizes, dim:
     xp.put_add(input_sizes, slices_at(xp, input_sizes, dim, index), x),
     vjp=(lambda xp, g, y, x, index, input_sizes, dim:
          xp.index_select(g, dim, index), None),
-    cases=[case((3, 4), Fixed([2, 0, 2]), input_sizes=(3, 4), dim=0)])
+    cases=[case((3, 4), Fixed([2, 0, 2]), input_sizes=(3, 4), dim=0)],
+    saves="x index")
 
 function("index_select", lambda call, x, dim, index:
          call("index_select.default", x, index, dim),
@@ -314,7 +318,7 @@ row("index_add.default", node="IndexAddBackward0", jvp=LINEAR, result=WHOLE,
          xp.index_select(g, dim, index) * alpha),
     cases=[case((3, 4), Fixed([2, 0, 2]), (3, 4), dim=0),
            case((3, 4), Fixed([1]), (3, 1), dim=-1, alpha=2.5)],
-    saves=("", "", "index"))
+    saves=("", "", "index source"))
 
 function("index_add", lambda call, x, dim, index, source, alpha=1:
          call("index_add.default", x, call("as_index", index), source, dim, alpha),
@@ -340,16 +344,19 @@ row("take.default", node="TakeBackward0", jvp=LINEAR,
     fwd=lambda xp, x, index:
     xp.getitem(xp.reshape(x, (-1,)), numbered(xp, prod(x.shape), index)),
     vjp=(lambda xp, g, y, x, index: xp.call("take.backward", g, index, x.shape), None),
-    cases=[case((3, 4), Fixed([[0, 5], [5, -1]])), case((3,), Fixed([1]))])
+    cases=[case((3, 4), Fixed([[0, 5], [5, -1]])), case((3,), Fixed([1]))],
+    saves="x index")
 
 row("take.backward", node="PutBackward0", jvp=LINEAR,
+    onto_zeros=True,
     doc="Zeros with the cotangent added at entries by their number.",
     formula="y[index[k]] += g[k]",
     fwd=lambda xp, x, index, input_sizes: xp.reshape(
         xp.put_add((prod(input_sizes),), numbered(xp, prod(input_sizes), index), x),
         input_sizes),
     vjp=(lambda xp, g, y, x, index, input_sizes: xp.take(g, index), None),
-    cases=[case((2, 2), Fixed([[0, 5], [5, -1]]), input_sizes=(3, 4))])
+    cases=[case((2, 2), Fixed([[0, 5], [5, -1]]), input_sizes=(3, 4))],
+    saves="x index")
 
 function("take", lambda call, x, index: call("take.default", x, index),
          operands=("x", "index"))
@@ -416,9 +423,11 @@ row("masked_select.default", node="MaskedSelectBackward0", fwd=_masked_select,
     formula="x where mask",
     vjp=(lambda xp, g, y, x, mask:
          xp.call("masked_select.backward", g, mask, x.shape), None),
-    cases=[case((2, 3), MASK), case((2, 1), MASK), case((), MASK)])
+    cases=[case((2, 3), MASK), case((2, 1), MASK), case((), MASK)],
+    saves="x mask")
 
 row("masked_select.backward", node="MaskedScatterBackward0",
+    onto_zeros=True,
     fwd=_masked_select_backward, jvp=LINEAR,
     doc="Zeros with the cotangent where the mask is true.", formula="g where mask",
     vjp=(lambda xp, g, y, x, mask, input_sizes:

@@ -197,6 +197,7 @@ row("index.Tensor", node="IndexBackward0", jvp=LINEAR, always_saves=True,
            case((3, 2, 4), indices=([0, 2], None, [1, 1]))])
 
 row("index.backward", node="IndexPutImplBackward0", jvp=LINEAR, always_saves=True,
+    onto_zeros=True,
     doc="Zeros with the cotangent added at the positions read; repeats add up.",
     formula="y[i[k], j[k], ...] += g[k]",
     fwd=lambda xp, x, input_sizes, indices:
@@ -226,7 +227,7 @@ def _narrow(call: Call, x: Array, dim: int, start: int, length: int) -> Array:
     if begin + length > size:
         raise ShapeError(
             f"start ({begin}) + length ({length}) exceeds dimension size ({size}).")
-    return call("slice.Tensor", x, d, begin, begin + length)
+    return call("slice.Tensor", x, dim, begin, begin + length)
 
 
 function("narrow", _narrow, operands=("x",),

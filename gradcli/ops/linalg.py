@@ -126,7 +126,7 @@ row("slogdet", node="LinalgSlogdetBackward0", returns=2, carries=2,
          lifted(xp, g[1]) * turned(xp, xp.inverse(regular(xp, y[1], a))),),
     jvp=lambda xp, t, y, a: (
         xp.zeros_like(y[0]), traces(xp, xp.solve(regular(xp, y[1], a), t[0]))),
-    cases=SQUARES, saves="a y.1")
+    cases=SQUARES, saves="a y")
 
 
 def logdet(call: Call, a: Array) -> Array:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, count_of
-from .op import WHOLES, Fixed, case, function, no_kernel, row
+from .op import WHOLES, Fixed, Rule, case, function, no_kernel, row
 from .types import Array, ArrayRule, Call, Namespace, Tangents
 
 # fmt: off
@@ -96,6 +96,7 @@ def of_gap(slope: ArrayRule) -> dict[str, Any]:
 # of the difference to the target
 
 row("mse_loss.default", node="MseLossBackward0", formula="mean((x - target)**2)",
+    rule=Rule("MseLossBackwardBackward0", (0, 1), passes=True, turns=True),
     refuses=no_kernel("mse_cpu"),
     doc="Mean squared error.",
     fwd=lambda xp, x, target, reduction="mean":
@@ -114,6 +115,7 @@ def smooth_l1_slope(xp: Namespace, d: Array, beta: float = 1.0) -> Array:
 
 # Girshick 2015, arXiv:1504.08083, equation 3.
 row("smooth_l1_loss.default", node="SmoothL1LossBackward0",
+    rule=Rule("SmoothL1LossBackwardBackward0", (0, 1), passes=True, turns=True),
     refuses=no_kernel("smooth_l1_cpu"),
     formula="mean(d**2/(2*beta) if |d| < beta else |d| - beta/2), d = x - target",
     doc="Squared error near the target, absolute error away from it.",
@@ -134,6 +136,7 @@ def huber_slope(xp: Namespace, d: Array, delta: float = 1.0) -> Array:
 
 # Huber 1964, doi:10.1214/aoms/1177703732.
 row("huber_loss.default", node="HuberLossBackward0",
+    rule=Rule("HuberLossBackwardBackward0", (0, 1), passes=True, turns=True),
     refuses=no_kernel("huber_cpu"),
     formula="mean(d**2/2 if |d| <= delta else delta*(|d| - delta/2)), d = x - target",
     doc="Half the squared error near the target, absolute error away from it.",
@@ -245,6 +248,7 @@ BETWEEN = [case((3, 4), (3, 4), low=0.1, high=0.9),
                 high=0.9), case((), (), low=0.1, high=0.9)]
 
 row("binary_cross_entropy.default", node="BinaryCrossEntropyBackward0",
+    rule=Rule("BinaryCrossEntropyBackwardBackward0", (0, 1), gives=(0,), passes=True),
     one_type="Found dtype {1} but expected {0}",
     formula="-mean(target*log(x) + (1 - target)*log(1 - x))",
     doc="Cross entropy of probabilities and their targets.",
@@ -289,7 +293,7 @@ row("binary_cross_entropy_with_logits.default",
     cases=[*PAIR, case((3, 4), (3, 4), Fixed([0.5, 2.0, 1.5, 1.0])),
            case((3, 4), (3, 4), Fixed(2.0), Fixed([0.5, 2.0, 1.5, 1.0]),
                 reduction="none")],
-    saves=("x target weight pos_weight", "x weight pos_weight", "", ""))
+    saves="x target weight pos_weight")
 
 
 def binary_cross_entropy(call: Call, x: Array, target: Array,
@@ -328,6 +332,7 @@ def _soft_margin(xp: Namespace, x: Array, target: Array, reduction: str = "mean"
 
 
 row("soft_margin_loss", node="SoftMarginLossBackward0",
+    rule=Rule("SoftMarginLossBackwardBackward0", passes=True),
     refuses={WHOLES: "result type Float can't be cast to the desired output type {0}"},
     formula="mean(log(1 + exp(-target*x)))",
     doc="Logistic loss for targets 1 and -1.", fwd=_soft_margin,

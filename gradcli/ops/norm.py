@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .checks import ShapeError, ValueRangeError, broadcast_shape, dim_of, dims_of
-from .op import ONE_TYPE, PACKED, WHOLES, case, floats_for, function, row
+from .op import (
+    ONE_TYPE,
+    PACKED,
+    RESULT,
+    WHOLES,
+    Rule,
+    case,
+    floats_for,
+    function,
+    row,
+)
 from .reduce import dropped, kept, share
 from .shape import sum_to
 from .types import Array, ArrayRule, Call, Dims, Namespace
@@ -232,6 +242,7 @@ def row_slopes(xp: Namespace, a: Array, b: Array, y: Array, p: float) -> Array:
 
 
 row("cdist.default", node="CdistBackward0", formula="norm(x1[i] - x2[j], p)",
+    rule=Rule("CdistBackwardBackward0", (0, 1, RESULT), gives=(0,), passes=True),
     refuses={WHOLES: "cdist only supports floating-point dtypes, X1 got: {0}",
              ("float16",): "\"cdist\" not implemented for '{0}'"},
     memory=PACKED,

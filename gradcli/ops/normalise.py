@@ -150,7 +150,7 @@ row("weight_norm_interface.default", node="WeightNormInterfaceBackward0",
     vjp=(weight_norm_by_v, weight_norm_by_length), jvp=weight_norm_along,
     doc="The slices of v along a dimension, each scaled to the length given for it.",
     cases=[case((3, 4), (3, 1)), case((2, 3, 2), (2, 1, 1)),
-           case((3, 4), (1, 4), dim=1)], saves=("v length", "v"))
+           case((3, 4), (1, 4), dim=1)], saves="v length")
 
 
 # over the last dimensions
@@ -184,7 +184,7 @@ row("layer_norm.default", node="NativeLayerNormBackward0",
     one_type=MIXED,
     refuses=no_kernel("LayerNormKernelImpl"),
     always_saves=True,
-    rule=Rule("NativeLayerNormBackwardBackward0", (0, 1, 2), zeros=False),
+    rule=Rule("NativeLayerNormBackwardBackward0", (0, None, None, 1, 2), zeros=False),
     memory=PACKED,
     formula="(x - mean(x))/sqrt(var(x) + eps)*weight + bias, over the last dimensions",
     doc="Mean 0 and variance 1 over the last dimensions, then scaled and shifted.",
@@ -195,7 +195,7 @@ row("layer_norm.default", node="NativeLayerNormBackward0",
            case((2, 3, 2), (3, 2), (3, 2), normalized_shape=(3, 2), eps=0.1),
            case((3, 4), Fixed(None), Fixed(None), normalized_shape=(4,)),
            case((4,), (4,), Fixed(None), normalized_shape=(4,))],
-    saves=("x weight", "x", ""))
+    saves="x weight bias")
 
 
 def layer_norm(call: Call, x: Array, normalized_shape: Array,
@@ -249,7 +249,7 @@ def per_batch(xp: Namespace, x: Array, mean: Array, var: Array, training: bool =
 row("batch_norm.default", node="NativeBatchNormBackward0",
     one_type=MIXED,
     refuses=no_kernel("batch_norm"),
-    rule=Rule("NativeBatchNormBackwardBackward0", (0, 1), zeros=False),
+    rule=Rule("NativeBatchNormBackwardBackward0", (0, 1, None, None), zeros=False),
     memory=PACKED,
     formula="(x - mean)/sqrt(var + eps)*weight + bias, per channel",
     doc="Mean 0 and variance 1 per channel, then scaled and shifted.",
@@ -261,7 +261,7 @@ row("batch_norm.default", node="NativeBatchNormBackward0",
                 training=True, eps=0.1),
            case((2, 3, 2), (3,), Fixed(None), Fixed(None), Fixed(None), training=True),
            case((4, 3), (3,), (3,), Fixed([0.5, -1.0, 0.0]), Fixed([2.0, 1.0, 0.5]))],
-    saves=("x weight mean var", "x mean var", "x", "", ""))
+    saves="x weight mean var")
 
 
 def demand_channels(x: Array, **given: Array | None) -> None:

@@ -169,18 +169,27 @@ RESULT: Final = -1
 @dataclass(frozen=True, slots=True)
 class Rule:
     """The node that PyTorch records for a row's reverse rule, where that is one of its
-    own: it is connected to all that the rule is given, though nothing may pass.
+    own: it leads to the cotangent and to all that the rule is given.
 
     node    PyTorch's name of it
-    given   the inputs that it is given beside the cotangent, by number, or RESULT
+    given   the inputs that it is given beside the cotangent, by number, or RESULT; None
+            for what never needs a gradient
     gives   the inputs whose cotangents it gives; None: all
     zeros   what it is given gets zeros where nothing passes; otherwise no gradient
+    passes  the formula here leads to all that is given, so that nothing has to be
+            joined to it
+    turns   the input whose cotangent it gives comes first of what is given
+    whole   it is all there is of the rule; otherwise the formula's own nodes stand
+            before it
     """
 
     node: str
-    given: tuple[int, ...] = (0,)
+    given: tuple[int | None, ...] = (0,)
     gives: tuple[int, ...] | None = None
     zeros: bool = True
+    passes: bool = False
+    turns: bool = False
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,10 +279,10 @@ class Op(Entry):
                tuple, a tangent per input: zeros where none arrives, None for an input
                that carries no gradient; derived where there are partials
     variadic   the inputs are a list of tensors of any length
-    saves      what its reverse rules read, by the names of ``fwd``'s parameters: one
-               text for all inputs, or one for each; ``y`` is the result, ``y.1`` its
-               second output; empty: shapes alone. None: all inputs, of a linear row
-               those that carry no gradient
+    saves      what its reverse rules read, or PyTorch's do, by the names of ``fwd``'s
+               parameters: one text for all inputs, or one for each; ``y`` is the
+               result, ``y.1`` its second output; empty: shapes alone. None: all inputs,
+               of a linear row those that carry no gradient
     always_saves  a second pass is refused though the rules read nothing: PyTorch
                saves something all the same, or they read parameters
     rule       PyTorch's node of the reverse rule itself, where a pass is recorded; None
@@ -300,6 +309,10 @@ class Op(Entry):
     jumps_at   the value jumps where what is rounded lies this far above an integer
     smooth_at_zero  it does not where that is 0
     taught     what textbooks call the rule of its derivative
+    onto_zeros  PyTorch adds or writes to zeros, which its nodes show as an input before
+               the others
+    in_rules   the row whose node PyTorch's own rules record instead, where an operand
+               or a parameter is a plain number
     query      a question that composites ask: inside them `call` gives the plain
                answer, not a tensor
 
@@ -329,6 +342,8 @@ class Op(Entry):
     jumps_at: float | None = None
     smooth_at_zero: bool = False
     query: bool = False
+    onto_zeros: bool = False
+    in_rules: str = ""
     latex: str = ""
     taught: str = ""
 

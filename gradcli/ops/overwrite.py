@@ -134,7 +134,8 @@ row("index_copy.default", node="IndexCopyBackward0", jvp=LINEAR,
              lambda of: xp.reshape(xp.index_select(of, dim, index), source.shape))),
     cases=[case((3, 4), Fixed([2, 0]), (2, 4), dim=0),
            case((3,), Fixed([1]), (), dim=0),
-           case((3, 4), Fixed([1]), (3, 1), dim=-1)])
+           case((3, 4), Fixed([1]), (3, 1), dim=-1)],
+    saves=("index", "", "index source"))
 
 row("index_fill.Scalar", node="IndexFillBackward0", result=FIRST,
     memory=KEPT,

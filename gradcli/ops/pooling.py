@@ -253,7 +253,7 @@ def in_parts(size: Shape, output_size: Shape) -> tuple[Windows, Counts]:
 
 row("avg_pool2d.default", node="AvgPool2DBackward0", jvp=LINEAR, result=WHOLE,
     refuses=no_kernel("avg_pool2d", TRUTHS) | no_kernel("avg_pool2d", NARROW_WHOLES),
-    always_saves=True, rule=Rule("AvgPool2DBackwardBackward0"),
+    saves="x", always_saves=True, rule=Rule("AvgPool2DBackwardBackward0"),
     memory=PACKED,
     doc="The mean of each window.", formula="y[p] = mean(x[p*stride + k])",
     fwd=lambda xp, x, kernel_size, stride, padding, ceil_mode=False,
@@ -285,7 +285,7 @@ row("avg_pool2d.backward", node="AvgPool2DBackwardBackward0", jvp=LINEAR,
 
 row("adaptive_avg_pool2d.default", node="AdaptiveAvgPool2DBackward0", jvp=LINEAR,
     refuses=no_kernel("adaptive_avg_pool2d"),
-    always_saves=True, rule=Rule("AdaptiveAvgPool2DBackwardBackward0"),
+    saves="x", always_saves=True, rule=Rule("AdaptiveAvgPool2DBackwardBackward0"),
     memory=PACKED,
     doc="The mean of each of a given number of windows.",
     formula="y[p] = mean(x[window p])",

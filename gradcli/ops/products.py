@@ -88,8 +88,8 @@ row("mm", node="MmBackward0", formula="a @ b", doc="Product of two matrices.",
     refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
     fwd=mm, jvp=MULTILINEAR,
     one_type="expected m1 and m2 to have the same dtype, but got: {c0} != {c1}",
-    vjp=(lambda xp, g, y, a, b: xp.matmul(g, turned(xp, b)),
-         lambda xp, g, y, a, b: xp.matmul_like(turned(xp, a), g, b)),
+    vjp=(lambda xp, g, y, a, b: xp.matmul(g, xp.t(b)),
+         lambda xp, g, y, a, b: xp.matmul_like(xp.t(a), g, b)),
     cases=[case((3, 4), (4, 2)), case((1, 4), (4, 1)), case((2, 1), (1, 3))],
     saves=("b", "a"))
 
@@ -97,7 +97,7 @@ row("mv", node="MvBackward0", formula="a @ v", doc="Product of a matrix and a ve
     refuses=no_kernel("addmv_impl_cpu", TRUTHS),
     fwd=mv, jvp=MULTILINEAR, one_type=ONE_TYPE,
     vjp=(lambda xp, g, y, a, v: xp.unsqueeze(g, 1) * v,
-         lambda xp, g, y, a, v: xp.matmul(turned(xp, a), g)),
+         lambda xp, g, y, a, v: xp.matmul(xp.t(a), g)),
     cases=[case((3, 4), (4,)), case((1, 2), (2,))], saves=("v", "a"))
 
 for _name, _node in (("dot", "DotBackward0"), ("vdot", "VdotBackward0")):
@@ -113,8 +113,8 @@ row("bmm", node="BmmBackward0", formula="a[i] @ b[i]",
     refuses=no_kernel("bmm", TRUTHS),
     doc="Products of two stacks of matrices.",
     fwd=bmm, jvp=MULTILINEAR, one_type=ONE_TYPE,
-    vjp=(lambda xp, g, y, a, b: xp.matmul(g, turned(xp, b)),
-         lambda xp, g, y, a, b: xp.matmul(turned(xp, a), g)),
+    vjp=(lambda xp, g, y, a, b: xp.bmm(g, turned(xp, b)),
+         lambda xp, g, y, a, b: xp.bmm(turned(xp, a), g)),
     cases=[case((2, 3, 4), (2, 4, 5)), case((1, 2, 1), (1, 1, 2))], saves=("b", "a"))
 
 
@@ -223,7 +223,7 @@ def fused(name: str, node: str, product: str, *, left: ArrayRule, right: ArrayRu
 
     row(name, node=node, doc=doc, formula=formula, cases=cases, fwd=fwd,
         one_type=one_type, result=WHOLE, in_place=True,
-        saves=("", "a b", "a b"), **facts,
+        saves=("", "b", "a"), **facts,
         vjp=(lambda xp, g, y, x, a, b, beta=1, alpha=1:
              sum_to(xp, scaled(g, beta), x.shape),
              lambda xp, g, y, x, a, b, beta=1, alpha=1:
@@ -235,11 +235,11 @@ def fused(name: str, node: str, product: str, *, left: ArrayRule, right: ArrayRu
 
 
 def by_left(xp: Namespace, g: Array, a: Array, b: Array) -> Array:
-    return xp.matmul(g, turned(xp, b))
+    return xp.matmul(g, xp.t(b))
 
 
 def by_right(xp: Namespace, g: Array, a: Array, b: Array) -> Array:
-    return xp.matmul_like(turned(xp, a), g, b)
+    return xp.matmul_like(xp.t(a), g, b)
 
 
 fused("addmm", "AddmmBackward0", "mm", left=by_left, right=by_right,
@@ -257,7 +257,9 @@ fused("addmv", "AddmvBackward0", "mv",
       formula="beta*input + alpha*(a @ v)",
       cases=[case((3,), (3, 4), (4,)), case((), (3, 4), (4,), beta=0.5, alpha=-2)])
 
-fused("baddbmm", "BaddbmmBackward0", "bmm", left=by_left, right=by_right,
+fused("baddbmm", "BaddbmmBackward0", "bmm",
+      left=lambda xp, g, a, b: xp.bmm(g, turned(xp, b)),
+      right=lambda xp, g, a, b: xp.bmm(turned(xp, a), g),
       refuses=no_kernel("baddbmm", TRUTHS),
       doc="A tensor plus the products of two stacks of matrices.",
       formula="beta*input + alpha*(a[i] @ b[i])",
@@ -266,7 +268,7 @@ fused("baddbmm", "BaddbmmBackward0", "bmm", left=by_left, right=by_right,
 
 fused("addr", "AddrBackward0", "outer",
       left=lambda xp, g, a, b: xp.matmul(g, b),
-      right=lambda xp, g, a, b: xp.matmul(turned(xp, g), a),
+      right=lambda xp, g, a, b: xp.matmul(xp.t(g), a),
       doc="A tensor plus the outer product of two vectors.", one_type="", memory=KEPT,
       fractions="For integral input tensors, argument beta must not be a floating "
                 "point number.",

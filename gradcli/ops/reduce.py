@@ -10,6 +10,7 @@ is a row of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from .checks import ArgumentError, ShapeError, count_of, dim_of, dims_of, kept_shape
@@ -31,7 +32,23 @@ def kept(xp: Namespace, y: Array, x: Array, dim: Dims, keepdim: bool) -> Array:
 
 
 def kept_in(xp: Namespace, y: Array, shape: Shape, dim: Dims, keepdim: bool) -> Array:
-    return y if keepdim else xp.reshape(y, kept_shape(shape, dims_of(shape, dim)))
+    if keepdim:
+        return y
+    if dim is None:
+        return restored(xp, y, shape, dim)
+    return unsqueezed(xp, y, dims_of(shape, dim))
+
+
+def unsqueezed(xp: Namespace, x: Array, dims: Iterable[int]) -> Array:
+    """``x`` with a dimension of size 1 at each of the places it has afterwards."""
+    for d in sorted(dims):
+        x = xp.unsqueeze(x, d)
+    return x
+
+
+def restored(xp: Namespace, y: Array, shape: Shape, dim: Dims) -> Array:
+    """The same, whether or not the dimensions are in place already."""
+    return xp.reshape(y, kept_shape(shape, dims_of(shape, dim)))
 
 
 def added(*terms: Array | Literal[False]) -> Array:
@@ -163,7 +180,8 @@ row("prod.default", node="ProdBackward0", formula="x[0] * x[1] * ...",
     doc="Product of all entries; derivatives are exact where entries are 0.",
     fwd=lambda xp, x: xp.prod(x),
     vjp=(lambda xp, g, y, x: g * others_of_all(xp, x),),
-    jvp=lambda xp, t, y, x: xp.sum(t[0] * others_of_all(xp, x)), cases=WHOLE)
+    jvp=lambda xp, t, y, x: xp.sum(t[0] * others_of_all(xp, x)), cases=WHOLE,
+    saves="x y")
 
 row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)",
     memory=PACKED,
@@ -175,7 +193,7 @@ row("prod.dim_int", node="ProdBackward1", formula="prod(x, dim)",
          kept(xp, g, x, dim, keepdim) * others_along(xp, x, dim),),
     jvp=lambda xp, t, y, x, dim, keepdim=False:
         xp.sum(t[0] * others_along(xp, x, dim), dims_of(x.shape, dim), keepdim),
-    cases=ALONG)
+    cases=ALONG, saves="x y")
 
 function("prod", lambda call, x, dim=None, keepdim=False:
          call("prod.default", x) if dim is None
@@ -209,9 +227,9 @@ def share(xp: Namespace, x: Array, y: Array, dims: tuple[int, ...],
 def shared(xp: Namespace, g: Array, y: Array, x: Array, dim: Dims, keepdim: bool,
            is_it: Formula = attains) -> Array:
     """The cotangent of an extremum handed to the entries that attain it."""
-    here = is_it(xp, x, kept(xp, y, x, dim, keepdim))
+    here = is_it(xp, x, restored(xp, y, x.shape, dim))
     count = xp.sum(xp.as_type_of(here, x), dims_of(x.shape, dim), True)
-    return xp.where(here, kept(xp, g, x, dim, keepdim), 0) / count
+    return xp.where(here, restored(xp, g, x.shape, dim), 0) / count
 
 
 def attained(xp: Namespace, t: Array, y: Array, x: Array, dim: Dims, keepdim: bool,

@@ -42,7 +42,7 @@ INPUTS = {
     "index_fill.Tensor": "self index value",
     "index_put.default": "self values",
     "index_reduce.default": "self index source",
-    "index_select.backward": "self index",
+    "index_select.backward": "source index",
     "index_select.default": "self index",
     "inverse": "A",
     "layer_norm.default": "input weight bias",
@@ -68,10 +68,12 @@ INPUTS = {
     "smooth_l1_loss.default": "self target",
     "soft_margin_loss": "self target",
     "solve": "A B",
-    "take.backward": "self index",
+    "take.backward": "source index",
     "take.default": "self index",
     "weight_norm_interface.default": "v g",
     "where": "condition self other",
+    "xlog1py.Scalar_Self": "other",
+    "xlogy.Scalar_Self": "other",
 }
 
 OUTPUTS = {
@@ -100,6 +102,7 @@ NOT_SHOWN = {
     "clamp_max.Scalar": "min",
     "clamp_min.Scalar": "max",
     "clone": "memory_format",
+    "clone.at_least": "floor",
     "constant_pad_nd": "value",
     "convolution.transposed": "size",
     "copysign.Scalar": "other",
@@ -113,7 +116,6 @@ NOT_SHOWN = {
     "fmod.Scalar": "other",
     "gather.backward": "input_sizes",
     "glu": "result",
-    "group_norm.default": "num_groups",
     "index_fill.Scalar": "value",
     "index_select.backward": "input_sizes",
     "kthvalue": "k",
@@ -125,6 +127,8 @@ NOT_SHOWN = {
     "ndtri": "self",
     "rad2deg": "self",
     "remainder.Scalar": "other",
+    "reshape.alias": "shape",
+    "reshape.unsafe": "shape",
     "round.decimals": "decimals",
     "rsub.Scalar": "other",
     "rsub.Scalar_alpha": "other",
@@ -138,6 +142,7 @@ NOT_SHOWN = {
     "squeeze.default": "dim",
     "take.backward": "input_sizes",
     "threshold": "value",
+    "to_copy.default": "back device dtype",
     "topk": "k largest sorted",
     "unfold.backward": "input_sizes",
     "view.default": "shape",
@@ -146,21 +151,87 @@ NOT_SHOWN = {
 
 SIZED = {
     "diagonal", "diagonal_copy", "expand", "index.Tensor", "index_select.default",
-    "kthvalue", "max.dim", "mean.default", "mean.dim", "median.dim", "min.dim", "mm",
-    "mode", "nanmedian.dim", "repeat", "select", "slice.Tensor", "sort.default",
-    "sort.stable", "split.Tensor", "split_with_sizes", "squeeze.default",
-    "squeeze.dim", "squeeze.dims", "sum.default", "sum.dim_IntList", "topk", "trace",
-    "unfold", "view.default",
+    "kthvalue", "max.dim", "mean.default", "mean.dim", "median.dim", "min.dim", "mode",
+    "nanmedian.dim", "repeat", "reshape.alias", "reshape.unsafe", "select",
+    "slice.Tensor", "sort.default", "sort.stable", "split.Tensor", "split_with_sizes",
+    "squeeze.default", "squeeze.dim", "squeeze.dims", "squeeze_.dim", "sum.default",
+    "sum.dim_IntList", "topk", "trace", "unfold", "view.default",
 }  # fmt: skip
 """Rows whose nodes show the sizes of their first input."""
+
+MEASURED = {
+    "addmm": "mat1_sym_sizes mat1_sym_strides mat2_sym_sizes mat2_sym_strides",
+    "convolution.default": "bias_sym_sizes_opt",
+    "convolution.transposed": "bias_sym_sizes_opt",
+    "embedding.default": "weight_sym_argsize_0",
+    "index_add.default": "source_dim",
+    "index_copy.default": "source_dim",
+    "index_select.backward": "source_dim",
+    "masked_scatter.default": "source_sym_sizes",
+    "mean.default": "self_sym_numel",
+    "mean.dim": "self_sym_numel",
+    "mm": "self_sym_sizes self_sym_strides mat2_sym_sizes mat2_sym_strides",
+}
+"""What else nodes show of how large an input is: its name, then what of it."""
+
+GIVEN: dict[str, dict[str, object]] = {
+    "add.Tensor": {"alpha": 1},
+    "convolution.default": {"transposed": False},
+    "convolution.transposed": {"transposed": True},
+    "embedding.default": {"sparse": False},
+    "gather.default": {"sparse_grad": False},
+    "index_select.backward": {"alpha": 1},
+    "rsub.Scalar": {"alpha": 1},
+    "rsub.Tensor": {"alpha": 1},
+    "sub.Tensor": {"alpha": 1},
+    "take.backward": {"accumulate": True},
+}
+"""Arguments of PyTorch's operators that are the same in every call of a row."""
 
 PARAMETERS = {"number": "other", "base": "self"}
 
 RENAMED = {
     "as_strided.default": {"start": "storage_offset"},
+    "group_norm.default": {"num_groups": "group"},
     "unfold.backward": {"dimension": "dim"},
+    "xlog1py.Scalar_Self": {"number": "self"},
+    "xlogy.Scalar_Self": {"number": "self"},
 }
 """The same for parameters of one row."""
+
+PLACES = {"index.Tensor": "indices", "index_put.default": "indices"}
+"""Parameters that are saved as tensors: the places that are named, dimension by
+dimension."""
+
+UNGIVEN: dict[str, dict[str, int | None]] = {
+    "elu": {"scale": 1, "input_scale": 1},
+    "softplus": {"beta": 1, "threshold": 20},
+    "std.correction": {"correction": None},
+    "std_mean.correction": {"correction": None},
+    "var.correction": {"correction": None},
+    "var_mean.correction": {"correction": None},
+}
+"""What PyTorch shows of parameters that were not given, where it is not the number that
+is computed with, or another type's."""
+
+LARGEST = 2**63 - 1
+"""The last position there could be."""
+
+IN_PLACE_OF_NONE: dict[str, dict[str, object]] = {
+    "amax": {"dim": ()},
+    "amin": {"dim": ()},
+    "roll": {"dims": ()},
+    "slice.Tensor": {"start": 0, "end": LARGEST},
+}
+"""What PyTorch shows of parameters that are None here: all dimensions, an open end."""
+
+SIGNED = {
+    "alpha", "base", "beta", "correction", "delta", "eps", "exponent", "input_scale",
+    "lambd", "max", "max_val", "min", "min_val", "negative_slope", "number", "ord",
+    "other", "p", "scale", "threshold", "value", "weight",
+}  # fmt: skip
+"""Parameters that PyTorch shows with their sign. All others are sizes and positions,
+which it shows as C's unsigned integers: -1 as 18446744073709551615."""
 
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 """PyTorch's numbers for how a loss is reduced."""

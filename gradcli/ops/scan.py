@@ -168,7 +168,7 @@ BY_POSITION: Facts = {
 
 
 def records(name: str, node: str, word: str, comparison: str) -> None:
-    row(name, node=node, memory=PACKED, **BY_POSITION,
+    row(name, node=node, memory=PACKED, **{**BY_POSITION, "saves": "x y.1"},
         formula=f"y[i] = {name[3:]}(x[0], ..., x[i])",
         doc=f"The {word} entry so far, and where it stands.",
         kink="of equal entries the last carries the gradient",

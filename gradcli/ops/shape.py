@@ -12,6 +12,7 @@ from math import prod
 
 from .checks import ShapeError, as_sizes, dim_of, dims_of
 from .op import LINEAR, SHARED, VIEW, Formula, Marker, case, function, row
+from .reduce import unsqueezed
 from .types import Array, Call, Dims, Namespace, Shape, Sizes
 
 # fmt: off
@@ -53,8 +54,10 @@ def sum_to(xp: Namespace, g: Array, shape: Shape) -> Array:
     stretched = [
         lead + i for i, n in enumerate(shape) if n == 1 and have[lead + i] != 1
     ]
-    dims = (*range(lead), *stretched)
-    return xp.reshape(xp.sum(g, dims, True), shape)
+    if not shape:
+        return xp.sum(g)
+    found = xp.sum(g, (*range(lead), *stretched), True)
+    return xp.reshape(found, shape) if lead else found
 
 
 # -- one shape into another -----------------------------------------------------------
@@ -304,10 +307,15 @@ function("movedim", _movedim, aliases=("moveaxis",),
 # -- dimensions of size 1 -------------------------------------------------------------
 
 
+def gone(shape: Shape, dims: Dims) -> list[int]:
+    """Those of the dimensions that have size 1."""
+    return [d for d in dims_of(shape, dims) if shape[d] == 1] if dims != () else []
+
+
 def squeezed(shape: Shape, dims: Dims) -> Shape:
     """The shape without those of the dimensions that have size 1."""
-    gone = dims_of(shape, dims) if dims != () else ()
-    return tuple([n for d, n in enumerate(shape) if n != 1 or d not in gone])
+    dropped = gone(shape, dims)
+    return tuple([n for d, n in enumerate(shape) if d not in dropped])
 
 
 def _unsqueeze(xp: Namespace, x: Array, dim: int) -> Array:
@@ -320,7 +328,7 @@ def _squeezing(name: str, node: str, turned: str, case_dims: tuple[Dims, ...],
         jvp=LINEAR, memory=memory,
         formula="x without its dimensions of size 1",
         fwd=lambda xp, x, dim=None: xp.reshape(x, squeezed(x.shape, dim)),
-        vjp=(lambda xp, g, y, x, dim=None: xp.reshape(g, x.shape),),
+        vjp=(lambda xp, g, y, x, dim=None: unsqueezed(xp, g, gone(x.shape, dim)),),
         cases=[case(shape, dim=d) for shape in ((1, 3, 1), (2, 3, 1), (1, 1, 1))
                for d in case_dims])
 

@@ -150,6 +150,8 @@ def spread_measure(name: str, doc: str = "", also: tuple[str, ...] = ()) -> None
               keepdim: bool = False, correction: float | None = None) -> Array:
         if isinstance(dim, bool):
             unbiased, dim = dim, None
+        if correction is None and unbiased and dim is None:
+            return call(f"{name}.correction", x, keepdim=keepdim)
         taken = int(unbiased) if correction is None else correction
         return call(f"{name}.correction", x, dim, taken, keepdim)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .op import case, function, no_kernel, row
+from .op import RESULT, Rule, case, function, no_kernel, row
 from .types import Array, Call, Namespace, Ranged, Relation
 
 # fmt: off
@@ -104,6 +104,7 @@ row("cosh", node="CoshBackward0", latex=r"\cosh {0}", formula="cosh(x)",
     tame=("0",), overflows=True)
 
 row("tanh", node="TanhBackward0", latex=r"\tanh {0}", formula="tanh(x)",
+    rule=Rule("TanhBackwardBackward0", (RESULT,), passes=True),
     doc="Hyperbolic tangent.",
     fwd=lambda xp, x: xp.tanh(x), partials=(lambda xp, y, x: 1 - y * y,), cases=ALL,
     saves="y")

@@ -162,3 +162,9 @@ def test_saving_on_the_host_changes_no_gradient() -> None:
         y = (x.exp() * x).sum()
     y.backward()
     assert torch.equal(x.grad, grad((x.exp() * x).sum(), x)[0])
+
+
+def test_hooks_are_refused_on_what_is_computed_when_asked_for() -> None:
+    y = torch.nn.functional.layer_norm(torch.ones(2, requires_grad=True), (2,))
+    with pytest.raises(RuntimeError, match="computed when somebody looks at it"):
+        y.grad_fn._raw_saved_result1.register_hooks(lambda t: t, lambda t: t)

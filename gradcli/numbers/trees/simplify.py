@@ -368,6 +368,11 @@ def _transposed(xp: TreeMaker, value: Any, x: Any, dim0: int, dim1: int) -> Tree
     return xp.made("T" if x.ndim == 2 else "mT", (x,), {}, value)
 
 
+@_rule("t")
+def _turned(xp: TreeMaker, value: Any, x: Any) -> Tree | None:
+    return xp.transpose(x, 0, 1) if x.ndim == 2 else x  # type: ignore[no-any-return]
+
+
 @_rule("where")
 def _where(xp: TreeMaker, value: Any, mask: Tree, a: Tree, b: Tree) -> Tree | None:
     if mask.head in (NUMBER, FILLED):
