@@ -131,8 +131,9 @@ def log_beside(xp: Namespace, x: Array, number: float) -> Array:
 
 def times_log(xp: Namespace, g: Array, x: Array, number: float) -> Array:
     """A cotangent times `log_beside`; 0 where it is 0, also beside an infinity."""
-    pulled = g * log_beside(xp, x, number)
-    return pulled if number > 0 else xp.where(xp.eq(g, 0), 0, pulled)
+    if number > 0:
+        return g * log_beside(xp, x, number)
+    return xp.where(xp.eq(x, 0), 0, xp.xlogy(g, xp.new_full(x, (), number)))
 
 
 row("xlogy.Tensor", node="XlogyBackward0", latex=r"{0} \log {1}", formula="a*log(b)",

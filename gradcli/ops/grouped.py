@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from .checks import ShapeError, ValueRangeError, count_of
+from .checks import ShapeError, ValueRangeError
 from .normalise import (
     Normal,
     affine,
@@ -69,7 +69,7 @@ def group_norm(call: Call, x: Array, num_groups: int, weight: Array | None = Non
             "Expected number of channels in input to be divisible by num_groups, but "
             f"got input of shape {list(x.shape)} and num_groups={num_groups}")
     for name, given in (("weight", weight), ("bias", bias)):
-        if given is not None and count_of(given.shape) != x.shape[1]:
+        if given is not None and tuple(given.shape) != (x.shape[1],):
             raise ShapeError(
                 f"Expected {name} to be a vector of size equal to the number of "
                 f"channels in input, but got {name} of shape {list(given.shape)} and "

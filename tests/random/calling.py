@@ -59,8 +59,9 @@ def put(name: str, *args: Any, **named: Any) -> Any:
         TypeError: it takes none of them.
     """
     larger = FUNCTIONS[table_name(name) or name].of_number
-    if larger and not named and of_numbers(args):
-        name, args = larger, (args[0], as_tensor(args[1], args[0]))
+    if larger and of_two_numbers(args) and not named.get("keepdim"):
+        like = next(v for v in args if isinstance(v, torch.Tensor))
+        name, args, named = larger, tuple(as_tensor(v, like) for v in args), {}
     run = torch_function(name)
     if switched(name, run, len(args)):
         run = of_tensors(name)[0]
@@ -79,11 +80,13 @@ def put(name: str, *args: Any, **named: Any) -> Any:
     raise refused
 
 
-def of_numbers(args: tuple[Any, ...]) -> bool:
-    """Whether the arguments are a tensor that is one number, and a plain number."""
-    if len(args) != 2 or not isinstance(args[0], torch.Tensor):
+def of_two_numbers(args: tuple[Any, ...]) -> bool:
+    """Whether the arguments are a plain number and a tensor, which is one number too
+    where it comes first."""
+    if len(args) != 2:
         return False
-    return not args[0].ndim and type(args[1]) in (int, float)
+    first, second = (isinstance(value, torch.Tensor) for value in args)
+    return first != second and (second or not args[0].ndim)
 
 
 def switched(name: str, run: Any, count: int) -> bool:

@@ -186,7 +186,11 @@ def alike(program: Program) -> bool:
     """Whether nothing differs, in other words if need be, as far as PyTorch goes."""
     side = under(SAID, lambda: InOtherWords(called(program)))
     found = difference(program, side, graph=False)
-    return found is None or refuses(UNWRITTEN)(program, found)
+    return (
+        found is None
+        or refuses(UNWRITTEN)(program, found)
+        or (found.after_infinity and of_no_number(program, side))
+    )
 
 
 UNWRITTEN = "derivative for \\S+ is not implemented|not differentiable"
@@ -507,9 +511,9 @@ DEPARTURES = (
         "ways to call",
         "the language reads numbers, lists and parameters in more ways",
         put_right(
-            "^TypeError|^AttributeError: 'tuple'|^IndexError: tensors used as|"
-            "condition to be a boolean|BoolTensor|boolean masks|dtype int32 or "
-            "int64 for index|bincount_cpu|"
+            "^TypeError|^AttributeError: '(tuple|torch.return_types)|"
+            "^IndexError: tensors used as|condition to be a boolean|BoolTensor|"
+            "boolean masks|dtype int32 or int64 for index|bincount_cpu|"
             "^RuntimeError: a leaf Variable that requires grad is b",
             "value",
         ),
@@ -619,7 +623,8 @@ DEPARTURES = (
     ),
     Departure(
         "mean beside a variance",
-        "the mean of an infinity is infinite; PyTorch's running mean is NaN",
+        "the mean of an infinity is infinite, PyTorch's running mean NaN; without any "
+        "degrees of freedom a gradient keeps its sign",
         in_other_words("mean beside a variance"),
     ),
     Departure(

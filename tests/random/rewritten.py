@@ -234,7 +234,7 @@ def inside_domain(run: Run, x: Any) -> Any:
 def apart(name: str) -> Run:
     """A measure of spread and the mean, each for itself."""
     return lambda run, x, *args, **how: (
-        getattr(torch, name)(x, *args, **how),
+        from_first(getattr(torch, name), x, *args, **how),
         x.mean(
             *[a for a in args if not isinstance(a, bool)],
             **{k: v for k, v in how.items() if k in ("dim", "keepdim")},
@@ -280,6 +280,11 @@ def gathered(run: Run, x: Any, indices: Any, dim: int) -> Any:
     mine = x.expand(*shape[:d], x.shape[d], *shape[d:]).clone()
     at = indices.expand(*shape[:d], indices.shape[d], *shape[d:]).clone()
     return mine.gather(d, at)
+
+
+def of_numbers(run: Run, x: Any, *args: Any, **how: Any) -> Any:
+    """NaN passes nothing on, in derivatives of every order."""
+    return torch.where(x.isnan(), 0, x).sum(*args, **how)
 
 
 def cosine(run: Run, x: Any, other: Any, dim: int = 1, eps: float = 1e-8) -> Any:
@@ -578,6 +583,7 @@ REWRITTEN: dict[str, tuple[str, Run]] = {
     "take_along_dim": ("positions beside broadcasting", gathered),
     "cdist": ("distance of infinities", distances),
     "logit": ("masked", logit), "cosine_similarity": ("masked", cosine),
+    "nansum": ("masked", of_numbers),
     "index_reduce": ("masked", brought_in("index_fill")),
     "scatter_reduce": ("masked", brought_in("scatter")),
     "logaddexp": ("overflow on the way", sum_of_powers(np.e)),
