@@ -124,6 +124,7 @@ def _dispatch(argv: list[str]) -> int:
     from .checking import head_start
     from .limits import make_room
 
+    _look_as_set(argv)
     head_start(argv)
     if argv and argv[0] in COMMANDS and ending.process_is_ours:
         make_room(argv)
@@ -133,6 +134,23 @@ def _dispatch(argv: list[str]) -> int:
     from .group import application
 
     return application(argv or ["--help"])
+
+
+def _look_as_set(argv: list[str]) -> None:
+    """Let output look as people set it; what they set wrong stops no help."""
+    from ..lang.errors import ProgramError
+    from .defaults import looks
+
+    try:
+        looked = looks()
+    except ProgramError:
+        if argv and argv[0] in COMMANDS and argv[0] not in ("config", "help"):
+            raise
+        return
+    if looked:
+        from ..render.writer import prefer
+
+        prefer(**looked)
 
 
 def _is_terminal() -> bool:
@@ -161,6 +179,10 @@ def _report(problem: ProgramError, argv: list[str]) -> None:
         text = dumps(problem.as_dict())
     else:
         text = problem.render()
+    from .defaults import explained
     from .output import note
 
     note(text)
+    if "--json" not in argv:
+        for each in explained(text):
+            note(each)

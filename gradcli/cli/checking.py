@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
+from .defaults import unverified
 from .ending import before_exit
 from .exits import Exit
 from .problems import wrong
@@ -45,7 +46,8 @@ def head_start(argv: list[str]) -> None:
     will be needed: SymPy's import is what the verdicts wait for."""
     if argv and _looks_checked(argv) and _UNCHECKED.isdisjoint(argv):
         shown = any(word.startswith(_SHOWN) for word in argv)
-        if argv[0] == "check" or shown or _QUIET.isdisjoint(argv):
+        seen = argv[0] == "check" or shown or _QUIET.isdisjoint(argv)
+        if seen and ("--verify" in argv or not unverified()):
             _waiting.append(_start())
 
 

@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..lang.limits import MAX_PROGRAM_BYTES
+from .defaults import for_command
 from .limits import (
     MAX_MEMORY_BYTES,
     MAX_SECONDS,
@@ -123,7 +124,10 @@ class Request:
         ),
     ] = 0
     strict: Annotated[
-        bool, typer.Option("--strict", help="An input without a value is an error.")
+        bool,
+        typer.Option(
+            "--strict/--no-strict", help="An input without a value is an error."
+        ),
     ] = False
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
     quiet: Annotated[
@@ -148,7 +152,7 @@ class Request:
     no_verify: Annotated[
         bool,
         typer.Option(
-            "--no-verify",
+            "--no-verify/--verify",
             help="Do not verify the result; explain and paths never do, graph only for "
             "a page (-o g.html).",
         ),
@@ -277,7 +281,17 @@ class ExpressionCommand(TyperCommand):
             if spelling.startswith("-")
         }
         arranged = arrange(args, takes_value)
+        stand_in(ctx, self, arranged[: arranged.index("--")])
         return super().parse_args(ctx, arranged)
+
+
+def stand_in(ctx: Any, command: TyperCommand, options: Iterable[str]) -> None:
+    """Let what people set as defaults stand in for options that were not typed."""
+    typed = {word.partition("=")[0] for word in options}
+    for param in command.get_params(ctx):
+        if typed.intersection((*param.opts, *param.secondary_opts)):
+            typed.update(name for name in param.opts if name.startswith("--"))
+    ctx.default_map = for_command(ctx.info_name or "", typed)
 
 
 def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]:

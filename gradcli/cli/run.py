@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from .exits import Exit
+from .options import stand_in
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ class ScriptCommand(TyperCommand):
         position = 0
         while position < len(args) and args[position].startswith("-"):
             if args[position] == "--":
+                stand_in(ctx, self, args[:position])
                 return super().parse_args(ctx, args)
             position += 2 if args[position] in takes_value else 1
+        stand_in(ctx, self, args[:position])
         return super().parse_args(ctx, [*args[:position], "--", *args[position:]])
 
 

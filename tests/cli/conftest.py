@@ -23,6 +23,8 @@ COLOUR_WISHES = (
     "GITHUB_ACTIONS",
     "CLICOLOR_FORCE",
 )
+OWN_WISHES = ("GRADCLI_", "XDG_CONFIG_HOME")
+"""What our own variables begin with."""
 
 FIVE = "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d"
 AT = ["a=2", "w1=0.5", "w2=-1.5", "w3=3", "w4=0.25"]
@@ -77,7 +79,8 @@ def gradcli(tmp_path: Path, warm_command: list[str]) -> Run:
         timeout: float = 60,
     ) -> Ended:
         given = stdin.encode() if isinstance(stdin, str) else stdin
-        command = COLD if set(env or ()).difference(COLOUR_WISHES) else warm_command
+        others = {n for n in env or () if not n.startswith(OWN_WISHES)}
+        command = COLD if others.difference(COLOUR_WISHES) else warm_command
         done = subprocess.run(
             [*command, *args[:1], *_patience(args), *args[1:]],
             input=given,

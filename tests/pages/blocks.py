@@ -77,7 +77,10 @@ gradcli() {{
 
 
 def printed(command: str, gradcli: Sequence[str], folder: Path) -> str:
-    """What a shell prints of a command, results first, then what goes to stderr."""
+    """What a shell prints of a command, results first, then what goes to stderr.
+
+    The folder is its home, too, where settings are.
+    """
     function = _PATIENT.format(shlex.join(gradcli))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
@@ -86,7 +89,7 @@ def printed(command: str, gradcli: Sequence[str], folder: Path) -> str:
         text=True,
         timeout=120,
         cwd=folder,
-        env={**os.environ, "PATH": path},
+        env={**os.environ, "PATH": path, "HOME": str(folder), "XDG_CONFIG_HOME": ""},
     )
     return run.stdout + run.stderr
 
