@@ -183,7 +183,9 @@ def _spelled(key: str) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else f"{value!r}"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def _content(where: str) -> str:

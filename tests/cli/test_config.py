@@ -163,9 +163,9 @@ def test_setting_and_unsetting_leave_the_rest_of_the_file(
     assert setting(gradcli, tmp_path, "colour", "never").status == 0
     assert setting(gradcli, tmp_path, "digits", "--unset").status == 0
     assert file.read_text() == (
-        '# mine\ndevice = "cpu"  # no GPU\nverify-seconds = 20.0\ncolour = "never"\n'
+        '# mine\ndevice = "cpu"  # no GPU\nverify-seconds = 20\ncolour = "never"\n'
     )
-    assert setting(gradcli, tmp_path, "verify-seconds").out == "20.0\n"
+    assert setting(gradcli, tmp_path, "verify-seconds").out == "20\n"
     ended = setting(gradcli, tmp_path, "digits", "--unset")
     assert "does not set digits" in ended.err
 

@@ -16,6 +16,7 @@ from itertools import takewhile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
 PAGES = sorted((ROOT / "gradcli" / "documents").glob("*.md"))
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
@@ -76,7 +77,7 @@ gradcli() {{
 """The command, whose verdicts do not depend on how busy the machine is."""
 
 
-def printed(command: str, gradcli: Sequence[str], folder: Path) -> str:
+def printed(command: str, gradcli: Sequence[str], folder: Path, **wishes: str) -> str:
     """What a shell prints of a command, results first, then what goes to stderr.
 
     The folder is its home, too, where settings are.
@@ -89,7 +90,13 @@ def printed(command: str, gradcli: Sequence[str], folder: Path) -> str:
         text=True,
         timeout=120,
         cwd=folder,
-        env={**os.environ, "PATH": path, "HOME": str(folder), "XDG_CONFIG_HOME": ""},
+        env={
+            **os.environ,
+            "PATH": path,
+            "HOME": str(folder),
+            "XDG_CONFIG_HOME": "",
+            **wishes,
+        },  # fmt: skip
     )
     return run.stdout + run.stderr
 
