@@ -64,7 +64,6 @@ def _one_of(*names: str) -> Reader:
             raise ValueError(f"one of {', '.join(names)}")
         return text
 
-    read.__doc__ = "|".join(names)
     return read
 
 
@@ -75,7 +74,6 @@ _SWITCH: Final = {
 
 
 def _switch(text: str) -> bool:
-    """true|false"""
     if text.lower() not in _SWITCH:
         raise ValueError("true or false")
     return _SWITCH[text.lower()]

@@ -96,7 +96,7 @@ def printed(command: str, gradcli: Sequence[str], folder: Path, **wishes: str) -
             "HOME": str(folder),
             "XDG_CONFIG_HOME": "",
             **wishes,
-        },  # fmt: skip
+        },
     )
     return run.stdout + run.stderr
 
