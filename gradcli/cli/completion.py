@@ -153,7 +153,10 @@ class _Line:
     def _options(self, text: str) -> Iterator[Offer]:
         for name, parameter in self.options.items():
             if name.startswith(text) and (name.startswith("--") or len(text) > 1):
-                yield Offer(name, " ".join((parameter.help or "").split()))
+                about = " ".join((parameter.help or "").split())
+                if name in parameter.secondary_opts:
+                    about = f"The opposite of {parameter.opts[0]}."
+                yield Offer(name, about)
 
     def _of_program(self, text: str) -> Iterator[Offer]:
         """The program itself, and values of its inputs behind it."""

@@ -126,7 +126,9 @@ class Request:
     strict: Annotated[
         bool,
         typer.Option(
-            "--strict/--no-strict", help="An input without a value is an error."
+            "--strict/--no-strict",
+            help="An input without a value is an error.",
+            show_default=False,
         ),
     ] = False
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False
@@ -155,6 +157,7 @@ class Request:
             "--no-verify/--verify",
             help="Do not verify the result; explain and paths never do, graph only for "
             "a page (-o g.html).",
+            show_default=False,
         ),
     ] = False
     verify_seconds: Annotated[

@@ -44,6 +44,7 @@ _gradcli() {
         parts=("${(@ps:\t:)answer}")
         word=${parts[1][2,-1]} label=${parts[2]}
         [[ -n ${parts[3]} ]] && label="${(r:18:)label}  ${parts[3]}"
+        (( $#label >= COLUMNS )) && label="${label[1,COLUMNS-2]}…"
         if [[ $answer == +* ]]; then
             open+=("$word") open_labels+=("$label")
         else
