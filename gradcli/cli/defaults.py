@@ -92,6 +92,9 @@ class Setting(NamedTuple):
     unless: tuple[str, ...] = ()
     """Options beside which it would be refused, and so does not count."""
 
+    beside: tuple[tuple[str, str], ...] = ()
+    """Commands, each with an option without which it would be refused."""
+
     parameter: str = ""
     """The option's parameter, where the key is not its name."""
 
@@ -131,14 +134,14 @@ SETTINGS: Final = (
             _switch, "false", ON_PROGRAMS),
     Setting("verify", "results are verified",
             _switch, "true", (*_DERIVATIVES, "graph", "plot"), ("--require",),
-            "no_verify", inverted=True),
+            (), "no_verify", inverted=True),
     Setting("require", "a weaker verdict is exit status 1",
             _one_of("proved", "certified", "sampled"), "none",
             (*_DERIVATIVES, "verify"), (*_MANY, "--no-verify")),
     Setting("verify-seconds", "seconds for verifying",
             _seconds, "5",
             (*_DERIVATIVES, "check", "kinks", "verify", "run"),
-            (*_MANY, "--no-verify")),
+            (*_MANY, "--no-verify"), (("run", "--verify"),)),
     Setting("max-seconds", "seconds of processor time for a run",
             _seconds, "8", ON_PROGRAMS),
     Setting("max-memory", "memory for a run",
@@ -320,7 +323,9 @@ def for_command(command: str, typed: Collection[str]) -> dict[str, Any]:
     counting = [
         each
         for each in given().values()
-        if command in each.setting.commands and not {*each.setting.unless} & {*typed}
+        if command in each.setting.commands
+        and not {*each.setting.unless} & {*typed}
+        and dict(each.setting.beside).get(command) in (None, *typed)
     ]
     _applied.of = tuple(e for e in counting if e.setting.option not in typed)
     return {

@@ -22,7 +22,13 @@ from .extras import extras_of
 from .forms import Forms
 from .limits import MAX_DIGITS, MAX_ORDER
 from .many import Many
-from .options import GradOutput, Request, Requirement, on_programs
+from .options import (
+    GradOutput,
+    Request,
+    Requirement,
+    bounds_check,
+    on_programs,
+)
 from .tracing import begin_trace, tell, trace_json
 
 if TYPE_CHECKING:
@@ -100,7 +106,8 @@ def main(
         others = {"digits": digits, "condition": condition, "require": require,
                   "order": order > 1, "shape": request.shape,
                   "symbolic": forms.symbolic, "latex": forms.latex, "code": forms.code,
-                  "grad-output": grad_output, "box": box}  # fmt: skip
+                  "grad-output": grad_output, "box": box,
+                  "verify-seconds": bounds_check(request)}  # fmt: skip
         return run(request, many, others, trace)
     if order > 1:
         from .order import of_order

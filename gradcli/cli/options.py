@@ -207,14 +207,30 @@ class Request:
     ] = False
 
 
+def bounds_check(request: Request) -> bool:
+    """Whether the time of a check was set."""
+    default = Request.__dataclass_fields__["verify_seconds"].default
+    return bool(request.verify_seconds != default)
+
+
+def refuse_quiet(request: Request, command: str) -> None:
+    """Refuse to print less where there is nothing less to print.
+
+    Raises:
+        ProgramError: it was asked for.
+    """
+    if request.quiet and not request.json:
+        message = f"--quiet does nothing: {command} has nothing shorter to print"
+        raise wrong("E590", message, "leave it out; --json is for programs")
+
+
 def refuse_idle(request: Request, command: str, derives: bool = True) -> None:
     """Refuse options that a command without a check, or derivatives, has no use for.
 
     Raises:
         ProgramError: one was given.
     """
-    default = Request.__dataclass_fields__["verify_seconds"].default
-    if request.verify_seconds != default:
+    if bounds_check(request):
         message = f"--verify-seconds does nothing: {command} verifies nothing"
         raise wrong("E590", message, "leave it out")
     if request.wrt is not None and not derives:

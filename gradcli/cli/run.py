@@ -39,6 +39,9 @@ class ScriptCommand(TyperCommand):
 
 COMMAND = ScriptCommand
 
+VERIFY_SECONDS = 5.0
+"""Of one backward pass."""
+
 
 def main(
     words: Annotated[
@@ -78,7 +81,7 @@ def main(
             min=0,
             help="Stop verifying a pass after so many seconds.",
         ),
-    ] = 5.0,
+    ] = VERIFY_SECONDS,
     debug: Annotated[
         bool, typer.Option("--debug", help="Show Python's traceback of an error.")
     ] = False,
@@ -97,7 +100,15 @@ def main(
     if not path.is_file():
         raise wrong("E511", f"there is no file {words[0]!r}", "name a script: train.py")
     if check:
+        asked = {"--graph": graph, "--explain": explain, "--verify": verify}
+        extra = next((option for option, given in asked.items() if given), None)
+        if extra is not None:
+            message = f"{extra} does nothing: --check runs no backward()"
+            raise wrong("E590", message, "leave one of them out")
         return _listed(path)
+    if verify_seconds != VERIFY_SECONDS and not verify:
+        message = "--verify-seconds does nothing: nothing is verified"
+        raise wrong("E590", message, "add --verify, or leave it out")
     from .reporting import Reports
 
     with Reports(graph, explain, verify, verify_seconds) as reports:

@@ -23,6 +23,7 @@ from .limits import begin
 from .options import Request
 from .output import note
 from .problems import wrong
+from .readings import readings
 from .shapes import refuse_shapes, shapes_of
 from .sources import program_and_bindings
 
@@ -57,6 +58,7 @@ def run_program(
         fusion: is told what was run part by part, and why the rest was not.
     """
     source, words = program_and_bindings(request)
+    tell_readings(words)
     begin()
     prepared = _prepared(request, source, (*read_bindings(words), *more))
     # The limits on seconds and memory are the bounds here.
@@ -74,6 +76,12 @@ def run_program(
     for text in (*_notes_on_inputs(run), *run.notes, *_not_finite(run)):
         note(f"note: {text}")
     return run
+
+
+def tell_readings(words: Iterable[str]) -> None:
+    """Note on stderr how values were read that could be read in another way."""
+    for text in readings(words):
+        note(printable(f"note: {text}"))
 
 
 def tell_data(names: Sequence[str]) -> None:

@@ -48,8 +48,13 @@ PATIENCE = ("--verify-seconds", "600")
 """So that no verdict depends on how busy the machine is."""
 
 
+_IMPATIENT = frozenset(
+    ("--verify-seconds", "--no-verify", "--help", "-h", "--", "--table", "--sweep")
+)
+
+
 def _patience(args: Sequence[str]) -> Sequence[str]:
-    asked = {"--verify-seconds", "--no-verify", "--help", "-h", "--"}.intersection(args)
+    asked = _IMPATIENT.intersection(args)
     return PATIENCE if args and args[0] in CHECKING and not asked else ()
 
 

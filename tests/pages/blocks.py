@@ -67,8 +67,9 @@ def _complete(command: str) -> bool:
 
 _PATIENT = """\
 gradcli() {{
-  case "$1" in
-    grad | jacobian | hessian | check | kinks)
+  case "$* " in
+    *" --table "* | *" --sweep "*) ;;
+    "grad "* | "jacobian "* | "hessian "* | "check "* | "kinks "*)
       set -- "$1" --verify-seconds 600 "${{@:2}}" ;;
   esac
   {} "$@"
