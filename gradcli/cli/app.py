@@ -14,6 +14,7 @@ import sys
 
 from . import ending
 from .commands import COMMANDS
+from .preset import anything_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,6 +139,8 @@ def _dispatch(argv: list[str]) -> int:
 
 def _look_as_set(argv: list[str]) -> None:
     """Let output look as people set it; what they set wrong stops no help."""
+    if not anything_set():
+        return
     from ..lang.errors import ProgramError
     from .defaults import looks
 
@@ -179,10 +182,11 @@ def _report(problem: ProgramError, argv: list[str]) -> None:
         text = dumps(problem.as_dict())
     else:
         text = problem.render()
-    from .defaults import explained
     from .output import note
 
     note(text)
-    if "--json" not in argv:
+    if "--json" not in argv and anything_set():
+        from .defaults import explained
+
         for each in explained(text):
             note(each)

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..lang.process import is_out_of_memory
-from .defaults import unverified
 from .ending import before_exit
 from .exits import Exit
+from .preset import anything_set
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -47,8 +47,17 @@ def head_start(argv: list[str]) -> None:
     if argv and _looks_checked(argv) and _UNCHECKED.isdisjoint(argv):
         shown = any(word.startswith(_SHOWN) for word in argv)
         seen = argv[0] == "check" or shown or _QUIET.isdisjoint(argv)
-        if seen and ("--verify" in argv or not unverified()):
+        if seen and ("--verify" in argv or not _unverified()):
             _waiting.append(_start())
+
+
+def _unverified() -> bool:
+    """Whether somebody set that results are not verified."""
+    if not anything_set():
+        return False
+    from .defaults import unverified
+
+    return unverified()
 
 
 def _looks_checked(argv: list[str]) -> bool:

@@ -14,6 +14,7 @@ import typer
 
 from . import defaults
 from .exits import Exit
+from .preset import path
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _listing(found: dict[str, defaults.Given]) -> Iterator[Line]:
     from ..lang.excerpt import printable
     from ..render.line import BLANK, Line, aligned
 
-    where = defaults.path()
+    where = path()
     there = "" if os.path.exists(where) else " (there is none yet)"
     yield Line((("file  ", "dim"), (printable(defaults.shown(where)) + there, "plain")))
     yield BLANK
@@ -147,12 +148,12 @@ def _as_json(found: dict[str, defaults.Given], only: str | None = None) -> Line:
         for each in defaults.SETTINGS
         if only in (None, each.key)
     ]
-    return answer("config", file=defaults.path(), settings=settings)
+    return answer("config", file=path(), settings=settings)
 
 
 def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
     """Write the file with a setting's new value, or without it; what to say of it."""
-    where = defaults.path()
+    where = path()
     before = _content(where)
     kept = [
         line

@@ -2,7 +2,7 @@
 
 Invariants: what the command line says comes first, then `GRADCLI_*` variables, then the
 file, then what is built in; a default never turns a command line into a wrong one that
-is right without it. Where there is no file, nothing is imported to read one.
+is right without it. This module is imported only where something was set.
 
     GRADCLI_DIGITS=30 gradcli grad "sin(x)" x=0.1
 """
@@ -15,8 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from .commands import ON_PROGRAMS
 from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
-
-PREFIX: Final = "GRADCLI_"
+from .preset import PREFIX, path
 
 MIN_COLUMNS: Final = 20
 MAX_COLUMNS: Final = 1000
@@ -169,14 +168,6 @@ class Given(NamedTuple):
 
     place: str
     """The variable or the file, as it is told."""
-
-
-def path() -> str:
-    """Where the file of settings is, or would be."""
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    if not os.path.isabs(base):
-        base = os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(base, "gradcli", "config.toml")
 
 
 def given() -> dict[str, Given]:

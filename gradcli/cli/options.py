@@ -18,7 +18,6 @@ import typer
 from typer.core import TyperCommand
 
 from ..lang.limits import MAX_PROGRAM_BYTES
-from .defaults import for_command
 from .limits import (
     MAX_MEMORY_BYTES,
     MAX_SECONDS,
@@ -27,6 +26,7 @@ from .limits import (
     bytes_of,
     kept,
 )
+from .preset import anything_set
 from .problems import no_number, wrong
 
 OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
@@ -306,6 +306,10 @@ class ExpressionCommand(TyperCommand):
 
 def stand_in(ctx: Any, command: TyperCommand, options: Iterable[str]) -> None:
     """Let what people set as defaults stand in for options that were not typed."""
+    if not anything_set():
+        return
+    from .defaults import for_command
+
     typed = {word.partition("=")[0] for word in options}
     for param in command.get_params(ctx):
         if typed.intersection((*param.opts, *param.secondary_opts)):

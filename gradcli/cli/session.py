@@ -23,7 +23,6 @@ from .limits import begin
 from .options import Request
 from .output import note
 from .problems import wrong
-from .readings import readings
 from .shapes import refuse_shapes, shapes_of
 from .sources import program_and_bindings
 
@@ -80,8 +79,23 @@ def run_program(
 
 def tell_readings(words: Iterable[str]) -> None:
     """Note on stderr how values were read that could be read in another way."""
-    for text in readings(words):
-        note(printable(f"note: {text}"))
+    asked = [word for word in words if not _is_plain(word.partition("=")[2])]
+    if asked:
+        from .readings import readings
+
+        for text in readings(asked):
+            note(printable(f"note: {text}"))
+
+
+def _is_plain(value: str) -> bool:
+    """Whether everybody reads a value alike: a number, or what begins like none."""
+    if value[:1] not in "+-0123456789":
+        return True
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
 
 
 def tell_data(names: Sequence[str]) -> None:
