@@ -20,7 +20,7 @@ from .problems import wrong
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..render.line import Line
+    from ..render.line import Line, Part
 
 
 def _keys(incomplete: str) -> list[str]:
@@ -106,7 +106,7 @@ def _listing(found: dict[str, defaults.Given]) -> Iterator[Line]:
     there = "" if os.path.exists(where) else " (there is none yet)"
     yield Line((("file  ", "dim"), (printable(defaults.shown(where)) + there, "plain")))
     yield BLANK
-    rows = []
+    rows: list[tuple[Part, ...]] = []
     for each in defaults.SETTINGS:
         given = found.get(each.key)
         text = each.built_in if given is None else printable(given.text)

@@ -130,15 +130,13 @@ def application(argv: list[str]) -> int:
     """Run a command line; returns its exit status, raises what went wrong."""
     asked = environ.get("_GRADCLI_COMPLETE", "")
     if asked:
-        from .shells import ASKING, answer
+        from .shells import ASKING, answer, typers
 
         if asked.startswith(ASKING):
             for line in answer(asked.removeprefix(ASKING), environ):
                 typer.echo(line)
             return 0
         # A script that was installed before asks typer.
-        from typer.completion import completion_init
-
-        completion_init()
+        typers().completion_init()
     status = get_command(app).main(argv, prog_name="gradcli", standalone_mode=False)
     return int(status or 0)

@@ -78,7 +78,7 @@ def group_page(group: typer.Context) -> str:
 _FILE = "Defaults of options, which gradcli config shows and sets."
 
 
-def command_page(name: str, context: typer.Context) -> str:
+def command_page(name: str, context: Any) -> str:
     """The page of a command."""
     command: Any = context.command
     variables = [*_variables(name)]
@@ -101,7 +101,7 @@ def _variables(command: str | None) -> Iterator[tuple[str, str]]:
             yield each.variable, f"{each.about[0].upper()}{each.about[1:]}."
 
 
-def _records(context: typer.Context) -> list[tuple[str, str]]:
+def _records(context: Any) -> list[tuple[str, str]]:
     """Arguments and options, as the help of the command lists them."""
     command: Any = context.command
     found = (each.get_help_record(context) for each in command.get_params(context))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from .completion import Offer, offers
 from .typed_line import Begun, begun, continued
@@ -121,6 +121,13 @@ def _label(typed: str, text: str) -> str:
     return text[start:]
 
 
+def typers() -> Any:
+    """What typer has of completion: it knows where shells look, and more of them."""
+    from typer import completion
+
+    return completion
+
+
 def print_script(shell: str) -> str:
     """The script of a shell; of another one than these, typer's own.
 
@@ -129,16 +136,16 @@ def print_script(shell: str) -> str:
     """
     if shell in SCRIPTS:
         return SCRIPTS[shell].strip("\n")
-    from typer.completion import Shells, get_completion_script
-
     from .problems import wrong
 
-    if shell not in [each.value for each in Shells]:
+    if shell not in [each.value for each in typers().Shells]:
         known = ", ".join(SCRIPTS)
         hint = f"name one: {known}, powershell"
         raise wrong("E595", f"no completion for the shell {shell!r}", hint)
-    return get_completion_script(
-        prog_name="gradcli", complete_var=VARIABLE, shell=shell
+    return str(
+        typers().get_completion_script(
+            prog_name="gradcli", complete_var=VARIABLE, shell=shell
+        )
     )
 
 
@@ -149,12 +156,10 @@ def install(shell: str) -> str:
         ProgramError: there is none, or it cannot be written.
     """
     script = print_script(shell)
-    from typer.completion import install as typer_install
-
     from .problems import wrong
 
     try:
-        _, path = typer_install(shell, "gradcli", VARIABLE)
+        _, path = typers().install(shell, "gradcli", VARIABLE)
         if shell in SCRIPTS:
             path.write_text(script + "\n")
     except OSError as error:
@@ -166,7 +171,5 @@ def install(shell: str) -> str:
 
 def own_shell() -> str:
     """The name of the shell that runs this process, else of the user's, or nothing."""
-    from typer import completion
-
-    found = getattr(completion, "_get_shell_name", lambda: None)()
+    found = getattr(typers(), "_get_shell_name", lambda: None)()
     return str(found or os.path.basename(os.environ.get("SHELL", "")))
