@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..render.line import Line, Part
+
+MIN_TABLE_COLUMNS: Final = 80
+"""Of a terminal in which a line for each setting has room for what it is."""
 
 
 def _keys(incomplete: str) -> list[str]:
@@ -69,7 +72,9 @@ def main(
             raise wrong("E590", "--unset needs a setting", "gradcli config --unset KEY")
         _tell_strangers()
         found = defaults.given()
-        printer.lines([_as_json(found)] if json else _listing(found))
+        printer.lines(
+            [_as_json(found)] if json else _listing(found, printer.layout.width)
+        )
     elif unset or value is not None:
         if unset and value is not None:
             hint = "leave out the value, or --unset"
@@ -97,8 +102,9 @@ def _tell_strangers() -> None:
         note(f"note: the variable {name} is no setting: {hint}")
 
 
-def _listing(found: dict[str, defaults.Given]) -> Iterator[Line]:
-    """The file, and every setting with its value and where that comes from."""
+def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Line]:
+    """The file, and every setting with its value and where that comes from; in a wide
+    enough terminal also what it is."""
     from ..lang.excerpt import printable
     from ..render.line import BLANK, Line, aligned
 
@@ -118,7 +124,8 @@ def _listing(found: dict[str, defaults.Given]) -> Iterator[Line]:
                 (source, "dim"), ("  ", "plain"), (each.about, "dim"),
             )
         )  # fmt: skip
-    yield from aligned(rows, 6)
+    narrow = width is not None and width < MIN_TABLE_COLUMNS
+    yield from aligned([row[:5] if narrow else row for row in rows], 5 if narrow else 6)
 
 
 def _source(given: defaults.Given) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gradcli.cli.commands import COMMANDS
+from gradcli.cli.config import _listing
 from gradcli.cli.defaults import SETTINGS, Setting
 from gradcli.cli.group import command_of
 from gradcli.cli.options import Request
@@ -147,6 +148,14 @@ def test_what_is_set_is_listed_with_where(gradcli: Run, tmp_path: Path) -> None:
 
 def test_a_listing_fits_on_a_terminal_s_line(gradcli: Run) -> None:
     assert all(len(line) <= 80 for line in gradcli("config").out.splitlines()[1:])
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_setting_has_one_line_in_any_terminal(width: int) -> None:
+    lines = [line.text for line in _listing({}, width)]
+    assert len(lines) == len(SETTINGS) + 2
+    assert all(len(line) <= width for line in lines[1:])
+    assert any("certified digits" in line for line in lines) == (width >= 80)
 
 
 def setting(gradcli: Run, folder: Path, *words: str) -> Ended:
