@@ -26,6 +26,10 @@ INTERNAL = 70
 INTERRUPTED = 130
 NO_MEMORY = 4
 
+HELPING = ("config", "help")
+HELP_OPTIONS = frozenset({"--help", "-h"})
+"""What has to work whatever somebody set."""
+
 START = """\
 Gradients, Jacobians and autograd graphs of what you type.
 
@@ -147,7 +151,8 @@ def _look_as_set(argv: list[str]) -> None:
     try:
         looked = looks()
     except ProgramError:
-        if argv and argv[0] in COMMANDS and argv[0] not in ("config", "help"):
+        helpless = HELP_OPTIONS.isdisjoint(argv)
+        if argv and argv[0] in COMMANDS and argv[0] not in HELPING and helpless:
             raise
         return
     if looked:

@@ -311,6 +311,8 @@ def stand_in(ctx: Any, command: TyperCommand, options: Iterable[str]) -> None:
     from .defaults import for_command
 
     typed = {word.partition("=")[0] for word in options}
+    if typed.intersection(ctx.help_option_names):
+        return
     for param in command.get_params(ctx):
         if typed.intersection((*param.opts, *param.secondary_opts)):
             typed.update(name for name in param.opts if name.startswith("--"))

@@ -242,6 +242,14 @@ def test_a_wrong_variable_is_told_and_a_strange_one_named(gradcli: Run) -> None:
     assert "GRADCLI_DIGIT is no setting: did you mean 'GRADCLI_DIGITS'?" in ended.err
 
 
+@pytest.mark.parametrize(
+    "words", [("grad", "--help"), ("run", "-h"), ("help", "E101"), ("--version",)]
+)
+def test_what_is_set_wrong_stops_no_help(gradcli: Run, words: tuple[str, ...]) -> None:
+    ended = gradcli(*words, env={"GRADCLI_VERIFY": "maybe", "GRADCLI_WIDTH": "no"})
+    assert (ended.status, ended.err) == (0, "")
+
+
 def test_colour_and_width_count_where_the_environment_wishes_nothing() -> None:
     try:
         prefer(colour="always", width=50)
