@@ -68,7 +68,7 @@ def options(command: str) -> list[str]:
 
 
 def _parameters(command: str) -> list[Any]:
-    from .group import command_of
+    from .command import command_of
 
     made = command_of(command)
     found: list[Any] = [*made.params]
@@ -95,7 +95,7 @@ def _commands(text: str) -> Iterator[Offer]:
         return
     for name in COMMANDS:
         if name.startswith(text):
-            from .group import command_of
+            from .command import command_of
 
             yield Offer(name, str(command_of(name).get_short_help_str(limit=200)))
 

@@ -6,7 +6,6 @@ page of the group imports them all, a run imports one.
 
 from __future__ import annotations
 
-from importlib import import_module
 from os import environ
 from typing import Annotated, Any
 
@@ -14,11 +13,10 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from .command import HELP_NAMES, command_of
 from .commands import COMMANDS
-from .options import OPTION, ExpressionCommand
+from .options import OPTION
 from .problems import unknown_command
-
-HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 INSTALL, SHOW = COMPLETION = ("--install-completion", "--show-completion")
 
@@ -29,15 +27,6 @@ process computes the same derivatives in other ways, with error bounds and with 
 
 Example: gradcli grad "L = 10 - (w3*(w1*a) + w4*(w2*a))" a=2 w1=0.5 w2=-1.5 w3=3 w4=0.25
 """
-
-
-def command_of(name: str) -> Any:
-    """The command of a name, with its options."""
-    module = import_module(f"gradcli.cli.{name}")
-    single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    kind = getattr(module, "COMMAND", ExpressionCommand)
-    single.command(name, cls=kind, context_settings=HELP_NAMES)(module.main)
-    return get_command(single)
 
 
 class Commands(TyperGroup):

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from gradcli.cli.command import command_of
 from gradcli.cli.commands import COMMANDS
 from gradcli.cli.config import _listing
 from gradcli.cli.defaults import SETTINGS, Setting
-from gradcli.cli.group import command_of
 from gradcli.cli.options import Request
 from gradcli.render.writer import prefer, terminal_width, wants_colour
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from gradcli.cli.command import command_of
 from gradcli.cli.commands import COMMANDS
-from gradcli.cli.group import command_of
 from gradcli.cli.manual import _page
 
 from .conftest import Run
