@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gradcli.cli.defaults import SETTINGS
 from tests.processes import warm
 
 TESTS = Path(__file__).parent
@@ -31,6 +33,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # What people set for themselves changes no test.
+    os.environ["XDG_CONFIG_HOME"] = str(TESTS / "no-such-folder")
+    for setting in SETTINGS:
+        os.environ.pop(setting.variable, None)
     # The engine means its infinities and says so to NumPy when it is imported; pytest
     # puts its own filters in place of that one.
     config.addinivalue_line(

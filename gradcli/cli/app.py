@@ -14,6 +14,7 @@ import sys
 
 from . import ending
 from .commands import COMMANDS
+from .preset import anything_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 INTERNAL = 70
 INTERRUPTED = 130
 NO_MEMORY = 4
+
+HELPING = ("config", "help")
+HELP_OPTIONS = frozenset({"--help", "-h"})
+"""What has to work whatever somebody set."""
 
 START = """\
 Gradients, Jacobians and autograd graphs of what you type.
@@ -124,6 +129,7 @@ def _dispatch(argv: list[str]) -> int:
     from .checking import head_start
     from .limits import make_room
 
+    _look_as_set(argv)
     head_start(argv)
     if argv and argv[0] in COMMANDS and ending.process_is_ours:
         make_room(argv)
@@ -133,6 +139,26 @@ def _dispatch(argv: list[str]) -> int:
     from .group import application
 
     return application(argv or ["--help"])
+
+
+def _look_as_set(argv: list[str]) -> None:
+    """Let output look as people set it; what they set wrong stops no help."""
+    if not anything_set():
+        return
+    from ..lang.errors import ProgramError
+    from .defaults import looks
+
+    try:
+        looked = looks()
+    except ProgramError:
+        helpless = HELP_OPTIONS.isdisjoint(argv)
+        if argv and argv[0] in COMMANDS and argv[0] not in HELPING and helpless:
+            raise
+        return
+    if looked:
+        from ..render.writer import prefer
+
+        prefer(**looked)
 
 
 def _is_terminal() -> bool:
@@ -164,3 +190,8 @@ def _report(problem: ProgramError, argv: list[str]) -> None:
     from .output import note
 
     note(text)
+    if "--json" not in argv and anything_set():
+        from .defaults import explained
+
+        for each in explained(text):
+            note(each)

@@ -43,7 +43,7 @@ from .ordered import mapped
 from .output import Printer, note, standard_output
 from .point_task import Done, Task, header
 from .problems import typed, wrong
-from .session import listed, tell_data
+from .session import listed, tell_data, tell_readings
 from .sources import program_and_bindings
 from .tracing import tell
 
@@ -93,6 +93,7 @@ class _Work:
 
     def __init__(self, request: Request, many: Many, trace: bool = False) -> None:
         source, words = program_and_bindings(request)
+        tell_readings(words)
         begin()
         self.many = many
         self.trace = trace

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..lang.process import is_out_of_memory
 from .ending import before_exit
 from .exits import Exit
+from .preset import anything_set
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -45,8 +46,18 @@ def head_start(argv: list[str]) -> None:
     will be needed: SymPy's import is what the verdicts wait for."""
     if argv and _looks_checked(argv) and _UNCHECKED.isdisjoint(argv):
         shown = any(word.startswith(_SHOWN) for word in argv)
-        if argv[0] == "check" or shown or _QUIET.isdisjoint(argv):
+        seen = argv[0] == "check" or shown or _QUIET.isdisjoint(argv)
+        if seen and ("--verify" in argv or not _unverified()):
             _waiting.append(_start())
+
+
+def _unverified() -> bool:
+    """Whether somebody set that results are not verified."""
+    if not anything_set():
+        return False
+    from .defaults import unverified
+
+    return unverified()
 
 
 def _looks_checked(argv: list[str]) -> bool:

@@ -25,7 +25,7 @@ from .limits import begin
 from .options import Request
 from .output import note
 from .problems import wrong
-from .session import listed
+from .session import listed, tell_readings
 from .shapes import Shapes, refuse_shapes, shapes_of
 from .sources import program_and_bindings
 
@@ -45,6 +45,7 @@ def claims_task(
         ProgramError: the program, an input, a shape or a claim does not fit.
     """
     source, words = program_and_bindings(request)
+    tell_readings(words)
     begin()
     programs = [source] if same is None else [source, same]
     shapes = shapes_of(request.shape)

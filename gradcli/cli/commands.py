@@ -6,5 +6,5 @@ ON_PROGRAMS = (
 )  # fmt: skip
 """Those that take a program and the values of its inputs."""
 
-COMMANDS = (*ON_PROGRAMS, "verify", "run", "ops", "repl", "tour", "help")
+COMMANDS = (*ON_PROGRAMS, "verify", "run", "ops", "repl", "tour", "config", "help")
 """Each is a file of this package with a function `main`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .descent_options import Choice
-from .options import Request, on_programs
+from .options import Request, on_programs, refuse_idle
 
 
 @on_programs
@@ -16,6 +16,7 @@ def main(request: Request, choice: Choice) -> int:
 
     Example: gradcli descend "(w - 3)**2 + (b + 1)**2" w=0 b=0 --lr 0.2 --steps 40
     """
+    refuse_idle(request, "gradcli descend")
     from .downhill import Downhill
 
     return Downhill(replace(request, no_verify=True), choice).run()

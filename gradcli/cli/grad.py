@@ -22,7 +22,13 @@ from .extras import extras_of
 from .forms import Forms
 from .limits import MAX_DIGITS, MAX_ORDER
 from .many import Many
-from .options import GradOutput, Request, Requirement, on_programs
+from .options import (
+    GradOutput,
+    Request,
+    Requirement,
+    bounds_check,
+    on_programs,
+)
 from .problems import typed
 from .tracing import begin_trace, tell, trace_json
 
@@ -100,7 +106,8 @@ def main(
     if many.asked:
         from .at_points import run
 
-        others = {"require": require, "order": order > 1, "shape": request.shape}
+        others = {"require": require, "order": order > 1, "shape": request.shape,
+                  "verify-seconds": bounds_check(request)}  # fmt: skip
         return run(request, many, {**beside, **others}, trace)
     if order > 1:
         from .order import of_order

@@ -21,6 +21,9 @@ FORMS = ("tree", "chain", "dot", "mermaid", "json")
 LAID_OUT = (".svg", ".html", ".png", ".pdf")
 """Endings of pictures whose boxes have places."""
 
+WHOLE = (".dot", ".gv", ".mmd", ".json")
+"""Endings of graphs as they were recorded, without a backward pass."""
+
 HEATED = (".svg", ".png", ".pdf")
 """Endings of pictures with colours."""
 
@@ -114,6 +117,12 @@ def _written(
     if heat and suffix not in HEATED:
         hint = "a page has a switch for it" if suffix == ".html" else "as in -o g.svg"
         raise wrong("E590", f"--heat: no colours in a file that ends {suffix}", hint)
+    if suffix in WHOLE:
+        for name, given in (("unfold", unfold), ("grad-output", grad_output)):
+            if given:
+                message = f"--{name} does nothing: a file that ends {suffix} has"
+                told = "every node" if name == "unfold" else "no gradients"
+                raise wrong("E590", f"{message} {told}", "leave it out")
     found = drawn(request, grad_output, suffix == PAGE, not unfold)
     write(out, suffix, found, heat)
     from ..lang.excerpt import printable

@@ -6,18 +6,19 @@ page of the group imports them all, a run imports one.
 
 from __future__ import annotations
 
-from importlib import import_module
+from os import environ
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from .command import HELP_NAMES, command_of
 from .commands import COMMANDS
-from .options import OPTION, ExpressionCommand
+from .options import OPTION
 from .problems import unknown_command
 
-HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+INSTALL, SHOW = COMPLETION = ("--install-completion", "--show-completion")
 
 HELP = """Gradients, Jacobians and autograd graphs of a formula or a program.
 
@@ -26,15 +27,6 @@ process computes the same derivatives in other ways, with error bounds and with 
 
 Example: gradcli grad "L = 10 - (w3*(w1*a) + w4*(w2*a))" a=2 w1=0.5 w2=-1.5 w3=3 w4=0.25
 """
-
-
-def command_of(name: str) -> Any:
-    """The command of a name, with its options."""
-    module = import_module(f"gradcli.cli.{name}")
-    single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    kind = getattr(module, "COMMAND", ExpressionCommand)
-    single.command(name, cls=kind, context_settings=HELP_NAMES)(module.main)
-    return get_command(single)
 
 
 class Commands(TyperGroup):
@@ -54,6 +46,9 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Report an expression in place of the command, which is not an option."""
         word = args[0] if args else ""
+        if word in COMPLETION and not ctx.resilient_parsing:
+            _complete(word, args[1:])
+            raise typer.Exit
         if word.startswith("-") and word not in ("-h", "-V") and not OPTION.match(word):
             raise unknown_command(word, COMMANDS)
         return super().parse_args(ctx, args)
@@ -67,7 +62,29 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-app = typer.Typer(cls=Commands, rich_markup_mode=None, context_settings=HELP_NAMES)
+def _complete(option: str, words: list[str]) -> None:
+    """Install or show the completion of a shell, of this one if none is named."""
+    from .output import note
+    from .problems import wrong
+    from .shells import SCRIPTS, install, own_shell, print_script
+
+    shell = words[0] if words else own_shell()
+    if not shell or len(words) > 1:
+        hint = f"name one: {option} {next(iter(SCRIPTS))}"
+        raise wrong("E590", f"{option} is for one shell", hint)
+    if option == SHOW:
+        typer.echo(print_script(shell))
+    else:
+        note(f"completion of {shell} is in {install(shell)}")
+        note("it is there in a new terminal")
+
+
+app = typer.Typer(
+    cls=Commands,
+    rich_markup_mode=None,
+    context_settings=HELP_NAMES,
+    add_completion=False,
+)
 
 
 @app.callback(help=HELP)
@@ -82,11 +99,33 @@ def _options(
             help="Show the version.",
         ),
     ] = False,
+    install: Annotated[
+        bool,
+        typer.Option(
+            INSTALL,
+            help="Complete words in this shell, or in the one that is named behind: "
+            "bash, zsh, fish, powershell.",
+        ),
+    ] = False,
+    show: Annotated[
+        bool,
+        typer.Option(SHOW, help="Print the shell's script instead."),
+    ] = False,
 ) -> None:
     """Options of the group itself."""
 
 
 def application(argv: list[str]) -> int:
     """Run a command line; returns its exit status, raises what went wrong."""
+    asked = environ.get("_GRADCLI_COMPLETE", "")
+    if asked:
+        from .shells import ASKING, answer, typers
+
+        if asked.startswith(ASKING):
+            for line in answer(asked.removeprefix(ASKING), environ):
+                typer.echo(line)
+            return 0
+        # A script that was installed before asks typer.
+        typers().completion_init()
     status = get_command(app).main(argv, prog_name="gradcli", standalone_mode=False)
     return int(status or 0)

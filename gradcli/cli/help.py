@@ -47,6 +47,15 @@ def main(
             autocompletion=_beginning_with,
         ),
     ] = None,
+    man: Annotated[
+        str | None,
+        typer.Option(
+            "--man",
+            metavar="FOLDER",
+            help="Write a manual page for every command into a folder: "
+            "~/.local/share/man/man1. Then: man gradcli-grad.",
+        ),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object.")
     ] = False,
@@ -62,6 +71,8 @@ def main(
     from .output import Printer
 
     group: Any = context.parent or context
+    if man is not None:
+        return _written(group, topic, man, json)
     text = _listing(group) if topic is None else _text(group, topic)
     printer = Printer()
     if json:
@@ -73,6 +84,20 @@ def main(
     else:
         printer.page(text)
     printer.flush()
+    return Exit.DONE
+
+
+def _written(group: typer.Context, topic: str | None, folder: str, json: bool) -> int:
+    """Write the manual pages, and say so."""
+    from .manual import write
+    from .output import note
+
+    for name, given in (("a topic", topic is not None), ("--json", json)):
+        if given:
+            message = f"--man writes all pages into a folder, without {name}"
+            raise wrong("E590", message, "leave one of them out")
+    count = len(write(folder, group))
+    note(f"wrote {count} pages into {folder}")
     return Exit.DONE
 
 

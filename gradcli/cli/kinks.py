@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .limits import allow
-from .options import GradOutput, Request, on_programs
+from .options import GradOutput, Request, on_programs, refuse_quiet
 
 if TYPE_CHECKING:
     from ..verify.kinks.report import Report
@@ -37,6 +37,7 @@ def main(
 
     Example: gradcli kinks "relu(x) - relu(-x)" x=0
     """
+    refuse_quiet(request, "gradcli kinks")
     from ..render.kinks import as_json, lines
     from ..views.kinks import kinks_view
     from .grad import gradient_job

@@ -94,6 +94,8 @@ class Many:
         hint = "give points with --table or --sweep"
         if self.cluster is not None:
             raise wrong("E590", "--cluster is for many points", hint)
+        if self.on_error != "skip":
+            raise wrong("E590", "--on-error is for many points", hint)
         if self.out is not None:
             from .gradient_files import is_for_one_point
 

@@ -26,6 +26,7 @@ from .limits import (
     bytes_of,
     kept,
 )
+from .preset import anything_set
 from .problems import no_number, wrong
 
 OPTION = re.compile(r"--[A-Za-z][\w-]*(=|$)")
@@ -130,7 +131,12 @@ class Request:
         ),
     ] = 0
     strict: Annotated[
-        bool, typer.Option("--strict", help="An input without a value is an error.")
+        bool,
+        typer.Option(
+            "--strict/--no-strict",
+            help="An input without a value is an error.",
+            show_default=False,
+        ),
     ] = False
     json: Json = False
     quiet: Annotated[
@@ -155,9 +161,10 @@ class Request:
     no_verify: Annotated[
         bool,
         typer.Option(
-            "--no-verify",
+            "--no-verify/--verify",
             help="Do not verify the result; explain and paths never do, graph only for "
             "a page (-o g.html).",
+            show_default=False,
         ),
     ] = False
     verify_seconds: Annotated[
@@ -205,14 +212,30 @@ class Request:
     debug: Debug = False
 
 
+def bounds_check(request: Request) -> bool:
+    """Whether the time of a check was set."""
+    default = Request.__dataclass_fields__["verify_seconds"].default
+    return bool(request.verify_seconds != default)
+
+
+def refuse_quiet(request: Request, command: str) -> None:
+    """Refuse to print less where there is nothing less to print.
+
+    Raises:
+        ProgramError: it was asked for.
+    """
+    if request.quiet and not request.json:
+        message = f"--quiet does nothing: {command} has nothing shorter to print"
+        raise wrong("E590", message, "leave it out; --json is for programs")
+
+
 def refuse_idle(request: Request, command: str, derives: bool = True) -> None:
     """Refuse options that a command without a check, or derivatives, has no use for.
 
     Raises:
         ProgramError: one was given.
     """
-    default = Request.__dataclass_fields__["verify_seconds"].default
-    if request.verify_seconds != default:
+    if bounds_check(request):
         message = f"--verify-seconds does nothing: {command} verifies nothing"
         raise wrong("E590", message, "leave it out")
     if request.wrt is not None and not derives:
@@ -282,7 +305,23 @@ class ExpressionCommand(TyperCommand):
             if spelling.startswith("-")
         }
         arranged = arrange(args, takes_value)
+        stand_in(ctx, self, arranged[: arranged.index("--")])
         return super().parse_args(ctx, arranged)
+
+
+def stand_in(ctx: Any, command: TyperCommand, options: Iterable[str]) -> None:
+    """Let what people set as defaults stand in for options that were not typed."""
+    if not anything_set():
+        return
+    from .defaults import for_command
+
+    typed = {word.partition("=")[0] for word in options}
+    if typed.intersection(ctx.help_option_names):
+        return
+    for param in command.get_params(ctx):
+        if typed.intersection((*param.opts, *param.secondary_opts)):
+            typed.update(name for name in param.opts if name.startswith("--"))
+    ctx.default_map = for_command(ctx.info_name or "", typed)
 
 
 def arrange(args: list[str], known: Mapping[str, tuple[str, bool]]) -> list[str]:

@@ -55,6 +55,10 @@ def main(
     refuse_idle(request, "gradcli paths")
     if start is not None and request.of is not None:
         raise wrong("E590", "--from and --of exclude each other", "leave --of out")
+    if latex and request.quiet:
+        raise wrong(
+            "E590", "--latex and --quiet exclude each other", "choose one of them"
+        )
     from ..render import paths as draw
     from .output import show
     from .session import as_name, run_with_names

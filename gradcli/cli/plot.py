@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .many import Many
-from .options import Request, on_programs
+from .options import Request, on_programs, refuse_quiet
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -50,6 +50,11 @@ def main(
 
     Example: gradcli plot "x^2*sin(x)" x=-3:3
     """
+    if out is None:
+        refuse_quiet(request, "gradcli plot")
+    if request.shape:
+        hint = "give each input a value or a range: y=[1,2]"
+        raise wrong("E590", "--shape does nothing: a curve draws no values", hint)
     asked, sweep = _ranges(request)
     if out is not None:
         from .drawing import check_ending, require

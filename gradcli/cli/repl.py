@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from pathlib import Path
 from ..lang.errors import ProgramError
 from . import children
 from .commands import COMMANDS
+from .completion import files, functions, options
 from .exits import Exit
 from .keys import terminal
 from .output import note
@@ -100,15 +100,15 @@ class Session:
         """The word begun before the cursor, and what it could be."""
         found = re.search(r"(?:@|%save )(\S*)$", before)
         if found is not None:
-            return found[1], _files(found[1])
+            return found[1], files(found[1])
         first = before.split(maxsplit=1)[0] if before.split() else ""
         begun = re.search(r"[-%\w]*$", before)
         word = begun[0] if begun else ""
         if word.startswith("%"):
             return word, [name for name in OWN if name.startswith(word)]
         if word.startswith("-"):
-            return word, [o for o in _options(first) if o.startswith(word)]
-        names = [*self.typed.names, *_functions()]
+            return word, [o for o in options(first) if o.startswith(word)]
+        names = [*self.typed.names, *functions()]
         if word == before.lstrip():
             names += COMMANDS
         return word, sorted({n for n in names if n.startswith(word)}) if word else []
@@ -151,33 +151,3 @@ class Session:
             reason = (error.strerror or str(error)).lower()
             raise wrong("E598", f"cannot write {path!r}: {reason}") from None
         note(f"wrote {path}")
-
-
-def _files(begun: str) -> list[str]:
-    """The files and folders that a path could be."""
-    folder, name = os.path.split(begun)
-    try:
-        found = sorted(os.listdir(os.path.expanduser(folder) or "."))
-    except OSError:
-        return []
-    return [os.path.join(folder, each) for each in found if each.startswith(name)]
-
-
-def _functions() -> list[str]:
-    from ..views.catalog import known_names
-
-    return sorted(known_names())
-
-
-def _options(command: str) -> list[str]:
-    """The long options of a command."""
-    from .group import command_of
-
-    if command not in COMMANDS:
-        return []
-    return sorted(
-        option
-        for parameter in command_of(command).params
-        for option in parameter.opts
-        if option.startswith("--")
-    )

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from .exits import Exit
-from .options import Debug
+from .options import Debug, stand_in
 from .problems import wrong
 
 if TYPE_CHECKING:
@@ -30,12 +30,17 @@ class ScriptCommand(TyperCommand):
         position = 0
         while position < len(args) and args[position].startswith("-"):
             if args[position] == "--":
+                stand_in(ctx, self, args[:position])
                 return super().parse_args(ctx, args)
             position += 2 if args[position] in takes_value else 1
+        stand_in(ctx, self, args[:position])
         return super().parse_args(ctx, [*args[:position], "--", *args[position:]])
 
 
 COMMAND = ScriptCommand
+
+VERIFY_SECONDS = 5.0
+"""Of one backward pass."""
 
 
 def main(
@@ -76,7 +81,7 @@ def main(
             min=0,
             help="Stop verifying a pass after so many seconds.",
         ),
-    ] = 5.0,
+    ] = VERIFY_SECONDS,
     debug: Debug = False,
 ) -> int:
     """Run a PyTorch script unchanged, with gradcli as torch.
@@ -93,7 +98,15 @@ def main(
     if not path.is_file():
         raise wrong("E511", f"there is no file {words[0]!r}", "name a script: train.py")
     if check:
+        asked = {"--graph": graph, "--explain": explain, "--verify": verify}
+        extra = next((option for option, given in asked.items() if given), None)
+        if extra is not None:
+            message = f"{extra} does nothing: --check runs no backward()"
+            raise wrong("E590", message, "leave one of them out")
         return _listed(path)
+    if verify_seconds != VERIFY_SECONDS and not verify:
+        message = "--verify-seconds does nothing: nothing is verified"
+        raise wrong("E590", message, "add --verify, or leave it out")
     from .reporting import Reports
 
     with Reports(graph, explain, verify, verify_seconds) as reports:

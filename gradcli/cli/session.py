@@ -57,6 +57,7 @@ def run_program(
         fusion: is told what was run part by part, and why the rest was not.
     """
     source, words = program_and_bindings(request)
+    tell_readings(words)
     begin()
     program = prepared(request, source, (*read_bindings(words), *more))
     # The limits on seconds and memory are the bounds here.
@@ -74,6 +75,27 @@ def run_program(
     for text in (*_notes_on_inputs(run), *run.notes, *_not_finite(run)):
         note(f"note: {text}")
     return run
+
+
+def tell_readings(words: Iterable[str]) -> None:
+    """Note on stderr how values were read that could be read in another way."""
+    asked = [word for word in words if not _is_plain(word.partition("=")[2])]
+    if asked:
+        from .readings import readings
+
+        for text in readings(asked):
+            note(printable(f"note: {text}"))
+
+
+def _is_plain(value: str) -> bool:
+    """Whether everybody reads a value alike: a number, or what begins like none."""
+    if value[:1] not in "+-0123456789":
+        return True
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
 
 
 def tell_data(names: Sequence[str]) -> None:

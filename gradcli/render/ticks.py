@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import ceil, floor, isfinite, log10
 from typing import Final
 
-PACES: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
-"""Distances of round numbers, times powers of ten."""
+PACES: Final = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
+"""Distances of round numbers, times powers of ten; the last is wide enough always."""
 
 
 def ticks(low: float, high: float, most: int = 7) -> list[float]:

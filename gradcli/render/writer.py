@@ -1,15 +1,16 @@
 """Where lines go: a pipe gets plain text, a terminal colours and its own width.
 
 Invariants: a pipe sees no escape code, and no line cut or wrapped. `NO_COLOR` wins over
-everything; then `FORCE_COLOR` and `CLICOLOR_FORCE`; then `TERM=dumb`; else a terminal
-gets colour. rich is imported only if the stream is a terminal or colour is forced.
+everything; then `FORCE_COLOR` and `CLICOLOR_FORCE`; then what
+`prefer` was told; then `TERM=dumb`; else a terminal gets colour. rich is imported only
+if the stream is a terminal or colour is forced.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from .limits import DEFAULT_TERMINAL_COLUMNS, MIN_TERMINAL_COLUMNS
 from .line import Layout, Line
@@ -52,6 +53,19 @@ class PlainWriter:
         self._stream.flush()
 
 
+_preferred: dict[str, Any] = {"colour": "auto", "width": 0}
+
+
+def prefer(colour: str = "auto", width: int = 0) -> None:
+    """Set what holds where the environment wishes nothing.
+
+    Args:
+        colour: "auto" as the stream suits, "always" or "never".
+        width: columns of a terminal; 0: as many as it has.
+    """
+    _preferred.update(colour=colour, width=width)
+
+
 def open_writer(stream: TextIO) -> Writer:
     """The writer that suits the stream and the environment's wishes."""
     terminal = stream.isatty()
@@ -73,6 +87,8 @@ def wants_colour(terminal: bool, wishes: Mapping[str, str]) -> bool:
         return forced != "0"
     if wishes.get("CLICOLOR_FORCE", "0") not in ("", "0"):
         return True
+    if _preferred["colour"] != "auto":
+        return bool(_preferred["colour"] == "always")
     return terminal and wishes.get("TERM") != "dumb"
 
 
@@ -81,6 +97,8 @@ def terminal_width(stream: TextIO, wishes: Mapping[str, str]) -> int:
     wanted = wishes.get("COLUMNS", "")
     if wanted.isdecimal() and int(wanted):
         return max(MIN_TERMINAL_COLUMNS, int(wanted))
+    if _preferred["width"]:
+        return max(MIN_TERMINAL_COLUMNS, int(_preferred["width"]))
     try:
         columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):

@@ -15,8 +15,9 @@ from functools import cache
 from importlib.resources import files
 
 ORDER = (
-    "tutorial", "language", "verdicts", "conventions", "errors", "json", "python",
-    "pytorch", "sympy",
+    "tutorial", "language", "verdicts", "precision", "conventions", "formulas",
+    "products", "pictures", "proofs", "settings", "errors", "json", "python", "pytorch",
+    "sympy",
 )  # fmt: skip
 """The pages in the order in which they are listed."""
 

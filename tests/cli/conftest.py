@@ -23,6 +23,8 @@ COLOUR_WISHES = (
     "GITHUB_ACTIONS",
     "CLICOLOR_FORCE",
 )
+OWN_WISHES = ("GRADCLI_", "XDG_CONFIG_HOME")
+"""What our own variables begin with."""
 
 FIVE = "b = w1*a; c = w2*a; d = w3*b + w4*c; L = 10 - d"
 AT = ["a=2", "w1=0.5", "w2=-1.5", "w3=3", "w4=0.25"]
@@ -46,8 +48,13 @@ PATIENCE = ("--verify-seconds", "600")
 """So that no verdict depends on how busy the machine is."""
 
 
+_IMPATIENT = frozenset(
+    ("--verify-seconds", "--no-verify", "--help", "-h", "--", "--table", "--sweep")
+)
+
+
 def _patience(args: Sequence[str]) -> Sequence[str]:
-    asked = {"--verify-seconds", "--no-verify", "--help", "-h", "--"}.intersection(args)
+    asked = _IMPATIENT.intersection(args)
     return PATIENCE if args and args[0] in CHECKING and not asked else ()
 
 
@@ -77,7 +84,8 @@ def gradcli(tmp_path: Path, warm_command: list[str]) -> Run:
         timeout: float = 60,
     ) -> Ended:
         given = stdin.encode() if isinstance(stdin, str) else stdin
-        command = COLD if set(env or ()).difference(COLOUR_WISHES) else warm_command
+        others = {n for n in env or () if not n.startswith(OWN_WISHES)}
+        command = COLD if others.difference(COLOUR_WISHES) else warm_command
         done = subprocess.run(
             [*command, *args[:1], *_patience(args), *args[1:]],
             input=given,

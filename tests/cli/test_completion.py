@@ -1,14 +1,28 @@
-"""What a shell is offered when a line has been begun."""
+"""What a shell is offered when a line has been begun.
+
+The scripts of bash, zsh and fish are tried in those shells where they are installed.
+"""
 
 from __future__ import annotations
 
+import shlex
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import pexpect
 import pytest
 
-from .conftest import Run
+from gradcli.cli.completion import offers
+from gradcli.cli.shells import SCRIPTS, answer
+from gradcli.cli.typed_line import begun, continued
+
+from .conftest import Run, environment
 
 OFFERED = {
     "gradcli gr": {"grad", "graph"},
-    "gradcli grad x**2 --verify": {"--verify-seconds"},
+    "gradcli grad x**2 --verify": {"--verify", "--verify-seconds"},
     "gradcli grad -x**2 x=3 --qui": {"--quiet"},
     "gradcli grad x --device ": {"auto", "cpu", "cuda"},
     "gradcli descend x --optimizer a": {"adam"},
@@ -19,7 +33,7 @@ OFFERED = {
 
 
 @pytest.mark.parametrize("line", OFFERED)
-def test_a_word_that_was_begun_is_completed(gradcli: Run, line: str) -> None:
+def test_a_script_installed_before_is_still_answered(gradcli: Run, line: str) -> None:
     wishes = {
         "_GRADCLI_COMPLETE": "complete_bash",
         "COMP_WORDS": line,
@@ -28,3 +42,203 @@ def test_a_word_that_was_begun_is_completed(gradcli: Run, line: str) -> None:
     ended = gradcli(env=wishes)
     assert (ended.status, ended.err) == (0, "")
     assert set(ended.out.split()) == OFFERED[line]
+
+
+NETWORK = "b = w1*alpha; c = w2*b; L = c^2"
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "found"),
+    [
+        ([], "jac", ["jacobian"]),
+        ([], "--ins", ["--install-completion"]),
+        (["nosuch"], "x", []),
+        (["grad", "x**2"], "--verify-", ["--verify-seconds"]),
+        (["grad", "x**2", "--device"], "", ["auto", "cpu", "cuda"]),
+        (["grad", "x**2"], "--device=c", ["--device=cpu", "--device=cuda"]),
+        (["grad", NETWORK, "--wrt"], "", ["w1", "alpha", "w2", "b", "c"]),
+        (["grad", NETWORK], "--wrt=w1,w", ["--wrt=w1,w2"]),
+        (["grad", NETWORK, "--of"], "c", ["c"]),
+        (["paths", NETWORK, "--to"], "al", ["alpha"]),
+        (["grad", NETWORK, "w1=3"], "", ["alpha=", "w2="]),
+        (["grad", NETWORK, "-q", "--box"], "w", ["w1=", "w2="]),
+        (["grad", "--seed", "3", NETWORK, "w1=3"], "w", ["w2="]),
+        (["grad"], "b = w1*a; 2*tanhs", ["b = w1*a; 2*tanhshrink"]),
+        (["grad"], "tango = 3; tang", ["tango = 3; tango"]),
+        (["grad"], "x.logsumex", ["x.logsumexp"]),
+        (["grad"], "-tanhs", ["-tanhshrink"]),
+        (["grad"], "3*", []),
+        (["grad", "x"], "x=arang", ["x=arange"]),
+        (["check", NETWORK, "--same"], "alph", ["alpha"]),
+        (["grad", "x = ("], "x", []),
+        (["help"], "verd", ["verdicts"]),
+        (["ops"], "tanhs", ["tanhshrink"]),
+        (["config"], "verify-", ["verify-seconds"]),
+    ],
+)
+def test_offers_begin_with_what_was_typed(
+    words: list[str], text: str, found: list[str]
+) -> None:
+    assert [each.text for each in offers(["gradcli", *words], text)] == found
+
+
+def test_files_are_offered_behind_an_at_and_where_a_file_belongs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.grad").write_text("loss = (weight*x)^2")
+    (tmp_path / "nets").mkdir()
+    (tmp_path / ".hidden").touch()
+
+    def found(words: list[str], text: str) -> list[str]:
+        return [each.text for each in offers(["gradcli", "grad", *words], text)]
+
+    assert found(["x"], "x=@ne") == ["x=@net.grad", "x=@nets/"]
+    assert found(["-f"], "") == ["net.grad", "nets/"]
+    assert found(["x", "--out"], "./.h") == ["./.hidden"]
+    assert found(["-f", "net.grad"], "w") == ["weight="]
+    assert found(["-f", "none.grad"], "w") == []
+    verify = offers(["gradcli", "verify"], "net")
+    assert [each.text for each in verify] == ["net.grad", "nets/"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "text"),
+    [
+        ("gradcli grad", ["gradcli"], "grad"),
+        ('gradcli grad "a; b', ["gradcli", "grad"], "a; b"),
+        ("gradcli grad 'it''s' ", ["gradcli", "grad", "its"], ""),
+        ('gradcli grad "a\\"b\\n" x', ["gradcli", "grad", 'a"b\\n'], "x"),
+        ("gradcli grad a\\ b", ["gradcli", "grad"], "a b"),
+        ("cat f | gradcli grad -f", ["gradcli", "grad"], "-f"),
+        ("", [], ""),
+    ],
+)
+def test_a_line_is_read_as_a_shell_reads_it(
+    line: str, words: list[str], text: str
+) -> None:
+    given = begun(line)
+    assert (given.words, given.text) == (words, text)
+
+
+def test_what_follows_stands_in_the_same_quotes() -> None:
+    assert continued(begun("a b", ""), "(c d)") == "b\\(c\\ d\\)"
+    assert continued(begun('x="a', "="), '$b "') == 'a\\$b \\"'
+    assert continued(begun("x='a b", "="), "$c") == "a b$c"
+    assert continued(begun("x=@da", "=@"), "ta.csv") == "@data.csv"
+    assert [*answer("bash", {"COMP_TEXT": "gradcli grad 'x\n+ tanhs"})] == []
+
+
+@pytest.fixture
+def in_shell(
+    tmp_path: Path, warm_command: list[str]
+) -> Iterator[Callable[[str], Shell]]:
+    """Types into a shell that has a command which prints the words it is given."""
+    command = tmp_path / "bin" / "gradcli"
+    command.parent.mkdir()
+    command.write_text(
+        "#!/bin/sh\n"
+        f'[ -z "$_GRADCLI_COMPLETE" ] || exec {shlex.join(warm_command)} "$@"\n'
+        "printf '<%s>' \"$@\"; echo ENDED\n"
+    )
+    command.chmod(0o755)
+    (tmp_path / "data.csv").write_text("1\n")
+    for shell, script in SCRIPTS.items():
+        (tmp_path / shell).write_text(script)
+    shells: list[Shell] = []
+
+    def started(name: str) -> Shell:
+        if shutil.which(name) is None:
+            pytest.skip(f"there is no {name}")
+        shells.append(Shell(name, tmp_path))
+        return shells[-1]
+
+    yield started
+    for shell in shells:
+        shell.child.close(force=True)
+
+
+class Shell:
+    """An interactive shell, with the script and nothing of the user's."""
+
+    STARTS: ClassVar = {
+        "bash": ["bash", "--norc", "--noprofile", "-i"],
+        "zsh": ["zsh", "-f", "-i"],
+        "fish": ["fish", "--no-config", "-i"],
+    }
+
+    def __init__(self, name: str, folder: Path) -> None:
+        command, *words = self.STARTS[name]
+        wishes = {"TERM": "xterm", "PS1": "$ ", "HOME": str(folder)}
+        env = environment(**wishes)
+        env["PATH"] = f"{folder / 'bin'}:{env['PATH']}"
+        self.child = pexpect.spawn(
+            command, words, env=env, cwd=str(folder), encoding="utf-8",
+            dimensions=(40, 120), timeout=30,
+        )  # fmt: skip
+        init = "autoload -U compinit; compinit -u -D; " if name == "zsh" else ""
+        self.child.sendline(f"{init}source ./{name}; echo RE''ADY")
+        self.child.expect("READY")
+
+    def words(self, line: str) -> str:
+        """What the command is given by a line with a tab in it."""
+        before, _, after = line.partition("\t")
+        self.child.send(f"{before}\t")
+        self.child.send(f"{after}\r")
+        self.child.expect(r"(<[^\r\n]*>)ENDED")
+        return str(self.child.match[1])
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_shell_completes_each_kind_of_word(
+    in_shell: Callable[[str], Shell], name: str
+) -> None:
+    shell = in_shell(name)
+    assert shell.words("gradcli jaco\tx") == "<jacobian><x>"
+    assert shell.words("gradcli grad x --verify-s\t3") == (
+        "<grad><x><--verify-seconds><3>"
+    )
+    assert shell.words("gradcli grad 'x*y' x=@da\ty=2") == (
+        "<grad><x*y><x=@data.csv><y=2>"
+    )
+    assert shell.words('gradcli grad "b = alpha; b*y" --wrt al\t-q') == (
+        "<grad><b = alpha; b*y><--wrt><alpha><-q>"
+    )
+    assert shell.words('gradcli grad "alpha*y" al\t3') == ("<grad><alpha*y><alpha=3>")
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_a_shell_completes_operations_inside_a_program(
+    in_shell: Callable[[str], Shell], name: str, quote: str
+) -> None:
+    shell = in_shell(name)
+    typed = f"gradcli grad {quote}b = w1*a; L = tanhs\t(b){quote} a=2"
+    assert shell.words(typed) == "<grad><b = w1*a; L = tanhshrink(b)><a=2>"
+
+
+@pytest.mark.parametrize("name", ["zsh", "fish"])
+def test_a_shell_shows_apostrophes_as_they_are(
+    in_shell: Callable[[str], Shell], name: str
+) -> None:
+    shell = in_shell(name)
+    shell.child.send("gradcli ops --\t")
+    shell.child.expect("Show Python's traceback of an error")
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_is_installed_where_its_shell_looks(
+    gradcli: Run, tmp_path: Path, name: str
+) -> None:
+    ended = gradcli("--install-completion", name, env={"HOME": str(tmp_path)})
+    assert (ended.status, ended.out) == (0, "")
+    (path,) = [word for word in ended.err.split() if word.startswith(str(tmp_path))]
+    shown = gradcli("--show-completion", name).out
+    assert Path(path).read_text().strip() == shown.strip() == SCRIPTS[name].strip()
+
+
+def test_a_shell_without_completion_is_refused(gradcli: Run) -> None:
+    ended = gradcli("--show-completion", "tcsh")
+    assert ended.status == 2
+    assert "name one: bash, zsh, fish" in ended.err
+    assert gradcli("--show-completion", "bash", "zsh").status == 2

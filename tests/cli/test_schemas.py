@@ -44,6 +44,8 @@ PRINTED = {
     'plot "abs(x)*y" x=-1:1:3 y=-1:1:3': "plot",
     f"verify {SAMPLES}/losses.py:Scale": "verify",
     "ops": "ops",
+    "config": "config",
+    "config digits": "config",
     "help E101": "help",
     "help": "help",
     'value "tahn(x)" x=1': "error",

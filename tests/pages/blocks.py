@@ -16,6 +16,7 @@ from itertools import takewhile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
 PAGES = sorted((ROOT / "gradcli" / "documents").glob("*.md"))
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.S | re.M)
@@ -66,8 +67,9 @@ def _complete(command: str) -> bool:
 
 _PATIENT = """\
 gradcli() {{
-  case "$1" in
-    grad | jacobian | hessian | check | kinks)
+  case "$* " in
+    *" --table "* | *" --sweep "*) ;;
+    "grad "* | "jacobian "* | "hessian "* | "check "* | "kinks "*)
       set -- "$1" --verify-seconds 600 "${{@:2}}" ;;
   esac
   {} "$@"
@@ -76,8 +78,11 @@ gradcli() {{
 """The command, whose verdicts do not depend on how busy the machine is."""
 
 
-def printed(command: str, gradcli: Sequence[str], folder: Path) -> str:
-    """What a shell prints of a command, results first, then what goes to stderr."""
+def printed(command: str, gradcli: Sequence[str], folder: Path, **wishes: str) -> str:
+    """What a shell prints of a command, results first, then what goes to stderr.
+
+    The folder is its home, too, where settings are.
+    """
     function = _PATIENT.format(shlex.join(gradcli))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
@@ -86,7 +91,13 @@ def printed(command: str, gradcli: Sequence[str], folder: Path) -> str:
         text=True,
         timeout=120,
         cwd=folder,
-        env={**os.environ, "PATH": path},
+        env={
+            **os.environ,
+            "PATH": path,
+            "HOME": str(folder),
+            "XDG_CONFIG_HOME": "",
+            **wishes,
+        },
     )
     return run.stdout + run.stderr
 

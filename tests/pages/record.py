@@ -1,6 +1,7 @@
-"""Write what the commands of the pages print into the pages.
+"""Write what commands print now into the pages, the README and its picture.
 
     python -m tests.pages.record errors tutorial
+    python -m tests.pages.record README terminal
 
 Read the difference before it is kept: a page may say of it what is no longer so.
 """
@@ -14,7 +15,8 @@ from pathlib import Path
 from gradcli.views.pages import parts
 from tests.processes import warm
 
-from .blocks import PAGES, examples, printed, without_seconds
+from .blocks import PAGES, README, ROOT, examples, printed, without_seconds
+from .screenshot import PICTURE, taken
 
 
 def main(names: list[str]) -> None:
@@ -23,19 +25,30 @@ def main(names: list[str]) -> None:
             if not names or path.stem in names:
                 text = "".join(recorded(p, gradcli) for p in parts(path.read_text()))
                 path.write_text(text)
+        if not names or README.stem in names:
+            README.write_text(recorded(README.read_text(), gradcli, ROOT))
+        if not names or PICTURE.stem in names:
+            with tempfile.TemporaryDirectory() as folder:
+                kept = PICTURE.read_text() if PICTURE.is_file() else ""
+                PICTURE.write_text(_newer(taken(gradcli, Path(folder)), kept))
 
 
-def recorded(section: str, gradcli: list[str]) -> str:
-    """The section with what its commands print now."""
+def recorded(section: str, gradcli: list[str], folder: Path | None = None) -> str:
+    """The section with what its commands print now, in a folder of their own."""
+    if folder is None:
+        with tempfile.TemporaryDirectory() as own:
+            return recorded(section, gradcli, Path(own))
     written, at = "", 0
-    with tempfile.TemporaryDirectory() as folder:
-        for each in examples(section):
-            text = printed(each.command, gradcli, Path(folder))
-            if without_seconds(text) == without_seconds(each.shown):
-                text = each.shown
-            written += section[at : each.start] + text
-            at = each.end
+    for each in examples(section):
+        text = _newer(printed(each.command, gradcli, folder), each.shown)
+        written += section[at : each.start] + text
+        at = each.end
     return written + section[at:]
+
+
+def _newer(text: str, kept: str) -> str:
+    """The text, or what is kept of it where only seconds differ."""
+    return kept if without_seconds(text) == without_seconds(kept) else text
 
 
 if __name__ == "__main__":

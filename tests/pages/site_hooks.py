@@ -31,10 +31,17 @@ def on_files(files: Files, config: Any) -> Files:
     group = get_command(app)
     with typer.Context(group, info_name="gradcli", terminal_width=COLUMNS) as context:
         commands = of_commands(context)
-    made = {"index.md": README.read_text(), f"{OF_COMMANDS}.md": commands}
+    made = {"index.md": start(), f"{OF_COMMANDS}.md": commands}
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def start() -> str:
+    """The README, whose links to the pages are to those of the site."""
+    text = README.read_text().replace("](gradcli/documents/", "](")
+    # What is not of the site has no page there.
+    return re.sub(r"\[([^\]]+)\]\(tests/[^)]*\)", r"\1", text)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:

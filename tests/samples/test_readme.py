@@ -7,11 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages.blocks import ROOT, Example, examples, printed, without_seconds
+from tests.pages.blocks import (
+    PAGES,
+    README,
+    ROOT,
+    Example,
+    examples,
+    printed,
+    without_seconds,
+)
 
-README = ROOT / "README.md"
 EXAMPLES = list(examples(README.read_text()))
-IN_PYTHON = [README, *sorted((ROOT / "gradcli" / "documents").glob("py*.md"))]
+IN_PYTHON = [path for path in PAGES if "```pycon" in path.read_text()]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.command)
@@ -22,8 +29,10 @@ def test_readme_shows_what_is_printed(
     assert without_seconds(text) == without_seconds(example.shown)
 
 
-def test_readme_has_examples() -> None:
-    assert len(EXAMPLES) >= 10
+def test_readme_has_five_examples_on_a_page() -> None:
+    assert len(EXAMPLES) == 5
+    assert len(README.read_text().splitlines()) < 200
+    assert len(IN_PYTHON) >= 2
 
 
 @pytest.mark.parametrize("path", IN_PYTHON, ids=lambda path: path.stem)

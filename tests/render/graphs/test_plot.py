@@ -29,6 +29,13 @@ def test_ticks(low: float, high: float, found: list[float]) -> None:
     assert ticks(low, high) == pytest.approx(found)
 
 
+@pytest.mark.parametrize("most", [2, 4, 7, 9])
+def test_any_span_has_ticks_and_no_more_than_asked(most: int) -> None:
+    for span in range(10, 1000):
+        found = ticks(0.0, span / 10, most)
+        assert 1 <= len(found) <= most
+
+
 def test_a_pole_does_not_flatten_the_rest() -> None:
     x = np.linspace(-1, 1, 400)
     low, high = heights(1 / x)

@@ -1,0 +1,22 @@
+"""A command by its name: its file is imported when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Final
+
+import typer
+from typer.main import get_command
+
+from .options import ExpressionCommand
+
+HELP_NAMES: Final = {"help_option_names": ["-h", "--help"]}
+
+
+def command_of(name: str) -> Any:
+    """The command of a name, with its options."""
+    module = import_module(f"gradcli.cli.{name}")
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    kind = getattr(module, "COMMAND", ExpressionCommand)
+    single.command(name, cls=kind, context_settings=HELP_NAMES)(module.main)
+    return get_command(single)

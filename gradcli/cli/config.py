@@ -1,0 +1,223 @@
+"""``gradcli config``: defaults of options, where they come from, and their file.
+
+Invariant: the file is only written with lines that can be read again; what else stands
+in it, as remarks, stays.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from . import defaults
+from .exits import Exit
+from .preset import path
+from .problems import wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..render.line import Line, Part
+
+MIN_TABLE_COLUMNS: Final = 80
+"""Of a terminal in which a line for each setting has room for what it is."""
+
+
+def _keys(incomplete: str) -> list[str]:
+    """Settings that the shell completes a beginning to."""
+    return [key for key in defaults.BY_KEY if key.startswith(incomplete)]
+
+
+def main(
+    key: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[KEY]",
+            help="A setting; without one, all are listed.",
+            autocompletion=_keys,
+        ),
+    ] = None,
+    value: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[VALUE]", help="What it is from now on; without one, it is shown."
+        ),
+    ] = None,
+    unset: Annotated[
+        bool, typer.Option("--unset", help="Take the setting out of the file.")
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show Python's traceback of an error.")
+    ] = False,
+) -> int:
+    """Defaults of options: show them, set them.
+
+    An option of the command line comes first, then a variable such as GRADCLI_DIGITS,
+    then the file, then what is built in. The file is gradcli/config.toml below
+    $XDG_CONFIG_HOME, or else below ~/.config.
+
+    Example: gradcli config verify-seconds 20
+    """
+    from .output import Printer, note
+
+    printer = Printer()
+    if key is None:
+        if unset:
+            raise wrong("E590", "--unset needs a setting", "gradcli config --unset KEY")
+        _tell_strangers()
+        found = defaults.given()
+        printer.lines(
+            [_as_json(found)] if json else _listing(found, printer.layout.width)
+        )
+    elif unset or value is not None:
+        if unset and value is not None:
+            hint = "leave out the value, or --unset"
+            raise wrong("E590", "--unset takes a setting without a value", hint)
+        if json:
+            raise wrong("E590", "--json shows settings, it sets none", "leave it out")
+        setting = defaults.setting_of(key)
+        for text in _changed(setting, None if unset else value):
+            note(text)
+    else:
+        setting = defaults.setting_of(key)
+        found = defaults.given()
+        printer.lines([_as_json(found, setting.key)] if json else [_bare(setting)])
+    printer.flush()
+    return Exit.DONE
+
+
+def _tell_strangers() -> None:
+    from ..lang.suggest import did_you_mean
+    from .output import note
+
+    known = [each.variable for each in defaults.SETTINGS]
+    for name in defaults.strangers():
+        hint = did_you_mean(name, known) or "it changes nothing"
+        note(f"note: the variable {name} is no setting: {hint}")
+
+
+def _listing(found: dict[str, defaults.Given], width: int | None) -> Iterator[Line]:
+    """The file, and every setting with its value and where that comes from; in a wide
+    enough terminal also what it is."""
+    from ..lang.excerpt import printable
+    from ..render.line import BLANK, Line, aligned
+
+    where = path()
+    there = "" if os.path.exists(where) else " (there is none yet)"
+    yield Line((("file  ", "dim"), (printable(defaults.shown(where)) + there, "plain")))
+    yield BLANK
+    rows: list[tuple[Part, ...]] = []
+    for each in defaults.SETTINGS:
+        given = found.get(each.key)
+        text = each.built_in if given is None else printable(given.text)
+        source = defaults.BUILT_IN if given is None else _source(given)
+        role: Any = "dim" if given is None else "number"
+        rows.append(
+            (
+                (each.key, "name"), ("  ", "plain"), (text, role), ("  ", "plain"),
+                (source, "dim"), ("  ", "plain"), (each.about, "dim"),
+            )
+        )  # fmt: skip
+    narrow = width is not None and width < MIN_TABLE_COLUMNS
+    yield from aligned([row[:5] if narrow else row for row in rows], 5 if narrow else 6)
+
+
+def _source(given: defaults.Given) -> str:
+    return given.place if given.source == defaults.ENVIRONMENT else "the file"
+
+
+def _bare(setting: defaults.Setting) -> Line:
+    from ..lang.excerpt import printable
+    from ..render.line import Line
+
+    given = defaults.given().get(setting.key)
+    text = setting.built_in if given is None else printable(given.text)
+    return Line(((text, "plain"),))
+
+
+def _as_json(found: dict[str, defaults.Given], only: str | None = None) -> Line:
+    from ..render.jsons import answer
+
+    settings = [
+        {
+            "key": each.key,
+            "value": found[each.key].value if each.key in found else None,
+            "source": found[each.key].source if each.key in found else "built in",
+            "variable": each.variable,
+            "built_in": each.built_in,
+        }
+        for each in defaults.SETTINGS
+        if only in (None, each.key)
+    ]
+    return answer("config", file=path(), settings=settings)
+
+
+def _changed(setting: defaults.Setting, text: str | None) -> Iterator[str]:
+    """Write the file with a setting's new value, or without it; what to say of it."""
+    where = path()
+    before = _content(where)
+    kept = [
+        line
+        for line in before.splitlines()
+        if not re.match(rf"\s*{_spelled(setting.key)}\s*=", line)
+    ]
+    if text is None:
+        if len(kept) == len(before.splitlines()):
+            yield f"note: {defaults.shown(where)} does not set {setting.key}"
+            return
+    else:
+        value = defaults.read(setting, text, setting.key)
+        kept.append(f"{setting.key} = {_toml(value)}")
+    after = "".join(f"{line}\n" for line in kept)
+    defaults.parsed(after.encode(), where)
+    _write(where, after)
+    now = f"{setting.key} = {text}" if text is not None else f"without {setting.key}"
+    yield f"wrote {defaults.shown(where)}: {now}"
+    if os.environ.get(setting.variable):
+        yield f"note: {setting.variable} is set, and comes first"
+
+
+def _spelled(key: str) -> str:
+    """A pattern of a key as a file may spell it."""
+    return "[\"']?" + key.replace("-", "[-_]") + "[\"']?"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _content(where: str) -> str:
+    """The text of the file."""
+    try:
+        with open(where, encoding="utf-8-sig") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        hint = "it is a file of text: mend it, or move it away"
+        raise wrong("E598", f"cannot read {where}: {error}", hint) from None
+
+
+def _write(where: str, text: str) -> None:
+    """Put the new file in the place of the old one at once."""
+    fresh = f"{where}.new"
+    try:
+        os.makedirs(os.path.dirname(where), exist_ok=True)
+        with open(fresh, "w", encoding="utf-8") as file:
+            file.write(text)
+        # A link stays a link to where the file lies.
+        os.replace(fresh, os.path.realpath(where))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = "XDG_CONFIG_HOME names another folder for it"
+        raise wrong("E598", f"cannot write {where}: {reason}", hint) from None

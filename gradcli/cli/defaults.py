@@ -1,0 +1,349 @@
+"""Defaults that people set once: environment variables and a file of settings.
+
+Invariants: what the command line says comes first, then `GRADCLI_*` variables, then the
+file, then what is built in; a default never turns a command line into a wrong one that
+is right without it. This module is imported only where something was set.
+
+    GRADCLI_DIGITS=30 gradcli grad "sin(x)" x=0.1
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final, NamedTuple
+
+from .commands import ON_PROGRAMS
+from .limits import MAX_DIGITS, MAX_SETTABLE_SECONDS, bytes_of
+from .preset import PREFIX, path
+
+MIN_COLUMNS: Final = 20
+MAX_COLUMNS: Final = 1000
+
+ENVIRONMENT, FILE, BUILT_IN = "environment", "file", "built in"
+"""Where a value comes from."""
+
+Reader = Callable[[str], Any]
+"""A value's text as a value; raises ValueError with what is wanted."""
+
+
+def _whole(least: int, most: int) -> Reader:
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise ValueError(f"an integer from {least:,} to {most:,}")
+        return int(text)
+
+    return read
+
+
+def _seconds(text: str) -> float:
+    wanted = f"a number of seconds from 0 to {MAX_SETTABLE_SECONDS:g}"
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(wanted) from None
+    if not 0 <= value <= MAX_SETTABLE_SECONDS:
+        raise ValueError(wanted)
+    return value
+
+
+def _size(text: str) -> str:
+    from ..lang.errors import ProgramError
+
+    try:
+        bytes_of(text)
+    except ProgramError:
+        raise ValueError("a size in bytes, such as 500MB or 2GiB") from None
+    return text
+
+
+def _one_of(*names: str) -> Reader:
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"one of {', '.join(names)}")
+        return text
+
+    return read
+
+
+_SWITCH: Final = {
+    "true": True, "yes": True, "on": True, "1": True,
+    "false": False, "no": False, "off": False, "0": False,
+}  # fmt: skip
+
+
+def _switch(text: str) -> bool:
+    if text.lower() not in _SWITCH:
+        raise ValueError("true or false")
+    return _SWITCH[text.lower()]
+
+
+class Setting(NamedTuple):
+    """What can have a default, and where it counts."""
+
+    key: str
+    about: str
+    read: Reader
+    built_in: str
+    commands: tuple[str, ...] = ()
+    """The commands whose option it is; none: how output looks, of all."""
+
+    unless: tuple[str, ...] = ()
+    """Options beside which it would be refused, and so does not count."""
+
+    beside: tuple[tuple[str, str], ...] = ()
+    """Commands, each with an option without which it would be refused."""
+
+    parameter: str = ""
+    """The option's parameter, where the key is not its name."""
+
+    inverted: bool = False
+    """Whether the option says the opposite."""
+
+    @property
+    def name(self) -> str:
+        """The parameter that it is a default of."""
+        return self.parameter or self.key.replace("-", "_")
+
+    @property
+    def option(self) -> str:
+        """The option as it is typed."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        return PREFIX + self.key.upper().replace("-", "_")
+
+
+_NOT_CHECK: Final = tuple(name for name in ON_PROGRAMS if name != "check")
+_DERIVATIVES: Final = ("grad", "jacobian", "hessian")
+_MANY: Final = ("--table", "--sweep", "--plot")
+
+SETTINGS: Final = (
+    Setting("digits", "certified digits that grad adds",
+            _whole(1, MAX_DIGITS), "none", ("grad",),
+            (*_MANY, "--order", "--code", "--symbolic", "--latex")),
+    Setting("dtype", "the precision of all numbers",
+            _one_of("float64", "float32"), "float64", _NOT_CHECK),
+    Setting("device", "where to compute",
+            _one_of("auto", "cpu", "cuda"), "auto", _NOT_CHECK),
+    Setting("seed", "the seed of random numbers",
+            _whole(0, 2**32 - 1), "0", (*ON_PROGRAMS, "verify")),
+    Setting("strict", "an input without a value is an error",
+            _switch, "false", ON_PROGRAMS),
+    Setting("verify", "results are verified",
+            _switch, "true", (*_DERIVATIVES, "graph", "plot"), ("--require",),
+            (), "no_verify", inverted=True),
+    Setting("require", "a weaker verdict is exit status 1",
+            _one_of("proved", "certified", "sampled"), "none",
+            (*_DERIVATIVES, "verify"), (*_MANY, "--no-verify")),
+    Setting("verify-seconds", "seconds for verifying",
+            _seconds, "5",
+            (*_DERIVATIVES, "check", "kinks", "verify", "run"),
+            (*_MANY, "--no-verify"), (("run", "--verify"),)),
+    Setting("max-seconds", "seconds of processor time for a run",
+            _seconds, "8", ON_PROGRAMS),
+    Setting("max-memory", "memory for a run",
+            _size, "450MB", ON_PROGRAMS),
+    Setting("max-program", "the longest text of a program",
+            _size, "2MB", ON_PROGRAMS),
+    Setting("colour", "colours; NO_COLOR comes first",
+            _one_of("auto", "always", "never"), "auto"),
+    Setting("width", "columns; COLUMNS comes first",
+            _whole(MIN_COLUMNS, MAX_COLUMNS), "the terminal's"),
+)  # fmt: skip
+"""Every default there is, in the order in which it is listed."""
+
+BY_KEY: Final = {each.key: each for each in SETTINGS}
+
+
+class Given(NamedTuple):
+    """A default that somebody set."""
+
+    setting: Setting
+    value: Any
+    text: str
+    source: str
+    """`ENVIRONMENT` or `FILE`."""
+
+    place: str
+    """The variable or the file, as it is told."""
+
+
+def given() -> dict[str, Given]:
+    """The defaults that are set, by key.
+
+    Raises:
+        ProgramError: the file or a value is wrong.
+    """
+    return {**_of_file(), **_of_environment()}
+
+
+def strangers() -> list[str]:
+    """Variables that begin like ours and are none of ours."""
+    known = {each.variable for each in SETTINGS}
+    return sorted(n for n in os.environ if n.startswith(PREFIX) and n not in known)
+
+
+def setting_of(key: str) -> Setting:
+    """The setting of a key.
+
+    Raises:
+        ProgramError: there is none.
+    """
+    found = BY_KEY.get(key.lower().replace("_", "-"))
+    if found is None:
+        raise unknown(key, "")
+    return found
+
+
+def unknown(key: str, where: str) -> Exception:
+    """The error for a key that is no setting."""
+    from ..lang.suggest import did_you_mean
+    from .problems import wrong
+
+    hint = did_you_mean(key, BY_KEY) or f"the settings are {', '.join(BY_KEY)}"
+    return wrong("E591", f"{where}there is no setting {key!r}", hint)
+
+
+def read(setting: Setting, text: str, place: str) -> Any:
+    """A value of a setting.
+
+    Raises:
+        ProgramError: the setting cannot have it.
+    """
+    try:
+        return setting.read(text.strip())
+    except ValueError as wanted:
+        from .problems import wrong
+
+        message = f"{place}: {text!r} is not {wanted}"
+        raise wrong("E595", message, _way_out(setting, place)) from None
+
+
+def _way_out(setting: Setting, place: str) -> str:
+    if place == setting.variable:
+        return f"give the variable another value, or unset {place}"
+    if place == setting.key:
+        return f"now it is: gradcli config {place}"
+    return f"gradcli config --unset {setting.key} takes it out"
+
+
+def shown(where: str) -> str:
+    """A path as people write it."""
+    home = os.path.expanduser("~")
+    inside = where.startswith(home + os.sep)
+    return "~" + where[len(home) :] if inside else where
+
+
+def _of_environment() -> dict[str, Given]:
+    found = {}
+    for each in SETTINGS:
+        text = os.environ.get(each.variable, "")
+        if text:
+            value = read(each, text, each.variable)
+            found[each.key] = Given(each, value, text, ENVIRONMENT, each.variable)
+    return found
+
+
+def _of_file() -> dict[str, Given]:
+    where = path()
+    try:
+        with open(where, "rb") as file:
+            data = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        from .problems import wrong
+
+        reason = error.strerror or str(error)
+        hint = "make it readable, or move it away"
+        raise wrong("E595", f"cannot read {shown(where)}: {reason}", hint) from None
+    return parsed(data, where)
+
+
+def parsed(data: bytes, where: str) -> dict[str, Given]:
+    """The settings in a file's content.
+
+    Raises:
+        ProgramError: it is no TOML, or what it says is wrong.
+    """
+    import tomllib
+
+    from .problems import wrong
+
+    where = shown(where)
+    try:
+        table = tomllib.loads(data.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        hint = 'a line is KEY = VALUE, and a word has quotes: colour = "never"'
+        raise wrong("E595", f"{where} is not TOML: {error}", hint) from None
+    found = {}
+    for key, value in table.items():
+        setting = BY_KEY.get(key.replace("_", "-"))
+        if setting is None:
+            raise unknown(key, f"{where}: ")
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        made = read(setting, text, f"{where}: {key}")
+        found[setting.key] = Given(setting, made, text, FILE, where)
+    return found
+
+
+class _Applied:
+    """The defaults that stand in for options of the command that runs."""
+
+    def __init__(self) -> None:
+        self.of: tuple[Given, ...] = ()
+
+
+_applied = _Applied()
+
+
+def for_command(command: str, typed: Collection[str]) -> dict[str, Any]:
+    """The defaults of a command's options, by parameter.
+
+    Args:
+        command: its name.
+        typed: the options that the command line has, by their long names.
+
+    Raises:
+        ProgramError: what somebody set is wrong.
+    """
+    if not any(command in each.commands for each in SETTINGS):
+        return {}
+    counting = [
+        each
+        for each in given().values()
+        if command in each.setting.commands
+        and not {*each.setting.unless} & {*typed}
+        and dict(each.setting.beside).get(command) in (None, *typed)
+    ]
+    _applied.of = tuple(e for e in counting if e.setting.option not in typed)
+    return {
+        each.setting.name: not each.value if each.setting.inverted else each.value
+        for each in counting
+    }
+
+
+def explained(text: str) -> list[str]:
+    """Where options come from that a message speaks of and nobody typed."""
+    return [
+        f"note: {each.setting.key} = {each.text} is set by {each.place}"
+        for each in _applied.of
+        if each.setting.option in text or each.setting.key in text.split()
+    ]
+
+
+def unverified() -> bool:
+    """Whether a default says that results are not verified."""
+    found = given().get("verify")
+    return found is not None and not found.value
+
+
+def looks() -> Mapping[str, Any]:
+    """What is set of how output looks, by key."""
+    return {
+        each.setting.key: each.value
+        for each in given().values()
+        if not each.setting.commands
+    }

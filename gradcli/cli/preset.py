@@ -1,0 +1,27 @@
+"""Whether anybody set a default at all, which is all that most runs want to know.
+
+Invariant: importing this imports nothing, and looking takes microseconds; what was set
+is read by `cli/defaults.py`.
+"""
+
+from __future__ import annotations
+
+import os
+
+PREFIX = "GRADCLI_"
+"""What the variables begin with that set defaults."""
+
+
+def path() -> str:
+    """Where the file of settings is, or would be."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(base, "gradcli", "config.toml")
+
+
+def anything_set() -> bool:
+    """Whether there is a variable or a file of settings."""
+    return any(name.startswith(PREFIX) for name in os.environ) or os.path.lexists(
+        path()
+    )

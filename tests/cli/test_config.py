@@ -1,0 +1,278 @@
+"""`gradcli config`: defaults, where they come from, and what comes before what."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradcli.cli.command import command_of
+from gradcli.cli.commands import COMMANDS
+from gradcli.cli.config import _listing
+from gradcli.cli.defaults import SETTINGS, Setting
+from gradcli.cli.options import Request
+from gradcli.render.writer import prefer, terminal_width, wants_colour
+
+from .conftest import Ended, Run
+
+FORMULA = ("grad", "-q", "sin(x)", "x=1")
+FLOAT = "0.5403023058681398\n"
+FIVE_DIGITS = "0.5403\n"
+
+OTHERS = {
+    "digits": "7", "dtype": "float32", "device": "cpu", "seed": "3", "strict": "true",
+    "verify": "false", "require": "sampled", "verify-seconds": "9",
+    "max-seconds": "20", "max-memory": "400MB", "max-program": "1MB",
+    "colour": "never", "width": "90",
+}  # fmt: skip
+"""A value of each setting that is not the built-in one."""
+
+
+def written(folder: Path, text: str) -> dict[str, str]:
+    """The environment in which the file of settings holds this text."""
+    (folder / "gradcli").mkdir(exist_ok=True)
+    (folder / "gradcli" / "config.toml").write_text(text)
+    return {"XDG_CONFIG_HOME": str(folder)}
+
+
+def option(command: str, setting: Setting) -> Any:
+    return next(p for p in command_of(command).params if p.name == setting.name)
+
+
+def test_the_command_line_comes_first_then_the_environment_then_the_file(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    file = written(tmp_path, "digits = 5\n")
+    both = {**file, "GRADCLI_DIGITS": "7"}
+    assert gradcli(*FORMULA).out == FLOAT
+    assert gradcli(*FORMULA, env=file).out == FIVE_DIGITS
+    assert gradcli(*FORMULA, env=both).out == "0.5403023\n"
+    assert gradcli(*FORMULA, "--digits", "6", env=both).out == "0.540302\n"
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.key)
+def test_a_setting_is_an_option_of_its_commands(setting: Setting) -> None:
+    for command in setting.commands:
+        found = option(command, setting)
+        assert setting.option in found.opts
+        assert not setting.inverted or found.secondary_opts == [f"--{setting.key}"]
+        if setting.built_in == "none":
+            assert found.default is None
+        elif (command, setting.key) != ("verify", "verify-seconds"):
+            value = setting.read(setting.built_in)
+            assert found.type.convert(found.default, found, None) == (
+                found.type.convert(
+                    not value if setting.inverted else value, found, None
+                )
+            )
+
+
+@pytest.mark.parametrize("key", OTHERS)
+def test_every_setting_is_read_alike_from_both_places(
+    gradcli: Run, tmp_path: Path, key: str
+) -> None:
+    (setting,) = [each for each in SETTINGS if each.key == key]
+    quoted = f'{key} = "{OTHERS[key]}"\n'
+    by_file = gradcli("config", key, "--json", env=written(tmp_path, quoted))
+    by_variable = gradcli("config", key, "--json", env={setting.variable: OTHERS[key]})
+    (of_file,), (of_variable,) = by_file.json["settings"], by_variable.json["settings"]
+    assert (of_file["source"], of_variable["source"]) == ("file", "environment")
+    assert of_file["value"] == of_variable["value"] == setting.read(OTHERS[key])
+    assert str(of_file["built_in"]) != OTHERS[key]
+
+
+def test_every_setting_has_another_value_here() -> None:
+    assert [*OTHERS] == [each.key for each in SETTINGS]
+    fields = inspect.signature(Request).parameters
+    assert {each.name for each in SETTINGS if "value" in each.commands} <= {*fields}
+
+
+def test_a_default_refuses_nothing_that_is_right_without_it(gradcli: Run) -> None:
+    env = {
+        "GRADCLI_DIGITS": "5", "GRADCLI_REQUIRE": "sampled",
+        "GRADCLI_VERIFY_SECONDS": "9", "GRADCLI_DTYPE": "float64",
+    }  # fmt: skip
+    for words in (
+        ("grad", "x**2", "--sweep", "x=0:1:2"),
+        ("grad", "x**2", "x=1", "--order", "2"),
+        ("grad", "x**2", "x=1", "--code", "numpy"),
+        ("grad", "x**2", "x=1", "--no-verify"),
+        ("graph", "x**2", "x=1"),
+        ("value", "x**2", "x=1"),
+        ("check", "x**2", "--claim", "d/dx = 2*x"),
+        ("jacobian", "x**2", "x=1", "--times", "x=1"),
+    ):
+        assert gradcli(*words, env=env).status == 0, words
+
+
+def test_a_weaker_verdict_than_the_default_is_status_1(gradcli: Run) -> None:
+    env = {"GRADCLI_REQUIRE": "proved"}
+    assert gradcli("grad", "-q", "abs(x)", "x=0", env=env).status == 1
+    assert gradcli("grad", "-q", "abs(x)", "x=0").status == 0
+
+
+def test_verifying_can_be_switched_off_and_on_again(gradcli: Run) -> None:
+    env = {"GRADCLI_VERIFY": "no"}
+    assert "proved" not in gradcli("grad", "x**2", "x=1", env=env).out
+    assert "proved" in gradcli("grad", "x**2", "x=1", "--verify", env=env).out
+
+
+def test_strictness_can_be_switched_on_and_off_again(gradcli: Run) -> None:
+    env = {"GRADCLI_STRICT": "1"}
+    assert gradcli("value", "x**2", env=env).status == 2
+    assert gradcli("value", "x**2", "--no-strict", env=env).status == 0
+
+
+def test_limits_hold_and_are_told_with_where_they_were_set(gradcli: Run) -> None:
+    ended = gradcli("value", "x" + " + x" * 50, "x=1", env={"GRADCLI_MAX_PROGRAM": "9"})
+    assert ended.status == 0
+    ended = gradcli("value", "-f", "-", stdin="1234567890",
+                    env={"GRADCLI_MAX_PROGRAM": "9"})  # fmt: skip
+    assert ended.status == 4
+    assert "note: max-program = 9 is set by GRADCLI_MAX_PROGRAM" in ended.err
+
+
+def test_what_is_set_is_listed_with_where(gradcli: Run, tmp_path: Path) -> None:
+    env = {**written(tmp_path, "seed = 4\n"), "GRADCLI_DTYPE": "float32"}
+    lines = gradcli("config", env=env).out.splitlines()
+    assert lines[0] == f"file  {tmp_path}/gradcli/config.toml"
+    found = {line.split()[0]: line.split()[1:4] for line in lines[2:]}
+    assert [*found] == [each.key for each in SETTINGS]
+    assert found["seed"] == ["4", "the", "file"]
+    assert found["dtype"][:2] == ["float32", "GRADCLI_DTYPE"]
+    assert found["device"] == ["auto", "built", "in"]
+
+
+def test_a_listing_fits_on_a_terminal_s_line(gradcli: Run) -> None:
+    assert all(len(line) <= 80 for line in gradcli("config").out.splitlines()[1:])
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_setting_has_one_line_in_any_terminal(width: int) -> None:
+    lines = [line.text for line in _listing({}, width)]
+    assert len(lines) == len(SETTINGS) + 2
+    assert all(len(line) <= width for line in lines[1:])
+    assert any("certified digits" in line for line in lines) == (width >= 80)
+
+
+def setting(gradcli: Run, folder: Path, *words: str) -> Ended:
+    return gradcli("config", *words, env={"XDG_CONFIG_HOME": str(folder)})
+
+
+def test_setting_and_unsetting_leave_the_rest_of_the_file(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / "gradcli" / "config.toml"
+    assert setting(gradcli, tmp_path, "digits", "30").status == 0
+    file.write_text("# mine\n" + file.read_text() + 'device = "cpu"  # no GPU\n')
+    assert setting(gradcli, tmp_path, "verify_seconds", "20").status == 0
+    assert setting(gradcli, tmp_path, "colour", "never").status == 0
+    assert setting(gradcli, tmp_path, "digits", "--unset").status == 0
+    assert file.read_text() == (
+        '# mine\ndevice = "cpu"  # no GPU\nverify-seconds = 20\ncolour = "never"\n'
+    )
+    assert setting(gradcli, tmp_path, "verify-seconds").out == "20\n"
+    ended = setting(gradcli, tmp_path, "digits", "--unset")
+    assert "does not set digits" in ended.err
+
+
+def test_a_wrong_file_can_be_mended_by_the_command(
+    gradcli: Run, tmp_path: Path
+) -> None:
+    env = written(tmp_path, "digits = 0\n")
+    ended = gradcli(*FORMULA, env=env)
+    assert (ended.status, ended.out) == (2, "")
+    assert "config.toml: digits: '0' is not an integer from 1 to 1,000" in ended.err
+    assert "gradcli config --unset digits" in ended.err
+    assert gradcli("config", "--unset", "digits", env=env).status == 0
+    assert gradcli(*FORMULA, env=env).out == FLOAT
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("digts = 5\n", "did you mean 'digits'?"),
+        ("[limits]\nseconds = 5\n", "there is no setting 'limits'"),
+        ("colour = never\n", "is not TOML"),
+        ("digits = [5]\n", "'[5]' is not an integer"),
+        ("\xff = 1\n", "is not TOML"),
+    ],
+)
+def test_a_wrong_file_is_told_with_its_place(
+    gradcli: Run, tmp_path: Path, text: str, said: str
+) -> None:
+    for command in (FORMULA, ("config",)):
+        ended = gradcli(*command, env=written(tmp_path, text))
+        assert (ended.status, ended.out) == (2, "")
+        assert "config.toml" in ended.err
+        assert said in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("digts",), "did you mean 'digits'?"),
+        (("digits", "many"), "'many' is not an integer from 1 to 1,000"),
+        (("max-memory", "much"), "'much' is not a size in bytes, such as 500MB"),
+        (("verify-seconds", "-1"), "no such option: -1"),
+        (("verify-seconds", "nan"), "'nan' is not a number of seconds"),
+        (("--unset",), "--unset needs a setting"),
+        (("digits", "5", "--unset"), "leave out the value"),
+        (("digits", "5", "--json"), "sets none"),
+    ],
+)
+def test_a_wrong_setting_is_refused(
+    gradcli: Run, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    ended = setting(gradcli, tmp_path, *words)
+    assert ended.status == 2
+    assert said in ended.err
+    assert not (tmp_path / "gradcli").exists()
+
+
+def test_a_wrong_variable_is_told_and_a_strange_one_named(gradcli: Run) -> None:
+    ended = gradcli(*FORMULA, env={"GRADCLI_DIGITS": "many"})
+    assert ended.status == 2
+    assert "GRADCLI_DIGITS: 'many' is not an integer" in ended.err
+    assert "unset GRADCLI_DIGITS" in ended.err
+    ended = gradcli("config", env={"GRADCLI_DIGIT": "5"})
+    assert "GRADCLI_DIGIT is no setting: did you mean 'GRADCLI_DIGITS'?" in ended.err
+
+
+@pytest.mark.parametrize(
+    "words", [("grad", "--help"), ("run", "-h"), ("help", "E101"), ("--version",)]
+)
+def test_what_is_set_wrong_stops_no_help(gradcli: Run, words: tuple[str, ...]) -> None:
+    ended = gradcli(*words, env={"GRADCLI_VERIFY": "maybe", "GRADCLI_WIDTH": "no"})
+    assert (ended.status, ended.err) == (0, "")
+
+
+def test_colour_and_width_count_where_the_environment_wishes_nothing() -> None:
+    try:
+        prefer(colour="always", width=50)
+        assert wants_colour(False, {})
+        assert not wants_colour(True, {"NO_COLOR": "1"})
+        assert terminal_width(sys.stdout, {}) == 50
+        assert terminal_width(sys.stdout, {"COLUMNS": "70"}) == 70
+        prefer(colour="never")
+        assert not wants_colour(True, {})
+        assert wants_colour(False, {"FORCE_COLOR": "1"})
+    finally:
+        prefer()
+
+
+def test_the_colour_that_is_set_is_used(gradcli: Run) -> None:
+    assert "\x1b[" in gradcli("graph", "x", "x=1", env={"GRADCLI_COLOUR": "always"}).out
+
+
+def test_without_a_file_nothing_is_imported_to_read_one(gradcli: Run) -> None:
+    ended = gradcli("value", "x", "x=1", env={"PYTHONPROFILEIMPORTTIME": "1"})
+    assert "gradcli.cli.preset" in ended.err
+    assert not any(name in ended.err for name in ("cli.defaults", "tomllib"))
+
+
+def test_commands_of_settings_are_commands() -> None:
+    assert {name for each in SETTINGS for name in each.commands} <= {*COMMANDS}
