@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .node import Node
+from .raw import Pulled
 from .tensor import Tensor, lifted, raw_of
 
 
@@ -44,7 +45,7 @@ class CustomNode(Node):
         """The output's tangent, or a tuple of one per output, from one per edge."""
         raise NotImplementedError
 
-    def pull(self, g: Any) -> tuple[Any, ...]:
+    def pull(self, g: Any) -> Pulled:
         several = isinstance(g, tuple)
         given = tuple([lifted(part, self.xp) for part in (g if several else (g,))])
         given = given if several else given[0]

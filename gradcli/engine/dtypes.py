@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .raw import Raw
+
 
 class dtype:
     """The type of a tensor's entries.
@@ -125,7 +127,7 @@ def formulas_of(name: str) -> Iterator[None]:
             _BY_CODE["O"] = before
 
 
-def of(raw: Any) -> dtype:
+def of(raw: Raw) -> dtype:
     """The type of an array's entries."""
     code = raw.dtype.str[1:]
     found = _BY_CODE.get(code)

@@ -14,6 +14,7 @@ from typing import Any
 from ..ops import OPS
 from ..ops.index import byte_as_mask, check_mask, check_positions, is_mask
 from .limits import MAX_ITEMS_OF_INDEX_LIST
+from .raw import Raw
 from .record import apply, call
 from .tensor import Tensor
 
@@ -236,7 +237,7 @@ def _demand_dimension(x: Tensor, message: str) -> None:
         raise IndexError(message)
 
 
-def _check_positions(shape: tuple[int, ...], dim: int, array: Any, named: int) -> None:
+def _check_positions(shape: tuple[int, ...], dim: int, array: Raw, named: int) -> None:
     if is_mask(array):
         check_mask(shape, dim, array, named)
     else:

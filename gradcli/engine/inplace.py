@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.types import Index
 from . import bits, counting, indexing
 from .changes import (
     change,
@@ -38,6 +39,7 @@ from .node import Node, turned_class
 from .numbers import array_of
 from .promote import fitting
 from .public import found
+from .raw import Run
 from .record import call
 from .size import sizes_of
 from .tensor import Tensor
@@ -50,7 +52,7 @@ def in_place(name: str) -> Callable[..., Tensor]:
     return _changed(found(name), name)
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Run:
     """``__iadd__``, of an operator, and ``gcd_``, of a function beside the table."""
     if name.startswith("__i") and name.endswith("__"):
         return _augmented(f"__{name[3:]}")
@@ -60,17 +62,17 @@ def __getattr__(name: str) -> Callable[..., Any]:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _changed(apply: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+def _changed(apply: Run, name: str) -> Callable[..., Tensor]:
     """The form of a function that puts its result in its operand's place."""
 
-    def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def run(self: Tensor, *args: object, **kwargs: object) -> Tensor:
         return change(self, lambda old: apply(old, *args, **kwargs))
 
     made: Callable[..., Tensor] = named(run, f"{name}_", f"`{name}`, in place.")
     return made
 
 
-def _augmented(operator: str) -> Callable[..., Any]:
+def _augmented(operator: str) -> Run:
     apply = getattr(Tensor, operator)
     general = guarded(lambda x, other: change(x, lambda old: apply(old, other)))
 
@@ -195,7 +197,7 @@ def _reshaping(name: str) -> Callable[..., Tensor]:
     """The in-place form of a function that only sees its operand another way."""
     apply = found(name)
 
-    def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def run(self: Tensor, *args: object, **kwargs: object) -> Tensor:
         demand_changeable(self)
         before, held = self.edge, self.raw
         seen = apply(self, *args, **kwargs)
@@ -271,7 +273,7 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
     return self
 
 
-def __setitem__(self: Tensor, index: Any, value: Any) -> None:
+def __setitem__(self: Tensor, index: Index, value: Any) -> None:
     """Write ``value`` to ``x[index]``, and record it.
 
     Raises:
@@ -299,7 +301,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     recorded = MODE.recording and not (self.edge is None and given.edge is None)
     if recorded:
         demand_sturdy(self)
-    numbers = grid(self)[on_host(at)] if recorded else None
+    positions = grid(self)[on_host(at)] if recorded else None
     if given.raw.ndim:
         given = _without_leading_ones(given, self.raw[at].ndim)
     try:
@@ -312,8 +314,8 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
             f"shape mismatch: value tensor of shape {have} cannot be broadcast to "
             f"indexing result of shape {want}"
         ) from None
-    if numbers is not None:
-        at, edges = self.xp.array(numbers), (self.edge, given.edge)
+    if positions is not None:
+        at, edges = self.xp.array(positions), (self.edge, given.edge)
         rebase(self, edge_of(name, (self, given), edges, at=at))
 
 

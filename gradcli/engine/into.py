@@ -39,7 +39,7 @@ def taking_out(name: str, run: Run) -> Run:
     """Return the function ``run`` with a parameter ``out``."""
 
     @wraps(run)
-    def outer(*args: Any, **kwargs: Any) -> Any:
+    def outer(*args: object, **kwargs: object) -> Any:
         if "out" not in kwargs:
             return run(*args, **kwargs)
         out = kwargs.pop("out")

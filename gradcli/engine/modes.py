@@ -20,6 +20,8 @@ from threading import local
 from types import TracebackType
 from typing import Any
 
+from .raw import Raw, Run
+
 
 class _Mode(local):
     """The switch of recording, and the observers of what is recorded.
@@ -71,7 +73,7 @@ class _Mode(local):
         self.instead = instead
         self._settle()
 
-    def change(self, raw: Any) -> None:
+    def change(self, raw: Raw) -> None:
         """Say that an array's memory is about to be changed in place."""
         if self.before_change is not None:
             self.before_change(raw)
@@ -127,22 +129,22 @@ class _Block:
         MODE.infer(inference)
         MODE.record(enabled)
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Run) -> Run:
         if _makes_generators(function):
             return self._around_each_step(function)
 
         @wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
+        def wrapped(*args: object, **kwargs: object) -> Any:
             with self:
                 return function(*args, **kwargs)
 
         return wrapped
 
-    def _around_each_step(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _around_each_step(self, function: Run) -> Run:
         """What runs between two steps of a generator is not inside the block."""
 
         @wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        def wrapped(*args: object, **kwargs: object) -> Generator[Any, Any, Any]:
             steps = function(*args, **kwargs)
             step, given = steps.send, None
             while True:
@@ -230,7 +232,7 @@ class set_grad_enabled(_Block):
     def enter(self) -> None:
         MODE.record(self.mode)
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Run) -> Run:
         if self._outside is not None:
             MODE.record(self._outside)
             self._outside = None

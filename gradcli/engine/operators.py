@@ -17,6 +17,7 @@ from .fast import WHOLE, binary, guarded, operand, plain, with_number
 from .indexing import getitem, rows_of
 from .limits import MAX_NUMBER_OF_ALL_TYPES
 from .members import install as members_of_tensors
+from .raw import Params, Run
 from .record import call, function, recorder, replace
 from .seeing import reading, reshaping, turning
 from .tensor import Tensor
@@ -33,7 +34,7 @@ def install() -> None:
     add, sub, mul, div = (_binary(n) for n in ("add.Tensor", "sub.Tensor", "mul",
                                                "div.Tensor"))  # fmt: skip
     reciprocal = function("reciprocal")
-    members: dict[str, Any] = {
+    members: Params = {
         "__add__": add,
         "__radd__": add,
         "__sub__": sub,
@@ -88,9 +89,7 @@ def _named(name: str, reflected: bool = False) -> Callable[[Tensor, Any], Any]:
     return guarded(partial(call, name), reflected)
 
 
-def _chosen(
-    with_a_number: Callable[..., Any], otherwise: Callable[..., Any]
-) -> Callable[[Tensor, Any], Any]:
+def _chosen(with_a_number: Run, otherwise: Run) -> Callable[[Tensor, Any], Any]:
     def choose(x: Tensor, other: Any) -> Any:
         if isinstance(other, int | float):
             return with_a_number(x, plain(other))

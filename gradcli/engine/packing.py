@@ -19,6 +19,7 @@ from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .modes import MODE, no_grad
 from .node import FREED, Edge, Node, Packed, Port, Shaped, UnaryNode
+from .raw import Give
 from .reading import Parts
 from .saved import used_parts
 from .tensor import Tensor
@@ -27,9 +28,6 @@ from .versions import version, version_at
 
 Pack = Callable[[Tensor], Any]
 Unpack = Callable[[Any], Tensor]
-Give = Callable[[], Any]
-"""Gives a saved raw value back."""
-
 INPUT, OUTPUT = "input", "output"
 """What a saved tensor is of its node."""
 

@@ -289,7 +289,7 @@ class TreeNamespace(Namespace):
         setattr(self, name, bound)
         return bound
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         op = OPS.get(name)
         if op is not None:
             return self._called(op, *args, **kwargs)
