@@ -186,7 +186,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor(call("alias", tensor), tangent)
 
 
-def tangent_of(tensor: Any) -> Tensor | None:
+def tangent_of(tensor: object) -> Tensor | None:
     """Return the tangent that a tensor carries in the open level; None: none."""
     dual = tensor.__dict__.get(TANGENT) if isinstance(tensor, Tensor) else None
     if dual is None or not dual.level.open:
@@ -227,7 +227,7 @@ def _propagate(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
         _LEVELS[-1].saved[node] = of_inputs, [tangent_of(y) for y in outputs]
 
 
-def _with_tangents(node: Node, inputs: Sequence[Any], outputs: Any) -> None:
+def _with_tangents(node: Node, inputs: Sequence[object], outputs: object) -> None:
     """Attach to a node's saved values the tangents that they had."""
     if node not in _LEVELS[-1].saved:
         return

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..engine.creation import tensor
 from ..engine.modes import MODE, enable_grad
+from ..engine.raw import Params
 from ..engine.record import RECORDING
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
@@ -27,9 +28,7 @@ class Kept:
 
     __slots__ = ("parameter", "recorded", "state")
 
-    def __init__(
-        self, parameter: Tensor, state: dict[str, Any], recorded: bool
-    ) -> None:
+    def __init__(self, parameter: Tensor, state: Params, recorded: bool) -> None:
         self.parameter = parameter
         self.state = state
         self.recorded = recorded
@@ -115,7 +114,9 @@ class Descent(Optimizer):
         self.update(parameter.xp, raw, g, kept, group, float(group["lr"]))
         touch(raw)
 
-    def update(self, xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    def update(
+        self, xp: object, p: object, g: object, kept: Kept, o: Group, lr: object
+    ) -> None:
         """Change ``p`` in place by the gradient ``g``, with options ``o``."""
         raise NotImplementedError
 
@@ -129,7 +130,7 @@ def move_towards(mean: Any, new: Any, share: Any) -> None:
         mean[...] = new - (new - mean) * (1 - share)
 
 
-def decayed(p: Any, g: Any, o: Group, lr: Any) -> Any:
+def decayed(p: object, g: object, o: Group, lr: object) -> Any:
     """Add the parameter's share to the gradient, or shrink the parameter itself."""
     decay = o["weight_decay"]
     if not decay:

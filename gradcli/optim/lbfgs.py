@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.modes import MODE
+from ..engine.raw import Params
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
 from .optimizer import Optimizer, evaluated
@@ -91,7 +92,7 @@ class QuasiNewton(Optimizer):
                 break
         return first
 
-    def _kept(self, raw: Any) -> Tensor:
+    def _kept(self, raw: object) -> Tensor:
         return Tensor(raw, self._params[0].xp)
 
     def _gradient(self) -> Any:
@@ -161,7 +162,7 @@ class QuasiNewton(Optimizer):
             direction += (weights[i] - y.dot(direction) * inverse[i]) * s
         return direction
 
-    def _remember(self, state: dict[str, Any], gradient: Any) -> None:
+    def _remember(self, state: Params, gradient: object) -> None:
         change = gradient - state["prev_flat_grad"].raw
         step = state["d"].raw * state["t"]
         along = change.dot(step)

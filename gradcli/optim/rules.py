@@ -29,7 +29,7 @@ def sgd(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     p += -lr * g
 
 
-def _means(g: Any, kept: Kept, o: Group) -> tuple[Any, Any]:
+def _means(g: object, kept: Kept, o: Group) -> tuple[Any, Any]:
     """Move the running means of the gradient and of its square on."""
     beta1, beta2 = o["betas"]
     mean, square = kept["exp_avg"], kept["exp_avg_sq"]

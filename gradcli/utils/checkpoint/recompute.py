@@ -201,7 +201,7 @@ class Region:
             args[position] = tensor
         return args
 
-    def _compare(self, kinds: list[Any], ran: list[str]) -> None:
+    def _compare(self, kinds: list[object], ran: list[str]) -> None:
         if len(kinds) != len(self._kinds):
             text = OTHER_COUNT.format(len(self._kinds), len(kinds))
             raise self._error(text, ran)

@@ -138,7 +138,7 @@ class _Endless:
             yield None
 
 
-def _no_workers(**options: Any) -> None:
+def _no_workers(**options: object) -> None:
     for name, value in options.items():
         if value:
             raise ValueError(
@@ -147,7 +147,7 @@ def _no_workers(**options: Any) -> None:
             )
 
 
-def _no_positions(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
+def _no_positions(shuffle: object, sampler: object, batch_sampler: object) -> None:
     for name, value in (
         ("shuffle", shuffle or None), ("sampler", sampler),
         ("batch_sampler", batch_sampler),
