@@ -139,7 +139,9 @@ class Anomaly:
         cause = None if running is None else (running.name(), self.origins.get(running))
         self.origins[node] = Origin(_lines(), cause=cause)
 
-    def _judge(self, op: Op, inputs: Any, params: Params, raw: Raw, out: Any) -> None:
+    def _judge(
+        self, op: Op, inputs: object, params: Params, raw: Raw, out: object
+    ) -> None:
         """Mark a node whose operation made NaN or infinity of finite inputs."""
         outputs = out if isinstance(out, tuple) else (out,)
         node = outputs[0].grad_fn
@@ -197,7 +199,7 @@ def _way_out() -> int:
     return count
 
 
-def _what_is_wrong(value: Any) -> str:
+def _what_is_wrong(value: object) -> str:
     """Return ``nan`` or ``infinite`` if a value holds one; else nothing."""
     raw = raw_of(value)
     if getattr(getattr(raw, "dtype", None), "kind", "") != "f":

@@ -394,7 +394,7 @@ class ArrayNamespace(Namespace):
             self.np.add.at(out.reshape(-1), flat.reshape(-1), g.reshape(-1))
         return out
 
-    def _numbers_of(self, x: Raw, index: Any) -> Any:
+    def _numbers_of(self, x: Raw, index: object) -> Any:
         """The numbers of entries in the flattened array; None where an index is not
         one array of positions within ``x``, none from the end, per dimension."""
         if type(index) is not tuple or len(index) != x.ndim:
@@ -425,7 +425,7 @@ class ArrayNamespace(Namespace):
             seen += part
         return out
 
-    def as_index(self, index: Any) -> Raw:
+    def as_index(self, index: object) -> Raw:
         """Integers or booleans to index with; floats that are integers are taken."""
         if isinstance(index, range):
             check_size((len(index),))

@@ -314,7 +314,11 @@ def _between(roots: Any, wanted: Any) -> tuple[dict[Any, int], set[Any]]:
 
 
 def _deliver(
-    port: Port, g: Array, arrived: Arrived, waiting: dict[Edge, int], ready: list[Any]
+    port: Port,
+    g: Array,
+    arrived: Arrived,
+    waiting: dict[Edge, int],
+    ready: list[object],
 ) -> None:
     """Store a port's cotangent under its number among its node's outputs."""
     node = port.node
@@ -326,7 +330,7 @@ def _deliver(
         ready.append(node)
 
 
-def materialise(node: Node, gs: list[Any]) -> Any:
+def materialise(node: Node, gs: list[object]) -> Any:
     """Return the cotangents of all outputs that carry one, as the rule takes them.
 
     Where none arrived stands None if the row says how many outputs it has, else zeros.

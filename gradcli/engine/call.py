@@ -177,14 +177,14 @@ class Signature:
         raise CallError(message, self.names)
 
 
-def _as_operand(entry: Composite, name: str, value: Any) -> Any:
+def _as_operand(entry: Composite, name: str, value: object) -> Any:
     """Return a value as a tensor, if the composite reads its shape."""
     if isinstance(value, Tensor) or value is None or name not in entry.operands:
         return value
     return written(value)
 
 
-def operand(op: Op, value: Any) -> Any:
+def operand(op: Op, value: object) -> Any:
     """Return an input of a row as a tensor or a plain number."""
     if isinstance(value, Tensor):
         return value
@@ -195,7 +195,7 @@ def operand(op: Op, value: Any) -> Any:
     return written(value)
 
 
-def written(value: Any) -> Tensor:
+def written(value: object) -> Tensor:
     """Return the tensor of a number, a list or an array that stood in a call."""
     made = constant(value)
     if isinstance(value, int | list | tuple):

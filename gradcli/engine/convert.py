@@ -117,7 +117,9 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return to(self, other.dtype)
 
 
-def type(self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
+def type(
+    self: Tensor, dtype: object = None, non_blocking: builtins.bool = False
+) -> Any:
     """Return the name of the tensor's class in PyTorch; given a type, convert to it."""
     if dtype is None:
         prefix = "cuda." if self.is_cuda else ""
@@ -176,7 +178,7 @@ def numpy(self: Tensor, *, force: builtins.bool = False) -> Any:
     return self._shareable()
 
 
-def __array__(self: Tensor, dtype: Any = None, copy: Any = None) -> Any:
+def __array__(self: Tensor, dtype: object = None, copy: object = None) -> Any:
     """NumPy's way to ask for an array."""
     array = numpy(self)
     if dtype is not None and array.dtype != dtype:
@@ -185,7 +187,10 @@ def __array__(self: Tensor, dtype: Any = None, copy: Any = None) -> Any:
 
 
 def __array_wrap__(
-    self: Tensor, array: Raw, context: Any = None, return_scalar: builtins.bool = False
+    self: Tensor,
+    array: Raw,
+    context: object = None,
+    return_scalar: builtins.bool = False,
 ) -> Tensor:
     """The tensor of what a function of NumPy's made of this one; truth values come
     as bytes, as in PyTorch."""
@@ -296,7 +301,7 @@ def _reread(t: Tensor, type_: dtype) -> Tensor:
     return out
 
 
-def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+def sum_to_size(self: Tensor, *size: object) -> Tensor:
     """Sum the tensor over the dimensions that broadcasting from a shape repeats.
 
     Raises:

@@ -34,7 +34,7 @@ class CustomNode(Node):
         """A tensor of the shape and the type of an output; its values mean nothing."""
         raise NotImplementedError
 
-    def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
+    def pull_tensors(self, g: object) -> tuple[Tensor | None, ...]:
         """A cotangent per edge; ``g`` is a tensor, or a tuple of one per output.
 
         None stands for a cotangent that did not arrive.

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from .raw import Raw
 
@@ -145,7 +144,7 @@ _BY_CLASS = {float: float64, int: int64, bool: bool_}
 """Python's classes as types: a float of Python's is a double."""
 
 
-def to_dtype(given: Any, name: str = "") -> dtype:
+def to_dtype(given: object, name: str = "") -> dtype:
     """A type given as one, or as a Python class, to the function ``name``.
 
     Raises:

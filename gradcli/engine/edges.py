@@ -83,7 +83,7 @@ def shape_of(t: Tensor) -> Tensor:
     return _spread(t.xp, t.raw, tuple(t.shape))
 
 
-def _spread(xp: Namespace, kind: Any, shape: tuple[int, ...]) -> Tensor:
+def _spread(xp: Namespace, kind: object, shape: tuple[int, ...]) -> Tensor:
     return Tensor(xp.expand(xp.new_full(kind, (), 0), shape), xp)
 
 

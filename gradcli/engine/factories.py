@@ -64,7 +64,7 @@ def constructor(build: Build) -> Callable[..., Tensor]:
     def make(
         *args: object,
         out: Tensor | None = None,
-        dtype: Any = None,
+        dtype: object = None,
         layout: layout = strided,
         device: DeviceLike = None,
         requires_grad: bool = False,
@@ -91,12 +91,12 @@ def alike(build: Build) -> Callable[..., Tensor]:
     def make(
         input: Tensor,
         *args: object,
-        dtype: Any = None,
+        dtype: object = None,
         layout: layout = strided,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
-        memory_format: Any = None,
+        memory_format: object = None,
         **named: object,
     ) -> Tensor:
         if many:
@@ -111,7 +111,7 @@ def alike(build: Build) -> Callable[..., Tensor]:
     return _signed(make, build, LIKE | {"memory_format": None} if keeps else LIKE)
 
 
-def chosen(given: Any, name: str) -> dtype | None:
+def chosen(given: object, name: str) -> dtype | None:
     """The type asked of the function ``name``; None if none was."""
     return None if given is None else dtypes.to_dtype(given, name)
 

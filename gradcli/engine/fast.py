@@ -293,7 +293,7 @@ def of_view(record: General) -> Seen:
     return see
 
 
-def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
+def of_one(record: General) -> Callable[[Tensor, Params], Tensor]:
     """The recorder of any row with one input and one output."""
     fwd, cls, slow = record.fwd, record.cls, record.general
     shares = not record.op.owns

@@ -76,7 +76,7 @@ def rows_of(x: Tensor) -> Iterator[Tensor]:
     return iter(call("unbind", x, 0))
 
 
-def _is_several(index: Any) -> bool:
+def _is_several(index: object) -> bool:
     """Whether an index is a tuple of items; PyTorch reads short lists of lists so."""
     if isinstance(index, tuple):
         return True
@@ -208,7 +208,7 @@ def _slice(x: Tensor, dim: int, item: slice) -> Tensor:
     return found
 
 
-def _whole_number(value: Any, default: int | None) -> Any:
+def _whole_number(value: object, default: int | None) -> Any:
     if value is None:
         return default
     if isinstance(value, Tensor):

@@ -76,7 +76,7 @@ def _augmented(operator: str) -> Run:
     apply = getattr(Tensor, operator)
     general = guarded(lambda x, other: change(x, lambda old: apply(old, other)))
 
-    def run(self: Tensor, other: Any) -> Any:
+    def run(self: Tensor, other: object) -> Any:
         if not _is_unheard(self) or getattr(other, "edge", None) is not None:
             return general(self, other)
         result = apply(self, other)
@@ -111,7 +111,7 @@ def _is_unheard(t: Tensor) -> bool:
     )
 
 
-def _given(self: Tensor, value: Any) -> Tensor:
+def _given(self: Tensor, value: object) -> Tensor:
     """Return a value that is to be written, as a tensor on the target's device.
 
     A plain number has the tensor's own type, so that none of its digits are lost; to
@@ -158,7 +158,7 @@ def _filled(self: Tensor, given: Tensor) -> Tensor:
     return change(self, lambda old: call("fill_.Tensor", old, given))
 
 
-def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+def copy_(self: Tensor, src: object, non_blocking: bool = False) -> Tensor:
     """Write another tensor's entries, which broadcast, are cast and are moved."""
     given = _given(self, src)
     try:
@@ -185,7 +185,7 @@ def _does_not_fit(want: Any, have: Any) -> ShapeError:
     )
 
 
-def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+def fill_diagonal_(self: Tensor, fill_value: object, wrap: bool = False) -> Tensor:
     """Write one number to the main diagonal."""
     if wrap:
         raise ValueError("fill_diagonal_ with wrap=True is not offered; use wrap=False")
@@ -242,7 +242,7 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
     return self
 
 
-def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+def resize_(self: Tensor, *sizes: object, memory_format: object = None) -> Tensor:
     """Give the tensor another shape; entries stay, in order, where there is room.
 
     Raises:
@@ -254,7 +254,9 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     return self
 
 
-def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
+def resize_as_(
+    self: Tensor, the_template: Tensor, memory_format: object = None
+) -> Tensor:
     """Give the tensor the shape of another."""
     return resize_(self, the_template.shape)
 
@@ -273,7 +275,7 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
     return self
 
 
-def __setitem__(self: Tensor, index: Index, value: Any) -> None:
+def __setitem__(self: Tensor, index: Index, value: object) -> None:
     """Write ``value`` to ``x[index]``, and record it.
 
     Raises:

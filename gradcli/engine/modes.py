@@ -48,7 +48,7 @@ class _Mode(local):
         self.samples: tuple[Any, ...] = ()
         self.traces = 0
         self.before_change: Callable[[Any], None] | None = None
-        self.instead: Callable[..., Any] | None = None
+        self.instead: Run | None = None
         self.rebuild: Callable[..., None] | None = None
         self.on_change: tuple[Callable[..., None], ...] = ()
         self.home: Any = None
@@ -68,7 +68,7 @@ class _Mode(local):
         self.on_node, self.on_call = tuple(nodes), tuple(calls)
         self._settle()
 
-    def divert(self, instead: Callable[..., Any] | None) -> None:
+    def divert(self, instead: Run | None) -> None:
         """Ask ``instead`` for results from here on; None: compute them."""
         self.instead = instead
         self._settle()
@@ -169,7 +169,7 @@ GENERATOR = 0x20
 """The flag of a generator's code object (`inspect.CO_GENERATOR`)."""
 
 
-def _makes_generators(function: Any) -> bool:
+def _makes_generators(function: object) -> bool:
     """Whether a function, or what a `functools.partial` of it calls, is a generator."""
     while isinstance(function, partial):
         function = function.func
@@ -193,7 +193,7 @@ def renewing() -> Iterator[None]:
 class _Named(_Block):
     """A block without an argument: the class itself decorates as well."""
 
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+    def __new__(cls, function: Run | None = None) -> Any:
         return super().__new__(cls) if function is None else cls()(function)
 
 
@@ -246,7 +246,7 @@ class inference_mode(_Block):
     parentheses.
     """
 
-    def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
+    def __new__(cls, mode: bool | Run = True) -> Any:
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:

@@ -42,7 +42,7 @@ class Namespace:
     plain_namespace: Namespace
     inference = plain = keeps_positions = False
     writeable = True
-    whole_row: Callable[..., Any] | None = None
+    whole_row: Run | None = None
 
     def __getattr__(self, name: str) -> Callable[..., Raw]:
         entry = FUNCTIONS.get(name)
@@ -145,7 +145,7 @@ class Namespace:
         turned = self.packed(self.permute(y, order))
         return self.permute(turned, inverse_order(tuple(order)))
 
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    def call(self, name: str, /, *args: object, **kwargs: object) -> Any:
         """Run the row or the public function ``name`` on raw values."""
         op = OPS.get(name)
         if op is not None:

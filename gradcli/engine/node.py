@@ -253,7 +253,7 @@ class UnaryNode(Node):
     partial: ClassVar[ArrayRule]
     params: ClassVar[Params] = {}  # type: ignore[misc]  # in a slot's place
 
-    def keep(self, raw: Outputs, y: Any, params: Params) -> None:
+    def keep(self, raw: Outputs, y: object, params: Params) -> None:
         self.saved = raw[0]
         self.y = y
         self.shapes = None

@@ -146,7 +146,7 @@ def _complain(data: object) -> None:
         _complain_of_entry(entry, dim)
 
 
-def _complain_of_uneven(level: list[Any], lists: list[bool]) -> None:
+def _complain_of_uneven(level: list[object], lists: list[bool]) -> None:
     if lists[0]:
         raise TypeError("not a sequence")
     found = type(level[lists.index(True)]).__name__

@@ -90,7 +90,7 @@ def _named(name: str, reflected: bool = False) -> Callable[[Tensor, Any], Any]:
 
 
 def _chosen(with_a_number: Run, otherwise: Run) -> Callable[[Tensor, Any], Any]:
-    def choose(x: Tensor, other: Any) -> Any:
+    def choose(x: Tensor, other: object) -> Any:
         if isinstance(other, int | float):
             return with_a_number(x, plain(other))
         return otherwise(x, other)
@@ -101,7 +101,7 @@ def _chosen(with_a_number: Run, otherwise: Run) -> Callable[[Tensor, Any], Any]:
 def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
     compare = guarded(function(name))
 
-    def run(x: Tensor, other: Any) -> Any:
+    def run(x: Tensor, other: object) -> Any:
         if isinstance(other, int | float) and (
             x.raw.dtype.kind not in WHOLE
             or (isinstance(other, int) and 0 <= other <= MAX_NUMBER_OF_ALL_TYPES)
@@ -112,7 +112,7 @@ def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
     return run
 
 
-def method(name: str) -> Callable[..., Any] | None:
+def method(name: str) -> Run | None:
     """The public function behind ``tensor.name(...)``."""
     name = ALIASES.get(name, name)
     return function(name) if name in FUNCTIONS else None

@@ -50,7 +50,7 @@ def result_of(values: Any) -> Any:
     return result
 
 
-def type_of(value: Any) -> Any:
+def type_of(value: object) -> Any:
     """An array's or a plain number's type, as NumPy's."""
     if hasattr(value, "dtype"):
         return value.dtype
@@ -112,7 +112,7 @@ def _held(number: Any, type_: Any, fits: bool) -> Any:
 
 def in_one_type(
     op: Op, raw: tuple[Raw, ...], params: Params, inputs: tuple[object, ...]
-) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
+) -> tuple[tuple[Any, ...], Params, bool]:
     """The inputs and the parameters of a row in the types that its result has; whether
     none of the inputs are floats.
 

@@ -53,7 +53,7 @@ def found(entry: str, given: Callable[[str], Any] = function) -> Run:
     return _casting(apply) if FUNCTIONS[entry].casts else apply
 
 
-_ready: dict[Callable[..., Any], Callable[..., Any]] = {}
+_ready: dict[Run, Callable[..., Any]] = {}
 
 
 def _casting(apply: Run) -> Run:

@@ -103,7 +103,7 @@ class Recorder:
             return self.of_two(*inputs)
         return self.general(inputs, params)
 
-    def general(self, inputs: tuple[Any, ...], params: Params) -> Any:
+    def general(self, inputs: tuple[object, ...], params: Params) -> Any:
         """Run the row whatever its inputs are, and whoever observes it."""
         op = self.op
         xp, raw = _raw(op, inputs)
@@ -202,11 +202,11 @@ def _formula(
 
 def _look(
     op: Op,
-    inputs: Any,
+    inputs: object,
     params: Params,
-    raw: tuple[Any, ...],
+    raw: tuple[object, ...],
     node: Node | None,
-    out: Any,
+    out: object,
 ) -> None:
     """Show a call and its node to the observers, which may see each other's."""
     if node is not None:
@@ -268,10 +268,10 @@ Outermost = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 """What a public function is wrapped in, from its name and itself."""
 
 RECORDERS: dict[str, Recorder] = {}
-FUNCTIONS_ON_TENSORS: dict[str, Callable[..., Any]] = {}
+FUNCTIONS_ON_TENSORS: dict[str, Run] = {}
 
 
-def apply(op: Op, inputs: tuple[Any, ...], params: Params) -> Any:
+def apply(op: Op, inputs: tuple[object, ...], params: Params) -> Any:
     """Run a row on tensors and numbers, recording its node."""
     return recorder(op)(inputs, params)
 
@@ -283,7 +283,7 @@ def recorder(op: Op) -> Recorder:
     return found
 
 
-def call(name: str, /, *args: Any, **kwargs: object) -> Any:
+def call(name: str, /, *args: object, **kwargs: object) -> Any:
     """Run a row (by its full name) or a public function on tensors."""
     record = RECORDERS.get(name)
     if record is None:
@@ -296,7 +296,7 @@ def call(name: str, /, *args: Any, **kwargs: object) -> Any:
     return record(*record.bind(args, kwargs))
 
 
-def ask(op: Op, x: Any, *args: object) -> Any:
+def ask(op: Op, x: object, *args: object) -> Any:
     """Return the plain answer of a row that is a question."""
     t = x if isinstance(x, Tensor) else constant(x)
     return op.fwd(t.xp, t.raw, *args)
@@ -310,7 +310,7 @@ def function(name: str) -> Run:
     return found
 
 
-def replace(name: str, wrapped: Callable[[Callable[..., Any]], Any]) -> None:
+def replace(name: str, wrapped: Callable[[Run], Any]) -> None:
     """Put another function in a public function's place, made of it."""
     run = wrapped(function(name))
     FUNCTIONS_ON_TENSORS[name] = named(run, name, function(name).__doc__ or "")
@@ -321,7 +321,7 @@ def made(name: str, outermost: Outermost) -> Run:
     entry = FUNCTIONS[name]
     make: Any = _composite if isinstance(entry, Composite) else _row
     run = make(entry, outermost)
-    found: Callable[..., Any] = named(run, name, entry.doc or entry.formula)
+    found: Run = named(run, name, entry.doc or entry.formula)
     return found
 
 
@@ -332,7 +332,7 @@ def _row(op: Op, outermost: Outermost) -> Run:
     def bound(*args: object, **kwargs: object) -> Any:
         return record(*bind(args, kwargs))
 
-    run: Callable[..., Any] = outermost(op.name, bound)
+    run: Run = outermost(op.name, bound)
     if not record.is_plain:
         return run
     alone = record.of_two is None

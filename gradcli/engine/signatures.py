@@ -51,7 +51,7 @@ def listed(entry: Op | Composite) -> list[Parameter]:
     return shown
 
 
-def keyword(name: str, default: Any = None) -> Parameter:
+def keyword(name: str, default: object = None) -> Parameter:
     """A parameter that is given by name alone."""
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default)
 
@@ -163,7 +163,7 @@ def described(
 def constructor(
     owner: str,
     parameters: Sequence[Parameter],
-    begin: Callable[[Any, dict[str, Any]], None],
+    begin: Callable[[Any, Params], None],
 ) -> Run:
     """The ``__init__`` of a class ``owner`` that takes parameters.
 

@@ -303,7 +303,7 @@ def as_number(t: Tensor) -> float | int | bool:
     return t.item()
 
 
-def constant(value: Any) -> Tensor:
+def constant(value: object) -> Tensor:
     """A tensor without a gradient from a number, a nested list or an array.
 
     Raises:
@@ -325,12 +325,12 @@ def with_edge(raw: Raw, xp: Namespace, edge: Edge) -> Tensor:
     return out
 
 
-def lifted(value: Any, xp: Namespace) -> Any:
+def lifted(value: object, xp: Namespace) -> Any:
     """Return an array as a tensor without a gradient; None and a tensor as they are."""
     return value if value is None or isinstance(value, Tensor) else Tensor(value, xp)
 
 
-def raw_of(value: Any) -> Any:
+def raw_of(value: object) -> Any:
     """Return the array of a tensor; anything else as it is."""
     return value.raw if isinstance(value, Tensor) else value
 
