@@ -101,7 +101,7 @@ class Batch(Samples):
             if nr not in self._waiting:
                 raise
 
-    def ask(self, function: Any, args: tuple[Any, ...]) -> Any:
+    def ask(self, function: Any, args: tuple[object, ...]) -> Any:
         """Return this sample's part of what the function's rule gives for the batch."""
         if function.generate_vmap_rule:
             raise EngineError(BOTH.format(function.__name__))

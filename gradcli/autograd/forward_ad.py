@@ -205,7 +205,7 @@ def _was_made(tensor: Tensor) -> bool:
     return dual is not None and dual.level.open and dual.made
 
 
-def _propagate(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
+def _propagate(op: Any, inputs: Any, params: object, raw: object, out: Any) -> None:
     """Push the tangents of an operation's inputs to its outputs."""
     if op.node is None:
         return
@@ -277,7 +277,7 @@ def _written(whole: Tensor, base: Tensor, part: Tensor, tangent: Any) -> Tensor:
 
 
 def push_node(
-    node: Node, inputs: Sequence[Any], tangents: Sequence[Tensor | None], out: Any
+    node: Node, inputs: Sequence[object], tangents: Sequence[Tensor | None], out: object
 ) -> None:
     """Push the tangents of a node's inputs to its outputs."""
     known = [*inputs, *tangents]

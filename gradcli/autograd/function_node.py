@@ -6,7 +6,7 @@ one cotangent per edge, of the input's shape and dtype.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import wraps
 from typing import Any, ClassVar
 
@@ -223,7 +223,7 @@ def _has_own(function: Any, name: str) -> bool:
     return getattr(function, name) is not getattr(function.__mro__[-2], name)
 
 
-def _backward_of(function: Any) -> Callable[..., Any]:
+def _backward_of(function: Any) -> Run:
     """Return ``backward``, or ``vjp`` where that is its name."""
     own_backward = _has_own(function, "backward")
     own_vjp = _has_own(function, "vjp")

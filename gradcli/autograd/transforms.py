@@ -35,7 +35,7 @@ class _Trace:
     arguments in place.
     """
 
-    def __init__(self, func: Func, args: tuple[Any, ...], kwargs: Any, argnums: Argnums,
+    def __init__(self, func: Func, args: tuple[object, ...], kwargs: Any, argnums: Argnums,
                  has_aux: bool, name: str, forward: bool = False) -> None:  # fmt: skip
         indices = _counted(argnums, len(args))
         nested = [args[index] for index in indices]

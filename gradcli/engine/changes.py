@@ -147,7 +147,7 @@ def demand_castable(result: Tensor, out: Tensor) -> None:
         )
 
 
-def write(t: Tensor, at: Any, value: Any) -> None:
+def write(t: Tensor, at: object, value: Any) -> None:
     """Write ``value`` at an index of ``t``'s memory; () means all of it."""
     raw = t.raw
     if not t.xp.writeable:
@@ -173,7 +173,7 @@ def write(t: Tensor, at: Any, value: Any) -> None:
     lose_views(t)
 
 
-def note_change(before: Any, now: Raw) -> None:
+def note_change(before: object, now: Raw) -> None:
     """Count a change of a tensor's memory: of its entries, or of how they are seen."""
     if isinstance(before, np.generic):
         replaced(before, now)
@@ -317,7 +317,7 @@ def grid(t: Tensor) -> Raw:
     return np.arange(t.numel()).reshape(t.raw.shape)
 
 
-def on_host(value: Any) -> Any:
+def on_host(value: object) -> Any:
     """Return an index with its arrays as NumPy arrays."""
     if isinstance(value, tuple):
         return tuple([on_host(v) for v in value])

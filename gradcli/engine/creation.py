@@ -129,7 +129,7 @@ def scalar_tensor(
                 requires_grad=requires_grad)  # fmt: skip
 
 
-def from_numpy(ndarray: Any) -> Tensor:
+def from_numpy(ndarray: object) -> Tensor:
     """The array as a tensor; both are the same memory.
 
     Raises:
@@ -161,7 +161,7 @@ def frombuffer(
     return out.requires_grad_(requires_grad)
 
 
-def from_dlpack(ext_tensor: Any) -> Tensor:
+def from_dlpack(ext_tensor: object) -> Tensor:
     """Return a tensor on the memory of another library's tensor."""
     if isinstance(ext_tensor, Tensor):
         return ext_tensor.detach()
@@ -169,7 +169,7 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     return Tensor(xp.np.from_dlpack(ext_tensor), xp)
 
 
-def _filled(value: Any, size: Sequence[Any], type_: dtype | None, name: str) -> Host:
+def _filled(value: Any, size: Sequence[object], type_: dtype | None, name: str) -> Host:
     shape = sizes_of(size, name)
     check_size(shape)
     held = np.dtype((type_ or DEFAULT.dtype).name)
@@ -207,7 +207,7 @@ empty, empty_like, new_empty = _filling("empty", 0, "Zeros that mean nothing")
 
 
 @constructor
-def empty_strided(type_: dtype | None, size: Any, stride: Any) -> Host:
+def empty_strided(type_: dtype | None, size: object, stride: object) -> Host:
     """A tensor whose entries, zeros here, lie at given steps in memory."""
     return _spread(type_, size, stride, "empty_strided")
 
@@ -308,7 +308,7 @@ def _counted(
     return values.astype(name)
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
@@ -373,7 +373,9 @@ def new(self: Tensor, *data: object) -> Tensor:
 
 
 @alike
-def new_empty_strided(type_: dtype, input: Tensor, size: Any, stride: Any) -> Host:
+def new_empty_strided(
+    type_: dtype, input: Tensor, size: object, stride: object
+) -> Host:
     """Zeros that lie at given steps in memory, of the tensor's type and device."""
     return _spread(type_, size, stride, "new_empty_strided")
 

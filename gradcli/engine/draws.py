@@ -190,7 +190,7 @@ def _floats(type_: dtype | None, kernel: str) -> str:
     return type_.name
 
 
-def _shape(size: Sequence[Any], name: str) -> tuple[int, ...]:
+def _shape(size: Sequence[object], name: str) -> tuple[int, ...]:
     shape = sizes_of(size, name)
     check_size(shape)
     return shape

@@ -118,7 +118,7 @@ class _Reading:
     as counted in the tensor that is indexed, which errors speak of.
     """
 
-    def __init__(self, x: Tensor, items: list[Any]) -> None:
+    def __init__(self, x: Tensor, items: list[object]) -> None:
         self.start = self.x = x
         self.dim = self.named = 0
         self.arrays: dict[int, Any] = {}

@@ -18,12 +18,12 @@ from .size import Size, sizes_of
 from .tensor import Tensor
 
 
-def floats_of(t: Tensor, data: tuple[Any, ...]) -> Raw:
+def floats_of(t: Tensor, data: tuple[object, ...]) -> Raw:
     """The array that ``Tensor(...)`` means, of the default type."""
     return array_of_legacy(data, DEFAULT.dtype)
 
 
-def array_of_legacy(data: tuple[Any, ...], type_: dtype) -> Raw:
+def array_of_legacy(data: tuple[object, ...], type_: dtype) -> Raw:
     """The array that such a constructor means."""
     first = data[0] if data else 0
     if len(data) > 1 or isinstance(first, int | Size):

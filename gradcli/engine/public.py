@@ -53,7 +53,7 @@ def found(entry: str, given: Callable[[str], Any] = function) -> Run:
     return _casting(apply) if FUNCTIONS[entry].casts else apply
 
 
-_ready: dict[Run, Callable[..., Any]] = {}
+_ready: dict[Run, Run] = {}
 
 
 def _casting(apply: Run) -> Run:
@@ -65,7 +65,7 @@ def _casting(apply: Run) -> Run:
         return _ready[apply]
 
     @wraps(apply)
-    def run(*args: Any, dtype: Any = None, **kwargs: object) -> Any:
+    def run(*args: Any, dtype: object = None, **kwargs: object) -> Any:
         if dtype is None:
             return apply(*args, **kwargs)
         if not args:

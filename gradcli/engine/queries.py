@@ -25,7 +25,7 @@ def writes(run: Run) -> Run:
     return taking_out(run.__name__, run)
 
 
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: object) -> bool:
     """Whether it is a tensor."""
     return isinstance(obj, Tensor)
 
@@ -221,12 +221,12 @@ def promote_types(type1: Type, type2: Type) -> Type:
     return of(np.empty((), promoted(np.dtype(type1.name), np.dtype(type2.name))))
 
 
-def result_type(tensor1: Any, tensor2: Any) -> Type:
+def result_type(tensor1: object, tensor2: object) -> Type:
     """The type of a result of arithmetic between two tensors or numbers."""
     return of(np.empty((), result_of([raw_of(tensor1), raw_of(tensor2)])))
 
 
-def typename(obj: Any) -> str:
+def typename(obj: object) -> str:
     """The name of an object's class, PyTorch's for a tensor."""
     if isinstance(obj, Tensor):
         return str(obj.type())
@@ -284,7 +284,7 @@ class iinfo:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
-def _fill(info: Any, type_: Type, held: object, *names: str) -> None:
+def _fill(info: object, type_: Type, held: object, *names: str) -> None:
     write = object.__setattr__
     write(info, "dtype", type_.name)
     write(info, "bits", 8 * type_.itemsize)

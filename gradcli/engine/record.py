@@ -134,7 +134,12 @@ class Recorder:
         return out
 
     def _node(
-        self, inputs: Any, xp: Namespace, raw: tuple[Any, ...], y: Any, params: Params
+        self,
+        inputs: Any,
+        xp: Namespace,
+        raw: tuple[object, ...],
+        y: object,
+        params: Params,
     ) -> Any:
         """Return the node of what was computed; None if nothing is to be recorded."""
         if self.cls is None or not MODE.enabled or MODE.inference:
@@ -161,7 +166,7 @@ def _computed(
     inputs: Any,
     raw: tuple[Raw, ...],
     params: Params,
-) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
+) -> tuple[tuple[Any, ...], Params, Any]:
     """The raw inputs and the parameters, of fitting types, and what the row's formula
     makes of them."""
     whole = False

@@ -172,7 +172,7 @@ def constructor(
     """
     bind = Parameters(f"{owner}.__init__", parameters, own=1).bind
 
-    def __init__(self: Any, *args: object, **kwargs: object) -> None:
+    def __init__(self: object, *args: object, **kwargs: object) -> None:
         begin(self, bind(args, kwargs))
 
     return described(__init__, owner, "__init__", parameters)

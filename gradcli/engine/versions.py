@@ -13,7 +13,6 @@ of that memory is younger.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
 from weakref import ref
 
 from .limits import MAX_CHANGES_TOLD_APART
@@ -30,7 +29,7 @@ class _Clock:
 class _History:
     __slots__ = ("count", "kept", "times")
 
-    def __init__(self, kept: Any) -> None:
+    def __init__(self, kept: object) -> None:
         self.kept = kept
         self.count = 0
         self.times: deque[int] = deque(maxlen=MAX_CHANGES_TOLD_APART)
@@ -98,7 +97,7 @@ def touch(raw: Raw) -> None:
     history.times.append(CLOCK.now)
 
 
-def replaced(old: Any, new: Raw) -> None:
+def replaced(old: object, new: Raw) -> None:
     """Let changes counted for ``new`` from now on count for ``old`` as well.
 
     A number of NumPy's own kind cannot be changed; an array takes its place, and who
@@ -108,7 +107,7 @@ def replaced(old: Any, new: Raw) -> None:
     history = _histories[id(counted(new))]
     key = id(old)
 
-    def forget(_: Any) -> None:
+    def forget(_: object) -> None:
         _histories.pop(key, None)
         held.clear()
 

@@ -112,7 +112,7 @@ def watch_last_node(module: Any, args: Any, out: Any, hooks: list[Hook]) -> None
         node.register_hook(lambda gi, go, hook=hook: hook(module, gi, go))
 
 
-def _warn_of_what_is_missing(args: Any, out: Any, node: Any) -> None:
+def _warn_of_what_is_missing(args: Any, out: object, node: Any) -> None:
     """Warn where the last node's gradients are not the module's."""
     parts = out if isinstance(out, tuple) else (out,)
     makers = {part.grad_fn for part in parts if isinstance(part, Tensor)}

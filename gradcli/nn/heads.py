@@ -120,7 +120,7 @@ def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda each: tuple([getattr(each, name) for name in names])
 
 
-def saying(text: str, **usual: Any) -> Callable[[Any], str]:
+def saying(text: str, **usual: object) -> Callable[[Any], str]:
     """An ``extra_repr`` that fills in attributes.
 
     Args:

@@ -149,7 +149,9 @@ class UninitializedTensorMixin(Tensor):
         """Take the dtype and the device that ``move`` gives."""
         self._hold(move(self._placeholder()))
 
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    def materialize(
+        self, shape: Any, device: object = None, dtype: object = None
+    ) -> None:
         """Become a tensor of a shape, whose values are to be set.
 
         Args:

@@ -64,7 +64,7 @@ class Stateful(Members[Child]):
     # saving
 
     def state_dict(
-        self, *args: Any, destination: Any = None, prefix: str = "",
+        self, *args: object, destination: Any = None, prefix: str = "",
         keep_vars: bool = False,
     ) -> Any:  # fmt: skip
         """All parameters and persistent buffers by dotted name, detached.
@@ -256,7 +256,7 @@ class Stateful(Members[Child]):
 
 
 def _load(
-    module: Any, state: dict[str, Any], prefix: str, versions: Any, assign: bool,
+    module: Any, state: Params, prefix: str, versions: Any, assign: bool,
     keys: _IncompatibleKeys, problems: list[str],
 ) -> None:  # fmt: skip
     """Let a module and then its children take their entries."""

@@ -57,7 +57,7 @@ def smallest(system: System, row: list[object]) -> Any:
     return _best(_smaller, system, row)
 
 
-def _best(choose: Any, system: System, row: list[Any]) -> Any:
+def _best(choose: Any, system: System, row: list[object]) -> Any:
     """One of ``row`` itself: later equality with it is identity, not a tie."""
     if not row:
         raise ValueError("the largest or smallest of no entries is not defined")

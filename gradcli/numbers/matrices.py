@@ -136,7 +136,7 @@ def solve(system: System, a: Any, b: Any) -> Any:
     return _over_matrices(rule, a, (n, b.shape[-1]))
 
 
-def _cramer(system: System, m: Any, right: Any) -> Any:
+def _cramer(system: System, m: Any, right: object) -> Any:
     """``adj(m) @ right / det(m)``."""
     n = m.shape[0]
     det = _cofactors(system, m)
@@ -190,7 +190,7 @@ def _back_substitute(system: System, work: Any, n: int) -> Any:
     return x
 
 
-def cholesky(system: System, a: Any) -> Any:
+def cholesky(system: System, a: object) -> Any:
     """The lower factor, read from the lower triangle."""
     n = _square(a)
 

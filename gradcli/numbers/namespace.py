@@ -157,7 +157,7 @@ class ObjectNamespace(ShapeNamespace):
     def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._extreme(decided.smallest, x, dim, keepdim)
 
-    def _extreme(self, rule: Any, x: Any, dim: Dims, keepdim: bool) -> Any:
+    def _extreme(self, rule: Any, x: object, dim: Dims, keepdim: bool) -> Any:
         def chosen(row: list[Any]) -> Any:
             return self.system.choice(lambda: rule(self.system, row))
 
@@ -175,7 +175,7 @@ class ObjectNamespace(ShapeNamespace):
     def argmin(self, x: object, dim: int | None = None, keepdim: bool = False) -> Any:
         return self._position(decided.smallest, x, dim, keepdim)
 
-    def _position(self, rule: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
+    def _position(self, rule: Any, x: object, dim: int | None, keepdim: bool) -> Any:
         def find(row: list[Any]) -> int:
             best = rule(self.system, row)
             return next(i for i, e in enumerate(row) if e is best)
@@ -207,7 +207,7 @@ class ObjectNamespace(ShapeNamespace):
     def getitem(self, x: object, index: object) -> Any:
         return self._shaped(x, lambda a: a[index])
 
-    def put_add(self, shape: Sequence[int], index: Any, g: Any) -> Any:
+    def put_add(self, shape: Sequence[int], index: Any, g: object) -> Any:
         data = self.elements(g)
         size = int(np.prod(shape, dtype=np.int64))
         positions = np.arange(size).reshape(tuple(shape))[index]
@@ -241,7 +241,7 @@ class ObjectNamespace(ShapeNamespace):
 
     # linear algebra, on the last two dimensions
 
-    def matmul(self, a: Any, b: Any) -> Any:
+    def matmul(self, a: object, b: object) -> Any:
         return self._of(
             matrices.matmul(self.system, self.elements(a), self.elements(b))
         )

@@ -198,7 +198,7 @@ class ShapeNamespace(Namespace):
     def triu(self, x: object, diagonal: int = 0) -> Any:
         return self._triangle(np.triu, x, diagonal)
 
-    def _triangle(self, cut: Any, x: Any, diagonal: int) -> Any:
+    def _triangle(self, cut: Any, x: object, diagonal: int) -> Any:
         data = self.elements(x)
         mask = cut(np.ones(data.shape[-2:], dtype=bool), diagonal)
         return self._of(np.where(mask, data, self.system.lift(0)))

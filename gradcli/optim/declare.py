@@ -30,8 +30,8 @@ def optimizer(
     base: type[Optimizer] = Descent,
     unchecked: str = "",
     check: Check | None = None,
-    fixed: dict[str, Any] | None = None,
-    **options: Any,
+    fixed: Params | None = None,
+    **options: object,
 ) -> type[Optimizer]:
     """Make a class of optimizers.
 

@@ -103,7 +103,7 @@ class QuasiNewton(Optimizer):
         ]
         return xp.cat(parts)
 
-    def _move(self, t: Any, direction: Any) -> None:
+    def _move(self, t: object, direction: Any) -> None:
         """Move all parameters by ``t*direction``."""
         start = 0
         for parameter in self._params:
@@ -126,7 +126,7 @@ class QuasiNewton(Optimizer):
                 parameter.raw[...] = raw
                 touch(parameter.raw)
 
-        def evaluate(at: Any) -> Evaluation:
+        def evaluate(at: object) -> Evaluation:
             self._move(at, direction)
             loss = float(evaluated(closure))
             found = Evaluation(at, loss, self._gradient(), direction)
@@ -138,12 +138,12 @@ class QuasiNewton(Optimizer):
         self._move(found.t, direction)
         return found, calls
 
-    def _length(self, state: dict[str, Any], gradient: Any, lr: float) -> Any:
+    def _length(self, state: Params, gradient: Any, lr: float) -> Any:
         if state["n_iter"] == 1:
             return min(1.0, 1.0 / abs(gradient).sum()) * lr
         return lr
 
-    def _direction(self, state: dict[str, Any], gradient: Any) -> Any:
+    def _direction(self, state: Params, gradient: Any) -> Any:
         """Compute the direction from the gradient and the remembered changes."""
         if state["n_iter"] == 1:
             state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)

@@ -88,7 +88,7 @@ class Optimizer:
             "param_groups": self.param_groups,
         }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Params) -> None:
         self.__dict__.update(state)
         if "_hooks" not in self.__dict__:
             self._hooks = {kind: Shelf() for kind in KINDS}

@@ -14,7 +14,7 @@ from .descent import Descent, Kept, decayed, move_towards
 from .optimizer import Group
 
 
-def sgd(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def sgd(xp: object, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     """``p -= lr*g``; with momentum ``p -= lr*b``, where ``b = momentum*b + g``."""
     g = decayed(p, g, o, lr)
     momentum = o["momentum"]
@@ -39,7 +39,7 @@ def _means(g: object, kept: Kept, o: Group) -> tuple[Any, Any]:
     return mean, square
 
 
-def adam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def adam(xp: Any, p: object, g: object, kept: Kept, o: Group, lr: object) -> None:
     """``p -= lr*m/(sqrt(v) + eps)``, where m and v are corrected running means."""
     largest_too = ("max_exp_avg_sq",) if o["amsgrad"] else ()
     kept.begin("exp_avg", "exp_avg_sq", *largest_too)
@@ -55,7 +55,7 @@ def adam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     p += -(lr / (1 - beta1**step)) * mean / scale
 
 
-def adamax(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def adamax(xp: Any, p: object, g: Any, kept: Kept, o: Group, lr: object) -> None:
     """``p -= lr*m/u``, where u is the largest size so far, fading (Kingma, Ba 2015)."""
     kept.begin("exp_avg", "exp_inf")
     step = kept.count()
@@ -86,7 +86,7 @@ MIN_AVERAGED_STEPS = 5
 """From this length on the approximated average of squares has a variance to correct."""
 
 
-def radam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def radam(xp: Any, p: object, g: object, kept: Kept, o: Group, lr: object) -> None:
     """`Adam` with plain steps until its second mean is steady (Liu et al. 2020)."""
     kept.begin("exp_avg", "exp_avg_sq")
     step = kept.count()
@@ -138,7 +138,7 @@ class SummingFromTheStart(Descent):
                 sum_of_squares(kept, group)
 
 
-def adagrad(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def adagrad(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: object) -> None:
     """``p -= lr*g/(sqrt(v) + eps)``, where v is the sum of all ``g**2``."""
     sum_of_squares(kept, o)
     step = kept.count()
@@ -188,7 +188,7 @@ def rprop(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     p -= xp.sign(before) * sizes
 
 
-def asgd(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def asgd(xp: object, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     """Steps of a falling rate; ``ax`` in the state averages them from step ``t0`` on
     (Polyak and Juditsky 1992)."""
     kept.begin("ax", eta=float(lr), mu=1.0)
@@ -207,7 +207,7 @@ def asgd(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     mu[...] = 1 / max(1, step - o["t0"])
 
 
-def adafactor(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def adafactor(xp: Any, p: object, g: Any, kept: Kept, o: Group, lr: object) -> None:
     """Adam's second mean as a product of two vectors (Shazeer and Stern 2018)."""
     flat = len(g.shape) < 2
     if kept.begin(*(["variance"] if flat else [])) and not flat:

@@ -91,7 +91,7 @@ def changing(name: str, hidden: str = "") -> tuple[Function, Function]:
     both = [*parameters, Parameter("inplace", kind, default=False)]
     bind, count = Parameters(name, both).bind, len(both)
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: Any) -> Any:
         operands: Any = args
         if len(args) == count and not kwargs:
             *operands, inplace = args

@@ -62,7 +62,7 @@ def _variadic(
 
 
 def _arranged(
-    given: Mapping[str, Any], defaults: Mapping[str, Any], order: Any
+    given: Mapping[str, object], defaults: Mapping[str, object], order: Any
 ) -> Call:
     """Pass arguments without a default by position, the others by name."""
     args: list[Any] = []

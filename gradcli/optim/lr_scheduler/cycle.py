@@ -23,8 +23,8 @@ def set_momentum(group: Group, momentum: float) -> None:
 
 
 def begin_momenta(
-    optimizer: Optimizer, lowest: Any, highest: Any, last_epoch: int
-) -> dict[str, Any]:
+    optimizer: Optimizer, lowest: object, highest: object, last_epoch: int
+) -> Params:
     """Note the bounds in the groups and begin at the highest.
 
     Returns:
