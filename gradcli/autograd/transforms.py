@@ -35,8 +35,9 @@ class _Trace:
     arguments in place.
     """
 
-    def __init__(self, func: Func, args: tuple[object, ...], kwargs: Any, argnums: Argnums,
-                 has_aux: bool, name: str, forward: bool = False) -> None:  # fmt: skip
+    def __init__(self, func: Func, args: tuple[object, ...], kwargs: Any,
+                 argnums: Argnums, has_aux: bool, name: str, forward: bool = False
+                 ) -> None:  # fmt: skip
         indices = _counted(argnums, len(args))
         nested = [args[index] for index in indices]
         leaves, self.shape = flatten(nested[0] if isinstance(argnums, int) else
