@@ -11,10 +11,12 @@ from typing import Any
 
 from ..engine.creation import tensor
 from ..engine.modes import MODE, enable_grad
+from ..engine.namespace import Namespace
 from ..engine.raw import Params
 from ..engine.record import RECORDING
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
+from ..ops.types import Array, Operand
 from .optimizer import Group, Optimizer, evaluated
 
 ON_A_GPU_ALONE = (
@@ -115,13 +117,13 @@ class Descent(Optimizer):
         touch(raw)
 
     def update(
-        self, xp: object, p: object, g: object, kept: Kept, o: Group, lr: object
+        self, xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
     ) -> None:
         """Change ``p`` in place by the gradient ``g``, with options ``o``."""
         raise NotImplementedError
 
 
-def move_towards(mean: Any, new: Any, share: Any) -> None:
+def move_towards(mean: Any, new: Array, share: Operand) -> None:
     """``mean`` moved in place by a share of its distance to ``new``, from the nearer
     end."""
     if share < 0.5:
@@ -130,7 +132,7 @@ def move_towards(mean: Any, new: Any, share: Any) -> None:
         mean[...] = new - (new - mean) * (1 - share)
 
 
-def decayed(p: object, g: object, o: Group, lr: object) -> Any:
+def decayed(p: Array, g: Array, o: Group, lr: Operand) -> Any:
     """Add the parameter's share to the gradient, or shrink the parameter itself."""
     decay = o["weight_decay"]
     if not decay:
