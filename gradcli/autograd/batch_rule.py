@@ -86,7 +86,7 @@ class Batch(Samples):
         self._nr = self._met = self._ran = 0
 
     @contextmanager
-    def sample(self, nr: int, own: Sequence[Any]) -> Iterator[None]:
+    def sample(self, nr: int, own: Sequence[object]) -> Iterator[None]:
         """Run a block as a sample on its ``own`` arguments; end it where it waits."""
         self._nr, self._met = nr, 0
         self._ran += 1
@@ -101,7 +101,7 @@ class Batch(Samples):
             if nr not in self._waiting:
                 raise
 
-    def ask(self, function: Any, args: tuple[Any, ...]) -> Any:
+    def ask(self, function: Any, args: tuple[object, ...]) -> Any:
         """Return this sample's part of what the function's rule gives for the batch."""
         if function.generate_vmap_rule:
             raise EngineError(BOTH.format(function.__name__))
@@ -145,7 +145,7 @@ class Batch(Samples):
         self._held, self._came_from = [], {}
         return True
 
-    def _together(self, values: tuple[Any, ...]) -> tuple[Any, int | None]:
+    def _together(self, values: tuple[object, ...]) -> tuple[Any, int | None]:
         """Stack an argument of all samples; return it and its batch dimension."""
         first = values[0]
         if not isinstance(first, Tensor) or all(v is first for v in values):

@@ -67,7 +67,7 @@ class FunctionCtx:
         """Give ``backward`` None, not zeros, for outputs that nothing depends on."""
         self.materialize_grads = value
 
-    def differentiates(self, output: Any) -> bool:
+    def differentiates(self, output: object) -> bool:
         """Whether an output of ``forward`` carries a gradient."""
         if not isinstance(output, Tensor) or output.raw.dtype.kind not in "fO":
             return False

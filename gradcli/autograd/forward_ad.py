@@ -186,7 +186,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor(call("alias", tensor), tangent)
 
 
-def tangent_of(tensor: Any) -> Tensor | None:
+def tangent_of(tensor: object) -> Tensor | None:
     """Return the tangent that a tensor carries in the open level; None: none."""
     dual = tensor.__dict__.get(TANGENT) if isinstance(tensor, Tensor) else None
     if dual is None or not dual.level.open:
@@ -205,7 +205,7 @@ def _was_made(tensor: Tensor) -> bool:
     return dual is not None and dual.level.open and dual.made
 
 
-def _propagate(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
+def _propagate(op: Any, inputs: Any, params: object, raw: object, out: Any) -> None:
     """Push the tangents of an operation's inputs to its outputs."""
     if op.node is None:
         return
@@ -227,7 +227,7 @@ def _propagate(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
         _LEVELS[-1].saved[node] = of_inputs, [tangent_of(y) for y in outputs]
 
 
-def _with_tangents(node: Node, inputs: Sequence[Any], outputs: Any) -> None:
+def _with_tangents(node: Node, inputs: Sequence[object], outputs: object) -> None:
     """Attach to a node's saved values the tangents that they had."""
     if node not in _LEVELS[-1].saved:
         return
@@ -277,7 +277,7 @@ def _written(whole: Tensor, base: Tensor, part: Tensor, tangent: Any) -> Tensor:
 
 
 def push_node(
-    node: Node, inputs: Sequence[Any], tangents: Sequence[Tensor | None], out: Any
+    node: Node, inputs: Sequence[object], tangents: Sequence[Tensor | None], out: object
 ) -> None:
     """Push the tangents of a node's inputs to its outputs."""
     known = [*inputs, *tangents]

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..engine.devices import NUMPY
 from ..engine.modes import MODE, no_grad
+from ..engine.raw import Params
 from ..engine.tensor import Tensor
 from . import forward_ad
 from .batch_rule import demand_transformable, innermost_batch
@@ -59,7 +60,7 @@ class Function:
     node_class: ClassVar[type[FunctionNode]]
     parameters: ClassVar[Signature]
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         cls.node_class = type(
             f"{cls.__name__}Backward",
@@ -67,7 +68,7 @@ class Function:
             {"__slots__": (), "__module__": "torch.autograd.function", "made_by": cls},
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         raise RuntimeError(LEGACY)
 
     @staticmethod
@@ -78,7 +79,7 @@ class Function:
         )
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+    def setup_context(ctx: object, inputs: tuple[object, ...], output: object) -> Any:
         """Save what ``backward`` needs, where ``forward`` takes no ``ctx``."""
         raise NotImplementedError("setup_context is not implemented.")
 
@@ -94,7 +95,7 @@ class Function:
     """Another name that ``backward`` may have."""
 
     @staticmethod
-    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+    def jvp(ctx: object, *grad_inputs: object) -> Any:
         """The tangents of the outputs from those of the arguments."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use "
@@ -102,7 +103,7 @@ class Function:
         )
 
     @staticmethod
-    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+    def vmap(info: object, in_dims: object, *args: object) -> Any:
         """The outputs for a whole batch, and the dimension of each along which it lies.
 
         ``in_dims`` has the dimension of each argument, None for what all samples share.
@@ -110,7 +111,7 @@ class Function:
         raise NotImplementedError("no rule for batches")
 
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *args: object, **kwargs: object) -> Any:
         """Run ``forward`` and record the one node."""
         if cls.setup_context is not Function.setup_context:
             args, kwargs = cls._bound(args, kwargs)
@@ -143,8 +144,8 @@ class Function:
 
     @classmethod
     def _bound(
-        cls, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        cls, args: tuple[object, ...], kwargs: Params
+    ) -> tuple[tuple[Any, ...], Params]:
         """The arguments of a ``forward`` without ``ctx``, its defaults among them."""
         from inspect import signature
 

@@ -6,7 +6,7 @@ one cotangent per edge, of the input's shape and dtype.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import wraps
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from ..engine.errors import GradError
 from ..engine.forward import demand_fit
 from ..engine.modes import enable_grad, is_grad_enabled, no_grad
 from ..engine.node import Edge
+from ..engine.raw import Run
 from ..engine.record import RECORDING
 from ..engine.rules import sum_to
 from ..engine.tensor import Tensor, zeros_for
@@ -41,7 +42,7 @@ class FunctionNode(CustomNode):
     __slots__ = ("arguments", "asked", "carries", "ctx", "likes")
     made_by: ClassVar[Any]
 
-    def __init__(self, ctx: FunctionCtx, args: Sequence[Any]) -> None:
+    def __init__(self, ctx: FunctionCtx, args: Sequence[object]) -> None:
         self.ctx = ctx
         tensors = [x for x in args if isinstance(x, Tensor)]
         self.edges = tuple(x.edge for x in tensors)
@@ -52,7 +53,7 @@ class FunctionNode(CustomNode):
         self.likes: tuple[Tensor | None, ...] = ()
         self.carries: tuple[bool, ...] = ()
 
-    def note_outputs(self, output: Any) -> None:
+    def note_outputs(self, output: object) -> None:
         """Remember what ``forward`` gave: shapes and kinds, and what is differentiable.
 
         An output that is no tensor is None among the ``likes``.
@@ -87,7 +88,7 @@ class FunctionNode(CustomNode):
     def free(self) -> None:
         self.ctx.free()
 
-    def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
+    def pull_tensors(self, g: object) -> tuple[Tensor | None, ...]:
         arriving = (None,) * len(self.likes) if g is None else g
         arriving = arriving if isinstance(arriving, tuple) else (arriving,)
         arriving = in_types_of(self.likes, arriving)
@@ -99,7 +100,7 @@ class FunctionNode(CustomNode):
         given = returned if isinstance(returned, tuple) else (returned,)
         return self._checked(given)
 
-    def _checked(self, given: tuple[Any, ...]) -> tuple[Tensor | None, ...]:
+    def _checked(self, given: tuple[object, ...]) -> tuple[Tensor | None, ...]:
         """One cotangent per edge from what ``backward`` returned, one per argument."""
         count = len(self.arguments)
         if len(given) > count and all(t is None for t in given[count:]):
@@ -201,7 +202,7 @@ class FunctionNode(CustomNode):
         return outputs if len(outputs) > 1 else outputs[0]
 
 
-def _like(x: Any) -> Tensor | None:
+def _like(x: object) -> Tensor | None:
     """Return the shape and type of a tensor, to make zeros of; else None."""
     return shape_of(x) if isinstance(x, Tensor) else None
 
@@ -222,13 +223,13 @@ def _has_own(function: Any, name: str) -> bool:
     return getattr(function, name) is not getattr(function.__mro__[-2], name)
 
 
-def _backward_of(function: Any) -> Callable[..., Any]:
+def _backward_of(function: Any) -> Run:
     """Return ``backward``, or ``vjp`` where that is its name."""
     own_backward = _has_own(function, "backward")
     own_vjp = _has_own(function, "vjp")
     if own_backward and own_vjp:
         raise RuntimeError(ONE_NAME_ALONE)
-    found: Callable[..., Any] = function.vjp if own_vjp else function.backward
+    found: Run = function.vjp if own_vjp else function.backward
     return found
 
 
@@ -250,18 +251,18 @@ class DelayedError(CustomNode):
     def name(self) -> str:
         return "torch::autograd::Error"
 
-    def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
+    def pull_tensors(self, g: object) -> tuple[Tensor | None, ...]:
         raise GradError(TWICE)
 
     def push_tensors(self, tangents: Sequence[Tensor | None]) -> Any:
         raise GradError(TWICE)
 
 
-def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+def once_differentiable(backward: Run) -> Run:
     """Run ``backward`` without recording it, and refuse to differentiate it."""
 
     @wraps(backward)
-    def wrapped(ctx: Any, *cotangents: Tensor | None) -> Any:
+    def wrapped(ctx: object, *cotangents: Tensor | None) -> Any:
         with no_grad():
             returned = backward(ctx, *cotangents)
         live = [t for t in cotangents if t is not None and t.requires_grad]
@@ -274,7 +275,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def _refused(t: Any, cause: Tensor) -> Any:
+def _refused(t: object, cause: Tensor) -> Any:
     if not isinstance(t, Tensor):
         return t
     out = t.detach()

@@ -48,7 +48,7 @@ HINT = (
 
 def jacobian(
     func: Func,
-    inputs: Any,
+    inputs: object,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
@@ -81,7 +81,7 @@ def jacobian(
 
 def hessian(
     func: Func,
-    inputs: Any,
+    inputs: object,
     create_graph: bool = False,
     strict: bool = False,
     vectorize: bool = False,
@@ -113,8 +113,8 @@ def hessian(
 
 def vjp(
     func: Func,
-    inputs: Any,
-    v: Any = None,
+    inputs: object,
+    v: object = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
@@ -143,8 +143,8 @@ def vjp(
 
 def jvp(
     func: Func,
-    inputs: Any,
-    v: Any = None,
+    inputs: object,
+    v: object = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
@@ -175,8 +175,8 @@ def jvp(
 
 def vhp(
     func: Func,
-    inputs: Any,
-    v: Any = None,
+    inputs: object,
+    v: object = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
@@ -205,8 +205,8 @@ def vhp(
 
 def hvp(
     func: Func,
-    inputs: Any,
-    v: Any = None,
+    inputs: object,
+    v: object = None,
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
@@ -241,7 +241,7 @@ class _Run:
     """
 
     def __init__(
-        self, func: Func, inputs: Any, create_graph: bool, strict: bool, name: str
+        self, func: Func, inputs: object, create_graph: bool, strict: bool, name: str
     ) -> None:
         self.create_graph, self.strict, self.name = create_graph, strict, name
         given = demand_tensors(inputs, "inputs", name)
@@ -257,10 +257,10 @@ class _Run:
         if name in SCALAR:
             demand_scalar(self.outputs, name, self.several_outputs)
 
-    def as_inputs(self, values: Sequence[Any]) -> Any:
+    def as_inputs(self, values: Sequence[object]) -> Any:
         return self._nested(values, self.several_inputs)
 
-    def as_outputs(self, values: Sequence[Any]) -> Any:
+    def as_outputs(self, values: Sequence[object]) -> Any:
         return self._nested(values, self.several_outputs)
 
     def _nested(self, values: Sequence[Any], several: bool) -> Any:

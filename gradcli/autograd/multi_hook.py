@@ -10,12 +10,12 @@ when the last has arrived, or with the first one alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..engine.hooks import RemovableHandle
 from ..engine.node import output_at
 from ..engine.passes import PASSES, Pass
+from ..engine.raw import Run
 from ..engine.tensor import Tensor
 
 MODES = ("all", "any")
@@ -42,7 +42,7 @@ class MultiHandle:
 class _Together:
     """The gradients that arrived in each pass, until the hook is called."""
 
-    def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., Any]) -> None:
+    def __init__(self, tensors: Sequence[Tensor], fn: Run) -> None:
         self._nodes = [output_at(t.edge)[0] for t in tensors]
         self._fn = fn
         self._arrived: WeakKeyDictionary[Pass, list[Tensor | None]]
@@ -77,7 +77,7 @@ class _Together:
 
 
 def register_multi_grad_hook(
-    tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all"
+    tensors: Sequence[Tensor], fn: Run, *, mode: str = "all"
 ) -> MultiHandle:
     """Call ``fn`` once in each pass that reaches any of ``tensors``.
 

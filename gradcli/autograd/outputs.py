@@ -59,7 +59,7 @@ def attach(
 
 
 def _placed(
-    part: Any,
+    part: object,
     node: FunctionNode | None,
     number: int | None,
     ctx: FunctionCtx,
@@ -96,5 +96,5 @@ def _check_dirty(ctx: FunctionCtx, parts: tuple[Any, ...]) -> None:
             raise GradError(DIRTY_VIEW)
 
 
-def _is_among(t: Tensor, tensors: tuple[Any, ...]) -> bool:
+def _is_among(t: Tensor, tensors: tuple[object, ...]) -> bool:
     return any(t is other for other in tensors)

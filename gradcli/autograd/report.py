@@ -80,5 +80,5 @@ def entry_of(flat_index: int, shape: tuple[int, ...]) -> list[int]:
     return [int(i) for i in numpy.unravel_index(flat_index, shape)] if shape else []
 
 
-def _shown(values: Any) -> str:
+def _shown(values: object) -> str:
     return repr(Tensor(numpy.ascontiguousarray(values), NUMPY))

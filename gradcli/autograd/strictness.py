@@ -87,7 +87,7 @@ def demand_scalar(outputs: Sequence[Tensor], name: str, several: bool) -> None:
         )
 
 
-def check_vector(v: Any, like: Sequence[Tensor], side: str) -> tuple[Tensor, ...]:
+def check_vector(v: object, like: Sequence[Tensor], side: str) -> tuple[Tensor, ...]:
     """The vector as a tuple that fits ``like``; one where it may be left out."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:

@@ -35,8 +35,9 @@ class _Trace:
     arguments in place.
     """
 
-    def __init__(self, func: Func, args: tuple[Any, ...], kwargs: Any, argnums: Argnums,
-                 has_aux: bool, name: str, forward: bool = False) -> None:  # fmt: skip
+    def __init__(self, func: Func, args: tuple[object, ...], kwargs: Any,
+                 argnums: Argnums, has_aux: bool, name: str, forward: bool = False
+                 ) -> None:  # fmt: skip
         indices = _counted(argnums, len(args))
         nested = [args[index] for index in indices]
         leaves, self.shape = flatten(nested[0] if isinstance(argnums, int) else
@@ -72,12 +73,12 @@ class _Trace:
             )
         )
 
-    def settle(self, value: Any) -> Any:
+    def settle(self, value: object) -> Any:
         """Return a nested result outside the graph of the fresh inputs."""
         leaves, shape = flatten(value)
         return shape.fill([self._settled(leaf) for leaf in leaves])
 
-    def _settled(self, leaf: Any) -> Any:
+    def _settled(self, leaf: object) -> Any:
         if not isinstance(leaf, Tensor) or leaf.edge is None:
             return leaf
         own = frozenset(x.edge for x in self.inputs if x.is_leaf)
@@ -131,7 +132,7 @@ def grad(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> Func:
     both = grad_and_value(func, argnums, has_aux)
 
     @wraps(func)
-    def gradient(*args: Any, **kwargs: Any) -> Any:
+    def gradient(*args: object, **kwargs: object) -> Any:
         found, value = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
@@ -143,7 +144,7 @@ def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> F
     name = "grad_and_value(f)(*args)"
 
     @wraps(func)
-    def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
+    def gradient_and_value(*args: object, **kwargs: object) -> Any:
         trace = _Trace(func, args, kwargs, argnums, has_aux, name)
         y = trace.output_shape.fill(trace.outputs)
         if not isinstance(y, Tensor):
@@ -165,7 +166,7 @@ def grad_and_value(func: Func, argnums: Argnums = 0, has_aux: bool = False) -> F
     return gradient_and_value
 
 
-def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
+def vjp(func: Func, *primals: object, has_aux: bool = False) -> Any:
     """Run ``func``, and return its output with the product by its Jacobian.
 
     Args:
@@ -204,8 +205,8 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
 
 def jvp(
     func: Func,
-    primals: tuple[Any, ...],
-    tangents: tuple[Any, ...],
+    primals: tuple[object, ...],
+    tangents: tuple[object, ...],
     *,
     strict: bool = False,
     has_aux: bool = False,
@@ -236,7 +237,7 @@ def jvp(
     return (output, pushed, aux) if has_aux else (output, pushed)
 
 
-def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
+def linearize(func: Func, *primals: object) -> tuple[Any, Func]:
     """Run ``func`` once, and return its output with the product by its Jacobian.
 
     Returns:
@@ -251,7 +252,7 @@ def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
     return output, lambda *tangents: _push(trace, tangents, name, False)
 
 
-def _push(trace: _Trace, tangents: tuple[Any, ...], name: str, strict: bool) -> Any:
+def _push(trace: _Trace, tangents: tuple[object, ...], name: str, strict: bool) -> Any:
     """Return the outputs' tangents, nested as the outputs are."""
     given, shape = flatten(tangents)
     if shape != trace.shape:
@@ -307,7 +308,7 @@ def jacfwd(
     """
 
     @wraps(func)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         with Samples(randomness).one():
             return func(*args, **kwargs)
 
@@ -328,7 +329,7 @@ def _jacobian(
     func: Func, argnums: Argnums, has_aux: bool, name: str, forward: bool
 ) -> Func:
     @wraps(func)
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
+    def jacobian(*args: object, **kwargs: object) -> Any:
         trace = _Trace(func, args, kwargs, argnums, has_aux, name, forward)
         trace.demand_tensors(name)
         with enable_grad():
@@ -341,7 +342,7 @@ def _jacobian(
     return jacobian
 
 
-def _fresh(x: Any, outside: bool) -> Tensor:
+def _fresh(x: object, outside: bool) -> Tensor:
     """Return a tensor to differentiate by; what it was made from stays reachable."""
     if not isinstance(x, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
@@ -385,7 +386,7 @@ def _counted(argnums: Any, count: int) -> list[int]:
     return found
 
 
-def _value_and_aux(result: Any, name: str) -> tuple[Any, Any]:
+def _value_and_aux(result: object, name: str) -> tuple[Any, Any]:
     if not isinstance(result, tuple) or len(result) != 2:
         raise EngineError(
             f"{name}: output of function f should be a tuple: (output, aux) if has_aux "
@@ -394,7 +395,7 @@ def _value_and_aux(result: Any, name: str) -> tuple[Any, Any]:
     return result
 
 
-def _demand_tuple(primals: Any, name: str) -> None:
+def _demand_tuple(primals: object, name: str) -> None:
     if not isinstance(primals, tuple) or not primals:
         raise EngineError(
             f"{name}: Expected primals to be a tuple. E.g. it should be valid to call "

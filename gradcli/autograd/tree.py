@@ -24,7 +24,7 @@ class Shape:
     keys: tuple[Any, ...] = ()
     members: tuple[Shape, ...] = ()
 
-    def fill(self, leaves: Iterable[Any]) -> Any:
+    def fill(self, leaves: Iterable[object]) -> Any:
         """The nested value that has these leaves, in order."""
         return self._fill(iter(leaves))
 
@@ -38,7 +38,7 @@ class Shape:
             return self.kind(*filled)
         return self.kind(filled)
 
-    def spread(self, value: Any) -> list[Any] | None:
+    def spread(self, value: object) -> list[Any] | None:
         """One value per leaf from a value nested less deeply; None if it differs."""
         if self.kind is None or not _is_nested(value):
             return [value] * self.count()
@@ -69,7 +69,7 @@ class Shape:
         return f"({', '.join(inside)}{',' if len(inside) == 1 else ''})"
 
 
-def flatten(value: Any) -> tuple[list[Any], Shape]:
+def flatten(value: object) -> tuple[list[Any], Shape]:
     """The leaves of a nested value, left to right, and its shape."""
     if not _is_nested(value):
         return [value], Shape()
@@ -83,7 +83,7 @@ def flatten(value: Any) -> tuple[list[Any], Shape]:
     return leaves, Shape(type(value), keys, tuple(shapes))
 
 
-def _is_nested(value: Any) -> bool:
+def _is_nested(value: object) -> bool:
     return isinstance(value, tuple | list | dict)
 
 

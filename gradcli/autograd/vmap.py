@@ -9,10 +9,11 @@ sample, is differentiable, and gives the same numbers. It is no faster than a lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import wraps
 from typing import Any
 
+from ..engine.raw import Run
 from ..engine.record import call
 from ..engine.tensor import Tensor, zeros_for
 from .batch_rule import Batch
@@ -26,13 +27,13 @@ RANDOMNESS = ("error", "different", "same")
 
 
 def vmap(
-    func: Callable[..., Any],
-    in_dims: Any = 0,
-    out_dims: Any = 0,
+    func: Run,
+    in_dims: object = 0,
+    out_dims: object = 0,
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:
+) -> Run:
     """The function that runs ``func`` on each sample of its arguments' batches.
 
     Args:
@@ -56,7 +57,7 @@ def vmap(
     name = getattr(func, "__name__", repr(func))
 
     @wraps(func)
-    def mapped(*args: Any, **kwargs: Any) -> Any:
+    def mapped(*args: object, **kwargs: object) -> Any:
         where = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>)"
         leaves, shape = flatten(args)
         dims = _in_dims(leaves, shape, in_dims, where)
@@ -86,7 +87,7 @@ def vmap(
 
 
 def _in_dims(
-    leaves: Sequence[Any], shape: Shape, in_dims: Any, where: str
+    leaves: Sequence[object], shape: Shape, in_dims: object, where: str
 ) -> list[int | None]:
     """Return the batch dimension of each leaf, counted from the front; None: shared."""
     if not isinstance(in_dims, int | tuple | list):
@@ -108,7 +109,7 @@ def _in_dims(
     return [_in_dim(x, dim, where) for x, dim in zip(leaves, spread, strict=True)]
 
 
-def _in_dim(x: Any, dim: Any, where: str) -> int | None:
+def _in_dim(x: object, dim: object, where: str) -> int | None:
     if dim is None:
         return None
     if not isinstance(dim, int):
@@ -159,7 +160,7 @@ def _batched(
     per_sample: Sequence[Sequence[Any]],
     nested: Shape,
     size: int,
-    out_dims: Any,
+    out_dims: object,
     name: str,
 ) -> Any:
     """Stack the samples' outputs, nested as one sample's are."""

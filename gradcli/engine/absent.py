@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+from .raw import Params
+
 CLOSE_ENOUGH = 0.7
 """How alike two names are, from 0 to 1, for the one to be meant by the other."""
 
@@ -32,7 +34,7 @@ def absent(module: str, name: str, offered: Iterable[str]) -> AttributeError:
     )
 
 
-def offered(*files: ModuleType, kind: type = object) -> dict[str, Any]:
+def offered(*files: ModuleType, kind: type = object) -> Params:
     """The public names that files define themselves: their functions and classes.
 
     Args:

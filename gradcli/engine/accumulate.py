@@ -14,6 +14,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from ..ops.types import Array
 from . import hooks
 from .cast import in_type
 from .hooks import HOOKS
@@ -56,7 +57,7 @@ def _add(end: AccumulateGrad, held: list[Any]) -> None:
             end.grad = Tensor(g.copy() if g.shape else g, end.xp)
 
 
-def _is_lone(end: AccumulateGrad, held: list[Any]) -> bool:
+def _is_lone(end: AccumulateGrad, held: list[object]) -> bool:
     """Whether an array, or the one that it is all of, is held by the list alone.
 
     Whatever else sees this memory, a view, a saved value or a tensor, holds one of the
@@ -87,7 +88,7 @@ def _copied(g: Tensor) -> Tensor:
     return found
 
 
-def _add_to_held(end: AccumulateGrad, held: Any, g: Any) -> None:
+def _add_to_held(end: AccumulateGrad, held: Tensor, g: Array) -> None:
     """Add to a gradient that is there: in its own memory, unless it is recorded."""
     if isinstance(g, Tensor):
         end.grad = held + g

@@ -17,14 +17,18 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from ..ops import Op
+from ..ops.types import Array
 from .devices import namespace_of
 from .errors import GradError
 from .limits import MAX_LINES_OF_A_NODE
 from .modes import MODE
-from .node import Node, output_at
+from .node import Edge, Node, output_at
+from .raw import Params, Raw
 from .tensor import raw_of
 from .walk import inputs_first
 
@@ -95,7 +99,7 @@ class Anomaly:
         finally:
             self._running = before
 
-    def check(self, node: Node, pulled: tuple[Any, ...]) -> None:
+    def check(self, node: Node, pulled: tuple[Array | None, ...]) -> None:
         """Refuse cotangents that are NaN.
 
         Raises:
@@ -110,7 +114,7 @@ class Anomaly:
                     "output."
                 )
 
-    def blame(self, edge: Any, error: Exception) -> None:
+    def blame(self, edge: Edge, error: Exception) -> None:
         """Warn that a node failed, and show where the program made it.
 
         If warnings are errors, the text is noted on the error that there is.
@@ -135,7 +139,9 @@ class Anomaly:
         cause = None if running is None else (running.name(), self.origins.get(running))
         self.origins[node] = Origin(_lines(), cause=cause)
 
-    def _judge(self, op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
+    def _judge(
+        self, op: Op, inputs: object, params: Params, raw: Raw, out: object
+    ) -> None:
         """Mark a node whose operation made NaN or infinity of finite inputs."""
         outputs = out if isinstance(out, tuple) else (out,)
         node = outputs[0].grad_fn
@@ -146,7 +152,7 @@ class Anomaly:
             origin = self.origins[node]
             self.origins[node] = Origin(origin.lines, made, origin.cause)
 
-    def _made_before(self, node: Any) -> list[str]:
+    def _made_before(self, node: Node) -> list[str]:
         """The lines of the first operation below that made a NaN of finite numbers."""
         for edge in inputs_first([node]):
             origin = self.origins.get(edge) if isinstance(edge, Node) else None
@@ -168,7 +174,7 @@ def _traced(head: str, heading: str, origin: Origin | None) -> list[str]:
     return [head + heading, *map(str, origin.lines)]
 
 
-def _is_ours(frame: Any) -> bool:
+def _is_ours(frame: FrameType) -> bool:
     name = str(frame.f_globals.get("__name__"))
     return name.partition(".")[0] == PACKAGE
 
@@ -193,7 +199,7 @@ def _way_out() -> int:
     return count
 
 
-def _what_is_wrong(value: Any) -> str:
+def _what_is_wrong(value: object) -> str:
     """Return ``nan`` or ``infinite`` if a value holds one; else nothing."""
     raw = raw_of(value)
     if getattr(getattr(raw, "dtype", None), "kind", "") != "f":

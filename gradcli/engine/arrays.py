@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ..ops.basis import SPECIAL, UFUNCS
 from ..ops.limits import LIMIT, check_size
 from ..ops.memory import check_bounds
+from ..ops.types import Index, Sizes
 from .blas import MIN_WORK_SPLIT, product
 from .choosing import chosen
 from .errors import ValueRangeError
@@ -29,6 +30,7 @@ from .limits import (
 )
 from .namespace import Namespace
 from .parts import over_parts
+from .raw import Library, Raw, Run
 from .versions import apart, owner
 
 NEAR_POLES = -0.5
@@ -37,15 +39,15 @@ NEAR_POLES = -0.5
 Dims = int | Sequence[int] | None
 
 
-def _axes(dim: Dims) -> Any:
+def _axes(dim: Dims) -> Dims:
     return tuple(dim) if isinstance(dim, list) else dim
 
 
-def in_own_type(function: Any) -> Any:
+def in_own_type(function: Callable[..., Raw]) -> Callable[[Raw], Raw]:
     """A special function whose result on half floats is rounded to them: the library
     has none for them, and leaves its result as wide as it computed it."""
 
-    def run(x: Any) -> Any:
+    def run(x: Raw) -> Raw:
         y = function(x)
         dtype = x.dtype
         return y if y.dtype is dtype or dtype.kind != "f" else y.astype(dtype)
@@ -62,7 +64,9 @@ class ArrayNamespace(Namespace):
 
     symbolic = False
 
-    def __init__(self, np: Any, special: Any, device: str) -> None:
+    def __init__(
+        self, np: Library, special: Callable[[], Library], device: str
+    ) -> None:
         self.np = np
         self.device = device
         self.plain = True
@@ -71,32 +75,38 @@ class ArrayNamespace(Namespace):
             if name != "where":
                 setattr(self, name, getattr(np, theirs))
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Callable[..., Raw]:
         if name in SPECIAL:
             function = in_own_type(getattr(self._special(), SPECIAL[name]))
             setattr(self, name, function)
             return function
         return super().__getattr__(name)
 
-    def array(self, values: Any) -> Any:
+    def array(self, values: Raw) -> Raw:
         """Turn a NumPy array, the numbers of a program, into an array of this kind."""
         return self.np.asarray(values)
 
-    def array_itself(self, x: Any) -> Any:
+    def array_itself(self, x: Raw) -> Raw:
         """Turn a scalar of the array module into an array."""
         return self.np.asarray(x)
 
-    def apart(self, x: Any) -> Any:
+    def apart(self, x: Raw) -> Raw:
         if hasattr(x, "__array_interface__"):
             return apart(x)
         return self.np.ndarray(x.shape, x.dtype, x.data, x.strides)  # CuPy's
 
-    def address(self, x: Any) -> int:
+    def address(self, x: Raw) -> int:
         """Return the address in memory of the first entry, in bytes."""
         there = getattr(x.data, "ptr", None)
         return int(x.__array_interface__["data"][0] if there is None else there)
 
-    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+    def to_copy(
+        self,
+        x: Raw,
+        dtype: str | None,
+        device: Namespace | None,
+        back: object = None,
+    ) -> Raw:
         """A copy of a type, by its name, and in a device's namespace; None: its own."""
         if device is not None:
             x = self._moved(x, device)
@@ -104,7 +114,7 @@ class ArrayNamespace(Namespace):
             return self._dense(x, x.dtype if dtype is None else dtype)
         return x.copy("K") if dtype is None else x.astype(dtype)
 
-    def _moved(self, x: Any, device: Any) -> Any:
+    def _moved(self, x: Raw, device: Namespace) -> Raw:
         """The array on another device; itself where it is there already."""
         if device is self:
             return x
@@ -112,7 +122,7 @@ class ArrayNamespace(Namespace):
 
     # elementwise, with a parameter or of more than one call
 
-    def lgamma(self, x: Any) -> Any:
+    def lgamma(self, x: Raw) -> Raw:
         """Return the logarithm of ``|gamma(x)|``: infinite at its poles and infinities.
 
         The library's function is infinite beside 0 too, where it is ``-log|x|``.
@@ -125,7 +135,7 @@ class ArrayNamespace(Namespace):
         y = np.where(np.isinf(y), np.abs(y), y)
         return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), y)
 
-    def digamma(self, x: Any) -> Any:
+    def digamma(self, x: Raw) -> Raw:
         """The derivative of `lgamma`: beside a pole below 0 by reflection at it.
 
         The library's function has few digits there. DLMF 5.5.4.
@@ -141,13 +151,13 @@ class ArrayNamespace(Namespace):
         slope = math.pi / np.tan(math.pi * np.where(near, gap, 0.25))
         return np.where(near, other - slope, y).astype(y.dtype)
 
-    def sinc(self, x: Any) -> Any:
+    def sinc(self, x: Raw) -> Raw:
         """``sin(pi x)/(pi x)``; of half floats by single ones, as in PyTorch."""
         half = x.dtype == "float16"
         y = self.np.sinc(x.astype("float32") if half else x)
         return y.astype(x.dtype) if half else y
 
-    def polygamma(self, n: int, x: Any) -> Any:
+    def polygamma(self, n: int, x: Raw) -> Raw:
         """The n-th derivative of digamma, n >= 0, by Hurwitz' zeta function."""
         if n == 0:
             return self.digamma(x)
@@ -156,17 +166,17 @@ class ArrayNamespace(Namespace):
         y = zeta * (factor if n % 2 else -factor)
         return y.astype(x.dtype) if x.dtype.kind == "f" else y
 
-    def sign(self, x: Any) -> Any:
+    def sign(self, x: Raw) -> Raw:
         """-1, 0 or 1 in the type of ``x``; 0 for NaN."""
         if x.dtype.kind == "b":
             return x
         np = self.np
         return np.subtract(np.greater(x, 0), np.less(x, 0), dtype=x.dtype)
 
-    def floor_divide(self, a: Any, b: Any) -> Any:
+    def floor_divide(self, a: Raw, b: Raw) -> Raw:
         return self.np.floor_divide(a, self._divisor(a, b))
 
-    def remainder(self, a: Any, b: Any) -> Any:
+    def remainder(self, a: Raw, b: Raw) -> Raw:
         y = self.np.remainder(a, self._divisor(a, b))
         if y.dtype.kind != "f":
             return y
@@ -175,10 +185,10 @@ class ArrayNamespace(Namespace):
             return y
         return self.np.where(none, self.np.copysign(y, a), y)
 
-    def fmod(self, a: Any, b: Any) -> Any:
+    def fmod(self, a: Raw, b: Raw) -> Raw:
         return self.np.fmod(a, self._divisor(a, b))
 
-    def _divisor(self, a: Any, b: Any) -> Any:
+    def _divisor(self, a: Raw, b: Raw) -> Raw:
         """Return ``b``; refuse a 0 in it where integers are divided."""
         kinds = [v.dtype.kind for v in (a, b) if hasattr(v, "dtype")]
         floats = "f" in kinds or isinstance(a, float) or isinstance(b, float)
@@ -186,19 +196,19 @@ class ArrayNamespace(Namespace):
             raise ValueRangeError("ZeroDivisionError")
         return b
 
-    def xlogy(self, a: Any, b: Any) -> Any:
+    def xlogy(self, a: Raw, b: Raw) -> Raw:
         """``a*log(b)``; 0 where a is 0 and b is a number."""
         np = self.np
         nothing = np.logical_and(np.equal(a, 0), np.logical_not(np.isnan(b)))
         return np.where(nothing, 0, a * np.log(b))
 
     def nan_to_num(
-        self, x: Any, nan: float, posinf: float | None, neginf: float | None
-    ) -> Any:
+        self, x: Raw, nan: float, posinf: float | None, neginf: float | None
+    ) -> Raw:
         """Replace NaN and the infinities by numbers; None: the dtype's extremes."""
         return self.np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
-    def where(self, condition: Any, a: Any, b: Any) -> Any:
+    def where(self, condition: Raw, a: Raw, b: Raw) -> Raw:
         if getattr(condition, "size", 0) < MIN_SIZE_TO_CHOOSE_BY_BITS:
             return self.np.where(condition, a, b)
         found = chosen(self.np, condition, a, b) if self.device == "cpu" else None
@@ -206,31 +216,31 @@ class ArrayNamespace(Namespace):
 
     # reductions and scans; dim None means all
 
-    def sum(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def sum(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.add.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
-    def prod(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def prod(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.prod(x, axis=_axes(dim), keepdims=keepdim)
 
-    def amax(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amax(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.maximum.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
-    def amin(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amin(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.minimum.reduce(x, axis=_axes(dim), keepdims=keepdim)
 
-    def all(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def all(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.all(x, axis=_axes(dim), keepdims=keepdim)
 
-    def any(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def any(self, x: Raw, dim: Dims = None, keepdim: bool = False) -> Raw:
         return self.np.any(x, axis=_axes(dim), keepdims=keepdim)
 
-    def argmax(self, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    def argmax(self, x: Raw, dim: int | None = None, keepdim: bool = False) -> Raw:
         return self.np.asarray(self.np.argmax(x, axis=dim, keepdims=keepdim))
 
-    def argmin(self, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    def argmin(self, x: Raw, dim: int | None = None, keepdim: bool = False) -> Raw:
         return self.np.asarray(self.np.argmin(x, axis=dim, keepdims=keepdim))
 
-    def largest_of(self, parts: Sequence[Any]) -> tuple[Any, Any]:
+    def largest_of(self, parts: Sequence[Raw]) -> tuple[Raw, Raw]:
         np = self.np
         parts = [np.ascontiguousarray(part) for part in parts]
         best = np.array(parts[0], order="C")
@@ -247,104 +257,104 @@ class ArrayNamespace(Namespace):
             np.add(number, beaten, out=number)
         return best, number
 
-    def argsort(self, x: Any, dim: int = -1, descending: bool = False) -> Any:
+    def argsort(self, x: Raw, dim: int = -1, descending: bool = False) -> Raw:
         """Return the stable order: equal entries keep theirs, in either direction."""
         if not descending:
             return self.np.argsort(x, axis=dim, kind="stable")
         reverse = self.np.argsort(self.np.flip(x, dim), axis=dim, kind="stable")
         return self.np.flip(x.shape[dim] - 1 - reverse, dim)
 
-    def cumsum(self, x: Any, dim: int) -> Any:
+    def cumsum(self, x: Raw, dim: int) -> Raw:
         return self.np.cumsum(x, axis=dim)
 
-    def cumprod(self, x: Any, dim: int) -> Any:
+    def cumprod(self, x: Raw, dim: int) -> Raw:
         return self.np.cumprod(x, axis=dim)
 
     # shape
 
-    def reshape(self, x: Any, shape: Sequence[int]) -> Any:
+    def reshape(self, x: Raw, shape: Sequence[int]) -> Raw:
         return x.reshape(shape)
 
-    def is_contiguous(self, x: Any) -> Any:
+    def is_contiguous(self, x: Raw) -> Raw:
         return self.np.bool_(x.flags.c_contiguous)
 
-    def is_viewable(self, x: Any, shape: Sequence[int]) -> Any:
+    def is_viewable(self, x: Raw, shape: Sequence[int]) -> Raw:
         """Whether a reshape needs no copy."""
         return self.np.bool_(
             x.size < 2 or self.np.may_share_memory(x, self.reshape(x, shape))
         )
 
-    def clone(self, x: Any, memory_format: str | None = None) -> Any:
+    def clone(self, x: Raw, memory_format: str | None = None) -> Raw:
         order = "C" if memory_format == "contiguous" else "K"
         if 0 in x.strides and order == "K":
             return self._dense(x, x.dtype)
         return self.np.array(x, order=order, copy=True)
 
-    def _dense(self, x: Any, dtype: Any) -> Any:
+    def _dense(self, x: Raw, dtype: object) -> Raw:
         """Copy what repeats entries, its dimensions in PyTorch's order."""
-        out = laid_out(self.np.empty(x.size, dtype), x.shape, x.strides)
+        out: Raw = laid_out(self.np.empty(x.size, dtype), x.shape, x.strides)
         out[...] = x
         return out
 
-    def expand(self, x: Any, shape: Sequence[int]) -> Any:
+    def expand(self, x: Raw, shape: Sequence[int]) -> Raw:
         """Broadcast ``x`` to ``shape``, whose sizes are all given."""
         check_size(shape)
         return self.np.broadcast_to(x, tuple(shape))
 
-    def permute(self, x: Any, dims: Sequence[int]) -> Any:
+    def permute(self, x: Raw, dims: Sequence[int]) -> Raw:
         return x.transpose(dims)
 
-    def t(self, x: Any) -> Any:
+    def t(self, x: Raw) -> Raw:
         return x.T
 
-    def transpose(self, x: Any, dim0: int, dim1: int) -> Any:
+    def transpose(self, x: Raw, dim0: int, dim1: int) -> Raw:
         return x.swapaxes(dim0, dim1)
 
-    def unsqueeze(self, x: Any, dim: int) -> Any:
+    def unsqueeze(self, x: Raw, dim: int) -> Raw:
         shape = x.shape
         d = dim + len(shape) + 1 if dim < 0 else dim
         return x.reshape((*shape[:d], 1, *shape[d:]))
 
-    def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+    def cat(self, tensors: Sequence[Raw], dim: int = 0) -> Raw:
         check_join(tensors)
         return self.np.concatenate(tensors, axis=dim)
 
-    def stack(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+    def stack(self, tensors: Sequence[Raw], dim: int = 0) -> Raw:
         check_join(tensors)
         return self.np.stack(tensors, axis=dim)
 
-    def flip(self, x: Any, dims: Any) -> Any:
+    def flip(self, x: Raw, dims: Dims) -> Raw:
         return self.np.flip(x, _axes(dims))
 
-    def roll(self, x: Any, shifts: Any, dims: Any = None) -> Any:
+    def roll(self, x: Raw, shifts: Sizes, dims: Dims | None = None) -> Raw:
         return self.np.roll(x, _axes(shifts), _axes(dims))
 
-    def tril(self, x: Any, diagonal: int = 0) -> Any:
+    def tril(self, x: Raw, diagonal: int = 0) -> Raw:
         return self.np.tril(x, diagonal)
 
-    def triu(self, x: Any, diagonal: int = 0) -> Any:
+    def triu(self, x: Raw, diagonal: int = 0) -> Raw:
         return self.np.triu(x, diagonal)
 
-    def diagonal(self, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    def diagonal(self, x: Raw, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Raw:
         return self.np.diagonal(x, offset, dim1, dim2)
 
     # views of any shape
 
-    def windowed(self, x: Any, d: int, starts: range, size: int) -> Any:
+    def windowed(self, x: Raw, d: int, starts: range, size: int) -> Raw:
         steps = x.strides
         check_size((*x.shape[:d], len(starts), *x.shape[d + 1 :], size))
         shape = (*x.shape[:d], len(starts), *x.shape[d + 1 :], size)
         strides = (*steps[:d], steps[d] * starts.step, *steps[d + 1 :], steps[d])
         return self.seen(x, shape, strides, self.address(x))
 
-    def geometry(self, x: Any) -> tuple[tuple[int, ...], int]:
+    def geometry(self, x: Raw) -> tuple[tuple[int, ...], int]:
         size = x.dtype.itemsize
         start = self.address(x) - self.address(owner(x))
         return tuple([step // size for step in x.strides]), start // size
 
     def strided(
-        self, x: Any, size: tuple[int, ...], stride: tuple[int, ...], start: int
-    ) -> Any:
+        self, x: Raw, size: tuple[int, ...], stride: tuple[int, ...], start: int
+    ) -> Raw:
         check_size(size)
         held, each = owner(x), x.dtype.itemsize
         check_bounds(held.size, each, size, stride, start)
@@ -352,8 +362,8 @@ class ArrayNamespace(Namespace):
         return self.seen(x, size, strides, self.address(held) + start * each)
 
     def seen(
-        self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], address: int
-    ) -> Any:
+        self, x: Raw, shape: tuple[int, ...], strides: tuple[int, ...], address: int
+    ) -> Raw:
         """The memory that an array lies in under a shape, from an address on.
 
         Args:
@@ -369,10 +379,10 @@ class ArrayNamespace(Namespace):
 
     # reading and adding at positions
 
-    def getitem(self, x: Any, index: Any) -> Any:
+    def getitem(self, x: Raw, index: Index) -> Raw:
         return x[index]
 
-    def put_add(self, shape: Sequence[int], index: Any, g: Any) -> Any:
+    def put_add(self, shape: Sequence[int], index: Index, g: Raw) -> Raw:
         """Add ``g`` at ``index`` to zeros of ``shape``; repeated positions add up."""
         check_size(shape)
         out = self.np.zeros(tuple(shape), dtype=g.dtype)
@@ -384,7 +394,7 @@ class ArrayNamespace(Namespace):
             self.np.add.at(out.reshape(-1), flat.reshape(-1), g.reshape(-1))
         return out
 
-    def _numbers_of(self, x: Any, index: Any) -> Any:
+    def _numbers_of(self, x: Raw, index: object) -> Any:
         """The numbers of entries in the flattened array; None where an index is not
         one array of positions within ``x``, none from the end, per dimension."""
         if type(index) is not tuple or len(index) != x.ndim:
@@ -399,7 +409,7 @@ class ArrayNamespace(Namespace):
             found = found + (at if step == 1 else at * step)
         return found
 
-    def put_view(self, shape: Sequence[int], index: Any, g: Any) -> Any:
+    def put_view(self, shape: Sequence[int], index: Index, g: Raw) -> Raw:
         """Write ``g`` at ``index`` to zeros of ``shape``; no position is repeated."""
         check_size(shape)
         out = self.np.zeros(tuple(shape), dtype=g.dtype)
@@ -407,102 +417,102 @@ class ArrayNamespace(Namespace):
         return out
 
     def put_views(
-        self, shape: tuple[int, ...], slices: Sequence[Any], parts: Sequence[Any]
-    ) -> Any:
+        self, shape: tuple[int, ...], slices: Sequence[Index], parts: Sequence[Raw]
+    ) -> Raw:
         out = self.put_view(shape, slices[0], parts[0])
         for at, part in zip(slices[1:], parts[1:], strict=True):
             seen = out[at]
             seen += part
         return out
 
-    def as_index(self, index: Any) -> Any:
+    def as_index(self, index: object) -> Raw:
         """Integers or booleans to index with; floats that are integers are taken."""
         if isinstance(index, range):
             check_size((len(index),))
             return self.np.arange(index.start, index.stop, index.step)
-        index = self.np.asarray(index)
-        if index.dtype.kind in "iub":
-            return index
-        whole = index.astype("int64")
-        if not bool((whole == index).all()):
+        found = self.np.asarray(index)
+        if found.dtype.kind in "iub":
+            return found
+        whole = found.astype("int64")
+        if not bool(self.np.all(whole == found)):
             raise IndexError("an index must be integers")
         return whole
 
     # linear algebra, on the last two dimensions
 
-    def matmul(self, a: Any, b: Any) -> Any:
+    def matmul(self, a: Raw, b: Raw) -> Raw:
         size = a.size * b.size
         if size > MIN_WORK_SPLIT:
             if size > LIMIT.entries:
                 check_product(a.shape, b.shape)
             if self.device == "cpu":
-                return product(a, b)
+                made: Raw = product(a, b)
+                return made
         return self.np.matmul(a, b)
 
-    def in_parts(
-        self, run: Callable[..., Any], arrays: Sequence[Any], entries: int
-    ) -> Any:
+    def in_parts(self, run: Run, arrays: Sequence[Raw], entries: int) -> Raw:
         if self.device != "cpu":
-            return run(*arrays)
-        return over_parts(run, arrays, entries)
+            return cast("Raw", run(*arrays))
+        return cast("Raw", over_parts(run, arrays, entries))
 
-    def matmul_like(self, a: Any, b: Any, like: Any) -> Any:
+    def matmul_like(self, a: Raw, b: Raw, like: Raw) -> Raw:
         flags = like.flags
         if flags.c_contiguous or not flags.f_contiguous or a.ndim != 2 or b.ndim != 2:
             return self.matmul(a, b)
         return self.matmul(b.T, a.T).T
 
-    def einsum(self, equation: str, *operands: Any) -> Any:
+    def einsum(self, equation: str, *operands: Raw) -> Raw:
         check_einsum(equation, [o.shape for o in operands])
         return self.np.einsum(equation, *operands, optimize=len(operands) > 2)
 
-    def inverse(self, a: Any) -> Any:
+    def inverse(self, a: Raw) -> Raw:
         """Invert matrices; narrow floats in double precision, rounded once."""
         if a.dtype.itemsize < 8:
             a, kind = a.astype("float64"), a.dtype
             return self._by_columns(self.np.linalg.inv(a).astype(kind))
         return self._by_columns(self.np.linalg.inv(a))
 
-    def solve(self, a: Any, b: Any) -> Any:
+    def solve(self, a: Raw, b: Raw) -> Raw:
         """``a @ x = b`` for matrices ``b``."""
         return self._by_columns(self.np.linalg.solve(a, b))
 
-    def det(self, a: Any) -> Any:
+    def det(self, a: Raw) -> Raw:
         return self.np.linalg.det(a)
 
-    def slogdet(self, a: Any) -> Any:
+    def slogdet(self, a: Raw) -> tuple[Raw, Raw]:
         sign, logabsdet = self.np.linalg.slogdet(a)
         return self.np.where(self.np.isnan(logabsdet), 0 * sign, sign), logabsdet
 
-    def cholesky(self, a: Any) -> Any:
+    def cholesky(self, a: Raw) -> Raw:
         factor = self.np.linalg.cholesky(a)
         # LAPACK may give factors of infinities that are none.
         if self.np.isnan(factor).any() or not self.np.isfinite(a).all():
-            raise self.np.linalg.LinAlgError("Matrix is not positive definite")
+            refused: Any = self.np.linalg.LinAlgError
+            raise refused("Matrix is not positive definite")
         return self._by_columns(factor)
 
-    def _by_columns(self, a: Any) -> Any:
+    def _by_columns(self, a: Raw) -> Raw:
         """Matrices column after column in memory, as LAPACK leaves them to PyTorch:
         what sees them under another shape has to copy them first."""
         turn = self.np.swapaxes
         return turn(self.np.ascontiguousarray(turn(a, -2, -1)), -2, -1)
 
-    def eye(self, n: int, like: Any) -> Any:
+    def eye(self, n: int, like: Raw) -> Raw:
         check_size((n, n))
         return self.np.eye(n, dtype=like.dtype)
 
     # new arrays beside an old one
 
-    def new_full(self, x: Any, shape: Sequence[int], value: float) -> Any:
+    def new_full(self, x: Raw, shape: Sequence[int], value: float) -> Raw:
         check_size(shape)
         return self.np.full(tuple(shape), value, dtype=x.dtype)
 
-    def zeros_like(self, x: Any) -> Any:
+    def zeros_like(self, x: Raw) -> Raw:
         return self.np.zeros(x.shape, dtype=x.dtype)
 
-    def ones_like(self, x: Any) -> Any:
+    def ones_like(self, x: Raw) -> Raw:
         return self.np.ones(x.shape, dtype=x.dtype)
 
-    def as_type_of(self, x: Any, like: Any) -> Any:
+    def as_type_of(self, x: Raw, like: Raw) -> Raw:
         """Convert ``x`` (a mask, an index) to numbers of the dtype of ``like``."""
         return self.np.asarray(x).astype(getattr(like, "dtype", float))

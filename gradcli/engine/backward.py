@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..ops.types import Array
 from . import hooks
 from .accumulate import finish
 from .anomaly import ANOMALY
@@ -25,8 +26,10 @@ from .hooks import HOOKS
 from .in_rules import name_as_in_rules
 from .joined import joined
 from .modes import MODE
+from .namespace import Namespace
 from .node import FREED, AccumulateGrad, Edge, Node, Port, carried, output_at
 from .passes import Pass, in_a_thread, is_crowded
+from .raw import Arrived
 from .record import RECORDING
 from .tensor import Tensor, lifted, ones_for, with_edge
 from .unchanged import demand_unchanged
@@ -98,7 +101,7 @@ def grad(
     """
     cotangents = _cotangents(outputs, grad_outputs or [None] * len(outputs))
     edges = [edge_of(t) for t in inputs]
-    captured: dict[Any, Any] = {edge: None for edge in edges if edge is not None}
+    captured: Arrived = {edge: None for edge in edges if edge is not None}
     _run(outputs, cotangents, retain_graph or create_graph, create_graph, captured)
     return [
         _gradient_of(t, edge, captured.get(edge))
@@ -106,7 +109,7 @@ def grad(
     ]
 
 
-def _gradient_of(t: Target, edge: Any, g: Any) -> Tensor | None:
+def _gradient_of(t: Target, edge: Any, g: Array | None) -> Tensor | None:
     """Return the cotangent that arrived at a tensor, in the tensor's type."""
     if g is None:
         return None
@@ -143,7 +146,7 @@ def _run(
     cotangents: Sequence[Tensor],
     retain_graph: bool,
     create_graph: bool,
-    captured: dict[Any, Any] | None = None,
+    captured: Arrived | None = None,
     only: set[Any] | None = None,
 ) -> None:
     """Run a pass: into all leaves, or up to what is ``captured``, or to ``only`` these.
@@ -158,7 +161,7 @@ def _run(
             )
         )
         return
-    arrived: dict[Any, Any] = {}
+    arrived: Arrived = {}
     on_tensors = create_graph or MODE.rebuild is not None
     for output, cotangent in zip(outputs, cotangents, strict=True):
         g = cotangent if on_tensors else cotangent.raw
@@ -170,10 +173,10 @@ def _run(
 
 def _visit(
     running: Pass,
-    arrived: dict[Any, Any],
+    arrived: Arrived,
     retain_graph: bool,
     create_graph: bool,
-    captured: dict[Any, Any] | None,
+    captured: Arrived | None,
     only: set[Any] | None,
 ) -> None:
     """The loop of a pass, from the cotangents that ``arrived`` at its roots."""
@@ -273,7 +276,7 @@ def _visit(
 
 def _dependencies(roots: list[Any]) -> dict[Any, int]:
     """How many edges lead to each node of the graph below ``roots``."""
-    waiting: dict[Any, int] = dict.fromkeys(roots, 0)
+    waiting: dict[Edge, int] = dict.fromkeys(roots, 0)
     stack = roots
     while stack:
         for edge in stack.pop().edges:
@@ -311,7 +314,11 @@ def _between(roots: Any, wanted: Any) -> tuple[dict[Any, int], set[Any]]:
 
 
 def _deliver(
-    port: Port, g: Any, arrived: Any, waiting: dict[Any, int], ready: list[Any]
+    port: Port,
+    g: Array,
+    arrived: Arrived,
+    waiting: dict[Edge, int],
+    ready: list[object],
 ) -> None:
     """Store a port's cotangent under its number among its node's outputs."""
     node = port.node
@@ -323,7 +330,7 @@ def _deliver(
         ready.append(node)
 
 
-def materialise(node: Node, gs: list[Any]) -> Any:
+def materialise(node: Node, gs: list[object]) -> Any:
     """Return the cotangents of all outputs that carry one, as the rule takes them.
 
     Where none arrived stands None if the row says how many outputs it has, else zeros.
@@ -366,7 +373,7 @@ def _shown(node: Any, g: Any) -> Any:
     return hooks.arrive(node, 0, g, node.xp)
 
 
-def _pull_recorded(node: Node, g: Any) -> tuple[Any, ...]:
+def _pull_recorded(node: Node, g: Array) -> tuple[Any, ...]:
     """Run the node's rules on tensors that carry their own graph."""
     if isinstance(node, CustomNode):
         return node.pull_tensors(g)
@@ -406,6 +413,6 @@ def input_edges(node: Node) -> dict[int, Edge]:
     return dict(zip(node.slots or range(len(node.edges)), node.edges, strict=False))
 
 
-def rebuild(value: Any, xp: Any, edge: Edge) -> Any:
+def rebuild(value: Any, xp: Namespace, edge: Edge) -> Any:
     """Return a saved array as the tensor it was; shapes and numbers as they are."""
     return with_edge(value, xp, edge) if hasattr(value, "dtype") else value

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from .raw import Raw
+
 MIN_WORK_SPLIT = 1 << 18
 """Up to so many multiplications the library itself takes one thread."""
 
@@ -94,7 +96,7 @@ def library() -> _Bound | None:
     return _found[0]
 
 
-def _is_wide(a: Any, b: Any) -> bool:
+def _is_wide(a: Raw, b: Raw) -> bool:
     return bool(
         a.dtype == b.dtype == np.float32
         and a.ndim == b.ndim == 2
@@ -105,7 +107,7 @@ def _is_wide(a: Any, b: Any) -> bool:
     )
 
 
-def product(a: Any, b: Any) -> Any:
+def product(a: Raw, b: Raw) -> Any:
     """``a @ b``; in one thread where matrices are small."""
     if a.ndim < 2 or b.ndim < 2:
         return np.matmul(a, b)

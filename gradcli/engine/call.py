@@ -14,6 +14,7 @@ from typing import Any
 from ..ops import KEYWORDS, Composite, Op, parameters
 from .errors import CallError
 from .promote import WRITTEN
+from .raw import Params
 from .tensor import Tensor, constant
 
 CO_VARARGS = 0x04
@@ -61,7 +62,7 @@ class Signature:
         if self.variadic:
             self.most = -1
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
+    def bind(self, args: tuple[object, ...], kwargs: Params) -> Bound:
         """Split a call of a row into inputs and parameters.
 
         Raises:
@@ -84,14 +85,14 @@ class Signature:
             return inputs, named | kwargs if kwargs else named
         return inputs, kwargs
 
-    def _fits(self, given: int, kwargs: dict[str, Any]) -> bool:
+    def _fits(self, given: int, kwargs: Params) -> bool:
         """Whether a call gives what is needed, all under the names of ``entry``."""
         if not self.inputs <= given <= self.most:
             return False
         keys = kwargs.keys()
         return keys <= self.free[given] and keys >= self.missing[given]
 
-    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
+    def _bound(self, args: tuple[object, ...], kwargs: Params) -> Bound:
         op, names = self.entry, self.names
         if self.variadic:
             params = {self._parameter(key): v for key, v in kwargs.items()}
@@ -108,7 +109,7 @@ class Signature:
         ]
         return tuple(inputs), values
 
-    def _renamed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def _renamed(self, args: tuple[object, ...], kwargs: Params) -> Params:
         """Return the keyword arguments of a call under the names of ``entry``.
 
         Raises:
@@ -116,7 +117,7 @@ class Signature:
         """
         names, called = self.names, self.called
         given = min(len(args), self.formula.__code__.co_argcount - 1)
-        renamed: dict[str, Any] = {}
+        renamed: Params = {}
         for key, value in kwargs.items():
             name = self._parameter(key)
             if name in renamed or name in names[:given]:
@@ -127,7 +128,7 @@ class Signature:
             raise CallError(f"{called}() needs {', '.join(missing)}", names)
         return renamed
 
-    def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
+    def arguments(self, args: tuple[object, ...], kwargs: Params) -> Bound:
         """Return the arguments of a composite under its own parameters' names.
 
         Raises:
@@ -145,7 +146,7 @@ class Signature:
         renamed = self._renamed(args, kwargs)
         return args, {k: _as_operand(entry, k, v) for k, v in renamed.items()}
 
-    def _gathered(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _gathered(self, args: tuple[object, ...]) -> tuple[Any, ...]:
         """Collect the numbers of ``x.view(2, 3)`` into one parameter."""
         if self.star is None:
             too_many = len(args) > len(self.names)
@@ -176,14 +177,14 @@ class Signature:
         raise CallError(message, self.names)
 
 
-def _as_operand(entry: Composite, name: str, value: Any) -> Any:
+def _as_operand(entry: Composite, name: str, value: object) -> Any:
     """Return a value as a tensor, if the composite reads its shape."""
     if isinstance(value, Tensor) or value is None or name not in entry.operands:
         return value
     return written(value)
 
 
-def operand(op: Op, value: Any) -> Any:
+def operand(op: Op, value: object) -> Any:
     """Return an input of a row as a tensor or a plain number."""
     if isinstance(value, Tensor):
         return value
@@ -194,7 +195,7 @@ def operand(op: Op, value: Any) -> Any:
     return written(value)
 
 
-def written(value: Any) -> Tensor:
+def written(value: object) -> Tensor:
     """Return the tensor of a number, a list or an array that stood in a call."""
     made = constant(value)
     if isinstance(value, int | list | tuple):

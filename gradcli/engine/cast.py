@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ops.types import Dtype
 from . import dtypes
 from .tensor import Tensor
 
 
-def in_type(g: Any, type_: Any) -> Any:
+def in_type(g: Any, type_: Dtype) -> Any:
     """A cotangent, raw or a tensor, in an array's type; recorded, if the tensor is."""
     if not isinstance(g, Tensor):
         return g if g.dtype == type_ else g.astype(type_)

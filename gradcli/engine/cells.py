@@ -13,6 +13,7 @@ from html import escape
 from typing import Any, Final
 
 from .dtypes import of
+from .raw import Raw
 from .show import show
 from .tensor import Tensor
 
@@ -42,7 +43,7 @@ def _kept(count: int, room: int) -> Sequence[int | None]:
     return [*range(half), None, *range(count - half, count)]
 
 
-def _cell(matrix: Any, row: int | None, column: int | None) -> str:
+def _cell(matrix: Raw, row: int | None, column: int | None) -> str:
     if row is None or column is None:
         return GAP
     return escape(str(matrix[row, column].item()))

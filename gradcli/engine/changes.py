@@ -21,6 +21,7 @@ from .hooks import keep_gradient, release_gradient
 from .modes import MODE
 from .node import AccumulateGrad, Edge, Node, through_view_class
 from .promote import RANK
+from .raw import Host, Raw
 from .record import recorder
 from .tensor import TANGENT, Tensor, with_edge
 from .unchanged import note_successor
@@ -146,7 +147,7 @@ def demand_castable(result: Tensor, out: Tensor) -> None:
         )
 
 
-def write(t: Tensor, at: Any, value: Any) -> None:
+def write(t: Tensor, at: object, value: Any) -> None:
     """Write ``value`` at an index of ``t``'s memory; () means all of it."""
     raw = t.raw
     if not t.xp.writeable:
@@ -172,7 +173,7 @@ def write(t: Tensor, at: Any, value: Any) -> None:
     lose_views(t)
 
 
-def note_change(before: Any, now: Any) -> None:
+def note_change(before: object, now: Raw) -> None:
     """Count a change of a tensor's memory: of its entries, or of how they are seen."""
     if isinstance(before, np.generic):
         replaced(before, now)
@@ -202,14 +203,14 @@ def renew(t: Tensor) -> bool:
     return True
 
 
-def settle_memory(t: Tensor, raw: Any) -> None:
+def settle_memory(t: Tensor, raw: Raw) -> None:
     """Let an array be what a tensor, and a leaf's end, reads from now on."""
     t.raw = raw
     if isinstance(t.edge, AccumulateGrad):
         t.edge.raw = raw
 
 
-def _make_writeable(raw: Any) -> None:
+def _make_writeable(raw: Raw) -> None:
     """Let a view that NumPy protects be written to, if its memory may be."""
     if not owner(raw).flags.writeable:
         raise EngineError(
@@ -218,7 +219,7 @@ def _make_writeable(raw: Any) -> None:
     raw.flags.writeable = True
 
 
-def _may_overlap(raw: Any) -> bool:
+def _may_overlap(raw: Raw) -> bool:
     """Whether two entries may share an address: dimensions reach into one another."""
     reach = 0
     for step, n in sorted(zip(map(abs, raw.strides), raw.shape, strict=True)):
@@ -230,7 +231,7 @@ def _may_overlap(raw: Any) -> bool:
 
 
 def edge_of(
-    name: str, operands: tuple[Tensor, ...], edges: tuple[Edge, ...], **params: Any
+    name: str, operands: tuple[Tensor, ...], edges: tuple[Edge, ...], **params: object
 ) -> Edge:
     """The edge of a row's node whose value is in memory already; None without one."""
     if all(edge is None for edge in edges):
@@ -301,7 +302,7 @@ def positions(base: Tensor, view: Tensor) -> Any:
     return base.xp.array(order[found])
 
 
-def _addresses(t: Tensor) -> Any:
+def _addresses(t: Tensor) -> Host:
     """Return the address in memory of every entry, in bytes."""
     raw = t.raw
     total = np.asarray(t.xp.address(raw), "int64")
@@ -311,12 +312,12 @@ def _addresses(t: Tensor) -> Any:
     return total.reshape(raw.shape)
 
 
-def grid(t: Tensor) -> Any:
+def grid(t: Tensor) -> Raw:
     """Number the entries, in the tensor's shape, on the host."""
     return np.arange(t.numel()).reshape(t.raw.shape)
 
 
-def on_host(value: Any) -> Any:
+def on_host(value: object) -> Any:
     """Return an index with its arrays as NumPy arrays."""
     if isinstance(value, tuple):
         return tuple([on_host(v) for v in value])

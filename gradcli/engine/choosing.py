@@ -12,11 +12,13 @@ from typing import Any
 
 from numpy import dtype
 
+from .raw import Library, Raw
+
 _BITS = {dtype("float32"): "i4", dtype("float64"): "i8"}
 """Types of floats, and integers as wide."""
 
 
-def chosen(np: Any, mask: Any, a: Any, b: Any) -> Any:
+def chosen(np: Library, mask: Raw, a: Any, b: Any) -> Raw | None:
     """``a`` where a mask is true and ``b`` elsewhere, by their bits; one may be 0.
 
     Returns:
@@ -44,7 +46,7 @@ def chosen(np: Any, mask: Any, a: Any, b: Any) -> Any:
     return out
 
 
-def _fits(x: Any, like: Any, shape: tuple[int, ...]) -> bool:
+def _fits(x: Any, like: Raw, shape: tuple[int, ...]) -> bool:
     """Whether an operand is 0, or floats of a type and shape that lie in order."""
     if type(x) is int:
         return x == 0

@@ -15,11 +15,13 @@ import numpy as np
 from ..ops import OPS
 from ..ops.memory import contiguous_strides
 from . import devices, dtypes
+from .device import DeviceLike
 from .device import device as Device
 from .dtypes import dtype
 from .errors import EngineError
 from .methods import named
 from .modes import is_grad_enabled
+from .raw import Params, Raw
 from .record import apply, call, function, moved
 from .size import sizes_of
 from .tensor import Tensor
@@ -33,9 +35,9 @@ NUMPY_OF_RECORDED = (
 )
 
 
-def _wanted(arguments: tuple[Any, ...]) -> dict[str, Any]:
+def _wanted(arguments: tuple[object, ...]) -> Params:
     """Read the positional arguments of `to`: a type, a device, or a tensor."""
-    found: dict[str, Any] = {}
+    found: Params = {}
     flags = iter(("non_blocking", "copy"))
     for value in arguments:
         if isinstance(value, Tensor):
@@ -59,9 +61,9 @@ def _wanted(arguments: tuple[Any, ...]) -> dict[str, Any]:
 
 def to(
     self: Tensor,
-    *args: Any,
+    *args: object,
     dtype: dtype | None = None,
-    device: Any = None,
+    device: DeviceLike = None,
     non_blocking: builtins.bool = False,
     copy: builtins.bool = False,
     memory_format: str | None = None,
@@ -77,7 +79,7 @@ def to(
     Returns:
         The tensor itself, or a copy of its shape through which gradients pass.
     """
-    wanted = {"dtype": dtype, "device": device, "copy": copy} | _wanted(args)
+    wanted: Params = {"dtype": dtype, "device": device, "copy": copy} | _wanted(args)
     target = wanted["device"]
     if target is None:
         xp = self.xp
@@ -98,7 +100,7 @@ def cpu(self: Tensor, memory_format: str | None = None) -> Tensor:
 
 def cuda(
     self: Tensor,
-    device: Any = None,
+    device: DeviceLike = None,
     non_blocking: builtins.bool = False,
     memory_format: str | None = None,
 ) -> Tensor:
@@ -115,7 +117,9 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return to(self, other.dtype)
 
 
-def type(self: Tensor, dtype: Any = None, non_blocking: builtins.bool = False) -> Any:
+def type(
+    self: Tensor, dtype: object = None, non_blocking: builtins.bool = False
+) -> Any:
     """Return the name of the tensor's class in PyTorch; given a type, convert to it."""
     if dtype is None:
         prefix = "cuda." if self.is_cuda else ""
@@ -174,7 +178,7 @@ def numpy(self: Tensor, *, force: builtins.bool = False) -> Any:
     return self._shareable()
 
 
-def __array__(self: Tensor, dtype: Any = None, copy: Any = None) -> Any:
+def __array__(self: Tensor, dtype: object = None, copy: object = None) -> Any:
     """NumPy's way to ask for an array."""
     array = numpy(self)
     if dtype is not None and array.dtype != dtype:
@@ -183,7 +187,10 @@ def __array__(self: Tensor, dtype: Any = None, copy: Any = None) -> Any:
 
 
 def __array_wrap__(
-    self: Tensor, array: Any, context: Any = None, return_scalar: builtins.bool = False
+    self: Tensor,
+    array: Raw,
+    context: object = None,
+    return_scalar: builtins.bool = False,
 ) -> Tensor:
     """The tensor of what a function of NumPy's made of this one; truth values come
     as bytes, as in PyTorch."""
@@ -191,7 +198,7 @@ def __array_wrap__(
     return Tensor(made.astype("uint8") if made.dtype.kind == "b" else made, self.xp)
 
 
-def __dlpack__(self: Tensor, **options: Any) -> Any:
+def __dlpack__(self: Tensor, **options: object) -> Any:
     """The tensor's memory for another library, by the DLPack protocol."""
     if self.requires_grad:
         raise BufferError(
@@ -258,7 +265,7 @@ def get_device(self: Tensor) -> builtins.int:
     return self.device.index or 0 if self.is_cuda else -1
 
 
-def view(self: Tensor, *size: Any, **named: Any) -> Tensor:
+def view(self: Tensor, *size: object, **named: object) -> Tensor:
     """The same memory in another shape; given a type, as numbers of that type."""
     asked = named["dtype"] if "dtype" in named else size[0] if size else None
     if asked.__class__ in _TYPES:
@@ -294,7 +301,7 @@ def _reread(t: Tensor, type_: dtype) -> Tensor:
     return out
 
 
-def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+def sum_to_size(self: Tensor, *size: object) -> Tensor:
     """Sum the tensor over the dimensions that broadcasting from a shape repeats.
 
     Raises:
@@ -327,11 +334,11 @@ def ndimension(self: Tensor) -> builtins.int:
     return self.ndim
 
 
-def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+def pin_memory(self: Tensor, device: DeviceLike = None) -> Tensor:
     """The tensor itself: memory is not pinned here."""
     return self
 
 
-def is_pinned(self: Tensor, device: Any = None) -> builtins.bool:
+def is_pinned(self: Tensor, device: DeviceLike = None) -> builtins.bool:
     """False: memory is not pinned here."""
     return False

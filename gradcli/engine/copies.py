@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import copy
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from . import devices
 from .errors import EngineError
+from .raw import Params, Raw
 from .tensor import Tensor
 from .versions import owner
 from .views import LostView
+
+Location = tuple[Any, ...]
+"""The array that owns the memory, and where and how in it the entries lie."""
 
 NOT_A_LEAF = (
     "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
@@ -28,7 +32,7 @@ NOT_A_LEAF = (
 )
 
 
-def reduced(t: Tensor, protocol: Any) -> tuple[Any, ...]:
+def reduced(t: Tensor, protocol: object) -> tuple[Any, ...]:
     """Return what `pickle` and `copy.copy` need to rebuild the tensor.
 
     Raises:
@@ -42,7 +46,11 @@ def reduced(t: Tensor, protocol: Any) -> tuple[Any, ...]:
 
 
 def rebuilt(
-    kind: type[Tensor], location: Any, device: str, requires_grad: bool, own: Any
+    kind: type[Tensor],
+    location: Location,
+    device: str,
+    requires_grad: bool,
+    own: Params,
 ) -> Tensor:
     """Rebuild a tensor of a class at a location in memory, with its attributes."""
     out = object.__new__(kind)
@@ -78,7 +86,7 @@ def deeply(t: Tensor, memo: dict[int, Any]) -> Tensor:
     return made
 
 
-def _own(t: Tensor) -> dict[str, Any]:
+def _own(t: Tensor) -> Params:
     """The attributes that its user, or its class, gave a tensor; the engine's own
     begin with an underscore."""
     kept = {name: v for name, v in t.__dict__.items() if not name.startswith("_")}
@@ -89,7 +97,7 @@ def _own(t: Tensor) -> dict[str, Any]:
     return kept
 
 
-def _location(raw: Any) -> tuple[Any, ...]:
+def _location(raw: Raw) -> Location:
     """The array that owns the memory, and where in it the entries lie.
 
     NumPy's arrays are told apart by their memory; another module's are taken whole.
@@ -103,21 +111,23 @@ def _location(raw: Any) -> tuple[Any, ...]:
     return memory, start, raw.shape, raw.strides, raw.dtype.str
 
 
-def reshaped_memory(raw: Any, shape: tuple[int, ...]) -> Any:
+def reshaped_memory(raw: Raw, shape: tuple[int, ...]) -> Raw | None:
     """An array of a shape from the first entry of another on, in the same memory; None
     if that does not reach so far."""
     memory, *where = _location(raw)
+    kind: Any = raw.dtype
     if not where or memory.nbytes - where[0] < prod(shape) * raw.itemsize:
         return None
     flat = memory.reshape(-1, order="A")
-    return np.ndarray(shape, raw.dtype, flat, where[0]) if memory.size else None
+    return np.ndarray(shape, kind, flat, where[0]) if memory.size else None
 
 
-def _at(location: tuple[Any, ...]) -> Any:
+def _at(location: Location) -> Raw:
     """Return the array at a location in memory."""
+    memory: Any
     memory, *where = location
     if not where:
-        return memory
+        return cast("Raw", memory)
     start, shape, strides, dtype = where
     if not memory.size:
         return np.empty(shape, dtype)

@@ -8,11 +8,11 @@ histc(x, bins=4, min=0, max=1)      # how many entries lie in each quarter
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
 
 from .bits import of_whole_numbers
 from .errors import EngineError
 from .promote import result_of
+from .raw import Library, Raw
 from .tensor import Tensor, constant, raw_of
 
 Operand = Tensor | float
@@ -93,7 +93,7 @@ def searchsorted(
     return Tensor(found, xp)
 
 
-def _places(np: Any, borders: Any, values: Any, side: str) -> Any:
+def _places(np: Library, borders: Raw, values: Raw, side: str) -> Raw:
     """Return the insertion indices; NaN goes behind everything, other NaNs too."""
     at = np.searchsorted(borders, values, side)
     if values.dtype.kind != "f":
@@ -101,7 +101,7 @@ def _places(np: Any, borders: Any, values: Any, side: str) -> Any:
     return np.where(np.isnan(values), len(borders), at)
 
 
-def _check_lines(borders: Any, values: Any) -> None:
+def _check_lines(borders: Raw, values: Raw) -> None:
     if not borders.ndim:
         raise EngineError(
             "torch.searchsorted(): boundaries tensor should have positive dimension, "

@@ -11,7 +11,7 @@ named; a tensor of shape () is an array too, so that it can be written to.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import ceil
 from operator import index
 from typing import Any
@@ -20,12 +20,14 @@ import numpy as np
 
 from ..ops.limits import check_size
 from . import devices, dtypes
+from .device import DeviceLike
 from .dtypes import DEFAULT, dtype
 from .errors import EngineError
-from .factories import DeviceLike, alike, chosen, constructor, made
+from .factories import alike, chosen, constructor, made
 from .methods import named
 from .numbers import array_of, check_kind
 from .promote import fitting
+from .raw import Host
 from .size import sizes_of
 from .tensor import Tensor
 
@@ -37,7 +39,7 @@ RANGE = (
 
 
 def tensor(
-    data: Any,
+    data: object,
     *,
     dtype: dtype | None = None,
     device: DeviceLike = None,
@@ -78,7 +80,7 @@ def _copied(
 
 
 def as_tensor(
-    data: Any, dtype: dtype | None = None, device: DeviceLike = None
+    data: object, dtype: dtype | None = None, device: DeviceLike = None
 ) -> Tensor:
     """The data as a tensor that shares its memory, if type and device allow it.
 
@@ -96,7 +98,7 @@ def as_tensor(
 
 
 def asarray(
-    obj: Any,
+    obj: object,
     *,
     dtype: dtype | None = None,
     device: DeviceLike = None,
@@ -116,7 +118,7 @@ def asarray(
 
 
 def scalar_tensor(
-    s: Any,
+    s: object,
     *,
     dtype: dtype | None = None,
     device: DeviceLike = None,
@@ -127,7 +129,7 @@ def scalar_tensor(
                 requires_grad=requires_grad)  # fmt: skip
 
 
-def from_numpy(ndarray: Any) -> Tensor:
+def from_numpy(ndarray: object) -> Tensor:
     """The array as a tensor; both are the same memory.
 
     Raises:
@@ -159,7 +161,7 @@ def frombuffer(
     return out.requires_grad_(requires_grad)
 
 
-def from_dlpack(ext_tensor: Any) -> Tensor:
+def from_dlpack(ext_tensor: object) -> Tensor:
     """Return a tensor on the memory of another library's tensor."""
     if isinstance(ext_tensor, Tensor):
         return ext_tensor.detach()
@@ -167,7 +169,7 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     return Tensor(xp.np.from_dlpack(ext_tensor), xp)
 
 
-def _filled(value: Any, size: tuple[Any, ...], type_: dtype | None, name: str) -> Any:
+def _filled(value: Any, size: Sequence[object], type_: dtype | None, name: str) -> Host:
     shape = sizes_of(size, name)
     check_size(shape)
     held = np.dtype((type_ or DEFAULT.dtype).name)
@@ -181,13 +183,13 @@ def _filling(name: str, value: float, what: str) -> tuple[Callable[..., Tensor],
         what: what they give, as their documentation says it.
     """
 
-    def sized(type_: dtype | None, *size: Any) -> Any:
+    def sized(type_: dtype | None, *size: object) -> Host:
         return _filled(value, size, type_, name)
 
-    def like(type_: dtype, input: Tensor) -> Any:
+    def like(type_: dtype, input: Tensor) -> Host:
         return _filled(value, (input.shape,), type_, f"{name}_like")
 
-    def new(type_: dtype, input: Tensor, *size: Any) -> Any:
+    def new(type_: dtype, input: Tensor, *size: object) -> Host:
         return _filled(value, size, type_, f"new_{name}")
 
     of_tensor = f"{what} of the tensor's shape, type and device."
@@ -205,12 +207,12 @@ empty, empty_like, new_empty = _filling("empty", 0, "Zeros that mean nothing")
 
 
 @constructor
-def empty_strided(type_: dtype | None, size: Any, stride: Any) -> Any:
+def empty_strided(type_: dtype | None, size: object, stride: object) -> Host:
     """A tensor whose entries, zeros here, lie at given steps in memory."""
     return _spread(type_, size, stride, "empty_strided")
 
 
-def _spread(type_: dtype | None, size: Any, stride: Any, name: str) -> Any:
+def _spread(type_: dtype | None, size: Any, stride: Any, name: str) -> Host:
     """Return zeros at given steps, in as much memory as they reach.
 
     Raises:
@@ -236,7 +238,7 @@ def _spread(type_: dtype | None, size: Any, stride: Any, name: str) -> Any:
 
 
 @constructor
-def full(type_: dtype | None, size: Any, fill_value: Any) -> Any:
+def full(type_: dtype | None, size: object, fill_value: object) -> Host:
     """Return a tensor of a shape with one number in every entry.
 
     Args:
@@ -252,7 +254,7 @@ def full(type_: dtype | None, size: Any, fill_value: Any) -> Any:
 
 
 @constructor
-def eye(type_: dtype | None, n: int, m: int | None = None) -> Any:
+def eye(type_: dtype | None, n: int, m: int | None = None) -> Host:
     """Return an n by m matrix with ones on the diagonal."""
     shape = sizes_of((n, n if m is None else m), "eye")
     check_size(shape)
@@ -261,8 +263,11 @@ def eye(type_: dtype | None, n: int, m: int | None = None) -> Any:
 
 @constructor
 def arange(
-    type_: dtype | None, start: Any = None, end: Any = None, step: Any = 1
-) -> Any:
+    type_: dtype | None,
+    start: object | None = None,
+    end: object | None = None,
+    step: float = 1,
+) -> Host:
     """The numbers from ``start`` (0 if only an end is given) up to, without, ``end``.
 
     Raises:
@@ -278,7 +283,7 @@ def arange(
 
 
 @constructor
-def range(type_: dtype | None, start: Any, end: Any, step: Any = 1) -> Any:
+def range(type_: dtype | None, start: object, end: object, step: float = 1) -> Host:
     """The floats from ``start`` up to and with ``end``; use `arange` in new code."""
     warnings.warn(RANGE, UserWarning, stacklevel=3)
     first, last, step = (_number(v) for v in (start, end, step))
@@ -287,7 +292,7 @@ def range(type_: dtype | None, start: Any, end: Any, step: Any = 1) -> Any:
     return _counted(first, step, count, False, type_ or DEFAULT.dtype)
 
 
-def _check_step(first: Any, last: Any, step: Any) -> None:
+def _check_step(first: float, last: float, step: float) -> None:
     if step == 0:
         raise EngineError("step must be nonzero")
     if (last - first) * step < 0:
@@ -295,19 +300,19 @@ def _check_step(first: Any, last: Any, step: Any) -> None:
 
 
 def _counted(
-    first: Any, step: Any, count: int, whole: bool, type_: dtype | None
-) -> Any:
+    first: float, step: float, count: int, whole: bool, type_: dtype | None
+) -> Host:
     check_size((count,))
     values = first + step * np.arange(count, dtype="int64" if whole else "float64")
     name = type_.name if type_ is not None else "int64" if whole else DEFAULT.name
     return values.astype(name)
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _between(start: Any, end: Any, steps: int) -> Any:
+def _between(start: object, end: object, steps: int) -> Host:
     """Return doubles at equal distances."""
     if steps < 0:
         raise EngineError("number of steps must be non-negative")
@@ -316,7 +321,7 @@ def _between(start: Any, end: Any, steps: int) -> Any:
 
 
 @constructor
-def linspace(type_: dtype | None, start: Any, end: Any, steps: int) -> Any:
+def linspace(type_: dtype | None, start: object, end: object, steps: int) -> Host:
     """Return ``steps`` numbers at equal distances, both ends among them.
 
     Returns:
@@ -330,36 +335,36 @@ def linspace(type_: dtype | None, start: Any, end: Any, steps: int) -> Any:
 
 @constructor
 def logspace(
-    type_: dtype | None, start: Any, end: Any, steps: int, base: float = 10.0
-) -> Any:
+    type_: dtype | None, start: object, end: object, steps: int, base: float = 10.0
+) -> Host:
     """Return powers of ``base`` whose exponents are at equal distances."""
     values = np.power(float(base), _between(start, end, index(steps)))
     return values.astype((type_ or DEFAULT.dtype).name)
 
 
-def _triangle(type_: dtype | None, rows_and_columns: Any) -> Any:
+def _triangle(type_: dtype | None, rows_and_columns: Any) -> Host:
     return np.stack(rows_and_columns).astype((type_ or dtypes.int64).name)
 
 
 @constructor
-def tril_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Any:
+def tril_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Host:
     """Rows and columns of a matrix's entries on and below a diagonal."""
     return _triangle(type_, np.tril_indices(row, offset, col))
 
 
 @constructor
-def triu_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Any:
+def triu_indices(type_: dtype | None, row: int, col: int, offset: int = 0) -> Host:
     """Rows and columns of a matrix's entries on and above a diagonal."""
     return _triangle(type_, np.triu_indices(row, offset, col))
 
 
 @alike
-def full_like(type_: dtype, input: Tensor, fill_value: Any) -> Any:
+def full_like(type_: dtype, input: Tensor, fill_value: object) -> Host:
     """One number in the tensor's shape, type and device."""
     return _filled(_number(fill_value), (input.shape,), type_, "full_like")
 
 
-def new(self: Tensor, *data: Any) -> Tensor:
+def new(self: Tensor, *data: object) -> Tensor:
     """A tensor of this one's type from a shape or a sequence, as `Tensor` takes them;
     `new_zeros` and `new_tensor` say which of the two is meant."""
     from .legacy import array_of_legacy
@@ -368,19 +373,21 @@ def new(self: Tensor, *data: Any) -> Tensor:
 
 
 @alike
-def new_empty_strided(type_: dtype, input: Tensor, size: Any, stride: Any) -> Any:
+def new_empty_strided(
+    type_: dtype, input: Tensor, size: object, stride: object
+) -> Host:
     """Zeros that lie at given steps in memory, of the tensor's type and device."""
     return _spread(type_, size, stride, "new_empty_strided")
 
 
 @alike
-def new_full(type_: dtype, input: Tensor, size: Any, fill_value: Any) -> Any:
+def new_full(type_: dtype, input: Tensor, size: object, fill_value: object) -> Host:
     """One number in a shape, of the tensor's type and device."""
     return _filled(_number(fill_value), (size,), type_, "new_full")
 
 
 @alike
-def new_tensor(type_: dtype, input: Tensor, data: Any) -> Any:
+def new_tensor(type_: dtype, input: Tensor, data: object) -> Host:
     """A tensor with a copy of the data, of this one's type and device."""
     if isinstance(data, Tensor):
         data = devices.host(data.raw)

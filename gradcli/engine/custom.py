@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .node import Node
+from .raw import Pulled
 from .tensor import Tensor, lifted, raw_of
 
 
@@ -33,7 +34,7 @@ class CustomNode(Node):
         """A tensor of the shape and the type of an output; its values mean nothing."""
         raise NotImplementedError
 
-    def pull_tensors(self, g: Any) -> tuple[Tensor | None, ...]:
+    def pull_tensors(self, g: object) -> tuple[Tensor | None, ...]:
         """A cotangent per edge; ``g`` is a tensor, or a tuple of one per output.
 
         None stands for a cotangent that did not arrive.
@@ -44,7 +45,7 @@ class CustomNode(Node):
         """The output's tangent, or a tuple of one per output, from one per edge."""
         raise NotImplementedError
 
-    def pull(self, g: Any) -> tuple[Any, ...]:
+    def pull(self, g: Any) -> Pulled:
         several = isinstance(g, tuple)
         given = tuple([lifted(part, self.xp) for part in (g if several else (g,))])
         given = given if several else given[0]

@@ -61,3 +61,7 @@ class device:
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
+
+
+DeviceLike = device | str | int | None
+"""What names a device; None: the default one."""

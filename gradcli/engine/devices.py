@@ -10,15 +10,18 @@ import sys
 import warnings
 from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
 from .arrays import ArrayNamespace
+from .device import DeviceLike
 from .device import device as Device
 from .dtypes import DEFAULT
 from .errors import DeviceError
 from .limits import KEPT_BYTES
+from .namespace import Namespace
+from .raw import Raw
 
 # Division by zero and the like have values, and the reports speak of them; a warning
 # from inside a formula would name a line that the user never wrote.
@@ -100,7 +103,7 @@ class _Default:
 _DEFAULT = _Default()
 
 
-def set_default_device(device: Any) -> None:
+def set_default_device(device: DeviceLike) -> None:
     """Choose the device that new tensors are on; None: the CPU.
 
     Raises:
@@ -114,7 +117,7 @@ def get_default_device() -> Device:
     return device_of(_DEFAULT.xp)
 
 
-def namespace_on(device: Any) -> ArrayNamespace:
+def namespace_on(device: DeviceLike) -> ArrayNamespace:
     """Return the namespace of a device, given as PyTorch gives it; None: the default.
 
     Raises:
@@ -130,7 +133,7 @@ def namespace_on(device: Any) -> ArrayNamespace:
     return resolve(asked.type)
 
 
-def device_of(xp: Any) -> Device:
+def device_of(xp: Namespace) -> Device:
     """The device of a namespace's arrays, as PyTorch names it."""
     return _DEVICES.get(xp.device) or Device.named(xp.device)
 
@@ -149,23 +152,24 @@ def host(array: Any) -> Any:
 
 def synchronised(xp: ArrayNamespace) -> None:
     """Wait until a GPU has done what it was asked."""
-    xp.np.cuda.get_current_stream().synchronize()
+    stream: Any = xp.np.cuda.get_current_stream()
+    stream.synchronize()
 
 
-def namespace_of(array: Any) -> Any:
+def namespace_of(array: object) -> Namespace:
     """The namespace that an array belongs to."""
     if isinstance(array, numpy.ndarray | numpy.generic):
         return NUMPY
     own = getattr(array, "__gradcli_namespace__", None)
     if own is not None:
-        return own
+        return cast(Namespace, own)
     cupy = sys.modules.get("cupy")
     if cupy is not None and isinstance(array, cupy.ndarray):
         return cuda()
     raise TypeError(f"not an array: {type(array).__name__}")
 
 
-def as_raw(value: Any) -> tuple[Any, Any]:
+def as_raw(value: Any) -> tuple[Raw, Namespace]:
     """An array and its namespace from a number, a nested list or an array.
 
     Raises:

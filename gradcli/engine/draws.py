@@ -10,7 +10,7 @@ it gives in PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
 from typing import Any
@@ -20,14 +20,16 @@ import numpy as np
 from ..ops.limits import check_size
 from . import dtypes
 from .changes import demand_changeable, edge_of, rebase, write
+from .device import DeviceLike
 from .dtypes import DEFAULT, dtype
 from .errors import EngineError, ShapeError
-from .factories import DeviceLike, alike, constructor, made
+from .factories import alike, constructor, made
 from .into import written
 from .mersenne import Mersenne
 from .methods import named
 from .modes import MODE
 from .numbers import array_of
+from .raw import Host, Run
 from .size import sizes_of
 from .tensor import Tensor
 
@@ -137,7 +139,9 @@ def _stream(generator: Generator | None) -> Mersenne:
 
 
 @contextmanager
-def fork_rng(devices: Any = None, enabled: bool = True, **_: Any) -> Iterator[None]:
+def fork_rng(
+    devices: object | None = None, enabled: bool = True, **_: object
+) -> Iterator[None]:
     """Run a block whose draws leave the default generator as it was.
 
     Args:
@@ -186,26 +190,26 @@ def _floats(type_: dtype | None, kernel: str) -> str:
     return type_.name
 
 
-def _shape(size: Any, name: str) -> tuple[int, ...]:
+def _shape(size: Sequence[object], name: str) -> tuple[int, ...]:
     shape = sizes_of(size, name)
     check_size(shape)
     return shape
 
 
-def uniform(shape: tuple[int, ...], name: str, generator: Generator | None) -> Any:
+def uniform(shape: tuple[int, ...], name: str, generator: Generator | None) -> Host:
     """An array drawn uniformly from [0, 1); no entry rounds up to 1."""
     return _stream(generator).uniform(prod(shape), name).reshape(shape)
 
 
 def standard_normal(
     shape: tuple[int, ...], name: str, generator: Generator | None
-) -> Any:
+) -> Host:
     """An array drawn from the standard normal distribution."""
     return _stream(generator).normal(prod(shape), name).reshape(shape)
 
 
 def _drawing(
-    name: str, draw: Callable[..., Any], kernel: str, what: str
+    name: str, draw: Run, kernel: str, what: str
 ) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
     """The constructors ``name`` and ``name_like`` of floats that ``draw`` gives.
 
@@ -214,11 +218,15 @@ def _drawing(
         what: what they give, as their documentation says it.
     """
 
-    def sized(type_: Any, *size: Any, generator: Generator | None = None) -> Any:
+    def sized(
+        type_: dtype | None, *size: object, generator: Generator | None = None
+    ) -> Host:
         type_name = _floats(type_, kernel)
         return np.asarray(draw(_shape(size, name), type_name, generator))
 
-    def like(type_: Any, input: Tensor, *, generator: Generator | None = None) -> Any:
+    def like(
+        type_: dtype | None, input: Tensor, *, generator: Generator | None = None
+    ) -> Host:
         return np.asarray(draw(tuple(input.shape), _floats(type_, kernel), generator))
 
     doc = f"{what} in the shape and type of a tensor."
@@ -244,7 +252,7 @@ def randint(
     size: Any = None,
     *,
     generator: Generator | None = None,
-) -> Any:
+) -> Host:
     """Integers from ``low`` (0 if left out) up to, without, ``high``.
 
     Raises:
@@ -258,8 +266,12 @@ def randint(
 
 
 def _whole(
-    low: int, high: int, shape: tuple[int, ...], type_: dtype | None, generator: Any
-) -> Any:
+    low: int,
+    high: int,
+    shape: tuple[int, ...],
+    type_: dtype | None,
+    generator: Generator | None,
+) -> Host:
     """An array of integers drawn from ``[low, high)``."""
     if low >= high:
         raise EngineError(
@@ -271,7 +283,9 @@ def _whole(
 
 
 @constructor
-def randperm(type_: dtype | None, n: int, *, generator: Generator | None = None) -> Any:
+def randperm(
+    type_: dtype | None, n: int, *, generator: Generator | None = None
+) -> Host:
     """The numbers from 0 to n - 1 in random order."""
     (count,) = _shape((n,), "randperm")
     order = _stream(generator).permutation(count)
@@ -286,20 +300,20 @@ def randint_like(
     high: int | None = None,
     *,
     generator: Generator | None = None,
-) -> Any:
+) -> Host:
     """Integers drawn in the shape and type of a tensor."""
     first, last = (0, low) if high is None else (low, high)
     return _whole(first, last, tuple(input.shape), type_, generator)
 
 
 def normal(
-    mean: Any,
-    std: Any = 1.0,
-    size: Any = None,
+    mean: object,
+    std: object = 1.0,
+    size: object | None = None,
     *,
     generator: Generator | None = None,
     out: Tensor | None = None,
-    **options: Any,
+    **options: object,
 ) -> Tensor:
     """Draw normal numbers of given means and deviations.
 
@@ -315,8 +329,13 @@ def normal(
 
 @constructor
 def _normal(
-    type_: dtype | None, mean: Any, std: Any, size: Any, *, generator: Any
-) -> Any:
+    type_: dtype | None,
+    mean: object,
+    std: object,
+    size: object,
+    *,
+    generator: Generator | None,
+) -> Host:
     means, deviations = (_host_array(v) for v in (mean, std))
     if size is None:
         shape: tuple[int, ...] = np.broadcast_shapes(means.shape, deviations.shape)
@@ -378,7 +397,7 @@ def multinomial(
     return made(drawn.reshape(*weights.shape[:-1], num_samples), False, input.device)
 
 
-def _with_replacement(rows: Any, count: int, generator: Generator | None) -> Any:
+def _with_replacement(rows: Host, count: int, generator: Generator | None) -> Host:
     """Draw positions by searching the rows' running sums."""
     sums = rows.cumsum(1)
     sums = sums / sums[:, -1:]
@@ -388,7 +407,7 @@ def _with_replacement(rows: Any, count: int, generator: Generator | None) -> Any
     ])  # fmt: skip
 
 
-def _without_replacement(rows: Any, count: int, generator: Generator | None) -> Any:
+def _without_replacement(rows: Host, count: int, generator: Generator | None) -> Host:
     """Draw positions as the first in a race of exponential times."""
     times = -np.log1p(-uniform(rows.shape, "float64", generator))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -399,7 +418,7 @@ def _without_replacement(rows: Any, count: int, generator: Generator | None) -> 
 # in place
 
 
-def _overwritten(self: Tensor, values: Any) -> Tensor:
+def _overwritten(self: Tensor, values: Host) -> Tensor:
     """Write numbers drawn on the host to all entries; no gradient passes."""
     demand_changeable(self)
     write(self, (), self.xp.array(np.asarray(values, self.raw.dtype.name)))
@@ -411,8 +430,8 @@ def _overwritten(self: Tensor, values: Any) -> Tensor:
 
 
 def uniform_(
-    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Any = None,
-    **bounds: float,
+    self: Tensor, from_: float = 0.0, to: float = 1.0, *,
+    generator: Generator | None = None, **bounds: float,
 ) -> Tensor:  # fmt: skip
     """Fill the tensor with uniform draws from ``[from, to)``."""
     low = bounds.pop("from", from_)
@@ -428,7 +447,11 @@ def uniform_(
 
 
 def normal_(
-    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None
+    self: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Fill the tensor with draws from a normal distribution."""
     if std < 0:
@@ -438,7 +461,11 @@ def normal_(
 
 
 def random_(
-    self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None
+    self: Tensor,
+    from_: int = 0,
+    to: int | None = None,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Fill the tensor with integers from ``[from_, to)``; ``random_(n)``: below n."""
     if to is None:
@@ -449,19 +476,23 @@ def random_(
     return _overwritten(self, drawn)
 
 
-def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+def bernoulli_(
+    self: Tensor, p: object = 0.5, *, generator: Generator | None = None
+) -> Tensor:
     """Fill the tensor with ones, of probability ``p``, and zeros."""
     chance = _host_array(p) if isinstance(p, Tensor) else p
     return _overwritten(self, uniform(self.raw.shape, "float64", generator) < chance)
 
 
-def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
+def exponential_(
+    self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
     """Fill the tensor with exponential draws of rate ``lambd``."""
     drawn = uniform(self.raw.shape, "float64", generator)
     return _overwritten(self, -np.log1p(-drawn) / lambd)
 
 
-def _host_array(value: Any) -> Any:
+def _host_array(value: object) -> Any:
     if isinstance(value, Tensor):
         return value.detach().cpu().numpy()
     return array_of(value, dtypes.float64, copy=False)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+
+from .raw import Raw
 
 
 class dtype:
@@ -125,7 +126,7 @@ def formulas_of(name: str) -> Iterator[None]:
             _BY_CODE["O"] = before
 
 
-def of(raw: Any) -> dtype:
+def of(raw: Raw) -> dtype:
     """The type of an array's entries."""
     code = raw.dtype.str[1:]
     found = _BY_CODE.get(code)
@@ -143,7 +144,7 @@ _BY_CLASS = {float: float64, int: int64, bool: bool_}
 """Python's classes as types: a float of Python's is a double."""
 
 
-def to_dtype(given: Any, name: str = "") -> dtype:
+def to_dtype(given: object, name: str = "") -> dtype:
     """A type given as one, or as a Python class, to the function ``name``.
 
     Raises:

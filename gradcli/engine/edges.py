@@ -16,6 +16,7 @@ from ..ops.checks import broadcast_shape
 from .custom import CustomNode
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
+from .namespace import Namespace
 from .node import (
     FREED,
     AccumulateGrad,
@@ -82,7 +83,7 @@ def shape_of(t: Tensor) -> Tensor:
     return _spread(t.xp, t.raw, tuple(t.shape))
 
 
-def _spread(xp: Any, kind: Any, shape: tuple[int, ...]) -> Tensor:
+def _spread(xp: Namespace, kind: object, shape: tuple[int, ...]) -> Tensor:
     return Tensor(xp.expand(xp.new_full(kind, (), 0), shape), xp)
 
 

@@ -16,14 +16,15 @@ from inspect import Parameter, signature
 from typing import Any
 
 from . import devices, dtypes
-from .device import device as Device
+from .device import DeviceLike
 from .dtypes import dtype
 from .into import written
 from .layouts import PRESERVING, laid_out, layout, strided
 from .modes import MODE
+from .namespace import Namespace
+from .raw import Params, Raw
 from .tensor import Tensor
 
-DeviceLike = Device | str | int | None
 Build = Callable[..., Any]
 """From the type asked for, None if it was not, and arguments to a NumPy array."""
 
@@ -38,7 +39,10 @@ LIKE = {name: OPTIONS[name] for name in OPTIONS if name != "out"}
 
 
 def made(
-    raw: Any, requires_grad: bool, device: DeviceLike = None, xp: Any = None
+    raw: Raw,
+    requires_grad: bool,
+    device: DeviceLike = None,
+    xp: Namespace | None = None,
 ) -> Tensor:
     """The tensor of a fresh NumPy array, on a device or in a namespace."""
     if xp is None:
@@ -58,14 +62,14 @@ def constructor(build: Build) -> Callable[..., Tensor]:
 
     @wraps(build)
     def make(
-        *args: Any,
+        *args: object,
         out: Tensor | None = None,
-        dtype: Any = None,
+        dtype: object = None,
         layout: layout = strided,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
-        **named: Any,
+        **named: object,
     ) -> Tensor:
         if many:
             args = _sizes(name, args, named)
@@ -86,14 +90,14 @@ def alike(build: Build) -> Callable[..., Tensor]:
     @wraps(build)
     def make(
         input: Tensor,
-        *args: Any,
-        dtype: Any = None,
+        *args: object,
+        dtype: object = None,
         layout: layout = strided,
         device: DeviceLike = None,
         requires_grad: bool = False,
         pin_memory: bool = False,
-        memory_format: Any = None,
-        **named: Any,
+        memory_format: object = None,
+        **named: object,
     ) -> Tensor:
         if many:
             args = _sizes(name, args, named)
@@ -107,7 +111,7 @@ def alike(build: Build) -> Callable[..., Tensor]:
     return _signed(make, build, LIKE | {"memory_format": None} if keeps else LIKE)
 
 
-def chosen(given: Any, name: str) -> dtype | None:
+def chosen(given: object, name: str) -> dtype | None:
     """The type asked of the function ``name``; None if none was."""
     return None if given is None else dtypes.to_dtype(given, name)
 
@@ -116,7 +120,7 @@ def _takes_sizes(build: Build) -> bool:
     return bool(build.__code__.co_flags & 0x04)
 
 
-def _sizes(name: str, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+def _sizes(name: str, args: tuple[object, ...], named: Params) -> tuple[object, ...]:
     """The sizes, which may come as one keyword too."""
     if "size" in named:
         return (*args, named.pop("size"))
@@ -125,7 +129,7 @@ def _sizes(name: str, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any
     return args
 
 
-def _signed(make: Any, build: Build, options: dict[str, Any]) -> Callable[..., Tensor]:
+def _signed(make: Any, build: Build, options: Params) -> Callable[..., Tensor]:
     """The constructor with a signature that shows all it takes."""
     own = list(signature(build).parameters.values())[1:]
     keywords = [p for p in own if p.kind is Parameter.KEYWORD_ONLY]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops import Op
 from ..ops.checks import broadcast_shape
 from . import devices
 from .errors import (
@@ -20,6 +21,7 @@ from .errors import (
     ShapeError,
     ValueRangeError,
 )
+from .raw import Raw
 
 SINGULAR = {
     "inverse": "linalg.inv: The diagonal element {} is zero, the inversion could not "
@@ -33,7 +35,7 @@ INDEFINITE = (
 )
 
 
-def explain_failure(op: Any, raw: tuple[Any, ...], error: Exception) -> Any:
+def explain_failure(op: Op, raw: tuple[Raw, ...], error: Exception) -> Any:
     """The engine's error for an exception that a forward formula let out."""
     if isinstance(error, EngineError) or _is_ours(error):
         return error
@@ -86,7 +88,7 @@ def _is_ours(error: Exception) -> bool:
 TABLE = f"{__name__.partition('.')[0]}.ops."
 
 
-def zero_pivot(a: Any) -> int:
+def zero_pivot(a: Raw) -> int:
     """The number, counted from 1, of the first pivot that is 0."""
     for matrix in _matrices(a):
         n = len(matrix)
@@ -99,7 +101,7 @@ def zero_pivot(a: Any) -> int:
     return 1
 
 
-def indefinite_minor(a: Any) -> int:
+def indefinite_minor(a: Raw) -> int:
     """The order of the first leading minor that is not positive-definite."""
     for matrix in _matrices(a):
         for n in range(1, len(matrix) + 1):
@@ -110,6 +112,6 @@ def indefinite_minor(a: Any) -> int:
     return 1
 
 
-def _matrices(a: Any) -> Any:
+def _matrices(a: Raw) -> Any:
     array = np.array(devices.host(a))
     return array.reshape(-1, *array.shape[-2:])

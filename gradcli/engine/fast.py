@@ -18,12 +18,13 @@ from ..ops.limits import LIMIT
 from .limits import MIN_VIEWS_TO_SWEEP
 from .modes import MODE
 from .node import ConstantNode, Node, Shaped
+from .raw import Params, Raw
 from .tensor import Tensor, constant
 from .versions import CLOCK, own
 from .views import note, note_sharer, note_view
 
 _new = object.__new__
-_NO_PARAMS: dict[str, Any] = {}
+_NO_PARAMS: Params = {}
 
 WHOLE = "biu"
 """The kinds of arrays whose results the general path gives their type."""
@@ -48,7 +49,7 @@ class General(Protocol):
     def see(self) -> Seen | None:
         """The recorder of its view, where its output is a view of its input."""
 
-    def general(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Tensor:
+    def general(self, inputs: tuple[object, ...], params: Params) -> Tensor:
         """Run the row and record its node."""
 
 
@@ -122,7 +123,7 @@ def with_number(record: General) -> Callable[[Tensor, float], Tensor]:
     return call
 
 
-def plain(number: Any) -> Any:
+def plain(number: float) -> Any:
     """Return a NumPy number as a Python number, which leaves a tensor its type."""
     return number.item() if hasattr(number, "item") else number
 
@@ -249,7 +250,7 @@ def of_view(record: General) -> Seen:
     """
     cls = record.cls
 
-    def see(t: Tensor, x: Any, y: Any, params: dict[str, Any]) -> Tensor:
+    def see(t: Tensor, x: Raw, y: Raw, params: Params) -> Tensor:
         out: Tensor = _new(Tensor)
         out.raw = y
         out.xp = xp = t.xp
@@ -292,7 +293,7 @@ def of_view(record: General) -> Seen:
     return see
 
 
-def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
+def of_one(record: General) -> Callable[[Tensor, Params], Tensor]:
     """The recorder of any row with one input and one output."""
     fwd, cls, slow = record.fwd, record.cls, record.general
     shares = not record.op.owns
@@ -301,7 +302,7 @@ def of_one(record: General) -> Callable[[Tensor, dict[str, Any]], Tensor]:
     linear = record.op.keeps_shapes
     bare = linear and cls is not None and 0 in cls.bare
 
-    def call(t: Tensor, params: dict[str, Any]) -> Tensor:
+    def call(t: Tensor, params: Params) -> Tensor:
         x, xp, edge = t.raw, t.xp, t.edge
         recorded = MODE.fast
         if not xp.plain or x.dtype.kind in WHOLE or (not recorded and MODE.looked_at):

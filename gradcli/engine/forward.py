@@ -17,6 +17,7 @@ from .backward import rebuilt
 from .custom import CustomNode
 from .errors import GradError, ShapeError
 from .modes import MODE
+from .namespace import Namespace
 from .node import AccumulateGrad, ConstantNode, Node, Port
 from .record import RECORDING, apply
 from .saved import pushed_parts
@@ -96,7 +97,10 @@ def _push_through(
 
 
 def push(
-    node: Node, arriving: Sequence[Any], recorded: bool = False, xp: Any = None
+    node: Node,
+    arriving: Sequence[Any],
+    recorded: bool = False,
+    xp: Namespace | None = None,
 ) -> Any:
     """Return the tangent of a node's output from those of its edges (None: zero).
 
@@ -143,7 +147,7 @@ def push(
     return op.jvp(xp, tuple(full), y, *raw, **node.params)
 
 
-def _run(node: Node, xp: Any, inputs: tuple[Any, ...]) -> Any:
+def _run(node: Node, xp: Namespace, inputs: tuple[object, ...]) -> Any:
     """Run the row's forward formula, as one node where it is to be recorded."""
     if xp is RECORDING:
         return apply(node.op, inputs, node.params)
@@ -170,7 +174,7 @@ def _add_up(terms: Any) -> Any:
     return total
 
 
-def _spread(xp: Any, t: Any, shapes: tuple[Any, ...] | None) -> Any:
+def _spread(xp: Namespace, t: Any, shapes: tuple[Any, ...] | None) -> Any:
     """Expand a tangent to the broadcast shape of the node's inputs."""
     if shapes is None:
         return t

@@ -14,10 +14,13 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from ..ops.types import Array
 from . import dtypes
 from .cast import in_type
 from .errors import EngineError
+from .namespace import Namespace
 from .node import AccumulateGrad, Edge, Inspectable, Node, output_at
+from .raw import Params, Pulled
 from .tensor import Tensor, lifted, raw_of
 
 Hook = Callable[..., Any]
@@ -82,7 +85,7 @@ class Extras:
         self.before: dict[int, Hook] = {}
         self.after: dict[int, Hook] = {}
         self.accumulated: dict[int, Hook] = {}
-        self.metadata: dict[str, Any] = {}
+        self.metadata: Params = {}
 
 
 def extras_of(node: Inspectable) -> Extras:
@@ -188,7 +191,7 @@ def keep_gradient(t: Tensor) -> None:
     extras.retained[nr] = keep
 
 
-def arrive(node: Node | AccumulateGrad, nr: int, g: Any, xp: Any) -> Any:
+def arrive(node: Node | AccumulateGrad, nr: int, g: Array, xp: Namespace) -> Any:
     """Show the cotangent of an output to its hooks; return what goes on."""
     extras: Extras | None = getattr(node, "extras", None)
     if extras is None or g is None:
@@ -220,7 +223,7 @@ def before(node: Node | AccumulateGrad, g: Any) -> Any:
     return g
 
 
-def after(node: Node | AccumulateGrad, pulled: tuple[Any, ...], g: Any) -> Any:
+def after(node: Node | AccumulateGrad, pulled: Pulled, g: Array) -> Any:
     """Show what a node pulled to its hooks after it has run; return what goes on."""
     extras: Extras | None = getattr(node, "extras", None)
     if extras is None or not extras.after:
@@ -247,7 +250,7 @@ def accumulated(end: AccumulateGrad) -> None:
                 )
 
 
-def _demand_tensor(returned: Any) -> None:
+def _demand_tensor(returned: object) -> None:
     if returned is not None and not isinstance(returned, Tensor):
         raise TypeError(
             f"expected Variable, but hook returned '{type(returned).__name__}'"
@@ -278,7 +281,9 @@ def _replaced(hook: Hook, returned: Any, g: Any) -> Any:
     return returned if isinstance(g, Tensor) else returned.raw
 
 
-def _parts(hook: Hook, returned: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
+def _parts(
+    hook: Hook, returned: object, given: tuple[Array | None, ...]
+) -> tuple[Any, ...]:
     """Return what a node's hook gave for all cotangents."""
     if not isinstance(returned, tuple):
         raise TypeError(

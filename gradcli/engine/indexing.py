@@ -14,6 +14,7 @@ from typing import Any
 from ..ops import OPS
 from ..ops.index import byte_as_mask, check_mask, check_positions, is_mask
 from .limits import MAX_ITEMS_OF_INDEX_LIST
+from .raw import Raw
 from .record import apply, call
 from .tensor import Tensor
 
@@ -75,7 +76,7 @@ def rows_of(x: Tensor) -> Iterator[Tensor]:
     return iter(call("unbind", x, 0))
 
 
-def _is_several(index: Any) -> bool:
+def _is_several(index: object) -> bool:
     """Whether an index is a tuple of items; PyTorch reads short lists of lists so."""
     if isinstance(index, tuple):
         return True
@@ -117,7 +118,7 @@ class _Reading:
     as counted in the tensor that is indexed, which errors speak of.
     """
 
-    def __init__(self, x: Tensor, items: list[Any]) -> None:
+    def __init__(self, x: Tensor, items: list[object]) -> None:
         self.start = self.x = x
         self.dim = self.named = 0
         self.arrays: dict[int, Any] = {}
@@ -207,7 +208,7 @@ def _slice(x: Tensor, dim: int, item: slice) -> Tensor:
     return found
 
 
-def _whole_number(value: Any, default: int | None) -> Any:
+def _whole_number(value: object, default: int | None) -> Any:
     if value is None:
         return default
     if isinstance(value, Tensor):
@@ -236,7 +237,7 @@ def _demand_dimension(x: Tensor, message: str) -> None:
         raise IndexError(message)
 
 
-def _check_positions(shape: tuple[int, ...], dim: int, array: Any, named: int) -> None:
+def _check_positions(shape: tuple[int, ...], dim: int, array: Raw, named: int) -> None:
     if is_mask(array):
         check_mask(shape, dim, array, named)
     else:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .errors import GradError
 from .modes import MODE
+from .namespace import Namespace
 from .node import Node
 from .saved import used_parts
 
@@ -30,12 +31,12 @@ def inference_was_used() -> bool:
     return bool(_TWINS)
 
 
-def plain_namespace(xp: Any) -> Any:
+def plain_namespace(xp: Namespace) -> Any:
     """The namespace itself, of a twin or of any other."""
     return xp.plain_namespace if xp.inference else xp
 
 
-def present_namespace(xp: Any) -> Any:
+def present_namespace(xp: Namespace) -> Any:
     """The namespace that a new tensor has at present: in inference mode, the twin."""
     xp = plain_namespace(xp)
     if not MODE.inference:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.types import Index
 from . import bits, counting, indexing
 from .changes import (
     change,
@@ -38,6 +39,7 @@ from .node import Node, turned_class
 from .numbers import array_of
 from .promote import fitting
 from .public import found
+from .raw import Run
 from .record import call
 from .size import sizes_of
 from .tensor import Tensor
@@ -50,7 +52,7 @@ def in_place(name: str) -> Callable[..., Tensor]:
     return _changed(found(name), name)
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Run:
     """``__iadd__``, of an operator, and ``gcd_``, of a function beside the table."""
     if name.startswith("__i") and name.endswith("__"):
         return _augmented(f"__{name[3:]}")
@@ -60,21 +62,21 @@ def __getattr__(name: str) -> Callable[..., Any]:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _changed(apply: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+def _changed(apply: Run, name: str) -> Callable[..., Tensor]:
     """The form of a function that puts its result in its operand's place."""
 
-    def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def run(self: Tensor, *args: object, **kwargs: object) -> Tensor:
         return change(self, lambda old: apply(old, *args, **kwargs))
 
     made: Callable[..., Tensor] = named(run, f"{name}_", f"`{name}`, in place.")
     return made
 
 
-def _augmented(operator: str) -> Callable[..., Any]:
+def _augmented(operator: str) -> Run:
     apply = getattr(Tensor, operator)
     general = guarded(lambda x, other: change(x, lambda old: apply(old, other)))
 
-    def run(self: Tensor, other: Any) -> Any:
+    def run(self: Tensor, other: object) -> Any:
         if not _is_unheard(self) or getattr(other, "edge", None) is not None:
             return general(self, other)
         result = apply(self, other)
@@ -109,7 +111,7 @@ def _is_unheard(t: Tensor) -> bool:
     )
 
 
-def _given(self: Tensor, value: Any) -> Tensor:
+def _given(self: Tensor, value: object) -> Tensor:
     """Return a value that is to be written, as a tensor on the target's device.
 
     A plain number has the tensor's own type, so that none of its digits are lost; to
@@ -156,7 +158,7 @@ def _filled(self: Tensor, given: Tensor) -> Tensor:
     return change(self, lambda old: call("fill_.Tensor", old, given))
 
 
-def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+def copy_(self: Tensor, src: object, non_blocking: bool = False) -> Tensor:
     """Write another tensor's entries, which broadcast, are cast and are moved."""
     given = _given(self, src)
     try:
@@ -183,7 +185,7 @@ def _does_not_fit(want: Any, have: Any) -> ShapeError:
     )
 
 
-def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+def fill_diagonal_(self: Tensor, fill_value: object, wrap: bool = False) -> Tensor:
     """Write one number to the main diagonal."""
     if wrap:
         raise ValueError("fill_diagonal_ with wrap=True is not offered; use wrap=False")
@@ -195,7 +197,7 @@ def _reshaping(name: str) -> Callable[..., Tensor]:
     """The in-place form of a function that only sees its operand another way."""
     apply = found(name)
 
-    def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def run(self: Tensor, *args: object, **kwargs: object) -> Tensor:
         demand_changeable(self)
         before, held = self.edge, self.raw
         seen = apply(self, *args, **kwargs)
@@ -240,7 +242,7 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
     return self
 
 
-def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+def resize_(self: Tensor, *sizes: object, memory_format: object = None) -> Tensor:
     """Give the tensor another shape; entries stay, in order, where there is room.
 
     Raises:
@@ -252,7 +254,9 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     return self
 
 
-def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
+def resize_as_(
+    self: Tensor, the_template: Tensor, memory_format: object = None
+) -> Tensor:
     """Give the tensor the shape of another."""
     return resize_(self, the_template.shape)
 
@@ -271,7 +275,7 @@ def set_(self: Tensor, source: Tensor) -> Tensor:
     return self
 
 
-def __setitem__(self: Tensor, index: Any, value: Any) -> None:
+def __setitem__(self: Tensor, index: Index, value: object) -> None:
     """Write ``value`` to ``x[index]``, and record it.
 
     Raises:
@@ -299,7 +303,7 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
     recorded = MODE.recording and not (self.edge is None and given.edge is None)
     if recorded:
         demand_sturdy(self)
-    numbers = grid(self)[on_host(at)] if recorded else None
+    positions = grid(self)[on_host(at)] if recorded else None
     if given.raw.ndim:
         given = _without_leading_ones(given, self.raw[at].ndim)
     try:
@@ -312,8 +316,8 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
             f"shape mismatch: value tensor of shape {have} cannot be broadcast to "
             f"indexing result of shape {want}"
         ) from None
-    if numbers is not None:
-        at, edges = self.xp.array(numbers), (self.edge, given.edge)
+    if positions is not None:
+        at, edges = self.xp.array(positions), (self.edge, given.edge)
         rebase(self, edge_of(name, (self, given), edges, at=at))
 
 

@@ -39,7 +39,7 @@ def taking_out(name: str, run: Run) -> Run:
     """Return the function ``run`` with a parameter ``out``."""
 
     @wraps(run)
-    def outer(*args: Any, **kwargs: Any) -> Any:
+    def outer(*args: object, **kwargs: object) -> Any:
         if "out" not in kwargs:
             return run(*args, **kwargs)
         out = kwargs.pop("out")
@@ -118,7 +118,7 @@ def resize(t: Tensor, shape: tuple[int, ...]) -> None:
     t.raw = found
 
 
-def _refuse_gradients(name: str, values: Iterable[Any]) -> None:
+def _refuse_gradients(name: str, values: Iterable[object]) -> None:
     if MODE.recording and any(t.edge is not None for t in _tensors(values)):
         raise EngineError(
             f"{name}(): functions with out=... arguments don't support automatic "
@@ -126,7 +126,7 @@ def _refuse_gradients(name: str, values: Iterable[Any]) -> None:
         )
 
 
-def _tensors(values: Iterable[Any]) -> Iterable[Tensor]:
+def _tensors(values: Iterable[object]) -> Iterable[Tensor]:
     for value in values:
         if isinstance(value, Tensor):
             yield value

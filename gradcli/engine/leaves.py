@@ -6,8 +6,6 @@ that `detach_` takes it out of the graph.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .errors import EngineError
 from .modes import MODE
 from .node import AccumulateGrad, Node, Port
@@ -88,7 +86,7 @@ def set_grad(t: Tensor, value: Tensor | None) -> None:
         t.__dict__["_grad"] = value
 
 
-def _check_fit(t: Tensor, grad: Any) -> None:
+def _check_fit(t: Tensor, grad: object) -> None:
     if not isinstance(grad, Tensor):
         raise TypeError(
             f"assigned grad expected to be a Tensor or None but got grad of type "

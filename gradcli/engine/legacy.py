@@ -13,16 +13,17 @@ from ..ops.limits import check_size
 from . import devices, dtypes
 from .dtypes import DEFAULT, dtype
 from .numbers import array_of
+from .raw import Raw
 from .size import Size, sizes_of
 from .tensor import Tensor
 
 
-def floats_of(t: Tensor, data: tuple[Any, ...]) -> Any:
+def floats_of(t: Tensor, data: tuple[object, ...]) -> Raw:
     """The array that ``Tensor(...)`` means, of the default type."""
     return array_of_legacy(data, DEFAULT.dtype)
 
 
-def array_of_legacy(data: tuple[Any, ...], type_: dtype) -> Any:
+def array_of_legacy(data: tuple[object, ...], type_: dtype) -> Raw:
     """The array that such a constructor means."""
     first = data[0] if data else 0
     if len(data) > 1 or isinstance(first, int | Size):
@@ -30,7 +31,8 @@ def array_of_legacy(data: tuple[Any, ...], type_: dtype) -> Any:
         check_size(shape)
         return np.zeros(shape, type_.name)
     if isinstance(first, Tensor):
-        return devices.host(first.raw).astype(type_.name)
+        made: Raw = devices.host(first.raw).astype(type_.name)
+        return made
     if isinstance(first, float):
         raise TypeError("new(): data must be a sequence (got float)")
     return array_of(first, type_, copy=True)
@@ -45,7 +47,7 @@ class TypedTensor:
         self.dtype = type_
         self.__name__ = f"{type_.legacy}Tensor"
 
-    def __call__(self, *data: Any) -> Any:
+    def __call__(self, *data: Any) -> Tensor:
         return Tensor(array_of_legacy(data, self.dtype), devices.NUMPY)
 
     def __instancecheck__(self, instance: object) -> bool:

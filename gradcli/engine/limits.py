@@ -13,6 +13,7 @@ from typing import Any
 
 from ..ops.checks import broadcast_shape, count_of
 from ..ops.limits import LIMIT, check_size
+from .raw import Raw
 
 # numbers
 
@@ -65,7 +66,7 @@ MAX_LINES_OF_A_NODE = 20
 """
 
 
-def check_broadcast(operands: Sequence[Any]) -> None:
+def check_broadcast(operands: Sequence[Raw]) -> None:
     """Refuse operands whose broadcast result is larger than allowed."""
     most = 1
     for operand in operands:

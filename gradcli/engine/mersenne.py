@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from .raw import Host
+
 SINGLE_BITS, DOUBLE_BITS = 24, 53
 """How many bits of a word make a number, and of two words a double."""
 
@@ -36,15 +38,16 @@ class Mersenne:
         self._bits.state = {"bit_generator": "MT19937", "state": old["state"]}
         self._kept: float | None = None
 
-    def words(self, count: int) -> Any:
-        return self._bits.random_raw(count)
+    def words(self, count: int) -> Host:
+        drawn: Host = self._bits.random_raw(count)
+        return drawn
 
-    def doubles(self, count: int) -> Any:
+    def doubles(self, count: int) -> Host:
         """Pairs of words as one, the first the higher."""
         pairs = self.words(2 * count).reshape(count, 2)
         return (pairs[:, 0] << np.uint64(WORD)) | pairs[:, 1]
 
-    def uniform(self, count: int, name: str) -> Any:
+    def uniform(self, count: int, name: str) -> Host:
         """Numbers from [0, 1) of a type."""
         if name == "float64":
             bits, drawn = DOUBLE_BITS, self.doubles(count)
@@ -53,12 +56,12 @@ class Mersenne:
         found = (drawn & np.uint64((1 << bits) - 1)) * 2.0**-bits
         return (np.minimum(found, BELOW_1) if name == "float16" else found).astype(name)
 
-    def below(self, count: int, limit: int) -> Any:
+    def below(self, count: int, limit: int) -> Host:
         """Integers from 0 up to, without, ``limit``."""
         drawn = self.words(count) if limit < 1 << WORD else self.doubles(count)
         return (drawn % np.uint64(limit)).astype(np.int64)
 
-    def permutation(self, count: int) -> Any:
+    def permutation(self, count: int) -> Host:
         """The numbers below ``count``, each swapped with one that follows."""
         order = list(range(count))
         steps = self.words(max(count - 1, 0)) % np.arange(count, 1, -1, dtype=np.uint64)
@@ -66,7 +69,7 @@ class Mersenne:
             order[at], order[at + step] = order[at + step], order[at]
         return np.array(order, np.int64)
 
-    def normal(self, count: int, name: str) -> Any:
+    def normal(self, count: int, name: str) -> Host:
         """Draws from the standard normal distribution, by Box and Muller 1958."""
         if count < BLOCK:
             return np.array([self._one_normal() for _ in range(count)], name)
@@ -108,7 +111,7 @@ class Mersenne:
         self._kept = None if math.isnan(kept) else kept
 
 
-def _as_normal(drawn: Any) -> Any:
+def _as_normal(drawn: Host) -> Host:
     """Uniform numbers, in blocks, as normal ones: 8 lengths and 8 angles each."""
     half = BLOCK // 2
     blocks = drawn.reshape(-1, 2, half)

@@ -39,7 +39,7 @@ class Late:
         self.name = name
         self.find = find
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: object, owner: object = None) -> Any:
         found = self.find()
         setattr(self.home, self.name, found)
         return found.__get__(instance, owner)

@@ -20,6 +20,8 @@ from threading import local
 from types import TracebackType
 from typing import Any
 
+from .raw import Raw, Run
+
 
 class _Mode(local):
     """The switch of recording, and the observers of what is recorded.
@@ -46,7 +48,7 @@ class _Mode(local):
         self.samples: tuple[Any, ...] = ()
         self.traces = 0
         self.before_change: Callable[[Any], None] | None = None
-        self.instead: Callable[..., Any] | None = None
+        self.instead: Run | None = None
         self.rebuild: Callable[..., None] | None = None
         self.on_change: tuple[Callable[..., None], ...] = ()
         self.home: Any = None
@@ -66,12 +68,12 @@ class _Mode(local):
         self.on_node, self.on_call = tuple(nodes), tuple(calls)
         self._settle()
 
-    def divert(self, instead: Callable[..., Any] | None) -> None:
+    def divert(self, instead: Run | None) -> None:
         """Ask ``instead`` for results from here on; None: compute them."""
         self.instead = instead
         self._settle()
 
-    def change(self, raw: Any) -> None:
+    def change(self, raw: Raw) -> None:
         """Say that an array's memory is about to be changed in place."""
         if self.before_change is not None:
             self.before_change(raw)
@@ -127,22 +129,22 @@ class _Block:
         MODE.infer(inference)
         MODE.record(enabled)
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Run) -> Run:
         if _makes_generators(function):
             return self._around_each_step(function)
 
         @wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
+        def wrapped(*args: object, **kwargs: object) -> Any:
             with self:
                 return function(*args, **kwargs)
 
         return wrapped
 
-    def _around_each_step(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _around_each_step(self, function: Run) -> Run:
         """What runs between two steps of a generator is not inside the block."""
 
         @wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        def wrapped(*args: object, **kwargs: object) -> Generator[Any, Any, Any]:
             steps = function(*args, **kwargs)
             step, given = steps.send, None
             while True:
@@ -167,7 +169,7 @@ GENERATOR = 0x20
 """The flag of a generator's code object (`inspect.CO_GENERATOR`)."""
 
 
-def _makes_generators(function: Any) -> bool:
+def _makes_generators(function: object) -> bool:
     """Whether a function, or what a `functools.partial` of it calls, is a generator."""
     while isinstance(function, partial):
         function = function.func
@@ -191,7 +193,7 @@ def renewing() -> Iterator[None]:
 class _Named(_Block):
     """A block without an argument: the class itself decorates as well."""
 
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+    def __new__(cls, function: Run | None = None) -> Any:
         return super().__new__(cls) if function is None else cls()(function)
 
 
@@ -230,7 +232,7 @@ class set_grad_enabled(_Block):
     def enter(self) -> None:
         MODE.record(self.mode)
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: Run) -> Run:
         if self._outside is not None:
             MODE.record(self._outside)
             self._outside = None
@@ -244,7 +246,7 @@ class inference_mode(_Block):
     parentheses.
     """
 
-    def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
+    def __new__(cls, mode: bool | Run = True) -> Any:
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:

@@ -14,12 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from ..ops import FUNCTIONS, OPS, Composite
 from ..ops.arrange import windowed
 from ..ops.memory import contiguous_strides, strided
 from ..ops.shape import CONTIGUOUS, inverse_order
+from ..ops.types import Index
+from ..ops.types import Namespace as Vocabulary
+from .raw import Library, Raw, Run
 
 
 class Namespace:
@@ -33,16 +36,20 @@ class Namespace:
     leave that to the row's formula.
     """
 
+    np: Library
+    device: str
+    symbolic: bool
+    plain_namespace: Namespace
     inference = plain = keeps_positions = False
     writeable = True
-    whole_row: Callable[..., Any] | None = None
+    whole_row: Run | None = None
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Callable[..., Raw]:
         entry = FUNCTIONS.get(name)
         if entry is None:
             raise AttributeError(f"{type(self).__name__} has no function {name!r}")
         if isinstance(entry, Composite):
-            bound: Any = partial(entry.build, self.call)
+            bound: Callable[..., Raw] = partial(entry.build, self.call)
         else:
             bound = partial(entry.fwd, self)
         setattr(self, name, bound)
@@ -57,23 +64,29 @@ class Namespace:
         """Inside, new floats are of this namespace where it is one of symbols."""
         return nullcontext()
 
-    def shown(self, x: Any) -> Any:
+    def shown(self, x: Raw) -> Any:
         """Nested lists of the values, to be printed."""
         return x.tolist()
 
-    def stop(self, x: Any) -> Any:
+    def stop(self, x: Raw) -> Raw:
         """The same values, where derivatives end; only symbols tell a difference."""
         return x
 
-    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+    def to_copy(
+        self,
+        x: Raw,
+        dtype: str | None,
+        device: Namespace | None,
+        back: object = None,
+    ) -> Raw:
         """The same values in another type or on another device, where there are any."""
         return x
 
-    def windowed(self, x: Any, d: int, starts: range, size: int) -> Any:
+    def windowed(self, x: Raw, d: int, starts: range, size: int) -> Raw:
         """Windows over a dimension, as the last; a view where there is memory."""
-        return windowed(self, x, d, starts, size)
+        return cast("Raw", windowed(cast("Vocabulary", self), x, d, starts, size))
 
-    def largest_of(self, parts: Sequence[Any]) -> tuple[Any, Any]:
+    def largest_of(self, parts: Sequence[Raw]) -> tuple[Raw, Raw]:
         """The largest of several arrays at each place, and the number of the array it
         is first found in; NaN is larger than any number."""
         joined = self.stack(parts, -1)
@@ -81,19 +94,18 @@ class Namespace:
         found = self.gather(joined, -1, self.unsqueeze(number, -1))
         return self.reshape(found, parts[0].shape), number
 
-    def in_parts(
-        self, run: Callable[..., Any], arrays: Sequence[Any], entries: int
-    ) -> Any:
+    def in_parts(self, run: Run, arrays: Sequence[Raw], entries: int) -> Raw:
         """``run(*arrays)``, which makes so many entries of each item of the first
         dimension; of a few items at a time where that is faster."""
-        return run(*arrays)
+        made: Raw = run(*arrays)
+        return made
 
-    def matmul_like(self, a: Any, b: Any, like: Any) -> Any:
+    def matmul_like(self, a: Raw, b: Raw, like: Raw) -> Raw:
         """``a @ b``, in memory in the order of ``like`` where there is memory."""
         return self.matmul(a, b)
 
     def put_views(
-        self, shape: tuple[int, ...], slices: Sequence[Any], parts: Sequence[Any]
+        self, shape: tuple[int, ...], slices: Sequence[Index], parts: Sequence[Raw]
     ) -> Any:
         """The sum of all parts, each at its slices of zeros of a shape."""
         total: Any = 0
@@ -101,29 +113,29 @@ class Namespace:
             total = total + self.put_view(shape, at, part)
         return total
 
-    def geometry(self, x: Any) -> tuple[tuple[int, ...], int]:
+    def geometry(self, x: Raw) -> tuple[tuple[int, ...], int]:
         """The strides, and where the first entry lies, both counted in entries."""
         return contiguous_strides(x.shape), 0
 
     def strided(
-        self, x: Any, size: tuple[int, ...], stride: tuple[int, ...], start: int
-    ) -> Any:
+        self, x: Raw, size: tuple[int, ...], stride: tuple[int, ...], start: int
+    ) -> Raw:
         """What lies in a part of the memory; a view where there is memory."""
-        return strided(self, x, size, stride, start)
+        return cast("Raw", strided(cast("Vocabulary", self), x, size, stride, start))
 
-    def apart(self, x: Any) -> Any:
+    def apart(self, x: Raw) -> Raw:
         """The same memory, whose changes are counted apart where there is memory."""
         return x
 
-    def carried(self, raw: Any, after: Any, address: int) -> Any:
+    def carried(self, raw: Raw, after: Raw, address: int) -> Raw:
         """What ``raw`` sees of its memory, of a copy of it, from an address on."""
         return self.seen(after, raw.shape, raw.strides, address)
 
-    def packed(self, y: Any) -> Any:
+    def packed(self, y: Raw) -> Raw:
         """Entries in the order of their indices in memory."""
         return y if self.is_contiguous(y) else self.clone(y, CONTIGUOUS)
 
-    def in_order_of(self, y: Any, x: Any) -> Any:
+    def in_order_of(self, y: Raw, x: Raw) -> Raw:
         """Entries in the order in memory of those of ``x``, if the shape is the same;
         else in the order of their indices."""
         if y.shape != x.shape or self.is_contiguous(x):
@@ -133,7 +145,7 @@ class Namespace:
         turned = self.packed(self.permute(y, order))
         return self.permute(turned, inverse_order(tuple(order)))
 
-    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    def call(self, name: str, /, *args: object, **kwargs: object) -> Any:
         """Run the row or the public function ``name`` on raw values."""
         op = OPS.get(name)
         if op is not None:

@@ -13,9 +13,12 @@ from typing import Any, ClassVar, TypeAlias
 from weakref import ref
 
 from ..ops import Op
+from ..ops.types import Array, ArrayRule, Outputs, Partial
 from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .methods import NodeMethods
+from .namespace import Namespace
+from .raw import Give, Params, Pulled, Restored, Value
 from .reading import Parts, bare_slots, reading_slots
 from .rules import reverse_rules, sum_to
 
@@ -65,8 +68,8 @@ class Packed:
 
     def __init__(
         self,
-        inputs: list[Callable[[], Any]],
-        outputs: list[Callable[[], Any]],
+        inputs: list[Give],
+        outputs: list[Give],
         shapes: list[tuple[int, ...]],
         alone: bool,
         parts: Parts,
@@ -98,7 +101,7 @@ class Shaped:
         return len(self.shape)
 
 
-def broadcast_shapes(raw: tuple[Any, ...], y: Any) -> Any:
+def broadcast_shapes(raw: Outputs, y: Array) -> tuple[Any, ...] | None:
     """The inputs' shapes, or None if each is the output's (a number has no shape)."""
     shapes = tuple([getattr(r, "shape", None) for r in raw])
     return None if all(s is None or s == y.shape for s in shapes) else shapes
@@ -129,16 +132,16 @@ class Node(Inspectable):
     edges: tuple[Edge, ...]
     saved: Any
     y: Any
-    params: dict[str, Any]
+    params: Params
     shapes: tuple[tuple[int, ...], ...] | None
-    xp: Any
+    xp: Namespace
     span: Any
     born: int
     """When the inputs were saved, by the clock of in-place changes."""
     wrote: int
     """When the output was written into an input's memory; unset where it was not."""
 
-    def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
+    def keep(self, raw: Outputs, y: Any, params: Params) -> None:
         """Save what the rules will need: for most linear rows, only shapes."""
         op = self.op
         self.params = params
@@ -155,7 +158,7 @@ class Node(Inspectable):
             self.saved = raw
             self.y = y
 
-    def pull(self, g: Any) -> tuple[Any, ...]:
+    def pull(self, g: Array) -> Pulled:
         """The cotangents of the edges, from the cotangent of the output."""
         saved, y = self.saved, self.y
         if saved is FREED:
@@ -163,14 +166,19 @@ class Node(Inspectable):
         return self.apply_rules(self.xp, g, y, saved)
 
     def apply_rules(
-        self, xp: Any, g: Any, y: Any, inputs: Any, edges: Sequence[Edge] | None = None
-    ) -> tuple[Any, ...]:
+        self,
+        xp: Namespace,
+        g: Array,
+        y: Value,
+        inputs: Sequence[Array],
+        edges: Sequence[Edge] | None = None,
+    ) -> Pulled:
         """Run the row's reverse rules in the number system of ``xp``; of ``edges``, its
         own by default, those that are None are left out."""
         if self.op.variadic:
             return tuple(self.rules(xp, g, y, *inputs, **self.params))
         shapes, params = self.shapes, self.params
-        pulled: list[Any] = []
+        pulled: list[Array | None] = []
         live = self.edges if edges is None else edges
         for rule, slot, edge in zip(self.rules, self.slots, live, strict=True):
             if edge is None:
@@ -186,7 +194,7 @@ class Node(Inspectable):
             return self.y.unpack()
         raise GradError(FREED_MESSAGE)
 
-    def restored(self) -> tuple[tuple[Any, ...], Any]:
+    def restored(self) -> Restored:
         """The saved raw inputs, one per input of the row, and the raw output."""
         return self.unpacked() if self.saved is FREED else (self.saved, self.y)
 
@@ -242,21 +250,21 @@ class UnaryNode(Node):
     """One input, one partial, no parameters: ``saved`` is the raw input itself."""
 
     __slots__ = ()
-    partial: ClassVar[Any]
-    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]  # in a slot's place
+    partial: ClassVar[ArrayRule]
+    params: ClassVar[Params] = {}  # type: ignore[misc]  # in a slot's place
 
-    def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
+    def keep(self, raw: Outputs, y: object, params: Params) -> None:
         self.saved = raw[0]
         self.y = y
         self.shapes = None
 
-    def pull(self, g: Any) -> tuple[Any, ...]:
+    def pull(self, g: Array) -> Pulled:
         x, y = self.saved, self.y
         if x is FREED:
             x, y = self.unpacked()
         return (g * self.partial(self.xp, y, x),)
 
-    def restored(self) -> tuple[tuple[Any, ...], Any]:
+    def restored(self) -> Restored:
         x, y = super().restored()
         return (x,), y
 
@@ -266,7 +274,7 @@ class MaskingNode(UnaryNode):
 
     __slots__ = ()
 
-    def pull(self, g: Any) -> tuple[Any, ...]:
+    def pull(self, g: Array) -> Pulled:
         x, y = self.saved, self.y
         if x is FREED:
             x, y = self.unpacked()
@@ -277,16 +285,16 @@ class BinaryNode(Node):
     """Two inputs, two partials, no parameters."""
 
     __slots__ = ()
-    partial_a: ClassVar[Any]
-    partial_b: ClassVar[Any]
-    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]  # in a slot's place
+    partial_a: ClassVar[ArrayRule]
+    partial_b: ClassVar[ArrayRule]
+    params: ClassVar[Params] = {}  # type: ignore[misc]  # in a slot's place
 
-    def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
+    def keep(self, raw: Outputs, y: Any, params: Params) -> None:
         self.saved = raw
         self.y = y
         self.shapes = broadcast_shapes(raw, y)
 
-    def pull(self, g: Any) -> tuple[Any, ...]:
+    def pull(self, g: Array) -> Pulled:
         saved, y = self.saved, self.y
         if saved is FREED:
             saved, y = self.unpacked()
@@ -311,7 +319,7 @@ class ProductNode(BinaryNode):
 
     __slots__ = ()
 
-    def pull(self, g: Any) -> tuple[Any, ...]:
+    def pull(self, g: Array) -> Pulled:
         saved = self.saved
         if saved is FREED:
             saved, _ = self.unpacked()
@@ -328,7 +336,7 @@ class ProductNode(BinaryNode):
         return ga, gb
 
 
-def _is_product(partials: Any) -> bool:
+def _is_product(partials: Sequence[Partial]) -> bool:
     """Whether each of two partials is the other input itself."""
     y, a, b = object(), object(), object()
     try:
@@ -344,18 +352,18 @@ class ConstantNode(Node):
     factors: ClassVar[tuple[float, ...]]
     passes: ClassVar[bool]
     """Whether every factor is 1."""
-    params: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]  # in a slot's place
+    params: ClassVar[Params] = {}  # type: ignore[misc]  # in a slot's place
 
-    def keep(self, raw: tuple[Any, ...], y: Any, params: dict[str, Any]) -> None:
+    def keep(self, raw: Outputs, y: Any, params: Params) -> None:
         self.saved = self.y = None
         self.shapes = broadcast_shapes(raw, y)
 
-    def pull(self, g: Any) -> tuple[Any, ...]:
+    def pull(self, g: Array) -> Pulled:
         shapes = self.shapes
         if shapes is None and self.passes and len(self.edges) == 2:
             a, b = self.edges
             return (None if a is None else g, None if b is None else g)
-        pulled: list[Any] = []
+        pulled: list[Array | None] = []
         for slot, edge in enumerate(self.edges):
             if edge is None:
                 pulled.append(None)
@@ -365,10 +373,10 @@ class ConstantNode(Node):
             pulled.append(gi if shapes is None else sum_to(self.xp, gi, shapes[slot]))
         return tuple(pulled)
 
-    def scaled(self, g: Any, factor: float) -> Any:
+    def scaled(self, g: Array, factor: float) -> Array:
         return g * factor if factor else self.xp.zeros_like(g)
 
-    def restored(self) -> tuple[tuple[Any, ...], Any]:
+    def restored(self) -> Restored:
         """One nothing per input: the rules read no values."""
         return (None,) * len(self.factors), None
 
@@ -399,7 +407,7 @@ class Port:
         return (self.node,)
 
 
-def output_at(edge: Any) -> tuple[Any, int]:
+def output_at(edge: Edge) -> tuple[Any, int]:
     """The node whose output an edge stands for, and the number of that output."""
     return (edge.node, edge.nr) if isinstance(edge, Port) else (edge, 0)
 
@@ -414,7 +422,7 @@ class AccumulateGrad(Inspectable):
         "__dict__", "__weakref__", "_variable", "grad", "raw", "xp",
     )  # fmt: skip
     edges: ClassVar[tuple[Edge, ...]] = ()
-    next_functions: ClassVar[tuple[Any, ...]] = ()
+    next_functions: ClassVar[tuple[()]] = ()
 
     several: ClassVar[bool] = False
     hand_written = True
@@ -447,7 +455,7 @@ class AccumulateGrad(Inspectable):
 def node_class(op: Op) -> type[Node]:
     """The class of a row's nodes, named as PyTorch names it."""
     assert op.node is not None
-    members: dict[str, Any] = {"__slots__": (), "op": op}
+    members: Params = {"__slots__": (), "op": op}
     partials: Any = op.partials
     base: type[Node] = Node
     count = 0 if partials is None else len(partials)
@@ -532,7 +540,7 @@ def through_view_class(cls: type[Node]) -> type[Node]:
     return made
 
 
-def carried(op: Op, y: tuple[Any, ...]) -> int:
+def carried(op: Op, y: Sequence[object]) -> int:
     """How many outputs carry a gradient; a row of open length carries all."""
     return op.carries if op.returns > 1 else len(y)
 

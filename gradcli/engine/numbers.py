@@ -8,7 +8,7 @@ it. Errors are PyTorch's, in class and words.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,12 +17,15 @@ from .dtypes import DEFAULT, dtype, to_dtype
 from .errors import OVERFLOW, EngineError
 from .limits import MAX_LIST_DEPTH
 from .promote import promoted, type_of
+from .raw import Host
 from .tensor import Tensor, raw_of
 
 KINDS = "biuf"
 
+H = TypeVar("H", bound="np.ndarray[Any, np.dtype[Any]] | np.generic[Any]")
 
-def array_of(data: Any, type_: dtype | None, copy: bool) -> Any:
+
+def array_of(data: object, type_: dtype | None, copy: bool) -> Host:
     """Return the NumPy array of a number, nested lists or an array.
 
     Args:
@@ -42,7 +45,7 @@ def array_of(data: Any, type_: dtype | None, copy: bool) -> Any:
     return values
 
 
-def check_kind(array: Any) -> Any:
+def check_kind(array: H) -> H:
     """The array, if a tensor can hold its entries."""
     if array.dtype.kind not in KINDS:
         raise TypeError(
@@ -54,7 +57,7 @@ def check_kind(array: Any) -> Any:
     return array
 
 
-def _read(data: Any) -> tuple[Any, Any]:
+def _read(data: object) -> tuple[np.dtype[Any] | None, Host]:
     """The type that the data's numbers have of their own, None if all are plain, and
     the array."""
     kinds = _kinds(data, 0)
@@ -82,7 +85,7 @@ PLAIN = frozenset({int, float, bool})
 """The classes of numbers that have no type of their own."""
 
 
-def _kinds(data: Any, depth: int) -> set[Any]:
+def _kinds(data: object, depth: int) -> set[type]:
     """Return the classes of the entries of nested sequences."""
     if not isinstance(data, list | tuple | range) or depth >= MAX_LIST_DEPTH:
         return {type(data)}
@@ -93,7 +96,7 @@ def _kinds(data: Any, depth: int) -> set[Any]:
     return inner - {list, tuple, range}
 
 
-def _own_type(data: Any) -> Any:
+def _own_type(data: object) -> np.dtype[Any] | None:
     """The type of all entries together, as NumPy's; None if none has one."""
     leaves = [data]
     while any(isinstance(each, list | tuple | range) for each in leaves):
@@ -112,7 +115,7 @@ def _own_type(data: Any) -> Any:
     return found
 
 
-def _plain(data: Any, depth: int) -> Any:
+def _plain(data: object, depth: int) -> object:
     """Replace tensors in nested sequences by NumPy arrays."""
     if isinstance(data, Tensor):
         return data.tolist() if data.xp.symbolic else devices.host(data.raw)
@@ -121,9 +124,10 @@ def _plain(data: Any, depth: int) -> Any:
     return data
 
 
-def _complain(data: Any) -> None:
+def _complain(data: object) -> None:
     """Raise what PyTorch raises for data that is no array of numbers."""
-    level, dim = [data], 0
+    level: list[Any] = [data]
+    dim = 0
     while True:
         lists = [isinstance(item, list | tuple | range) for item in level]
         if not any(lists):
@@ -142,14 +146,14 @@ def _complain(data: Any) -> None:
         _complain_of_entry(entry, dim)
 
 
-def _complain_of_uneven(level: list[Any], lists: list[bool]) -> None:
+def _complain_of_uneven(level: list[object], lists: list[bool]) -> None:
     if lists[0]:
         raise TypeError("not a sequence")
     found = type(level[lists.index(True)]).__name__
     raise TypeError(f"'{found}' object cannot be interpreted as an integer")
 
 
-def _complain_of_entry(entry: Any, dim: int) -> None:
+def _complain_of_entry(entry: object, dim: int) -> None:
     name = type(entry).__name__
     if isinstance(entry, str) and dim:
         raise ValueError(f"too many dimensions '{name}'")
@@ -161,7 +165,7 @@ def _complain_of_entry(entry: Any, dim: int) -> None:
         raise EngineError(f"Could not infer dtype of {name}")
 
 
-def _fitting(values: Any, type_: dtype) -> Any:
+def _fitting(values: Host, type_: dtype) -> Host:
     """Convert values to a type; refuse what a type of integers does not hold."""
     if type_.code[0] in "iu" and values.dtype.kind in "iuf" and values.size:
         top = np.iinfo(type_.name).max

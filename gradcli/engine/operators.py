@@ -17,6 +17,7 @@ from .fast import WHOLE, binary, guarded, operand, plain, with_number
 from .indexing import getitem, rows_of
 from .limits import MAX_NUMBER_OF_ALL_TYPES
 from .members import install as members_of_tensors
+from .raw import Params, Run
 from .record import call, function, recorder, replace
 from .seeing import reading, reshaping, turning
 from .tensor import Tensor
@@ -33,7 +34,7 @@ def install() -> None:
     add, sub, mul, div = (_binary(n) for n in ("add.Tensor", "sub.Tensor", "mul",
                                                "div.Tensor"))  # fmt: skip
     reciprocal = function("reciprocal")
-    members: dict[str, Any] = {
+    members: Params = {
         "__add__": add,
         "__radd__": add,
         "__sub__": sub,
@@ -88,10 +89,8 @@ def _named(name: str, reflected: bool = False) -> Callable[[Tensor, Any], Any]:
     return guarded(partial(call, name), reflected)
 
 
-def _chosen(
-    with_a_number: Callable[..., Any], otherwise: Callable[..., Any]
-) -> Callable[[Tensor, Any], Any]:
-    def choose(x: Tensor, other: Any) -> Any:
+def _chosen(with_a_number: Run, otherwise: Run) -> Callable[[Tensor, Any], Any]:
+    def choose(x: Tensor, other: object) -> Any:
         if isinstance(other, int | float):
             return with_a_number(x, plain(other))
         return otherwise(x, other)
@@ -102,7 +101,7 @@ def _chosen(
 def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
     compare = guarded(function(name))
 
-    def run(x: Tensor, other: Any) -> Any:
+    def run(x: Tensor, other: object) -> Any:
         if isinstance(other, int | float) and (
             x.raw.dtype.kind not in WHOLE
             or (isinstance(other, int) and 0 <= other <= MAX_NUMBER_OF_ALL_TYPES)
@@ -113,7 +112,7 @@ def _comparison(name: str) -> Callable[[Tensor, Any], Any]:
     return run
 
 
-def method(name: str) -> Callable[..., Any] | None:
+def method(name: str) -> Run | None:
     """The public function behind ``tensor.name(...)``."""
     name = ALIASES.get(name, name)
     return function(name) if name in FUNCTIONS else None

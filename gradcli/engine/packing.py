@@ -19,6 +19,7 @@ from .errors import FREED as FREED_MESSAGE
 from .errors import GradError
 from .modes import MODE, no_grad
 from .node import FREED, Edge, Node, Packed, Port, Shaped, UnaryNode
+from .raw import Give
 from .reading import Parts
 from .saved import used_parts
 from .tensor import Tensor
@@ -27,9 +28,6 @@ from .versions import version, version_at
 
 Pack = Callable[[Tensor], Any]
 Unpack = Callable[[Any], Tensor]
-Give = Callable[[], Any]
-"""Gives a saved raw value back."""
-
 INPUT, OUTPUT = "input", "output"
 """What a saved tensor is of its node."""
 
@@ -70,7 +68,7 @@ class Hooks:
             raise GradError(CHANGES_ITS_INPUT)
         return lambda: self._unpack(kept).raw
 
-    def _unpack(self, kept: Any) -> Tensor:
+    def _unpack(self, kept: object) -> Tensor:
         with no_grad():
             tensor = self.unpack_hook(kept)
         if not isinstance(tensor, Tensor):
@@ -86,7 +84,7 @@ def active_hooks() -> Hooks | None:
     return MODE.packing[-1] if MODE.packing else None
 
 
-def apply_hooks(packing: tuple[Any, ...]) -> None:
+def apply_hooks(packing: tuple[object, ...]) -> None:
     """Replace the stack of hooks on saved tensors, of which the last applies."""
     MODE.packing = packing
     others = [look for look in MODE.on_node if look is not pack_node]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ops import KEPT, PACKED, Formula, Op
+from .namespace import Namespace
 
 _ARRANGED: dict[Any, Callable[[Any, Any, Any], Any]] = {
     PACKED: lambda xp, y, x: xp.packed(y),
@@ -24,7 +25,7 @@ def placed(op: Op) -> Formula:
     if arrange is None:
         return fwd
 
-    def run(xp: Any, *inputs: Any, **params: Any) -> Any:
+    def run(xp: Namespace, *inputs: object, **params: object) -> Any:
         y = fwd(xp, *inputs, **params)
         if isinstance(y, tuple):
             return tuple([arrange(xp, part, inputs[0]) for part in y])

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .raw import Raw
+
 OPENING = "tensor("
 
 
@@ -99,7 +101,7 @@ class _Entries:
             self.write = _fixed
         self.width = max(1, *(len(self.write(v)) for v in plain))
 
-    def __call__(self, value: Any) -> str:
+    def __call__(self, value: object) -> str:
         return self.write(value).rjust(self.width)
 
 
@@ -115,7 +117,7 @@ def _scientific(value: float) -> str:
     return f"{value:.{options().precision}e}"
 
 
-def body(raw: Any, indent: int = len(OPENING)) -> str:
+def body(raw: Raw, indent: int = len(OPENING)) -> str:
     """The entries of an array in nested brackets.
 
     Args:
@@ -136,7 +138,7 @@ def _kept(n: int, summarise: bool) -> tuple[range, range]:
     return range(n), range(0)
 
 
-def _shown(raw: Any, summarise: bool) -> Iterator[Any]:
+def _shown(raw: Raw, summarise: bool) -> Iterator[Any]:
     if raw.ndim == 0:
         yield raw.item()
         return
@@ -145,7 +147,7 @@ def _shown(raw: Any, summarise: bool) -> Iterator[Any]:
             yield from _shown(raw[i], summarise)
 
 
-def _block(raw: Any, entries: _Entries, indent: int, summarise: bool) -> str:
+def _block(raw: Raw, entries: _Entries, indent: int, summarise: bool) -> str:
     if raw.ndim == 0:
         return entries(raw.item())
     first, last = _kept(raw.shape[0], summarise)
@@ -159,7 +161,7 @@ def _block(raw: Any, entries: _Entries, indent: int, summarise: bool) -> str:
     return f"[{gap.join(parts)}]"
 
 
-def _row(raw: Any, entries: _Entries, indent: int, first: range, last: range) -> str:
+def _row(raw: Raw, entries: _Entries, indent: int, first: range, last: range) -> str:
     cells = [entries(raw[i].item()) for i in first]
     if last:
         cells += [" ...", *(entries(raw[i].item()) for i in last)]
@@ -170,7 +172,7 @@ def _row(raw: Any, entries: _Entries, indent: int, first: range, last: range) ->
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-def text(raw: Any, facts: Sequence[str], opening: str = OPENING) -> str:
+def text(raw: Raw, facts: Sequence[str], opening: str = OPENING) -> str:
     """``tensor(...)`` with its facts behind the entries, on a new line if too long.
 
     Args:

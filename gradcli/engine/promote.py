@@ -20,6 +20,7 @@ from .dtypes import DEFAULT, dtype, named, of
 from .errors import OVERFLOW, EngineError, KindError
 from .limits import BYTES_OF_HALF_FLOAT, MAX_NUMBER_OF_ALL_TYPES
 from .modes import MODE
+from .raw import Params, Raw
 
 RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
 
@@ -49,7 +50,7 @@ def result_of(values: Any) -> Any:
     return result
 
 
-def type_of(value: Any) -> Any:
+def type_of(value: object) -> Any:
     """An array's or a plain number's type, as NumPy's."""
     if hasattr(value, "dtype"):
         return value.dtype
@@ -65,7 +66,7 @@ WRITTEN = "written"
 """Marks, in its ``__dict__``, a tensor made of numbers that stood in a call."""
 
 
-def fitting(number: Any, type_: Any) -> Any:
+def fitting(number: float, type_: Any) -> Any:
     """Return a plain number, if an array of NumPy's type holds it.
 
     Raises:
@@ -110,8 +111,8 @@ def _held(number: Any, type_: Any, fits: bool) -> Any:
 
 
 def in_one_type(
-    op: Op, raw: tuple[Any, ...], params: dict[str, Any], inputs: tuple[Any, ...]
-) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
+    op: Op, raw: tuple[Raw, ...], params: Params, inputs: tuple[object, ...]
+) -> tuple[tuple[Any, ...], Params, bool]:
     """The inputs and the parameters of a row in the types that its result has; whether
     none of the inputs are floats.
 
@@ -172,7 +173,7 @@ def _demand_no_gradient(inputs: tuple[Any, ...], result: Any) -> None:
         raise KindError(f"Autograd not support dtype: {named(result.name).legacy}")
 
 
-def _refuse(op: Op, operands: list[Any]) -> None:
+def _refuse(op: Op, operands: list[Raw]) -> None:
     """Raise where all operands are of kinds that the row does not take."""
     types = [type_of(operand) for operand in operands]
     kinds, names = {type_.kind for type_ in types}, {type_.name for type_ in types}
@@ -181,12 +182,12 @@ def _refuse(op: Op, operands: list[Any]) -> None:
             raise KindError(words.format(of(operands[0]).legacy))
 
 
-def arrays_of(raw: tuple[Any, ...]) -> list[Any]:
+def arrays_of(raw: tuple[Raw, ...]) -> list[Any]:
     """The arrays among a row's inputs."""
     return [r for r in raw if hasattr(r, "dtype")]
 
 
-def _operands(op: Op, raw: tuple[Any, ...]) -> list[Any]:
+def _operands(op: Op, raw: tuple[Raw, ...]) -> list[Any]:
     """The arrays among the inputs whose numbers go into the result."""
     rules: Any = op.partials if op.partials is not None else op.vjp
     if op.variadic or (op.node is None and op.elementwise):
@@ -198,7 +199,7 @@ def _operands(op: Op, raw: tuple[Any, ...]) -> list[Any]:
     return [raw[i] for i in slots if hasattr(raw[i], "dtype")]
 
 
-def _numbers(op: Op, given: tuple[Any, ...]) -> list[Any]:
+def _numbers(op: Op, given: tuple[object, ...]) -> list[Any]:
     """The plain numbers that an elementwise row computes with."""
     if not op.elementwise:
         return []
@@ -206,7 +207,7 @@ def _numbers(op: Op, given: tuple[Any, ...]) -> list[Any]:
 
 
 def _written_alike(
-    op: Op, raw: tuple[Any, ...], inputs: tuple[Any, ...]
+    op: Op, raw: tuple[Raw, ...], inputs: tuple[object, ...]
 ) -> tuple[Any, ...]:
     """Integers that were written out, in the type of the first floats.
 
@@ -224,7 +225,7 @@ def _written_alike(
     ])  # fmt: skip
 
 
-def _demand_one_type(op: Op, raw: tuple[Any, ...], operands: list[Any]) -> None:
+def _demand_one_type(op: Op, raw: tuple[Raw, ...], operands: list[Raw]) -> None:
     """Raise for the first operand, or floats beside them, whose type is not that of the
     first of all.
 
@@ -251,7 +252,7 @@ def _c_name(type_: dtype) -> str:
     return names.get(type_.name, type_.name)
 
 
-def whole_parameters(op: Op, params: dict[str, Any]) -> dict[str, Any]:
+def whole_parameters(op: Op, params: Params) -> Params:
     """Return the parameters of a row on integers, fractions cut off where it says so.
 
     Raises:
@@ -271,7 +272,7 @@ def _scalar_name(name: str) -> str:
     return names.get(name, f"{name}_t")
 
 
-def in_result_type(op: Op, raw: tuple[Any, ...], y: Any) -> Any:
+def in_result_type(op: Op, raw: tuple[Raw, ...], y: Raw) -> Any:
     """Convert the result of a row on integers alone to PyTorch's type."""
     if op.result is GIVEN:
         return y

@@ -19,6 +19,7 @@ from .dtypes import dtype as Type
 from .dtypes import to_dtype
 from .errors import EngineError
 from .modes import MODE
+from .raw import Params, Run
 from .record import function
 from .tensor import Tensor
 
@@ -44,7 +45,7 @@ def names() -> list[str]:
     return [n for n in (*FUNCTIONS, *ALIASES) if "." not in n and n not in INTERNAL]
 
 
-def found(entry: str, given: Callable[[str], Any] = function) -> Callable[..., Any]:
+def found(entry: str, given: Callable[[str], Any] = function) -> Run:
     """The function of a table's name, as users call it: as a method; with
     ``given=writing`` as a function that takes ``out``, too."""
     entry = ALIASES.get(entry, entry)
@@ -52,10 +53,10 @@ def found(entry: str, given: Callable[[str], Any] = function) -> Callable[..., A
     return _casting(apply) if FUNCTIONS[entry].casts else apply
 
 
-_ready: dict[Callable[..., Any], Callable[..., Any]] = {}
+_ready: dict[Run, Run] = {}
 
 
-def _casting(apply: Callable[..., Any]) -> Callable[..., Any]:
+def _casting(apply: Run) -> Run:
     """A function that converts its operand to the type it is told, and then runs.
 
     Sums of narrow integers widen on the way: they are converted once more.
@@ -64,7 +65,7 @@ def _casting(apply: Callable[..., Any]) -> Callable[..., Any]:
         return _ready[apply]
 
     @wraps(apply)
-    def run(*args: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def run(*args: Any, dtype: object = None, **kwargs: object) -> Any:
         if dtype is None:
             return apply(*args, **kwargs)
         if not args:
@@ -77,7 +78,7 @@ def _casting(apply: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def described(run: Callable[..., Any], entry: str) -> Callable[..., Any]:
+def described(run: Run, entry: str) -> Run:
     """A public function with the signature and the documentation of its row."""
     if not hasattr(run, "__signature__"):
         from inspect import Signature
@@ -88,7 +89,7 @@ def described(run: Callable[..., Any], entry: str) -> Callable[..., Any]:
         shown = listed(FUNCTIONS[entry])
         shown += [keyword("dtype")] if FUNCTIONS[entry].casts else []
         shown += [keyword("out")]
-        attributes: dict[str, Any] = vars(run)
+        attributes: Params = vars(run)
         attributes["__signature__"] = Signature(shown)
         run.__doc__ = documented(FUNCTIONS[entry], shown)
     return run
@@ -101,14 +102,14 @@ def _cast(x: Tensor, type_: Type) -> Tensor:
     return cast
 
 
-def _taking_out(entry: str) -> Callable[..., Any]:
+def _taking_out(entry: str) -> Run:
     """The function as users call it, with ``out``."""
     from .into import writing
 
     return found(entry, writing)
 
 
-def public(name: str) -> Callable[..., Any]:
+def public(name: str) -> Run:
     """The function of a public name.
 
     Raises:

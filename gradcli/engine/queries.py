@@ -14,17 +14,18 @@ from .dtypes import dtype as Type
 from .errors import EngineError
 from .into import taking_out
 from .promote import RANK, promoted, result_of
+from .raw import Library, Raw, Run
 from .record import function
 from .size import Size
 from .tensor import Tensor, raw_of
 
 
-def writes(run: Callable[..., Any]) -> Callable[..., Any]:
+def writes(run: Run) -> Run:
     """The function, which takes ``out`` too."""
     return taking_out(run.__name__, run)
 
 
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: object) -> bool:
     """Whether it is a tensor."""
     return isinstance(obj, Tensor)
 
@@ -152,7 +153,11 @@ def unique_consecutive(
 
 
 def _distinct(
-    x: Tensor, inverse: bool, counts: bool, dim: int | None, apart: Any
+    x: Tensor,
+    inverse: bool,
+    counts: bool,
+    dim: int | None,
+    apart: Callable[[Library, Raw], tuple[Raw, Raw]],
 ) -> Any:
     """Find what `unique` gives; ``apart`` says in which order runs begin."""
     raw, np = x.detach()._shareable(), x.xp.np
@@ -173,24 +178,24 @@ def _distinct(
     return tensors if len(tensors) > 1 else tensors[0]
 
 
-def _as_lines(np: Any, raw: Any, d: int) -> Any:
+def _as_lines(np: Library, raw: Raw, d: int) -> Raw:
     moved = np.moveaxis(raw, d, 0)
     return moved.reshape(len(moved), count_of(moved.shape[1:]))
 
 
-def _from_lines(np: Any, lines: Any, shape: tuple[int, ...], d: int) -> Any:
+def _from_lines(np: Library, lines: Raw, shape: tuple[int, ...], d: int) -> Raw:
     rest = (*shape[:d], *shape[d + 1 :])
     return np.ascontiguousarray(np.moveaxis(lines.reshape(len(lines), *rest), 0, d))
 
 
-def _apart(np: Any, lines: Any) -> tuple[Any, Any]:
+def _apart(np: Library, lines: Raw) -> tuple[Raw, Raw]:
     """The lines as they stand, and which differ from the one before."""
     begins = np.ones(len(lines), bool)
-    begins[1:] = (lines[1:] != lines[:-1]).any(1)
+    begins[1:] = np.any(np.not_equal(lines[1:], lines[:-1]), 1)
     return np.arange(len(lines)), begins
 
 
-def _sorted_apart(np: Any, lines: Any) -> tuple[Any, Any]:
+def _sorted_apart(np: Library, lines: Raw) -> tuple[Raw, Raw]:
     order = np.lexsort(lines.T[::-1]) if lines.shape[1] else np.arange(len(lines))
     return order, _apart(np, lines[order])[1]
 
@@ -216,12 +221,12 @@ def promote_types(type1: Type, type2: Type) -> Type:
     return of(np.empty((), promoted(np.dtype(type1.name), np.dtype(type2.name))))
 
 
-def result_type(tensor1: Any, tensor2: Any) -> Type:
+def result_type(tensor1: object, tensor2: object) -> Type:
     """The type of a result of arithmetic between two tensors or numbers."""
     return of(np.empty((), result_of([raw_of(tensor1), raw_of(tensor2)])))
 
 
-def typename(obj: Any) -> str:
+def typename(obj: object) -> str:
     """The name of an object's class, PyTorch's for a tensor."""
     if isinstance(obj, Tensor):
         return str(obj.type())
@@ -279,7 +284,7 @@ class iinfo:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
-def _fill(info: Any, type_: Type, held: Any, *names: str) -> None:
+def _fill(info: object, type_: Type, held: object, *names: str) -> None:
     write = object.__setattr__
     write(info, "dtype", type_.name)
     write(info, "bits", 8 * type_.itemsize)

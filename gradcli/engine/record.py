@@ -33,6 +33,7 @@ from .node import (
     AccumulateGrad,
     BinaryNode,
     ConstantNode,
+    Node,
     Port,
     UnaryNode,
     carried,
@@ -41,6 +42,7 @@ from .node import (
 )
 from .placing import placed
 from .promote import in_one_type, in_result_type, whole_parameters
+from .raw import Params, Raw, Run
 from .returns import CLASSES
 from .tensor import Tensor, constant, with_edge
 from .versions import CLOCK, own
@@ -93,7 +95,7 @@ class Recorder:
         """Whether a row refuses some floats, which only the general path asks."""
         return any("float16" in types for types in self.op.refuses)
 
-    def __call__(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def __call__(self, inputs: tuple[Any, ...], params: Params) -> Any:
         if self.of_one is not None:
             if isinstance(inputs[0], Tensor):
                 return self.of_one(inputs[0], params)
@@ -101,7 +103,7 @@ class Recorder:
             return self.of_two(*inputs)
         return self.general(inputs, params)
 
-    def general(self, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def general(self, inputs: tuple[object, ...], params: Params) -> Any:
         """Run the row whatever its inputs are, and whoever observes it."""
         op = self.op
         xp, raw = _raw(op, inputs)
@@ -132,7 +134,12 @@ class Recorder:
         return out
 
     def _node(
-        self, inputs: Any, xp: Any, raw: Any, y: Any, params: dict[str, Any]
+        self,
+        inputs: Any,
+        xp: Namespace,
+        raw: tuple[object, ...],
+        y: object,
+        params: Params,
     ) -> Any:
         """Return the node of what was computed; None if nothing is to be recorded."""
         if self.cls is None or not MODE.enabled or MODE.inference:
@@ -155,11 +162,11 @@ class Recorder:
 def _computed(
     op: Op,
     fwd: Formula,
-    xp: Any,
+    xp: Namespace,
     inputs: Any,
-    raw: tuple[Any, ...],
-    params: dict[str, Any],
-) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
+    raw: tuple[Raw, ...],
+    params: Params,
+) -> tuple[tuple[Any, ...], Params, Any]:
     """The raw inputs and the parameters, of fitting types, and what the row's formula
     makes of them."""
     whole = False
@@ -190,7 +197,7 @@ def _computed(
 
 
 def _formula(
-    op: Op, fwd: Formula, xp: Any, raw: tuple[Any, ...], params: dict[str, Any]
+    op: Op, fwd: Formula, xp: Namespace, raw: tuple[Raw, ...], params: Params
 ) -> Any:
     whole_row = xp.whole_row
     if whole_row is None:
@@ -199,7 +206,12 @@ def _formula(
 
 
 def _look(
-    op: Op, inputs: Any, params: dict[str, Any], raw: Any, node: Any, out: Any
+    op: Op,
+    inputs: object,
+    params: Params,
+    raw: tuple[object, ...],
+    node: Node | None,
+    out: object,
 ) -> None:
     """Show a call and its node to the observers, which may see each other's."""
     if node is not None:
@@ -209,7 +221,7 @@ def _look(
         look(op, inputs, params, raw, out)
 
 
-def _raw(op: Op, inputs: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+def _raw(op: Op, inputs: tuple[object, ...]) -> tuple[Any, tuple[Any, ...]]:
     xp: Any = None
     first: Tensor
     raw = []
@@ -261,10 +273,10 @@ Outermost = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 """What a public function is wrapped in, from its name and itself."""
 
 RECORDERS: dict[str, Recorder] = {}
-FUNCTIONS_ON_TENSORS: dict[str, Callable[..., Any]] = {}
+FUNCTIONS_ON_TENSORS: dict[str, Run] = {}
 
 
-def apply(op: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
+def apply(op: Op, inputs: tuple[object, ...], params: Params) -> Any:
     """Run a row on tensors and numbers, recording its node."""
     return recorder(op)(inputs, params)
 
@@ -276,7 +288,7 @@ def recorder(op: Op) -> Recorder:
     return found
 
 
-def call(name: str, /, *args: Any, **kwargs: Any) -> Any:
+def call(name: str, /, *args: object, **kwargs: object) -> Any:
     """Run a row (by its full name) or a public function on tensors."""
     record = RECORDERS.get(name)
     if record is None:
@@ -289,13 +301,13 @@ def call(name: str, /, *args: Any, **kwargs: Any) -> Any:
     return record(*record.bind(args, kwargs))
 
 
-def ask(op: Op, x: Any, *args: Any) -> Any:
+def ask(op: Op, x: object, *args: object) -> Any:
     """Return the plain answer of a row that is a question."""
     t = x if isinstance(x, Tensor) else constant(x)
     return op.fwd(t.xp, t.raw, *args)
 
 
-def function(name: str) -> Callable[..., Any]:
+def function(name: str) -> Run:
     """The public function ``name`` on tensors. Raises KeyError if there is none."""
     found = FUNCTIONS_ON_TENSORS.get(name)
     if found is None:
@@ -303,36 +315,36 @@ def function(name: str) -> Callable[..., Any]:
     return found
 
 
-def replace(name: str, wrapped: Callable[[Callable[..., Any]], Any]) -> None:
+def replace(name: str, wrapped: Callable[[Run], Any]) -> None:
     """Put another function in a public function's place, made of it."""
     run = wrapped(function(name))
     FUNCTIONS_ON_TENSORS[name] = named(run, name, function(name).__doc__ or "")
 
 
-def made(name: str, outermost: Outermost) -> Callable[..., Any]:
+def made(name: str, outermost: Outermost) -> Run:
     """A public function on tensors, within ``outermost(name, run)``."""
     entry = FUNCTIONS[name]
     make: Any = _composite if isinstance(entry, Composite) else _row
     run = make(entry, outermost)
-    found: Callable[..., Any] = named(run, name, entry.doc or entry.formula)
+    found: Run = named(run, name, entry.doc or entry.formula)
     return found
 
 
-def _row(op: Op, outermost: Outermost) -> Callable[..., Any]:
+def _row(op: Op, outermost: Outermost) -> Run:
     record = recorder(op)
     bind = record.bind
 
-    def bound(*args: Any, **kwargs: Any) -> Any:
+    def bound(*args: object, **kwargs: object) -> Any:
         return record(*bind(args, kwargs))
 
-    run: Callable[..., Any] = outermost(op.name, bound)
+    run: Run = outermost(op.name, bound)
     if not record.is_plain:
         return run
     alone = record.of_two is None
     count = 1 if alone else 2
     fast: Any = unary(record) if alone else record.of_two
 
-    def run_plain(*args: Any, **kwargs: Any) -> Any:
+    def run_plain(*args: object, **kwargs: object) -> Any:
         fits = len(args) == count and not kwargs and isinstance(args[0], Tensor)
         if fits and (alone or isinstance(args[1], Tensor | int | float)):
             return fast(*args)
@@ -341,10 +353,10 @@ def _row(op: Op, outermost: Outermost) -> Callable[..., Any]:
     return run_plain
 
 
-def _composite(entry: Composite, outermost: Outermost) -> Callable[..., Any]:
+def _composite(entry: Composite, outermost: Outermost) -> Run:
     arguments, build = Signature(entry).arguments, entry.build
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         args, kwargs = arguments(args, kwargs)
         return build(call, *args, **kwargs)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..ops import OPS
 from ..ops.saved_names import OUTPUTS, outputs_of
+from .raw import Params
 
 FIELDS = {
     op.base: outputs_of(op.name, op.returns)
@@ -49,7 +50,7 @@ def _field(index: int) -> Any:
 
 
 def _class(name: str, fields: tuple[str, ...]) -> type[Named]:
-    members: dict[str, Any] = {name: _field(i) for i, name in enumerate(fields)}
+    members: Params = {name: _field(i) for i, name in enumerate(fields)}
     return type(name, (Named,), {"__slots__": (), "fields": fields, **members})
 
 

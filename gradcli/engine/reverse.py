@@ -12,6 +12,9 @@ import operator
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from typing import Any, TypeVar
 
+from ..ops.types import Array
+from .raw import Raw
+
 Node = TypeVar("Node", bound=Hashable)
 
 
@@ -45,12 +48,12 @@ def accumulate(
     return arrived
 
 
-def among_outputs(nr: int, count: int, g: Any) -> list[Any]:
+def among_outputs(nr: int, count: int, g: Array) -> list[Any]:
     """The cotangent of output ``nr`` of a node with ``count``; None for the others."""
     return [g if k == nr else None for k in range(count)]
 
 
-def added(a: Any, b: Any) -> Any:
+def added(a: Raw, b: Raw) -> Any:
     """The sum of two cotangents; lists hold one of each output, None for none."""
     if not isinstance(a, list):
         return a + b

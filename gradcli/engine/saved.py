@@ -15,6 +15,7 @@ from typing import Any
 
 from ..ops import Op
 from .node import ConstantNode, Node, Packed
+from .raw import Raw
 from .reading import NOTHING, Parts, joined, read_by
 
 
@@ -47,7 +48,7 @@ def _saved(op: Op, live: tuple[int, ...]) -> Parts:
     return read._replace(inputs=inputs)
 
 
-def _held(parts: Parts, raw: tuple[Any, ...], y: Any) -> Parts:
+def _held(parts: Parts, raw: tuple[Raw, ...], y: Raw) -> Parts:
     """Keep those of the parts that the node has."""
     given = {slot for slot, value in enumerate(raw) if hasattr(value, "dtype")}
     inputs = tuple(slot for slot in parts.inputs if slot in given)

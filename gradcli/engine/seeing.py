@@ -73,7 +73,7 @@ def reshaping(general: General) -> General:
     view = recorder(OPS["view.default"]).see
     assert view is not None
 
-    def reshape(*args: Any, **kwargs: Any) -> Any:
+    def reshape(*args: object, **kwargs: object) -> Any:
         if kwargs or len(args) < 2 or not MODE.fast:
             return general(*args, **kwargs)
         x = args[0]

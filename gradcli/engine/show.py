@@ -6,10 +6,9 @@ PyTorch shows.
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import devices, printing
 from .dtypes import DEFAULT
+from .raw import Raw
 from .tensor import TANGENT, Tensor
 from .views import LostView
 
@@ -24,7 +23,7 @@ def show(t: Tensor) -> str:
     return printing.text(raw, [*_facts(t, raw), *_graph(t)])
 
 
-def _facts(t: Tensor, raw: Any) -> list[str]:
+def _facts(t: Tensor, raw: Raw) -> list[str]:
     facts = []
     device = t.device
     if device.type != "cpu":

@@ -17,6 +17,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from ..ops import Composite, Op
+from .raw import Params, Run
 
 OPERANDS = ("input", "other")
 COUNTS = "nkp"
@@ -50,7 +51,7 @@ def listed(entry: Op | Composite) -> list[Parameter]:
     return shown
 
 
-def keyword(name: str, default: Any = None) -> Parameter:
+def keyword(name: str, default: object = None) -> Parameter:
     """A parameter that is given by name alone."""
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default)
 
@@ -108,7 +109,7 @@ class Parameters:
         self.most = sum(p.kind is not Parameter.KEYWORD_ONLY for p in shown)
         self.free = [frozenset(names[given:]) for given in range(self.most + 1)]
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    def bind(self, args: tuple[object, ...], kwargs: Params) -> Params:
         """The value of every parameter, in their order.
 
         Raises:
@@ -129,7 +130,7 @@ class Parameters:
             )
         return values
 
-    def _misfit(self, given: int, kwargs: dict[str, Any]) -> str:
+    def _misfit(self, given: int, kwargs: Params) -> str:
         """What is wrong with a call that gives too much."""
         for name in kwargs:
             if name not in self.defaults:
@@ -150,8 +151,8 @@ SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def described(
-    method: Callable[..., Any], owner: str, name: str, parameters: Iterable[Parameter]
-) -> Callable[..., Any]:
+    method: Run, owner: str, name: str, parameters: Iterable[Parameter]
+) -> Run:
     """A made method with its name and its signature."""
     method.__name__ = name
     method.__qualname__ = f"{owner}.{name}"
@@ -162,8 +163,8 @@ def described(
 def constructor(
     owner: str,
     parameters: Sequence[Parameter],
-    begin: Callable[[Any, dict[str, Any]], None],
-) -> Callable[..., Any]:
+    begin: Callable[[Any, Params], None],
+) -> Run:
     """The ``__init__`` of a class ``owner`` that takes parameters.
 
     Args:
@@ -171,13 +172,13 @@ def constructor(
     """
     bind = Parameters(f"{owner}.__init__", parameters, own=1).bind
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self: object, *args: object, **kwargs: object) -> None:
         begin(self, bind(args, kwargs))
 
     return described(__init__, owner, "__init__", parameters)
 
 
-def new_class(name: str, bases: tuple[type, ...], members: dict[str, Any]) -> type[Any]:
+def new_class(name: str, bases: tuple[type, ...], members: Params) -> type[Any]:
     """A class that belongs to the file whose line declares it, two frames up."""
     file = sys._getframe(2).f_globals["__name__"]
     return type(name, bases, {"__module__": file, **members})

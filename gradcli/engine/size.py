@@ -22,7 +22,7 @@ class Size(tuple[int, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, sizes: Iterable[Any] = ()) -> Size:
+    def __new__(cls, sizes: Iterable[object] = ()) -> Size:
         made = tuple.__new__(cls, sizes)
         for index, n in enumerate(made):
             if not hasattr(n, "__index__"):

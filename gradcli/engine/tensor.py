@@ -22,6 +22,7 @@ from .methods import Methods
 from .modes import MODE
 from .namespace import Namespace
 from .node import AccumulateGrad, Edge, Node, Port, output_at
+from .raw import Raw
 from .size import Size
 
 GRAD_OF_NON_LEAF = (
@@ -302,7 +303,7 @@ def as_number(t: Tensor) -> float | int | bool:
     return t.item()
 
 
-def constant(value: Any) -> Tensor:
+def constant(value: object) -> Tensor:
     """A tensor without a gradient from a number, a nested list or an array.
 
     Raises:
@@ -314,7 +315,7 @@ def constant(value: Any) -> Tensor:
     return Tensor(raw, xp)
 
 
-def with_edge(raw: Any, xp: Any, edge: Edge) -> Tensor:
+def with_edge(raw: Raw, xp: Namespace, edge: Edge) -> Tensor:
     """Return a tensor of an array that stands in a graph already, at an edge."""
     out: Tensor = object.__new__(Tensor)
     out.raw = raw
@@ -324,12 +325,12 @@ def with_edge(raw: Any, xp: Any, edge: Edge) -> Tensor:
     return out
 
 
-def lifted(value: Any, xp: Any) -> Any:
+def lifted(value: object, xp: Namespace) -> Any:
     """Return an array as a tensor without a gradient; None and a tensor as they are."""
     return value if value is None or isinstance(value, Tensor) else Tensor(value, xp)
 
 
-def raw_of(value: Any) -> Any:
+def raw_of(value: object) -> Any:
     """Return the array of a tensor; anything else as it is."""
     return value.raw if isinstance(value, Tensor) else value
 

@@ -14,6 +14,7 @@ from . import dtypes
 from .anomaly import ANOMALY
 from .errors import GradError
 from .node import FREED, Edge, Node, Port, carried, output_at
+from .raw import Raw
 from .reading import Parts
 from .saved import used_parts
 from .versions import CLOCK, version, version_at
@@ -89,13 +90,13 @@ def demand_unchanged(
             _demand(part, wrote, Port(node, nr) if made else None, as_made=True)
 
 
-def _demand(raw: Any, born: int, edge: Any, as_made: bool = False) -> None:
+def _demand(raw: Raw, born: int, edge: Edge, as_made: bool = False) -> None:
     if not hasattr(raw, "dtype"):
         return
     demand_version(raw, version_at(raw, born), edge, as_made)
 
 
-def demand_version(raw: Any, then: int, edge: Any, as_made: bool = False) -> None:
+def demand_version(raw: Raw, then: int, edge: Edge, as_made: bool = False) -> None:
     """Refuse a saved value whose memory is at another version than ``then``.
 
     Args:
@@ -117,7 +118,7 @@ def demand_version(raw: Any, then: int, edge: Any, as_made: bool = False) -> Non
         )
 
 
-def _present(edge: Any) -> Any:
+def _present(edge: Edge) -> Any:
     """Return the edge that a tensor has now, after changes in place."""
     following = _successors.get(edge) if edge is not None else None
     while following is not None and (after := following()) is not None:
@@ -126,7 +127,7 @@ def _present(edge: Any) -> Any:
     return edge
 
 
-def _made_by(edge: Any) -> str:
+def _made_by(edge: Edge) -> str:
     node, nr = output_at(edge)
     if not isinstance(node, Node):
         return ""

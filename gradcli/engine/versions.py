@@ -13,10 +13,10 @@ of that memory is younger.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
 from weakref import ref
 
 from .limits import MAX_CHANGES_TOLD_APART
+from .raw import Raw
 
 
 class _Clock:
@@ -29,7 +29,7 @@ class _Clock:
 class _History:
     __slots__ = ("count", "kept", "times")
 
-    def __init__(self, kept: Any) -> None:
+    def __init__(self, kept: object) -> None:
         self.kept = kept
         self.count = 0
         self.times: deque[int] = deque(maxlen=MAX_CHANGES_TOLD_APART)
@@ -46,19 +46,19 @@ class Apart:
 
     __slots__ = ("__array_interface__", "raw")
 
-    def __init__(self, raw: Any) -> None:
+    def __init__(self, raw: Raw) -> None:
         self.raw = raw
         self.__array_interface__ = raw.__array_interface__
 
 
-def apart(raw: Any) -> Any:
+def apart(raw: Raw) -> Raw:
     """The same memory as another array, whose changes are counted apart."""
     import numpy
 
     return numpy.asarray(Apart(raw))
 
 
-def counted(raw: Any) -> Any:
+def counted(raw: Raw) -> Raw:
     """Return the array whose history an array shares."""
     kind = type(raw)
     base = getattr(raw, "base", None)
@@ -68,7 +68,7 @@ def counted(raw: Any) -> Any:
     return raw
 
 
-def owner(raw: Any) -> Any:
+def owner(raw: Raw) -> Raw:
     """Return the array that owns the memory of an array."""
     found = counted(raw)
     while type(getattr(found, "base", None)) is Apart:
@@ -76,7 +76,7 @@ def owner(raw: Any) -> Any:
     return found
 
 
-def own(y: Any, raw: tuple[Any, ...]) -> Any:
+def own(y: Raw, raw: tuple[Raw, ...]) -> Raw:
     """Return a result in memory of its own: a copy if it lies in an operand's."""
     if getattr(y, "base", None) is None:
         return y.copy("K") if any(y is r for r in raw) else y
@@ -84,7 +84,7 @@ def own(y: Any, raw: tuple[Any, ...]) -> Any:
     return y.copy("K") if any(owner(r) is mine for r in raw) else y
 
 
-def touch(raw: Any) -> None:
+def touch(raw: Raw) -> None:
     """Count a change of an array's entries."""
     CLOCK.now += 1
     array = counted(raw)
@@ -97,7 +97,7 @@ def touch(raw: Any) -> None:
     history.times.append(CLOCK.now)
 
 
-def replaced(old: Any, new: Any) -> None:
+def replaced(old: object, new: Raw) -> None:
     """Let changes counted for ``new`` from now on count for ``old`` as well.
 
     A number of NumPy's own kind cannot be changed; an array takes its place, and who
@@ -107,7 +107,7 @@ def replaced(old: Any, new: Any) -> None:
     history = _histories[id(counted(new))]
     key = id(old)
 
-    def forget(_: Any) -> None:
+    def forget(_: object) -> None:
         _histories.pop(key, None)
         held.clear()
 
@@ -116,13 +116,13 @@ def replaced(old: Any, new: Any) -> None:
     _histories[key] = history
 
 
-def version(raw: Any) -> int:
+def version(raw: Raw) -> int:
     """Return how often the memory of an array was changed."""
     history = _histories.get(id(counted(raw)))
     return 0 if history is None else history.count
 
 
-def version_at(raw: Any, time: int) -> int:
+def version_at(raw: Raw, time: int) -> int:
     """Return how often the memory had been changed at a time of the clock."""
     history = _histories.get(id(counted(raw)))
     if history is None:

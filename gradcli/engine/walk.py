@@ -11,7 +11,9 @@ from typing import Any
 from .node import AccumulateGrad
 
 
-def inputs_first(roots: Iterable[Any], ends: frozenset[Any] = frozenset()) -> list[Any]:
+def inputs_first(
+    roots: Iterable[object], ends: frozenset[Any] = frozenset()
+) -> list[Any]:
     """The graph below ``roots`` with every edge after the edges it depends on.
 
     What lies below ``ends`` is left out.

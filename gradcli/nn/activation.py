@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from ..engine.creation import full
 from ..engine.tensor import Tensor
@@ -66,8 +65,8 @@ class PReLU(Module):
 
     @head()
     def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None,
-        dtype: Any = None,
+        self, num_parameters: int = 1, init: float = 0.25, device: object = None,
+        dtype: object = None,
     ) -> None:  # fmt: skip
         self.weight = Parameter(
             full((num_parameters,), float(init), device=device, dtype=dtype)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..engine.dtypes import bool_
 from ..engine.record import call
@@ -51,7 +50,7 @@ class MultiheadAttention(Module):
         self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
         add_bias_kv: bool = False, add_zero_attn: bool = False,
         kdim: int | None = None, vdim: int | None = None, batch_first: bool = False,
-        device: Any = None, dtype: Any = None,
+        device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(

@@ -46,14 +46,14 @@ class BackwardWatch:
         self._sees_inputs = False
         self._arguments = 0
 
-    def arriving(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def arriving(self, args: tuple[object, ...]) -> tuple[Any, ...]:
         """Pass the arguments through the identity that sees their gradients."""
         self._arguments = len(args)
         watched = _through(args, self._at_inputs, fill=True)
         self._sees_inputs = watched is not None
         return args if watched is None else watched
 
-    def leaving(self, out: Any) -> Any:
+    def leaving(self, out: object) -> Any:
         """Pass the result through the identity that sees its gradients."""
         if not isinstance(out, Tensor | tuple):
             warnings.warn(
@@ -112,7 +112,7 @@ def watch_last_node(module: Any, args: Any, out: Any, hooks: list[Hook]) -> None
         node.register_hook(lambda gi, go, hook=hook: hook(module, gi, go))
 
 
-def _warn_of_what_is_missing(args: Any, out: Any, node: Any) -> None:
+def _warn_of_what_is_missing(args: Any, out: object, node: Any) -> None:
     """Warn where the last node's gradients are not the module's."""
     parts = out if isinstance(out, tuple) else (out,)
     makers = {part.grad_fn for part in parts if isinstance(part, Tensor)}
@@ -164,7 +164,7 @@ def _through(
     return tuple(changed)
 
 
-def _same_count(new: Any, old: Grads) -> Grads:
+def _same_count(new: object, old: Grads) -> Grads:
     grads = new if isinstance(new, tuple) else (new,)
     if len(grads) != len(old):
         raise RuntimeError(

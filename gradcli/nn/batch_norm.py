@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from ..engine.creation import ones, tensor, zeros
 from ..engine.dtypes import int64
+from ..engine.raw import Params
 from ..engine.tensor import Tensor
 from . import functional as F
 from .heads import head, saying
@@ -43,7 +44,7 @@ class _NormBase(_Affine):
         """Make the parameters and statistics that the options ask for."""
         shape = (self.num_features,)
         add_affine(self, device, dtype, shape if self.affine else None, bias)
-        tracked: dict[str, Any] = dict.fromkeys(STATISTICS)
+        tracked: Params = dict.fromkeys(STATISTICS)
         if self.track_running_stats:
             tracked = {
                 "running_mean": zeros(shape, device=device, dtype=dtype),
@@ -94,8 +95,8 @@ class _BatchNorm(_NormBase):
     @head("bias")
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
-        affine: bool = True, track_running_stats: bool = True, device: Any = None,
-        dtype: Any = None, *, bias: bool = True,
+        affine: bool = True, track_running_stats: bool = True, device: object = None,
+        dtype: object = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         self._make(bias, device, dtype)
 
@@ -123,8 +124,8 @@ class _InstanceNorm(_NormBase):
     @head("bias")
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1,
-        affine: bool = False, track_running_stats: bool = False, device: Any = None,
-        dtype: Any = None, *, bias: bool = True,
+        affine: bool = False, track_running_stats: bool = False, device: object = None,
+        dtype: object = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         self._make(bias, device, dtype)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 from ..engine.record import call
 from ..engine.tensor import Tensor
@@ -90,7 +90,7 @@ class RNNCellBase(_Recurrent):
     @head()
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True,
-        device: Any = None, dtype: Any = None,
+        device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
         wide = GATES[self.kind] * hidden_size
         shift = (wide,) if bias else None
@@ -143,7 +143,7 @@ class RNNCell(RNNCellBase):
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True,
-        nonlinearity: str = "tanh", device: Any = None, dtype: Any = None,
+        nonlinearity: str = "tanh", device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
         super().__init__(input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = nonlinearity

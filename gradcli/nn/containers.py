@@ -122,7 +122,7 @@ class Sequential(_Numbered):
             raise IndexError(f"Index out of range: {index}")
         return super().insert(index, module)
 
-    def _times(self, other: Any) -> int:
+    def _times(self, other: object) -> int:
         if not isinstance(other, int):
             raise TypeError(
                 f"unsupported operand type(s) for *: {type(self)} and {type(other)}"
@@ -168,7 +168,7 @@ class ModuleList(_Numbered):
 class ModuleDict(Module):
     """Modules by name; it computes nothing itself."""
 
-    def __init__(self, modules: Any = None) -> None:
+    def __init__(self, modules: object = None) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
@@ -208,7 +208,7 @@ class ModuleDict(Module):
         """Remove a module and give it back."""
         return self._modules.pop(key)
 
-    def update(self, modules: Any) -> None:
+    def update(self, modules: object) -> None:
         """Add modules from a mapping or from pairs of a name and a module."""
         if not isinstance(modules, Iterable):
             raise TypeError(

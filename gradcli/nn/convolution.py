@@ -45,7 +45,7 @@ class _ConvNd(Module):
     groups: int
     padding_mode: str
 
-    def _make(self, bias: bool, device: Any, dtype: Any) -> None:
+    def _make(self, bias: bool, device: object, dtype: object) -> None:
         """Check the options, and make the weight and the bias that they ask for."""
         _check(self)
         for name in ("kernel_size", "stride", "padding", "dilation", "output_padding"):
@@ -124,7 +124,7 @@ class _Plain(_ConvNd):
         self, in_channels: int, out_channels: int, kernel_size: Sizes,
         stride: Sizes = 1, padding: Sizes | str = 0, dilation: Sizes = 1,
         groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
-        device: Any = None, dtype: Any = None,
+        device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
         self._make(bias, device, dtype)
 
@@ -158,7 +158,7 @@ class _ConvTransposeNd(_ConvNd):
         self, in_channels: int, out_channels: int, kernel_size: Sizes,
         stride: Sizes = 1, padding: Sizes = 0, output_padding: Sizes = 0,
         groups: int = 1, bias: bool = True, dilation: Sizes = 1,
-        padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
+        padding_mode: str = "zeros", device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
         self._make(bias, device, dtype)
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from inspect import Parameter
 from typing import Any, ClassVar
 
+from ..engine.raw import Params
 from ..engine.record import function as of_row
 from ..engine.signatures import constructor, listed, new_class
 from ..ops import FUNCTIONS
@@ -50,7 +51,7 @@ class Applied(Module):
     constructor_only: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def _settle(cls, given: dict[str, Any]) -> None:
+    def _settle(cls, given: Params) -> None:
         """Check the given options, and change them in place to what is kept."""
 
     def _keep(self, given: dict[str, Any]) -> None:
@@ -76,7 +77,7 @@ def module(
     hidden: str | None = None,
     shown: str | None = None,
     keyword_only: bool = False,
-    **defaults: Any,
+    **defaults: object,
 ) -> type[Applied]:
     """Make a class of modules that apply a function.
 
@@ -113,7 +114,7 @@ def module(
         [n for n in given if n != MODE] if base.order is None else base.order.split()
     )
     options = tuple([each for each in given if each not in base.constructor_only])
-    members: dict[str, Any] = {
+    members: Params = {
         "__doc__": (function.__doc__ or "").partition("\n\nParameters\n")[0],
         "forward": applying(
             function, count, options, parameters=parameters, owner=name

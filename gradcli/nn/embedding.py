@@ -8,8 +8,6 @@ trained.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..engine.tensor import Tensor
 from . import functional as F
 from . import init
@@ -38,8 +36,8 @@ class Embedding(Module):
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
         max_norm: float | None = None, norm_type: float = 2.0,
         scale_grad_by_freq: bool = False, sparse: bool = False,
-        _weight: Tensor | None = None, _freeze: bool = False, device: Any = None,
-        dtype: Any = None,
+        _weight: Tensor | None = None, _freeze: bool = False, device: object = None,
+        dtype: object = None,
     ) -> None:  # fmt: skip
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.raw import Params
 from .convolution import each
 from .declare import Applied
 from .distance import PairwiseDistance
@@ -31,7 +32,7 @@ class _DropoutNd(Applied):
     extra_repr = saying("p={p}, inplace={inplace}")
 
     @classmethod
-    def _settle(cls, given: dict[str, Any]) -> None:
+    def _settle(cls, given: Params) -> None:
         check_probability(given["p"])
 
 
@@ -44,7 +45,7 @@ class _Windows(Applied):
     extra_repr = saying(WINDOWS)
 
     @classmethod
-    def _settle(cls, given: dict[str, Any]) -> None:
+    def _settle(cls, given: Params) -> None:
         if given["stride"] is None:
             given["stride"] = given["kernel_size"]
 
@@ -57,7 +58,7 @@ class _AvgPool1d(_AvgPoolNd):
     """The mean of each window of a sequence; sizes are kept as tuples."""
 
     @classmethod
-    def _settle(cls, given: dict[str, Any]) -> None:
+    def _settle(cls, given: Params) -> None:
         super()._settle(given)
         for name in ("kernel_size", "stride", "padding"):
             given[name] = each(given[name], 1)
@@ -92,7 +93,7 @@ class _Loss(Applied):
         self._keep({"reduction": reduction_of(size_average, reduce, reduction)})
 
     @classmethod
-    def _settle(cls, given: dict[str, Any]) -> None:
+    def _settle(cls, given: Params) -> None:
         if "reduce" in given:
             flags = given.pop("size_average"), given.pop("reduce")
             given["reduction"] = reduction_of(*flags, given["reduction"], 4)
@@ -108,7 +109,7 @@ class _WeightedLoss(_Loss):
     """A loss whose entries or classes count by a weight."""
 
     def __init__(
-        self, weight: Any = None, size_average: Flag = None, reduce: Flag = None,
+        self, weight: object = None, size_average: Flag = None, reduce: Flag = None,
         reduction: str = "mean",
     ) -> None:  # fmt: skip
         how = reduction_of(size_average, reduce, reduction)
@@ -121,7 +122,7 @@ class _TripletLoss(_Loss):
     operands = 3
 
     @classmethod
-    def _settle(cls, given: dict[str, Any]) -> None:
+    def _settle(cls, given: Params) -> None:
         super()._settle(given)
         if given["margin"] <= 0:
             raise ValueError(

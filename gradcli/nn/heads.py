@@ -50,7 +50,7 @@ def head(*left_out: str) -> Callable[[F], F]:
         kept = [n for n in parameters.defaults if n not in (*PLACE, *left_out)]
 
         @wraps(init)
-        def run(self: Any, *args: Any, **kwargs: Any) -> None:
+        def run(self: object, *args: object, **kwargs: object) -> None:
             mro: Any = type(self).__mro__
             at = next(i for i, c in enumerate(mro) if vars(c).get("__init__") is run)
             try:
@@ -120,7 +120,7 @@ def _getter(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda each: tuple([getattr(each, name) for name in names])
 
 
-def saying(text: str, **usual: Any) -> Callable[[Any], str]:
+def saying(text: str, **usual: object) -> Callable[[Any], str]:
     """An ``extra_repr`` that fills in attributes.
 
     Args:
@@ -153,12 +153,12 @@ class _Attributes(dict[str, Any]):
         return value is not None if has_none_or_one else value
 
 
-def _entries(value: Any) -> tuple[Any, ...]:
+def _entries(value: object) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else ()
 
 
 def add_parameters(
-    module: Module, device: Any, dtype: Any, **shapes: tuple[int, ...] | None
+    module: Module, device: object, dtype: object, **shapes: tuple[int, ...] | None
 ) -> None:
     """Register parameters of given shapes, to be filled; None: a name without one."""
     for name, shape in shapes.items():

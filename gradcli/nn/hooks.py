@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..engine.hooks import RemovableHandle
+from ..engine.raw import Params, Run
 
 Hook = Callable[..., Any]
 Call = tuple[tuple[Any, ...], dict[str, Any]]
@@ -28,13 +29,13 @@ SILENCED = (
 class Called(Protocol):
     """What hooks are run around."""
 
-    forward: Callable[..., Any]
+    forward: Run
 
 
 class Shelf(OrderedDict[int, Hook]):
     """Hooks of one kind in the order in which they run, and how they want to be run."""
 
-    def __init__(self, *entries: Any) -> None:
+    def __init__(self, *entries: object) -> None:
         super().__init__(*entries)
         self.options: dict[int, frozenset[str]] = {}
 
@@ -83,7 +84,7 @@ class Hooks:
         self.full = full
         return self.backward.put(hook, first)
 
-    def run(self, module: Called, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def run(self, module: Called, args: tuple[object, ...], kwargs: Params) -> Any:
         """Run the module's forward pass between its hooks."""
         done: set[int] = set()
         out = None
@@ -116,9 +117,7 @@ class Hooks:
             for key, hook in list(shelf.items()):
                 yield shelf, key, hook
 
-    def _before(
-        self, module: Called, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Call:
+    def _before(self, module: Called, args: tuple[object, ...], kwargs: Params) -> Call:
         for shelf, key, hook in self._all("before_forward"):
             if shelf.wants(key, "with_kwargs"):
                 both = hook(module, args, kwargs)
@@ -153,7 +152,9 @@ class Hooks:
 
         return BackwardWatch(module, before, after)
 
-    def _watch_last_node(self, module: Called, args: tuple[Any, ...], out: Any) -> None:
+    def _watch_last_node(
+        self, module: Called, args: tuple[object, ...], out: object
+    ) -> None:
         """Let older backward hooks see the node that made the result."""
         hooks = self._backward(full=False)
         if hooks:
@@ -161,7 +162,7 @@ class Hooks:
 
             watch_last_node(module, args, out, hooks)
 
-    def _always(self, module: Called, call: Call, out: Any, done: set[int]) -> None:
+    def _always(self, module: Called, call: Call, out: object, done: set[int]) -> None:
         """Call, after a failure, the hooks that asked to be called in any case."""
         for shelf, key, hook in self._all("forward"):
             if shelf.wants(key, "always_call") and key not in done:
@@ -172,7 +173,7 @@ class Hooks:
 
 
 def _after(
-    shelf: Shelf, key: int, hook: Hook, module: Called, call: Call, out: Any
+    shelf: Shelf, key: int, hook: Hook, module: Called, call: Call, out: object
 ) -> Any:
     """Call a forward hook, with the keyword arguments if it wants them."""
     args, kwargs = call
@@ -188,7 +189,7 @@ ENTERING = {table: Shelf() for table in ("_parameters", "_buffers", "_modules")}
 """Hooks that see what is entered into a table of any module, before it is."""
 
 
-def entering(module: Any, table: str, name: str, value: Any) -> Any:
+def entering(module: object, table: str, name: str, value: object) -> Any:
     """Let hooks see, and replace, a value that enters a module's table."""
     for hook in list(ENTERING[table].values()):
         new = hook(module, name, value)

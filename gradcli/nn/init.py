@@ -9,7 +9,6 @@ it requires a gradient stays as it is.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..engine.draws import randperm
 from ..engine.modes import no_grad
@@ -27,7 +26,7 @@ GAINS = {
 LEAKY_RELU_SLOPE = 0.01
 
 
-def calculate_gain(nonlinearity: str, param: Any = None) -> float:
+def calculate_gain(nonlinearity: str, param: object = None) -> float:
     """The gain recommended for a nonlinearity; ``param`` is the slope of leaky_relu.
 
     Raises:
@@ -89,7 +88,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def uniform_(
-    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: object = None
 ) -> Tensor:
     """Draw evenly from ``[a, b)``."""
     with no_grad():
@@ -97,7 +96,7 @@ def uniform_(
 
 
 def normal_(
-    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: object = None
 ) -> Tensor:
     """Draw from the normal distribution."""
     with no_grad():
@@ -106,7 +105,7 @@ def normal_(
 
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0,
-    b: float = 2.0, generator: Any = None,
+    b: float = 2.0, generator: object = None,
 ) -> Tensor:  # fmt: skip
     """Draw from the normal distribution, cut off outside of ``[a, b]``."""
     low, high = (math.erf((end - mean) / std / math.sqrt(2.0)) for end in (a, b))
@@ -123,7 +122,7 @@ MIN_TWICE_PROBABILITY = 0.6
 
 
 def _drawn_within(
-    tensor: Tensor, mean: float, std: float, a: float, b: float, generator: Any
+    tensor: Tensor, mean: float, std: float, a: float, b: float, generator: object
 ) -> Tensor:
     """Draw normally, again and again where a draw is outside of ``[a, b]``."""
     with no_grad():
@@ -134,13 +133,17 @@ def _drawn_within(
     return tensor
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+def xavier_uniform_(
+    tensor: Tensor, gain: float = 1.0, generator: object = None
+) -> Tensor:
     """Draw evenly with the deviation ``gain*sqrt(2/(fan_in + fan_out))``."""
     bound = gain * math.sqrt(6.0 / sum(_fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
+def xavier_normal_(
+    tensor: Tensor, gain: float = 1.0, generator: object = None
+) -> Tensor:
     """Draw normally with the deviation ``gain*sqrt(2/(fan_in + fan_out))``."""
     std = gain * math.sqrt(2.0 / sum(_fans(tensor)))
     return normal_(tensor, 0.0, std, generator)
@@ -148,7 +151,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
 
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in",
-    nonlinearity: str = "leaky_relu", generator: Any = None,
+    nonlinearity: str = "leaky_relu", generator: object = None,
 ) -> Tensor:  # fmt: skip
     """Draw evenly with the deviation ``gain/sqrt(fan)``; ``a`` is the slope."""
     if 0 in tensor.shape:
@@ -160,7 +163,7 @@ def kaiming_uniform_(
 
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in",
-    nonlinearity: str = "leaky_relu", generator: Any = None,
+    nonlinearity: str = "leaky_relu", generator: object = None,
 ) -> Tensor:  # fmt: skip
     """Draw normally with the deviation ``gain/sqrt(fan)``; ``a`` is the slope."""
     if 0 in tensor.shape:
@@ -169,7 +172,7 @@ def kaiming_normal_(
     return normal_(tensor, 0.0, std, generator)
 
 
-def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: object = None) -> Tensor:
     """Fill with orthonormal rows or columns, by ``gain``; all but the first dimension
     count as one.
     """
@@ -206,7 +209,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def sparse_(
-    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None
+    tensor: Tensor, sparsity: float, std: float = 0.01, generator: object = None
 ) -> Tensor:
     """Draw a matrix normally and set a share of each column to 0 (Martens 2010)."""
     if tensor.ndim != 2:

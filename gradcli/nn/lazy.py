@@ -13,6 +13,7 @@ import inspect
 from typing import Any, ClassVar
 
 from ..engine.modes import no_grad
+from ..engine.raw import Params
 from ..engine.signatures import constructor, new_class
 from ..engine.tensor import Tensor
 from .hooks import Hook
@@ -37,13 +38,13 @@ class LazyModuleMixin(Module):
 
     cls_to_become: ClassVar[type[Module] | None] = None
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
         infer: Hook = self._infer_parameters
         self._initialize_hook = self.register_forward_pre_hook(infer, with_kwargs=True)
 
-    def _lazy_load_hook(self, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
+    def _lazy_load_hook(self, state_dict: Params, prefix: str, *_: object) -> None:
         """Give parameters the shapes of what is loaded into them."""
         for name, tensor in self._own_state():
             given = state_dict.get(prefix + name)
@@ -85,10 +86,10 @@ class _Sized(LazyModuleMixin):
 
     size: ClassVar[str]
     """The attribute that holds the size."""
-    usual: ClassVar[dict[str, Any]] = {}
+    usual: ClassVar[Params] = {}
     """Options that have other defaults than the plain layer's."""
 
-    def _begin(self, given: dict[str, Any]) -> None:
+    def _begin(self, given: Params) -> None:
         """Begin as a layer of the given options whose size is not known yet."""
         super().__init__(0, **given)
         self._given = given
@@ -165,7 +166,7 @@ class _LazyNorm(_Sized):
     """A normalisation of as many channels as its first input has."""
 
     size = "num_features"
-    usual: ClassVar[dict[str, Any]] = {"affine": True, "track_running_stats": True}
+    usual: ClassVar[Params] = {"affine": True, "track_running_stats": True}
 
 
 def lazy(plain: type[Module], family: type[_Sized]) -> type[Module]:

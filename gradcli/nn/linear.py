@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..engine.tensor import Tensor
 from . import functional as F
@@ -15,7 +14,7 @@ from .module import Module
 class Identity(Module):
     """Gives its input back; takes and ignores any arguments."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -28,7 +27,7 @@ class Linear(Module):
     @head("bias")
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True,
-        device: Any = None, dtype: Any = None,
+        device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
         add_parameters(
             self, device, dtype, weight=(out_features, in_features),
@@ -55,7 +54,7 @@ class Bilinear(Module):
     @head("bias")
     def __init__(
         self, in1_features: int, in2_features: int, out_features: int,
-        bias: bool = True, device: Any = None, dtype: Any = None,
+        bias: bool = True, device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")

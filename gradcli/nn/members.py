@@ -26,7 +26,7 @@ class Members(Tabled, Generic[Child]):
 
     # attributes
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if not store(self, name, value):
             object.__setattr__(self, name, value)
 

@@ -20,6 +20,7 @@ from ..engine.creation import empty_like
 from ..engine.hooks import RemovableHandle
 from ..engine.leaves import clear_grad
 from ..engine.modes import no_grad
+from ..engine.raw import Params, Run
 from ..engine.tensor import Tensor
 from . import convert, text
 from .hooks import EVERY, Hook, Hooks, Shelf
@@ -30,7 +31,7 @@ from .state import Stateful
 M = TypeVar("M", bound="Module")
 
 
-def _no_forward(self: Module, *input: Any) -> None:
+def _no_forward(self: Module, *input: object) -> None:
     """Raise: a subclass has to say what it computes."""
     raise NotImplementedError(
         f'Module [{type(self).__name__}] is missing the required "forward" function'
@@ -46,11 +47,11 @@ class Module(Stateful["Module"]):
     """The base of all modules; a subclass defines ``forward``."""
 
     training: bool
-    forward: Callable[..., Any] = _no_forward
+    forward: Run = _no_forward
     call_super_init: bool = False
     _hooks: ClassVar[Hooks | None] = None
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         own = self.__dict__
         own["training"] = True
         for table in TABLES:
@@ -61,7 +62,7 @@ class Module(Stateful["Module"]):
         elif args or kwargs:
             self._refuse(args, kwargs)
 
-    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _refuse(self, args: tuple[object, ...], kwargs: Params) -> None:
         called = f"{type(self).__name__}.__init__()"
         if kwargs:
             raise TypeError(
@@ -71,7 +72,7 @@ class Module(Stateful["Module"]):
             f"{called} takes 1 positional argument but {len(args) + 1} were given"
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         hooks = self._hooks
         if hooks is None:
             return self.forward(*args, **kwargs)
@@ -124,14 +125,14 @@ class Module(Stateful["Module"]):
                     self._buffers[name] = fn(buffer)
         return self
 
-    def to(self: M, *args: Any, **kwargs: Any) -> M:
+    def to(self: M, *args: object, **kwargs: object) -> M:
         """Move parameters and buffers: ``to(dtype)``, ``to(device)``, ``to(tensor)``.
 
         Integer buffers keep their type.
         """
         return self._apply(convert.moving(*args, **kwargs))
 
-    def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
+    def to_empty(self: M, *, device: object, recurse: bool = True) -> M:
         """Move to a device without the values, which are to be set anew."""
         return self._apply(lambda t: empty_like(t, device=device), recurse)
 
@@ -139,7 +140,7 @@ class Module(Stateful["Module"]):
         """Do nothing: processes share no tensors here."""
         return self
 
-    def type(self: M, dst_type: Any) -> M:
+    def type(self: M, dst_type: object) -> M:
         """Turn all parameters and buffers to one dtype."""
         return self._apply(lambda t: t.to(dst_type))
 
@@ -159,7 +160,7 @@ class Module(Stateful["Module"]):
         """Move parameters and buffers to main memory."""
         return self.to("cpu")
 
-    def cuda(self: M, device: Any = None) -> M:
+    def cuda(self: M, device: object = None) -> M:
         """Move parameters and buffers to a GPU."""
         where = f"cuda:{device}" if isinstance(device, int) else device or "cuda"
         return self.to(where)

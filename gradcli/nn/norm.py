@@ -9,7 +9,6 @@ does nothing else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..engine.tensor import Tensor
 from . import functional as F
@@ -19,7 +18,11 @@ from .module import Module
 
 
 def add_affine(
-    module: Module, device: Any, dtype: Any, shape: tuple[int, ...] | None, bias: bool
+    module: Module,
+    device: object,
+    dtype: object,
+    shape: tuple[int, ...] | None,
+    bias: bool,
 ) -> None:
     """Register a weight and a bias of one shape; None: names without parameters."""
     shift = shape if bias else None
@@ -47,8 +50,8 @@ class LayerNorm(_Affine):
     @head("bias")
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float = 1e-5,
-        elementwise_affine: bool = True, bias: bool = True, device: Any = None,
-        dtype: Any = None,
+        elementwise_affine: bool = True, bias: bool = True, device: object = None,
+        dtype: object = None,
     ) -> None:  # fmt: skip
         self.normalized_shape = shape = _sizes(normalized_shape)
         add_affine(self, device, dtype, shape if elementwise_affine else None, bias)
@@ -67,7 +70,7 @@ class RMSNorm(_Affine):
     @head()
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float | None = None,
-        elementwise_affine: bool = True, device: Any = None, dtype: Any = None,
+        elementwise_affine: bool = True, device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
         self.normalized_shape = shape = _sizes(normalized_shape)
         add_parameters(
@@ -100,7 +103,7 @@ class GroupNorm(_Affine):
     @head("bias")
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5,
-        affine: bool = True, device: Any = None, dtype: Any = None, *,
+        affine: bool = True, device: object = None, dtype: object = None, *,
         bias: bool = True,
     ) -> None:  # fmt: skip
         if num_channels % num_groups:

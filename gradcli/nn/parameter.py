@@ -44,7 +44,7 @@ class Parameter(Tensor):
             made.requires_grad_(True)
         return made
 
-    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
+    def __init__(self, data: object = None, requires_grad: bool = True) -> None:
         """Everything is done by ``__new__``; a tensor's own constructor has to rest."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
@@ -79,7 +79,7 @@ class Buffer(Tensor):
         made.persistent = persistent
         return made
 
-    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+    def __init__(self, data: object = None, *, persistent: bool = True) -> None:
         """Everything is done by ``__new__``; a tensor's own constructor has to rest."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Buffer:
@@ -117,7 +117,7 @@ class UninitializedTensorMixin(Tensor):
 
     cls_to_become: ClassVar[type[Tensor]] = Tensor
 
-    def __init__(self, *options: Any, **others: Any) -> None:
+    def __init__(self, *options: object, **others: object) -> None:
         """Everything is done by ``__new__``; a tensor's own constructor has to rest."""
 
     @property
@@ -149,7 +149,9 @@ class UninitializedTensorMixin(Tensor):
         """Take the dtype and the device that ``move`` gives."""
         self._hold(move(self._placeholder()))
 
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    def materialize(
+        self, shape: Any, device: object = None, dtype: object = None
+    ) -> None:
         """Become a tensor of a shape, whose values are to be set.
 
         Args:
@@ -161,7 +163,7 @@ class UninitializedTensorMixin(Tensor):
         self._hold(fresh)
         self.__class__ = self.cls_to_become  # type: ignore[assignment]  # for good
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: object) -> Any:
         return type(self), (self.requires_grad, self.device, self.dtype)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -203,6 +205,6 @@ class UninitializedBuffer(UninitializedTensorMixin):
         return cast("UninitializedBuffer", made)
 
 
-def is_lazy(param: Any) -> bool:
+def is_lazy(param: object) -> bool:
     """Whether a tensor has no shape yet."""
     return isinstance(param, UninitializedTensorMixin)

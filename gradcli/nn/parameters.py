@@ -16,13 +16,13 @@ from .module import Module
 from .parameter import Parameter
 
 
-def as_parameter(value: Any) -> Any:
+def as_parameter(value: object) -> Any:
     """A plain tensor as a parameter; anything else as it is."""
     plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
     return Parameter(value) if plain else value
 
 
-def _line(name: Any, value: Any, kind: str) -> str:
+def _line(name: object, value: object, kind: str) -> str:
     if not isinstance(value, Tensor):
         return f"  ({name}): Object of type: {type(value).__name__}"
     what = "Parameter" if isinstance(value, Parameter) else "Tensor"
@@ -56,19 +56,19 @@ class ParameterList(Module):
             return type(self)(list(self)[at])
         return getattr(self, self._name_at(at))
 
-    def __setitem__(self, at: int, value: Any) -> None:
+    def __setitem__(self, at: int, value: object) -> None:
         setattr(self, self._name_at(at), as_parameter(value))
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name.isdigit()]
 
-    def append(self, value: Any) -> ParameterList:
+    def append(self, value: object) -> ParameterList:
         """Add a member at the end."""
         self._size += 1
         self[len(self) - 1] = value
         return self
 
-    def extend(self, values: Iterable[Any]) -> ParameterList:
+    def extend(self, values: Iterable[object]) -> ParameterList:
         """Add members at the end."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(
@@ -79,7 +79,7 @@ class ParameterList(Module):
             self.append(value)
         return self
 
-    def __iadd__(self, values: Iterable[Any]) -> ParameterList:
+    def __iadd__(self, values: Iterable[object]) -> ParameterList:
         return self.extend(values)
 
     def extra_repr(self) -> str:
@@ -92,7 +92,7 @@ class ParameterList(Module):
 class ParameterDict(Module):
     """Parameters by name; tensors given to it become parameters."""
 
-    def __init__(self, parameters: Any = None) -> None:
+    def __init__(self, parameters: object = None) -> None:
         super().__init__()
         self._keys: dict[str, None] = {}
         if parameters is not None:
@@ -101,7 +101,7 @@ class ParameterDict(Module):
     def __getitem__(self, key: str) -> Any:
         return getattr(self, key)
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: object) -> None:
         if not isinstance(key, str):
             raise TypeError(
                 "Index given to ParameterDict cannot be used as a key as it is not a "
@@ -143,7 +143,7 @@ class ParameterDict(Module):
         """The member of a name, or the default."""
         return self[key] if key in self._keys else default
 
-    def setdefault(self, key: str, default: Any = None) -> Any:
+    def setdefault(self, key: str, default: object = None) -> Any:
         """The member of a name; the default becomes it if there is none."""
         if key not in self:
             self[key] = default
@@ -169,11 +169,11 @@ class ParameterDict(Module):
         """Another dict of the same members."""
         return ParameterDict(dict(self.items()))
 
-    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+    def fromkeys(self, keys: Iterable[str], default: object = None) -> ParameterDict:
         """A dict of one member under several names."""
         return ParameterDict((key, default) for key in keys)
 
-    def update(self, parameters: Any) -> None:
+    def update(self, parameters: object) -> None:
         """Add members from a mapping or from pairs of a name and a member."""
         if not isinstance(parameters, Iterable):
             raise TypeError(

@@ -51,8 +51,8 @@ class RNNBase(_Recurrent):
     def __init__(
         self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1,
         bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
-        bidirectional: bool = False, proj_size: int = 0, device: Any = None,
-        dtype: Any = None,
+        bidirectional: bool = False, proj_size: int = 0, device: object = None,
+        dtype: object = None,
     ) -> None:  # fmt: skip
         if mode not in MODES:
             raise ValueError(f"Unrecognized RNN mode: {mode}")
@@ -260,8 +260,8 @@ class RNN(RNNBase):
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1,
         nonlinearity: str = "tanh", bias: bool = True, batch_first: bool = False,
-        dropout: float = 0.0, bidirectional: bool = False, device: Any = None,
-        dtype: Any = None,
+        dropout: float = 0.0, bidirectional: bool = False, device: object = None,
+        dtype: object = None,
     ) -> None:  # fmt: skip
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(

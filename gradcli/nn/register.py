@@ -6,8 +6,7 @@ a value of its kind or by None.
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..engine.raw import Params
 from ..engine.tensor import Tensor
 from .hooks import entering
 from .parameter import Buffer, Parameter
@@ -34,16 +33,16 @@ class Tabled:
 
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
-    _modules: dict[str, Any]
+    _modules: Params
     _non_persistent_buffers_set: set[str]
 
 
-def is_module(value: Any) -> bool:
+def is_module(value: object) -> bool:
     """Whether a value is a module."""
     return isinstance(value, Tabled)
 
 
-def table_of(value: Any) -> str | None:
+def table_of(value: object) -> str | None:
     """The table that a value enters by itself; a plain tensor enters none."""
     if isinstance(value, Parameter):
         return "_parameters"
@@ -52,7 +51,7 @@ def table_of(value: Any) -> str | None:
     return "_modules" if is_module(value) else None
 
 
-def enter(module: Tabled, table: str, name: str, value: Any) -> None:
+def enter(module: Tabled, table: str, name: str, value: object) -> None:
     """Put a value into a table, as the hooks of every module let it."""
     if value is not None or table != "_parameters":
         value = entering(module, table, name, value)
@@ -74,7 +73,7 @@ def check_name(module: Tabled, name: str, table: str, what: str) -> None:
         raise KeyError(f"attribute {name!r} already exists")
 
 
-def store(module: Tabled, name: str, value: Any) -> bool:
+def store(module: Tabled, name: str, value: object) -> bool:
     """Put a value into the table where it belongs; False if it belongs to none."""
     own = module.__dict__
     kind_table = table_of(value)

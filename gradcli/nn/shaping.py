@@ -18,7 +18,7 @@ class Unflatten(Module):
     """Splits one dimension into several."""
 
     @head()
-    def __init__(self, dim: int, unflattened_size: Any) -> None:
+    def __init__(self, dim: int, unflattened_size: object) -> None:
         if not isinstance(unflattened_size, tuple | list):
             raise TypeError(
                 "unflattened_size must be a tuple of ints, but found type "

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ..engine.hooks import RemovableHandle
 from ..engine.modes import no_grad
+from ..engine.raw import Params
 from ..engine.tensor import Tensor
 from .hooks import Hook, Hooks, Shelf
 from .members import Child, Members
@@ -63,7 +64,7 @@ class Stateful(Members[Child]):
     # saving
 
     def state_dict(
-        self, *args: Any, destination: Any = None, prefix: str = "",
+        self, *args: object, destination: Any = None, prefix: str = "",
         keep_vars: bool = False,
     ) -> Any:  # fmt: skip
         """All parameters and persistent buffers by dotted name, detached.
@@ -83,7 +84,7 @@ class Stateful(Members[Child]):
         for _, _, hook in self._state_hooks("before_save"):
             hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
-        children: dict[str, Any] = self._modules
+        children: Params = self._modules
         for name, child in children.items():
             if child is not None:
                 child.state_dict(
@@ -120,14 +121,17 @@ class Stateful(Members[Child]):
         """What the state holds beside tensors; a subclass says what that is."""
         raise RuntimeError(UNREACHED.format("get"))
 
-    def set_extra_state(self, state: Any) -> None:
+    def set_extra_state(self, state: object) -> None:
         """Take over what `get_extra_state` gave."""
         raise RuntimeError(UNREACHED.format("set"))
 
     # loading
 
     def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+        self,
+        state_dict: Mapping[str, object],
+        strict: bool = True,
+        assign: bool = False,
     ) -> Any:
         """Take over the values of a state.
 
@@ -252,7 +256,7 @@ class Stateful(Members[Child]):
 
 
 def _load(
-    module: Any, state: dict[str, Any], prefix: str, versions: Any, assign: bool,
+    module: Any, state: Params, prefix: str, versions: Any, assign: bool,
     keys: _IncompatibleKeys, problems: list[str],
 ) -> None:  # fmt: skip
     """Let a module and then its children take their entries."""
@@ -278,7 +282,7 @@ def _listed(what: str, names: list[str]) -> str:
 
 
 def _take(
-    owner: Any, name: str, tensor: Tensor, full: str, given: Any, assign: bool
+    owner: object, name: str, tensor: Tensor, full: str, given: object, assign: bool
 ) -> str:
     """Take one value over; the problem in words if it does not fit."""
     if not isinstance(given, Tensor):

@@ -22,7 +22,7 @@ class Described(Protocol):
 INDENT = "  "
 
 
-def kind(value: Any) -> str:
+def kind(value: object) -> str:
     """``int``, or for a tensor ``torch.FloatTensor``."""
     if isinstance(value, Tensor):
         return f"torch.{dtypes.of(value.raw).legacy}Tensor"

@@ -149,7 +149,7 @@ class _Stack(Module):
         self.num_layers = num_layers
         self.norm = norm
 
-    def _through(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    def _through(self, x: Tensor, *args: object, **kwargs: object) -> Tensor:
         for layer in self.layers:
             x = layer(x, *args, **kwargs)
         return x if self.norm is None else self.norm(x)
@@ -220,7 +220,7 @@ class Transformer(Module):
         activation: Activation = F.relu, custom_encoder: Module | None = None,
         custom_decoder: Module | None = None, layer_norm_eps: float = 1e-5,
         batch_first: bool = False, norm_first: bool = False, bias: bool = True,
-        device: Any = None, dtype: Any = None,
+        device: object = None, dtype: object = None,
     ) -> None:  # fmt: skip
         super().__init__()
         options = (
@@ -262,7 +262,7 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(
-        sz: int, device: Any = None, dtype: Any = None
+        sz: int, device: object = None, dtype: object = None
     ) -> Tensor:
         """-inf above the diagonal and 0 elsewhere: nobody looks ahead."""
         return full((sz, sz), -math.inf, device=device, dtype=dtype).triu(diagonal=1)

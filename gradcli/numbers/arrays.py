@@ -10,11 +10,11 @@ are plain NumPy arrays: they hold decisions, not numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final, Literal
 
 import numpy as np
 
+from ..engine.raw import Run
 from ..ops.basis import ARITHMETIC, COMPARISONS, OPERATORS, UNARY
 
 OBJECT: Final = np.dtype(object)
@@ -43,7 +43,7 @@ class ObjectArray:
         self.stopped = False
         self.__gradcli_namespace__ = namespace
 
-    def seen_as(self, data: Any) -> ObjectArray | None:
+    def seen_as(self, data: object) -> ObjectArray | None:
         """The array that owns the memory of ``data``, if that is this one's."""
         if not np.may_share_memory(data, self.data):
             return None
@@ -112,10 +112,10 @@ class ObjectArray:
     def __repr__(self) -> str:
         return f"ObjectArray({self.tolist()})"
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+    def __array__(self, *args: object, **kwargs: object) -> Any:
         raise TypeError("an ObjectArray is not a NumPy array; ask for its tolist()")
 
-    def _like(self, data: Any) -> ObjectArray:
+    def _like(self, data: object) -> ObjectArray:
         found: ObjectArray = self.__gradcli_namespace__.arranged(data, self)
         return found
 
@@ -123,7 +123,7 @@ class ObjectArray:
         return self.__gradcli_namespace__.floats(self.data)
 
 
-def boxed(data: Any) -> Any:
+def boxed(data: object) -> Any:
     """An object array also where NumPy hands out the element itself."""
     if isinstance(data, np.ndarray):
         return data
@@ -132,7 +132,7 @@ def boxed(data: Any) -> Any:
     return box
 
 
-def _method(name: str, reflected: bool = False) -> Callable[..., Any]:
+def _method(name: str, reflected: bool = False) -> Run:
     called = f"elementwise_{name}" if name in ARITHMETIC else name
     if reflected:
         return lambda self, other: getattr(self.__gradcli_namespace__, called)(

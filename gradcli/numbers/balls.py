@@ -30,6 +30,7 @@ import numpy as np
 from flint import acb, arb, arb_series, ctx, fmpq
 
 from ..engine import NUMPY
+from ..engine.raw import Run
 from ..ops import FUNCTIONS as FACTS
 from ..ops.basis import ARITHMETIC
 from ..ops.spellings import SPELLINGS
@@ -103,7 +104,7 @@ def size(b: Ball) -> Ball:
     return INFINITY if b.is_nan() else b.abs_upper()
 
 
-def close(a: Ball, b: Ball, relative: Ball | float = 0, absolute: Any = 0) -> bool:
+def close(a: Ball, b: Ball, relative: Ball | float = 0, absolute: object = 0) -> bool:
     """Whether two numbers, as far as they are known, are one but for an error, which is
     relative to the larger of them; never where one is not finite."""
     if not (a.is_finite() and b.is_finite()):
@@ -152,7 +153,7 @@ def _plain(shown: str, digits: int) -> str:
 # what FLINT has no function for, or none of power series
 
 
-def at(x: Any) -> Ball:
+def at(x: object) -> Ball:
     """The ball that a series is about; a ball itself."""
     return x[0] if isinstance(x, arb_series) else x
 
@@ -162,7 +163,7 @@ def constant(b: Ball) -> Any:
     return arb_series([b])
 
 
-def _taylor(coefficients: Sequence[Ball], x: Any) -> Any:
+def _taylor(coefficients: Sequence[Ball], x: object) -> Any:
     """``sum(c_k * (x - x_0)**k)`` for a series x about x_0."""
     d, power, total = x - at(x), ONE, arb_series([coefficients[0]])
     for c in coefficients[1 : ctx.cap]:
@@ -207,7 +208,7 @@ def _even_power(a: Any, exponent: int) -> Any:
     return found
 
 
-def integer(b: Any) -> int | None:
+def integer(b: object) -> int | None:
     """The integer that a ball is, exactly; None if it is none."""
     if isinstance(b, arb) and b.is_exact() and b.is_finite() and b.is_integer():
         return int(b.unique_fmpz() or 0)
@@ -250,7 +251,7 @@ def softplus(x: Any) -> Any:
     return (1 + x.exp()).log()
 
 
-def inverse_erf(x: Any) -> Any:
+def inverse_erf(x: object) -> Any:
     """By reversion of the series of erf at its value."""
     value = at(x).erfinv()
     _, first, second = _own_taylor(lambda s: s.erf(), value, 3)
@@ -267,12 +268,12 @@ def log_gamma(x: Any) -> Any:
     return -reciprocal.log()
 
 
-def digamma(x: Any) -> Any:
+def digamma(x: object) -> Any:
     own = _own_taylor(log_gamma, at(x), ctx.cap + 1)
     return _taylor([k * c for k, c in enumerate(own)][1:], x)
 
 
-def polygamma(order: Any, x: Any) -> Any:
+def polygamma(order: object, x: object) -> Any:
     first = integer(order)
     if first is None:
         return UNKNOWN
@@ -297,7 +298,7 @@ class Function:
     """One scalar function: ``value`` of balls, ``series`` of balls and power series."""
 
     value: Callable[..., Ball]
-    series: Callable[..., Any]
+    series: Run
 
 
 def _spelled(word: Any) -> Callable[..., Any]:
@@ -311,13 +312,13 @@ def _sum(*parts: Any) -> Any:
     return sum(parts, ZERO)
 
 
-def _dot(*factors: Any) -> Any:
+def _dot(*factors: object) -> Any:
     """The first half of the factors, each times its fellow in the second."""
     half = len(factors) // 2
     return sum(map(operator.mul, factors[:half], factors[half:]), ZERO)
 
 
-def _same(x: Any) -> Any:
+def _same(x: object) -> Any:
     return x
 
 
@@ -426,7 +427,7 @@ def _moved(args: Sequence[Ball], by: dict[int, int]) -> list[Any]:
     return [arb_series([a, by[i]]) if i in by else a for i, a in enumerate(args)]
 
 
-def _coefficient(name: str, args: Sequence[Any], k: int) -> Ball:
+def _coefficient(name: str, args: Sequence[object], k: int) -> Ball:
     try:
         found = FUNCTIONS[name].series(*args)
     except (ZeroDivisionError, ValueError, OverflowError):

@@ -35,11 +35,11 @@ class Block:
         """The arguments of a position: an array of terms."""
         return np.zeros(0, dtype=np.int64)
 
-    def reached(self, flags: Any) -> Any:
+    def reached(self, flags: object) -> Any:
         """Per position whether one of its arguments is flagged."""
         return np.zeros(self.count, dtype=bool)
 
-    def below(self, positions: Any) -> Any:
+    def below(self, positions: object) -> Any:
         """The arguments of several positions, in one array."""
         return np.zeros(0, dtype=np.int64)
 
@@ -123,7 +123,7 @@ class Stops(Functions):
 
     __slots__ = ()
 
-    def reached(self, flags: Any) -> Any:
+    def reached(self, flags: object) -> Any:
         return np.zeros(self.count, dtype=bool)
 
     def carrying(self, position: int, live: Any) -> list[tuple[int, int]]:

@@ -83,7 +83,7 @@ class BoxTerms(Terms):
         """Whether two sides of a comparison were equal."""
         self._known: dict[Any, int] = {}
 
-    def _outcome(self, key: Any, outcomes: int) -> int:
+    def _outcome(self, key: object, outcomes: int) -> int:
         """An outcome of an open decision, the same for the same question."""
         if key not in self._known:
             place = len(self.taken)
@@ -94,7 +94,7 @@ class BoxTerms(Terms):
             self._known[key] = taken
         return self._known[key]
 
-    def symbol(self, label: str, value: Any) -> Term:
+    def symbol(self, label: str, value: object) -> Term:
         made = super().symbol(label, self.box.get(label, value))
         self.symbols[label] = made.serial
         return made
@@ -170,7 +170,7 @@ class Moved:
 class BoxNamespace(ObjectNamespace):
     """The basis over a box."""
 
-    def argsort(self, x: Any, dim: int = -1, descending: bool = False) -> Any:
+    def argsort(self, x: object, dim: int = -1, descending: bool = False) -> Any:
         for row in self._rows(x, dim)[0].reshape(-1, self.elements(x).shape[dim]):
             ordered = sorted((e.value for e in row), key=lambda b: to_float(b))
             if not all(low < high for low, high in pairwise(ordered)):

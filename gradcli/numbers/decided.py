@@ -23,23 +23,23 @@ from .system import RELATIONS, System
 Elementwise = Callable[..., Any]
 
 
-def _is_nan(system: System, e: Any) -> bool:
+def _is_nan(system: System, e: object) -> bool:
     return is_nan(system.value(e))
 
 
-def _larger(system: System, a: Any, b: Any) -> Any:
+def _larger(system: System, a: object, b: object) -> Any:
     if _is_nan(system, a) or _is_nan(system, b):
         return a if _is_nan(system, a) else b
     return a if system.compare(">=", a, b) else b
 
 
-def _smaller(system: System, a: Any, b: Any) -> Any:
+def _smaller(system: System, a: object, b: object) -> Any:
     if _is_nan(system, a) or _is_nan(system, b):
         return a if _is_nan(system, a) else b
     return a if system.compare("<=", a, b) else b
 
 
-def _compared(relation: str, system: System, a: Any, b: Any) -> bool:
+def _compared(relation: str, system: System, a: object, b: object) -> bool:
     return system.compare(relation, a, b)
 
 
@@ -49,15 +49,15 @@ def _ignoring_nan(choose: Any, system: System, a: Any, b: Any) -> Any:
     return a if _is_nan(system, b) else choose(system, a, b)
 
 
-def largest(system: System, row: list[Any]) -> Any:
+def largest(system: System, row: list[object]) -> Any:
     return _best(_larger, system, row)
 
 
-def smallest(system: System, row: list[Any]) -> Any:
+def smallest(system: System, row: list[object]) -> Any:
     return _best(_smaller, system, row)
 
 
-def _best(choose: Any, system: System, row: list[Any]) -> Any:
+def _best(choose: Any, system: System, row: list[object]) -> Any:
     """One of ``row`` itself: later equality with it is identity, not a tie."""
     if not row:
         raise ValueError("the largest or smallest of no entries is not defined")
@@ -67,14 +67,14 @@ def _best(choose: Any, system: System, row: list[Any]) -> Any:
     return best
 
 
-def product(system: System, row: list[Any]) -> Any:
+def product(system: System, row: list[object]) -> Any:
     result = system.lift(1)
     for element in row:
         result = system.apply("mul", result, element)
     return result
 
 
-def order(system: System, row: list[Any], descending: bool) -> list[int]:
+def order(system: System, row: list[object], descending: bool) -> list[int]:
     """Positions in order of value; neighbours' order is what is decided.
 
     Where neighbours that meet are decided to be the other way round, each of them takes
@@ -112,7 +112,7 @@ def _runs(positions: list[int], linked: Callable[[int, int], bool]) -> list[list
     return runs
 
 
-def finite_or(system: System, instead: Sequence[float], e: Any) -> Any:
+def finite_or(system: System, instead: Sequence[float], e: object) -> Any:
     """The element, or what stands for nan and the two infinities."""
     value = system.value(e)
     if not is_nan(value) and not is_infinite(value):
@@ -122,7 +122,7 @@ def finite_or(system: System, instead: Sequence[float], e: Any) -> Any:
     return system.fixed(e, chosen)
 
 
-def _to_integer(rounding: str, system: System, e: Any) -> Any:
+def _to_integer(rounding: str, system: System, e: object) -> Any:
     """A rounding to integers, locally constant between its jumps."""
     value = system.value(e)
     if is_nan(value) or is_infinite(value):
@@ -183,11 +183,11 @@ _ROUNDINGS: Final[dict[str, Callable[[Fraction], int]]] = {
 }
 
 
-def _quotient(rounding: str, system: System, a: Any, b: Any) -> Any:
+def _quotient(rounding: str, system: System, a: object, b: object) -> Any:
     return _to_integer(rounding, system, system.apply("div", a, b))
 
 
-def _remainder(rounding: str, system: System, a: Any, b: Any) -> Any:
+def _remainder(rounding: str, system: System, a: object, b: object) -> Any:
     quotient = _quotient(rounding, system, a, b)
     return system.apply("sub", a, system.apply("mul", quotient, b))
 

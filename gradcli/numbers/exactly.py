@@ -65,7 +65,7 @@ class Exact(float):
     __hash__ = float.__hash__
 
 
-def _number_of(value: Any) -> Any:
+def _number_of(value: object) -> Any:
     if isinstance(value, Exact):
         return value.number
     return ball(exact(value)) if isinstance(value, int | float) else None
@@ -86,7 +86,7 @@ _ARITHMETIC: Final[dict[str, Callable[[Ball, Ball], Ball]]] = {
 def _operator(name: str, reflected: bool) -> Callable[[Exact, Any], Any]:
     rule, plain = _ARITHMETIC[name], getattr(operator, name)
 
-    def run(self: Exact, other: Any) -> Any:
+    def run(self: Exact, other: object) -> Any:
         number = _number_of(other)
         if number is None:
             return NotImplemented
@@ -101,7 +101,7 @@ def _operator(name: str, reflected: bool) -> Callable[[Exact, Any], Any]:
 def _comparison(relation: str) -> Callable[[Exact, Any], Any]:
     holds = RELATIONS[relation]
 
-    def run(self: Exact, other: Any) -> Any:
+    def run(self: Exact, other: object) -> Any:
         number = _number_of(other)
         if number is None:
             return NotImplemented
@@ -144,7 +144,7 @@ def _may_miss_digits(number: Number, written: Fraction) -> bool:
 class PreciseNamespace(ObjectNamespace):
     """The basis, to which an `Exact` is more than the float in it."""
 
-    def elements(self, x: Any) -> Any:
+    def elements(self, x: object) -> Any:
         if isinstance(x, Exact):
             return boxed(self.system.lift(x))
         return super().elements(x)
@@ -158,7 +158,7 @@ class _PreciseFactory(Factory):
             return self.xp.array(values)
         return super().raw(values)
 
-    def numbers_of(self, value: Any) -> Any:
+    def numbers_of(self, value: object) -> Any:
         shape = super().numbers_of(value).shape
         flat: list[Any] = [value]
         for _ in shape:

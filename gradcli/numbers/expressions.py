@@ -19,6 +19,7 @@ from typing import Any, Final
 import sympy
 from flint import arb
 
+from ..engine.raw import Run
 from ..ops import FUNCTIONS
 from ..ops.basis import ARITHMETIC
 from ..ops.spellings import SPELLINGS
@@ -26,7 +27,7 @@ from .balls import NAN, START_BITS, UNKNOWN, Ball, apply, ball, working
 from .system import NoMeaning, Number
 from .term import Term, ordered
 
-FORMULAS: Final[Mapping[str, Callable[..., Any]]] = {
+FORMULAS: Final[Mapping[str, Run]] = {
     **{name: getattr(sympy, s.sympy) for name, s in SPELLINGS.items() if s.sympy},
     **{name: partial(f.sym, sympy) for name, f in FUNCTIONS.items() if f.sym},
     **ARITHMETIC,
@@ -105,7 +106,7 @@ class Calculator:
     def number(self, value: Any) -> Any:
         return ball(value) if isinstance(value, Fraction | int) else NAMED[value]()
 
-    def apply(self, name: str, *args: Any) -> Any:
+    def apply(self, name: str, *args: object) -> Any:
         own = _OWN.get(name)
         return apply(name, *args) if own is None else own(*args)
 

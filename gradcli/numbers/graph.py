@@ -279,7 +279,7 @@ class Evaluation:
         return derivative(name, position, self.values(args, bits))
 
     def cotangents(
-        self, outputs: Sequence[int], weights: Sequence[Any], bits: int
+        self, outputs: Sequence[int], weights: Sequence[object], bits: int
     ) -> dict[int, Ball]:
         """The derivative of ``sum(weight * output)`` in every step below."""
         carrying, slope = self.graph.carrying, self.slope
@@ -292,7 +292,9 @@ class Evaluation:
             seeds = self._seeds(outputs, weights)
             return accumulate(self.order(list(seeds)), seeds, pull)
 
-    def _seeds(self, outputs: Sequence[int], weights: Sequence[Any]) -> dict[int, Ball]:
+    def _seeds(
+        self, outputs: Sequence[int], weights: Sequence[object]
+    ) -> dict[int, Ball]:
         """The cotangents of the outputs."""
         seeds: dict[int, Ball] = {}
         for output, weight in zip(outputs, weights, strict=True):
@@ -301,7 +303,7 @@ class Evaluation:
         return seeds
 
     def gradient(
-        self, outputs: Sequence[int], weights: Sequence[Any], entries: Sequence[int],
+        self, outputs: Sequence[int], weights: Sequence[object], entries: Sequence[int],
         followed: bool = True,
     ) -> list[Ball]:  # fmt: skip
         """The derivative of ``sum(weight * output)`` in every entry, sure as far as the
@@ -329,7 +331,7 @@ class Evaluation:
         return self.raised(compute, [*outputs], len(self.order(outputs)), 2)
 
     def second(
-        self, outputs: Sequence[int], weights: Sequence[Any],
+        self, outputs: Sequence[int], weights: Sequence[object],
         entries: Sequence[int], along: int,
     ) -> list[Ball]:  # fmt: skip
         """The derivative of the gradient along one entry, forward over reverse."""

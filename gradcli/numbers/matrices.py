@@ -38,7 +38,7 @@ def matmul(system: System, a: Any, b: Any) -> Any:
     return out
 
 
-def inner_product(system: System, row: Any, column: Any) -> Any:
+def inner_product(system: System, row: object, column: object) -> Any:
     return _contracted(system, [row, column], 1)[()]
 
 
@@ -96,7 +96,7 @@ def _square(a: Any) -> int:
     return int(a.shape[-1])
 
 
-def determinant(system: System, a: Any) -> Any:
+def determinant(system: System, a: object) -> Any:
     n = _square(a)
     if n <= MAX_COFACTOR_SIZE:
         return _over_matrices(lambda m, at: _cofactors(system, m), a, ())
@@ -136,7 +136,7 @@ def solve(system: System, a: Any, b: Any) -> Any:
     return _over_matrices(rule, a, (n, b.shape[-1]))
 
 
-def _cramer(system: System, m: Any, right: Any) -> Any:
+def _cramer(system: System, m: Any, right: object) -> Any:
     """``adj(m) @ right / det(m)``."""
     n = m.shape[0]
     det = _cofactors(system, m)
@@ -190,7 +190,7 @@ def _back_substitute(system: System, work: Any, n: int) -> Any:
     return x
 
 
-def cholesky(system: System, a: Any) -> Any:
+def cholesky(system: System, a: object) -> Any:
     """The lower factor, read from the lower triangle."""
     n = _square(a)
 

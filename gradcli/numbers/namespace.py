@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.raw import Run
 from . import decided, matrices
 from .arrays import ObjectArray, boxed
 from .decided import Elementwise
@@ -60,11 +61,11 @@ class ObjectNamespace(ShapeNamespace):
         lifted.reshape(-1)[:] = [lift(v) for v in array.reshape(-1).tolist()]
         return lifted
 
-    def array(self, values: Any) -> ObjectArray:
+    def array(self, values: object) -> ObjectArray:
         """Numbers of a program, or an input that is not differentiated."""
         return self._of(self.elements(values))
 
-    def exactly(self, values: Any) -> ObjectArray:
+    def exactly(self, values: object) -> ObjectArray:
         """An input's floats, each as the exact number it is."""
         array = np.asarray(values, dtype=np.float64)
         data = np.empty(array.shape, dtype=object)
@@ -73,16 +74,16 @@ class ObjectNamespace(ShapeNamespace):
         data.reshape(-1)[:] = [lift(Fraction(n) if isfinite(n) else n) for n in numbers]
         return self._of(data)
 
-    def truth(self, x: Any) -> Any:
+    def truth(self, x: object) -> Any:
         """A NumPy mask from a mask or from numbers (other than 0)."""
         return self.ne(x, 0) if isinstance(x, ObjectArray) else np.asarray(x)
 
     # elementwise
 
-    def _numeric(self, rule: Callable[..., Any]) -> Elementwise:
+    def _numeric(self, rule: Run) -> Elementwise:
         over: dict[int, Any] = {}
 
-        def run(*operands: Any) -> Any:
+        def run(*operands: object) -> Any:
             arrays = [self.elements(o) for o in operands]
             count = len(arrays)
             if count not in over:
@@ -91,15 +92,15 @@ class ObjectNamespace(ShapeNamespace):
 
         return run
 
-    def _mask(self, rule: Callable[..., Any]) -> Elementwise:
-        def run(*operands: Any) -> Any:
+    def _mask(self, rule: Run) -> Elementwise:
+        def run(*operands: object) -> Any:
             arrays = [self.elements(o) for o in operands]
             return np.asarray(np.frompyfunc(rule, len(arrays), 1)(*arrays), dtype=bool)
 
         return run
 
-    def _logic(self, combine: Callable[..., Any]) -> Elementwise:
-        def run(*operands: Any) -> Any:
+    def _logic(self, combine: Run) -> Elementwise:
+        def run(*operands: object) -> Any:
             return combine(*[self.truth(o) for o in operands])
 
         return run
@@ -111,7 +112,7 @@ class ObjectNamespace(ShapeNamespace):
         return self._of(np.where(mask, self.elements(a), self.elements(b)))
 
     def nan_to_num(
-        self, x: Any, nan: float, posinf: float | None, neginf: float | None
+        self, x: object, nan: float, posinf: float | None, neginf: float | None
     ) -> Any:
         largest = float(np.finfo(np.float64).max)
         table = (nan, largest if posinf is None else posinf,
@@ -122,7 +123,7 @@ class ObjectNamespace(ShapeNamespace):
     # reductions and scans; dim None means all
 
     def _reduce(
-        self, rule: Callable[[list[Any]], Any], x: Any, dim: Dims, keepdim: bool
+        self, rule: Callable[[list[Any]], Any], x: object, dim: Dims, keepdim: bool
     ) -> Any:
         rows, shape, full = self._rows(x, dim)
         out = np.empty(shape, dtype=object)
@@ -130,7 +131,9 @@ class ObjectNamespace(ShapeNamespace):
             out[index] = rule(list(rows[index]))
         return self._of(out.reshape(full) if keepdim else out)
 
-    def _rows(self, x: Any, dim: Dims) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    def _rows(
+        self, x: object, dim: Dims
+    ) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
         """The entries that are reduced together, as the last dimension; the result's
         shape, and the same with the reduced dimensions kept."""
         data = self.elements(x)
@@ -142,19 +145,19 @@ class ObjectNamespace(ShapeNamespace):
         full = tuple(1 if i in axes else n for i, n in enumerate(data.shape))
         return rows, shape, full
 
-    def sum(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def sum(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._reduce(self.system.total, x, dim, keepdim)
 
     def prod(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._reduce(partial(decided.product, self.system), x, dim, keepdim)
 
-    def amax(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amax(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._extreme(decided.largest, x, dim, keepdim)
 
-    def amin(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    def amin(self, x: object, dim: Dims = None, keepdim: bool = False) -> Any:
         return self._extreme(decided.smallest, x, dim, keepdim)
 
-    def _extreme(self, rule: Any, x: Any, dim: Dims, keepdim: bool) -> Any:
+    def _extreme(self, rule: Any, x: object, dim: Dims, keepdim: bool) -> Any:
         def chosen(row: list[Any]) -> Any:
             return self.system.choice(lambda: rule(self.system, row))
 
@@ -166,13 +169,13 @@ class ObjectNamespace(ShapeNamespace):
     def any(self, x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         return np.any(self.truth(x), axis=as_tuple(dim), keepdims=keepdim)
 
-    def argmax(self, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    def argmax(self, x: object, dim: int | None = None, keepdim: bool = False) -> Any:
         return self._position(decided.largest, x, dim, keepdim)
 
-    def argmin(self, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    def argmin(self, x: object, dim: int | None = None, keepdim: bool = False) -> Any:
         return self._position(decided.smallest, x, dim, keepdim)
 
-    def _position(self, rule: Any, x: Any, dim: int | None, keepdim: bool) -> Any:
+    def _position(self, rule: Any, x: object, dim: int | None, keepdim: bool) -> Any:
         def find(row: list[Any]) -> int:
             best = rule(self.system, row)
             return next(i for i, e in enumerate(row) if e is best)
@@ -180,7 +183,7 @@ class ObjectNamespace(ShapeNamespace):
         found = self._reduce(find, x, dim, keepdim).data
         return np.asarray(found, dtype=np.int64)
 
-    def argsort(self, x: Any, dim: int = -1, descending: bool = False) -> Any:
+    def argsort(self, x: object, dim: int = -1, descending: bool = False) -> Any:
         """Stable: equal entries keep their order, in either direction."""
         data = np.moveaxis(self.elements(x), dim, -1)
         order = np.empty(data.shape, dtype=np.int64)
@@ -191,20 +194,20 @@ class ObjectNamespace(ShapeNamespace):
     def cumsum(self, x: Any, dim: int) -> Any:
         return self._scan("add", x, dim)
 
-    def cumprod(self, x: Any, dim: int) -> Any:
+    def cumprod(self, x: object, dim: int) -> Any:
         return self._scan("mul", x, dim)
 
-    def _scan(self, name: str, x: Any, dim: int) -> Any:
+    def _scan(self, name: str, x: object, dim: int) -> Any:
         step = np.frompyfunc(partial(self.system.apply, name), 2, 1)
         data = self.elements(x)
         return self._of(step.accumulate(data, axis=dim) if data.size else data)
 
     # reading and adding at positions
 
-    def getitem(self, x: Any, index: Any) -> Any:
+    def getitem(self, x: object, index: object) -> Any:
         return self._shaped(x, lambda a: a[index])
 
-    def put_add(self, shape: Sequence[int], index: Any, g: Any) -> Any:
+    def put_add(self, shape: Sequence[int], index: Any, g: object) -> Any:
         data = self.elements(g)
         size = int(np.prod(shape, dtype=np.int64))
         positions = np.arange(size).reshape(tuple(shape))[index]
@@ -218,13 +221,13 @@ class ObjectNamespace(ShapeNamespace):
         out[:] = [self.system.total(parts) for parts in gathered]
         return self._of(out.reshape(tuple(shape)))
 
-    def put_view(self, shape: Sequence[int], index: Any, g: Any) -> Any:
+    def put_view(self, shape: Sequence[int], index: object, g: object) -> Any:
         out = self._filled(shape, 0)
         # An array of shape () would be stored as such, in place of its element.
         out[index] = self.elements(g)[()]
         return self._of(out)
 
-    def as_index(self, index: Any) -> Any:
+    def as_index(self, index: object) -> Any:
         """Integers or booleans to index with, taken by value."""
         if isinstance(index, ObjectArray):
             index = decided.as_floats(self.system, index.data)
@@ -238,7 +241,7 @@ class ObjectNamespace(ShapeNamespace):
 
     # linear algebra, on the last two dimensions
 
-    def matmul(self, a: Any, b: Any) -> Any:
+    def matmul(self, a: object, b: object) -> Any:
         return self._of(
             matrices.matmul(self.system, self.elements(a), self.elements(b))
         )
@@ -256,17 +259,17 @@ class ObjectNamespace(ShapeNamespace):
         arrays = self.elements(a), self.elements(b)
         return self._of(matrices.solve(self.system, *arrays))
 
-    def det(self, a: Any) -> Any:
+    def det(self, a: object) -> Any:
         return self._of(matrices.determinant(self.system, self.elements(a)))
 
-    def slogdet(self, a: Any) -> Any:
+    def slogdet(self, a: object) -> Any:
         det = self.det(a)
         return self.sign(det), self.log(self.abs(det))
 
-    def cholesky(self, a: Any) -> Any:
+    def cholesky(self, a: object) -> Any:
         return self._of(matrices.cholesky(self.system, self.elements(a)))
 
-    def eye(self, n: int, like: Any) -> Any:
+    def eye(self, n: int, like: object) -> Any:
         return self.array(np.eye(n, dtype=np.int64))
 
     # new arrays beside an old one
@@ -274,7 +277,7 @@ class ObjectNamespace(ShapeNamespace):
     def _filled(self, shape: Sequence[int], value: Any) -> Any:
         return np.full(tuple(shape), self.system.lift(value), dtype=object)
 
-    def new_full(self, x: Any, shape: Sequence[int], value: float) -> Any:
+    def new_full(self, x: object, shape: Sequence[int], value: float) -> Any:
         return self._of(self._filled(shape, value))
 
     def zeros_like(self, x: Any) -> Any:
@@ -287,7 +290,7 @@ class ObjectNamespace(ShapeNamespace):
         return self.array(x)
 
 
-def are_indices(*operands: Any) -> bool:
+def are_indices(*operands: object) -> bool:
     """Whether these are integers or truth values in arrays: no numbers here."""
     arrays = [o for o in operands if isinstance(o, np.ndarray | np.generic)]
     others = [o for o in operands if not isinstance(o, np.ndarray | np.generic | int)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from ..ops import FUNCTIONS, parameters
 from ..ops.basis import ARITHMETIC
@@ -33,7 +33,7 @@ CALLED: Final = {
 """The scalar functions by the names that rows call them under."""
 
 
-def bounds_of(name: str, arguments: Sequence[Any]) -> Bounds:
+def bounds_of(name: str, arguments: Sequence[object]) -> Bounds:
     """Where a function is defined and smooth; an argument has a ``value``."""
     entry = FUNCTIONS.get(name)
     if entry is None or entry.bounds is None:

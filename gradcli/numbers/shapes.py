@@ -18,17 +18,18 @@ from ..engine import NUMPY
 from ..engine.arrays import ArrayNamespace
 from ..engine.modes import MODE
 from ..engine.namespace import Namespace
+from ..engine.raw import Run
 from ..engine.versions import owner
 from .arrays import ObjectArray, boxed
 from .balls import to_float
 from .system import System
 
 
-def _arranging(name: str) -> Callable[..., Any]:
+def _arranging(name: str) -> Run:
     """A function of arrays that puts entries into another order or shape."""
     arrange = getattr(NUMPY, name)
 
-    def run(self: ShapeNamespace, x: Any, *args: Any, **params: Any) -> Any:
+    def run(self: ShapeNamespace, x: object, *args: object, **params: object) -> Any:
         return self._shaped(x, lambda data: arrange(data, *args, **params))
 
     return run
@@ -73,7 +74,7 @@ class ShapeNamespace(Namespace):
     def shown(self, x: Any) -> Any:
         return ShapeNamespace.floats(self, x.data).tolist()
 
-    def elements(self, x: Any) -> Any:
+    def elements(self, x: object) -> Any:
         """A NumPy array of elements, from whatever stands for numbers."""
         raise NotImplementedError
 
@@ -82,7 +83,7 @@ class ShapeNamespace(Namespace):
         value = self.system.value
         return np.array([to_float(value(e)) for e in data.flat]).reshape(data.shape)
 
-    def _of(self, data: Any) -> ObjectArray:
+    def _of(self, data: object) -> ObjectArray:
         return ObjectArray(
             self._stopped(data) if self._makes_constants else boxed(data), self
         )
@@ -92,7 +93,7 @@ class ShapeNamespace(Namespace):
         """Whether what is made now is kept constant."""
         return self.watching and not MODE.enabled
 
-    def _stopped(self, data: Any) -> Any:
+    def _stopped(self, data: object) -> Any:
         return boxed(np.frompyfunc(self.system.stop, 1, 1)(data))
 
     def arranged(self, data: Any, source: ObjectArray) -> ObjectArray:
@@ -136,7 +137,7 @@ class ShapeNamespace(Namespace):
             made.stopped = raw.stopped
         return made
 
-    def _shaped(self, x: Any, change: Callable[[Any], Any]) -> Any:
+    def _shaped(self, x: object, change: Callable[[Any], Any]) -> Any:
         """A change of shape: numbers stay numbers, masks and indices what they are."""
         if isinstance(x, ObjectArray):
             return self.arranged(change(x.data), x)
@@ -152,16 +153,16 @@ class ShapeNamespace(Namespace):
     roll: Any = _arranging("roll")
     diagonal: Any = _arranging("diagonal")
 
-    def is_contiguous(self, x: Any) -> Any:
+    def is_contiguous(self, x: object) -> Any:
         return np.bool_(_memory(x).flags.c_contiguous)
 
-    def address(self, x: Any) -> int:
+    def address(self, x: object) -> int:
         return int(_memory(x).__array_interface__["data"][0])
 
-    def array_itself(self, x: Any) -> Any:
+    def array_itself(self, x: object) -> Any:
         return x
 
-    def apart(self, x: Any) -> Any:
+    def apart(self, x: object) -> Any:
         """Another array on the same memory."""
         return self._shaped(x, lambda a: a.view())
 
@@ -169,41 +170,43 @@ class ShapeNamespace(Namespace):
         """The array itself: elements are on no device."""
         return x
 
-    def to_copy(self, x: Any, dtype: Any, device: Any, back: Any = None) -> Any:
+    def to_copy(
+        self, x: object, dtype: object, device: object, back: object = None
+    ) -> Any:
         """A copy; elements have one kind and are on no device."""
         return self._shaped(x, lambda a: a.copy())
 
-    def is_viewable(self, x: Any, shape: Sequence[int]) -> Any:
+    def is_viewable(self, x: object, shape: Sequence[int]) -> Any:
         memory = _memory(x)
         reshaped = np.reshape(memory, tuple(shape))
         return np.bool_(memory.size < 2 or np.may_share_memory(memory, reshaped))
 
-    def cat(self, tensors: Sequence[Any], dim: int = 0) -> Any:
+    def cat(self, tensors: Sequence[object], dim: int = 0) -> Any:
         return self._joined(tensors, lambda parts: np.concatenate(parts, axis=dim))
 
     def stack(self, tensors: Sequence[Any], dim: int = 0) -> Any:
         return self._joined(tensors, lambda parts: np.stack(parts, axis=dim))
 
-    def _joined(self, tensors: Sequence[Any], join: Callable[[Any], Any]) -> Any:
+    def _joined(self, tensors: Sequence[object], join: Callable[[Any], Any]) -> Any:
         if not any(isinstance(t, ObjectArray) for t in tensors):
             return join(tensors)
         return self._of(join([self.elements(t) for t in tensors]))
 
-    def tril(self, x: Any, diagonal: int = 0) -> Any:
+    def tril(self, x: object, diagonal: int = 0) -> Any:
         return self._triangle(np.tril, x, diagonal)
 
-    def triu(self, x: Any, diagonal: int = 0) -> Any:
+    def triu(self, x: object, diagonal: int = 0) -> Any:
         return self._triangle(np.triu, x, diagonal)
 
-    def _triangle(self, cut: Any, x: Any, diagonal: int) -> Any:
+    def _triangle(self, cut: Any, x: object, diagonal: int) -> Any:
         data = self.elements(x)
         mask = cut(np.ones(data.shape[-2:], dtype=bool), diagonal)
         return self._of(np.where(mask, data, self.system.lift(0)))
 
 
-def as_tuple(dims: Any) -> Any:
+def as_tuple(dims: object) -> Any:
     return tuple(dims) if isinstance(dims, list) else dims
 
 
-def _memory(x: Any) -> Any:
+def _memory(x: object) -> Any:
     return x.data if isinstance(x, ObjectArray) else np.asarray(x)

@@ -144,7 +144,7 @@ class Tape(Deciding[int]):
 
     # making terms
 
-    def _push(self, block: Block, varies: Any = None) -> Any:
+    def _push(self, block: Block, varies: object = None) -> Any:
         self.blocks.append(block)
         self._starts.append(block.start)
         self.steps = block.start + block.count
@@ -165,19 +165,19 @@ class Tape(Deciding[int]):
         """An input's entries; those that may be differentiated vary."""
         return self._push(Leaves(self.steps, "symbol", values), varies)
 
-    def applied(self, name: str, *args: Any) -> Any:
+    def applied(self, name: str, *args: object) -> Any:
         """A scalar function on arrays of terms, which are flat and of one length."""
         return self._push(Functions(self.steps, name, args))
 
-    def totals(self, rows: Any) -> Any:
+    def totals(self, rows: object) -> Any:
         """The sum of every row of a matrix of terms."""
         return self._push(Totals(self.steps, rows))
 
-    def dots(self, left: Any, right: Any) -> Any:
+    def dots(self, left: object, right: object) -> Any:
         """The entries of a product of two matrices, row by row."""
         return self._push(Dots(self.steps, left, right))
 
-    def stopped(self, serials: Any) -> Any:
+    def stopped(self, serials: object) -> Any:
         """The same values, through which no derivative is taken."""
         return self._push(Stops(self.steps, "stop", (serials,)))
 
@@ -255,5 +255,5 @@ class Tape(Deciding[int]):
                     yield int(argument), what
 
 
-def _doubled(column: Any) -> Any:
+def _doubled(column: object) -> Any:
     return np.concatenate([column, np.zeros_like(column)])

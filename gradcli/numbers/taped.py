@@ -32,7 +32,7 @@ class TapeNamespace(ObjectNamespace):
             setattr(self, relation.__name__, self._comparison(relation, slowly))
 
     def _block(self, name: str) -> Any:
-        def run(*operands: Any) -> Any:
+        def run(*operands: object) -> Any:
             arrays = np.broadcast_arrays(*[self.elements(o) for o in operands])
             made = self.tape.applied(name, *[a.reshape(-1) for a in arrays])
             return self._of(made.reshape(arrays[0].shape))
@@ -49,7 +49,7 @@ class TapeNamespace(ObjectNamespace):
         lifted = [self.tape.lift(number) for number in numbers.tolist()]
         return np.array(lifted, dtype=np.int64)[inverse].reshape(np.shape(x))
 
-    def _of(self, data: Any) -> ObjectArray:
+    def _of(self, data: object) -> ObjectArray:
         steps = np.asarray(data).astype(np.int64)
         return ObjectArray(
             self._stopped(steps) if self._makes_constants else steps, self
@@ -63,7 +63,7 @@ class TapeNamespace(ObjectNamespace):
         made = self.tape.totals(rows.reshape(-1, rows.shape[-1]))
         return self._of(made.reshape(full if keepdim else shape))
 
-    def matmul(self, a: Any, b: Any) -> Any:
+    def matmul(self, a: object, b: object) -> Any:
         left, right = self.elements(a), self.elements(b)
         if left.ndim == 2 and right.ndim == 2 and left.shape[1] == right.shape[0]:
             made = self.tape.dots(left, right)
@@ -84,7 +84,7 @@ class TapeNamespace(ObjectNamespace):
 
         return run
 
-    def _extreme(self, rule: Any, x: Any, dim: Dims, keepdim: bool) -> Any:
+    def _extreme(self, rule: object, x: object, dim: Dims, keepdim: bool) -> Any:
         rows, shape, full = self._rows(x, dim)
         floats = self.tape.floats(rows)
         if floats is None or np.isnan(floats).any() or not rows.shape[-1]:
@@ -98,6 +98,6 @@ class TapeNamespace(ObjectNamespace):
         self.tape.tie(np.broadcast_to(chosen, rows.shape)[among], rows[among])
         return self._of(chosen.reshape(full if keepdim else shape))
 
-    def symbols(self, values: Any, shape: Any, varies: bool) -> ObjectArray:
+    def symbols(self, values: object, shape: object, varies: bool) -> ObjectArray:
         """An input; ``varies``: its derivative may be asked for."""
         return ObjectArray(self.tape.symbols(values, varies).reshape(shape), self)

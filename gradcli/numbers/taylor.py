@@ -22,7 +22,7 @@ from .system import exact
 
 
 def derivative(
-    graph: Any, output: int, along: int, order: int,
+    graph: object, output: int, along: int, order: int,
     still: Callable[[], None] = lambda: None,
 ) -> Ball:  # fmt: skip
     """The derivative of a step by another one; ``still`` is asked at every step, and
@@ -68,7 +68,7 @@ def _coefficient(
     return found[order] if isinstance(found, arb_series) else ball(0)
 
 
-def _applied(name: str, args: list[Any]) -> Any:
+def _applied(name: str, args: list[object]) -> Any:
     if name == "stop":
         (held,) = args
         return held[0] if isinstance(held, arb_series) else held

@@ -74,7 +74,7 @@ class Terms(Deciding[Term]):
     # making terms
 
     def make(
-        self, name: str, args: tuple[Term, ...], value: Ball, content: Any = None
+        self, name: str, args: tuple[Term, ...], value: Ball, content: object = None
     ) -> Term:
         """A term as it stands, not made simpler."""
         serial = len(self.made)

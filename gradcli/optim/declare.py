@@ -14,6 +14,7 @@ from collections.abc import Callable
 from inspect import Parameter
 from typing import Any
 
+from ..engine.raw import Params
 from ..engine.signatures import constructor, keyword, new_class
 from .descent import Descent
 from .optimizer import Optimizer
@@ -29,8 +30,8 @@ def optimizer(
     base: type[Optimizer] = Descent,
     unchecked: str = "",
     check: Check | None = None,
-    fixed: dict[str, Any] | None = None,
-    **options: Any,
+    fixed: Params | None = None,
+    **options: object,
 ) -> type[Optimizer]:
     """Make a class of optimizers.
 
@@ -73,7 +74,7 @@ def optimizer(
 
     meanings = [f"    {each.name}: {OPTIONS[each.name].meaning}." for each in shown]
     doc = (base if rule is None else rule).__doc__
-    members: dict[str, Any] = {
+    members: Params = {
         "__doc__": "\n".join([f"{(doc or '').rstrip()}\n\nArgs:", *meanings]),
         "__init__": constructor(name, shown, begin),
     }

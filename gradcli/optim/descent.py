@@ -11,9 +11,12 @@ from typing import Any
 
 from ..engine.creation import tensor
 from ..engine.modes import MODE, enable_grad
+from ..engine.namespace import Namespace
+from ..engine.raw import Params
 from ..engine.record import RECORDING
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
+from ..ops.types import Array, Operand
 from .optimizer import Group, Optimizer, evaluated
 
 ON_A_GPU_ALONE = (
@@ -27,9 +30,7 @@ class Kept:
 
     __slots__ = ("parameter", "recorded", "state")
 
-    def __init__(
-        self, parameter: Tensor, state: dict[str, Any], recorded: bool
-    ) -> None:
+    def __init__(self, parameter: Tensor, state: Params, recorded: bool) -> None:
         self.parameter = parameter
         self.state = state
         self.recorded = recorded
@@ -115,12 +116,14 @@ class Descent(Optimizer):
         self.update(parameter.xp, raw, g, kept, group, float(group["lr"]))
         touch(raw)
 
-    def update(self, xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+    def update(
+        self, xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+    ) -> None:
         """Change ``p`` in place by the gradient ``g``, with options ``o``."""
         raise NotImplementedError
 
 
-def move_towards(mean: Any, new: Any, share: Any) -> None:
+def move_towards(mean: Any, new: Array, share: Operand) -> None:
     """``mean`` moved in place by a share of its distance to ``new``, from the nearer
     end."""
     if share < 0.5:
@@ -129,7 +132,7 @@ def move_towards(mean: Any, new: Any, share: Any) -> None:
         mean[...] = new - (new - mean) * (1 - share)
 
 
-def decayed(p: Any, g: Any, o: Group, lr: Any) -> Any:
+def decayed(p: Array, g: Array, o: Group, lr: Operand) -> Any:
     """Add the parameter's share to the gradient, or shrink the parameter itself."""
     decay = o["weight_decay"]
     if not decay:

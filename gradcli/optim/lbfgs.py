@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine.modes import MODE
+from ..engine.raw import Params
 from ..engine.tensor import Tensor
 from ..engine.versions import touch
 from .optimizer import Optimizer, evaluated
@@ -91,7 +92,7 @@ class QuasiNewton(Optimizer):
                 break
         return first
 
-    def _kept(self, raw: Any) -> Tensor:
+    def _kept(self, raw: object) -> Tensor:
         return Tensor(raw, self._params[0].xp)
 
     def _gradient(self) -> Any:
@@ -102,7 +103,7 @@ class QuasiNewton(Optimizer):
         ]
         return xp.cat(parts)
 
-    def _move(self, t: Any, direction: Any) -> None:
+    def _move(self, t: object, direction: Any) -> None:
         """Move all parameters by ``t*direction``."""
         start = 0
         for parameter in self._params:
@@ -125,7 +126,7 @@ class QuasiNewton(Optimizer):
                 parameter.raw[...] = raw
                 touch(parameter.raw)
 
-        def evaluate(at: Any) -> Evaluation:
+        def evaluate(at: object) -> Evaluation:
             self._move(at, direction)
             loss = float(evaluated(closure))
             found = Evaluation(at, loss, self._gradient(), direction)
@@ -137,12 +138,12 @@ class QuasiNewton(Optimizer):
         self._move(found.t, direction)
         return found, calls
 
-    def _length(self, state: dict[str, Any], gradient: Any, lr: float) -> Any:
+    def _length(self, state: Params, gradient: Any, lr: float) -> Any:
         if state["n_iter"] == 1:
             return min(1.0, 1.0 / abs(gradient).sum()) * lr
         return lr
 
-    def _direction(self, state: dict[str, Any], gradient: Any) -> Any:
+    def _direction(self, state: Params, gradient: Any) -> Any:
         """Compute the direction from the gradient and the remembered changes."""
         if state["n_iter"] == 1:
             state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
@@ -161,7 +162,7 @@ class QuasiNewton(Optimizer):
             direction += (weights[i] - y.dot(direction) * inverse[i]) * s
         return direction
 
-    def _remember(self, state: dict[str, Any], gradient: Any) -> None:
+    def _remember(self, state: Params, gradient: object) -> None:
         change = gradient - state["prev_flat_grad"].raw
         step = state["d"].raw * state["t"]
         along = change.dot(step)

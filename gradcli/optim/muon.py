@@ -12,6 +12,9 @@ from collections.abc import Callable
 from math import sqrt
 from typing import Any
 
+from ..engine.namespace import Namespace
+from ..engine.raw import Raw
+from ..ops.types import Array, Operand
 from .descent import Descent, Kept, move_towards
 from .optimizer import Group
 from .options import one_number
@@ -44,7 +47,7 @@ class OfMatrices(Descent):
                     )
 
 
-def muon(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def muon(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
     """``p -= lr*r*u``, where u is the running mean of gradients, made orthogonal, and r
     depends on the sizes of p (Jordan et al. 2024)."""
     if "momentum_buffer" not in kept:
@@ -61,7 +64,11 @@ def muon(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
 
 
 def orthogonal(
-    xp: Any, x: Any, coefficients: tuple[float, float, float], steps: int, eps: float
+    xp: Namespace,
+    x: Raw,
+    coefficients: tuple[float, float, float],
+    steps: int,
+    eps: float,
 ) -> Any:
     """A matrix with singular values near 1 in the place of the matrix's own, by so many
     steps of Newton and Schulz (quintic, with the slope at 0 as large as may be).
@@ -86,10 +93,10 @@ def orthogonal(
     return y.T if tall else y
 
 
-def short(xp: Any, x: Any) -> Any:
+def short(xp: Namespace, x: Array) -> Any:
     """Round to bfloat16, ties to even; the numbers stay in single precision."""
     single = xp.np.asarray(x).astype("float32")
-    bits = single.view("uint32")
+    bits: Any = single.view("uint32")
     nearest = (bits + (0x7FFF + ((bits >> 16) & 1))) & 0xFFFF0000
     rounded = nearest.astype("uint32").view("float32")
     return xp.where(xp.isnan(single), single, rounded)

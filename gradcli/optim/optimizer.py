@@ -19,6 +19,7 @@ from typing import Any
 from ..engine.hooks import RemovableHandle
 from ..engine.leaves import clear_grad
 from ..engine.modes import enable_grad
+from ..engine.raw import Run
 from ..engine.tensor import Tensor
 from ..nn.hooks import Hook, Shelf
 
@@ -53,7 +54,7 @@ class Optimizer:
     """Whether a step was taken since a schedule was made, which warns otherwise."""
     _hooks: Hooks
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if "step" in cls.__dict__:
             cls.step = _between_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
@@ -80,14 +81,14 @@ class Optimizer:
         for group in given:
             self.add_param_group(group)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Params:
         return {
             "defaults": self.defaults,
             "state": self.state,
             "param_groups": self.param_groups,
         }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Params) -> None:
         self.__dict__.update(state)
         if "_hooks" not in self.__dict__:
             self._hooks = {kind: Shelf() for kind in KINDS}
@@ -129,7 +130,7 @@ class Optimizer:
 
     # state
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> Params:
         """State and groups, with numbers in place of the parameters."""
         for hook in list(self._hooks["before_save"].values()):
             hook(self)
@@ -145,7 +146,7 @@ class Optimizer:
             numbers[id(key)] if isinstance(key, Tensor) else key: value
             for key, value in self.state.items()
         }
-        saved: dict[str, Any] = {"state": state, "param_groups": groups}
+        saved: Params = {"state": state, "param_groups": groups}
         for hook in list(self._hooks["after_save"].values()):
             new = hook(self, saved)
             saved = saved if new is None else new
@@ -242,9 +243,9 @@ class Optimizer:
         return "\n".join(lines[:-1]) + "\n)"
 
 
-def _between_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+def _between_hooks(step: Run) -> Run:
     @wraps(step)
-    def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+    def run(self: Optimizer, *args: object, **kwargs: object) -> Any:
         for hook in [
             *EVERY["before_step"].values(),
             *self._hooks["before_step"].values(),
@@ -306,7 +307,7 @@ def _listed(group: Group) -> list[Tensor]:
     return group["params"]  # type: ignore[no-any-return]
 
 
-def _check(parameter: Any, differentiable: bool) -> None:
+def _check(parameter: object, differentiable: bool) -> None:
     if not isinstance(parameter, Tensor):
         raise TypeError(
             "optimizer can only optimize Tensors, but one of the params is "
@@ -316,7 +317,7 @@ def _check(parameter: Any, differentiable: bool) -> None:
         raise ValueError("can't optimize a non-leaf Tensor")
 
 
-def _fitted(value: Any, parameter: Tensor | None) -> Any:
+def _fitted(value: object, parameter: Tensor | None) -> Any:
     """Copy saved state, its tensors to the parameter's type and device."""
     if isinstance(value, Tensor):
         copied = value.detach().clone()

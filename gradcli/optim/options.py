@@ -21,12 +21,12 @@ def at_least_0(words: str, value: Any) -> None:
         raise ValueError(f"Invalid {words}: {value}")
 
 
-def _rate(lr: Any) -> None:
+def _rate(lr: object) -> None:
     one_number(lr)
     at_least_0("learning rate", lr)
 
 
-def one_number(lr: Any) -> None:
+def one_number(lr: object) -> None:
     """Raise for a rate that is a tensor of several entries."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")

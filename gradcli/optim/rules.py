@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.namespace import Namespace
 from ..engine.queries import finfo
+from ..ops.types import Array, Operand
 from .descent import Descent, Kept, decayed, move_towards
 from .optimizer import Group
 
 
-def sgd(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def sgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
     """``p -= lr*g``; with momentum ``p -= lr*b``, where ``b = momentum*b + g``."""
     g = decayed(p, g, o, lr)
     momentum = o["momentum"]
@@ -29,7 +31,7 @@ def sgd(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     p += -lr * g
 
 
-def _means(g: Any, kept: Kept, o: Group) -> tuple[Any, Any]:
+def _means(g: Array, kept: Kept, o: Group) -> tuple[Any, Any]:
     """Move the running means of the gradient and of its square on."""
     beta1, beta2 = o["betas"]
     mean, square = kept["exp_avg"], kept["exp_avg_sq"]
@@ -39,7 +41,7 @@ def _means(g: Any, kept: Kept, o: Group) -> tuple[Any, Any]:
     return mean, square
 
 
-def adam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def adam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
     """``p -= lr*m/(sqrt(v) + eps)``, where m and v are corrected running means."""
     largest_too = ("max_exp_avg_sq",) if o["amsgrad"] else ()
     kept.begin("exp_avg", "exp_avg_sq", *largest_too)
@@ -55,7 +57,9 @@ def adam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     p += -(lr / (1 - beta1**step)) * mean / scale
 
 
-def adamax(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def adamax(
+    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+) -> None:
     """``p -= lr*m/u``, where u is the largest size so far, fading (Kingma, Ba 2015)."""
     kept.begin("exp_avg", "exp_inf")
     step = kept.count()
@@ -67,7 +71,7 @@ def adamax(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     p += -(lr / (1 - beta1**step)) * mean / largest
 
 
-def nadam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def nadam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
     """`Adam` that looks ahead along its mean (Dozat 2016)."""
     kept.begin("exp_avg", "exp_avg_sq", mu_product=1.0)
     step = kept.count()
@@ -86,7 +90,7 @@ MIN_AVERAGED_STEPS = 5
 """From this length on the approximated average of squares has a variance to correct."""
 
 
-def radam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def radam(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand) -> None:
     """`Adam` with plain steps until its second mean is steady (Liu et al. 2020)."""
     kept.begin("exp_avg", "exp_avg_sq")
     step = kept.count()
@@ -105,7 +109,9 @@ def radam(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     p -= move
 
 
-def adadelta(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def adadelta(
+    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+) -> None:
     """``p -= lr*g*sqrt(d + eps)/sqrt(v + eps)``: d and v are running means of the
     squares of steps and of gradients (Zeiler 2012)."""
     kept.begin("square_avg", "acc_delta")
@@ -138,7 +144,9 @@ class SummingFromTheStart(Descent):
                 sum_of_squares(kept, group)
 
 
-def adagrad(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def adagrad(
+    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+) -> None:
     """``p -= lr*g/(sqrt(v) + eps)``, where v is the sum of all ``g**2``."""
     sum_of_squares(kept, o)
     step = kept.count()
@@ -149,7 +157,9 @@ def adagrad(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     p += -rate * g / (xp.sqrt(total) + o["eps"])
 
 
-def rmsprop(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def rmsprop(
+    xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Operand
+) -> None:
     """``p -= lr*g/(sqrt(v) + eps)``, where v is the running mean of ``g**2``."""
     momentum, centered = o["momentum"], o["centered"]
     also = {"momentum_buffer": momentum > 0, "grad_avg": centered}
@@ -173,7 +183,7 @@ def rmsprop(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
         p += -lr * g / scale
 
 
-def rprop(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def rprop(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Any) -> None:
     """A step size for every entry: longer while the gradient keeps its sign; where the
     sign turns no step is taken (Riedmiller and Braun 1993)."""
     if kept.begin("prev"):
@@ -188,7 +198,7 @@ def rprop(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     p -= xp.sign(before) * sizes
 
 
-def asgd(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def asgd(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Any) -> None:
     """Steps of a falling rate; ``ax`` in the state averages them from step ``t0`` on
     (Polyak and Juditsky 1992)."""
     kept.begin("ax", eta=float(lr), mu=1.0)
@@ -207,7 +217,7 @@ def asgd(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     mu[...] = 1 / max(1, step - o["t0"])
 
 
-def adafactor(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
+def adafactor(xp: Namespace, p: Array, g: Array, kept: Kept, o: Group, lr: Any) -> None:
     """Adam's second mean as a product of two vectors (Shazeer and Stern 2018)."""
     flat = len(g.shape) < 2
     if kept.begin(*(["variance"] if flat else [])) and not flat:
@@ -233,6 +243,6 @@ def adafactor(xp: Any, p: Any, g: Any, kept: Kept, o: Group, lr: Any) -> None:
     p += -rate / max(1.0, _size(xp, step) / o["d"]) * step
 
 
-def _size(xp: Any, x: Any) -> float:
+def _size(xp: Namespace, x: Array) -> float:
     """Compute the root of the mean square."""
     return float(xp.sqrt(xp.mean(x * x)))

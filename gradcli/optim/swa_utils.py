@@ -18,6 +18,7 @@ from typing import Any
 from ..engine.creation import tensor
 from ..engine.dtypes import int64
 from ..engine.modes import no_grad
+from ..engine.raw import Params
 from ..engine.tensor import Tensor
 from ..nn.batch_norm import _BatchNorm
 from ..nn.module import Module
@@ -53,7 +54,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """``decay*mean + (1 - decay)*new``."""
     _check_decay(decay)
 
-    def update(mean: Tensor, new: Tensor, count: Any) -> Tensor:
+    def update(mean: Tensor, new: Tensor, count: object) -> Tensor:
         with no_grad():
             moved: Tensor = decay * mean + (1 - decay) * new
         return moved
@@ -86,7 +87,7 @@ def get_swa_multi_avg_fn() -> Averages:
 def _all_by_share(share: Callable[[Any], float]) -> Averages:
     """Move means towards new values by a share; integers are replaced."""
 
-    def update(means: list[Tensor], new: list[Tensor], count: Any) -> None:
+    def update(means: list[Tensor], new: list[Tensor], count: object) -> None:
         with no_grad():
             for mean, value in zip(means, new, strict=True):
                 if mean.is_floating_point():
@@ -226,7 +227,7 @@ class SWALR(Rule):
             epoch = max(1, epoch)
         before, now = self._share(epoch - 1), self._share(epoch)
 
-        def moved(group: dict[str, Any]) -> Any:
+        def moved(group: Params) -> Any:
             rate, end = group["lr"], group["swa_lr"]
             start = end if before == 1 else (rate - before * end) / (1 - before)
             return end * now + start * (1 - now)

@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import IO, Any
 
+from ..engine.raw import Params
 from ..engine.tensor import Tensor
 
 ORDER = "order"
@@ -26,7 +27,7 @@ LENGTH_BYTES = 8
 Target = str | os.PathLike[str] | IO[bytes]
 
 
-def save(obj: Any, f: Target) -> None:
+def save(obj: object, f: Target) -> None:
     """Write tensors by name to a file.
 
     Args:
@@ -111,7 +112,7 @@ def _foreign(data: bytes, error: Exception) -> str:
     return f"not a safetensors file ({error}){hint}"
 
 
-def _arrays(obj: Any) -> dict[str, Any]:
+def _arrays(obj: object) -> Params:
     import numpy
 
     if isinstance(obj, Tensor):
@@ -133,7 +134,7 @@ def _arrays(obj: Any) -> dict[str, Any]:
     return arrays
 
 
-def _refusal(name: Any, value: Any) -> str:
+def _refusal(name: object, value: object) -> str:
     if not isinstance(name, str):
         return f"save takes names that are str, not {name!r}"
     what = f"save cannot write {name!r}: {type(value).__name__} is not a tensor"

@@ -36,7 +36,7 @@ class TooLarge(Exception):
     """A dense matrix of a batch would be larger than `MAX_ENTRIES`."""
 
 
-def is_sparse(matrix: Any) -> bool:
+def is_sparse(matrix: object) -> bool:
     """Whether a matrix stores coordinates with its numbers."""
     return hasattr(matrix, "indptr")
 
@@ -85,7 +85,7 @@ class Batch:
         """The array module of the numbers."""
         return self.__gradcli_namespace__.base.np
 
-    def like(self, matrix: Any, shape: Shape | None = None) -> Batch:
+    def like(self, matrix: object, shape: Shape | None = None) -> Batch:
         """Another batch beside this one."""
         made = self.shape if shape is None else shape
         return Batch(matrix, made, self.__gradcli_namespace__)
@@ -253,17 +253,17 @@ class Batch:
     def __sub__(self, other: Any) -> Batch:
         return self.__add__(-other)
 
-    def __rsub__(self, other: Any) -> Batch:
+    def __rsub__(self, other: object) -> Batch:
         return (-self).__add__(other)
 
-    def __mul__(self, other: Any) -> Batch:
+    def __mul__(self, other: object) -> Batch:
         if isinstance(other, Batch):
             raise NotLinear
         return self.scaled(other)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Batch:
+    def __truediv__(self, other: object) -> Batch:
         if isinstance(other, Batch):
             raise NotLinear
         return self.scaled(other, divide=True)
@@ -378,7 +378,7 @@ def _choice(flat: Any, size: int, dtype: Any) -> Any:
     return csr_array((ones, (flat, np.arange(flat.size))), shape=(size, flat.size))
 
 
-def stacked(parts: Sequence[Batch], positions: Sequence[Any], shape: Shape) -> Any:
+def stacked(parts: Sequence[Batch], positions: Sequence[object], shape: Shape) -> Any:
     """Batches put at positions of one value; positions of no two meet."""
     total = parts[0].put(positions[0], shape)
     for part, where in zip(parts[1:], positions[1:], strict=True):

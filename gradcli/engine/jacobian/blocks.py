@@ -252,7 +252,7 @@ def _ends(inputs: Sequence[Tensor]) -> frozenset[Any]:
     return frozenset(x.edge for x in inputs if x.edge is not None)
 
 
-def _between(roots: Sequence[Any], ends: frozenset[Any]) -> list[Any]:
+def _between(roots: Sequence[object], ends: frozenset[Any]) -> list[Any]:
     """What leads from ``roots`` to ``ends``, each after all that lead to it."""
     needed: dict[Any, None] = {}
     for edge in inputs_first(roots):
@@ -282,7 +282,7 @@ def pulled(node: Node, g: Any, wanted: Sequence[Any]) -> list[Batch | None]:
     return _one_by_one(pull, g if several else [g])
 
 
-def pushed(node: Node, arriving: list[Any]) -> Any:
+def pushed(node: Node, arriving: list[object]) -> Any:
     """The tangents of a node's output, a tuple of several outputs'; None: zero."""
     if all(t is None for t in arriving):
         return None
@@ -296,7 +296,7 @@ def pushed(node: Node, arriving: list[Any]) -> Any:
             pass
     shapes: list[int] = []
 
-    def forward(parts: list[Any]) -> Any:
+    def forward(parts: list[object]) -> Any:
         made = push(node, parts)
         shapes.append(isinstance(made, tuple))
         return made if isinstance(made, tuple) else [made]

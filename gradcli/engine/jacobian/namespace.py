@@ -9,22 +9,23 @@ linear in it, or raises `NotLinear`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from ...engine.raw import Run
 from ...ops.basis import SPECIAL, UFUNCS
 from ..namespace import Namespace
 from .batch import Batch, NotLinear, stacked
 
 
-def _moving(name: str) -> Callable[..., Any]:
+def _moving(name: str) -> Run:
     """A method that moves, repeats or drops entries, by what it does to positions."""
 
-    def method(self: BatchNamespace, x: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(self: BatchNamespace, x: object, *args: object, **kwargs: object) -> Any:
         change = getattr(self.base, name)
         if not isinstance(x, Batch):
             return change(x, *args, **kwargs)
@@ -49,12 +50,12 @@ class BatchNamespace(Namespace):
             return made
         return super().__getattr__(name)
 
-    def _constant(self, function: Any) -> Any:
+    def _constant(self, function: object) -> Any:
         """A function that knows no batches."""
         if not callable(function):
             return function
 
-        def run(*args: Any, **kwargs: Any) -> Any:
+        def run(*args: object, **kwargs: object) -> Any:
             if any(isinstance(x, Batch) for x in (*args, *kwargs.values())):
                 raise NotLinear
             return function(*args, **kwargs)
@@ -254,6 +255,6 @@ _LETTERS = "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA"
 
 
 @cache
-def batches_over(base: Any) -> BatchNamespace:
+def batches_over(base: object) -> BatchNamespace:
     """The namespace of batches over the arrays of another."""
     return BatchNamespace(base)

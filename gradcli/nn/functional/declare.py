@@ -41,7 +41,7 @@ def published(run: Function, name: str, parameters: Sequence[Parameter]) -> Func
 
 
 def _parameters(
-    name: str, operands: str = "", hidden: str = "", **defaults: Any
+    name: str, operands: str = "", hidden: str = "", **defaults: object
 ) -> tuple[list[Parameter], dict[str, str]]:
     """List a row's parameters under PyTorch's names, and map those to the row's.
 
@@ -70,7 +70,7 @@ def of_row(name: str, operands: str = "", hidden: str = "") -> Function:
     apply = function(name)
     parameters, known = _parameters(name, operands, hidden)
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         if known and kwargs:
             kwargs = {known.get(key, key): value for key, value in kwargs.items()}
         try:
@@ -91,7 +91,7 @@ def changing(name: str, hidden: str = "") -> tuple[Function, Function]:
     both = [*parameters, Parameter("inplace", kind, default=False)]
     bind, count = Parameters(name, both).bind, len(both)
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: Any) -> Any:
         operands: Any = args
         if len(args) == count and not kwargs:
             *operands, inplace = args
@@ -108,7 +108,7 @@ def changing(name: str, hidden: str = "") -> tuple[Function, Function]:
             bind(tuple(operands), kwargs)
             raise
 
-    def run_(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def run_(input: Tensor, *args: object, **kwargs: object) -> Any:
         return change(input, lambda old: apply(old, *args, **kwargs))
 
     return published(run, name, both), published(run_, f"{name}_", parameters)
@@ -122,7 +122,10 @@ def along(name: str) -> Function:
     options = {"dim": None, "_stacklevel": 3, "dtype": None}
 
     def run(
-        input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+        input: Tensor,
+        dim: int | None = None,
+        _stacklevel: int = 3,
+        dtype: object = None,
     ) -> Tensor:
         if dim is None:
             warnings.warn(

@@ -8,7 +8,7 @@ from typing import Any
 from ..module import Module
 
 
-def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
+def skip_init(module_cls: object, *args: object, **kwargs: object) -> Any:
     """A module whose values are to be set anew.
 
     Args:

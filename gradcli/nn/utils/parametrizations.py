@@ -5,8 +5,7 @@ layer = orthogonal(nn.Linear(3, 3))         # layer.weight @ layer.weight.T is 1
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...engine.raw import Params
 from ...engine.tensor import Tensor
 from .. import functional as F
 from ..module import Module
@@ -95,7 +94,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int = 0) -> Module:
     """
     parametrize.register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
-    def older(state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
+    def older(state_dict: Params, prefix: str, *_: object) -> None:
         """Take a state that was saved with hooks in place of the parametrization."""
         for i, part in enumerate("gv"):
             key = f"{prefix}{name}_{part}"

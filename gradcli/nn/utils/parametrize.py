@@ -56,7 +56,7 @@ def cached() -> Iterator[None]:
             _Cache.values.clear()
 
 
-def _unchanged(what: str, before: Any, now: Any, names: tuple[str, str]) -> None:
+def _unchanged(what: str, before: object, now: object, names: tuple[str, str]) -> None:
     """Raise unless a parametrization keeps shape and dtype."""
     for of in ("dtype", "shape"):
         old, new = getattr(before, of), getattr(now, of)
@@ -203,10 +203,10 @@ def _own_class(module: Module) -> None:
     """Give a module a class of its own, of the same behaviour."""
     kind = type(module)
 
-    def refuse(self: Any, *_: Any) -> Any:
+    def refuse(self: object, *_: object) -> Any:
         raise RuntimeError(BY_STATE_ALONE)
 
-    def copied(self: Any, memo: dict[int, Any]) -> Any:
+    def copied(self: object, memo: dict[int, Any]) -> Any:
         if id(self) in memo:
             return memo[id(self)]
         twin = self.__new__(type(self))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...engine.creation import as_tensor, tensor
 from ...engine.dtypes import int64
@@ -83,7 +83,7 @@ class PackedSequence(PackedSequence_):
             unsorted_indices = invert_permutation(sorted_indices)
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
-    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+    def to(self, *args: object, **kwargs: object) -> PackedSequence:
         """The entries on another device or of another dtype; itself, if they are."""
         data = self.data.to(*args, **kwargs)
         if data is self.data:
@@ -95,11 +95,11 @@ class PackedSequence(PackedSequence_):
         ]
         return type(self)(data, self.batch_sizes, *indices)
 
-    def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
+    def cpu(self, *args: object, **kwargs: object) -> PackedSequence:
         """The entries in main memory."""
         return self.to("cpu", *args, **kwargs)
 
-    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+    def cuda(self, *args: object, **kwargs: object) -> PackedSequence:
         """The entries on a GPU."""
         return self.to("cuda", *args, **kwargs)
 

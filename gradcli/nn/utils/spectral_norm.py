@@ -101,7 +101,9 @@ class SpectralNorm(WeightHook):
     def settled(self, module: Module) -> Tensor:
         return self.compute_weight(module, do_power_iteration=False)
 
-    def note_version(self, module: Module, state: Any, prefix: str, notes: Any) -> None:
+    def note_version(
+        self, module: Module, state: object, prefix: str, notes: Any
+    ) -> None:
         """Note the version in a state."""
         notes.setdefault("spectral_norm", {})[f"{self.name}.version"] = self._version
 

@@ -22,7 +22,7 @@ Named = Mapping[str, Tensor]
 def functional_call(
     module: Module,
     parameter_and_buffer_dicts: Named | Sequence[Named],
-    args: Any = None,
+    args: object = None,
     kwargs: Mapping[str, Any] | None = None,
     *,
     tie_weights: bool = True,

@@ -47,7 +47,7 @@ class WeightHook:
             delattr(module, name)
         module.register_parameter(self.name, Parameter(weight.detach()))
 
-    def __call__(self, module: Module, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: object) -> None:
         setattr(module, self.name, self.make(module))
 
     @classmethod

@@ -12,6 +12,7 @@ from inspect import signature
 from typing import Any, Final, TypeAlias
 
 from ...engine import NUMPY
+from ...engine.raw import Params
 from ...ops import FUNCTIONS, Composite, Op, parameters
 from .tree import Tree
 
@@ -21,7 +22,9 @@ VARARGS: Final = 0x04
 """The flag of a function that takes any number of positional arguments."""
 
 
-def basis_call(name: str, args: tuple[Any, ...], params: Mapping[str, Any]) -> Call:
+def basis_call(
+    name: str, args: tuple[object, ...], params: Mapping[str, object]
+) -> Call:
     """Arrange a call of an array function."""
     known = signature(getattr(NUMPY, name)).parameters
     if any(p.kind is p.VAR_POSITIONAL for p in known.values()):
@@ -32,7 +35,7 @@ def basis_call(name: str, args: tuple[Any, ...], params: Mapping[str, Any]) -> C
     )
 
 
-def row_call(op: Op, raw: tuple[Any, ...], params: Mapping[str, Any]) -> Call:
+def row_call(op: Op, raw: tuple[object, ...], params: Mapping[str, object]) -> Call:
     """Arrange a call of the row's public function, in the order of its parameters."""
     public = FUNCTIONS[op.base]
     names = parameters(public)
@@ -48,8 +51,8 @@ def row_call(op: Op, raw: tuple[Any, ...], params: Mapping[str, Any]) -> Call:
 
 
 def _variadic(
-    public: Op | Composite, names: tuple[str, ...], raw: tuple[Any, ...],
-    params: Mapping[str, Any],
+    public: Op | Composite, names: tuple[str, ...], raw: tuple[object, ...],
+    params: Mapping[str, object],
 ) -> Call:  # fmt: skip
     """Pass the inputs one by one where any number is taken, else as a list."""
     first = tuple([params[name] for name in names if name in params])
@@ -59,11 +62,11 @@ def _variadic(
 
 
 def _arranged(
-    given: Mapping[str, Any], defaults: Mapping[str, Any], order: Any
+    given: Mapping[str, object], defaults: Mapping[str, object], order: Any
 ) -> Call:
     """Pass arguments without a default by position, the others by name."""
     args: list[Any] = []
-    params: dict[str, Any] = {}
+    params: Params = {}
     expected = iter(order)
     for name, value in given.items():
         plain = _dimension(name, value)
@@ -92,5 +95,5 @@ def _defaults(function: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return defaults | (function.__kwdefaults__ or {})
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     return a is b or (type(a) is type(b) and not isinstance(a, Tree) and a == b)

@@ -22,6 +22,7 @@ from ...engine import NUMPY
 from ...engine.arrays import ArrayNamespace
 from ...engine.modes import MODE
 from ...engine.namespace import Namespace
+from ...engine.raw import Params
 from ...lang.factory import RANDOM
 from ...ops import FUNCTIONS, OPS, Composite, Op, parameters
 from ...ops.basis import ARITHMETIC, SPECIAL, UFUNCS
@@ -123,7 +124,7 @@ class TreeNamespace(Namespace):
             self._made[key] = tree
         return self._kept_constant(tree)
 
-    def _demand_room(self, value: Any) -> None:
+    def _demand_room(self, value: object) -> None:
         self._bytes += getattr(value, "nbytes", 0)
         if len(self._made) > MAX_TREES or self._bytes > MAX_VALUE_BYTES:
             raise TooLong(
@@ -155,7 +156,7 @@ class TreeNamespace(Namespace):
         plain = value.item() if hasattr(value, "item") else value
         return self.made(NUMBER, (plain,), {}, np.asarray(plain))
 
-    def filled(self, shape: Sequence[int], value: Any) -> Tree:
+    def filled(self, shape: Sequence[int], value: object) -> Tree:
         """Make an array of one number."""
         if not shape:
             return self.number(value)
@@ -163,7 +164,7 @@ class TreeNamespace(Namespace):
         return self.made(FILLED, (plain,), {"shape": tuple(shape)},
                          np.full(tuple(shape), plain))  # fmt: skip
 
-    def array(self, values: Any) -> Tree:
+    def array(self, values: object) -> Tree:
         """Make a tree of an array of numbers."""
         if isinstance(values, Tree):
             return values
@@ -289,13 +290,13 @@ class TreeNamespace(Namespace):
         setattr(self, name, bound)
         return bound
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> Any:
+    def call(self, name: str, /, *args: object, **kwargs: object) -> Any:
         op = OPS.get(name)
         if op is not None:
             return self._called(op, *args, **kwargs)
         return getattr(self, name)(*args, **kwargs)
 
-    def _called(self, op: Op, *args: Any, **kwargs: Any) -> Any:
+    def _called(self, op: Op, *args: object, **kwargs: object) -> Any:
         if op.variadic:
             return self._row(op, args, kwargs)
         return self._row(op, (), dict(zip(parameters(op), args, strict=False)) | kwargs)
@@ -314,7 +315,7 @@ class TreeNamespace(Namespace):
             return made
         return self._call_tree(name, basis_call(name, args, kwargs), value)
 
-    def _call_tree(self, name: str, call: Call, value: Any) -> Any:
+    def _call_tree(self, name: str, call: Call, value: object) -> Any:
         """Make the tree of a call, or one tree for each of its results."""
         args, params = call
         if name in ARITHMETIC:
@@ -328,7 +329,7 @@ class TreeNamespace(Namespace):
             for i, v in enumerate(value)
         ])  # fmt: skip
 
-    def _row(self, op: Op, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def _row(self, op: Op, raw: tuple[object, ...], params: Params) -> Any:
         self._in_formula += 1
         try:
             made = self._spelled_row(op, raw, params)
@@ -342,7 +343,7 @@ class TreeNamespace(Namespace):
         if self._watching and not self._in_formula:
             self.asked.update(tree.serial for tree in made if tree.dtype.kind == "b")
 
-    def _spelled_row(self, op: Op, raw: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def _spelled_row(self, op: Op, raw: tuple[object, ...], params: Params) -> Any:
         """Run a row: its formula where that is no longer than a call, else the call."""
         if not self.words or op.base not in FUNCTIONS:
             return op.fwd(self, *raw, **params)
@@ -367,7 +368,7 @@ class TreeNamespace(Namespace):
             del self.decisions[serial]
         return self._call_tree(op.base, call, value)
 
-    def word(self, name: str, *args: Any, **params: Any) -> Tree:
+    def word(self, name: str, *args: object, **params: object) -> Tree:
         """Make the tree of a public function's call."""
         value = NUMPY.call(name, *valued(args), **valued(params))
         return self.made(name, args, params, np.asarray(value))
@@ -418,7 +419,7 @@ class TreeNamespace(Namespace):
         found = self._indices[id(index)] = self.made("as_index", (index,), {}, value)
         return found
 
-    def new_full(self, x: Any, shape: Sequence[int], value: Any) -> Any:
+    def new_full(self, x: object, shape: Sequence[int], value: object) -> Any:
         return self.filled(tuple(shape), value)
 
     def zeros_like(self, x: Any) -> Any:
@@ -427,10 +428,10 @@ class TreeNamespace(Namespace):
     def ones_like(self, x: Any) -> Any:
         return self.filled(x.shape, 1.0)
 
-    def eye(self, n: int, like: Any) -> Any:
+    def eye(self, n: int, like: object) -> Any:
         return self.made("eye", (n,), {}, np.eye(n))
 
-    def clone(self, x: Any, memory_format: str | None = None) -> Any:
+    def clone(self, x: object, memory_format: str | None = None) -> Any:
         return x
 
     def is_contiguous(self, x: Any) -> Any:
@@ -439,7 +440,7 @@ class TreeNamespace(Namespace):
     def is_viewable(self, x: Any, shape: Sequence[int]) -> Any:
         return NUMPY.is_viewable(x.value, shape)
 
-    def array_itself(self, x: Any) -> Any:
+    def array_itself(self, x: object) -> Any:
         return x
 
     def address(self, x: Any) -> int:
@@ -452,12 +453,12 @@ class TreeNamespace(Namespace):
         value = np.asarray(tree.value[valued(index)])
         return self.made("getitem", (tree, index), {}, value)
 
-    def put_add(self, shape: Sequence[int], index: Any, g: Any) -> Any:
+    def put_add(self, shape: Sequence[int], index: object, g: object) -> Any:
         if not self.words:
             return self._basis("put_add", tuple(shape), index, g)
         return scatter.added(self, tuple(shape), index, self.array(g))
 
-    def put_view(self, shape: Sequence[int], index: Any, g: Any) -> Any:
+    def put_view(self, shape: Sequence[int], index: object, g: object) -> Any:
         if not self.words:
             return self._basis("put_view", tuple(shape), index, g)
         return scatter.put(self, tuple(shape), index, self.array(g))

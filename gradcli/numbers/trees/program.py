@@ -256,7 +256,7 @@ _KINDS: Final = {
 }  # fmt: skip
 
 
-def _host(raw: Any) -> Any:
+def _host(raw: object) -> Any:
     """Copy numbers to the host, in double precision."""
     return np.asarray(host(raw), dtype=np.float64)
 
@@ -272,7 +272,7 @@ def rows_as_calls() -> Iterator[None]:
         MODE.watch(nodes, calls)
 
 
-def _ignored(*call: Any) -> None:
+def _ignored(*call: object) -> None:
     pass
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from .tree import LITERAL, Tree, TreeMaker
 
 
-def put(xp: TreeMaker, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
+def put(xp: TreeMaker, shape: tuple[int, ...], index: object, g: Tree) -> Tree:
     """Write ``g`` at ``index`` into zeros; of equal positions the last counts."""
     items = _spread(index, len(shape))
     if not all(isinstance(i, int | slice) for i in items):
@@ -34,14 +34,14 @@ def put(xp: TreeMaker, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
     return now
 
 
-def added(xp: TreeMaker, shape: tuple[int, ...], index: Any, g: Tree) -> Tree:
+def added(xp: TreeMaker, shape: tuple[int, ...], index: object, g: Tree) -> Tree:
     """Add ``g`` at ``index`` to zeros; at equal positions entries add up."""
     zeros, where = _zeros_and_positions(xp, shape, _spread(index, len(shape)))
     return xp.word("index_put", zeros, where, g, accumulate=True)
 
 
 def _zeros_and_positions(
-    xp: TreeMaker, shape: tuple[int, ...], items: list[Any]
+    xp: TreeMaker, shape: tuple[int, ...], items: list[object]
 ) -> tuple[Tree, tuple[Any, ...]]:
     where = [_position(i, size) for i, size in zip(items, shape, strict=False)]
     return xp.filled(shape, 0.0), tuple(where)
@@ -57,7 +57,7 @@ def _position(item: Any, size: int) -> Any:
     return item
 
 
-def _spread(index: Any, ndim: int) -> list[Any]:
+def _spread(index: object, ndim: int) -> list[Any]:
     """Give one index item per dimension of the result."""
     items = list(index) if isinstance(index, tuple) else [index]
     taken = sum(_dimensions(i) for i in items if i is not ...)

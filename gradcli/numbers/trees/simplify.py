@@ -106,7 +106,7 @@ def simplified(
     return xp.made(name, args, params or {}, value)
 
 
-def _is(tree: Any, number: float) -> bool:
+def _is(tree: object, number: float) -> bool:
     return isinstance(tree, Tree) and tree.head == NUMBER and tree.args[0] == number
 
 
@@ -254,7 +254,7 @@ def _neg(xp: TreeMaker, value: Any, a: Tree) -> Tree | None:
 
 
 @_rule("matmul")
-def _matmul(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _matmul(xp: TreeMaker, value: object, a: Tree, b: Tree) -> Tree | None:
     for one in (a, b):
         if one.head == "neg":
             return xp.operate("neg", xp.operate("matmul", *_replaced(a, b, one)))
@@ -374,7 +374,7 @@ def _turned(xp: TreeMaker, value: Any, x: Any) -> Tree | None:
 
 
 @_rule("where")
-def _where(xp: TreeMaker, value: Any, mask: Tree, a: Tree, b: Tree) -> Tree | None:
+def _where(xp: TreeMaker, value: object, mask: Tree, a: Tree, b: Tree) -> Tree | None:
     if mask.head in (NUMBER, FILLED):
         return _unchanged(a if mask.args[0] else b, value)
     if mask.head == "eq" and mask.args[0] is b and _is(mask.args[1], 0) and _is(a, 0):
@@ -384,7 +384,7 @@ def _where(xp: TreeMaker, value: Any, mask: Tree, a: Tree, b: Tree) -> Tree | No
 
 
 @_rule("ne")
-def _ne(xp: TreeMaker, value: Any, a: Tree, b: Tree) -> Tree | None:
+def _ne(xp: TreeMaker, value: object, a: Tree, b: Tree) -> Tree | None:
     return _unchanged(a, value) if _is(b, 0) and a.dtype.kind == "b" else None
 
 

@@ -101,7 +101,7 @@ def repeated(template: Template) -> frozenset[int]:
     return frozenset(p for p in positions if positions.count(p) > 1)
 
 
-def lift(value: Any) -> Text:
+def lift(value: object) -> Text:
     """A text as it is; a number by shortest round trip."""
     if isinstance(value, Text):
         return value
@@ -115,7 +115,7 @@ def _is_one(value: Text) -> bool:
     return not isinstance(value, Nameless) and value.written in ("1", "1.0")
 
 
-def _applied(name: str, *operands: Any) -> Text:
+def _applied(name: str, *operands: object) -> Text:
     texts = [lift(operand) for operand in operands]
     neutral, positions = NEUTRAL.get(name, (0, ()))
     for position in positions if neutral else ():
@@ -145,16 +145,16 @@ class TextNamespace:
     def as_type_of(self, mask: Any, like: Any) -> Text:
         return self.call("where", mask, 1, 0)
 
-    def new_full(self, like: Any, size: Any, fill_value: Any) -> Text:
+    def new_full(self, like: object, size: object, fill_value: object) -> Text:
         return lift(fill_value)
 
-    def zeros_like(self, x: Any) -> Text:
+    def zeros_like(self, x: object) -> Text:
         return lift(0)
 
-    def ones_like(self, x: Any) -> Text:
+    def ones_like(self, x: object) -> Text:
         return lift(1)
 
-    def call(self, name: str, *args: Any, **keywords: Any) -> Text:
+    def call(self, name: str, *args: object, **keywords: object) -> Text:
         given = [_argument(arg) for arg in args]
         given += [f"{key}={_argument(value)}" for key, value in keywords.items()]
         return Text(f"{name}({', '.join(given)})")
@@ -167,7 +167,7 @@ class TextNamespace:
         return lambda *args, **keywords: self.call(name, *args, **keywords)
 
 
-def _argument(value: Any) -> str:
+def _argument(value: object) -> str:
     return repr(value) if isinstance(value, str | bool) else lift(value).written
 
 
@@ -175,7 +175,7 @@ TEXTS: Final = TextNamespace()
 
 
 def partial_text(
-    partial: Any, y: Text, inputs: Sequence[Any], params: Mapping[str, Any]
+    partial: object, y: Text, inputs: Sequence[object], params: Mapping[str, object]
 ) -> Text | None:
     """The text of a row's partial; None if the language cannot say it.
 

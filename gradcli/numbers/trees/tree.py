@@ -11,12 +11,13 @@ shapes and branches, and stands in the text only where a condition says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import numpy as np
 
 from ...engine.errors import EngineError
+from ...engine.raw import Run
 from ...ops.basis import COMPARISONS, OPERATORS, UNARY
 
 NAME: Final = "a name"
@@ -137,8 +138,8 @@ class TreeMaker(Protocol):
     ) -> Tree: ...
     def operate(self, name: str, *operands: Any) -> Tree: ...
     def number(self, value: Any) -> Tree: ...
-    def filled(self, shape: Sequence[int], value: Any) -> Tree: ...
-    def word(self, name: str, *args: Any, **params: Any) -> Tree: ...
+    def filled(self, shape: Sequence[int], value: object) -> Tree: ...
+    def word(self, name: str, *args: object, **params: object) -> Tree: ...
     def as_type_of(self, x: Any, like: Any) -> Any: ...
     def __getattr__(self, name: str) -> Any: ...
 
@@ -153,7 +154,7 @@ def known(tree: Tree) -> bool:
     return tree.head in (NUMBER, FILLED, LITERAL)
 
 
-def parts(value: Any) -> Iterator[Tree]:
+def parts(value: object) -> Iterator[Tree]:
     """The trees in an argument."""
     if isinstance(value, Tree):
         yield value
@@ -171,7 +172,7 @@ def below(tree: Tree) -> list[Tree]:
     return [*parts(tree.args), *parts(tuple(tree.params.values()))]
 
 
-def frozen(value: Any) -> Any:
+def frozen(value: object) -> Any:
     """A key that is equal for equal arguments and differs for others."""
     if isinstance(value, Tree):
         return value.serial, Tree
@@ -186,7 +187,7 @@ def frozen(value: Any) -> Any:
     return type(value), repr(value)
 
 
-def valued(value: Any) -> Any:
+def valued(value: object) -> Any:
     """An argument with the trees' values in place of the trees."""
     if isinstance(value, Tree):
         return value.value
@@ -199,7 +200,7 @@ def valued(value: Any) -> Any:
     return value
 
 
-def _method(name: str, reflected: bool = False) -> Callable[..., Any]:
+def _method(name: str, reflected: bool = False) -> Run:
     if reflected:
         return lambda self, other: self.xp.operate(name, other, self)
     return lambda self, *other: self.xp.operate(name, self, *other)

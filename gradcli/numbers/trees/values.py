@@ -16,7 +16,7 @@ from .calls import Call
 from .tree import valued
 
 
-def uniform(value: Any) -> bool:
+def uniform(value: object) -> bool:
     """Tell whether all entries of an array are equal; true without entries."""
     return isinstance(value, np.ndarray) and bool((value == first(value)).all())
 

@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import Any
 from weakref import ref
 
+from ...engine.raw import Params
 from ...engine.tensor import Tensor
 from ..optimizer import Group, Optimizer
 
@@ -120,15 +121,15 @@ class LRScheduler:
     def _each(self, rate: Callable[[Group], Any]) -> list[Any]:
         return [rate(group) for group in self.optimizer.param_groups]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> Params:
         """Give the schedule's attributes, without the optimizer."""
         return {k: v for k, v in self.__dict__.items() if k != "optimizer"}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Params) -> None:
         """Take over what `state_dict` gave."""
         self.__dict__.update(state_dict)
 
-    def _load_own(self, state: dict[str, Any], apart: str) -> Any:
+    def _load_own(self, state: Params, apart: str) -> Any:
         """Take over a state but for one name, whose value is given back."""
         self.__dict__.update({k: v for k, v in state.items() if k != apart})
         return state[apart]
@@ -147,18 +148,18 @@ class Rule(LRScheduler):
     def _rates(self) -> list[Any]:
         raise NotImplementedError
 
-    def _scaled(self, factor: Any) -> list[Any]:
+    def _scaled(self, factor: object) -> list[Any]:
         """The rates as they are, times a factor."""
         return self._each(lambda group: group["lr"] * factor)
 
 
-def check_optimizer(optimizer: Any) -> None:
+def check_optimizer(optimizer: object) -> None:
     """Raise TypeError for what is no optimizer."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
-def copied(value: Any) -> Any:
+def copied(value: object) -> Any:
     """Copy a rate, so that later changes of a tensor do not reach it."""
     return value.clone() if isinstance(value, Tensor) else value
 
@@ -180,7 +181,7 @@ def _note_steps(optimizer: Optimizer) -> None:
     optimizer._opt_called = False
 
     @wraps(step)
-    def counted(*args: Any, **kwargs: Any) -> Any:
+    def counted(*args: object, **kwargs: object) -> Any:
         own = weak()
         if own is not None:
             own._opt_called = True
@@ -190,7 +191,7 @@ def _note_steps(optimizer: Optimizer) -> None:
     optimizer.step = counted  # type: ignore[method-assign]
 
 
-def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+def per_group(name: str, optimizer: Optimizer, value: object) -> list[Any]:
     """List one value per group, from one for all or from a list.
 
     Raises:
@@ -219,7 +220,7 @@ def check_strategy(strategy: str) -> None:
         )
 
 
-def state_of(function: Any) -> dict[str, Any] | None:
+def state_of(function: object) -> Params | None:
     """Give what a callable object holds; None for a plain function."""
     plain = function is None or isinstance(function, FunctionType)
     return None if plain else dict(function.__dict__)

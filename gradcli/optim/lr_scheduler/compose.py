@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any
 
+from ...engine.raw import Params
 from ..optimizer import Optimizer
 from .base import LRScheduler
 from .plateau import ReduceLROnPlateau
@@ -20,7 +20,7 @@ class _Composed(LRScheduler):
 
     _schedulers: Sequence[LRScheduler]
 
-    def _check(self, schedulers: Sequence[Any], optimizer: Any) -> None:
+    def _check(self, schedulers: Sequence[object], optimizer: object) -> None:
         name = type(self).__name__
         for i, schedule in enumerate(schedulers):
             if not hasattr(schedule, "optimizer"):
@@ -41,13 +41,13 @@ class _Composed(LRScheduler):
                     f"{type(optimizer).__name__}."
                 )
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> Params:
         """Give the attributes of the schedule and its parts, without the optimizer."""
         state = super().state_dict()
         state["_schedulers"] = [part.state_dict() for part in self._schedulers]
         return state
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Params) -> None:
         """Take over what `state_dict` gave."""
         states = self._load_own(state_dict, "_schedulers")
         for part, state in zip(self._schedulers, states, strict=True):

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ...engine.raw import Params
 from ..optimizer import Group, Optimizer
 from .base import Rule, check_optimizer, check_strategy, per_group, state_of
 
@@ -22,8 +23,8 @@ def set_momentum(group: Group, momentum: float) -> None:
 
 
 def begin_momenta(
-    optimizer: Optimizer, lowest: Any, highest: Any, last_epoch: int
-) -> dict[str, Any]:
+    optimizer: Optimizer, lowest: object, highest: object, last_epoch: int
+) -> Params:
     """Note the bounds in the groups and begin at the highest.
 
     Returns:
@@ -68,12 +69,12 @@ class CyclicLR(Rule):
     """
 
     def __init__(
-        self, optimizer: Optimizer, base_lr: Any, max_lr: Any,
+        self, optimizer: Optimizer, base_lr: object, max_lr: object,
         step_size_up: int = 2000, step_size_down: int | None = None,
         mode: str = "triangular", gamma: float = 1.0,
         scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle",
-        cycle_momentum: bool = True, base_momentum: Any = 0.8,
-        max_momentum: Any = 0.9, last_epoch: int = -1,
+        cycle_momentum: bool = True, base_momentum: object = 0.8,
+        max_momentum: object = 0.9, last_epoch: int = -1,
     ) -> None:  # fmt: skip
         check_optimizer(optimizer)
         lows = per_group("base_lr", optimizer, base_lr)
@@ -121,13 +122,13 @@ class CyclicLR(Rule):
         bounds = zip(self.base_lrs, self.max_lrs, strict=True)
         return [low + (high - low) * height for low, high in bounds]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> Params:
         """Give the schedule's attributes; of a plain function nothing is kept."""
         state = super().state_dict()
         state["_scale_fn_custom"] = state_of(self._scale_fn_custom)
         return state
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Params) -> None:
         """Take over what `state_dict` gave; a function stays the schedule's own."""
         kept = self._load_own(state_dict, "_scale_fn_custom")
         if kept is not None and self._scale_fn_custom is not None:
@@ -160,11 +161,11 @@ class OneCycleLR(Rule):
     """
 
     def __init__(
-        self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None,
+        self, optimizer: Optimizer, max_lr: object, total_steps: int | None = None,
         epochs: int | None = None, steps_per_epoch: int | None = None,
         pct_start: float = 0.3, anneal_strategy: str = "cos",
-        cycle_momentum: bool = True, base_momentum: Any = 0.85,
-        max_momentum: Any = 0.95, div_factor: float = 25.0,
+        cycle_momentum: bool = True, base_momentum: object = 0.85,
+        max_momentum: object = 0.95, div_factor: float = 25.0,
         final_div_factor: float = 1e4, three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
@@ -203,7 +204,7 @@ class OneCycleLR(Rule):
                 set_momentum(group, self._between(group, phase, "momentum", share))
         return self._each(lambda group: self._between(group, phase, "lr", share))
 
-    def _phase_at(self, step: int) -> tuple[float, dict[str, Any]]:
+    def _phase_at(self, step: int) -> tuple[float, Params]:
         """Find the phase of a step, and the step at which it began."""
         began = 0.0
         for phase in self._schedule_phases[:-1]:
@@ -212,9 +213,7 @@ class OneCycleLR(Rule):
             began = phase["end_step"]
         return began, self._schedule_phases[-1]
 
-    def _between(
-        self, group: Group, phase: dict[str, Any], what: str, share: float
-    ) -> Any:
+    def _between(self, group: Group, phase: Params, what: str, share: float) -> Any:
         first, last = (group[phase[f"{end}_{what}"]] for end in ("start", "end"))
         if self._anneal_func_type == "linear":
             return (last - first) * share + first
@@ -235,13 +234,13 @@ def _total(
     return _positive("epochs", epochs) * of_epoch
 
 
-def _positive(name: str, value: Any) -> int:
+def _positive(name: str, value: object) -> int:
     if not isinstance(value, int) or value <= 0:
         raise ValueError(f"Expected positive integer {name}, but got {value}")
     return value
 
 
-def _phases(total: int, rising: float, three: bool) -> list[dict[str, Any]]:
+def _phases(total: int, rising: float, three: bool) -> list[Params]:
     up = (
         rising * total - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum",
     )  # fmt: skip

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from inspect import Parameter
 from typing import Any
 
+from ...engine.raw import Params
 from ...engine.signatures import constructor, new_class
 from .base import Rule
 
@@ -48,9 +49,9 @@ def schedule(
     doc: str,
     factor: Formula,
     closed: Formula,
-    settle: Callable[[dict[str, Any]], None] | None = None,
+    settle: Callable[[Params], None] | None = None,
     /,
-    **options: Any,
+    **options: object,
 ) -> type[ByFactor]:
     """Make a class of schedules.
 
@@ -66,7 +67,7 @@ def schedule(
     given = {"optimizer": REQUIRED, **options, "last_epoch": -1}
     shown = [Parameter(n, kind, default=value) for n, value in given.items()]
 
-    def begin(self: Any, given: dict[str, Any]) -> None:
+    def begin(self: Any, given: Params) -> None:
         if settle is not None:
             settle(given)
         optimizer, last_epoch = given.pop("optimizer"), given.pop("last_epoch")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...engine.raw import Params
 from ..optimizer import Optimizer
 from .base import Rule, state_of
 
@@ -29,13 +30,13 @@ class _ByFunctions(Rule):
             )
         super().__init__(optimizer, last_epoch)
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> Params:
         """Give the schedule's attributes; of plain functions nothing is kept."""
         state = super().state_dict()
         state["lr_lambdas"] = [state_of(function) for function in self.lr_lambdas]
         return state
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Params) -> None:
         """Take over what `state_dict` gave; functions stay the schedule's own."""
         states = self._load_own(state_dict, "lr_lambdas")
         for function, kept in zip(self.lr_lambdas, states, strict=True):

@@ -126,7 +126,7 @@ def checkpoint_sequential(
 
 
 def _in_turn(steps: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    def run(value: Any) -> Any:
+    def run(value: object) -> Any:
         for step in steps:
             value = step(value)
         return value

@@ -18,6 +18,7 @@ from ...autograd.graph import saved_tensors_hooks
 from ...engine.errors import EngineError
 from ...engine.modes import MODE, enable_grad
 from ...engine.passes import PASSES, Pass
+from ...engine.raw import Params, Run
 from ...engine.record import call
 from ...engine.tensor import Tensor
 from .draws import same_draws
@@ -110,9 +111,9 @@ class Region:
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Run,
         args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        kwargs: Params,
         again: AbstractContextManager[Any],
         preserve: bool,
         check: str,
@@ -201,7 +202,7 @@ class Region:
             args[position] = tensor
         return args
 
-    def _compare(self, kinds: list[Any], ran: list[str]) -> None:
+    def _compare(self, kinds: list[object], ran: list[str]) -> None:
         if len(kinds) != len(self._kinds):
             text = OTHER_COUNT.format(len(self._kinds), len(kinds))
             raise self._error(text, ran)
@@ -234,7 +235,9 @@ class Region:
             yield
             return
 
-        def note(op: Any, inputs: Any, params: Any, raw: Any, out: Any) -> None:
+        def note(
+            op: Any, inputs: object, params: object, raw: Any, out: object
+        ) -> None:
             shapes = [list(r.shape) for r in raw if hasattr(r, "shape")]
             steps.append(f"{op.name} of shapes {', '.join(map(str, shapes))}")
 

@@ -65,14 +65,14 @@ def _alike(first: Any, parts: Any) -> Any:
         return parts
 
 
-def _unknown(kind: Any) -> str:
+def _unknown(kind: object) -> str:
     return (
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or "
         f"lists; found {kind}"
     )
 
 
-def default_convert(data: Any) -> Any:
+def default_convert(data: object) -> Any:
     """Convert the arrays of one item to tensors."""
     if isinstance(data, Tensor | str | bytes):
         return data

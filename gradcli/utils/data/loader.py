@@ -54,8 +54,8 @@ class DataLoader:
         sampler: Iterable[Any] | None = None,
         batch_sampler: Iterable[list[Any]] | None = None, num_workers: int = 0,
         collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False,
-        drop_last: bool = False, timeout: float = 0, worker_init_fn: Any = None,
-        multiprocessing_context: Any = None, generator: Generator | None = None, *,
+        drop_last: bool = False, timeout: float = 0, worker_init_fn: object = None,
+        multiprocessing_context: object = None, generator: Generator | None = None, *,
         prefetch_factor: int | None = None, persistent_workers: bool = False,
         pin_memory_device: str = "", in_order: bool = True,
     ) -> None:  # fmt: skip
@@ -138,7 +138,7 @@ class _Endless:
             yield None
 
 
-def _no_workers(**options: Any) -> None:
+def _no_workers(**options: object) -> None:
     for name, value in options.items():
         if value:
             raise ValueError(
@@ -147,7 +147,7 @@ def _no_workers(**options: Any) -> None:
             )
 
 
-def _no_positions(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
+def _no_positions(shuffle: object, sampler: object, batch_sampler: object) -> None:
     for name, value in (
         ("shuffle", shuffle or None), ("sampler", sampler),
         ("batch_sampler", batch_sampler),
