@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +16,35 @@ TESTS = Path(__file__).parent
 SLOW = {
     "cli": "processes",
     "documents": "training",
+    "laws/test_mutants.py": "every slip in every rule",
+    "laws/test_sympy_proof.py": "proofs by SymPy",
     "numbers/trees": "a program of each row",
+    "pages": "processes",
+    "peers": "all of PyTorch's samples",
     "random": "programs beside PyTorch",
+    "reference/test_reference.py": "processes",
     "render/code": "programs that are compiled and run",
     "samples": "processes",
+    "stubs": "mypy",
     "verify": "proofs by SymPy",
 }
-"""The folders whose tests take longest, and what in them does."""
+"""The folders and files whose tests take longest, and what in them does."""
+
+
+@cache
+def is_slow(path: Path) -> bool:
+    return any(path.is_relative_to(TESTS / place) for place in SLOW)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if any(item.path.is_relative_to(TESTS / folder) for folder in SLOW):
+        if is_slow(item.path):
             item.add_marker(pytest.mark.slow)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if gone := [place for place in SLOW if not (TESTS / place).exists()]:
+        raise pytest.UsageError(f"tests/conftest.py: SLOW names {', '.join(gone)}")
     # The engine means its infinities and says so to NumPy when it is imported; pytest
     # puts its own filters in place of that one.
     config.addinivalue_line(
