@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -42,6 +43,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+def pytest_collection_finish() -> None:
+    if "torch" in sys.modules:
+        in_one_thread(sys.modules["torch"])
+
+
+def in_one_thread(torch: Any) -> Any:
+    """PyTorch without threads: arrays are small, and threads that wait for work keep
+    the processor busy."""
+    torch.set_num_threads(1)
+    return torch
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if gone := [place for place in SLOW if not (TESTS / place).exists()]:
         raise pytest.UsageError(f"tests/conftest.py: SLOW names {', '.join(gone)}")
@@ -56,7 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def torch() -> Any:
     """PyTorch, for tests that stand beside it."""
-    return pytest.importorskip("torch")
+    return in_one_thread(pytest.importorskip("torch"))
 
 
 @pytest.fixture(scope="session")
