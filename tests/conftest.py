@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +19,47 @@ TESTS = Path(__file__).parent
 SLOW = {
     "cli": "processes",
     "documents": "training",
+    "laws/test_mutants.py": "every slip in every rule",
+    "laws/test_sympy_proof.py": "proofs by SymPy",
     "numbers/trees": "a program of each row",
+    "pages": "processes",
+    "peers": "all of PyTorch's samples",
     "random": "programs beside PyTorch",
+    "reference/test_reference.py": "processes",
     "render/code": "programs that are compiled and run",
     "samples": "processes",
+    "stubs": "mypy",
     "verify": "proofs by SymPy",
 }
-"""The folders whose tests take longest, and what in them does."""
+"""The folders and files whose tests take longest, and what in them does."""
+
+
+@cache
+def is_slow(path: Path) -> bool:
+    return any(path.is_relative_to(TESTS / place) for place in SLOW)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if any(item.path.is_relative_to(TESTS / folder) for folder in SLOW):
+        if is_slow(item.path):
             item.add_marker(pytest.mark.slow)
 
 
+def pytest_collection_finish() -> None:
+    if "torch" in sys.modules:
+        in_one_thread(sys.modules["torch"])
+
+
+def in_one_thread(torch: Any) -> Any:
+    """PyTorch without threads: arrays are small, and threads that wait for work keep
+    the processor busy."""
+    torch.set_num_threads(1)
+    return torch
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if gone := [place for place in SLOW if not (TESTS / place).exists()]:
+        raise pytest.UsageError(f"tests/conftest.py: SLOW names {', '.join(gone)}")
     # What people set for themselves changes no test.
     os.environ["XDG_CONFIG_HOME"] = str(TESTS / "no-such-folder")
     for setting in SETTINGS:
@@ -48,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def torch() -> Any:
     """PyTorch, for tests that stand beside it."""
-    return pytest.importorskip("torch")
+    return in_one_thread(pytest.importorskip("torch"))
 
 
 @pytest.fixture(scope="session")

@@ -107,8 +107,9 @@ def answer(connection: socket.socket) -> NoReturn:
     if ended not in ready:
         # Whoever asked is gone.
         os.kill(pid, signal.SIGKILL)
-    _, status = os.waitpid(pid, 0)
-    connection.sendall(b"%d" % os.waitstatus_to_exitcode(status))
+    _, status, used = os.wait4(pid, 0)
+    told = os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024
+    connection.sendall(b"%d %d" % told)
     os._exit(0)
 
 

@@ -1,4 +1,9 @@
-"""Hands its command line to the server, waits, and ends as the process there did."""
+"""Hands its command line to the server, waits, and ends as the process there did.
+
+Where the environment has a file's name as ``PEAK_OF_MEMORY``, the bytes of resident
+memory that the process took, those that it had from the server among them, are
+written there.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,10 @@ with socket.socket(socket.AF_UNIX) as connection:
     socket.send_fds(connection, [length], [0, 1, 2])
     connection.sendall(request)
     answer = connection.recv(64)
-status = int(answer)
+status, peak = map(int, answer.split())
+if place := os.environ.get("PEAK_OF_MEMORY"):
+    with open(place, "w") as file:
+        print(peak, file=file)
 if status < 0:
     signal.signal(-status, signal.SIG_DFL)
     os.kill(os.getpid(), -status)
