@@ -16,6 +16,7 @@ from ..ops.memory import check_bounds
 from .blas import MIN_WORK_SPLIT, product
 from .choosing import chosen
 from .errors import ValueRangeError
+from .factors import Factors
 from .layouts import laid_out
 from .limits import (
     MAX_FACTORIAL_ARGUMENT,
@@ -53,20 +54,22 @@ def in_own_type(function: Any) -> Any:
     return run
 
 
-class ArrayNamespace(Namespace):
+class ArrayNamespace(Factors, Namespace):
     """The basis on one array module.
 
-    ``np`` is the array module (``numpy`` or ``cupy``), ``special`` a function that
-    imports its special functions when the first of them is needed.
+    ``np`` is the array module (``numpy`` or ``cupy``); ``special`` and ``solvers``
+    import its special functions, and its solvers of linear systems, when the first of
+    them is needed.
     """
 
     symbolic = False
 
-    def __init__(self, np: Any, special: Any, device: str) -> None:
+    def __init__(self, np: Any, special: Any, solvers: Any, device: str) -> None:
         self.np = np
         self.device = device
         self.plain = True
         self._special = special
+        self._solvers = solvers
         for name, theirs in UFUNCS.items():
             if name != "where":
                 setattr(self, name, getattr(np, theirs))
@@ -477,12 +480,6 @@ class ArrayNamespace(Namespace):
         if self.np.isnan(factor).any() or not self.np.isfinite(a).all():
             raise self.np.linalg.LinAlgError("Matrix is not positive definite")
         return self._by_columns(factor)
-
-    def _by_columns(self, a: Any) -> Any:
-        """Matrices column after column in memory, as LAPACK leaves them to PyTorch:
-        what sees them under another shape has to copy them first."""
-        turn = self.np.swapaxes
-        return turn(self.np.ascontiguousarray(turn(a, -2, -1)), -2, -1)
 
     def eye(self, n: int, like: Any) -> Any:
         check_size((n, n))
