@@ -1,6 +1,6 @@
 """Products and powers of many: chains of matrices, Vandermonde's, exponentials.
 
-    linalg.multi_dot([a, b, c])         # in the order that takes the fewest products
+linalg.multi_dot([a, b, c])         # in the order that takes the fewest products
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ def beside_info(xp: Any, a: Any, regular: Any, b: Any) -> tuple[Any, Any]:
     info = xp.zero_pivots(a)
     if not bool(xp.any(xp.ne(info, 0))):
         return regular(), info
-    found = from_triangles(xp, *xp.lu_factors(a), b, False)
+    both, pivots = xp.lu_factors(a)
+    found = from_triangles(xp, both, pivots, b, False)
     return by_columns(xp, found), info
 
 
@@ -74,8 +75,9 @@ def solve_ex(xp: Any, a: Any, b: Any, left: bool = True) -> Any:
     right = column(xp, b, vector)
 
     def by_pivots() -> Any:
-        x = from_triangles(xp, *xp.lu_factors(a),
-                           right if left else turned(xp, right), not left)
+        both, pivots = xp.lu_factors(a)
+        facing = right if left else turned(xp, right)
+        x = from_triangles(xp, both, pivots, facing, not left)
         x = x if left else turned(xp, x)
         return xp.squeeze(x, -1) if vector else x
 

@@ -66,7 +66,7 @@ def qr_rule(xp: Any, g: Any, y: Any, a: Any, mode: str = "reduced") -> Any:
     gq, gr = g
     q, r = y
     m, n = a.shape[-2:]
-    inner = None if gr is None else xp.matmul(gr, turned(xp, r))
+    inner: Any = None if gr is None else xp.matmul(gr, turned(xp, r))
     if gq is not None:
         by_q = xp.matmul(turned(xp, q), gq)
         inner = -by_q if inner is None else inner - by_q

@@ -12,7 +12,7 @@ from typing import Any
 
 from .checks import EngineError, ShapeError
 from .linalg import column, is_vector, square, symmetric
-from .op import WHOLES, case, function, row
+from .op import WHOLES, Types, case, function, row
 from .products import turned
 from .shape import sum_to
 from .spectra import matrices
@@ -27,7 +27,7 @@ ROUNDING: dict[int, float] = {4: 2.0**-23, 8: 2.0**-52}
 MATRICES_ONLY = ("linalg.pinv({0}): expected a tensor with 2 or more dimensions of "
                  "float, double, cfloat or cdouble types")
 OTHER_TYPES = "This function doesn't handle types other than float and double"
-NO_OTHER_TYPES = {WHOLES: OTHER_TYPES, ("float16",): OTHER_TYPES}
+NO_OTHER_TYPES: dict[Types, str] = {WHOLES: OTHER_TYPES, ("float16",): OTHER_TYPES}
 
 
 def cutoff(xp: Any, a: Any, sizes: Any, atol: Any, rtol: Any) -> Any:
@@ -38,7 +38,7 @@ def cutoff(xp: Any, a: Any, sizes: Any, atol: Any, rtol: Any) -> Any:
         rtol = usual if atol is None else xp.where(xp.gt(atol, 0), 0.0, usual)
     bounds = []
     for bound in (atol, rtol):
-        stacked = bound is not None and getattr(bound, "shape", ())
+        stacked = len(getattr(bound, "shape", ())) > 0
         bounds.append(xp.unsqueeze(bound, -1) if stacked else bound)
     relative = bounds[1] * xp.amax(sizes, -1, True)
     return relative if atol is None else xp.maximum(relative, bounds[0])
