@@ -119,8 +119,8 @@ OF_SINGULAR_VALUES = {2: "amax", -2: "amin", "nuc": "sum"}
 """What norms make of the singular values."""
 
 
-def spectral_norm(call: Call, x: Array, ord: float | str, dims: tuple[int, int], keepdim: bool
-                  ) -> Array:
+def spectral_norm(call: Call, x: Array, ord: float | str, dims: tuple[int, int],
+                  keepdim: bool) -> Array:
     """The largest, the least or the sum of singular values."""
     order = (*(d for d in range(len(x.shape)) if d not in dims), *dims)
     s = call("linalg.svdvals", call("permute", x, order))

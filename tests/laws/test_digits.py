@@ -8,7 +8,6 @@ from tests.grouped import by_row
 from .digits import digits
 from .draw import draw, ident, spots
 
-
 NO_FORMULA = {
     "matrix_exp": "its rule is an exponential of a matrix of twice the size",
 }
