@@ -17,6 +17,7 @@ import numpy as np
 
 from ..engine import NUMPY
 from ..ops.checks import KindError
+from .arrays import boxed
 from .balls import to_float
 from .decided import largest
 from .matrices import inner_product, matmul
@@ -47,7 +48,7 @@ def floats(system: System, matrix: Any) -> Any:
 def _each(system: System, name: str, *operands: Any) -> Any:
     count = len(operands)
     run = np.frompyfunc(lambda *es: system.apply(name, *es), count, 1)
-    return run(*operands)
+    return run(*[o if isinstance(o, np.ndarray) else boxed(o) for o in operands])
 
 
 def _zeros(system: System, *shape: int) -> Any:
