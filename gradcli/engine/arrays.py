@@ -17,6 +17,7 @@ from ..ops.types import Index, Sizes
 from .blas import MIN_WORK_SPLIT, product
 from .choosing import chosen
 from .errors import ValueRangeError
+from .factors import Factors
 from .layouts import laid_out
 from .limits import (
     MAX_FACTORIAL_ARGUMENT,
@@ -55,22 +56,28 @@ def in_own_type(function: Callable[..., Raw]) -> Callable[[Raw], Raw]:
     return run
 
 
-class ArrayNamespace(Namespace):
+class ArrayNamespace(Factors, Namespace):
     """The basis on one array module.
 
-    ``np`` is the array module (``numpy`` or ``cupy``), ``special`` a function that
-    imports its special functions when the first of them is needed.
+    ``np`` is the array module (``numpy`` or ``cupy``); ``special`` and ``solvers``
+    import its special functions, and its solvers of linear systems, when the first of
+    them is needed.
     """
 
     symbolic = False
 
     def __init__(
-        self, np: Library, special: Callable[[], Library], device: str
+        self,
+        np: Library,
+        special: Callable[[], Library],
+        solvers: Callable[[], Library],
+        device: str,
     ) -> None:
         self.np = np
         self.device = device
         self.plain = True
         self._special = special
+        self._solvers = solvers
         for name, theirs in UFUNCS.items():
             if name != "where":
                 setattr(self, name, getattr(np, theirs))
@@ -490,12 +497,6 @@ class ArrayNamespace(Namespace):
             refused: Any = self.np.linalg.LinAlgError
             raise refused("Matrix is not positive definite")
         return self._by_columns(factor)
-
-    def _by_columns(self, a: Raw) -> Raw:
-        """Matrices column after column in memory, as LAPACK leaves them to PyTorch:
-        what sees them under another shape has to copy them first."""
-        turn = self.np.swapaxes
-        return turn(self.np.ascontiguousarray(turn(a, -2, -1)), -2, -1)
 
     def eye(self, n: int, like: Raw) -> Raw:
         check_size((n, n))

@@ -35,7 +35,12 @@ warnings.filterwarnings(
 with suppress(MemoryError):
     numpy.empty(KEPT_BYTES, "u1")
 
-NUMPY = ArrayNamespace(numpy, lambda: import_module("scipy.special"), "cpu")
+NUMPY = ArrayNamespace(
+    numpy,
+    lambda: import_module("scipy.special"),
+    lambda: import_module("scipy.linalg"),
+    "cpu",
+)
 
 _DEVICES = {"cpu": Device("cpu"), "cuda": Device("cuda", 0)}
 _DLPACK_CUDA = 2
@@ -56,7 +61,12 @@ def cuda() -> ArrayNamespace:
         raise DeviceError(f"no CUDA device: {reason}")
     cupy = import_module("cupy")
     _cupy.append(
-        ArrayNamespace(cupy, lambda: import_module("cupyx.scipy.special"), "cuda")
+        ArrayNamespace(
+            cupy,
+            lambda: import_module("cupyx.scipy.special"),
+            lambda: import_module("cupyx.scipy.linalg"),
+            "cuda",
+        )
     )
     return _cupy[0]
 

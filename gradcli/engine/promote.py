@@ -134,7 +134,7 @@ def in_one_type(
             break
     if first is None or (alike and first.kind == "f"):
         if op.refuses and first is not None and first.itemsize == BYTES_OF_HALF_FLOAT:
-            _refuse(op, arrays_of(raw))
+            _refuse(op, _operands(op, raw) or arrays_of(raw))
         return raw, params, False
     operands = _operands(op, raw)
     if op.refuses:

@@ -43,7 +43,7 @@ from .node import (
 from .placing import placed
 from .promote import in_one_type, in_result_type, whole_parameters
 from .raw import Params, Raw, Run
-from .returns import CLASSES
+from .returns import CLASSES, class_of
 from .tensor import Tensor, constant, with_edge
 from .versions import CLOCK, own
 from .views import note_sharer, note_view
@@ -360,7 +360,10 @@ def _composite(entry: Composite, outermost: Outermost) -> Run:
         args, kwargs = arguments(args, kwargs)
         return build(call, *args, **kwargs)
 
-    return outermost(entry.name, run)
+    kind = class_of(entry.name)
+    if kind is None:
+        return outermost(entry.name, run)
+    return outermost(entry.name, lambda *args, **kwargs: kind(run(*args, **kwargs)))
 
 
 def moved(t: Tensor, type_: str | None, target: Any, back: Any = None) -> Tensor:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops import OPS
+from ..ops import FUNCTIONS, OPS, Composite
 from ..ops.saved_names import OUTPUTS, outputs_of
 from .raw import Params
 
@@ -19,6 +19,10 @@ FIELDS = {
     op.base: outputs_of(op.name, op.returns)
     for op in OPS.values()
     if op.returns > 1 and op.name in OUTPUTS
+} | {
+    name.replace(".", "_"): tuple(OUTPUTS[name].split())
+    for name, entry in FUNCTIONS.items()
+    if isinstance(entry, Composite) and name in OUTPUTS
 }
 """The outputs' names of each function that names them."""
 
@@ -56,6 +60,13 @@ def _class(name: str, fields: tuple[str, ...]) -> type[Named]:
 
 CLASSES = {name: _class(name, fields) for name, fields in FIELDS.items()}
 """The class of each function's results, by the function's name in the table."""
+
+
+def class_of(function: str) -> type[Named] | None:
+    """The class of the results of a function that is made of others, if it has one of
+    its own."""
+    return CLASSES[function.replace(".", "_")] if function in OUTPUTS else None
+
 
 WRITTEN = "_out"
 _written: dict[str, type[Named]] = {}

@@ -81,7 +81,12 @@ def _unknown_function(
         return ProgramError("E106", message, at, code.source, hint=hint)
     callables = {*library.functions, *plain.FUNCTIONS}
     last_part = name.rpartition(".")[2]
-    found = did_you_mean(name, callables) or did_you_mean(last_part, callables)
+    prefixed = f"linalg.{name}"
+    found = (
+        f"did you mean '{prefixed}'?"
+        if prefixed in callables
+        else did_you_mean(name, callables) or did_you_mean(last_part, callables)
+    )
     hint = found or "'gradcli ops' lists all functions"
     error = ProgramError("E101", f"unknown name '{name}'", at, code.source, hint=hint)
     meant = synonym(name)

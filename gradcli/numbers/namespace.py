@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.raw import Run
-from . import decided, matrices
+from . import decided, factors, matrices
 from .arrays import ObjectArray, boxed
 from .decided import Elementwise
 from .scalars import CALLED
@@ -268,6 +268,50 @@ class ObjectNamespace(ShapeNamespace):
 
     def cholesky(self, a: object) -> Any:
         return self._of(matrices.cholesky(self.system, self.elements(a)))
+
+    def _factors(self, rule: Callable[..., Any], a: Any, *rest: Any) -> tuple[Any, ...]:
+        run: Any = lambda m: rule(self.system, m, *rest)
+        parts = factors.over_matrices(run, self.elements(a))
+        return tuple([p if p.dtype != object else self._of(p) for p in parts])
+
+    def lu_factors(self, a: Any) -> Any:
+        return self._factors(factors.lu, a)
+
+    def qr_factors(self, a: Any, mode: str = "reduced") -> Any:
+        return self._factors(factors.qr, a, mode == "complete")
+
+    def eigh_factors(self, a: Any) -> Any:
+        return self._factors(factors.eigh, a)
+
+    def svd_factors(self, a: Any, full_matrices: bool = True) -> Any:
+        return self._factors(factors.svd, a, full_matrices)
+
+    def matrix_exp(self, a: Any) -> Any:
+        system = self.system
+        rule: Any = lambda m: (factors.exponential(system, m),)
+        return self._of(factors.over_matrices(rule, self.elements(a))[0])
+
+    def indefinite_minors(self, a: Any) -> Any:
+        """Of a matrix that is not positive definite `cholesky` itself tells."""
+        return np.zeros(a.shape[:-2], dtype=np.int32)
+
+    def zero_pivots(self, a: Any) -> Any:
+        """Of a singular matrix `solve` itself tells."""
+        return np.zeros(a.shape[:-2], dtype=np.int32)
+
+    def solve_triangle(
+        self, a: Any, b: Any, unitriangular: bool = False, *, upper: bool
+    ) -> Any:
+        data, right = self.elements(a), self.elements(b)
+        lead = np.broadcast_shapes(data.shape[:-2], right.shape[:-2])
+        data = np.broadcast_to(data, (*lead, *data.shape[-2:]))
+        right = np.broadcast_to(right, (*lead, *right.shape[-2:]))
+        out = np.empty(right.shape, dtype=object)
+        for at in np.ndindex(*lead):
+            out[at] = factors.substituted(
+                self.system, data[at], right[at], upper, unitriangular
+            )
+        return self._of(out)
 
     def eye(self, n: int, like: object) -> Any:
         return self.array(np.eye(n, dtype=np.int64))

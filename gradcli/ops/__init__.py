@@ -26,8 +26,10 @@ from .op import (
 
 FAMILIES = (
     "arithmetic", "exponential", "trigonometric", "special", "activation", "compare",
-    "scan", "reduce", "stats", "norm", "products", "einsum", "linalg", "shape", "join",
-    "index", "gather", "fold_in", "order", "quantile", "differences", "split",
+    "scan", "reduce", "stats", "norm", "products", "einsum", "linalg", "spectra",
+    "triangular", "orthogonal", "triangles", "pseudoinverse", "equations", "chains",
+    "covariance", "shape", "join", "index", "gather", "fold_in", "order", "quantile",
+    "differences", "split",
     "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
     "convolution", "pooling", "grouped", "memory",
 )  # fmt: skip

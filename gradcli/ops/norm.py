@@ -23,7 +23,7 @@ from .op import (
     row,
 )
 from .reduce import dropped, kept, share
-from .shape import sum_to
+from .shape import inverse_order, sum_to
 from .types import Array, ArrayRule, Call, Dims, Namespace
 
 # fmt: off
@@ -119,13 +119,25 @@ row("linalg_vector_norm.default", node="LinalgVectorNormBackward0",
            case((4,), ord=0.5, low=0.3), case((4,), ord=-1.5, low=0.5),
            case(()), case((), ord=1, dim=0)], saves="x y")
 
-UNAVAILABLE = ("{name}: order {ord!r} needs singular values, which are not offered; "
-               "'fro', 1, -1, inf and -inf are")
-
 
 def vector_norm(call: Call, x: Array, ord: float | str = 2, dim: Dims = None,
                 keepdim: bool = False) -> Array:
     return call("linalg_vector_norm.default", x, ord, dim, keepdim)
+
+
+OF_SINGULAR_VALUES = {2: "amax", -2: "amin", "nuc": "sum"}
+"""What norms make of the singular values."""
+
+
+def spectral_norm(call: Call, x: Array, ord: float | str, dims: tuple[int, int],
+                  keepdim: bool) -> Array:
+    """The largest, the least or the sum of singular values."""
+    order = (*(d for d in range(len(x.shape)) if d not in dims), *dims)
+    s = call("linalg.svdvals", call("permute", x, order))
+    found = call(OF_SINGULAR_VALUES[ord], s, -1, keepdim)
+    if not keepdim:
+        return found
+    return call("permute", call("unsqueeze", found, -1), inverse_order(order))
 
 
 def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
@@ -136,12 +148,13 @@ def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
                          "dimensions.")
     dims = (dim,) if isinstance(dim, int) else dim
     if len(dims) != 2:
-        raise ShapeError("linalg.matrix_norm: dim must be a 2-tuple")
+        raise ShapeError("linalg.matrix_norm: dim must be a 2-tuple. Got "
+                         + " ".join(map(str, dims)))
     summed, left = (dim_of(x.shape, d) for d in dims)
     if ord == "fro":
         return vector_norm(call, x, 2, (summed, left), keepdim)
-    if ord in ("nuc", 2, -2):
-        raise ValueRangeError(UNAVAILABLE.format(name="linalg.matrix_norm", ord=ord))
+    if ord in OF_SINGULAR_VALUES:
+        return spectral_norm(call, x, ord, (summed, left), keepdim)
     if ord not in (1, -1, INFINITY, -INFINITY):
         raise ValueRangeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if abs(ord) == INFINITY:
@@ -155,7 +168,8 @@ def matrix_norm(call: Call, x: Array, ord: float | str = "fro",
 def norm(call: Call, x: Array, p: float | str | None = "fro", dim: Dims = None,
          keepdim: bool = False) -> Array:
     if p == "nuc":
-        raise ValueRangeError(UNAVAILABLE.format(name="norm", ord=p))
+        dims = tuple(range(len(x.shape))) if dim is None else dim
+        return matrix_norm(call, x, "nuc", dims, keepdim)
     order = 2 if p is None or p == "fro" else p
     return vector_norm(call, x, order, dim, keepdim)
 
@@ -168,7 +182,8 @@ def linalg_norm(call: Call, x: Array, ord: float | str | None = None, dim: Dims 
         raise ShapeError("linalg.norm: If dim is not specified but ord is, the input "
                          f"must be 1D or 2D. Got {len(x.shape)}D.")
     pair = dim if isinstance(dim, list | tuple) else None if dim is None else (dim,)
-    if len(pair) == 2 if pair is not None else len(x.shape) == 2:
+    if isinstance(ord, str) or (
+            len(pair) == 2 if pair is not None else len(x.shape) == 2):
         return matrix_norm(call, x, ord, pair or (-2, -1), keepdim)
     return vector_norm(call, x, ord, dim, keepdim)
 
@@ -184,8 +199,18 @@ function("linalg.vector_norm", vector_norm, formula="sum(abs(x)**ord)**(1/ord)",
          casts=True)
 function("linalg.matrix_norm", matrix_norm, operands=("x",),
          formula="sum(abs(x)**2, dim)**0.5",
-         doc="The Frobenius norm of a matrix, or its largest column or row sum.",
-         cases=[case((3, 4)), case((3, 4), ord=1), case((2, 3, 4), ord=float("inf"))])
+         doc="The Frobenius norm of a matrix, its largest column or row sum, its "
+             "largest or least singular value (2, -2), or the sum of all ('nuc').",
+         kink="where the singular values that make a norm are repeated the derivative "
+              "is one of several",
+         cases=[case((3, 4)), case((3, 4), ord=1), case((2, 3, 4), ord=float("inf")),
+                case((3, 2), ord=2, make="regular"),
+                case((3, 2), ord=-2, make="regular"),
+                case((2, 3, 2), ord="nuc", dim=(0, 2), keepdim=True, make="regular")])
+function("nuclear_norm", lambda call, x, dim=None, keepdim=False:
+         norm(call, x, "nuc", dim, keepdim), operands=("x",), formula="sum(svdvals(x))",
+         doc="The sum of a matrix's singular values.",
+         cases=[case((3, 2), make="regular")])
 function("linalg.norm", linalg_norm, operands=("x",), formula="norm(x)",
          doc="A vector norm, or with an order and two dimensions a matrix norm.",
          cases=[case((3, 4)), case((3,), ord=3.0), case((3, 4), ord=1)], casts=True)

@@ -204,13 +204,13 @@ def scaled(x: Array, factor: float) -> Array:
     return x if factor == 1 else factor * x
 
 
-def fused(name: str, node: str, product: str, *, left: ArrayRule, right: ArrayRule,
-          doc: str, formula: str, cases: list[Case], one_type: str = ONE_TYPE,
-          **facts: Any) -> None:
+def fused(name: str, node: str, product: str | ArrayRule, *, left: ArrayRule,
+          right: ArrayRule, doc: str, formula: str, cases: list[Case],
+          one_type: str | tuple[str, ...] = ONE_TYPE, **facts: Any) -> None:
     """Enter ``beta*x + alpha*product(a, b)``; ``left`` and ``right`` are the product's
-    reverse rules."""
+    reverse rules, the product is a row's name or a formula."""
     def times(xp: Namespace, a: Array, b: Array) -> Array:
-        return xp.call(product, a, b)
+        return product(xp, a, b) if callable(product) else xp.call(product, a, b)
 
     def fwd(xp: Namespace, x: Array, a: Array, b: Array, beta: float = 1,
             alpha: float = 1) -> Array:
@@ -265,6 +265,15 @@ fused("baddbmm", "BaddbmmBackward0", "bmm",
       formula="beta*input + alpha*(a[i] @ b[i])",
       cases=[case((2, 3, 2), (2, 3, 4), (2, 4, 2)),
              case((3, 1), (2, 3, 4), (2, 4, 2), beta=0.5, alpha=-2)])
+
+fused("addbmm", "AddbmmBackward0", lambda xp, a, b: xp.sum(xp.call("bmm", a, b), 0),
+      left=by_left, right=by_right, refuses=no_kernel("addmm_impl_cpu_", TRUTHS),
+      doc="A tensor plus the sum of the products of two stacks of matrices.",
+      one_type=("mat1 and mat2 must have the same dtype, but got {1} and {0}",
+                "self and mat2 must have the same dtype, but got {0} and {1}"),
+      formula="beta*input + alpha*sum(a[i] @ b[i])",
+      cases=[case((3, 2), (2, 3, 4), (2, 4, 2)),
+             case((2,), (2, 3, 4), (2, 4, 2), beta=0.5, alpha=-2)])
 
 fused("addr", "AddrBackward0", "outer",
       left=lambda xp, g, a, b: xp.matmul(g, b),

@@ -243,6 +243,17 @@ spell("det", numpy="np.linalg.det")
 spell("slogdet", numpy="np.linalg.slogdet")
 spell("solve", numpy="np.linalg.solve", torch="torch.linalg.solve")
 spell("cholesky", numpy="np.linalg.cholesky", torch="torch.linalg.cholesky")
+for _name, _word in (
+    ("svd_factors", "linalg.svd"), ("eigh_factors", "linalg.eigh"),
+    ("qr_factors", "linalg.qr"),
+):
+    spell(_name, gradcli=_word, numpy=f"np.{_word}", torch=f"torch.{_word}")
+for _name, _word in (
+    ("lu_factors", "linalg.lu_factor"), ("solve_triangle", "linalg.solve_triangular"),
+):
+    spell(_name, gradcli=_word, torch=f"torch.{_word}",
+          numpy="lu_factors" if _name == "lu_factors" else None)
+spell("matrix_exp", numpy="matrix_exp")
 spell("inverse", numpy="np.linalg.inv", latex=T("{0:ATOM}^{{-1}}", POWER))
 spell("amax", numpy="np.max")
 spell("amin", numpy="np.min")

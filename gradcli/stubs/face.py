@@ -7,6 +7,7 @@ module of the engine defines have that definition's parameters.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from inspect import Parameter
@@ -14,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from ..engine import members, public
-from ..engine.creation import eye, ones
+from ..engine.creation import arange, eye, ones
 from ..engine.operators import TRANSPOSES
 from ..engine.record import function
 from ..engine.returns import FIELDS
@@ -85,16 +86,20 @@ def counts(name: str) -> set[int]:
 
 
 def _operand(shape: tuple[int, ...]) -> Tensor:
-    """Ones; a square matrix is made positive definite, which any function takes."""
-    square = len(shape) > 1 and shape[-1] == shape[-2]
-    return ones(shape) + eye(shape[-1]) if square else ones(shape)
+    """Ones; a square matrix is made positive definite, which any function takes, and a
+    tensor of higher rank of numbers that differ, so that it may have an inverse."""
+    if len(shape) > 1 and shape[-1] == shape[-2]:
+        return ones(shape) + eye(shape[-1])
+    if len(shape) < 3:
+        return ones(shape)
+    return 1 / arange(1, math.prod(shape) + 1).reshape(shape)
 
 
 def result_of(name: str) -> str:
     """The type of what a function returns that returns the same number every time."""
     if counts(name) == {1}:
         return "Tensor"
-    fields = FIELDS.get(name)
+    fields = FIELDS.get(name.replace(".", "_"))
     return "tuple[Tensor, ...]" if fields is None else NAMED[fields]
 
 

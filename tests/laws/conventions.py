@@ -16,6 +16,7 @@ from gradcli.engine.forward import jvp
 from gradcli.ops import Fixed
 
 INF, NAN = math.inf, math.nan
+UNIT = [[1.0, 0.0], [0.0, 1.0]]
 NO_ROOT = "PyTorch has no roots of any order"
 NO_RECIPROCAL = "PyTorch has no function for the inverse of a reciprocal"
 
@@ -296,6 +297,37 @@ POINTS = [
        why=SINGULAR),
     at("logdet", [[1.0, 2.0], [2.0, 4.0]], grads=[[NAN, NAN], [NAN, NAN]],
        why=SINGULAR),
+    # equal singular values and eigenvalues, and matrices of less than full rank
+    *(
+        at(name, UNIT, grads=[[NAN, NAN], [NAN, NAN]], torch=f"torch.{name}")
+        for name in ("linalg.svd", "svd")
+    ),
+    at("linalg_svd.default", UNIT, grads=UNIT, torch="torch.linalg.svd", output=1),
+    at("linalg_svd.default", UNIT, grads=[[NAN, NAN], [NAN, NAN]],
+       torch="torch.linalg.svd"),
+    at("linalg_eigh.default", UNIT, grads=UNIT, torch="torch.linalg.eigh"),
+    at("linalg.eigh", UNIT, grads=[[NAN, NAN], [NAN, NAN]], torch="torch.linalg.eigh",
+       output=1),
+    at("linalg.cond", UNIT, grads=[[1.0, 0.0], [0.0, -1.0]], torch="torch.linalg.cond"),
+    at("linalg.matrix_norm", UNIT, grads=[[0.5, 0.0], [0.0, 0.5]],
+       torch="torch.linalg.matrix_norm", ord=2),
+    *(
+        at(name, [[1.0, 0.0], [0.0, 0.0]], grads=[[-1.0, 1.0], [1.0, 0.0]],
+           torch=f"torch.{name}")
+        for name in ("linalg.pinv", "pinverse")
+    ),
+    at("linalg_pinv.atol_rtol_tensor", [[1.0, 0.0], [0.0, 0.0]], None, None,
+       grads=[[-1.0, 1.0], [1.0, 0.0]], why="an overload of torch.linalg.pinv"),
+    *(
+        at(name, [[1.0, 0.0], [0.0, 0.0]], [[1.0], [2.0]],
+           grads=([[-1.0, 1.0], [2.0, 0.0]], [[1.0], [0.0]]),
+           torch="torch.linalg.lstsq")
+        for name in ("linalg_lstsq.default", "linalg.lstsq")
+    ),
+    at("linalg_cholesky_ex.default", [[-1.0]], grads=[[NAN]],
+       why="PyTorch goes on with what it had when it failed"),
+    at("corrcoef", [[1.0, 2.0], [3.0, 3.0]], grads=[[NAN, NAN], [NAN, NAN]],
+       torch="torch.corrcoef"),
     # the largest of a window: the first of its equals
     at("max_pool1d", [[2.0, 2.0, 1.0]], grads=[[1.0, 0.0, 0.0]],
        torch="F.max_pool1d", kernel_size=3),

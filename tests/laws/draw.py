@@ -159,6 +159,9 @@ def _distinct(rng: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
 
 def _spd(rng: Any, shape: tuple[int, ...], low: float, high: float) -> Any:
     square = rng.uniform(low, high, shape)
+    if shape[-1] != shape[-2]:
+        # The right side of a system.
+        return np.asarray(square)
     return square @ np.swapaxes(square, -1, -2) + shape[-1] * np.eye(shape[-1])
 
 

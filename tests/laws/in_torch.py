@@ -189,6 +189,20 @@ WRITTEN: dict[str, Callable[..., Any]] = {
         lambda x: F.avg_pool2d(x, **params), input_sizes, g),
     "adaptive_avg_pool2d.backward": lambda g, input_sizes, output_size: pulled(
         lambda x: F.adaptive_avg_pool2d(x, output_size), input_sizes, g),
+    "lu_unpack.permutation": lambda pivots, m: torch.lu_unpack(
+        torch.zeros(*pivots.shape[:-1], m, pivots.shape[-1]), pivots.int())[0].bool(),
+    "lu_unpack.default": lambda data, pivots, **params: torch.lu_unpack(
+        data, pivots.int(), **params),
+    "lu_unpack": lambda data, pivots: torch.lu_unpack(data, pivots.int()),
+    "linalg_lu_solve.default": lambda lu, pivots, b, **params: linalg.lu_solve(
+        lu, pivots.int(), b, **params),
+    "linalg.lu_solve": lambda lu, pivots, b: linalg.lu_solve(lu, pivots.int(), b),
+    "lu_solve": lambda b, lu, pivots: linalg.lu_solve(lu, pivots.int(), b),
+    "linalg_pinv.atol_rtol_tensor": lambda a, atol, rtol, hermitian=False: linalg.pinv(
+        a, atol=atol, rtol=rtol, hermitian=hermitian),
+    "linalg_matrix_rank.default": lambda a, atol, rtol: linalg.matrix_rank(
+        a, atol=atol, rtol=rtol),
+    "linalg_lstsq.default": lambda a, b, driver=None: linalg.lstsq(a, b, driver=driver),
     "tensor_split": lambda x, indices_or_sections: torch.tensor_split(
         x, indices_or_sections),
     "hsplit": lambda x, indices_or_sections: torch.hsplit(x, indices_or_sections),

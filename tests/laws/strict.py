@@ -212,5 +212,8 @@ class StrictNamespace(ArrayNamespace):
 
 
 STRICT = StrictNamespace(
-    StrictModule(numpy), lambda: StrictModule(import_module("scipy.special")), "strict"
+    StrictModule(numpy),
+    lambda: StrictModule(import_module("scipy.special")),
+    lambda: StrictModule(import_module("scipy.linalg")),
+    "strict",
 )

@@ -27,6 +27,12 @@ from .measure import outputs_of
 
 ONLY_NUMBERS = {
     "sinc": "its rule is a Taylor polynomial near 0",
+    "linalg_svd.default": "roots of roots, and a formula up to two singular values",
+    "linalg_eigh.default": "roots of roots, and a formula up to two eigenvalues",
+    "linalg_qr.default": "roots of roots, of reflections one after the other",
+    "linalg_pinv.atol_rtol_tensor": "it is made of singular values",
+    "linalg_lstsq.default": "it is made of a pseudoinverse",
+    "matrix_exp": "a formula up to two eigenvalues",
 }
 """Rows whose partials are certified at a point in some case, and why."""
 

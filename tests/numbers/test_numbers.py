@@ -10,6 +10,7 @@ import pytest
 
 from gradcli.engine import NUMPY, Tensor, call
 from gradcli.engine.arrays import SPECIAL, UFUNCS, ArrayNamespace
+from gradcli.engine.factors import Factors
 from gradcli.engine.namespace import Namespace
 from gradcli.numbers.arrays import ObjectArray
 from gradcli.numbers.balls import START_BITS, ball, working
@@ -26,7 +27,11 @@ XP = ObjectNamespace(Balls())
 
 BASIS = sorted(
     {*UFUNCS, *SPECIAL}
-    | {name for name in vars(ArrayNamespace) if not name.startswith("_")}
+    | {
+        name
+        for name in (*vars(ArrayNamespace), *vars(Factors))
+        if not name.startswith("_")
+    }
 )
 
 CASES = [

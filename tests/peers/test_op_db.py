@@ -13,6 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from operator import attrgetter
+from types import GetSetDescriptorType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,28 +65,19 @@ def refused(why: str, which: Callable[[Any], bool]) -> Excepted:
     return Excepted(why, which, REFUSAL)
 
 
-def takes_singular_values(sample: Any) -> bool:
-    x, given = sample.input, sample.kwargs
-    order = sample.args[0] if sample.args else given.get("ord")
-    dim = sample.args[1] if len(sample.args) > 1 else given.get("dim")
-    matrix = x.dim() == 2 if dim is None else isinstance(dim, tuple) and len(dim) == 2
-    return order == "nuc" or (matrix and order in (2, -2))
-
-
 def mode_of(sample: Any) -> str:
     mode = sample.args[1] if len(sample.args) > 1 else sample.kwargs.get("mode")
     return str(mode or "constant")
 
 
-SINGULAR_VALUES = refused(
-    "orders of norms made of singular values are refused", takes_singular_values
-)
-
 EXCEPTED: dict[str, tuple[Excepted, ...]] = {
-    "norm": (SINGULAR_VALUES,),
-    "linalg.matrix_norm": (SINGULAR_VALUES,),
+    "addbmm": (
+        refused(
+            "what a result does not fit into is not made larger in place",
+            lambda s: s.input.dim() < 2,
+        ),
+    ),
     "linalg.norm": (
-        SINGULAR_VALUES,
         Excepted(
             "the second derivative of a norm at 0 is 0; PyTorch has NaN",
             lambda s: not s.input.detach().count_nonzero(),
@@ -122,6 +114,17 @@ ORDER: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
 """Samples whose arguments come in another order than the function's."""
 
 
+OF_A_FACTOR = {"cholesky_solve", "triangular_solve"}
+"""Operations outside of ``torch.linalg`` that read one triangle of an operand."""
+
+
+VARIANTS: dict[tuple[str, str], Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+    ("linalg.lstsq", "grad_oriented"): lambda f: lambda *a, **rest: f(*a, **rest)[:2],
+    ("linalg.pinv", "singular"): lambda f: lambda a, b: f(a @ b.mT),
+}
+"""What PyTorch's samples call in place of the function itself."""
+
+
 class Form(NamedTuple):
     """One way to call an operation, in PyTorch and in gradcli."""
 
@@ -151,9 +154,19 @@ class Form(NamedTuple):
                     "cpu", torch.float64, requires_grad=self.op.supports_autograd
                 )
             )
-        for sample in found:
+        for sample in map(in_doubles, found):
             if self.kind == "function" or isinstance(sample.input, torch.Tensor):
                 yield sample
+
+
+def in_doubles(sample: Any) -> Any:
+    """The sample without weights in single precision, whose rounding would go into
+    derivatives that are compared in double precision."""
+    for name, value in sample.kwargs.items():
+        if isinstance(value, torch.Tensor) and value.dtype is torch.float32:
+            wide = value.detach().double()
+            sample.kwargs[name] = wide.requires_grad_(value.requires_grad)
+    return sample
 
 
 def reached(root: Any, path: str) -> Any:
@@ -161,6 +174,16 @@ def reached(root: Any, path: str) -> Any:
     for name in path.split("."):
         root = getattr(root, name, None)
     return root if callable(root) else None
+
+
+def on_its_matrices(op: Any, f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as PyTorch's own tests of derivatives call it: a matrix that is
+    taken to be symmetric, or of which one triangle is read, is made so first."""
+    if op.name == "cholesky_inverse":
+        return lambda l, upper=False: f(l.triu() if upper else l.tril(), upper)
+    if not op.name.startswith("linalg.") and op.name not in OF_A_FACTOR:
+        return f
+    return lambda *args, **kwargs: op.gradcheck_wrapper(f, *args, **kwargs)
 
 
 def method(name: str) -> Callable[..., Any]:
@@ -176,15 +199,22 @@ def on_copy(change: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, *args, **kwargs: change(x.clone(), *args, **kwargs)
 
 
+def made(op: Any, *functions: Callable[..., Any]) -> list[Callable[..., Any]]:
+    return [on_its_matrices(op, f) for f in functions]
+
+
 def forms_of(op: Any) -> Iterator[Form]:
     for name in (op.name, *(alias.name for alias in op.aliases)):
         ours = reached(gradcli, name)
         if ours is not None and reached(torch, name) is not None:
-            arranged = ORDER.get(op.name, lambda f: f)(ours)
-            yield Form(op, "function", op, arranged)
+            other = VARIANTS.get((op.name, op.variant_test_name), lambda f: f)
+            arranged = other(ORDER.get(op.name, lambda f: f)(ours))
+            yield Form(op, "function", *made(op, op, arranged))
             break
     if op.method_variant is not None and hasattr(gradcli.Tensor, op.name):
-        yield Form(op, "method", op.method_variant, method(op.name))
+        yield Form(op, "method", *made(op, op.method_variant, method(op.name)))
+    if isinstance(getattr(torch.Tensor, op.name, None), GetSetDescriptorType):
+        yield Form(op, "attribute", op, method(op.name))
     changed = f"{op.name}_"
     if op.inplace_variant is not None and hasattr(gradcli.Tensor, changed):
         yield Form(

@@ -20,6 +20,7 @@ import numpy as np
 
 from ...engine import NUMPY
 from ...engine.arrays import ArrayNamespace
+from ...engine.factors import Factors
 from ...engine.modes import MODE
 from ...engine.namespace import Namespace
 from ...engine.raw import Params
@@ -50,7 +51,8 @@ from .tree import (
 from .values import agree, first, publicly, uniform
 
 BASIS: Final = frozenset(
-    {*UFUNCS, *SPECIAL, *(n for n in vars(ArrayNamespace) if not n.startswith("_"))}
+    {*UFUNCS, *SPECIAL}
+    | {n for n in (*vars(ArrayNamespace), *vars(Factors)) if not n.startswith("_")}
     - {"symbolic", "device", "array", "array_itself", "address"}
 )
 
@@ -430,6 +432,22 @@ class TreeNamespace(Namespace):
 
     def eye(self, n: int, like: object) -> Any:
         return self.made("eye", (n,), {}, np.eye(n))
+
+    def zero_pivots(self, a: Any) -> Any:
+        return self.array(NUMPY.zero_pivots(self.array(a).value))
+
+    def indefinite_minors(self, a: Any) -> Any:
+        return self.array(NUMPY.indefinite_minors(self.array(a).value))
+
+    def solve_triangle(
+        self, a: Any, b: Any, unitriangular: bool = False, *, upper: bool
+    ) -> Any:
+        if self.words:
+            unit = {"unitriangular": True} if unitriangular else {}
+            return self._basis("solve_triangle", a, b, **unit, upper=upper)
+        beside = int(unitriangular)
+        one = self.triu(a, beside) if upper else self.tril(a, -beside)
+        return self.solve(one + self.eye(a.shape[-1], a) if beside else one, b)
 
     def clone(self, x: object, memory_format: str | None = None) -> Any:
         return x

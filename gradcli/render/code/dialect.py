@@ -225,7 +225,8 @@ class Dialect:
     def _function(self, tree: Tree, texts: Mapping[int, Text]) -> Text:
         word = self.spelled(tree.head)
         if word is None:
-            raise Unwritable(f"{self.column} has no function {tree.head!r}")
+            name = spelling(tree.head).gradcli
+            raise Unwritable(f"{self.column} has no function {name!r}")
         if isinstance(word, Template):
             args = [self._operand(tree, k, texts) for k in range(len(tree.args))]
             return filled(word, args, {"like": self.like}, self.made)

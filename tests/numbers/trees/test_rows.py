@@ -47,6 +47,7 @@ def test_numpy_gives_the_rows_value_and_gradient(spot: tuple[str, int]) -> None:
 
 
 @pytest.mark.peers
+@pytest.mark.filterwarnings("ignore:torch.triangular_solve is deprecated")
 @by_row("spot", spots(), ident)
 def test_torch_gives_the_rows_value_and_gradient(
     spot: tuple[str, int], torch: Any

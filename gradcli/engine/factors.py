@@ -1,0 +1,190 @@
+"""Factors of matrices and what is computed from them, on arrays.
+
+Invariant: all work on the last two dimensions of stacks, empty ones too; what a library
+refuses or leaves undefined PyTorch's value stands for.
+
+    u, s, vh = NUMPY.svd_factors(a, full_matrices=False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+from ..ops.limits import check_size
+from .raw import Library, Raw
+
+MAX_SIZE_BY_ROWS = 16
+"""Triangles up to this size are solved row by row, larger ones by halves."""
+
+PADE = (
+    64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800,
+    129060195264000, 10559470521600, 670442572800, 33522128640, 1323241920, 40840800,
+    960960, 16380, 182, 1,
+)  # fmt: skip
+MAX_NORM = 5.371920351148152
+"""Coefficients of the approximation of order 13, and the norm up to which it is good to
+the last place. Higham 2005, The scaling and squaring method for the matrix exponential
+revisited."""
+
+
+def _places(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The places of a stack's matrices."""
+    return product(*map(range, shape))
+
+
+class Factors:
+    """The part of the array vocabulary that factors matrices.
+
+    ``np`` is the array module; ``_solvers`` imports its library of linear systems.
+    """
+
+    np: Library
+    cholesky: Callable[[Raw], Raw]
+    _solvers: Callable[[], Library]
+
+    def svd_factors(self, a: Any, full_matrices: bool = True) -> tuple[Any, Any, Any]:
+        """``u``, the singular values from the largest on, and ``v.T``."""
+        if a.size:
+            u, s, vh = self.np.linalg.svd(a, full_matrices)
+            return self._by_columns(u), s, self._by_columns(vh)
+        *lead, m, n = a.shape
+        k = min(m, n)
+        rows, columns = (m, n) if full_matrices else (k, k)
+        return (
+            self._identities((*lead, m, rows), a),
+            self.np.zeros((*lead, k), a.dtype),
+            self._identities((*lead, columns, n), a),
+        )
+
+    def eigh_factors(self, a: Any) -> tuple[Any, Any]:
+        """The eigenvalues of symmetric matrices, from the least on, and vectors."""
+        values, vectors = self.np.linalg.eigh(a)
+        return values, self._by_columns(vectors)
+
+    def qr_factors(self, a: Any, mode: str = "reduced") -> tuple[Any, Any]:
+        """Orthonormal columns and an upper triangle, by Householder's reflections."""
+        if a.size:
+            q, r = self.np.linalg.qr(a, mode)
+            return self._by_columns(q), self._by_columns(r)
+        *lead, m, n = a.shape
+        k = m if mode == "complete" else min(m, n)
+        none = self.np.zeros((*lead, k, n), a.dtype)
+        return self._identities((*lead, m, k), a), none
+
+    def indefinite_minors(self, a: Any) -> Any:
+        """The order of each matrix's first leading minor that is not positive
+        definite; 0 where there is none."""
+        found = self.np.zeros(a.shape[:-2], "int32")
+        for at in _places(a.shape[:-2]):
+            if not self._definite(a[at]):
+                orders = range(1, a.shape[-1] + 1)
+                whole = a.shape[-1]
+                found[at] = next(
+                    (n for n in orders if not self._definite(a[at][:n, :n])), whole
+                )
+        return found
+
+    def _definite(self, matrix: Any) -> bool:
+        refused: Any = self.np.linalg.LinAlgError
+        try:
+            self.cholesky((matrix + matrix.T) / 2)
+        except refused:
+            return False
+        return True
+
+    def zero_pivots(self, a: Any) -> Any:
+        """The number, counted from 1, of each matrix's first pivot that is zero; 0
+        where there is none."""
+        np = self.np
+        zero = np.equal(np.diagonal(self.lu_factors(a)[0], 0, -2, -1), 0)
+        if not zero.shape[-1]:
+            return np.zeros(zero.shape[:-1], "int32")
+        first = np.argmax(zero, -1) + 1
+        return np.where(np.any(zero, -1), first, 0).astype("int32")
+
+    def lu_factors(self, a: Any) -> tuple[Any, Any]:
+        """Both triangles in one matrix, and the row, counted from 1, that each row was
+        exchanged with; a pivot that is zero stays."""
+        np = self.np
+        both = np.zeros(a.shape, a.dtype)
+        pivots = np.zeros((*a.shape[:-2], min(a.shape[-2:])), "int32")
+        if a.size:
+            from warnings import catch_warnings, simplefilter
+
+            factor = self._solvers().lu_factor
+            with catch_warnings():
+                # Of a pivot that is zero, which is no fault of the factors.
+                simplefilter("ignore")
+                for at in _places(a.shape[:-2]):
+                    both[at], exchanged = factor(a[at], check_finite=False)
+                    pivots[at] = exchanged + 1
+        return self._by_columns(both), pivots
+
+    def solve_triangle(
+        self, a: Any, b: Any, unitriangular: bool = False, *, upper: bool
+    ) -> Any:
+        """``a @ x = b`` for matrices ``b``; the other triangle of ``a`` is not read.
+        Not finite where the diagonal has a zero."""
+        np = self.np
+        lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        x = np.empty((*lead, *b.shape[-2:]), np.result_type(a, b))
+        x[...] = b
+        if x.size:
+            self._substitute(a, x, upper, unitriangular)
+        return self._by_columns(x)
+
+    def _substitute(self, a: Any, x: Any, upper: bool, unitriangular: bool) -> None:
+        """Replace right sides ``x`` by the solutions."""
+        n = a.shape[-1]
+        if n <= MAX_SIZE_BY_ROWS:
+            for i in range(n)[:: -1 if upper else 1]:
+                if not unitriangular:
+                    x[..., i, :] /= a[..., i, i, None]
+                rest = slice(0, i) if upper else slice(i + 1, n)
+                x[..., rest, :] -= a[..., rest, i, None] * x[..., i, None, :]
+            return
+        half = n // 2
+        first, last = slice(0, half), slice(half, n)
+        done, left = (last, first) if upper else (first, last)
+        self._substitute(a[..., done, done], x[..., done, :], upper, unitriangular)
+        x[..., left, :] -= self.np.matmul(a[..., left, done], x[..., done, :])
+        self._substitute(a[..., left, left], x[..., left, :], upper, unitriangular)
+
+    def matrix_exp(self, a: Any) -> Any:
+        """Exponentials, computed in double precision and rounded once."""
+        np = self.np
+        if not a.size:
+            return np.zeros(a.shape, a.dtype)
+        wide = a.astype("float64")
+        size = np.max(np.sum(np.abs(wide), -2), -1)[..., None, None]
+        doublings = np.ceil(np.log2(np.maximum(size / MAX_NORM, 1)))
+        doublings = np.where(np.isfinite(doublings), doublings, 0)
+        power = self._pade(wide / 2.0**doublings)
+        for step in range(int(np.max(doublings))):
+            power = np.where(step < doublings, np.matmul(power, power), power)
+        return power.astype(a.dtype)
+
+    def _pade(self, a: Any) -> Any:
+        np, c = self.np, PADE
+        one = np.eye(a.shape[-1])
+        a2 = np.matmul(a, a)
+        a4 = np.matmul(a2, a2)
+        a6 = np.matmul(a4, a2)
+        odd = np.matmul(a6, c[13] * a6 + c[11] * a4 + c[9] * a2)
+        odd = np.matmul(a, odd + c[7] * a6 + c[5] * a4 + c[3] * a2 + c[1] * one)
+        even = np.matmul(a6, c[12] * a6 + c[10] * a4 + c[8] * a2)
+        even = even + c[6] * a6 + c[4] * a4 + c[2] * a2 + c[0] * one
+        return np.linalg.solve(even - odd, even + odd)
+
+    def _identities(self, shape: tuple[int, ...], like: Any) -> Any:
+        check_size(shape)
+        ones = self.np.eye(*shape[-2:], dtype=like.dtype)
+        return self.np.broadcast_to(ones, shape).copy()
+
+    def _by_columns(self, a: Raw) -> Raw:
+        """Matrices column after column in memory, as LAPACK leaves them to PyTorch:
+        what sees them under another shape has to copy them first."""
+        turn = self.np.swapaxes
+        return turn(self.np.ascontiguousarray(turn(a, -2, -1)), -2, -1)

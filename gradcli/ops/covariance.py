@@ -1,0 +1,90 @@
+"""Covariances and correlations of variables, whose observations are columns.
+
+Invariant: the graph is that of PyTorch's own steps, means first.
+
+    cov(x)          # x[i] are the observations of the i-th variable
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import EngineError, ShapeError, count_of, holds
+from .op import case, function
+
+# fmt: off
+
+
+def observations(call: Any, name: str, x: Any) -> Any:
+    if len(x.shape) > 2:
+        raise ShapeError(f"{name}(): expected input to have two or fewer dimensions "
+                         f"but got an input with {len(x.shape)} dimensions")
+    return x if len(x.shape) == 2 else call("view", x, (1, count_of(x.shape)))
+
+
+def check_weights(call: Any, name: str, w: Any, whole: bool, x: Any) -> None:
+    """Refuse weights that are not one number, 0 or more, for each observation."""
+    if len(w.shape) > 1:
+        raise ShapeError(f"cov(): expected {name} to have one or fewer dimensions but "
+                         f"got {name} with {len(w.shape)} dimensions")
+    kind = "integral" if whole else "floating point"
+    if holds("f", w) is whole:
+        raise EngineError(f"cov(): expected {name} to have {kind} dtype but got {name} "
+                          f"with {w.dtype.legacy} dtype")
+    if count_of(w.shape) != x.shape[1]:
+        raise ShapeError(f"cov(): expected {name} to have the same numel as there are "
+                         f"observations in the input but got {count_of(w.shape)} != "
+                         f"{x.shape[1]}")
+    if bool(call("any", call("lt", w, 0))):
+        raise EngineError(f"cov(): {name} cannot be negative")
+
+
+def cov(call: Any, x: Any, *, correction: int = 1, fweights: Any = None,
+        aweights: Any = None) -> Any:
+    if holds("b", x):
+        raise EngineError("cov(): bool dtype is not supported for input")
+    x = observations(call, "cov", x)
+    w = None
+    for name, given, whole in (("fweights", fweights, True),
+                               ("aweights", aweights, False)):
+        if given is not None:
+            check_weights(call, name, given, whole, x)
+            w = given if w is None else call("mul", w, given)
+    weighted = x if w is None else call("mul", x, w)
+    plain = call("new_full", call("detach", x), (), x.shape[1])
+    total = plain if w is None else call("sum", w)
+    mean = call("div", call("sum", weighted, 1), total)
+    less: Any = correction
+    if aweights is not None and w is not None and correction:
+        less = call("div", call("mul", call("sum", call("mul", w, aweights)),
+                                correction), total)
+    divisor = call("clamp_min", call("sub", total, less), 0)
+    x = call("sub", x, call("unsqueeze", mean, 1))
+    weighted = x if w is None else call("mul", x, w)
+    found = call("div", call("mm", x, call("t", weighted)), divisor)
+    return call("squeeze", found)
+
+
+def corrcoef(call: Any, x: Any) -> Any:
+    if len(x.shape) > 2:
+        observations(call, "corrcoef", x)
+    c = cov(call, x)
+    if not c.shape:
+        return call("div", c, c)
+    spread = call("sqrt", call("diagonal", c))
+    c = call("div", c, call("view", spread, (spread.shape[0], 1)))
+    c = call("div", c, call("view", spread, (1, spread.shape[0])))
+    return call("clamp", c, -1, 1)
+
+
+function("cov", cov, operands=("x", "fweights", "aweights"),
+         formula="(x - mean(x)) @ (x - mean(x)).T / (n - correction)",
+         doc="The covariances of variables, whose observations are columns; with "
+             "fweights each is counted so often, aweights say how much each counts.",
+         also=("covariance",),
+         cases=[case((3, 4)), case((4,)), case((2, 3), correction=0)])
+function("corrcoef", corrcoef, operands=("x",),
+         formula="cov(x)[i, j] / sqrt(cov(x)[i, i]*cov(x)[j, j])",
+         doc="The correlations of variables, whose observations are columns.",
+         kink="of a variable that is constant they are NaN",
+         also=("correlation",), cases=[case((3, 4)), case((2, 3))])

@@ -1,0 +1,270 @@
+"""Inverses of matrices that need have none, least squares, ranks.
+
+Invariant: singular values that are at most ``max(atol, rtol*largest)`` count as 0, and
+the derivative holds as long as a change of the matrix leaves their number as it is.
+
+    linalg.pinv(a) @ b          # the shortest of the x for which a @ x is next to b
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import EngineError, ShapeError
+from .linalg import column, is_vector, square, symmetric
+from .op import WHOLES, Types, case, function, row
+from .products import turned
+from .shape import sum_to
+from .spectra import matrices
+from .triangular import by_columns
+
+# fmt: off
+
+RANK = "the derivative is that of matrices of the same rank"
+ROUNDING: dict[int, float] = {4: 2.0**-23, 8: 2.0**-52}
+"""The gap between 1 and the next float, by the bytes of one."""
+
+MATRICES_ONLY = ("linalg.pinv({0}): expected a tensor with 2 or more dimensions of "
+                 "float, double, cfloat or cdouble types")
+OTHER_TYPES = "This function doesn't handle types other than float and double"
+NO_OTHER_TYPES: dict[Types, str] = {WHOLES: OTHER_TYPES, ("float16",): OTHER_TYPES}
+
+
+def cutoff(xp: Any, a: Any, sizes: Any, atol: Any, rtol: Any) -> Any:
+    """What singular values have to exceed, from the largest of each matrix."""
+    if rtol is None:
+        bytes_of_one = getattr(getattr(a, "dtype", None), "itemsize", 8)
+        usual = ROUNDING.get(bytes_of_one, ROUNDING[8]) * max(a.shape[-2:])
+        rtol = usual if atol is None else xp.where(xp.gt(atol, 0), 0.0, usual)
+    bounds = []
+    for bound in (atol, rtol):
+        stacked = len(getattr(bound, "shape", ())) > 0
+        bounds.append(xp.unsqueeze(bound, -1) if stacked else bound)
+    relative = bounds[1] * xp.amax(sizes, -1, True)
+    return relative if atol is None else xp.maximum(relative, bounds[0])
+
+
+def spectrum(xp: Any, a: Any, hermitian: bool) -> tuple[Any, Any, Any]:
+    """``u``, values and ``v.T``, of a symmetric matrix from its eigenvalues."""
+    if not hermitian:
+        found: tuple[Any, Any, Any] = xp.svd_factors(a, False)
+        return found
+    values, vectors = xp.eigh_factors(symmetric(xp, square("linalg.eigh", a)))
+    return vectors, values, turned(xp, vectors)
+
+
+def pinv(xp: Any, a: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False
+         ) -> Any:
+    if len(a.shape) < 2:
+        raise ShapeError(MATRICES_ONLY.format(list(a.shape)))
+    if 0 in a.shape:
+        return xp.new_full(a, (*a.shape[:-2], a.shape[-1], a.shape[-2]), 0)
+    u, s, vh = spectrum(xp, a, hermitian)
+    sizes = xp.abs(s)
+    counts = xp.gt(sizes, cutoff(xp, a, sizes, atol, rtol))
+    inverted = xp.where(counts, 1 / xp.where(counts, s, 1), 0)
+    return xp.matmul(turned(xp, vh) * xp.unsqueeze(inverted, -2), turned(xp, u))
+
+
+# Golub, Pereyra 1973, The differentiation of pseudo-inverses and nonlinear least
+# squares problems whose variables separate.
+def pinv_slopes(xp: Any, g: Any, y: Any, a: Any) -> Any:
+    """The cotangent of a matrix from that of its pseudoinverse ``y``."""
+    yt, gt = turned(xp, y), turned(xp, g)
+    by_inverse = -xp.matmul(yt, xp.matmul(g, yt))
+    left = xp.matmul(xp.matmul(gt, y), yt)
+    right = xp.matmul(yt, xp.matmul(y, gt))
+    return (by_inverse + left - xp.matmul(a, xp.matmul(y, left))
+            + right - xp.matmul(xp.matmul(right, y), a))
+
+
+def of_its_kind(xp: Any, change: Any, hermitian: bool) -> Any:
+    return symmetric(xp, change) if hermitian else change
+
+
+def pinv_change(xp: Any, t: Any, y: Any, a: Any) -> Any:
+    """The tangent of the pseudoinverse ``y`` of a matrix."""
+    yt, tt = turned(xp, y), turned(xp, t)
+    left = xp.matmul(y, xp.matmul(yt, tt))
+    right = xp.matmul(xp.matmul(tt, yt), y)
+    return (left - xp.matmul(xp.matmul(left, a), y) + right
+            - xp.matmul(y, xp.matmul(a, right)) - xp.matmul(y, xp.matmul(t, y)))
+
+
+row("linalg_pinv.atol_rtol_tensor", node="LinalgPinvBackward0",
+    refuses={WHOLES: MATRICES_ONLY, ("float16",): MATRICES_ONLY},
+    formula="a @ y @ a = a",
+    doc="The pseudoinverse of a matrix; singular values up to a bound count as 0, with "
+        "hermitian those of its symmetric part.",
+    kink=RANK, fwd=pinv,
+    vjp=(lambda xp, g, y, a, atol=None, rtol=None, hermitian=False:
+         of_its_kind(xp, pinv_slopes(xp, g, y, of_its_kind(xp, a, hermitian)),
+                     hermitian), None, None),
+    jvp=lambda xp, t, y, a, atol=None, rtol=None, hermitian=False:
+        pinv_change(xp, of_its_kind(xp, t[0], hermitian), y,
+                    of_its_kind(xp, a, hermitian)),
+    cases=[case((3, 2), None, None, make="regular"),
+           case((2, 2, 3), None, None, make="regular"),
+           case((2, 2), None, None, make="regular"),
+           case((2, 2), None, None, hermitian=True, make="spd")],
+    saves=("a y", "", ""))
+
+
+def torch_pinv(call: Any, a: Any, rcond: Any = None, hermitian: bool = False, *,
+               atol: Any = None, rtol: Any = None) -> Any:
+    if rcond is not None:
+        atol, rtol = 0.0, rcond
+    return call("linalg_pinv.atol_rtol_tensor", a, atol, rtol, hermitian)
+
+
+function("linalg.pinv", torch_pinv, formula="a @ y @ a = a", operands=("a",),
+         doc="The pseudoinverse of a matrix; singular values up to the larger of atol "
+             "and rtol times the largest count as 0.", kink=RANK,
+         cases=[case((3, 2), make="regular"), case((2, 2, 3), make="regular"),
+                case((2, 2), hermitian=True, make="spd")])
+function("pinverse", lambda call, a, rcond=1e-15: torch_pinv(call, a, rcond),
+         formula="a @ y @ a = a", operands=("a",),
+         doc="The pseudoinverse of a matrix; singular values up to rcond times the "
+             "largest count as 0.", kink=RANK,
+         cases=[case((3, 2), make="regular"), case((2, 2, 3), make="regular")])
+
+
+def matrix_rank(xp: Any, a: Any, atol: Any = None, rtol: Any = None,
+                hermitian: bool = False) -> Any:
+    matrices("torch.linalg.matrix_rank", a, " input")
+    if 0 in a.shape[-2:]:
+        return xp.as_index(xp.new_full(a, a.shape[:-2], 0))
+    sizes = xp.abs(spectrum(xp, a, hermitian)[1])
+    return xp.as_index(xp.sum(xp.gt(sizes, cutoff(xp, a, sizes, atol, rtol)), -1))
+
+
+row("linalg_matrix_rank.default", refuses=NO_OTHER_TYPES,
+    formula="sum(svdvals(a) > bound)",
+    doc="The number of singular values above a bound.", fwd=matrix_rank,
+    cases=[case((3, 2), None, None, make="regular"), case((2, 2, 2), None, None)])
+
+
+def torch_matrix_rank(call: Any, a: Any, tol: Any = None, hermitian: bool = False, *,
+                      atol: Any = None, rtol: Any = None) -> Any:
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    return call("linalg_matrix_rank.default", a, atol, rtol, hermitian)
+
+
+function("linalg.matrix_rank", torch_matrix_rank, formula="sum(svdvals(a) > bound)",
+         operands=("a",),
+         doc="The number of singular values above the larger of atol and rtol times "
+             "the largest; with hermitian of eigenvalues by size.",
+         cases=[case((3, 2), make="regular"), case((2, 2, 2))])
+
+# least squares
+
+DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+WITH_RESIDUALS = ("gels", "gelsd", "gelss")
+WITH_VALUES = ("gelsd", "gelss")
+
+
+def lstsq(xp: Any, a: Any, b: Any, rcond: Any = None, driver: str | None = None) -> Any:
+    name, driver = "torch.linalg.lstsq", driver or "gelsy"
+    for x, called, least in ((a, "input", 2), (b, "other", 1)):
+        if len(x.shape) < least:
+            raise ShapeError(f"{name}: {called} must have at least {least} dimension"
+                             f"{'s' * (least > 1)}.")
+    if driver not in DRIVERS:
+        raise EngineError(f"{name}: parameter `driver` should be one of "
+                          f"({', '.join(DRIVERS)})")
+    vector = is_vector(a, b)
+    right = column(xp, b, vector)
+    if a.shape[-2] != right.shape[-2]:
+        dim = -1 if vector else -2
+        raise ShapeError(f"{name}: input.size(-2) should match other.size({dim})")
+    m, n = a.shape[-2:]
+    none = xp.new_full(a, (0,), 0)
+    inverted = pinv(xp, a, None if rcond is None else 0.0, rcond)
+    solved = xp.matmul(inverted, right)
+    rest = xp.new_full(solved, (*solved.shape[:-2], max(m - n, 0), solved.shape[-1]), 0)
+    solved = xp.narrow(by_columns(xp, xp.cat([solved, rest], -2)), -2, 0, n)
+    ranks = xp.as_index(none)
+    values = none
+    if driver != "gels":
+        ranks = matrix_rank(xp, a, None if rcond is None else 0.0, rcond)
+    if driver in WITH_VALUES and 0 not in a.shape:
+        values = xp.svd_factors(a, False)[1]
+    residuals = none
+    full = driver == "gels" or bool(xp.all(xp.eq(ranks, n)))
+    if m > n and driver in WITH_RESIDUALS and full:
+        residuals = xp.sum(xp.square(xp.matmul(a, solved) - right), -2)
+    return xp.squeeze(solved, -1) if vector else solved, residuals, ranks, values
+
+
+def missed(xp: Any, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
+    """The solution as columns, and what ``a @ x`` is beside ``b``."""
+    vector = is_vector(a, b)
+    found = column(xp, x, vector)
+    return found, xp.matmul(a, found) - column(xp, b, vector)
+
+
+# Golub, Pereyra 1973; of the residuals as if the solution stood still, as it is best.
+def lstsq_by_a(xp: Any, g: Any, y: Any, a: Any, b: Any, rcond: Any = None,
+               driver: str | None = None) -> Any:
+    vector, total = is_vector(a, b), None
+    if g[0] is not None:
+        inverted = xp.call("linalg.pinv", a)
+        slope = xp.matmul(column(xp, g[0], vector), turned(xp, column(xp, b, vector)))
+        total = pinv_slopes(xp, slope, inverted, a)
+    if g[1] is not None and 0 not in y[1].shape:
+        x, off = missed(xp, a, b, y[0])
+        by_rest = 2 * xp.matmul(xp.unsqueeze(g[1], -2) * off, turned(xp, x))
+        total = by_rest if total is None else total + by_rest
+    return None if total is None else sum_to(xp, total, a.shape)
+
+
+def lstsq_by_b(xp: Any, g: Any, y: Any, a: Any, b: Any, rcond: Any = None,
+               driver: str | None = None) -> Any:
+    vector, total = is_vector(a, b), None
+    if g[0] is not None:
+        total = xp.matmul(turned(xp, xp.call("linalg.pinv", a)),
+                          column(xp, g[0], vector))
+    if g[1] is not None and 0 not in y[1].shape:
+        by_rest = -2 * xp.unsqueeze(g[1], -2) * missed(xp, a, b, y[0])[1]
+        total = by_rest if total is None else total + by_rest
+    if total is None:
+        return None
+    return sum_to(xp, xp.squeeze(total, -1) if vector else total, b.shape)
+
+
+def lstsq_tangent(xp: Any, t: Any, y: Any, a: Any, b: Any, rcond: Any = None,
+                  driver: str | None = None) -> Any:
+    vector = is_vector(a, b)
+    inverted = xp.call("linalg.pinv", a)
+    moved = xp.matmul(pinv_change(xp, t[0], inverted, a), column(xp, b, vector))
+    moved = moved + xp.matmul(inverted, column(xp, t[1], vector))
+    rest = y[1]
+    if 0 not in rest.shape:
+        x, off = missed(xp, a, b, y[0])
+        by_both = xp.matmul(t[0], x) - column(xp, t[1], vector)
+        rest = 2 * xp.sum(off * by_both, -2)
+    none = [xp.new_full(moved, part.shape, 0) for part in y[2:]]
+    return xp.squeeze(moved, -1) if vector else moved, rest, *none
+
+
+row("linalg_lstsq.default", node="LinalgLstsqBackward0", returns=4, carries=2,
+    refuses=NO_OTHER_TYPES, formula="pinv(a) @ b", kink=RANK,
+    one_type="torch.linalg.lstsq: Expected input and other to have the same dtype, but "
+             "got input's dtype {0} and other's dtype {1}",
+    doc="The x for which a @ x is next to b, the squares that are missed, the rank and "
+        "the singular values.",
+    fwd=lstsq, vjp=(lstsq_by_a, lstsq_by_b), jvp=lstsq_tangent,
+    cases=[case((4, 2), (4, 2), driver="gels", make="regular"),
+           case((2, 3), (2, 1), make="regular"),
+           case((2, 3, 2), (2, 3), driver="gelsd", make="regular")],
+    saves=("a b y.0 y.1", "a b y.0 y.1"))
+
+
+function("linalg.lstsq", lambda call, a, b, rcond=None, driver=None:
+         call("linalg_lstsq.default", a, b, rcond, driver=driver),
+         formula="pinv(a) @ b", operands=("a", "b"), kink=RANK,
+         doc="The x for which a @ x is next to b, the squares that are missed, the "
+             "rank and the singular values.",
+         cases=[case((4, 2), (4, 2), make="regular"),
+                case((2, 3), (2, 1), make="regular")])

@@ -1,0 +1,230 @@
+"""Singular values and the eigenvalues of symmetric matrices, with their vectors.
+
+Invariant: all work on stacks of matrices. Vectors are known up to their signs, so only
+what the signs cancel in has a derivative that means something; where two values are
+equal the derivative of their vectors divides by zero, as PyTorch's does.
+
+    u, s, vh = linalg.svd(a, full_matrices=False)       # u @ diag(s) @ vh = a
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import ShapeError, ValueRangeError
+from .linalg import square, symmetric
+from .op import case, floats_for, function, no_kernel, row
+from .products import identity, turned
+
+# fmt: off
+
+EQUAL = ("where {} are equal the derivative of the vectors is infinite or NaN; that of "
+         "the values is one of several")
+
+
+def matrices(name: str, a: Any, operand: str = " A") -> Any:
+    if len(a.shape) < 2:
+        raise ShapeError(
+            f"{name}: The input tensor{operand} must have at least 2 dimensions.")
+    return a
+
+
+def columns(xp: Any, values: Any) -> Any:
+    """A number per column, to be multiplied with a matrix."""
+    return xp.unsqueeze(values, -2)
+
+
+def rows(xp: Any, values: Any) -> Any:
+    """A number per row, to be multiplied with a matrix."""
+    return xp.unsqueeze(values, -1)
+
+
+def gaps(xp: Any, values: Any) -> Any:
+    """``values[j] - values[i]`` off the diagonal, 1 on it."""
+    found = columns(xp, values) - rows(xp, values)
+    return found + identity(xp, found, found.shape)
+
+
+def on_diagonal(xp: Any, values: Any) -> Any:
+    return xp.diag_embed(values)
+
+
+def skew(xp: Any, a: Any) -> Any:
+    return a - turned(xp, a)
+
+
+# singular values
+
+
+def svd(xp: Any, a: Any, full_matrices: bool = True) -> Any:
+    return xp.svd_factors(matrices("linalg.svd", a), full_matrices)
+
+
+def thin(xp: Any, u: Any, s: Any, vh: Any) -> tuple[Any, Any]:
+    """The vectors that belong to a singular value."""
+    k = s.shape[-1]
+    return (u if u.shape[-1] == k else xp.narrow(u, -1, 0, k),
+            vh if vh.shape[-2] == k else xp.narrow(vh, -2, 0, k))
+
+
+# Giles 2008, Collected matrix derivative results; PyTorch's svd_backward.
+def svd_rule(xp: Any, g: Any, y: Any, a: Any, full_matrices: bool = True) -> Any:
+    s = y[1]
+    u, vh = thin(xp, y[0], s, y[2])
+    k, (m, n) = s.shape[-1], a.shape[-2:]
+    gu = None if g[0] is None else xp.narrow(g[0], -1, 0, k)
+    gvh = None if g[2] is None else xp.narrow(g[2], -2, 0, k)
+    if gu is None and gvh is None:
+        return xp.matmul(u, rows(xp, g[1]) * vh)
+    apart, inner = gaps(xp, s * s), None
+    if gu is not None:
+        inner = skew(xp, xp.matmul(turned(xp, u), gu)) / apart * columns(xp, s)
+    if gvh is not None:
+        by_v = rows(xp, s) * (skew(xp, xp.matmul(vh, turned(xp, gvh))) / apart)
+        inner = by_v if inner is None else inner + by_v
+    if g[1] is not None:
+        inner = inner + on_diagonal(xp, g[1])
+    if m > k and gu is not None:
+        beside = gu / columns(xp, s)
+        beside = beside - xp.matmul(u, xp.matmul(turned(xp, u), beside))
+        return xp.matmul(xp.matmul(u, inner) + beside, vh)
+    inner = xp.matmul(inner, vh)
+    if n > k and gvh is not None:
+        beside = gvh / rows(xp, s)
+        inner = inner + beside - xp.matmul(
+            xp.matmul(beside, turned(xp, vh)), vh)
+    return xp.matmul(u, inner)
+
+
+def filled_up(xp: Any, x: Any, like: Any, dim: int) -> Any:
+    """Zeros after ``x`` along a dimension, up to the size of ``like``."""
+    missing = like.shape[dim] - x.shape[dim]
+    if not missing:
+        return x
+    shape = list(x.shape)
+    shape[dim] = missing
+    return xp.cat([x, xp.new_full(x, tuple(shape), 0)], dim)
+
+
+def svd_tangent(xp: Any, t: Any, y: Any, a: Any, full_matrices: bool = True) -> Any:
+    s = y[1]
+    u, vh = thin(xp, y[0], s, y[2])
+    v, ut = turned(xp, vh), turned(xp, u)
+    k, (m, n) = s.shape[-1], a.shape[-2:]
+    seen = xp.matmul(xp.matmul(ut, t[0]), v)
+    ts = xp.diagonal(seen, 0, -2, -1)
+    off = (seen - on_diagonal(xp, ts)) / gaps(xp, s * s)
+    back = turned(xp, (seen - on_diagonal(xp, ts))) / gaps(xp, s * s)
+    tu = xp.matmul(u, off * columns(xp, s) + rows(xp, s) * back)
+    tv = xp.matmul(v, rows(xp, s) * off + back * columns(xp, s))
+    if m > k:
+        beside = xp.matmul(t[0], v) / columns(xp, s)
+        tu = tu + beside - xp.matmul(u, xp.matmul(ut, beside))
+    if n > k:
+        beside = xp.matmul(turned(xp, t[0]), u) / columns(xp, s)
+        tv = tv + beside - xp.matmul(v, xp.matmul(vh, beside))
+    return (filled_up(xp, tu, y[0], -1), ts,
+            filled_up(xp, turned(xp, tv), y[2], -2))
+
+
+row("linalg_svd.default", node="LinalgSvdBackward0", returns=3, carries=3,
+    refuses=floats_for("linalg.svd") | no_kernel("linalg_svd_cpu", ("float16",)),
+    formula="u @ diag(s) @ vh = a",
+    doc="Singular vectors and singular values, from the largest on; vectors have a "
+        "derivative up to their signs.",
+    kink=EQUAL.format("singular values") + "; so is that of the vectors at a singular "
+         "value 0 of a matrix that is not square",
+    fwd=svd, vjp=(svd_rule,), jvp=svd_tangent,
+    cases=[case((2, 2), make="regular"),
+           case((4, 2), full_matrices=False, make="regular"),
+           case((2, 2, 2), make="regular"),
+           case((1, 1), low=0.5)], saves="y")
+
+
+def svdvals(call: Any, a: Any) -> Any:
+    return call("linalg_svd.default", a, False)[1]
+
+
+def torch_svd(call: Any, a: Any, some: bool = True, compute_uv: bool = True) -> Any:
+    u, s, vh = call("linalg_svd.default", matrices("linalg.svd", a),
+                    not some and compute_uv)
+    if compute_uv:
+        return u, s, call("mH", vh)
+    (*lead, m, n), none = a.shape, call("detach", a)
+    return (call("new_full", none, (*lead, m, m), 0), s,
+            call("new_full", none, (*lead, n, n), 0))
+
+
+REGULAR = [case((2, 2), make="regular"), case((2, 2, 2), make="regular")]
+
+function("linalg.svd", lambda call, a, full_matrices=True:
+         call("linalg_svd.default", a, full_matrices),
+         formula="u @ diag(s) @ vh = a", operands=("a",),
+         doc="Singular vectors and singular values, from the largest on; with "
+             "full_matrices the vectors that have none as well.",
+         kink=EQUAL.format("singular values"), cases=REGULAR)
+function("linalg.svdvals", svdvals, formula="svd(a).S", operands=("a",),
+         doc="The singular values of a matrix, from the largest on.", cases=REGULAR)
+function("svd", torch_svd, formula="u @ diag(s) @ v.T = a", operands=("a",),
+         doc="Singular vectors and singular values; with some only the vectors that "
+             "have a singular value.",
+         kink=EQUAL.format("singular values"), cases=REGULAR)
+
+# eigenvalues of symmetric matrices
+
+SIDES = ("L", "U")
+
+
+def eigh(xp: Any, a: Any, UPLO: str = "L") -> Any:
+    """Of the symmetric part, whichever triangle PyTorch would read of a matrix that is
+    not symmetric: so the derivative is that of the value."""
+    if str(UPLO).upper() not in SIDES:
+        raise ValueRangeError(
+            f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return xp.eigh_factors(symmetric(xp, square("linalg.eigh", a)))
+
+
+# Giles 2008; Seeger et al. 2017, Auto-Differentiating Linear Algebra, arXiv:1710.08717.
+def eigh_rule(xp: Any, g: Any, y: Any, a: Any, UPLO: str = "L") -> Any:
+    values, v = y
+    vt = turned(xp, v)
+    if g[1] is None:
+        return xp.matmul(v * columns(xp, g[0]), vt)
+    inner = skew(xp, xp.matmul(vt, g[1])) / (2 * gaps(xp, values))
+    if g[0] is not None:
+        inner = inner + on_diagonal(xp, g[0])
+    return xp.matmul(v, xp.matmul(inner, vt))
+
+
+def eigh_tangent(xp: Any, t: Any, y: Any, a: Any, UPLO: str = "L") -> Any:
+    values, v = y
+    seen = xp.matmul(xp.matmul(turned(xp, v), symmetric(xp, t[0])), v)
+    moved = xp.diagonal(seen, 0, -2, -1)
+    turn = (seen - on_diagonal(xp, moved)) / gaps(xp, values)
+    return moved, xp.matmul(v, turn)
+
+
+row("linalg_eigh.default", node="LinalgEighBackward0", returns=2, carries=2,
+    refuses=no_kernel("linalg_eigh_cpu")
+    | no_kernel("linalg_eigh_cpu", ("float16",)),
+    formula="v @ diag(l) @ v.T = a",
+    doc="Eigenvalues of the symmetric part of a matrix, from the least on, and "
+        "eigenvectors, which have a derivative up to their signs.",
+    kink=EQUAL.format("eigenvalues"),
+    fwd=eigh, vjp=(eigh_rule,), jvp=eigh_tangent,
+    cases=[case((2, 2), make="spd"), case((2, 2, 2), make="spd", UPLO="U"),
+           case((1, 1), low=0.5)], saves="y")
+
+SYMMETRIC = [case((2, 2), make="spd"), case((2, 2, 2), make="spd")]
+
+function("linalg.eigh", lambda call, a, UPLO="L":
+         call("linalg_eigh.default", a, UPLO),
+         formula="v @ diag(l) @ v.T = a", operands=("a",),
+         doc="Eigenvalues of the symmetric part of a matrix, from the least on, and "
+             "eigenvectors.",
+         kink=EQUAL.format("eigenvalues"), cases=SYMMETRIC)
+function("linalg.eigvalsh", lambda call, a, UPLO="L":
+         call("linalg_eigh.default", a, UPLO)[0],
+         formula="eigh(a).eigenvalues", operands=("a",),
+         doc="The eigenvalues of the symmetric part of a matrix, from the least on.",
+         cases=SYMMETRIC)

@@ -1,0 +1,421 @@
+"""Matrices as a lower times an upper triangle, with rows exchanged.
+
+Invariant: pivots are chosen by size, and a change of the matrix that exchanges none
+moves the triangles smoothly; pivots and permutations carry no gradient.
+
+    p, l, u = linalg.lu(a)          # p @ l @ u = a
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import EngineError, ShapeError, broadcast_shape, holds
+from .linalg import square
+from .op import PACKED, Fixed, case, floats_for, function, no_kernel, row
+from .products import identity, turned
+from .shape import sum_to
+from .triangular import again, by_columns, check_equation
+
+# fmt: off
+
+REFUSED = no_kernel("lu_cpu") | no_kernel("lu_cpu", ("float16",))
+
+
+def check_matrix(name: str, a: Any) -> None:
+    if len(a.shape) < 2:
+        raise ShapeError(f"{name}: Expected tensor with 2 or more dimensions. Got "
+                         f"size: {list(a.shape)} instead")
+
+
+def demand_pivots(pivot: bool) -> None:
+    if not pivot:
+        raise EngineError("linalg.lu_factor: LU without pivoting is not implemented on "
+                          "the CPU")
+
+
+def lower_of(xp: Any, both: Any) -> Any:
+    """The lower triangle, with ones on its diagonal."""
+    k = min(both.shape[-2:])
+    low = xp.tril(xp.narrow(both, -1, 0, k), -1)
+    return low + identity(xp, both, low.shape)
+
+
+def upper_of(xp: Any, both: Any) -> Any:
+    return xp.triu(xp.narrow(both, -2, 0, min(both.shape[-2:])))
+
+
+def places(xp: Any, pivots: Any, m: int) -> Any:
+    """True where the matrix has a one that puts rows that were exchanged back."""
+    where = xp.as_index(range(m))
+    order = xp.expand(where, (*pivots.shape[:-1], m))
+    for i in range(pivots.shape[-1]):
+        other = xp.as_index(pivots[..., i : i + 1]) - 1
+        mine, theirs = order[..., i : i + 1], xp.gather(order, -1, other)
+        order = xp.where(xp.eq(where, other), mine, order)
+        order = xp.where(xp.eq(where, i), theirs, order)
+    return xp.eq(xp.unsqueeze(where, -1), xp.unsqueeze(order, -2))
+
+
+def permutation(xp: Any, pivots: Any, m: int, like: Any) -> Any:
+    """The matrix that puts rows that were exchanged back into their places."""
+    return xp.as_type_of(xp.call("lu_unpack.permutation", pivots, m), like)
+
+
+# derivatives, of the triangles in one matrix or apart
+
+
+def joined(xp: Any, gl: Any, gu: Any, m: int, n: int) -> Any:
+    """Cotangents of a lower and an upper triangle, in one matrix."""
+    k = min(m, n)
+    gl = None if gl is None else xp.tril(gl, -1)
+    gu = None if gu is None else xp.triu(gu)
+    if gl is not None and n > k:
+        gl = xp.cat([gl, xp.new_full(gl, (*gl.shape[:-1], n - k), 0)], -1)
+    if gu is not None and m > k:
+        gu = xp.cat([gu, xp.new_full(gu, (*gu.shape[:-2], m - k, n), 0)], -2)
+    return gu if gl is None else gl if gu is None else gl + gu
+
+
+def lu_slopes(xp: Any, gl: Any, gu: Any, l: Any, u: Any) -> Any:
+    """The cotangent of ``l @ u`` from those of the triangles, either of which may be
+    missing.
+
+    The square part follows from ``l1.inv @ d(l1 @ u1) @ u1.inv = l1.inv @ dl1 + du1 @
+    u1.inv``, whose parts are a lower and an upper triangle; what is beside it from
+    ``u2 = l1.inv @ a2`` and ``l2 = a2 @ u1.inv``.
+    """
+    m, n, k = l.shape[-2], u.shape[-1], u.shape[-2]
+    first_l, first_u = xp.narrow(l, -2, 0, k), xp.narrow(u, -1, 0, k)
+    low = up = 0
+    beside = below = None
+    if gl is not None:
+        low = xp.matmul(turned(xp, first_l), xp.narrow(gl, -2, 0, k))
+    if gu is not None:
+        up = xp.matmul(xp.narrow(gu, -1, 0, k), turned(xp, first_u))
+    if n > k:
+        others = None if gu is None else xp.narrow(gu, -1, k, n - k)
+        if others is not None:
+            low = low - xp.matmul(others, turned(xp, xp.narrow(u, -1, k, n - k)))
+            beside = again(xp, first_l, others, False, True, True, True)
+        else:
+            beside = xp.new_full(l, (*l.shape[:-2], m, n - k), 0)
+    if m > k:
+        others = None if gl is None else xp.narrow(gl, -2, k, m - k)
+        if others is not None:
+            up = up - xp.matmul(turned(xp, xp.narrow(l, -2, k, m - k)), others)
+            below = again(xp, first_u, others, True, False, False, True)
+        else:
+            below = xp.new_full(u, (*u.shape[:-2], m - k, n), 0)
+    inner = 0
+    if not isinstance(low, int):
+        inner = inner + xp.tril(low, -1)
+    if not isinstance(up, int):
+        inner = inner + xp.triu(up)
+    found = again(xp, first_l, inner, False, True, True, True)
+    found = again(xp, first_u, found, True, False, False, True)
+    if beside is not None:
+        return xp.cat([found, beside], -1)
+    return found if below is None else xp.cat([found, below], -2)
+
+
+def lu_changes(xp: Any, t: Any, l: Any, u: Any) -> tuple[Any, Any]:
+    """The tangents of the triangles, from that of ``l @ u``."""
+    m, n, k = l.shape[-2], u.shape[-1], u.shape[-2]
+    first_l, first_u = xp.narrow(l, -2, 0, k), xp.narrow(u, -1, 0, k)
+    square_part = xp.narrow(xp.narrow(t, -2, 0, k), -1, 0, k)
+    inner = again(xp, first_l, square_part, False, True, True)
+    inner = again(xp, first_u, inner, True, False, False)
+    tl = xp.matmul(first_l, xp.tril(inner, -1))
+    tu = xp.matmul(xp.triu(inner), first_u)
+    if n > k:
+        moved = xp.narrow(t, -1, k, n - k) - xp.matmul(tl, xp.narrow(u, -1, k, n - k))
+        tu = xp.cat([tu, again(xp, first_l, moved, False, True, True)], -1)
+    if m > k:
+        moved = xp.narrow(t, -2, k, m - k) - xp.matmul(xp.narrow(l, -2, k, m - k), tu)
+        tl = xp.cat([tl, again(xp, first_u, moved, True, False, False)], -2)
+    return tl, tu
+
+
+# both triangles in one matrix
+
+
+def lu_factor(xp: Any, a: Any, pivot: bool = True) -> Any:
+    check_matrix("torch.lu_factor", a)
+    demand_pivots(pivot)
+    return *xp.lu_factors(a), xp.zero_pivots(a)
+
+
+row("lu_unpack.permutation", formula="p",
+    doc="True where the matrix of exchanges of rows has a one.",
+    fwd=places,
+    cases=[case(Fixed([2, 3, 3]), m=3), case(Fixed([[2, 2]]), m=3)])
+
+
+def lu_factor_rule(xp: Any, g: Any, y: Any, a: Any, pivot: bool = True) -> Any:
+    l, u = lower_of(xp, y[0]), upper_of(xp, y[0])
+    gl = xp.narrow(g, -1, 0, l.shape[-1])
+    gu = xp.narrow(g, -2, 0, u.shape[-2])
+    p = permutation(xp, y[1], a.shape[-2], y[0])
+    return xp.matmul(p, lu_slopes(xp, gl, gu, l, u))
+
+
+def lu_factor_tangent(xp: Any, t: Any, y: Any, a: Any, pivot: bool = True) -> Any:
+    l, u = lower_of(xp, y[0]), upper_of(xp, y[0])
+    tl, tu = lu_changes(
+        xp, xp.matmul(turned(xp, permutation(xp, y[1], a.shape[-2], y[0])), t[0]), l, u)
+    none = xp.new_full(y[0], y[1].shape, 0)
+    return joined(xp, tl, tu, *a.shape[-2:]), none, xp.new_full(y[0], y[2].shape, 0)
+
+
+SHAPES = [case((3, 3), make="regular"), case((2, 3, 2), make="regular"),
+          case((2, 4), make="regular"), case((1, 1), low=0.5)]
+
+row("linalg_lu_factor_ex.default", node="LinalgLuFactorExBackward0", returns=3,
+    refuses=REFUSED, formula="l + u - 1, pivots, info",
+    doc="The lower and the upper triangle of a matrix in one, the exchanges of its "
+        "rows, and the number of the first pivot that is zero.",
+    fwd=lu_factor, vjp=(lu_factor_rule,), jvp=lu_factor_tangent, cases=SHAPES,
+    saves="y.0 y.1")
+
+ZERO_PIVOT = ("torch.linalg.{}: U[{i},{i}] is zero and using it on lu_solve would "
+              "result in a division by zero. If you still want to perform the "
+              "factorization, consider calling linalg.lu(A, pivot) or "
+              "linalg.lu_factor_ex(A, pivot)")
+
+
+def demand_no_zero(name: str, info: Any) -> None:
+    """Raise with the number of the first zero pivot of a stack."""
+    found = int(info.max()) if 0 not in info.shape else 0
+    if found:
+        raise EngineError(ZERO_PIVOT.format(name, i=found))
+
+
+def torch_lu_factor_ex(call: Any, a: Any, pivot: bool = True, check_errors: bool = False
+                       ) -> Any:
+    found = call("linalg_lu_factor_ex.default", a, pivot)
+    if check_errors:
+        demand_no_zero("lu_factor_ex", found[2])
+    return found
+
+
+def torch_lu_factor(call: Any, a: Any, pivot: bool = True) -> Any:
+    both, pivots, info = call("linalg_lu_factor_ex.default", a, pivot)
+    demand_no_zero("lu_factor", info)
+    return both, pivots
+
+
+def old_lu(call: Any, a: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+    both, pivots, info = call("linalg_lu_factor_ex.default", a, pivot)
+    return (both, pivots, info) if get_infos else (both, pivots)
+
+
+for _name, _build, _more in (
+    ("linalg.lu_factor_ex", torch_lu_factor_ex,
+     ", and the number of the first pivot that is zero"),
+    ("linalg.lu_factor", torch_lu_factor, ""),
+    ("lu", old_lu, ", with get_infos the number of the first pivot that is zero"),
+):
+    function(_name, _build, operands=("a",), formula="l + u - 1, pivots",
+             doc="The lower and the upper triangle of a matrix in one, and the "
+                 f"exchanges of its rows{_more}.",
+             cases=SHAPES[:3])
+
+# triangles apart
+
+
+def apart(xp: Any, both: Any, pivots: Any) -> Any:
+    return (permutation(xp, pivots, both.shape[-2], both), lower_of(xp, both),
+            upper_of(xp, both))
+
+
+def lu(xp: Any, a: Any, pivot: bool = True) -> Any:
+    check_matrix("linalg.lu", a)
+    demand_pivots(pivot)
+    return apart(xp, *xp.lu_factors(a))
+
+
+def lu_tangent(xp: Any, t: Any, y: Any, a: Any, pivot: bool = True) -> Any:
+    p, l, u = y
+    moved = xp.matmul(turned(xp, p), t[0])
+    return (xp.new_full(p, p.shape, 0), *lu_changes(xp, moved, l, u))
+
+
+row("linalg_lu.default", node="LinalgLuBackward0", returns=3, carries=3,
+    refuses=REFUSED, formula="p @ l @ u = a",
+    doc="A matrix as a permutation times a lower times an upper triangle.",
+    fwd=lu, jvp=lu_tangent, cases=SHAPES, saves="y",
+    vjp=(lambda xp, g, y, a, pivot=True: None if g[1] is None and g[2] is None else
+         xp.matmul(y[0], lu_slopes(xp, g[1], g[2], y[1], y[2])),))
+
+
+def torch_lu(call: Any, a: Any, pivot: bool = True) -> Any:
+    p, l, u = call("linalg_lu.default", a, pivot)
+    return call("detach", p), l, u
+
+
+function("linalg.lu", torch_lu, operands=("a",), formula="p @ l @ u = a",
+         doc="A matrix as a permutation times a lower times an upper triangle.",
+         cases=SHAPES[:3])
+
+
+def check_pivots(words: str, pivots: Any) -> None:
+    """Refuse exchanges of rows that are no whole numbers."""
+    if holds("fb", pivots):
+        raise EngineError(words)
+
+
+def unpack(xp: Any, data: Any, pivots: Any, unpack_data: bool = True,
+           unpack_pivots: bool = True) -> Any:
+    check_matrix("torch.lu_unpack", data)
+    none = xp.new_full(data, (0,), 0)
+    p = (permutation(xp, pivots, data.shape[-2], data) if unpack_pivots
+         else none)
+    if not unpack_data:
+        return p, none, none
+    return p, lower_of(xp, data), upper_of(xp, data)
+
+
+def unpack_tangent(xp: Any, t: Any, y: Any, data: Any, pivots: Any,
+                   unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+    *lead, m, n = data.shape
+    k, none = min(m, n), xp.new_full(t[0], (0,), 0)
+    still = xp.new_full(t[0], (*lead, m, m), 0) if unpack_pivots else none
+    if not unpack_data:
+        return still, none, none
+    return (still, xp.tril(xp.narrow(t[0], -1, 0, k), -1),
+            xp.triu(xp.narrow(t[0], -2, 0, k)))
+
+
+row("lu_unpack.default", node="LuUnpackBackward0", returns=3, carries=3,
+    formula="p, tril(lu, -1) + 1, triu(lu)",
+    doc="The permutation and the two triangles that lu_factor gives in one matrix.",
+    memory=PACKED, fwd=unpack, jvp=unpack_tangent, saves="",
+    vjp=(lambda xp, g, y, data, pivots, unpack_data=True, unpack_pivots=True:
+         None if not unpack_data or (g[1] is None and g[2] is None) else
+         joined(xp, g[1], g[2], *data.shape[-2:]), None),
+    cases=[case((3, 3), Fixed([2, 3, 3])),
+           case((2, 3, 2), Fixed([[1, 3], [2, 2]]), unpack_pivots=False),
+           case((2, 3), Fixed([2, 2]))])
+
+
+def lu_unpack(call: Any, LU_data: Any, LU_pivots: Any, unpack_data: bool = True,
+              unpack_pivots: bool = True) -> Any:
+    check_pivots("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of "
+                 "torch.int32 dtype.", LU_pivots)
+    p, l, u = call("lu_unpack.default", LU_data, LU_pivots, unpack_data, unpack_pivots)
+    return call("detach", p), l, u
+
+
+function("lu_unpack", lu_unpack, operands=("LU_data", "LU_pivots"),
+         cases=[case((3, 3), Fixed([2, 3, 3]))])
+
+# systems
+
+
+def lu_solve(xp: Any, LU: Any, pivots: Any, B: Any, left: bool = True,
+             adjoint: bool = False) -> Any:
+    name = "linalg.lu_solve"
+    square(f"torch.{name}", LU)
+    if len(B.shape) < 2:
+        raise ShapeError(
+            f"{name}: The input tensor B must have at least 2 dimensions.")
+    if pivots.shape[-1:] != LU.shape[-1:]:
+        raise ShapeError(f"{name}: Number of pivots per batch should be same as the "
+                         "dimension of the matrix")
+    if pivots.shape != LU.shape[:-1]:
+        raise ShapeError(f"{name}: Expected LU.shape[:-1] and pivots.shape to be the "
+                         "same, but got pivots with shape "
+                         f"{list(pivots.shape)} instead")
+    check_equation(name, LU, B, left)
+    broadcast_shape(LU.shape[:-2], B.shape[:-2])
+    if not left:
+        x = from_triangles(xp, LU, pivots, turned(xp, B), not adjoint)
+        return xp.contiguous(turned(xp, x))
+    return by_columns(xp, from_triangles(xp, LU, pivots, B, adjoint))
+
+
+def from_triangles(xp: Any, both: Any, pivots: Any, b: Any, adjoint: bool) -> Any:
+    """``a @ x = b`` for ``a = p @ l @ u``, or for its transpose."""
+    p = permutation(xp, pivots, both.shape[-2], both)
+    if adjoint:
+        half = xp.solve_triangle(turned(xp, both), b, upper=False)
+        half = xp.solve_triangle(turned(xp, both), half, True, upper=True)
+        return xp.matmul(p, half)
+    half = xp.solve_triangle(both, xp.matmul(turned(xp, p), b), True, upper=False)
+    return xp.solve_triangle(both, half, upper=True)
+
+
+def solved_again(xp: Any, both: Any, pivots: Any, b: Any, left: bool, adjoint: bool
+                 ) -> Any:
+    return xp.call("linalg_lu_solve.default", both, pivots, b, left, adjoint)
+
+
+def lu_solve_by_lu(xp: Any, g: Any, y: Any, LU: Any, pivots: Any, B: Any,
+                   left: bool = True, adjoint: bool = False) -> Any:
+    """From the cotangent of ``a = p @ l @ u``, as for any system."""
+    gb = solved_again(xp, LU, pivots, g, left, not adjoint)
+    ga = -(xp.matmul(gb, turned(xp, y)) if left else xp.matmul(turned(xp, y), gb))
+    p = permutation(xp, pivots, LU.shape[-2], LU)
+    ga = xp.matmul(turned(xp, p), turned(xp, ga) if adjoint else ga)
+    gl = xp.matmul(ga, turned(xp, upper_of(xp, LU)))
+    gu = xp.matmul(turned(xp, lower_of(xp, LU)), ga)
+    return sum_to(xp, joined(xp, gl, gu, *LU.shape[-2:]), LU.shape)
+
+
+def lu_solve_by_b(xp: Any, g: Any, y: Any, LU: Any, pivots: Any, B: Any,
+                  left: bool = True, adjoint: bool = False) -> Any:
+    return sum_to(xp, solved_again(xp, LU, pivots, g, left, not adjoint), B.shape)
+
+
+def lu_solve_tangent(xp: Any, t: Any, y: Any, LU: Any, pivots: Any, B: Any,
+                     left: bool = True, adjoint: bool = False) -> Any:
+    l, u = lower_of(xp, LU), upper_of(xp, LU)
+    p = permutation(xp, pivots, LU.shape[-2], LU)
+    ta = xp.matmul(p, xp.matmul(xp.tril(t[0], -1), u) + xp.matmul(l, xp.triu(t[0])))
+    ta = turned(xp, ta) if adjoint else ta
+    moved = xp.matmul(ta, y) if left else xp.matmul(y, ta)
+    return solved_again(xp, LU, pivots, t[2] - moved, left, adjoint)
+
+
+PIVOTS = Fixed([2, 3, 3])
+
+row("linalg_lu_solve.default", node="LinalgLuSolveBackward0",
+    refuses=floats_for("torch.linalg.lu_solve")
+    | no_kernel("lu_solve_cpu", ("float16",)),
+    one_type="linalg.lu_solve: Expected LU and B to have the same dtype, but found LU "
+             "of type {0} and B of type {1} instead",
+    formula="inverse(p @ l @ u) @ b",
+    doc="The solution x of a @ x = b for a matrix that lu_factor gave the factors of; "
+        "with left=False of x @ a = b, with adjoint for its transpose.",
+    fwd=lu_solve, vjp=(lu_solve_by_lu, None, lu_solve_by_b), jvp=lu_solve_tangent,
+    cases=[case((3, 3), PIVOTS, (3, 2), make="spd"),
+           case((2, 3, 3), Fixed([[2, 3, 3], [1, 2, 3]]), (2, 3), left=False,
+                make="spd"),
+           case((3, 3), PIVOTS, (2, 3, 1), adjoint=True, make="spd"),
+           case((3, 3), PIVOTS, (2, 3), left=False, adjoint=True, make="spd")],
+    saves=("LU pivots y", "", "LU pivots"))
+
+KIND_OF_PIVOTS = "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32"
+
+
+def torch_lu_solve(call: Any, LU: Any, pivots: Any, B: Any, *, left: bool = True,
+                   adjoint: bool = False) -> Any:
+    check_pivots(KIND_OF_PIVOTS, pivots)
+    return call("linalg_lu_solve.default", LU, pivots, B, left, adjoint)
+
+
+def old_lu_solve(call: Any, b: Any, LU_data: Any, LU_pivots: Any) -> Any:
+    check_pivots(KIND_OF_PIVOTS, LU_pivots)
+    return call("linalg_lu_solve.default", LU_data, LU_pivots, b)
+
+
+function("linalg.lu_solve", torch_lu_solve, operands=("LU", "pivots", "B"),
+         formula="inverse(p @ l @ u) @ b",
+         doc="The solution x of a @ x = b for a matrix that lu_factor gave the factors "
+             "of; with left=False of x @ a = b, with adjoint for its transpose.",
+         cases=[case((3, 3), PIVOTS, (3, 2), make="spd")])
+function("lu_solve", old_lu_solve, operands=("b", "LU_data", "LU_pivots"),
+         formula="inverse(p @ l @ u) @ b",
+         doc="The solution x of a @ x = b for a matrix that lu gave the factors of.",
+         cases=[case((3, 2), (3, 3), PIVOTS, make="spd")])

@@ -1,0 +1,270 @@
+"""Systems whose matrix is a triangle, or given by a triangular factor.
+
+Invariant: of a triangular operand the other triangle is not read, and its derivative
+there is 0.
+
+    linalg.solve_triangular(a, b, upper=True)       # triu(a) @ x = b
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .checks import ShapeError, broadcast_shape
+from .linalg import oriented, square, symmetric
+from .op import FIRST, ONE_TYPE, case, function, no_kernel, row
+from .products import turned
+from .shape import sum_to
+
+# fmt: off
+
+REFUSED = no_kernel("triangular_solve_cpu") | no_kernel("triangular_solve_cpu",
+                                                        ("float16",))
+
+
+def triangle(xp: Any, x: Any, upper: bool, strictly: bool = False) -> Any:
+    """One triangle of ``x``; strictly: without the diagonal."""
+    return xp.triu(x, int(strictly)) if upper else xp.tril(x, -int(strictly))
+
+
+def check_equation(name: str, a: Any, b: Any, left: bool) -> None:
+    if b.shape[-2 if left else -1] == a.shape[-1]:
+        return
+    equation = "AX = B" if left else "XA = B"
+    raise ShapeError(
+        f"{name}: Incompatible shapes of A and B for the equation "
+        f"{equation} ({a.shape[-2]}x{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})")
+
+
+def substituted(xp: Any, a: Any, b: Any, upper: bool, left: bool, unit: bool) -> Any:
+    """The solution of ``a @ x = b`` or ``x @ a = b``, column by column in memory."""
+    if left:
+        return xp.solve_triangle(a, b, unit, upper=upper)
+    found = xp.solve_triangle(turned(xp, a), turned(xp, b), unit, upper=not upper)
+    return turned(xp, xp.contiguous(found))
+
+
+def solve_triangular(xp: Any, a: Any, b: Any, upper: bool, left: bool = True,
+                     unitriangular: bool = False) -> Any:
+    name = "linalg.solve_triangular"
+    square(name, a)
+    if len(b.shape) < 2:
+        raise ShapeError(
+            f"{name}: The input tensor B must have at least 2 dimensions.")
+    check_equation(name, a, b, left)
+    broadcast_shape(a.shape[:-2], b.shape[:-2])
+    return substituted(xp, a, b, upper, left, unitriangular)
+
+
+def again(xp: Any, a: Any, b: Any, upper: bool, left: bool, unit: bool,
+          transposed: bool = False) -> Any:
+    """The same kind of system with another right side."""
+    if transposed:
+        a, upper = turned(xp, a), not upper
+    return xp.call("linalg_solve_triangular.default", a, b, upper, left, unit)
+
+
+def times(xp: Any, a: Any, x: Any, left: bool) -> Any:
+    return xp.matmul(a, x) if left else xp.matmul(x, a)
+
+
+# Giles 2008, as the solution of any system, on the triangle alone.
+def triangular_by_a(xp: Any, g: Any, y: Any, a: Any, b: Any, upper: bool,
+                    left: bool = True, unitriangular: bool = False) -> Any:
+    gb, x = again(xp, a, g, upper, left, unitriangular, True), turned(xp, y)
+    ga = -times(xp, gb, x, left)
+    return sum_to(xp, triangle(xp, ga, upper, unitriangular), a.shape)
+
+
+def triangular_by_b(xp: Any, g: Any, y: Any, a: Any, b: Any, upper: bool,
+                    left: bool = True, unitriangular: bool = False) -> Any:
+    return sum_to(xp, again(xp, a, g, upper, left, unitriangular, True), b.shape)
+
+
+def triangular_tangent(xp: Any, t: Any, y: Any, a: Any, b: Any, upper: bool,
+                       left: bool = True, unitriangular: bool = False) -> Any:
+    ta = triangle(xp, t[0], upper, unitriangular)
+    return again(xp, a, t[1] - times(xp, ta, y, left), upper, left, unitriangular)
+
+
+row("linalg_solve_triangular.default", node="LinalgSolveTriangularBackward0",
+    refuses=REFUSED, formula="inverse(triu(a)) @ b",
+    doc="The solution x of a @ x = b, or with left=False of x @ a = b, for the upper "
+        "or the lower triangle of a; with unitriangular its diagonal is 1.",
+    result=FIRST,
+    fwd=solve_triangular, vjp=(triangular_by_a, triangular_by_b),
+    jvp=triangular_tangent,
+    cases=[case((3, 3), (3, 2), upper=True, make="spd"),
+           case((2, 3, 3), (3, 2), upper=False, make="spd"),
+           case((3, 3), (2, 2, 3), upper=True, left=False, make="spd"),
+           case((2, 2), (2, 2), upper=False, unitriangular=True, make="spd")],
+    saves=("a y", "a"))
+
+
+def torch_solve_triangular(call: Any, a: Any, b: Any, *, upper: bool, left: bool = True,
+                           unitriangular: bool = False) -> Any:
+    return call("linalg_solve_triangular.default", a, b, upper, left, unitriangular)
+
+
+function("linalg.solve_triangular", torch_solve_triangular, operands=("a", "b"),
+         formula="inverse(triu(a)) @ b",
+         doc="The solution x of a @ x = b, or with left=False of x @ a = b, for the "
+             "upper or the lower triangle of a; with unitriangular its diagonal is 1.",
+         cases=[case((3, 3), (3, 2), upper=True, make="spd"),
+                case((3, 3), (2, 3), upper=False, left=False, make="spd")])
+
+
+def old_triangular(xp: Any, b: Any, a: Any, upper: bool = True, transpose: bool = False,
+                   unitriangular: bool = False) -> Any:
+    if len(b.shape) < 2:
+        raise ShapeError("torch.triangular_solve: Expected b to have at least 2 "
+                         f"dimensions, but it has {len(b.shape)} dimensions instead")
+    if len(a.shape) < 2:
+        raise ShapeError("torch.triangular_solve: Expected A to have at least 2 "
+                         f"dimensions, but it has {len(a.shape)} dimensions instead")
+    square("triangular_solve", a)
+    if a.shape[-1] != b.shape[-2]:
+        raise ShapeError(
+            f"Incompatible matrix sizes for triangular_solve: each A matrix is "
+            f"{a.shape[-1]} by {a.shape[-1]} but each b matrix is {b.shape[-2]} by "
+            f"{b.shape[-1]}")
+    lead = broadcast_shape(a.shape[:-2], b.shape[:-2])
+    turns = turned(xp, a) if transpose else a
+    x = xp.solve_triangle(turns, b, unitriangular, upper=upper != transpose)
+    wide = xp.expand(a, (*lead, *a.shape[-2:])) if lead != a.shape[:-2] else a
+    return x, by_columns(xp, xp.clone(wide))
+
+
+def old_rule(slot: int) -> Any:
+    """The cotangent of ``b`` or of ``a``, from those of both outputs."""
+    def rule(xp: Any, g: Any, y: Any, b: Any, a: Any, upper: bool = True,
+             transpose: bool = False, unitriangular: bool = False) -> Any:
+        gx, gcopy = g
+        ga = None if gcopy is None else sum_to(xp, gcopy, a.shape)
+        if gx is None:
+            return ga if slot else None
+        gb = again(xp, a, gx, upper, True, unitriangular, not transpose)
+        if not slot:
+            return sum_to(xp, gb, b.shape)
+        found = -xp.matmul(gb, turned(xp, y[0]))
+        found = triangle(xp, turned(xp, found) if transpose else found, upper,
+                         unitriangular)
+        found = sum_to(xp, found, a.shape)
+        return found if ga is None else found + ga
+
+    return rule
+
+
+def old_tangent(xp: Any, t: Any, y: Any, b: Any, a: Any, upper: bool = True,
+                transpose: bool = False, unitriangular: bool = False) -> Any:
+    ta = triangle(xp, t[1], upper, unitriangular)
+    moved = xp.matmul(turned(xp, ta) if transpose else ta, y[0])
+    x = again(xp, a, t[0] - moved, upper, True, unitriangular, transpose)
+    return x, xp.expand(t[1], y[1].shape)
+
+
+row("triangular_solve", node="TriangularSolveBackward0", returns=2, carries=2,
+    refuses=REFUSED, formula="inverse(triu(a)) @ b, a",
+    doc="The solution x of a @ x = b for the upper or the lower triangle of a, and a "
+        "copy of a.",
+    one_type="Expected b and A to have the same dtype, but found b of type {0} and A "
+             "of type {1} instead.",
+    fwd=old_triangular, vjp=(old_rule(0), old_rule(1)), jvp=old_tangent,
+    cases=[case((3, 2), (3, 3), make="spd"),
+           case((2, 3, 1), (3, 3), upper=False, make="spd"),
+           case((3, 1), (3, 3), transpose=True, unitriangular=True, make="spd")],
+    saves=("a", "a y.0"))
+
+# what is given by its Cholesky factor
+
+
+def lower_of(xp: Any, l: Any, upper: bool) -> Any:
+    """The lower triangular factor, from the triangle that is read."""
+    return oriented(xp, triangle(xp, l, upper), upper)
+
+
+def by_factor(xp: Any, b: Any, l: Any, upper: bool) -> Any:
+    """The solution of ``l @ l.T @ x = b``."""
+    low = oriented(xp, l, upper)
+    half = xp.solve_triangle(low, b, upper=False)
+    return xp.solve_triangle(turned(xp, low), half, upper=True)
+
+
+def by_columns(xp: Any, a: Any) -> Any:
+    """Matrices column after column in memory."""
+    return turned(xp, xp.contiguous(turned(xp, a)))
+
+
+def cholesky_solve(xp: Any, b: Any, l: Any, upper: bool = False) -> Any:
+    if len(b.shape) < 2:
+        raise ShapeError("b should have at least 2 dimensions, but has "
+                         f"{len(b.shape)} dimensions instead")
+    if len(l.shape) < 2:
+        raise ShapeError("u should have at least 2 dimensions, but has "
+                         f"{len(l.shape)} dimensions instead")
+    n, m = l.shape[-2:]
+    if n != m:
+        raise ShapeError("A must be batches of square matrices, but they are "
+                         f"{n} by {m} matrices")
+    if b.shape[-2] != n:
+        raise ShapeError(
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {n} by "
+            f"{n} but each b matrix is {b.shape[-2]} by {b.shape[-1]}")
+    broadcast_shape(l.shape[:-2], b.shape[:-2])
+    return by_factor(xp, b, l, upper)
+
+
+def slope_by_factor(xp: Any, ga: Any, l: Any, upper: bool) -> Any:
+    """The cotangent of a factor, from that of the product of both."""
+    low = lower_of(xp, l, upper)
+    found = xp.tril(xp.matmul(ga + turned(xp, ga), low))
+    return sum_to(xp, oriented(xp, found, upper), l.shape)
+
+
+def change_by_factor(xp: Any, tl: Any, l: Any, upper: bool) -> Any:
+    """The tangent of the product of both factors, from that of one."""
+    half = xp.matmul(lower_of(xp, tl, upper), turned(xp, lower_of(xp, l, upper)))
+    return half + turned(xp, half)
+
+
+def solve_by_factor(xp: Any, g: Any, y: Any, b: Any, l: Any, upper: bool = False
+                    ) -> Any:
+    gb = xp.call("cholesky_solve", g, l, upper)
+    return slope_by_factor(xp, -xp.matmul(gb, turned(xp, y)), l, upper)
+
+
+row("cholesky_solve", node="CholeskySolveBackward0",
+    refuses=no_kernel("cholesky_solve_cpu")
+    | no_kernel("cholesky_solve_cpu", ("float16",)), one_type=ONE_TYPE,
+    formula="inverse(tril(l) @ tril(l).T) @ b",
+    doc="The solution x of a @ x = b for a matrix a = l @ l.T, given its factor l; "
+        "with upper its transpose.",
+    fwd=cholesky_solve,
+    vjp=(lambda xp, g, y, b, l, upper=False: sum_to(
+             xp, xp.call("cholesky_solve", g, l, upper), b.shape), solve_by_factor),
+    jvp=lambda xp, t, y, b, l, upper=False: xp.call(
+        "cholesky_solve", t[0] - xp.matmul(change_by_factor(xp, t[1], l, upper), y), l,
+        upper),
+    cases=[case((3, 2), (3, 3), make="spd"),
+           case((3, 2), (2, 3, 3), upper=True, make="spd")], saves=("l", "l y"))
+
+
+def cholesky_inverse(xp: Any, l: Any, upper: bool = False) -> Any:
+    square("cholesky_inverse", l)
+    one = xp.tril(xp.triu(xp.new_full(l, l.shape, 1.0)))
+    return by_columns(xp, symmetric(xp, by_factor(xp, one, l, upper)))
+
+
+row("cholesky_inverse", node="CholeskyInverseBackward0",
+    refuses=no_kernel("cholesky_inverse_out_cpu")
+    | no_kernel("cholesky_inverse_out_cpu", ("float16",)),
+    formula="inverse(tril(l) @ tril(l).T)",
+    doc="The inverse of a matrix l @ l.T, given its factor l; with upper its "
+        "transpose.",
+    fwd=cholesky_inverse,
+    vjp=(lambda xp, g, y, l, upper=False: slope_by_factor(
+             xp, -xp.matmul(y, xp.matmul(g, y)), l, upper),),
+    jvp=lambda xp, t, y, l, upper=False: -xp.matmul(
+        y, xp.matmul(change_by_factor(xp, t[0], l, upper), y)),
+    cases=[case((3, 3), make="spd"), case((2, 2, 2), upper=True, make="spd")],
+    saves="l y")
