@@ -4,7 +4,7 @@ import builtins
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, overload
 
-from .engine.methods import Dims, Operand, MinAndMax, SignAndLogabsdet, ValuesAndIndices
+from .engine.methods import Dims, Operand, MantissaAndExponent, MinAndMax, SignAndLogabsdet, ValuesAndIndices
 from .engine.tensor import Tensor
 
 def cholesky(input: Any, upper: Any = ...) -> Tensor: ...

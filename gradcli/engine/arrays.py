@@ -45,8 +45,8 @@ def in_own_type(function: Any) -> Any:
     """A special function whose result on half floats is rounded to them: the library
     has none for them, and leaves its result as wide as it computed it."""
 
-    def run(x: Any) -> Any:
-        y = function(x)
+    def run(x: Any, *others: Any) -> Any:
+        y = function(x, *others)
         dtype = x.dtype
         return y if y.dtype is dtype or dtype.kind != "f" else y.astype(dtype)
 
@@ -155,6 +155,10 @@ class ArrayNamespace(Namespace):
         factor = math.gamma(n + 1) if n <= MAX_FACTORIAL_ARGUMENT else math.inf
         y = zeta * (factor if n % 2 else -factor)
         return y.astype(x.dtype) if x.dtype.kind == "f" else y
+
+    def frexp(self, x: Any) -> tuple[Any, Any]:
+        mantissa, exponent = self.np.frexp(x)
+        return mantissa, exponent
 
     def sign(self, x: Any) -> Any:
         """-1, 0 or 1 in the type of ``x``; 0 for NaN."""

@@ -81,6 +81,18 @@ class Namespace:
         found = self.gather(joined, -1, self.unsqueeze(number, -1))
         return self.reshape(found, parts[0].shape), number
 
+    def frexp(self, x: Any) -> tuple[Any, Any]:
+        """``x`` as a number from 0.5 to 1 times a power of two, and the power."""
+        zero = self.eq(x, 0)
+        power = self.floor(self.log2(self.where(zero, 1, self.abs(x)))) + 1
+        power = self.where(zero, 0, power)
+        return x / self.exp2(power), self.as_index(power)
+
+    def nextafter(self, x: Any, other: Any) -> Any:
+        """Only floats have neighbours; those of a real number are as near as one
+        likes."""
+        return x + self.zeros_like(other)
+
     def in_parts(
         self, run: Callable[..., Any], arrays: Sequence[Any], entries: int
     ) -> Any:

@@ -60,6 +60,7 @@ INPUTS = {
     "pow.Scalar": "exponent",
     "pow.Tensor_Tensor": "self exponent",
     "prelu.kernel": "self weight",
+    "put.default": "self index source",
     "scatter.src": "self index src",
     "scatter.value": "self index",
     "scatter_add.default": "self index src",
@@ -79,6 +80,7 @@ OUTPUTS = {
     "cholesky.ex": "L",
     "cummax": "values indices",
     "cummin": "values indices",
+    "frexp": "mantissa exponent",
     "inverse": "inverse",
     "kthvalue": "values indices",
     "max.dim": "values indices",
@@ -97,6 +99,8 @@ NOT_SHOWN = {
     "adaptive_max_pool2d.indices": "output_size result0",
     "add.Scalar": "other",
     "as_strided.default": "geometry",
+    "as_strided_copy.default": "geometry",
+    "as_strided_scatter.default": "geometry",
     "clamp_max.Scalar": "min",
     "clamp_min.Scalar": "max",
     "clone": "memory_format",
@@ -109,6 +113,7 @@ NOT_SHOWN = {
     "erfinv": "result",
     "exp2": "self",
     "expand": "size",
+    "expand_copy": "size",
     "expm1": "self",
     "fmod.Scalar": "other",
     "gather.backward": "input_sizes",
@@ -136,21 +141,27 @@ NOT_SHOWN = {
     "sort.default": "descending",
     "sort.stable": "descending",
     "squeeze.default": "dim",
+    "squeeze_copy.default": "dim",
     "take.backward": "input_sizes",
     "threshold": "value",
     "topk": "k largest sorted",
     "unfold.backward": "input_sizes",
     "view.default": "shape",
+    "view_copy.default": "shape",
 }
 """What rows keep that PyTorch's nodes have no name for."""
 
 SIZED = {
-    "diagonal", "diagonal_copy", "expand", "index.Tensor", "index_select.default",
+    "diagonal", "diagonal_copy", "expand", "expand_copy", "index.Tensor",
+    "index_select.default",
     "kthvalue", "max.dim", "mean.default", "mean.dim", "median.dim", "min.dim", "mm",
-    "mode", "nanmedian.dim", "repeat", "select", "slice.Tensor", "sort.default",
-    "sort.stable", "split.Tensor", "split_with_sizes", "squeeze.default",
-    "squeeze.dim", "squeeze.dims", "sum.default", "sum.dim_IntList", "topk", "trace",
-    "unfold", "view.default",
+    "mode", "nanmedian.dim", "narrow_copy", "repeat", "select", "select_copy",
+    "slice.Tensor", "slice_copy.Tensor", "sort.default", "sort.stable", "split.Tensor",
+    "split_copy.Tensor", "split_with_sizes", "split_with_sizes_copy", "squeeze.default",
+    "squeeze.dim", "squeeze.dims", "squeeze_copy.default", "squeeze_copy.dim",
+    "squeeze_copy.dims", "sum.default", "sum.dim_IntList", "topk", "trace", "unfold",
+    "unfold_copy", "unsafe_split.Tensor", "unsafe_split_with_sizes", "view.default",
+    "view_copy.default",
 }  # fmt: skip
 """Rows whose nodes show the sizes of their first input."""
 
@@ -158,6 +169,8 @@ PARAMETERS = {"number": "other", "base": "self"}
 
 RENAMED = {
     "as_strided.default": {"start": "storage_offset"},
+    "as_strided_copy.default": {"start": "storage_offset"},
+    "as_strided_scatter.default": {"start": "storage_offset"},
     "unfold.backward": {"dimension": "dim"},
 }
 """The same for parameters of one row."""

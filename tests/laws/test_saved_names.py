@@ -11,6 +11,7 @@ from .saved_names import names, ours, recorded
 RECORDED = recorded()
 
 NOT_READ = {
+    "angle": "self",
     "avg_pool2d.default": "self", "adaptive_avg_pool2d.default": "self",
     "cummax": "self", "cummin": "self",
     "div.Tensor_mode": "other self", "expm1": "result", "gather.default": "self",
@@ -18,7 +19,7 @@ NOT_READ = {
     "index_select.backward": "source", "masked_select.default": "self",
     "prod.default": "result", "prod.dim_int": "result", "sgn": "result self",
     "slogdet": "sign", "take.backward": "source", "take.default": "self",
-    "layer_norm.default": "bias",
+    "layer_norm.default": "bias", "log_ndtr": "result", "put.default": "source",
 }  # fmt: skip
 """Values that the rules here do not read, so that nothing holds them."""
 

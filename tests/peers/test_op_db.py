@@ -92,6 +92,20 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             ("second derivative",),
         ),
     ),
+    "as_strided_scatter": (
+        Excepted(
+            "PyTorch gives the tensor the cotangents of what was overwritten",
+            lambda s: True,
+            ("first derivative",),
+        ),
+    ),
+    "masked.logaddexp": (
+        Excepted(
+            "the second derivative by what both masks leave out is 0; PyTorch has NaN",
+            lambda s: "input_mask" in s.kwargs or "other_mask" in s.kwargs,
+            ("second derivative",),
+        ),
+    ),
     "nn.functional.pad": (
         refused(
             "padding by anything but a constant is refused",
@@ -120,6 +134,10 @@ ORDER: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
     "nn.functional.embedding": lambda f: lambda w, at, **rest: f(at, w, **rest),
 }
 """Samples whose arguments come in another order than the function's."""
+
+
+ATTRIBUTES = ("T", "H", "mT")
+"""Operations that a tensor has as attributes, without a call."""
 
 
 class Form(NamedTuple):
@@ -177,6 +195,8 @@ def on_copy(change: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def forms_of(op: Any) -> Iterator[Form]:
+    if op.name in ATTRIBUTES:
+        yield Form(op, "attribute", op, method(op.name))
     for name in (op.name, *(alias.name for alias in op.aliases)):
         ours = reached(gradcli, name)
         if ours is not None and reached(torch, name) is not None:
