@@ -210,7 +210,7 @@ def _gradient(
         if x.shape[d] < edge_order + 1:
             raise ShapeError("torch.gradient expected each dimension size to be at "
                              "least edge_order+1")
-    given = 1 if spacing is None else spacing
+    given: Any = 1 if spacing is None else spacing
     listed = isinstance(given, list | tuple)
     if listed and len(given) != len(dims):
         raise ShapeError(

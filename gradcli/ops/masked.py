@@ -42,8 +42,8 @@ def outermost(x: Any, sign: int) -> float:
         return sign * inf
     kind, size = x.dtype.code[0], BITS * int(x.dtype.code[1:] or 1)
     if kind in "bu":
-        return 0 if sign < 0 else 1 if kind == "b" else 2**size - 1
-    return -(2**(size - 1)) if sign < 0 else 2**(size - 1) - 1
+        return 0 if sign < 0 else 1 if kind == "b" else (1 << size) - 1
+    return -(1 << (size - 1)) if sign < 0 else (1 << (size - 1)) - 1
 
 
 def _sum(call: Call, x: Any, dim: Any = None, *, keepdim: bool = False,

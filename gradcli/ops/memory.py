@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 from math import prod
-from typing import cast
+from typing import Any, cast
 
 from .checks import ShapeError, as_sizes
 from .gather import surviving
@@ -232,7 +232,7 @@ function("as_strided", _as_strided, operands=("x",),
 
 def _strided_places(
     shape: Shape, size: Shape, stride: Shape, start: int, geometry: Geometry | None
-) -> list[int]:
+) -> Any:
     """Which entries of a flattened tensor a view of its memory overwrites."""
     at = positions(shape, geometry, size, stride, start)
     if prod(shape) in at:

@@ -35,9 +35,9 @@ def polynomial(xp: Namespace, x: Any, n: Any, first: First, above: Next) -> Any:
         raise ArgumentError(f"polynomials of degree {most} are not offered; up to "
                             f"{MOST} they are")
     below, here = xp.ones_like(x), first(x)
-    y = xp.where(degrees == 0, below, xp.zeros_like(x))
+    y = xp.where(xp.eq(degrees, 0), below, xp.zeros_like(x))
     for k in range(1, most + 1):
-        y = xp.where(degrees == k, here, y)
+        y = xp.where(xp.eq(degrees, k), here, y)
         below, here = here, above(x, k, here, below)
     return xp.stop(y)
 
