@@ -67,8 +67,8 @@ _CONSTANTS = {
 }  # fmt: skip
 
 _MODULES = (
-    "accelerator", "autograd", "cuda", "func", "linalg", "nn", "ops", "optim", "random",
-    "return_types", "special", "testing", "utils",
+    "accelerator", "autograd", "cuda", "func", "linalg", "masked", "nn", "ops", "optim",
+    "random", "return_types", "special", "testing", "utils",
 )  # fmt: skip
 
 

@@ -48,8 +48,8 @@ def in_own_type(function: Callable[..., Raw]) -> Callable[[Raw], Raw]:
     """A special function whose result on half floats is rounded to them: the library
     has none for them, and leaves its result as wide as it computed it."""
 
-    def run(x: Raw) -> Raw:
-        y = function(x)
+    def run(x: Raw, *others: Raw) -> Raw:
+        y = function(x, *others)
         dtype = x.dtype
         return y if y.dtype is dtype or dtype.kind != "f" else y.astype(dtype)
 
@@ -172,6 +172,10 @@ class ArrayNamespace(Factors, Namespace):
         factor = math.gamma(n + 1) if n <= MAX_FACTORIAL_ARGUMENT else math.inf
         y = zeta * (factor if n % 2 else -factor)
         return y.astype(x.dtype) if x.dtype.kind == "f" else y
+
+    def frexp(self, x: Raw) -> tuple[Raw, Raw]:
+        mantissa, exponent = self.np.frexp(x)
+        return mantissa, exponent
 
     def sign(self, x: Raw) -> Raw:
         """-1, 0 or 1 in the type of ``x``; 0 for NaN."""

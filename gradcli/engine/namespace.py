@@ -94,6 +94,18 @@ class Namespace:
         found = self.gather(joined, -1, self.unsqueeze(number, -1))
         return self.reshape(found, parts[0].shape), number
 
+    def frexp(self, x: Raw) -> tuple[Raw, Raw]:
+        """``x`` as a number from 0.5 to 1 times a power of two, and the power."""
+        zero = self.eq(x, 0)
+        power = self.floor(self.log2(self.where(zero, 1, self.abs(x)))) + 1
+        power = self.where(zero, 0, power)
+        return x / self.exp2(power), self.as_index(power)
+
+    def nextafter(self, x: Raw, other: Raw) -> Raw:
+        """Only floats have neighbours; those of a real number are as near as one
+        likes."""
+        return x + self.zeros_like(other)
+
     def in_parts(self, run: Run, arrays: Sequence[Raw], entries: int) -> Raw:
         """``run(*arrays)``, which makes so many entries of each item of the first
         dimension; of a few items at a time where that is faster."""

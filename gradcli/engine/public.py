@@ -144,9 +144,18 @@ class Members(ModuleType):
 
 def linalg() -> dict[str, str]:
     """The functions of ``gradcli.linalg``, and their names in the table."""
-    prefix = "linalg."
+    return _below("linalg.") | {"diagonal": "diagonal"}
+
+
+def masked() -> dict[str, str]:
+    """The functions of ``gradcli.masked``, and their names in the table."""
+    return _below("masked.")
+
+
+def _below(prefix: str) -> dict[str, str]:
+    """Names in a module, by what stands before them in the table."""
     ours = [n for n in (*FUNCTIONS, *ALIASES) if n.startswith(prefix)]
-    return {n.removeprefix(prefix): n for n in ours} | {"diagonal": "diagonal"}
+    return {n.removeprefix(prefix): n for n in ours}
 
 
 def special() -> dict[str, str]:

@@ -128,7 +128,8 @@ class Recorder:
                 if MODE.inference and inputs[0].edge is not None:
                     part.edge = AccumulateGrad(part)
         elif op.memory is SHARED and isinstance(inputs[0], Tensor):
-            note_sharer(inputs[0], out)
+            for part in out if op.returns != 1 else (out,):
+                note_sharer(inputs[0], part)
         if MODE.looked_at:
             _look(op, inputs, params, raw, node, out)
         return out

@@ -324,14 +324,14 @@ class ExpressionParser(Cursor):
         return self._qualified(text, token)
 
     def _qualified(self, head: str, token: Token) -> syntax.Expression:
-        """A name without the prefix in front of it; only `linalg.` is kept."""
+        """A name without the prefix in front of it; those of the table are kept."""
         name, qualified = head, False
         path: tuple[str, ...] = (head,)
         while path in PREFIXES and self._dot_and_name_follow():
             name, qualified = self._after_dot(), True
             path = (*path, name)
-        if name == DOTTED and self._dot_and_name_follow():
-            name, qualified = f"{DOTTED}.{self._after_dot()}", True
+        if name in DOTTED and self._dot_and_name_follow():
+            name, qualified = f"{name}.{self._after_dot()}", True
         return syntax.Name(self.span_from(token.start), name, qualified)
 
     def _dot_and_name_follow(self) -> bool:

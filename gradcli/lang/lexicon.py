@@ -77,8 +77,8 @@ PREFIXES = frozenset(
         ("torch", "special"),
     }
 )
-PREFIX_HEADS = frozenset(path[0] for path in PREFIXES) | {"linalg"}
-DOTTED = "linalg"
+PREFIX_HEADS = frozenset(path[0] for path in PREFIXES) | {"linalg", "masked"}
+DOTTED = frozenset({"linalg", "masked"})
 
 GRAD_MODES = {"no_grad": False, "enable_grad": True, "inference_mode": False}
 

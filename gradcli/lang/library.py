@@ -19,7 +19,7 @@ class Library(Protocol):
 
     @property
     def functions(self) -> Mapping[str, Callable[..., Any]]:
-        """The functions by name; those of linear algebra as `linalg.name`."""
+        """The functions by name; those of a module as `linalg.name`."""
 
     @property
     def constants(self) -> Mapping[str, object]:

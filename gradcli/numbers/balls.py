@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from math import inf, isfinite, isnan, nan
+from math import comb, factorial, inf, isfinite, isnan, nan
 from typing import Any, Final
 
 import numpy as np
@@ -284,6 +284,45 @@ def polygamma(order: object, x: object) -> Any:
         factorial *= k or 1
         found.append(acb(at(x)).polygamma(first + k).real / factorial)
     return _taylor(found, x)
+
+
+def bessel_i(order: int, x: Any) -> Any:
+    """The modified Bessel function: its derivative is half the sum of its two
+    neighbours (DLMF 10.29.1)."""
+    if isinstance(x, arb):
+        return x.bessel_i(order)
+    b, found = at(x), []
+    for k in range(ctx.cap):
+        near = [comb(k, j) * b.bessel_i(abs(order - k + 2 * j)) for j in range(k + 1)]
+        found.append(sum(near, ZERO) / (2**k * factorial(k)))
+    return _taylor(found, x)
+
+
+def lower_gamma(a: Any, x: Any) -> Any:
+    """The regularized incomplete gamma function; by ``x`` the integral of its slope."""
+    if isinstance(a, arb_series):
+        return constant(UNKNOWN) + UNKNOWN * a
+    if isinstance(x, arb):
+        return x.gamma_lower(a, regularized=1)
+    slope = _own_taylor(lambda s: ((a - 1) * s.log() - s - a.lgamma()).exp(), at(x),
+                        ctx.cap)  # fmt: skip
+    value = at(x).gamma_lower(a, regularized=1)
+    return _taylor([value, *[c / k for k, c in enumerate(slope, 1)]], x)
+
+
+def hurwitz_zeta(s: Any, a: Any) -> Any:
+    """Hurwitz' zeta function; DLMF 25.11.17 for its derivatives by ``a``."""
+    if isinstance(s, arb_series):
+        if isinstance(a, arb_series):
+            return constant(UNKNOWN) + UNKNOWN * s
+        return s.zeta(a)
+    if isinstance(a, arb):
+        return s.zeta(a)
+    factor, found = ONE, []
+    for k in range(ctx.cap):
+        found.append(factor * (s + k).zeta(at(a)))
+        factor = -factor * (s + k) / (k + 1)
+    return _taylor(found, a)
 
 
 def x_log_y(x: Any, y: Any) -> Any:

@@ -170,6 +170,10 @@ def _step_at_zero(x: Ball, *at: Ball) -> Ball:
 _OWN: Final[dict[str, Callable[..., Ball]]] = {
     "Mul": _product,
     "gamma": lambda x: x.gamma(),
+    "besseli": lambda order, x: x.bessel_i(order),
+    "zeta": lambda s, *a: s.zeta(*a),
+    "lowergamma": lambda a, x: x.gamma_lower(a),
+    "uppergamma": lambda a, x: x.gamma_upper(a),
     "DiracDelta": lambda x, *order: UNKNOWN if x.contains(0) else ball(0),
     "Heaviside": _step_at_zero,
 }

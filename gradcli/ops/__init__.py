@@ -25,13 +25,14 @@ from .op import (
 )
 
 FAMILIES = (
-    "arithmetic", "exponential", "trigonometric", "special", "activation", "compare",
-    "scan", "reduce", "stats", "norm", "products", "einsum", "linalg", "spectra",
-    "triangular", "orthogonal", "triangles", "pseudoinverse", "equations", "chains",
-    "covariance", "shape", "join", "index", "gather", "fold_in", "order", "quantile",
-    "differences", "split",
+    "arithmetic", "exponential", "trigonometric", "special", "bessel", "polynomials",
+    "activation", "compare", "scan", "reduce", "stats", "norm", "products", "einsum",
+    "linalg", "spectra", "triangular", "orthogonal", "triangles", "pseudoinverse",
+    "equations", "chains", "covariance", "shape", "join", "index", "gather", "fold_in",
+    "order", "quantile", "differences", "split",
     "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
-    "convolution", "pooling", "grouped", "memory",
+    "convolution", "pooling", "grouped", "memory", "copies", "renorm",
+    "masked",
 )  # fmt: skip
 """The modules that enter rows, in the order in which they do."""
 

@@ -24,6 +24,7 @@ UFUNCS: Final[Mapping[str, str]] = {
     "hypot": "hypot", "logaddexp": "logaddexp",
     "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin",
     "where": "where", "signbit": "signbit",
+    "nextafter": "nextafter",
     "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite",
     "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal",
     "gt": "greater", "ge": "greater_equal",
@@ -35,6 +36,9 @@ UFUNCS: Final[Mapping[str, str]] = {
 SPECIAL: Final[Mapping[str, str]] = {
     "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "digamma": "digamma",
     "sigmoid": "expit", "logsigmoid": "log_expit", "ndtri": "ndtri",
+    "erfcx": "erfcx", "log_ndtr": "log_ndtr",
+    "i0": "i0", "i0e": "i0e", "i1": "i1", "i1e": "i1e",
+    "igamma": "gammainc", "igammac": "gammaincc", "zeta": "zeta",
 }  # fmt: skip
 """Of ``scipy.special``, and of ``cupyx.scipy.special``."""
 

@@ -16,7 +16,19 @@ from typing import Any
 
 from .arithmetic import is_number
 from .checks import ArgumentError
-from .op import FLOATS, TRUTHS, WHOLE, Case, Fixed, case, function, no_kernel, row
+from .op import (
+    FLOATS,
+    KEPT,
+    TRUTHS,
+    WHOLE,
+    Case,
+    Fixed,
+    case,
+    function,
+    no_kernel,
+    row,
+)
+from .trigonometric import pi
 from .types import Array, ArrayRule, Call, Namespace, Operand
 
 # fmt: off
@@ -99,6 +111,23 @@ row("copysign.Scalar", node="CopysignBackward1", latex=r"|{0}| \operatorname{{si
 function("copysign", lambda call, x, other:
          call("copysign.Scalar", x, other=other) if is_number(other)
          else call("copysign.Tensor", x, other))
+
+row("nextafter", node="NextafterBackward0",
+    formula="the next number after x towards other",
+    doc="The neighbour of a number among floats, in the direction of another.",
+    kink="where both are equal the derivative is 0; by other it is 0 everywhere",
+    refuses=no_kernel("nextafter_cpu"),
+    fwd=lambda xp, x, other: xp.nextafter(x, other),
+    partials=(lambda xp, y, x, other: xp.as_type_of(xp.ne(x, other), x), 0),
+    cases=[case((3, 4), (4,)), case((), (2,))])
+
+row("angle", node="AngleBackward0", formula="pi if x < 0 else 0",
+    doc="The angle of a real number in the complex plane: pi below 0.",
+    kink="the derivative is 0 everywhere, also at 0", in_place=False,
+    fwd=lambda xp, x: xp.where(
+        xp.isnan(x), x, xp.where(xp.lt(x, 0), pi(xp, x), xp.zeros_like(x))),
+    partials=(0,), saves="", always_saves=True, memory=KEPT,
+    cases=[case((3, 4)), case(())])
 
 row("heaviside", node="NotImplemented", formula="0, 1, or values where x == 0",
     one_type="heaviside is not yet implemented for tensors with different dtypes.",

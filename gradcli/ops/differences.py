@@ -8,7 +8,10 @@ Invariant: all are made of slices, sums and products, node for node as PyTorch h
 
 from __future__ import annotations
 
-from .checks import ShapeError, dim_of, holds
+from typing import Any
+
+from .arithmetic import is_number
+from .checks import ShapeError, dim_of, dims_of, holds
 from .op import TRUTHS, case, function
 from .types import Array, Call
 
@@ -111,3 +114,121 @@ function("cumulative_trapezoid", _cumulative_trapezoid, operands=("y", "x"),
          formula="sum((y[i] + y[i + 1])/2 * (x[i + 1] - x[i])) up to each point",
          doc="The areas under points up to each one, along a dimension.",
          cases=[case((3, 4)), case((3, 4), dim=0, dx=0.5)])
+
+
+# -- slopes between points of a grid --------------------------------------------------
+
+
+def _stretch(
+    call: Call, x: Any, dim: int, start: int | None = None, end: int | None = None
+) -> Any:
+    return call("slice.Tensor", x, dim, start, end)
+
+
+def _joined(call: Call, before: Any, center: Any, after: Any, dim: int) -> Any:
+    return call("cat", [before, center, after], dim)
+
+
+def _even_slope(call: Call, x: Any, gap: float, dim: int, edge_order: int) -> Any:
+    """The slopes of points that lie one number apart."""
+    def part(start: Any = None, end: Any = None) -> Any:
+        return _stretch(call, x, dim, start, end)
+
+    def over(a: Any, number: float) -> Any:
+        return call("div.Scalar", a, number)
+
+    center = over(over(call("sub", part(2), part(0, -2)), gap), 2)
+    if edge_order == 1:
+        before = over(call("sub", part(1, 2), part(0, 1)), gap)
+        after = over(call("sub", part(-1), part(-2, -1)), gap)
+        return _joined(call, before, center, after, dim)
+
+    def times(number: float, a: Any) -> Any:
+        return call("mul.Scalar", a, number)
+
+    before = over(call("sub", call("add", times(-1.5, part(0, 1)),
+                                   times(2, part(1, 2))),
+                       times(0.5, part(2, 3))), gap)
+    after = over(call("add", call("sub", times(0.5, part(-3, -2)),
+                                  times(2, part(-2, -1))),
+                      times(1.5, part(-1))), gap)
+    return _joined(call, before, center, after, dim)
+
+
+def _uneven_slope(call: Call, x: Any, at: Any, dim: int, edge_order: int) -> Any:
+    """The slopes of points at coordinates of their own, by parabolas through three."""
+    def part(start: Any = None, end: Any = None) -> Any:
+        return _stretch(call, x, dim, start, end)
+
+    def weighted(*pairs: Any) -> Any:
+        first, *rest = [call("mul", weight, values) for weight, values in pairs]
+        for each in rest:
+            first = call("add", first, each)
+        return first
+
+    widths = gaps(call, at, 0)
+    left, right = sides(call, widths, 0)
+    both = call("add", left, right)
+    lone = [1] * len(x.shape)
+    lone[dim] = -1
+    below, mid, above = [call("view", each, tuple(lone)) for each in (
+        call("div", call("neg", right), call("mul", left, both)),
+        call("div", call("sub", right, left), call("mul", left, right)),
+        call("div", left, call("mul", right, both)))]
+    center = weighted((below, part(0, -2)), (mid, part(1, -1)), (above, part(2)))
+    if edge_order == 1:
+        before = call("div", call("sub", part(1, 2), part(0, 1)),
+                      call("select", widths, 0, 0))
+        after = call("div", call("sub", part(-1), part(-2, -1)),
+                     call("select", widths, 0, -1))
+        return _joined(call, before, center, after, dim)
+    ends = []
+    for first, second, places in ((0, 1, ((0, 1), (1, 2), (2, 3))),
+                                  (-1, -2, ((-1, None), (-2, -1), (-3, -2)))):
+        a, b = (call("select", widths, 0, i) for i in (first, second))
+        whole, sign = call("add", a, b), "neg" if not first else "positive"
+        weights = [
+            call("div", call("neg", call("add", call("mul.Scalar", a, 2), b)),
+                 call("mul", a, whole)),
+            call("div", whole, call("mul", a, b)),
+            call("div", call("neg", a), call("mul", b, whole))]
+        if sign == "positive":
+            weights = [call("neg", each) for each in weights]
+        ends.append(weighted(*[
+            (weight, part(*place)) for weight, place in zip(weights, places,
+                                                            strict=True)]))
+    return _joined(call, ends[0], center, ends[1], dim)
+
+
+def _gradient(
+    call: Call, x: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1
+) -> tuple[Any, ...]:
+    if edge_order not in (1, 2):
+        raise ShapeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    dims = dims_of(x.shape, dim)
+    for d in dims:
+        if x.shape[d] < edge_order + 1:
+            raise ShapeError("torch.gradient expected each dimension size to be at "
+                             "least edge_order+1")
+    given: Any = 1 if spacing is None else spacing
+    listed = isinstance(given, list | tuple)
+    if listed and len(given) != len(dims):
+        raise ShapeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of "
+            f"length equal to 'self.dim() = {len(x.shape)}', since dim argument was "
+            f"not given, but got a list of length {len(given)}" if dim is None else
+            "torch.gradient expected spacing to be unspecified, a scalar or it's "
+            f"spacing and dim arguments to have the same length, but got a spacing "
+            f"argument of length {len(given)} and a dim argument of length "
+            f"{len(dims)}.")
+    each = list(given) if listed else [given] * len(dims)
+    return tuple([
+        (_even_slope if is_number(gap) else _uneven_slope)(call, x, gap, d, edge_order)
+        for gap, d in zip(each, dims, strict=True)])
+
+
+function("gradient", _gradient, operands=("x",),
+         formula="(x[i + 1] - x[i - 1])/(2*spacing)",
+         doc="Slopes between points of a grid, along each dimension: of the second "
+             "order inside, of edge_order at the ends.",
+         cases=[case((4, 3)), case((4,), spacing=0.5, edge_order=2)])

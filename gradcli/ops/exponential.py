@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .arithmetic import is_number
 from .checks import ValueRangeError
-from .op import case, function, no_kernel, row
+from .op import WHOLES, case, function, no_kernel, row
 from .types import Array, Call, Namespace, Operand
 
 # fmt: off
@@ -239,3 +239,21 @@ function("root", real_root, doc="The n-th root; of an odd order also of negative
          kink="at 0 the derivative is infinite, or NaN where n is odd and above 3",
          cases=[case((3, 4), low=0.5, n=4), case((), low=-2.0, high=-0.5, n=5),
                 case((3,), low=0.5, n=2), case((2,), (), low=1.5)])
+
+
+# x*2**n and its inverse
+
+row("ldexp", node="LdexpBackward0", latex=r"{0} \cdot 2^{{{1}}}", formula="a*2**b",
+    doc="Product with a power of two.",
+    fwd=lambda xp, a, b: a * xp.exp2(b),
+    partials=(lambda xp, y, a, b: xp.exp2(b), lambda xp, y, a, b: y * ln(xp, y, 2)),
+    cases=PAIR, overflows=True, saves=("b", "y"))
+
+row("frexp", node="FrexpBackward0", returns=2, saves="y.1", jvp=lambda xp, t, y, x:
+        t[0] / xp.exp2(xp.as_type_of(y[1], t[0])),
+    formula="x = mantissa*2**exponent, 0.5 <= abs(mantissa) < 1",
+    doc="Mantissa and exponent of a number; the exponent carries no gradient.",
+    refuses={WHOLES: "torch.frexp() only supports floating-point dtypes"},
+    fwd=lambda xp, x: xp.frexp(x),
+    vjp=(lambda xp, g, y, x: g / xp.exp2(xp.as_type_of(y[1], g)),),
+    cases=[case((3, 4)), case(())])

@@ -16,7 +16,7 @@ from typing import TypeVar
 from .checks import ShapeError, broadcast_shape, count_of, dim_of
 from .limits import LIMIT, check_size
 from .op import LINEAR, PACKED, VIEW, Fixed, case, function, row
-from .types import Array, Call, Entries, Namespace, Place, Positions, Shape
+from .types import Array, Entries, Namespace, Place, Positions, Shape
 
 # fmt: off
 
@@ -213,11 +213,11 @@ row("as_entries", query=True, doc="Positions, or a mask, to index with.", formul
     cases=[case(Fixed([2, 0])), case(Fixed([True, False]))], internal=True)
 
 
-def _narrow(call: Call, x: Array, dim: int, start: int, length: int) -> Array:
+def narrow_at(x: Array, dim: int, start: int, length: int) -> tuple[int, int, int]:
+    """The dimension of a stretch as it was given, where it begins and where it ends."""
     if not x.shape:
         raise ShapeError("narrow() cannot be applied to a 0-dim tensor.")
-    d = dim_of(x.shape, dim)
-    size = x.shape[d]
+    size = x.shape[dim_of(x.shape, dim)]
     if length < 0:
         raise ShapeError("narrow(): length must be non-negative.")
     if not -size <= start <= size:
@@ -227,10 +227,11 @@ def _narrow(call: Call, x: Array, dim: int, start: int, length: int) -> Array:
     if begin + length > size:
         raise ShapeError(
             f"start ({begin}) + length ({length}) exceeds dimension size ({size}).")
-    return call("slice.Tensor", x, dim, begin, begin + length)
+    return dim, begin, begin + length
 
 
-function("narrow", _narrow, operands=("x",),
+function("narrow", lambda call, x, dim, start, length:
+         call("slice.Tensor", x, *narrow_at(x, dim, start, length)), operands=("x",),
          formula="y[..., i, ...] = x[..., start + i, ...]",
          doc="A stretch of a dimension.",
          cases=[case((5, 3), dim=0, start=1, length=2),

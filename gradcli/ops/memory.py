@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from itertools import accumulate
 from math import prod
-from typing import cast
+from typing import Any, cast
 
 from .checks import ShapeError, as_sizes
 from .gather import surviving
 from .limits import BYTES_PER_ENTRY, LISTED, check_size
-from .op import GIVEN, LINEAR, VIEW, Formula, case, function, row
+from .op import FIRST, GIVEN, KEPT, LINEAR, VIEW, Formula, case, function, row
 from .shape import sum_to
 from .types import Array, Call, Geometry, Namespace, Shape, Sizes
 
@@ -197,9 +197,13 @@ row("view.geometry", query=True, fwd=lambda xp, x: xp.geometry(x),
     formula="geometry(x)", cases=[case((3, 4)), case(())])
 
 
-def _as_strided(
-    call: Call, x: Array, size: Sizes, stride: Sizes, storage_offset: int | None = None
-) -> Array:
+How = tuple[Shape, Shape, int, Geometry | None]
+"""A view's sizes and strides, where it begins, and how the tensor itself lies."""
+
+
+def as_strided_how(
+    call: Call, x: Array, size: Sizes, stride: Sizes, storage_offset: int | None
+) -> How:
     sizes, steps = as_sizes(size), as_sizes(stride)
     if len(sizes) != len(steps):
         raise ShapeError("mismatch in length of strides and shape")
@@ -209,7 +213,14 @@ def _as_strided(
     mine = cast("Geometry", call("view.geometry", x))
     start = mine[1] if storage_offset is None else storage_offset
     plain = mine == (contiguous_strides(tuple(x.shape)), 0)
-    return call("as_strided.default", x, sizes, steps, start, None if plain else mine)
+    return sizes, steps, start, None if plain else mine
+
+
+def _as_strided(
+    call: Call, x: Array, size: Sizes, stride: Sizes, storage_offset: int | None = None
+) -> Array:
+    return call("as_strided.default", x,
+                *as_strided_how(call, x, size, stride, storage_offset))
 
 
 function("as_strided", _as_strided, operands=("x",),
@@ -218,6 +229,52 @@ function("as_strided", _as_strided, operands=("x",),
              "gradient reaches what lies beside the tensor itself.",
          cases=[case((3, 4), size=(2, 2), stride=(4, 1)),
                 case((5,), size=(2, 2), stride=(1, 2), storage_offset=1)])
+
+def _strided_places(
+    shape: Shape, size: Shape, stride: Shape, start: int, geometry: Geometry | None
+) -> Any:
+    """Which entries of a flattened tensor a view of its memory overwrites."""
+    at = positions(shape, geometry, size, stride, start)
+    if prod(shape) in at:
+        raise ShapeError("as_strided_scatter: the view reaches beyond the tensor")
+    if len(set(at)) < len(at):
+        raise ShapeError(
+            "unsupported operation: more than one element of the written-to tensor "
+            "refers to a single memory location. Please clone() the tensor before "
+            "performing the operation.")
+    return at
+
+
+def _strided_scatter(
+    xp: Namespace, x: Array, src: Array, size: Shape, stride: Shape, start: int,
+    geometry: Geometry | None = None,
+) -> Array:  # fmt: skip
+    if tuple(src.shape) != size:
+        raise ShapeError(f"expected src to have a size equal to the slice of self. src "
+                         f"size = {list(src.shape)}, slice size = {list(size)}")
+    at = _strided_places(x.shape, size, stride, start, geometry)
+    return written(xp, x, xp.reshape(src, (len(at),)), at)
+
+
+row("as_strided_scatter.default", node="AsStridedScatterBackward0", jvp=LINEAR,
+    memory=KEPT, result=FIRST,
+    doc="What lies at given places of a tensor's memory replaced.",
+    formula="memory[start + i stride[0] + j stride[1]] = src[i, j]",
+    fwd=_strided_scatter,
+    vjp=(lambda xp, g, y, x, src, size, stride, start, geometry=None: kept(
+             xp, g, _strided_places(x.shape, size, stride, start, geometry)),
+         lambda xp, g, y, x, src, size, stride, start, geometry=None: xp.reshape(
+             _read_of_slices(
+                 xp, g, _strided_places(x.shape, size, stride, start, geometry)),
+             src.shape)),
+    cases=[case((3, 4), (2, 2), size=(2, 2), stride=(4, 1), start=1),
+           case((5,), (2,), size=(2,), stride=(2,), start=0)])
+
+function("as_strided_scatter", lambda call, x, src, size, stride, storage_offset=None:
+         call("as_strided_scatter.default", x, src,
+              *as_strided_how(call, x, size, stride, storage_offset)),
+         operands=("x", "src"),
+         cases=[case((3, 4), (2, 2), size=(2, 2), stride=(4, 1))])
 
 # -- entire tensors -------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any, Final, ParamSpec, TypeVar
 
+from .checks import KindError
 from .types import Jvp, Partial, Vjps
 
 Formula = Callable[..., Any]
@@ -125,6 +126,15 @@ MIXED: Final = (
 
 MANY: Final = 0
 """Stands for any number of outputs."""
+
+
+def unknown_slope(name: str) -> Formula:
+    """The partial of an input by which no derivative is known: it refuses."""
+
+    def partial(xp: Any, y: Any, *inputs: Any, **params: Any) -> Any:
+        raise KindError(f"the derivative for '{name}' is not implemented.")
+
+    return partial
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,20 @@ from __future__ import annotations
 
 from .arithmetic import is_number
 from .checks import ArgumentError
-from .op import FLOATS, WHOLE, case, function, no_half, row
+from .limits import check_size
+from .op import (
+    FLOATS,
+    PACKED,
+    TRUTHS,
+    WHOLE,
+    Fixed,
+    case,
+    function,
+    no_half,
+    no_kernel,
+    row,
+    unknown_slope,
+)
 from .trigonometric import pi
 from .types import Array, Namespace
 
@@ -50,6 +63,29 @@ function("ndtr", lambda call, x:
              "mul.Scalar", x, number=0.5**0.5)), number=1), number=0.5),
          cases=ALL, doc="Distribution function of the normal distribution.",
          formula="(1 + erf(x/sqrt(2)))/2", special="ndtr")
+
+# DLMF 7.2.3: the derivative follows from that of erfc.
+row("erfcx", node="SpecialErfcxBackward0",
+    latex=r"e^{{{0}^2}} \operatorname{{erfc}} {0}",
+    formula="exp(x**2)*erfc(x)",
+    doc="Complementary error function times exp(x**2), which does not underflow.",
+    refuses=no_half("\"erfcx_cpu\" not implemented for '{0}'"),
+    fwd=lambda xp, x: xp.erfcx(x),
+    partials=(lambda xp, y, x: 2 * x * y - 2 / xp.sqrt(pi(xp, x)),),
+    cases=[*ALL, case((2,), low=4.0, high=30.0)], special="erfcx", saves="x y",
+    roundings=14,
+    sym=lambda sp, x: sp.exp(x**2) * sp.erfc(x))
+
+row("log_ndtr", node="SpecialLogNdtrBackward0", latex=r"\log \Phi({0})",
+    formula="log(ndtr(x))",
+    doc="Logarithm of the distribution function of the normal distribution, exact in "
+        "its tail.",
+    refuses=no_half("\"log_ndtr_cpu\" not implemented for '{0}'"),
+    fwd=lambda xp, x: xp.log_ndtr(x),
+    partials=(lambda xp, y, x: xp.sqrt(2 / pi(xp, x)) / xp.erfcx(
+        -x / xp.sqrt(xp.new_full(x, (), 2))),),
+    cases=[*ALL, case((2,), low=-30.0, high=-4.0)], special="log_ndtr",
+    sym=lambda sp, x: sp.log(sp.erfc(-x / sp.sqrt(2)) / 2))
 
 row("ndtri", node="SpecialNdtriBackward0", latex=r"\Phi^{{-1}}({0})",
     formula="sqrt(2)*erfinv(2*x - 1)", doc="Quantile of the normal distribution.",
@@ -99,6 +135,102 @@ function("polygamma", lambda call, n, input:
          else call("polygamma.order", n, n=input),
          doc="The n-th derivative of digamma.", formula="polygamma(n, x)",
          special="polygamma", literal=True)
+
+
+def log_of_gammas(xp: Namespace, x: Array, p: int) -> Array:
+    """Of as many gamma functions as ``p`` says, half a unit apart."""
+    if p < 1:
+        raise ArgumentError("p has to be greater than or equal to 1")
+    check_size((p, p))
+    constant = p * (p - 1) / 4 * xp.log(pi(xp, x))
+    for k in range(p):
+        constant = constant + xp.lgamma(x - k / 2)
+    return constant
+
+
+def slope_of_gammas(xp: Namespace, y: Array, x: Array, p: int) -> Array:
+    slope = xp.digamma(x)
+    for k in range(1, p):
+        slope = slope + xp.digamma(x - k / 2)
+    return slope
+
+
+# DLMF 35.3.4.
+row("mvlgamma", node="MvlgammaBackward0", latex=r"\log \Gamma_{{{p}}}({0})",
+    formula="lgamma(x) + lgamma(x - 1/2) + ... + p*(p - 1)/4*log(pi)",
+    doc="Logarithm of the gamma function of positive matrices with p rows.",
+    refuses={TRUTHS: "The input tensor may not be a boolean tensor."}, memory=PACKED,
+    fwd=log_of_gammas, partials=(slope_of_gammas,), aliases=("multigammaln",),
+    cases=[case((3, 4), low=1.5, high=4.0, p=3), case((), low=0.5, high=3.0, p=1),
+           case((2,), low=1.0, high=3.0, p=2)], special="multigammaln")
+
+
+def density(xp: Namespace, a: Array, x: Array) -> Array:
+    """The slope of the regularized incomplete gamma function, 0 for negative x."""
+    return xp.exp(xp.xlogy(a - 1, x) - x - xp.lgamma(a))
+
+
+ORDERS = Fixed([0.5, 1.0, 2.0, 3.5])
+OF_GAMMAS = [case(ORDERS, (3, 4), low=0.5, high=3.0),
+             case(Fixed(2.5), (2,), low=0.5, high=3.0)]
+
+# DLMF 8.2.4, 8.8.13 and 8.8.14.
+row("igamma.default", node="IgammaBackward0",
+    refuses=no_kernel("igamma_cpu"), latex=r"P({0}, {1})",
+    formula="integral of t**(a - 1)*exp(-t)/gamma(a) from 0 to x",
+    doc="Lower incomplete gamma function, regularized; without a derivative by a.",
+    fwd=lambda xp, a, x: xp.igamma(a, x),
+    partials=(unknown_slope("igamma: input"),
+              lambda xp, y, a, x: density(xp, a, x)), cases=OF_GAMMAS)
+
+row("igammac.default", node="IgammacBackward0",
+    refuses=no_kernel("igammac_cpu"), latex=r"Q({0}, {1})",
+    formula="1 - igamma(a, x)",
+    doc="Upper incomplete gamma function, regularized; without a derivative by a.",
+    fwd=lambda xp, a, x: xp.igammac(a, x),
+    partials=(unknown_slope("igammac: input"),
+              lambda xp, y, a, x: -density(xp, a, x)), cases=OF_GAMMAS)
+
+function("igamma", lambda call, a, x: call("igamma.default", a, x),
+         operands=("a", "x"), aliases=("gammainc",), special="gammainc", in_place=True,
+         sym=lambda sp, a, x: sp.lowergamma(a, x) / sp.gamma(a))
+function("igammac", lambda call, a, x: call("igammac.default", a, x),
+         operands=("a", "x"), aliases=("gammaincc",), special="gammaincc",
+         in_place=True, sym=lambda sp, a, x: sp.uppergamma(a, x) / sp.gamma(a))
+
+# DLMF 25.11.17.
+row("zeta.default", node="SpecialZetaBackward0",
+    refuses=no_half("\"zeta_cpu\" not implemented for '{0}'"), latex=r"\zeta({0}, {1})",
+    formula="sum of 1/(n + b)**a over n = 0, 1, 2, ...",
+    doc="Hurwitz' zeta function; without a derivative by the exponent.",
+    fwd=lambda xp, a, b: xp.zeta(a, b),
+    partials=(unknown_slope("zeta"), lambda xp, y, a, b: -a * xp.zeta(a + 1, b)),
+    cases=[case(Fixed([1.5, 2.0, 3.0, 4.5]), (3, 4), low=0.5, high=3.0),
+           case(Fixed(2.5), (2,), low=0.5, high=3.0)])
+
+row("zeta.self_scalar", node="SpecialZetaBackward1",
+    refuses=no_half("\"zeta_cpu\" not implemented for '{0}'"), latex=r"\zeta(c, {0})",
+    formula="sum of 1/(n + x)**number over n = 0, 1, 2, ...",
+    doc="Hurwitz' zeta function of a number as the exponent.",
+    fwd=lambda xp, x, number: xp.zeta(xp.new_full(x, (), number), x),
+    partials=(lambda xp, y, x, number:
+              -number * xp.zeta(xp.new_full(x, (), number + 1), x),),
+    cases=[case((3, 4), low=0.5, high=3.0, number=2),
+           case((), low=0.5, high=3.0, number=1.5)])
+
+row("zeta.other_scalar", node="SpecialZetaBackward2",
+    refuses=no_half("\"zeta_cpu\" not implemented for '{0}'"), latex=r"\zeta({0}, c)",
+    formula="sum of 1/(n + other)**x over n = 0, 1, 2, ...",
+    doc="Hurwitz' zeta function from a number on; without a derivative.",
+    fwd=lambda xp, x, other: xp.zeta(x, xp.new_full(x, (), other)),
+    partials=(unknown_slope("zeta"),),
+    cases=[case(Fixed([1.5, 2.0, 3.0, 4.5]), other=1), case(Fixed(2.5), other=0.5)])
+
+function("zeta", lambda call, a, b:
+         call("zeta.self_scalar", b, number=a) if is_number(a)
+         else call("zeta.other_scalar", a, other=b) if is_number(b)
+         else call("zeta.default", a, b),
+         special="zeta", sym=lambda sp, a, b: sp.zeta(a, b))
 
 
 def logit_of(xp: Namespace, x: Array, eps: float | None = None) -> Array:

@@ -231,6 +231,22 @@ spell("digamma", c="digamma", sympy="digamma", flint="digamma",
       series=lambda fl, x: fl.digamma(x))
 spell("polygamma", numpy="special.polygamma", c="polygamma", sympy="polygamma",
       flint=lambda fl, n, x: fl.polygamma(n, x))
+spell("erfcx", torch="torch.special.erfcx", c="erfcx",
+      flint=lambda fl, x: (x * x).exp() * x.erfc())
+spell("log_ndtr", torch="torch.special.log_ndtr", c="log_ndtr",
+      flint=lambda fl, x: ((-x / fl.arb(2).sqrt()).erfc() / 2).log())
+spell("i0", c="i0", flint=lambda fl, x: fl.bessel_i(0, x))
+spell("i1", torch="torch.special.i1", c="i1", flint=lambda fl, x: fl.bessel_i(1, x))
+spell("i0e", torch="torch.special.i0e", c="i0e",
+      flint=lambda fl, x: (-abs(x)).exp() * x.bessel_i(0),
+      series=lambda fl, x: (-fl.absolute(x)).exp() * fl.bessel_i(0, x))
+spell("i1e", torch="torch.special.i1e", c="i1e",
+      flint=lambda fl, x: (-abs(x)).exp() * x.bessel_i(1),
+      series=lambda fl, x: (-fl.absolute(x)).exp() * fl.bessel_i(1, x))
+spell("igamma", c="igamma", flint=lambda fl, a, x: fl.lower_gamma(a, x))
+spell("igammac", c="igammac", flint=lambda fl, a, x: 1 - fl.lower_gamma(a, x))
+spell("zeta", torch="torch.special.zeta", c="zeta",
+      flint=lambda fl, a, b: fl.hurwitz_zeta(a, b))
 spell("nan_to_num", numpy=T("np.nan_to_num({0}, nan={1}, posinf={2}, neginf={3})"))
 
 # Functions of arrays.

@@ -9,15 +9,21 @@ arrived; each output's edge in the graph carries its number.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from itertools import (
+    accumulate,
+    combinations,
+    combinations_with_replacement,
+    pairwise,
+    product,
+)
 from math import prod
-from typing import cast
+from typing import Any, cast
 
 from .checks import ShapeError, as_integer, broadcast_shape, dim_of
 from .index import along, as_view
 from .join import as_list
 from .limits import PIECE, check_size
-from .op import LINEAR, MANY, VIEW, case, function, row
+from .op import LINEAR, MANY, SHARED, VIEW, case, function, row
 from .types import Array, Call, Namespace, Outputs, Positions, Shape, Sizes
 
 # fmt: off
@@ -90,6 +96,20 @@ row("split_with_sizes", returns=MANY, node="SplitWithSizesBackward0", memory=VIE
     cases=[case((5, 2), split_sizes=(2, 3)),
            case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
 
+row("unsafe_split.Tensor", returns=MANY, node="UnsafeSplitBackward0", fwd=_split,
+    jvp=LINEAR, memory=SHARED,
+    doc="Pieces of one size along a dimension, which may be changed in place apart.",
+    formula="[a, b, ...] = x",
+    vjp=(lambda xp, g, y, x, split_size, dim=0: xp.cat(g, dim),),
+    cases=[case((5, 2), split_size=2)])
+
+row("unsafe_split_with_sizes", returns=MANY, node="UnsafeSplitWithSizesBackward0",
+    fwd=_split_with_sizes, jvp=LINEAR, memory=SHARED,
+    doc="Pieces of given sizes, which may be changed in place apart.",
+    formula="[a, b, ...] = x",
+    vjp=(lambda xp, g, y, x, split_sizes, dim=0: xp.cat(g, dim),),
+    cases=[case((2, 6), split_sizes=(1, 2, 3), dim=-1)])
+
 row("unbind", returns=MANY, node="UnbindBackward0", fwd=_unbind, jvp=LINEAR,
     memory=VIEW,
     doc="All entries of a dimension, each a tensor.", formula="[a, b, ...] = x",
@@ -110,15 +130,17 @@ def _split_any(
     return _pieces(call, "split.Tensor", x, as_integer(asked), dim)
 
 
-def _chunk(call: Call, x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
+def _chunk(
+    call: Call, x: Array, chunks: int, dim: int = 0, unsafe: str = ""
+) -> tuple[Array, ...]:
     d = some_dim(x, dim, "chunk")
     if chunks <= 0:
         raise ShapeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = x.shape[d]
     if not size:
         check_size((chunks,), PIECE)
-        return _pieces(call, "split_with_sizes", x, (0,) * chunks, d)
-    return _pieces(call, "split.Tensor", x, -(-size // chunks), d)
+        return _pieces(call, f"{unsafe}split_with_sizes", x, (0,) * chunks, d)
+    return _pieces(call, f"{unsafe}split.Tensor", x, -(-size // chunks), d)
 
 
 def _tensor_split(
@@ -142,7 +164,16 @@ def _tensor_split(
 function("split", _split_any, operands=("x",),
          doc="Pieces along a dimension: of one size, or of the sizes listed.",
          cases=[case((5, 2), split_size_or_sections=2)])
-function("chunk", _chunk, operands=("x",),
+function("unsafe_split", lambda call, x, split_size, dim=0:
+         tuple(call("unsafe_split.Tensor", x, split_size, dim)), operands=("x",),
+         cases=[case((5, 2), split_size=2)])
+function("unsafe_chunk", lambda call, x, chunks, dim=0:
+         _chunk(call, x, chunks, dim, "unsafe_"), operands=("x",),
+         formula="[a, b, ...] = x",
+         doc="A number of pieces, which may be changed in place apart.",
+         cases=[case((5, 2), chunks=2)])
+function("chunk", lambda call, x, chunks, dim=0: _chunk(call, x, chunks, dim),
+         operands=("x",),
          formula="[a, b, ...] = x",
          doc="A number of pieces along a dimension, as even as integer sizes allow.",
          cases=[case((5, 2), chunks=2), case((2, 6), chunks=4, dim=1)])
@@ -229,3 +260,42 @@ def _cartesian_prod(call: Call, *tensors: Array) -> Array:
 
 function("cartesian_prod", _cartesian_prod, formula="all pairs (a[i], b[j])",
          doc="Every combination of entries, one per row.", cases=[case((3,), (2,))])
+
+
+MOST_DIMS = 64
+"""Dimensions that an array can have."""
+
+
+def _combinations(
+    call: Call, x: Array, r: int = 2, with_replacement: bool = False
+) -> Array:
+    if x.ndim != 1:
+        raise ShapeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
+    if r < 0:
+        raise ShapeError(f"Expect a non-negative number, but got {r}")
+    if r > MOST_DIMS:
+        raise ShapeError(f"combinations of {r} entries are not offered; of up to "
+                         f"{MOST_DIMS} they are")
+    count = x.shape[0]
+    if not r or not count:
+        return call("new_zeros", x, (count, r) if r else (0,))
+    check_size((r, *[count] * r))
+    grids = _meshgrid(call, *[x] * r)
+    pick = combinations_with_replacement if with_replacement else combinations
+    chosen = set(pick(range(count), r))
+    mask = call("as_entries", _nested([at in chosen for at in product(
+        range(count), repeat=r)], [count] * r))
+    return call("stack", [call("masked_select", grid, mask) for grid in grids], 1)
+
+
+def _nested(flat: list[Any], sizes: list[int]) -> list[Any]:
+    """A flat list as lists of lists of the sizes."""
+    for n in sizes[:0:-1]:
+        flat = [flat[i:i + n] for i in range(0, len(flat), n)]
+    return flat
+
+
+function("combinations", _combinations, operands=("x",),
+         formula="all (x[i], x[j]) with i < j",
+         doc="Every choice of r entries, in their order, one per row.",
+         cases=[case((4,)), case((3,), r=2, with_replacement=True)])

@@ -232,7 +232,7 @@ def face() -> str:
 
 
 def members_stub(known: dict[str, str]) -> str:
-    """``gradcli/linalg.pyi`` and ``gradcli/special.pyi``."""
+    """The stub of a module of functions, such as ``gradcli/linalg.pyi``."""
     lines = [FROM_METHODS, "from .engine.tensor import Tensor", ""]
     lines += [function_stub(name, entry) for name, entry in sorted(known.items())]
     return stub(IMPORTS, lines)
@@ -244,5 +244,6 @@ def stubs() -> dict[str, str]:
         "engine/methods.pyi": methods(),
         "__init__.pyi": face(),
         "linalg.pyi": members_stub(public.linalg()),
+        "masked.pyi": members_stub(public.masked()),
         "special.pyi": members_stub(public.special()),
     }

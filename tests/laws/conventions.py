@@ -130,6 +130,7 @@ POINTS = [
     at("erfinv", -1.0, grads=INF, torch="torch.erfinv"),
     at("ndtri", 0.0, grads=INF, torch="torch.special.ndtri"),
     at("ndtri", 1.0, grads=INF, torch="torch.special.ndtri"),
+    at("i0e", 0.0, grads=0.0, torch="torch.special.i0e"),
     at("logit", 0.0, grads=INF, torch="torch.logit"),
     at("logit", 1.0, grads=INF, torch="torch.logit"),
     at("logit", 2.0, grads=NAN, torch="torch.logit"),

@@ -185,12 +185,17 @@ MATRICES = ("spd", "regular")
 
 
 def spots(differentiable: bool = True) -> Iterator[tuple[str, int]]:
-    """Every row's name with each of its cases' numbers."""
+    """Every row's name with each of its cases' numbers.
+
+    Args:
+        differentiable: only those that have an input to differentiate by.
+    """
     for op in OPS.values():
         if differentiable and op.node is None:
             continue
-        for number in range(len(op.cases)):
-            yield op.name, number
+        for number, case in enumerate(op.cases):
+            if not differentiable or any(map(is_shape, case.inputs)):
+                yield op.name, number
 
 
 def ident(spot: tuple[str, int]) -> str:

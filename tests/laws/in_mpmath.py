@@ -21,6 +21,12 @@ def quantile(x: Any) -> Any:
         return mpmath.sqrt(2) * mpmath.erfinv(2 * x - 1)
 
 
+def log_of_distribution(x: Any) -> Any:
+    """Of the normal distribution, with the digits that a number near 1 loses."""
+    tail = mpmath.erfc(abs(x) / mpmath.sqrt(2)) / 2
+    return mpmath.log1p(-tail) if x > 0 else mpmath.log(tail)
+
+
 # fmt: off
 BY_NAME: Final[dict[str, Callable[[Any], Any]]] = {
     name: getattr(mpmath, name)
@@ -44,6 +50,12 @@ BY_NAME: Final[dict[str, Callable[[Any], Any]]] = {
     "ndtri": quantile,
     "entr": lambda x: -x * mpmath.log(x),
     "logit": lambda x: mpmath.log(x / (1 - x)),
+    "i0": lambda x: mpmath.besseli(0, x),
+    "i1": lambda x: mpmath.besseli(1, x),
+    "i0e": lambda x: mpmath.besseli(0, x) * mpmath.exp(-abs(x)),
+    "i1e": lambda x: mpmath.besseli(1, x) * mpmath.exp(-abs(x)),
+    "erfcx": lambda x: mpmath.exp(x * x) * mpmath.erfc(x),
+    "log_ndtr": log_of_distribution,
     "deg2rad": lambda x: x * mpmath.pi / 180,
     "rad2deg": lambda x: x * 180 / mpmath.pi,
 }

@@ -95,6 +95,17 @@ WRITTEN: dict[str, Callable[..., Any]] = {
     "pow.Scalar": lambda x, base: torch.pow(base, x),
     "xlogy.Scalar_Self": lambda x, number: torch.xlogy(number, x),
     "xlog1py.Scalar_Self": lambda x, number: torch.special.xlog1py(number, x),
+    "zeta.self_scalar": lambda x, number: torch.special.zeta(number, x),
+    "squeeze_copy.default": lambda x, dim: torch.squeeze_copy(x),
+    "view_copy.default": lambda x, shape: torch.view_copy(x, shape),
+    "unfold_copy": lambda x, dimension, size, step: torch.unfold_copy(
+        x, dimension, size, step),
+    "as_strided_copy.default": lambda x, size, stride, start: torch.as_strided_copy(
+        x, size, stride, start),
+    "as_strided_scatter.default": lambda x, src, size, stride, start:
+        torch.as_strided_scatter(x, src, size, stride, start),
+    "put.default": lambda x, index, source, accumulate=False: torch.put(
+        x, index, source, accumulate),
     "polygamma.order": lambda x, n: in_many_digits(lambda v: psi(n, v), x),
     "prelu.kernel": lambda x, weight: aten._prelu_kernel(x, weight),
     "gather.default": lambda x, index, dim: torch.gather(
@@ -238,6 +249,21 @@ WRITTEN: dict[str, Callable[..., Any]] = {
 """Rows that PyTorch spells in other words or in another order."""
 # fmt: on
 
+
+def with_masks(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose masks are given as lists."""
+
+    def run(*inputs: Any, **params: Any) -> Any:
+        masks = {
+            name: torch.tensor(value)
+            for name, value in params.items()
+            if name.endswith("mask")
+        }
+        return function(*inputs, **params | masks)
+
+    return run
+
+
 ROOMS = (torch, F, torch.special, linalg, torch.Tensor, aten)
 
 
@@ -251,6 +277,8 @@ def function_of(entry: Op | Composite) -> Callable[..., Any]:
     if entry.name in WRITTEN:
         return WRITTEN[entry.name]
     base, _, overload = entry.name.partition(".")
+    if base == "masked":
+        return with_masks(getattr(torch.masked, overload))
     packet = getattr(aten, base, None)
     if packet is not None and overload in packet.overloads() and overload != "default":
         return getattr(packet, overload)  # type: ignore[no-any-return]

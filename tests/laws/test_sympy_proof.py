@@ -22,7 +22,7 @@ from gradcli.verify.process.job import CERTIFIED, PROVED, Block, Input, Job
 from gradcli.verify.verify import Check
 from tests.grouped import by_row
 
-from .draw import Spot, draw, generator
+from .draw import Spot, draw, generator, spots
 from .measure import outputs_of
 
 ONLY_NUMBERS = {
@@ -45,12 +45,7 @@ NO_FORMULAS = 0
 SECONDS = 120.0
 """More than any proof takes, so that a busy machine changes no result."""
 
-CASES = [
-    (op, number)
-    for op in OPS.values()
-    if op.node is not None
-    for number in range(len(op.cases))
-]
+CASES = [(OPS[name], number) for name, number in spots()]
 
 
 def flattened(y: Any) -> Tensor:

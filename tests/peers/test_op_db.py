@@ -84,6 +84,20 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             ("second derivative",),
         ),
     ),
+    "as_strided_scatter": (
+        Excepted(
+            "PyTorch gives the tensor the cotangents of what was overwritten",
+            lambda s: True,
+            ("first derivative",),
+        ),
+    ),
+    "masked.logaddexp": (
+        Excepted(
+            "the second derivative by what both masks leave out is 0; PyTorch has NaN",
+            lambda s: "input_mask" in s.kwargs or "other_mask" in s.kwargs,
+            ("second derivative",),
+        ),
+    ),
     "nn.functional.pad": (
         refused(
             "padding by anything but a constant is refused",
@@ -123,6 +137,8 @@ VARIANTS: dict[tuple[str, str], Callable[[Callable[..., Any]], Callable[..., Any
     ("linalg.pinv", "singular"): lambda f: lambda a, b: f(a @ b.mT),
 }
 """What PyTorch's samples call in place of the function itself."""
+ATTRIBUTES = ("T", "H", "mT")
+"""Operations that a tensor has as attributes, without a call."""
 
 
 class Form(NamedTuple):
@@ -204,6 +220,8 @@ def made(op: Any, *functions: Callable[..., Any]) -> list[Callable[..., Any]]:
 
 
 def forms_of(op: Any) -> Iterator[Form]:
+    if op.name in ATTRIBUTES:
+        yield Form(op, "attribute", op, method(op.name))
     for name in (op.name, *(alias.name for alias in op.aliases)):
         ours = reached(gradcli, name)
         if ours is not None and reached(torch, name) is not None:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from ...ops import FUNCTIONS
 from ...ops.basis import COMPARISONS, NEUTRAL, OPERATORS, UNARY
+from ...ops.checks import KindError
 from ...ops.spellings import (
     ATOM,
     SIGN,
@@ -177,7 +178,8 @@ TEXTS: Final = TextNamespace()
 def partial_text(
     partial: object, y: Text, inputs: Sequence[object], params: Mapping[str, object]
 ) -> Text | None:
-    """The text of a row's partial; None if the language cannot say it.
+    """The text of a row's partial; None if the language cannot say it: there is none,
+    or its parameters say of how many parts it is.
 
     Args:
         partial: a formula ``(xp, y, *inputs, **params)`` or a number.
@@ -189,5 +191,5 @@ def partial_text(
         given = partial(TEXTS, y, *inputs, **params) if callable(partial) else partial
         found = lift(given)
         return None if isinstance(found, Nameless) else found
-    except (Unspeakable, AttributeError):
+    except (Unspeakable, AttributeError, KindError, TypeError):
         return None

@@ -1,0 +1,79 @@
+"""Bessel functions of imaginary argument, which grow like the exponential.
+
+    row("i0", node="I0Backward0", ..., partials=(lambda xp, y, x: xp.i1(x),))
+
+Invariant: the derivative of a function divides by its argument only away from 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .op import case, no_half, row
+from .types import Namespace
+
+# fmt: off
+
+ALL = [case((3, 4)), case(())]
+
+
+def ratio(xp: Namespace, y: Any, x: Any) -> Any:
+    """``y/x`` of an odd function of slope 1/2 at 0."""
+    at_zero = xp.eq(x, 0)
+    return xp.where(at_zero, 0.5, y / xp.where(at_zero, 1, x))
+
+
+# DLMF 10.29.3 and 10.29.2; e**-abs(x) has the derivative -sign(x)*e**-abs(x).
+row("i0", node="I0Backward0", latex="I_0({0})", formula="i0(x)",
+    doc="Modified Bessel function of order 0.",
+    fwd=lambda xp, x: xp.i0(x), partials=(lambda xp, y, x: xp.i1(x),), cases=ALL,
+    special="i0", overflows=True, tame=("0",),
+    sym=lambda sp, x: sp.besseli(0, x))
+
+row("i1", node="SpecialI1Backward0", latex="I_1({0})", formula="i1(x)",
+    doc="Modified Bessel function of order 1.",
+    fwd=lambda xp, x: xp.i1(x),
+    partials=(lambda xp, y, x: xp.i0(x) - ratio(xp, y, x),), cases=ALL,
+    special="i1", saves="x y", overflows=True, tame=("0",),
+    sym=lambda sp, x: sp.besseli(1, x))
+
+row("i0e", node="SpecialI0EBackward0", latex="e^{{-|{0}|}} I_0({0})",
+    formula="exp(-abs(x))*i0(x)",
+    doc="Modified Bessel function of order 0, scaled so that it does not overflow.",
+    kink="at 0 the derivative is 0",
+    fwd=lambda xp, x: xp.i0e(x),
+    partials=(lambda xp, y, x: xp.i1e(x) - xp.sign(x) * y,), cases=ALL,
+    special="i0e", saves="x y", domain="x != 0", roundings=10,
+    sym=lambda sp, x: sp.exp(-sp.Abs(x)) * sp.besseli(0, x))
+
+row("i1e", node="SpecialI1EBackward0", latex="e^{{-|{0}|}} I_1({0})",
+    formula="exp(-abs(x))*i1(x)",
+    doc="Modified Bessel function of order 1, scaled so that it does not overflow.",
+    fwd=lambda xp, x: xp.i1e(x),
+    partials=(lambda xp, y, x: xp.i0e(x) - xp.sign(x) * y - ratio(xp, y, x),),
+    cases=ALL, special="i1e", saves="x y",
+    sym=lambda sp, x: sp.exp(-sp.Abs(x)) * sp.besseli(1, x))
+
+# Functions that PyTorch knows no derivative of.
+
+
+def _of_no_slope(name: str, doc: str, formula: str, fwd: Any, low: float) -> None:
+    row(name, doc=f"{doc}; without a derivative.", formula=formula, special=name,
+        refuses=no_half(f"\"{name}_cpu\" not implemented for '{{0}}'"),
+        partials=(None,), in_place=False, fwd=lambda xp, x: xp.stop(fwd(xp, x)),
+        cases=[case((3, 4), low=low, high=5.0), case((), low=low, high=3.0)])
+
+
+def sine_over(xp: Namespace, x: Any) -> Any:
+    """sin(x)/x, 1 at 0 and 0 at the infinities."""
+    apart = xp.logical_or(xp.eq(x, 0), xp.isinf(x))
+    own = xp.where(apart, 1, x)
+    return xp.where(apart, xp.as_type_of(xp.eq(x, 0), x), xp.sin(own) / own)
+
+
+_of_no_slope("modified_bessel_i0", "Modified Bessel function of order 0", "i0(x)",
+             lambda xp, x: xp.i0(x), -2.0)
+_of_no_slope("modified_bessel_i1", "Modified Bessel function of order 1", "i1(x)",
+             lambda xp, x: xp.i1(x), -2.0)
+_of_no_slope("spherical_bessel_j0", "Spherical Bessel function of order 0", "sin(x)/x",
+             sine_over, -2.0)
