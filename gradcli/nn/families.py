@@ -70,6 +70,19 @@ class _MaxPoolNd(_Windows):
     extra_repr = saying(f"{WINDOWS}, dilation={{dilation}}, ceil_mode={{ceil_mode}}")
 
 
+class _LPPoolNd(_Windows):
+    """The norm of each window; ``stride`` stays None where it is not given."""
+
+    extra_repr = saying(
+        "norm_type={norm_type}, kernel_size={kernel_size}, stride={stride}, "
+        "ceil_mode={ceil_mode}"
+    )
+
+    @classmethod
+    def _settle(cls, given: dict[str, Any]) -> None:
+        """A stride that is not given is the function's to choose."""
+
+
 class _Adaptive(Applied):
     """A function over as many windows as are asked for."""
 

@@ -18,6 +18,7 @@ from .families import (
     _AvgPoolNd,
     _DropoutNd,
     _Loss,
+    _LPPoolNd,
     _MaxPoolNd,
     _TripletLoss,
     _WeightedLoss,
@@ -25,7 +26,13 @@ from .families import (
 from .lazy import _LazyConv, _LazyLinear, _LazyNorm, lazy
 from .linear import Linear
 from .recurrent import network
-from .shaping import _ConstantPad, _ZeroPad
+from .shaping import (
+    _CircularPad,
+    _ConstantPad,
+    _ReflectionPad,
+    _ReplicationPad,
+    _ZeroPad,
+)
 
 # Activations
 
@@ -66,12 +73,21 @@ AlphaDropout = module("AlphaDropout", F.alpha_dropout, _DropoutNd)
 
 MaxPool1d = module("MaxPool1d", F.max_pool1d, _MaxPoolNd)
 MaxPool2d = module("MaxPool2d", F.max_pool2d, _MaxPoolNd)
+MaxPool3d = module("MaxPool3d", F.max_pool3d, _MaxPoolNd)
 AvgPool1d = module("AvgPool1d", F.avg_pool1d, _AvgPool1d)
 AvgPool2d = module("AvgPool2d", F.avg_pool2d, _AvgPoolNd)
+AvgPool3d = module("AvgPool3d", F.avg_pool3d, _AvgPoolNd)
+LPPool1d = module("LPPool1d", F.lp_pool1d, _LPPoolNd)
+LPPool2d = module("LPPool2d", F.lp_pool2d, _LPPoolNd)
+LPPool3d = module("LPPool3d", F.lp_pool3d, _LPPoolNd)
 AdaptiveAvgPool1d = module("AdaptiveAvgPool1d", F.adaptive_avg_pool1d, _Adaptive)
 AdaptiveAvgPool2d = module("AdaptiveAvgPool2d", F.adaptive_avg_pool2d, _Adaptive)
+AdaptiveAvgPool3d = module("AdaptiveAvgPool3d", F.adaptive_avg_pool3d, _Adaptive)
 AdaptiveMaxPool1d = module("AdaptiveMaxPool1d", F.adaptive_max_pool1d, _Adaptive)
 AdaptiveMaxPool2d = module("AdaptiveMaxPool2d", F.adaptive_max_pool2d, _Adaptive)
+AdaptiveMaxPool3d = module("AdaptiveMaxPool3d", F.adaptive_max_pool3d, _Adaptive)
+Unfold = module("Unfold", F.unfold)
+Fold = module("Fold", F.fold)
 
 # Layers by the number of dimensions that windows or channels have
 
@@ -89,6 +105,13 @@ InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = ranks(
 )
 ConstantPad1d, ConstantPad2d, ConstantPad3d = ranks("ConstantPad", _ConstantPad)
 ZeroPad1d, ZeroPad2d, ZeroPad3d = ranks("ZeroPad", _ZeroPad)
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = ranks(
+    "ReflectionPad", _ReflectionPad
+)
+ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = ranks(
+    "ReplicationPad", _ReplicationPad
+)
+CircularPad1d, CircularPad2d, CircularPad3d = ranks("CircularPad", _CircularPad)
 
 LazyLinear = lazy(Linear, _LazyLinear)
 LazyConv1d = lazy(Conv1d, _LazyConv)

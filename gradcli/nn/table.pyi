@@ -7,12 +7,12 @@ from ..engine.tensor import Tensor
 from .batch_norm import _BatchNorm, _InstanceNorm
 from .convolution import Sizes, _ConvTransposeNd, _Plain
 from .declare import Applied
-from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _Loss, _MaxPoolNd, _TripletLoss, _WeightedLoss
+from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _LPPoolNd, _Loss, _MaxPoolNd, _TripletLoss, _WeightedLoss
 from .functional.declare import Flag
 from .lazy import _LazyConv, _LazyLinear, _LazyNorm
 from .linear import Linear
 from .recurrent import RNNBase
-from .shaping import _ConstantPad, _ZeroPad
+from .shaping import _CircularPad, _ConstantPad, _ReflectionPad, _ReplicationPad, _ZeroPad
 
 class ReLU(Applied):
     inplace: bool
@@ -175,6 +175,16 @@ class MaxPool2d(_MaxPoolNd):
     def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | str = ..., dilation: int | Sequence[int] = ..., return_indices: bool = ..., ceil_mode: bool = ...) -> None: ...
     def forward(self, input: Tensor) -> Any: ...
 
+class MaxPool3d(_MaxPoolNd):
+    kernel_size: int | Sequence[int]
+    stride: int | Sequence[int] | None
+    padding: int | Sequence[int] | str
+    dilation: int | Sequence[int]
+    return_indices: bool
+    ceil_mode: bool
+    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | str = ..., dilation: int | Sequence[int] = ..., return_indices: bool = ..., ceil_mode: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Any: ...
+
 class AvgPool1d(_AvgPool1d):
     kernel_size: int | Sequence[int]
     stride: int | Sequence[int] | None
@@ -194,12 +204,51 @@ class AvgPool2d(_AvgPoolNd):
     def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | str = ..., ceil_mode: bool = ..., count_include_pad: bool = ..., divisor_override: int | None = ...) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
+class AvgPool3d(_AvgPoolNd):
+    kernel_size: int | Sequence[int]
+    stride: int | Sequence[int] | None
+    padding: int | Sequence[int] | str
+    ceil_mode: bool
+    count_include_pad: bool
+    divisor_override: int | None
+    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., padding: int | Sequence[int] | str = ..., ceil_mode: bool = ..., count_include_pad: bool = ..., divisor_override: int | None = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LPPool1d(_LPPoolNd):
+    norm_type: Tensor
+    kernel_size: int | Sequence[int]
+    stride: int | Sequence[int] | None
+    ceil_mode: bool
+    def __init__(self, norm_type: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., ceil_mode: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LPPool2d(_LPPoolNd):
+    norm_type: Tensor
+    kernel_size: int | Sequence[int]
+    stride: int | Sequence[int] | None
+    ceil_mode: bool
+    def __init__(self, norm_type: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., ceil_mode: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LPPool3d(_LPPoolNd):
+    norm_type: Tensor
+    kernel_size: int | Sequence[int]
+    stride: int | Sequence[int] | None
+    ceil_mode: bool
+    def __init__(self, norm_type: Tensor, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = ..., ceil_mode: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
 class AdaptiveAvgPool1d(_Adaptive):
     output_size: Any
     def __init__(self, output_size: Any) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
 class AdaptiveAvgPool2d(_Adaptive):
+    output_size: Any
+    def __init__(self, output_size: Any) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class AdaptiveAvgPool3d(_Adaptive):
     output_size: Any
     def __init__(self, output_size: Any) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
@@ -215,6 +264,29 @@ class AdaptiveMaxPool2d(_Adaptive):
     return_indices: bool
     def __init__(self, output_size: Any, return_indices: bool = ...) -> None: ...
     def forward(self, input: Tensor) -> Any: ...
+
+class AdaptiveMaxPool3d(_Adaptive):
+    output_size: Any
+    return_indices: bool
+    def __init__(self, output_size: Any, return_indices: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Any: ...
+
+class Unfold(Applied):
+    kernel_size: int | Sequence[int]
+    dilation: int | Sequence[int]
+    padding: int | Sequence[int] | str
+    stride: int | Sequence[int]
+    def __init__(self, kernel_size: int | Sequence[int], dilation: int | Sequence[int] = ..., padding: int | Sequence[int] | str = ..., stride: int | Sequence[int] = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class Fold(Applied):
+    output_size: Any
+    kernel_size: int | Sequence[int]
+    dilation: int | Sequence[int]
+    padding: int | Sequence[int] | str
+    stride: int | Sequence[int]
+    def __init__(self, output_size: Any, kernel_size: int | Sequence[int], dilation: int | Sequence[int] = ..., padding: int | Sequence[int] | str = ..., stride: int | Sequence[int] = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
 
 class Conv1d(_Plain):
     ...
@@ -268,6 +340,33 @@ class ZeroPad2d(_ZeroPad):
     ...
 
 class ZeroPad3d(_ZeroPad):
+    ...
+
+class ReflectionPad1d(_ReflectionPad):
+    ...
+
+class ReflectionPad2d(_ReflectionPad):
+    ...
+
+class ReflectionPad3d(_ReflectionPad):
+    ...
+
+class ReplicationPad1d(_ReplicationPad):
+    ...
+
+class ReplicationPad2d(_ReplicationPad):
+    ...
+
+class ReplicationPad3d(_ReplicationPad):
+    ...
+
+class CircularPad1d(_CircularPad):
+    ...
+
+class CircularPad2d(_CircularPad):
+    ...
+
+class CircularPad3d(_CircularPad):
     ...
 
 class LazyLinear(_LazyLinear, Linear):

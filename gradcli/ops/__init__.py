@@ -29,7 +29,8 @@ FAMILIES = (
     "scan", "reduce", "stats", "norm", "products", "einsum", "linalg", "shape", "join",
     "index", "gather", "fold_in", "order", "quantile", "differences", "split",
     "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
-    "convolution", "pooling", "grouped", "memory",
+    "convolution", "columns", "pooling", "unpooling", "grouped", "memory", "borders",
+    "resampling",
 )  # fmt: skip
 """The modules that enter rows, in the order in which they do."""
 

@@ -52,6 +52,8 @@ INPUTS = {
     "masked_fill.Tensor": "self mask value",
     "masked_scatter.default": "self mask source",
     "masked_select.default": "self mask",
+    "max_unpool2d.default": "self indices",
+    "max_unpool3d.default": "self indices",
     "mm": "self mat2",
     "mse_loss.default": "self target",
     "mv": "self vec",
@@ -92,14 +94,26 @@ OUTPUTS = {
     "topk": "values indices",
 }
 
+RESAMPLED = (
+    *[f"upsample_nearest{rank}d.vec" for rank in (1, 2, 3)],
+    *[f"_upsample_nearest_exact{rank}d.vec" for rank in (1, 2, 3)],
+    "upsample_linear1d.vec", "upsample_bilinear2d.vec", "upsample_trilinear3d.vec",
+    "upsample_bicubic2d.vec", "_upsample_bilinear2d_aa.vec",
+    "_upsample_bicubic2d_aa.vec", "_upsample_lanczos2d_aa.vec",
+)  # fmt: skip
+"""Rows of `resampling`, whose nodes have a factor for each dimension."""
+
 NOT_SHOWN = {
     "adaptive_avg_pool2d.default": "output_size",
+    "adaptive_avg_pool3d.default": "output_size",
     "adaptive_max_pool2d.indices": "output_size result0",
+    "adaptive_max_pool3d.indices": "output_size result0",
     "add.Scalar": "other",
     "as_strided.default": "geometry",
     "clamp_max.Scalar": "min",
     "clamp_min.Scalar": "max",
     "clone": "memory_format",
+    "col2im.default": "output_size",
     "constant_pad_nd": "value",
     "convolution.transposed": "size",
     "copysign.Scalar": "other",
@@ -111,6 +125,8 @@ NOT_SHOWN = {
     "expand": "size",
     "expm1": "self",
     "fmod.Scalar": "other",
+    "fractional_max_pool2d.indices": "random_samples result0",
+    "fractional_max_pool3d.indices": "random_samples result0",
     "gather.backward": "input_sizes",
     "glu": "result",
     "group_norm.default": "num_groups",
@@ -121,6 +137,9 @@ NOT_SHOWN = {
     "logaddexp2": "result",
     "masked_fill.Scalar": "value",
     "max_pool2d.indices": "result0",
+    "max_pool3d.indices": "result0",
+    "max_unpool2d.default": "output_size",
+    "max_unpool3d.default": "output_size",
     "nan_to_num": "nan neginf posinf",
     "ndtri": "self",
     "rad2deg": "self",
@@ -141,6 +160,7 @@ NOT_SHOWN = {
     "topk": "k largest sorted",
     "unfold.backward": "input_sizes",
     "view.default": "shape",
+    **dict.fromkeys(RESAMPLED, "scale_factors"),
 }
 """What rows keep that PyTorch's nodes have no name for."""
 
@@ -150,7 +170,7 @@ SIZED = {
     "mode", "nanmedian.dim", "repeat", "select", "slice.Tensor", "sort.default",
     "sort.stable", "split.Tensor", "split_with_sizes", "squeeze.default",
     "squeeze.dim", "squeeze.dims", "sum.default", "sum.dim_IntList", "topk", "trace",
-    "unfold", "view.default",
+    "unfold", "view.default", *RESAMPLED,
 }  # fmt: skip
 """Rows whose nodes show the sizes of their first input."""
 

@@ -89,6 +89,7 @@ def tangents(point: Point) -> list[Any]:
 NEWER = "PyTorch's releases differ; this is the newer convention"
 SINGULAR = "PyTorch 2.13 gives the infinities that its LU factors leave"
 NO_RULE = "PyTorch 2.13 has no derivative here"
+SAMPLES = "PyTorch takes its samples as a tensor"
 
 # fmt: off
 
@@ -311,6 +312,30 @@ POINTS = [
     at("adaptive_max_pool2d.indices", [[[2.0, 1.0], [2.0, 2.0]]],
        grads=[[[1.0, 0.0], [0.0, 0.0]]], torch="F.adaptive_max_pool2d",
        output_size=(1, 1)),
+    at("max_pool3d", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], torch="F.max_pool3d",
+       kernel_size=(1, 2, 2)),
+    at("max_pool3d.indices", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], torch="F.max_pool3d", kernel_size=(1, 2, 2),
+       stride=(1, 2, 2), padding=(0, 0, 0), dilation=(1, 1, 1)),
+    at("adaptive_max_pool3d", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], torch="F.adaptive_max_pool3d",
+       output_size=1),
+    at("adaptive_max_pool3d.indices", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], torch="F.adaptive_max_pool3d",
+       output_size=(1, 1, 1)),
+    at("fractional_max_pool2d", [[[2.0, 1.0], [2.0, 2.0]]],
+       grads=[[[1.0, 0.0], [0.0, 0.0]]], kernel_size=2, output_size=1,
+       _random_samples=[[[0.5, 0.5]]], why=SAMPLES),
+    at("fractional_max_pool2d.indices", [[[2.0, 1.0], [2.0, 2.0]]],
+       grads=[[[1.0, 0.0], [0.0, 0.0]]], kernel_size=(2, 2), output_size=(1, 1),
+       random_samples=[[[0.5, 0.5]]], why=SAMPLES),
+    at("fractional_max_pool3d", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], kernel_size=(1, 2, 2), output_size=1,
+       _random_samples=[[[0.5, 0.5, 0.5]]], why=SAMPLES),
+    at("fractional_max_pool3d.indices", [[[[2.0, 1.0], [2.0, 2.0]]]],
+       grads=[[[[1.0, 0.0], [0.0, 0.0]]]], kernel_size=(1, 2, 2), output_size=(1, 1, 1),
+       random_samples=[[[0.5, 0.5, 0.5]]], why=SAMPLES),
     # losses
     at("l1_loss", [1.0], [1.0], grads=([0.0], [0.0]), torch="F.l1_loss"),
     at("binary_cross_entropy.default", [0.0], [1.0], grads=([-1e12], [100.0]),

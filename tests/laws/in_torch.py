@@ -71,6 +71,58 @@ def pulled(function: Callable[..., Any], sizes: Any, g: Any) -> Any:
     return torch.autograd.grad(function(x), x, g)[0]
 
 
+def transposed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The vjp of a function of one input, by the input's sizes."""
+    return lambda g, input_sizes, **params: pulled(
+        lambda x: function(x, **params), input_sizes, g
+    )
+
+
+def with_indices(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **params: function(*args, **params, return_indices=True)
+
+
+def of_samples(
+    function: Callable[..., Any], indices: bool = True
+) -> Callable[..., Any]:
+    """Windows at random whose samples are given as numbers."""
+
+    def run(
+        x: Any, kernel_size: Any, output_size: Any, random_samples: Any = None,
+        _random_samples: Any = None,
+    ) -> Any:  # fmt: skip
+        samples = torch.tensor(random_samples or _random_samples, dtype=x.dtype)
+        return function(
+            x, kernel_size, output_size, return_indices=indices, _random_samples=samples
+        )
+
+    return run
+
+
+def resampled(name: str) -> Callable[..., Any]:
+    function = getattr(aten, name).vec
+
+    def run(
+        x: Any, output_size: Any, align_corners: bool = False, scale_factors: Any = None
+    ) -> Any:
+        aligns = () if "nearest" in name else (align_corners,)
+        return function(x, output_size, *aligns, scale_factors)
+
+    return run
+
+
+BORDERS = [
+    f"{name}_pad{rank}d" for name in ("reflection", "replication") for rank in (1, 2, 3)
+]
+RESAMPLED = [
+    *(f"upsample_nearest{rank}d" for rank in (1, 2, 3)),
+    *(f"_upsample_nearest_exact{rank}d" for rank in (1, 2, 3)),
+    "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d",
+    "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
+    "_upsample_lanczos2d_aa",
+]  # fmt: skip
+
+
 def room(x: Any, weight: Any, size: Any, *steps: Any) -> list[int]:
     """The output padding with which a transposed convolution has the size."""
     found = zip(size[2:], x.shape[2:], weight.shape[2:], *steps, strict=True)
@@ -181,14 +233,24 @@ WRITTEN: dict[str, Callable[..., Any]] = {
         lambda g, x, size, stride, padding, dilation, groups=1:
         pulled(lambda w: aten.convolution(
             x, w, None, stride, padding, dilation, False, [0], groups), size, g),
-    "max_pool2d.indices": lambda x, *sizes, **how: F.max_pool2d(
-        x, *sizes, **how, return_indices=True),
-    "adaptive_max_pool2d.indices": lambda x, output_size: F.adaptive_max_pool2d(
-        x, output_size, return_indices=True),
-    "avg_pool2d.backward": lambda g, input_sizes, **params: pulled(
-        lambda x: F.avg_pool2d(x, **params), input_sizes, g),
-    "adaptive_avg_pool2d.backward": lambda g, input_sizes, output_size: pulled(
-        lambda x: F.adaptive_avg_pool2d(x, output_size), input_sizes, g),
+    "max_pool2d.indices": with_indices(F.max_pool2d),
+    "max_pool3d.indices": with_indices(F.max_pool3d),
+    "adaptive_max_pool2d.indices": with_indices(F.adaptive_max_pool2d),
+    "adaptive_max_pool3d.indices": with_indices(F.adaptive_max_pool3d),
+    "fractional_max_pool2d.indices": of_samples(F.fractional_max_pool2d),
+    "fractional_max_pool3d.indices": of_samples(F.fractional_max_pool3d),
+    "fractional_max_pool2d": of_samples(F.fractional_max_pool2d, False),
+    "fractional_max_pool3d": of_samples(F.fractional_max_pool3d, False),
+    "max_unpool2d.default": aten.max_unpool2d.default,
+    "max_unpool3d.default": lambda x, at, output_size: aten.max_unpool3d(
+        x, at, output_size, (1, 1, 1), (0, 0, 0)),
+    "im2col": F.unfold,
+    "col2im": F.fold,
+    **{f"{name}.backward": transposed(getattr(F, name)) for name in (
+        "avg_pool2d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")},
+    **{f"{name}.backward": transposed(getattr(aten, name)) for name in BORDERS},
+    **{f"{name}.vec": resampled(name) for name in RESAMPLED},
+    **{f"{name}.backward": transposed(resampled(name)) for name in RESAMPLED},
     "tensor_split": lambda x, indices_or_sections: torch.tensor_split(
         x, indices_or_sections),
     "hsplit": lambda x, indices_or_sections: torch.hsplit(x, indices_or_sections),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from .in_torch import OWN, applied
+from .in_torch import BORDERS, OWN, RESAMPLED, applied
 from .passes import RECORD, Seen, Trial, as_line, trials, witness
 
 UNTOLD = {
@@ -21,8 +21,17 @@ UNTOLD = {
     "einsum.default": "PyTorch makes it of others; here it is one node",
     "slice.backward": "PyTorch's autograd stands in its place",
     "masked_select.backward": "PyTorch's autograd stands in its place",
-    "avg_pool2d.backward": "PyTorch's autograd stands in its place",
-    "adaptive_avg_pool2d.backward": "PyTorch's autograd stands in its place",
+    **{
+        f"{name}.backward": "PyTorch's autograd stands in its place"
+        for name in (
+            "avg_pool2d",
+            "avg_pool3d",
+            "adaptive_avg_pool2d",
+            "adaptive_avg_pool3d",
+            *BORDERS,
+            *RESAMPLED,
+        )
+    },
     "convolution.weight": "PyTorch's autograd stands in its place",
 }
 """Rows and cases in which gradcli differs or the stranger does not tell, and why."""

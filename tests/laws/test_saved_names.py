@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gradcli.ops import OPS
+from gradcli.ops.saved_names import RESAMPLED
 
 from .saved_names import names, ours, recorded
 
@@ -12,6 +13,9 @@ RECORDED = recorded()
 
 NOT_READ = {
     "avg_pool2d.default": "self", "adaptive_avg_pool2d.default": "self",
+    "avg_pool3d.default": "self", "adaptive_avg_pool3d.default": "self",
+    **{f"{name}_pad{rank}d.default": "self"
+       for name in ("reflection", "replication") for rank in (1, 2, 3)},
     "cummax": "self", "cummin": "self",
     "div.Tensor_mode": "other self", "expm1": "result", "gather.default": "self",
     "index_add.default": "source", "index_copy.default": "source",
@@ -46,6 +50,7 @@ SIZES = {
     "convolution.transposed": "bias_sym_sizes_opt",
     "embedding.default": "weight_sym_argsize_0",
     "group_norm.default": "C HxW N group", "index_add.default": "source_dim",
+    "im2col.default": "self_sym_argsize_minus_1 self_sym_argsize_minus_2",
     "index_copy.default": "source_dim", "index_select.backward": "source_dim",
     "masked_scatter.default": "source_sym_sizes",
     "mean.default": "self_sym_numel", "mean.dim": "self_sym_numel",
@@ -54,9 +59,17 @@ SIZES = {
 """Sizes and strides of which no more than the shapes is kept here."""
 
 
+FACTORS = {
+    name: ("scales", "scales_h scales_w", "scales_d scales_h scales_w")[
+        int(name[name.index("d.vec") - 1]) - 1 if "aa" not in name else 1]
+    for name in RESAMPLED
+}  # fmt: skip
+"""Factors that PyTorch keeps one by one, and a row in one list."""
+
+
 def missing(row: str) -> list[str]:
     """The names that PyTorch's node of a row has alone."""
-    groups = (NOT_READ, BETWEEN, SETTINGS, SIZES)
+    groups = (NOT_READ, BETWEEN, SETTINGS, SIZES, FACTORS)
     return sorted(name for group in groups for name in group.get(row, "").split())
 
 

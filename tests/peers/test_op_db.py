@@ -36,6 +36,7 @@ AT_RANDOM = {
     "bernoulli", "cauchy", "empty", "empty_like", "empty_strided", "exponential",
     "geometric", "new_empty_strided",
     "log_normal", "multinomial", "new_empty", "nn.functional.alpha_dropout",
+    "nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d",
     "nn.functional.dropout", "nn.functional.dropout2d", "nn.functional.dropout3d",
     "nn.functional.scaled_dot_product_attention", "normal",
     "rand_like", "randint", "randint_like", "randn", "randn_like", "uniform",
@@ -70,16 +71,28 @@ def takes_singular_values(sample: Any) -> bool:
     return order == "nuc" or (matrix and order in (2, -2))
 
 
-def mode_of(sample: Any) -> str:
-    mode = sample.args[1] if len(sample.args) > 1 else sample.kwargs.get("mode")
-    return str(mode or "constant")
-
-
 SINGULAR_VALUES = refused(
     "orders of norms made of singular values are refused", takes_singular_values
 )
 
+
+def shares_positions(sample: Any) -> bool:
+    """Whether an unpooling writes two entries of a plane to one position."""
+    at = sample.args[0] if sample.args else sample.kwargs["indices"]
+    planes = at.flatten(0, 1) if at.dim() == sample.input.dim() else at
+    return any(len(set(p := plane.flatten().tolist())) < len(p) for plane in planes)
+
+
+SHARED_POSITIONS = Excepted(
+    "of entries written to one position the last alone counts; in PyTorch all do",
+    shares_positions,
+    ("first derivative", "second derivative"),
+)
+
 EXCEPTED: dict[str, tuple[Excepted, ...]] = {
+    "nn.functional.max_unpool1d": (SHARED_POSITIONS,),
+    "nn.functional.max_unpool2d": (SHARED_POSITIONS,),
+    "nn.functional.max_unpool3d": (SHARED_POSITIONS,),
     "norm": (SINGULAR_VALUES,),
     "linalg.matrix_norm": (SINGULAR_VALUES,),
     "linalg.norm": (
@@ -88,12 +101,6 @@ EXCEPTED: dict[str, tuple[Excepted, ...]] = {
             "the second derivative of a norm at 0 is 0; PyTorch has NaN",
             lambda s: not s.input.detach().count_nonzero(),
             ("second derivative",),
-        ),
-    ),
-    "nn.functional.pad": (
-        refused(
-            "padding by anything but a constant is refused",
-            lambda s: mode_of(s) != "constant",
         ),
     ),
     "nn.functional.batch_norm": (

@@ -5,9 +5,9 @@ F.cross_entropy(F.linear(x, weight, bias), target)
 """
 
 from ...engine.absent import absent, offered
-from . import attention, distances, dropout, layers, table
+from . import attention, distances, dropout, layers, table, windows
 
-_OFFERED = offered(table, layers, distances, dropout, attention)
+_OFFERED = offered(table, layers, distances, dropout, attention, windows)
 globals().update(_OFFERED)
 __all__ = sorted(_OFFERED)
 

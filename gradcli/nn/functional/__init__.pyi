@@ -19,10 +19,13 @@ from .layers import pairwise_distance as pairwise_distance
 from .layers import rms_norm as rms_norm
 from .table import adaptive_avg_pool1d as adaptive_avg_pool1d
 from .table import adaptive_avg_pool2d as adaptive_avg_pool2d
+from .table import adaptive_avg_pool3d as adaptive_avg_pool3d
 from .table import adaptive_max_pool1d as adaptive_max_pool1d
 from .table import adaptive_max_pool2d as adaptive_max_pool2d
+from .table import adaptive_max_pool3d as adaptive_max_pool3d
 from .table import avg_pool1d as avg_pool1d
 from .table import avg_pool2d as avg_pool2d
+from .table import avg_pool3d as avg_pool3d
 from .table import bilinear as bilinear
 from .table import binary_cross_entropy as binary_cross_entropy
 from .table import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
@@ -38,6 +41,7 @@ from .table import cosine_similarity as cosine_similarity
 from .table import cross_entropy as cross_entropy
 from .table import elu as elu
 from .table import elu_ as elu_
+from .table import fold as fold
 from .table import gaussian_nll_loss as gaussian_nll_loss
 from .table import gelu as gelu
 from .table import glu as glu
@@ -49,6 +53,7 @@ from .table import hardtanh as hardtanh
 from .table import hardtanh_ as hardtanh_
 from .table import hinge_embedding_loss as hinge_embedding_loss
 from .table import huber_loss as huber_loss
+from .table import interpolate as interpolate
 from .table import kl_div as kl_div
 from .table import l1_loss as l1_loss
 from .table import layer_norm as layer_norm
@@ -57,9 +62,16 @@ from .table import leaky_relu_ as leaky_relu_
 from .table import linear as linear
 from .table import log_softmax as log_softmax
 from .table import logsigmoid as logsigmoid
+from .table import lp_pool1d as lp_pool1d
+from .table import lp_pool2d as lp_pool2d
+from .table import lp_pool3d as lp_pool3d
 from .table import margin_ranking_loss as margin_ranking_loss
 from .table import max_pool1d as max_pool1d
 from .table import max_pool2d as max_pool2d
+from .table import max_pool3d as max_pool3d
+from .table import max_unpool1d as max_unpool1d
+from .table import max_unpool2d as max_unpool2d
+from .table import max_unpool3d as max_unpool3d
 from .table import mish as mish
 from .table import mse_loss as mse_loss
 from .table import nll_loss as nll_loss
@@ -85,5 +97,11 @@ from .table import tanh as tanh
 from .table import tanhshrink as tanhshrink
 from .table import threshold as threshold
 from .table import threshold_ as threshold_
+from .table import unfold as unfold
+from .windows import fractional_max_pool2d as fractional_max_pool2d
+from .windows import fractional_max_pool3d as fractional_max_pool3d
+from .windows import upsample as upsample
+from .windows import upsample_bilinear as upsample_bilinear
+from .windows import upsample_nearest as upsample_nearest
 
 __all__: list[str]
