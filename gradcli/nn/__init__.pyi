@@ -59,6 +59,7 @@ from .table import BatchNorm1d as BatchNorm1d
 from .table import BatchNorm2d as BatchNorm2d
 from .table import BatchNorm3d as BatchNorm3d
 from .table import CELU as CELU
+from .table import ChannelShuffle as ChannelShuffle
 from .table import CircularPad1d as CircularPad1d
 from .table import CircularPad2d as CircularPad2d
 from .table import CircularPad3d as CircularPad3d
@@ -79,6 +80,7 @@ from .table import Dropout1d as Dropout1d
 from .table import Dropout2d as Dropout2d
 from .table import Dropout3d as Dropout3d
 from .table import ELU as ELU
+from .table import FeatureAlphaDropout as FeatureAlphaDropout
 from .table import Flatten as Flatten
 from .table import Fold as Fold
 from .table import GELU as GELU
@@ -113,6 +115,7 @@ from .table import LazyInstanceNorm2d as LazyInstanceNorm2d
 from .table import LazyInstanceNorm3d as LazyInstanceNorm3d
 from .table import LazyLinear as LazyLinear
 from .table import LeakyReLU as LeakyReLU
+from .table import LocalResponseNorm as LocalResponseNorm
 from .table import LogSigmoid as LogSigmoid
 from .table import LogSoftmax as LogSoftmax
 from .table import MSELoss as MSELoss
@@ -121,9 +124,14 @@ from .table import MaxPool1d as MaxPool1d
 from .table import MaxPool2d as MaxPool2d
 from .table import MaxPool3d as MaxPool3d
 from .table import Mish as Mish
+from .table import MultiLabelMarginLoss as MultiLabelMarginLoss
 from .table import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
+from .table import MultiMarginLoss as MultiMarginLoss
 from .table import NLLLoss as NLLLoss
+from .table import PixelShuffle as PixelShuffle
+from .table import PixelUnshuffle as PixelUnshuffle
 from .table import PoissonNLLLoss as PoissonNLLLoss
+from .table import RReLU as RReLU
 from .table import ReLU as ReLU
 from .table import ReflectionPad1d as ReflectionPad1d
 from .table import ReflectionPad2d as ReflectionPad2d

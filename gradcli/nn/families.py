@@ -128,6 +128,22 @@ class _WeightedLoss(_Loss):
         self._keep({"weight": weight, "reduction": how})
 
 
+class _MarginLoss(_WeightedLoss):
+    """A loss of scores that have to be larger than others, by a margin."""
+
+    @classmethod
+    def _settle(cls, given: dict[str, Any]) -> None:
+        super()._settle(given)
+        weight = given["weight"]
+        if given["p"] not in (1, 2):
+            raise ValueError("only p == 1 and p == 2 supported")
+        if weight is not None and weight.ndim != 1:
+            raise ValueError(
+                f"{cls.__name__}: expected weight to be None or 1D tensor, got "
+                f"{weight.ndim}D instead"
+            )
+
+
 class _TripletLoss(_Loss):
     """A loss of an anchor that is to be nearer to its like, by a margin."""
 

@@ -19,6 +19,7 @@ from .families import (
     _DropoutNd,
     _Loss,
     _LPPoolNd,
+    _MarginLoss,
     _MaxPoolNd,
     _TripletLoss,
     _WeightedLoss,
@@ -56,6 +57,7 @@ Hardsigmoid = module("Hardsigmoid", F.hardsigmoid, shown="")
 Hardswish = module("Hardswish", F.hardswish, shown="")
 Threshold = module("Threshold", F.threshold)
 GLU = module("GLU", F.glu)
+RReLU = module("RReLU", F.rrelu)
 
 Softmax = module("Softmax", F.softmax, _Along)
 LogSoftmax = module("LogSoftmax", F.log_softmax, _Along)
@@ -68,6 +70,7 @@ Dropout1d = module("Dropout1d", F.dropout1d, _DropoutNd)
 Dropout2d = module("Dropout2d", F.dropout2d, _DropoutNd)
 Dropout3d = module("Dropout3d", F.dropout3d, _DropoutNd)
 AlphaDropout = module("AlphaDropout", F.alpha_dropout, _DropoutNd)
+FeatureAlphaDropout = module("FeatureAlphaDropout", F.feature_alpha_dropout, _DropoutNd)
 
 # Windows
 
@@ -88,6 +91,14 @@ AdaptiveMaxPool2d = module("AdaptiveMaxPool2d", F.adaptive_max_pool2d, _Adaptive
 AdaptiveMaxPool3d = module("AdaptiveMaxPool3d", F.adaptive_max_pool3d, _Adaptive)
 Unfold = module("Unfold", F.unfold)
 Fold = module("Fold", F.fold)
+PixelShuffle = module("PixelShuffle", F.pixel_shuffle)
+PixelUnshuffle = module("PixelUnshuffle", F.pixel_unshuffle)
+ChannelShuffle = module("ChannelShuffle", F.channel_shuffle)
+LocalResponseNorm = module(
+    "LocalResponseNorm",
+    F.local_response_norm,
+    shown="{size}, alpha={alpha}, beta={beta}, k={k}",
+)
 
 # Layers by the number of dimensions that windows or channels have
 
@@ -163,6 +174,8 @@ CrossEntropyLoss = module("CrossEntropyLoss", F.cross_entropy, _WeightedLoss)
 MultiLabelSoftMarginLoss = module(
     "MultiLabelSoftMarginLoss", F.multilabel_soft_margin_loss, _WeightedLoss
 )
+MultiMarginLoss = module("MultiMarginLoss", F.multi_margin_loss, _MarginLoss)
+MultiLabelMarginLoss = module("MultiLabelMarginLoss", F.multilabel_margin_loss, _Loss)
 TripletMarginLoss = module(
     "TripletMarginLoss", F.triplet_margin_loss, _TripletLoss, p=2.0
 )

@@ -7,7 +7,7 @@ from ..engine.tensor import Tensor
 from .batch_norm import _BatchNorm, _InstanceNorm
 from .convolution import Sizes, _ConvTransposeNd, _Plain
 from .declare import Applied
-from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _LPPoolNd, _Loss, _MaxPoolNd, _TripletLoss, _WeightedLoss
+from .families import _Adaptive, _Along, _AvgPool1d, _AvgPoolNd, _DropoutNd, _LPPoolNd, _Loss, _MarginLoss, _MaxPoolNd, _TripletLoss, _WeightedLoss
 from .functional.declare import Flag
 from .lazy import _LazyConv, _LazyLinear, _LazyNorm
 from .linear import Linear
@@ -110,6 +110,13 @@ class GLU(Applied):
     def __init__(self, dim: int = ...) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
+class RReLU(Applied):
+    lower: float
+    upper: float
+    inplace: bool
+    def __init__(self, lower: float = ..., upper: float = ..., inplace: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
 class Softmax(_Along):
     dim: int | None
     def __init__(self, dim: int | None = ...) -> None: ...
@@ -150,6 +157,12 @@ class Dropout3d(_DropoutNd):
     def forward(self, input: Tensor) -> Tensor: ...
 
 class AlphaDropout(_DropoutNd):
+    p: float
+    inplace: bool
+    def __init__(self, p: float = ..., inplace: bool = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class FeatureAlphaDropout(_DropoutNd):
     p: float
     inplace: bool
     def __init__(self, p: float = ..., inplace: bool = ...) -> None: ...
@@ -286,6 +299,29 @@ class Fold(Applied):
     padding: int | Sequence[int] | str
     stride: int | Sequence[int]
     def __init__(self, output_size: Any, kernel_size: int | Sequence[int], dilation: int | Sequence[int] = ..., padding: int | Sequence[int] | str = ..., stride: int | Sequence[int] = ...) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class PixelShuffle(Applied):
+    upscale_factor: Tensor
+    def __init__(self, upscale_factor: Tensor) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class PixelUnshuffle(Applied):
+    downscale_factor: Tensor
+    def __init__(self, downscale_factor: Tensor) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class ChannelShuffle(Applied):
+    groups: Tensor
+    def __init__(self, groups: Tensor) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LocalResponseNorm(Applied):
+    size: Tensor
+    alpha: float
+    beta: float
+    k: float
+    def __init__(self, size: Tensor, alpha: float = ..., beta: float = ..., k: float = ...) -> None: ...
     def forward(self, input: Tensor) -> Tensor: ...
 
 class Conv1d(_Plain):
@@ -524,6 +560,19 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     weight: Tensor | None
     reduction: str
     def __init__(self, weight: Tensor | None = ..., size_average: Flag = ..., reduce: Flag = ..., reduction: str = ...) -> None: ...
+    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
+
+class MultiMarginLoss(_MarginLoss):
+    p: float
+    margin: float
+    weight: Tensor | None
+    reduction: str
+    def __init__(self, p: float = ..., margin: float = ..., weight: Tensor | None = ..., size_average: bool | None = ..., reduce: bool | None = ..., reduction: str = ...) -> None: ...
+    def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
+
+class MultiLabelMarginLoss(_Loss):
+    reduction: str
+    def __init__(self, size_average: bool | None = ..., reduce: bool | None = ..., reduction: str = ...) -> None: ...
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
 
 class TripletMarginLoss(_TripletLoss):

@@ -30,7 +30,7 @@ FAMILIES = (
     "index", "gather", "fold_in", "order", "quantile", "differences", "split",
     "arrange", "overwrite", "create", "loss", "classes", "normalise", "lookup",
     "convolution", "columns", "pooling", "unpooling", "grouped", "memory", "borders",
-    "resampling",
+    "resampling", "shuffling", "margins", "sampling",
 )  # fmt: skip
 """The modules that enter rows, in the order in which they do."""
 

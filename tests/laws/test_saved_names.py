@@ -29,7 +29,8 @@ NOT_READ = {
 BETWEEN = {
     "batch_norm.default": "result1 result2", "det": "LU pivots",
     "group_norm.default": "result1 result2", "layer_norm.default": "result1 result2",
-    "logsigmoid": "buffer", "nll_loss.2d": "total_weight",
+    "logsigmoid": "buffer", "multilabel_margin_loss.default": "is_target",
+    "nll_loss.2d": "total_weight",
     "nll_loss.default": "total_weight", "slogdet": "LU pivots", "solve": "LU pivots",
     "weight_norm_interface.default": "result1",
 }  # fmt: skip

@@ -10,6 +10,7 @@ from .dropout import dropout as dropout
 from .dropout import dropout1d as dropout1d
 from .dropout import dropout2d as dropout2d
 from .dropout import dropout3d as dropout3d
+from .dropout import feature_alpha_dropout as feature_alpha_dropout
 from .layers import batch_norm as batch_norm
 from .layers import embedding as embedding
 from .layers import gumbel_softmax as gumbel_softmax
@@ -17,12 +18,16 @@ from .layers import instance_norm as instance_norm
 from .layers import one_hot as one_hot
 from .layers import pairwise_distance as pairwise_distance
 from .layers import rms_norm as rms_norm
+from .leaky import rrelu as rrelu
+from .leaky import rrelu_ as rrelu_
+from .projected import linear_cross_entropy as linear_cross_entropy
 from .table import adaptive_avg_pool1d as adaptive_avg_pool1d
 from .table import adaptive_avg_pool2d as adaptive_avg_pool2d
 from .table import adaptive_avg_pool3d as adaptive_avg_pool3d
 from .table import adaptive_max_pool1d as adaptive_max_pool1d
 from .table import adaptive_max_pool2d as adaptive_max_pool2d
 from .table import adaptive_max_pool3d as adaptive_max_pool3d
+from .table import affine_grid as affine_grid
 from .table import avg_pool1d as avg_pool1d
 from .table import avg_pool2d as avg_pool2d
 from .table import avg_pool3d as avg_pool3d
@@ -31,6 +36,7 @@ from .table import binary_cross_entropy as binary_cross_entropy
 from .table import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
 from .table import celu as celu
 from .table import celu_ as celu_
+from .table import channel_shuffle as channel_shuffle
 from .table import conv1d as conv1d
 from .table import conv2d as conv2d
 from .table import conv3d as conv3d
@@ -45,6 +51,7 @@ from .table import fold as fold
 from .table import gaussian_nll_loss as gaussian_nll_loss
 from .table import gelu as gelu
 from .table import glu as glu
+from .table import grid_sample as grid_sample
 from .table import group_norm as group_norm
 from .table import hardshrink as hardshrink
 from .table import hardsigmoid as hardsigmoid
@@ -60,6 +67,7 @@ from .table import layer_norm as layer_norm
 from .table import leaky_relu as leaky_relu
 from .table import leaky_relu_ as leaky_relu_
 from .table import linear as linear
+from .table import local_response_norm as local_response_norm
 from .table import log_softmax as log_softmax
 from .table import logsigmoid as logsigmoid
 from .table import lp_pool1d as lp_pool1d
@@ -74,9 +82,14 @@ from .table import max_unpool2d as max_unpool2d
 from .table import max_unpool3d as max_unpool3d
 from .table import mish as mish
 from .table import mse_loss as mse_loss
+from .table import multi_margin_loss as multi_margin_loss
+from .table import multilabel_margin_loss as multilabel_margin_loss
 from .table import nll_loss as nll_loss
 from .table import normalize as normalize
 from .table import pad as pad
+from .table import pdist as pdist
+from .table import pixel_shuffle as pixel_shuffle
+from .table import pixel_unshuffle as pixel_unshuffle
 from .table import poisson_nll_loss as poisson_nll_loss
 from .table import prelu as prelu
 from .table import relu as relu
