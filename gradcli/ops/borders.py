@@ -93,10 +93,10 @@ def by_line(name: str, mirrored: bool) -> Formula:
         grown = [n + padding[-2 * d - 2] + padding[-2 * d - 1]
                  for d, n in enumerate(sizes)]
         if min(grown) < 1:
-            before, after = (", ".join(f"{letter}: {n}" for letter, n in zip(
+            was, made = (", ".join(f"{letter}: {n}" for letter, n in zip(
                 "DHW"[-rank:], each, strict=True)) for each in (sizes, grown))
-            raise ShapeError(f"input ({before}) is too small. Calculated output "
-                             f"{after.replace(',', '')}")
+            raise ShapeError(f"input ({was}) is too small. Calculated output "
+                             f"{made.replace(',', '')}")
         return call(f"{name}_pad{rank}d.default", x, padding)
     return border
 

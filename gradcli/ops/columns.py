@@ -55,8 +55,10 @@ def to_picture(xp: Any, x: Any, output_size: Shape, kernel_size: Shape,
     return in_batch(xp, x, 3, run)
 
 
-HOW = [{"kernel_size": (2, 2), "dilation": (1, 1), "padding": (0, 0), "stride": (1, 1)},
-       {"kernel_size": (2, 1), "dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)}]
+HOW: list[dict[str, Any]] = [
+    {"kernel_size": (2, 2), "dilation": (1, 1), "padding": (0, 0), "stride": (1, 1)},
+    {"kernel_size": (2, 1), "dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)},
+]
 
 row("im2col.default", node="Im2ColBackward0", jvp=LINEAR, memory=PACKED,
     refuses=no_kernel("im2col_out_cpu", INTEGERS),

@@ -14,9 +14,14 @@ from typing import Any
 from .checks import KindError, ShapeError, ValueRangeError
 from .loss import fixed, known, reduced
 from .norm import row_norms, slope_of
-from .op import Fixed, case, function, no_kernel, row
+from .op import Fixed, Types, case, function, no_kernel, row
 
 # fmt: off
+
+
+def refused(kernel: str) -> dict[Types, str]:
+    """Integers and half floats."""
+    return no_kernel(kernel) | no_kernel(kernel, ("float16",))
 
 
 def in_items(xp: Any, x: Any) -> Any:
@@ -28,13 +33,21 @@ def classes(x: Any) -> int:
     return int(x.shape[-1]) if x.shape else 1
 
 
-def hits(xp: Any, x: Any, target: Any) -> Any:
-    """Whether a class is an item's target, by item and class."""
+def own_classes(xp: Any, x: Any, target: Any) -> Any:
     count = classes(x)
     at = xp.as_index(target).reshape((-1, 1))
     if at.size and (int(at.min()) < 0 or int(at.max()) >= count):
         raise ShapeError("target out of range")
-    return xp.eq(at, xp.as_index(range(count)))
+    return xp.as_type_of(xp.eq(at, xp.as_index(range(count))), x)
+
+
+row("multi_margin_loss.hits", fwd=own_classes, formula="1 if target[i] == j, else 0",
+    doc="Whether a class is an item's target, by item and class.",
+    cases=[case((2, 3), Fixed([2, 0]))])
+
+
+def hits(xp: Any, x: Any, target: Any) -> Any:
+    return xp.ne(xp.call("multi_margin_loss.hits", x, target), 0)
 
 
 def gaps(xp: Any, x: Any, target: Any, margin: float) -> Any:
@@ -78,7 +91,7 @@ def margin_slopes(xp: Any, x: Any, target: Any, weight: Any, p: int, margin: flo
 
 
 row("multi_margin_loss.default", node="MultiMarginLossBackward0",
-    refuses=no_kernel("multi_margin_loss_cpu_kernel"),
+    refuses=refused("multi_margin_loss_cpu_kernel"),
     doc="Loss of scores that are not a margin below the target's.",
     formula="mean(max(0, margin - x[target] + x[j])**p)",
     kink="at the margin the slope is that of scores that are not too large",
@@ -124,9 +137,7 @@ def multi_margin_loss(call: Any, input: Any, target: Any, p: int = 1,
 function("multi_margin_loss", multi_margin_loss, operands=("input", "target", "weight"))
 
 
-def counts_of(xp: Any, x: Any, target: Any) -> tuple[Any, Any]:
-    """How often a class stands among an item's targets, which end at a -1, and whether
-    it stands there not at all, by item and class."""
+def occurrences(xp: Any, x: Any, target: Any) -> Any:
     count = classes(x)
     found = []
     for line in xp.as_index(target).reshape((-1, count)).tolist():
@@ -134,8 +145,13 @@ def counts_of(xp: Any, x: Any, target: Any) -> tuple[Any, Any]:
         if any(not 0 <= at < count for at in listed):
             raise ShapeError("argument #2 'target' is out of range")
         found.append([listed.count(at) for at in range(count)])
-    often = xp.as_index(found).reshape((-1, count))
-    return xp.as_type_of(often, x), xp.as_type_of(xp.eq(often, 0), x)
+    return xp.as_type_of(xp.as_index(found).reshape((-1, count)), x)
+
+
+row("multilabel_margin_loss.counts", fwd=occurrences,
+    formula="count(target[i] == j)",
+    doc="How often a class stands among an item's targets, which end at a -1.",
+    cases=[case((1, 3), Fixed([[2, 0, -1]]))])
 
 
 def pair_gaps(xp: Any, x: Any) -> Any:
@@ -146,7 +162,8 @@ def pair_gaps(xp: Any, x: Any) -> Any:
 
 
 def pairs_that_count(xp: Any, x: Any, target: Any) -> Any:
-    wanted, others = counts_of(xp, x, target)
+    wanted = xp.call("multilabel_margin_loss.counts", x, target)
+    others = xp.as_type_of(xp.eq(wanted, 0), x)
     return xp.unsqueeze(wanted, -1) * xp.unsqueeze(others, -2) / classes(x)
 
 
@@ -158,7 +175,7 @@ def pair_slopes(xp: Any, x: Any, target: Any) -> Any:
 
 
 row("multilabel_margin_loss.default", node="MultilabelMarginLossBackward0",
-    refuses=no_kernel("multilabel_margin_loss_forward_out_frame"),
+    refuses=refused("multilabel_margin_loss_forward_out_frame"),
     doc="Loss of other scores that are not 1 below those of all targets.",
     formula="mean(sum(max(0, 1 - x[target[j]] + x[i])))",
     kink="at the margin the slope is that of scores that are not too large",
@@ -199,15 +216,15 @@ def pairs(n: int) -> tuple[list[int], list[int]]:
 
 
 def apart(xp: Any, x: Any) -> Any:
-    first, second = map(xp.as_index, pairs(x.shape[0]))
-    return xp.index_select(x, 0, first) - xp.index_select(x, 0, second)
+    first, second = pairs(x.shape[0])
+    return xp.call("index.Tensor", x, (first,)) - xp.call("index.Tensor", x, (second,))
 
 
 def together(xp: Any, g: Any, x: Any) -> Any:
     """The transpose of `apart`."""
-    first, second = map(xp.as_index, pairs(x.shape[0]))
-    return (xp.call("index_select.backward", g, first, x.shape, 0)
-            - xp.call("index_select.backward", g, second, x.shape, 0))
+    first, second = pairs(x.shape[0])
+    return (xp.call("index.backward", g, x.shape, (first,))
+            - xp.call("index.backward", g, x.shape, (second,)))
 
 
 def pair_slopes_of(xp: Any, x: Any, y: Any, p: float) -> Any:
@@ -216,7 +233,7 @@ def pair_slopes_of(xp: Any, x: Any, y: Any, p: float) -> Any:
 
 row("pdist.default", node="PdistBackward0", formula="norm(x[i] - x[j], p), i < j",
     doc="The distances of all pairs of rows.",
-    refuses=no_kernel("pdist"), kink="at distance 0 the derivative is 0; entries tied "
+    refuses=refused("pdist"), kink="at distance 0 the derivative is 0; entries tied "
     "for an infinity norm share the cotangent evenly",
     fwd=lambda xp, x, p=2.0: xp.squeeze(row_norms(xp, apart(xp, x), p), -1),
     vjp=(lambda xp, g, y, x, p=2.0: together(

@@ -33,7 +33,7 @@ CUBIC_OF_MEANS = -0.5
 
 
 class Way(NamedTuple):
-    """How a dimension's ``n`` entries become ``count``.
+    """How a dimension's ``n`` entries become ``made``.
 
     scale    a factor that was given, of which the distance of two entries follows;
              None: it follows of the sizes
@@ -41,16 +41,16 @@ class Way(NamedTuple):
     """
 
     n: int
-    count: int
+    made: int
     scale: float | None
     corners: bool
 
     def step(self) -> Fraction:
         """How far apart the entries of the result are, in entries of the input."""
         if self.corners:
-            return Fraction(self.n - 1, self.count - 1) if self.count > 1 else (
+            return Fraction(self.n - 1, self.made - 1) if self.made > 1 else (
                 Fraction(0))
-        return 1 / Fraction(self.scale) if self.scale else Fraction(self.n, self.count)
+        return 1 / Fraction(self.scale) if self.scale else Fraction(self.n, self.made)
 
     def places(self) -> list[tuple[int, float]]:
         """Where the entries lie in the input: the position before, and how far on."""
@@ -58,7 +58,7 @@ class Way(NamedTuple):
         p, q = step.numerator, step.denominator
         first, last = (0, q) if self.corners else (p - q, 2 * q)
         return [(at // last, at % last / last) for at in (
-            first + i * (p if self.corners else 2 * p) for i in range(self.count))]
+            first + i * (p if self.corners else 2 * p) for i in range(self.made))]
 
 
 def single(number: float) -> float:
@@ -68,18 +68,18 @@ def single(number: float) -> float:
 
 def nearest(way: Way, middle: float) -> Line:
     """One position each, found in single precision as in PyTorch."""
-    if way.n == way.count:
+    if way.n == way.made:
         return Line([(i,) for i in range(way.n)])
-    step = single(1 / way.scale if way.scale else way.n / way.count)
-    if not middle and way.count == 2 * way.n:
-        return Line([(i // 2,) for i in range(way.count)])
+    step = single(1 / way.scale if way.scale else way.n / way.made)
+    if not middle and way.made == 2 * way.n:
+        return Line([(i // 2,) for i in range(way.made)])
     return Line([(min(floor(single((i + middle) * step)), way.n - 1),)
-                 for i in range(way.count)])
+                 for i in range(way.made)])
 
 
 def linear(way: Way) -> Line:
     """Two neighbours, by how near they are."""
-    if way.n == way.count:
+    if way.n == way.made:
         return Line([(i,) for i in range(way.n)])
     spots, weights = [], []
     for at, on in way.places():
@@ -123,7 +123,7 @@ def smoothed(way: Way, filter_of: Callable[[float], float], reach: int) -> Line:
     step = float(way.step())
     wide = max(step, 1.0)
     spots, weights = [], []
-    for i in range(way.count):
+    for i in range(way.made):
         middle = step * (i + 0.5)
         begin = max(int(middle - reach * wide + 0.5), 0)
         end = min(int(middle + reach * wide + 0.5), way.n)
@@ -166,7 +166,7 @@ def lines_of(name: str, size: Shape, output_size: Sequence[int] | None,
              ) -> list[Line]:
     inner = size[2:]
     counts = sizes_of(inner, output_size, scale_factors)
-    factors = scale_factors or [None] * len(inner)
+    factors: Sequence[float | None] = scale_factors or [None] * len(inner)
     lines = []
     for n, count, factor in zip(inner, counts, factors, strict=True):
         check_size((max(n, count), 8), LISTED)
@@ -221,15 +221,15 @@ def rows_of_filter(name: str, rank: int, node: str, line: str, aligns: bool) -> 
             return spread(xp, x, lines_of(
                 line, input_sizes, output_size, scale_factors), input_sizes)
 
-    corners = {"align_corners": True} if aligns else {}
+    corners: dict[str, Any] = {"align_corners": True} if aligns else {}
+    edges: dict[str, Any] = {"align_corners": False} if aligns else {}
     grown = (3, 5, 4)[:rank]
     row(f"{name}.vec", node=f"{title}0", fwd=fwd,
         refuses=REFUSES[line],
         doc="Entries at another size.", formula="y[p] = sum(w[p, q]*x[q])",
         vjp=(lambda xp, g, y, x, **how: xp.call(back, g, x.shape, **how),),
         cases=[case(shape, output_size=grown),
-               case(shape, output_size=None, scale_factors=(2.6,) * rank, **(
-                   {"align_corners": False} if aligns else {})),
+               case(shape, output_size=None, scale_factors=(2.6,) * rank, **edges),
                case((1, 1, *(4,) * rank), output_size=(2,) * rank, **corners)],
         **facts)
     row(back, node=f"{title}Backward0", fwd=back_fwd,

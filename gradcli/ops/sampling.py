@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from .checks import ShapeError, ValueRangeError
 from .limits import check_size
-from .op import WHOLES, Formula, Rule, case, function, no_kernel, row
+from .op import PACKED, WHOLES, Formula, Rule, case, function, no_kernel, row
 from .shuffling import aligned
 
 # fmt: off
@@ -29,8 +29,9 @@ CUBIC = -0.75
 
 
 class Tap(NamedTuple):
-    """A neighbour along a dimension, at each place: its position, whether it lies
-    inside, its weight, and the weight's derivative by the place."""
+    """A neighbour along a dimension, at each place: its position, 0 where it lies
+    outside, whether it lies inside, its weight, and that one's derivative by the place.
+    """
 
     at: Any
     inside: Any
@@ -87,8 +88,7 @@ def cubic(xp: Any, d: Any) -> tuple[Any, Any]:
 
 def tap(xp: Any, at: Any, n: int, weight: Any, slope: Any) -> Tap:
     inside = xp.logical_and(xp.ge(at, 0), xp.lt(at, n))
-    position = xp.as_index(xp.where(inside, at, xp.zeros_like(at)))
-    return Tap(position, inside, weight, slope)
+    return Tap(xp.where(inside, at, xp.zeros_like(at)), inside, weight, slope)
 
 
 def taps(xp: Any, place: Any, n: int, mode: int, padding: int, align_corners: bool
@@ -130,18 +130,18 @@ def readings(xp: Any, x: Any, grid: Any, mode: int, padding: int, align_corners:
     flat = xp.reshape(grid, (items, 1, count, rank))
     lines = [taps(xp, xp.select(flat, -1, rank - 1 - d), sizes[d], mode, padding,
                   align_corners) for d in range(rank)]
-    channel = xp.as_index(range(x.shape[1])).reshape((1, -1, 1)) * 0
     found = []
     for chosen in product(*lines):
-        number, inside = channel, chosen[0].inside
-        for n, each in zip(sizes, chosen, strict=True):
+        number, inside = chosen[0].at, chosen[0].inside
+        for n, each in zip(sizes[1:], chosen[1:], strict=True):
             number = number * n + each.at
             inside = xp.logical_and(inside, each.inside)
+        at = xp.as_index(xp.expand(number, (items, x.shape[1], count)))
         slopes = [times(each.slope if d == e else each.weight
                         for e, each in enumerate(chosen)) for d in range(rank)]
         parts = [times(each.weight for each in chosen), *slopes]
         weight, *by_place = [xp.where(inside, p, xp.zeros_like(p)) for p in parts]
-        found.append(Reading(number, weight, by_place))
+        found.append(Reading(at, weight, by_place))
     return found
 
 
@@ -218,6 +218,8 @@ def row_of_sampling(rank: int) -> None:
     modes += [(BICUBIC, ZEROS, True)] if rank == 2 else []
     row(f"grid_sampler_{rank}d", node=f"GridSampler{rank}DBackward0", fwd=fwd,
         refuses=no_kernel(f"grid_sampler_{rank}d_cpu", WHOLES), saves="x grid",
+        memory=PACKED, one_type="grid_sampler(): expected input and grid to have same "
+        "dtype, but input has {0} and grid has {1}",
         rule=Rule(f"GridSampler{rank}DBackwardBackward0", (0, 1), zeros=False),
         doc="Entries between those of pictures or volumes, at the places of a grid.",
         formula="y[p] = sum(w(grid[p], q)*x[q])",

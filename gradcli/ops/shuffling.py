@@ -13,7 +13,7 @@ from typing import Any
 
 from .checks import KindError, ShapeError, ValueRangeError, as_sizes
 from .limits import check_size
-from .op import LINEAR, PACKED, Formula, case, function, row
+from .op import LINEAR, PACKED, TRUTHS, Formula, case, function, no_kernel, row
 from .products import turned
 
 # fmt: off
@@ -137,12 +137,13 @@ def matrix_of(xp: Any, g: Any, size: Shape, align_corners: bool) -> Any:
     """The transpose of `grid_of`."""
     base = base_of(xp, g, size, align_corners)
     flat = xp.reshape(g, (g.shape[0], base.shape[0], g.shape[-1]))
-    return xp.matmul(turned(xp, flat), base)
+    return turned(xp, xp.matmul(turned(xp, base), flat))
 
 
 row("affine_grid_generator", node="AffineGridGeneratorBackward0", jvp=LINEAR,
     doc="The places of a grid's entries, turned and moved by matrices.",
     formula="y[h, w] = theta @ [x_w, y_h, 1]", memory=PACKED,
+    refuses=no_kernel("bmm", TRUTHS),
     fwd=lambda xp, theta, size, align_corners: grid_of(
         xp, theta, as_sizes(size), align_corners),
     vjp=(lambda xp, g, y, theta, size, align_corners: xp.call(

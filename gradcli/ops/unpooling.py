@@ -173,8 +173,8 @@ def fractional(xp: Any, x: Any, kernel_size: Shape, output_size: Shape,
         # A picture's samples are those of its columns, then of its rows.
         nr = rank - 1 - d if rank == 2 else d
         begun = xp.as_index([starts(n, count, k, each[nr]) for each in drawn])
-        shape = [count if d == other else 1 for other in range(rank)]
-        firsts.append(begun.reshape((-1, *shape)))
+        alone = [count if d == other else 1 for other in range(rank)]
+        firsts.append(begun.reshape((-1, *alone)))
     corner: Any = 0
     for begun, n in zip(firsts, sizes, strict=True):
         corner = corner * n + begun

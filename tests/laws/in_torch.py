@@ -44,6 +44,8 @@ OWN = {
     "places.slices": "the numbers of entries in the flattened tensor",
     "places.lines": "which entries come together at one place",
     "as_type_of": "a cast to the type of another tensor",
+    "multi_margin_loss.hits": "which class is an item's target, as numbers",
+    "multilabel_margin_loss.counts": "how often a class is a target, as numbers",
     "view.fits": "whether a view of a shape is possible, as a value",
     "cbrt": "a cube root, of negative numbers too",
 }

@@ -44,6 +44,9 @@ HERE: dict[str, tuple[str, ...]] = {
     "slice.backward": WHOLES,
     "masked_select.backward": WHOLES,
     "avg_pool3d.default": NARROW,
+    "rrelu_with_noise.default": (*WHOLES, *MIXED),
+    "affine_grid_generator": ("float16",),
+    "affine_grid_generator.backward": (*WHOLES, "float16"),
     **{
         f"{name}.backward": WHOLES
         for name in (
