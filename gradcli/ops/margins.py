@@ -14,7 +14,7 @@ from typing import Any
 from .checks import KindError, ShapeError, ValueRangeError
 from .loss import fixed, known, reduced
 from .norm import row_norms, slope_of
-from .op import Fixed, Types, case, function, no_kernel, row
+from .op import ONE_TYPE, Fixed, Types, case, function, no_kernel, row
 
 # fmt: off
 
@@ -92,6 +92,7 @@ def margin_slopes(xp: Any, x: Any, target: Any, weight: Any, p: int, margin: flo
 
 row("multi_margin_loss.default", node="MultiMarginLossBackward0",
     refuses=refused("multi_margin_loss_cpu_kernel"),
+    one_type=(ONE_TYPE, ONE_TYPE),
     doc="Loss of scores that are not a margin below the target's.",
     formula="mean(max(0, margin - x[target] + x[j])**p)",
     kink="at the margin the slope is that of scores that are not too large",

@@ -28,8 +28,8 @@ NAMES = {
     "bool": "size_average reduce foreach fused align_corners recompute_scale_factor",
     "int": "dim divisor_override num_groups max_eval step_size upscale_factor "
     "downscale_factor groups",
-    "float": "value threshold margin p norm_type momentum weight_decay dampening lr_decay "
-    "initial_accumulator_value gamma",
+    "float": "value threshold margin p norm_type momentum weight_decay dampening "
+    "lr_decay initial_accumulator_value gamma",
     "float | Tensor": "lr",
     "Tensor | float": "var",
     "str": "line_search_fn",
